@@ -1,0 +1,17 @@
+import type { Projection } from './projection.ts'
+
+/** Who the accounts are, in the order in which they were opened. */
+export const accounts: Projection<'accounts'> = {
+  view: 'accounts',
+  keys: event => (event.type === 'AccountOpened' ? [event.data.accountId] : []),
+  evolve: (row, event) =>
+    event.type === 'AccountOpened'
+      ? {
+          accountId: event.data.accountId,
+          email: event.data.email,
+          tester: event.data.tester,
+          openedAt: event.metadata.at,
+        }
+      : row,
+  indexes: { byAge: row => row.accountId },
+}

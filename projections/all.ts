@@ -1,0 +1,17 @@
+import { accounts } from './accounts.ts'
+import { balance } from './balance.ts'
+import { catalog } from './catalog.ts'
+import { due } from './due.ts'
+import { keys } from './keys.ts'
+import type { Projection } from './projection.ts'
+import { runs } from './runs.ts'
+import { statement } from './statement.ts'
+
+/**
+ * Raised whenever a projection gives other rows for the same log than before: the views are then built anew at the
+ * next start.
+ */
+export const PROJECTIONS_VERSION = 1
+
+/** Every projection. Each is handed only rows of its own view, so the common type may forget which one that is. */
+export const projections = [accounts, balance, catalog, due, keys, runs, statement] as unknown as Projection[]

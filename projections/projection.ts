@@ -1,0 +1,16 @@
+import type { DomainEvent, Recorded } from '../schemas/recorded.ts'
+import type { ViewName, Views } from '../schemas/views.ts'
+
+/** One view as a pure function of the log. */
+export interface Projection<Name extends ViewName = ViewName> {
+  view: Name
+  /** The rows that an event may change. */
+  keys(event: Recorded): string[]
+  /** A row after an event; `undefined` takes it away. What is returned unchanged is not written. */
+  evolve(row: Views[Name] | undefined, event: Recorded, key: string): Views[Name] | undefined
+  /** For each index, where a row stands in it; `undefined` leaves it out. No two rows may stand in one place. */
+  indexes: Record<string, (row: Views[Name], key: string) => string | undefined>
+}
+
+/** An event of one type, for the helpers of a projection. */
+export type RecordedOf<Type extends DomainEvent['type']> = Recorded<Extract<DomainEvent, { type: Type }>>

@@ -1,0 +1,53 @@
+import { accountOf } from '../schemas/recorded.ts'
+import type { RunRow } from '../schemas/views.ts'
+import type { Projection, RecordedOf } from './projection.ts'
+
+/** Runs by id, by account in time order, and by the client's idempotency key. */
+export const runs: Projection<'runs'> = {
+  view: 'runs',
+  keys: event => (accountOf(event) && 'runId' in event.data ? [event.data.runId] : []),
+  evolve: (row, event) => {
+    switch (event.type) {
+      case 'CreditsDebited':
+        return charged(event)
+      case 'RunQueued': {
+        const { metadata, idempotency } = event.data
+        return row && {
+          ...row,
+          ...(metadata && { metadata }),
+          ...(idempotency && { request: { key: idempotency.key, hash: idempotency.requestHash } }),
+        }
+      }
+      case 'RunStarted':
+        return row && { ...row, status: 'processing', startedAt: event.metadata.at }
+      case 'RunCompleted':
+        return row && { ...row, status: 'completed', completedAt: event.metadata.at, output: event.data.output }
+      case 'RunFailed':
+        return row && { ...row, status: 'failed', completedAt: event.metadata.at, error: event.data.error }
+      case 'CreditsRefunded':
+        return row && { ...row, refundedMicros: event.data.amountMicros }
+      default:
+        return row
+    }
+  },
+  indexes: {
+    byAccount: row => `${row.accountId}/${row.runId}`,
+    byRequest: row => row.request && `${row.accountId}/${row.request.key}/${row.runId}`,
+  },
+}
+
+/** The debit comes first in its append, and its receipt says what the run is. */
+const charged = (event: RecordedOf<'CreditsDebited'>): RunRow | undefined => {
+  const accountId = accountOf(event)
+  if (!accountId) return undefined
+  const { runId, amountMicros, receipt } = event.data
+  return {
+    accountId,
+    runId,
+    status: 'queued',
+    model: receipt.model,
+    endpoint: receipt.endpoint,
+    createdAt: event.metadata.at,
+    chargedMicros: amountMicros,
+  }
+}

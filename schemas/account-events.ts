@@ -1,0 +1,93 @@
+import { type Static, Type } from 'typebox'
+import { Mode, Receipt } from './catalog.ts'
+import { AccountId, Closed, type EventUnion, KeyId, Micros, OneOf, PositiveMicros, RunId, Sha256, Slug } from './primitives.ts'
+
+export const AccountOpened = Closed({ accountId: AccountId, email: Type.String(), tester: Type.Boolean() })
+export const CreditsGranted = Closed({
+  amountMicros: PositiveMicros,
+  balanceAfterMicros: Micros,
+  reason: Type.String({ minLength: 1, maxLength: 200 }),
+})
+
+export const ApiKeyCreated = Closed({
+  keyId: KeyId,
+  name: Type.String({ minLength: 1, maxLength: 100 }),
+  hash: Sha256,
+  lastFour: Type.String({ minLength: 4, maxLength: 4 }),
+})
+export const ApiKeyRevoked = Closed({ keyId: KeyId, hash: Sha256 })
+
+export const CreditsDebited = Closed({
+  runId: RunId,
+  amountMicros: PositiveMicros,
+  balanceAfterMicros: Micros,
+  receipt: Receipt,
+})
+export const CreditsRefunded = Closed({ runId: RunId, amountMicros: PositiveMicros, balanceAfterMicros: Micros })
+
+/** The client's own key for a request, and the digest that tells a repetition from another request. */
+export const Idempotency = Closed({ key: Type.String({ pattern: '^[\\x21-\\x7e]{1,255}$' }), requestHash: Sha256 })
+export type Idempotency = Static<typeof Idempotency>
+
+/** `input` is what the run is given: the client's, with the defaults that were applied before pricing. */
+export const RunQueued = Closed({
+  runId: RunId,
+  model: Slug,
+  endpoint: Slug,
+  mode: Mode,
+  provider: Slug,
+  timeoutMs: Type.Integer({ minimum: 1 }),
+  input: Type.Record(Type.String(), Type.Unknown()),
+  metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  webhookUrl: Type.Optional(Type.String()),
+  idempotency: Type.Optional(Idempotency),
+})
+export type RunQueued = Static<typeof RunQueued>
+
+export const RunStarted = Closed({ runId: RunId })
+export const RunSubmitted = Closed({ runId: RunId, jobId: Type.String({ minLength: 1, maxLength: 255 }) })
+
+/** A result in the object store. Addresses are built from the key when they are shown, so that the log outlives a move. */
+export const Artifact = Closed({
+  objectKey: Type.String({ minLength: 1, maxLength: 255 }),
+  mimeType: Type.String({ minLength: 1, maxLength: 100 }),
+  sizeBytes: Type.Integer({ minimum: 0 }),
+  sha256: Sha256,
+})
+export type Artifact = Static<typeof Artifact>
+
+export const RunOutput = Closed({ artifacts: Type.Array(Artifact), text: Type.Optional(Type.String()) })
+export type RunOutput = Static<typeof RunOutput>
+
+/** Why a run failed. The list is closed and part of the API. */
+export const runErrorCodes = [
+  'model_not_found',
+  'content_rejected',
+  'provider_error',
+  'provider_timeout',
+  'interrupted',
+  'invalid_input',
+] as const
+export const RunErrorCode = OneOf(...runErrorCodes)
+export type RunErrorCode = Static<typeof RunErrorCode>
+export const RunError = Closed({ code: RunErrorCode, message: Type.String({ minLength: 1, maxLength: 1000 }) })
+export type RunError = Static<typeof RunError>
+
+export const RunCompleted = Closed({ runId: RunId, output: RunOutput })
+export const RunFailed = Closed({ runId: RunId, error: RunError })
+
+/** Everything that can happen to an account, by event type. */
+export const accountEvents = {
+  AccountOpened,
+  CreditsGranted,
+  CreditsDebited,
+  CreditsRefunded,
+  ApiKeyCreated,
+  ApiKeyRevoked,
+  RunQueued,
+  RunStarted,
+  RunSubmitted,
+  RunCompleted,
+  RunFailed,
+}
+export type AccountEvent = EventUnion<typeof accountEvents>

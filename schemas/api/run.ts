@@ -1,0 +1,65 @@
+import { type Static, Type } from 'typebox'
+import { Closed, OneOf, RunId, Slug, Timestamp } from '../primitives.ts'
+import { RunStatus } from '../views.ts'
+
+const JsonObject = Type.Record(Type.String(), Type.Unknown())
+
+export const RunRequest = Closed({
+  model: Type.String({ minLength: 1, maxLength: 64, description: 'A family id or alias of the catalog' }),
+  input: JsonObject,
+  webhook_url: Type.Optional(Type.String({ minLength: 1, maxLength: 2048 })),
+  metadata: Type.Optional(JsonObject),
+})
+export type RunRequest = Static<typeof RunRequest>
+
+export const RunQuery = Closed({ dry_run: Type.Optional(OneOf('true', 'false')) })
+export type RunQuery = Static<typeof RunQuery>
+
+export const RunsQuery = Closed({
+  limit: Type.Optional(Type.String({ pattern: '^([1-9][0-9]?|100)$', description: '1 to 100; 20 if unset' })),
+  cursor: Type.Optional(RunId),
+  status: Type.Optional(RunStatus),
+  model: Type.Optional(Slug),
+})
+export type RunsQuery = Static<typeof RunsQuery>
+
+export const Run = Closed({
+  object: Type.Literal('run'),
+  run_id: RunId,
+  status: RunStatus,
+  model: Slug,
+  endpoint: Slug,
+  created_at: Timestamp,
+  started_at: Type.Optional(Timestamp),
+  completed_at: Type.Optional(Timestamp),
+  credits_charged: Type.Number(),
+  credits_refunded: Type.Optional(Type.Number()),
+  output: Type.Optional(
+    Closed({
+      urls: Type.Optional(Type.Array(Type.String())),
+      url: Type.Optional(Type.String()),
+      text: Type.Optional(Type.String()),
+    }),
+  ),
+  error: Type.Optional(Closed({ code: Type.String(), message: Type.String() })),
+  metadata: Type.Optional(JsonObject),
+})
+export type Run = Static<typeof Run>
+
+export const RunList = Closed({
+  object: Type.Literal('list'),
+  data: Type.Array(Run),
+  has_more: Type.Boolean(),
+  next_cursor: Type.Union([RunId, Type.Null()]),
+})
+export type RunList = Static<typeof RunList>
+
+/** What a run would cost: the answer to a dry run. */
+export const Quote = Closed({
+  object: Type.Literal('quote'),
+  model: Slug,
+  endpoint: Slug,
+  credits: Type.Number(),
+  lines: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+})
+export type Quote = Static<typeof Quote>

@@ -1,0 +1,85 @@
+import { type Static, Type } from 'typebox'
+import { Closed, Micros, OneOf, Slug } from './primitives.ts'
+
+export const OutputType = OneOf('image', 'video', 'audio', 'text')
+export const Kind = OneOf('t2i', 'i2i', 't2v', 'i2v', 't2a', 't2t')
+export type Kind = Static<typeof Kind>
+export const Mode = OneOf('sync', 'async')
+export type Mode = Static<typeof Mode>
+export const EndpointStatus = OneOf('public', 'test')
+
+const Parameter = Type.String({ minLength: 1, maxLength: 64 })
+
+/** A factor in millionths, so that 1.5 is the integer 1,500,000. */
+const FactorMicros = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+
+/** An addition in millionths of a US dollar, once a request, when a parameter has a value. */
+export const Surcharge = Closed({
+  when: Closed({ parameter: Parameter, equals: Type.Union([Type.Boolean(), Type.String(), Type.Number()]) }),
+  usdMicros: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+})
+
+/** What a request costs: base × quantities × multipliers + surcharges. */
+export const PriceRule = Closed({
+  baseMicros: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+  quantities: Type.Array(Parameter),
+  multipliers: Type.Record(Type.String(), Type.Record(Type.String(), FactorMicros)),
+  surcharges: Type.Array(Surcharge),
+})
+export type PriceRule = Static<typeof PriceRule>
+
+/** A JSON Schema 2020-12 document for an endpoint's input. */
+export const ParametersSchema = Type.Object({
+  type: Type.Literal('object'),
+  properties: Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown())),
+  required: Type.Optional(Type.Array(Type.String())),
+  additionalProperties: Type.Literal(false),
+})
+export type ParametersSchema = Static<typeof ParametersSchema>
+
+export const Endpoint = Closed({
+  id: Slug,
+  kind: Kind,
+  mode: Mode,
+  status: EndpointStatus,
+  description: Type.String(),
+  provider: Slug,
+  timeoutMs: Type.Integer({ minimum: 1 }),
+  parametersSchema: ParametersSchema,
+  pricing: PriceRule,
+})
+export type Endpoint = Static<typeof Endpoint>
+
+export const Family = Closed({
+  id: Slug,
+  aliases: Type.Array(Slug),
+  name: Type.String(),
+  outputType: OutputType,
+  endpoints: Type.Array(Endpoint, { minItems: 1 }),
+})
+export type Family = Static<typeof Family>
+
+/** One step of a price, in the order of evaluation, so that an auditor can recompute the total from the receipt alone. */
+export const ReceiptLine = Type.Union([
+  Closed({ kind: Type.Literal('base'), amountMicros: Micros }),
+  Closed({ kind: Type.Literal('quantity'), parameter: Parameter, value: Type.Number() }),
+  Closed({ kind: Type.Literal('multiplier'), parameter: Parameter, value: Type.String(), factorMicros: FactorMicros }),
+  Closed({
+    kind: Type.Literal('surcharge'),
+    parameter: Parameter,
+    usdMicros: Micros,
+    usdPerCreditMicros: Micros,
+    amountMicros: Micros,
+  }),
+])
+export type ReceiptLine = Static<typeof ReceiptLine>
+
+/** Why a debit is as high as it is. The revision is that of the event in `catalog` that holds the price rule. */
+export const Receipt = Closed({
+  catalogRevision: Type.Integer({ minimum: 0 }),
+  model: Slug,
+  endpoint: Slug,
+  lines: Type.Array(ReceiptLine),
+  totalMicros: Micros,
+})
+export type Receipt = Static<typeof Receipt>

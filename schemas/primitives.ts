@@ -1,0 +1,49 @@
+import { type Static, type TSchema, Type } from 'typebox'
+
+/** Objects of ours are closed: a field that nobody declared is a mistake, on disk as on the wire. */
+export const Closed = <Shape extends Record<string, TSchema>>(shape: Shape) =>
+  Type.Object(shape, { additionalProperties: false })
+
+/** The union of `{ type, data }` over a table of event shapes. */
+export type EventUnion<Table extends Record<string, TSchema>> = {
+  [Name in keyof Table & string]: { type: Name; data: Static<Table[Name]> }
+}[keyof Table & string]
+
+/** A closed set of strings, as JSON Schema's `enum`. */
+export const OneOf = <const Value extends string>(...values: Value[]) => Type.Unsafe<Value>({ type: 'string', enum: values })
+
+// The ids that people see are TypeIDs: a prefix and a UUIDv7 in base 32 (https://github.com/jetify-com/typeid).
+// The first character of the suffix is at most 7, since 26 characters hold 130 bits and a UUID has 128.
+const typeId = <Prefix extends string>(prefix: Prefix) =>
+  Type.Unsafe<`${Prefix}_${string}`>({ type: 'string', pattern: `^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$` })
+
+export const AccountId = typeId('acct')
+export type AccountId = Static<typeof AccountId>
+export const KeyId = typeId('key')
+export type KeyId = Static<typeof KeyId>
+export const RunId = typeId('run')
+export type RunId = Static<typeof RunId>
+
+export const Uuid = Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' })
+export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' })
+export const Slug = Type.String({ pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: 64 })
+
+/** ISO 8601 in UTC to the millisecond, as `Date.toISOString` writes it, so that order as text is order in time. */
+export const Timestamp = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' })
+
+/** An amount of money: whole microcredits, and no more than a double counts exactly. */
+export const Micros = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+/** An amount that is moved: a debit, grant or refund of nothing is not an event. */
+export const PositiveMicros = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+
+/** The most that one grant may give, 1,000,000,000 credits: a thousand of them still add up exactly in a double. */
+export const MAX_GRANT_MICROS = 1_000_000_000 * 1_000_000
+
+/** Active keys of one account. They are held in the account's state, which must stay bounded. */
+export const MAX_ACTIVE_KEYS = 100
+
+/** Bytes of `metadata` and `input` as JSON text, and of a whole request body with its depth. */
+export const MAX_METADATA_BYTES = 16 * 1024
+export const MAX_INPUT_BYTES = 256 * 1024
+export const MAX_BODY_BYTES = 1024 * 1024
+export const MAX_JSON_DEPTH = 32

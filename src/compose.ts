@@ -1,0 +1,103 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from './adapters/clock/system.ts'
+import { openLmdbEventLog } from './adapters/event-log/lmdb.ts'
+import { createLogger } from './adapters/logger/pino.ts'
+import { openDiskObjectStore } from './adapters/object-store/disk.ts'
+import { createSandboxProvider } from './adapters/provider/sandbox/provider.ts'
+import { openLmdbViewStore } from './adapters/view-store/lmdb.ts'
+import { shipped } from './catalog/shipped.ts'
+import type { Config } from './config.ts'
+import { Accounts } from './engine/accounts.ts'
+import { Catalog, publishCatalog } from './engine/catalog.ts'
+import { Projector } from './engine/projector.ts'
+import { Reads } from './engine/reads.ts'
+import { Runs } from './engine/runs.ts'
+import { accountSnapshots } from './engine/snapshots.ts'
+import { Watch } from './engine/watch.ts'
+import { createApp } from './http/app.ts'
+import { Presenter } from './http/present.ts'
+import type { Clock } from './ports/clock.ts'
+import type { EventLog } from './ports/event-log.ts'
+import type { Logger } from './ports/logger.ts'
+import type { Provider } from './ports/provider.ts'
+import type { ViewStore } from './ports/view-store.ts'
+import { RunsReactor } from './reactors/runs.ts'
+
+/** What a test or a benchmark may put in the place of what the configuration says. */
+export interface Substitutes {
+  logger?: Logger
+  clock?: Clock
+  providers?: Record<string, Provider>
+}
+
+/** The log, the views and what keeps them: all that the command line needs. */
+export interface Core {
+  config: Config
+  logger: Logger
+  clock: Clock
+  log: EventLog
+  views: ViewStore
+  accounts: Accounts
+  projector: Projector
+  reads: Reads
+  catalog: Catalog
+  close(): Promise<void>
+}
+
+/** Opens the stores, publishes the catalog and brings the views up to date. Throws Unavailable or Damaged. */
+export const openCore = async (config: Config, substitutes: Substitutes = {}): Promise<Core> => {
+  const { logger = createLogger(config.logLevel), clock = systemClock } = substitutes
+  const log = openLmdbEventLog(config.eventStore.folder, error => {
+    logger.fatal({ err: error }, 'a commit to the event log failed; the process ends so that a new one reads what is there')
+    process.exit(1)
+  })
+  const views = openLmdbViewStore(config.viewStore.folder)
+  await publishCatalog(log, clock, shipped)
+  const accounts = new Accounts(log, accountSnapshots(views), clock)
+  const projector = new Projector(log, views, logger)
+  const reads = new Reads(views, projector, accounts)
+  const catalog = new Catalog(reads, projector.changes)
+  await projector.start()
+  const close = async () => {
+    await projector.stop()
+    await views.close()
+    await log.close()
+  }
+  return { config, logger, clock, log, views, accounts, projector, reads, catalog, close }
+}
+
+/** The whole service on top of its core, not yet listening. `publicUrl` is what addresses begin with. */
+export const openService = async (core: Core, publicUrl: string, substitutes: Substitutes = {}) => {
+  const { config, logger, clock, log, views, accounts, projector, reads, catalog } = core
+  const objects = await openDiskObjectStore(config.objectStore.folder)
+  const providers = substitutes.providers ?? { sandbox: createSandboxProvider() }
+  const reactor = new RunsReactor({ providers, accounts, views, objects, clock, logger })
+  const { usdPerCreditMicros } = config
+  const watch = new Watch(projector.changes)
+  const runs = new Runs({ accounts, catalog, reads, watch, starter: reactor, clock, usdPerCreditMicros })
+  const present = new Presenter(publicUrl, usdPerCreditMicros)
+  const checks = { log: () => log.head(), views: () => views.checkpoint(), objects: () => objects.check() }
+  const app = createApp({ runs, reads, catalog, objects, present, logger, checks })
+  return {
+    app,
+    start: () => reactor.start(projector.changes),
+    /** Ends the work in progress; afterwards nothing is asked of the providers any more. */
+    stop: async () => {
+      await reactor.stop()
+      await Promise.all(Object.values(providers).map(provider => provider.close()))
+    },
+  }
+}
+
+/** An empty view store in a folder of its own, and the way to be rid of it. */
+export const openScratchViews = async (): Promise<{ scratch: ViewStore; discard: () => Promise<void> }> => {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-views-'))
+  const scratch = openLmdbViewStore(folder)
+  const discard = async () => {
+    await scratch.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+  return { scratch, discard }
+}

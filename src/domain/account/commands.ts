@@ -1,0 +1,28 @@
+import type { Idempotency, RunError, RunOutput, RunQueued } from '../../../schemas/account-events.ts'
+import type { Receipt } from '../../../schemas/catalog.ts'
+import type { AccountId, KeyId, RunId } from '../../../schemas/primitives.ts'
+import type { RememberedRequest } from './state.ts'
+
+/** What can be wanted of an account. Time and ids are inside, since the domain has neither clock nor chance. */
+export type AccountCommand =
+  | { type: 'OpenAccount'; accountId: AccountId; email: string; tester: boolean; welcomeMicros: number }
+  | { type: 'GrantCredits'; amountMicros: number; reason: string }
+  | { type: 'CreateApiKey'; keyId: KeyId; name: string; hash: string; lastFour: string }
+  | { type: 'RevokeApiKey'; keyId: KeyId }
+  | QueueRun
+  | { type: 'StartRun'; runId: RunId }
+  | { type: 'SubmitRun'; runId: RunId; jobId: string }
+  | { type: 'CompleteRun'; runId: RunId; output: RunOutput }
+  | { type: 'FailRun'; runId: RunId; error: RunError }
+
+export interface QueueRun {
+  type: 'QueueRun'
+  /** Milliseconds since 1970, to tell whether an idempotency key is still remembered. */
+  atMs: number
+  run: RunQueued & { idempotency?: Idempotency }
+  receipt: Receipt
+  /** True when the asker has a free slot, and will begin the work as soon as the events are durable. */
+  startNow: boolean
+  /** What a view remembers of this idempotency key, where the state in memory had to forget it. */
+  earlier?: RememberedRequest | undefined
+}

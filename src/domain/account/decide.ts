@@ -1,0 +1,44 @@
+import type { AccountEvent } from '../../../schemas/account-events.ts'
+import { accept, type Decision, refuse, unreachable } from '../decider.ts'
+import type { AccountCommand } from './commands.ts'
+import * as credits from './credits.ts'
+import * as keys from './keys.ts'
+import * as runs from './runs.ts'
+import type { AccountState } from './state.ts'
+
+/** Decides a command. Whether the account exists comes first; what each command checks after that is in its own file. */
+export const decide = (command: AccountCommand, state: AccountState): Decision<AccountEvent> => {
+  if (command.type === 'OpenAccount') return open(command, state)
+  if (state.accountId === undefined) return refuse('account_not_found')
+  switch (command.type) {
+    case 'GrantCredits':
+      return credits.grant(command, state)
+    case 'CreateApiKey':
+      return keys.create(command, state)
+    case 'RevokeApiKey':
+      return keys.revoke(command, state)
+    case 'QueueRun':
+      return runs.queue(command, state)
+    case 'StartRun':
+      return runs.start(command, state)
+    case 'SubmitRun':
+      return runs.submit(command, state)
+    case 'CompleteRun':
+      return runs.complete(command, state)
+    case 'FailRun':
+      return runs.fail(command, state)
+    default:
+      return unreachable(command)
+  }
+}
+
+const open = (
+  { accountId, email, tester, welcomeMicros }: Extract<AccountCommand, { type: 'OpenAccount' }>,
+  state: AccountState,
+): Decision<AccountEvent> => {
+  if (state.accountId !== undefined) return refuse('account_exists')
+  return accept([
+    { type: 'AccountOpened', data: { accountId, email, tester } },
+    ...(welcomeMicros > 0 ? [credits.granted(state, welcomeMicros, 'welcome')] : []),
+  ])
+}

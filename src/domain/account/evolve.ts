@@ -1,0 +1,65 @@
+import type { AccountEvent, Idempotency } from '../../../schemas/account-events.ts'
+import type { RunId } from '../../../schemas/primitives.ts'
+import { type Happened, unreachable } from '../decider.ts'
+import { type AccountState, MAX_REMEMBERED, type OpenRun, REMEMBER_MS } from './state.ts'
+
+export const evolve = (state: AccountState, event: Happened<AccountEvent>): AccountState => {
+  switch (event.type) {
+    case 'AccountOpened':
+      return { ...state, accountId: event.data.accountId, tester: event.data.tester }
+    case 'CreditsGranted':
+      return { ...state, balanceMicros: event.data.balanceAfterMicros }
+    case 'CreditsDebited':
+      return {
+        ...state,
+        balanceMicros: event.data.balanceAfterMicros,
+        openRuns: state.openRuns.set(event.data.runId, { chargedMicros: event.data.amountMicros, started: false }),
+      }
+    case 'CreditsRefunded':
+      return { ...state, balanceMicros: event.data.balanceAfterMicros }
+    case 'ApiKeyCreated':
+      return { ...state, activeKeys: state.activeKeys.set(event.data.keyId, { hash: event.data.hash }) }
+    case 'ApiKeyRevoked':
+      return { ...state, activeKeys: state.activeKeys.delete(event.data.keyId) }
+    case 'RunQueued': {
+      const { runId, idempotency } = event.data
+      return idempotency ? remember(state, runId, idempotency, Date.parse(event.metadata.at)) : state
+    }
+    case 'RunStarted':
+      return changeRun(state, event.data.runId, { started: true })
+    case 'RunSubmitted':
+      return changeRun(state, event.data.runId, { jobId: event.data.jobId })
+    case 'RunCompleted':
+    case 'RunFailed':
+      return { ...state, openRuns: state.openRuns.delete(event.data.runId) }
+    default:
+      return unreachable(event)
+  }
+}
+
+const changeRun = (state: AccountState, runId: RunId, change: Partial<OpenRun>): AccountState => {
+  const run = state.openRuns.get(runId)
+  return run ? { ...state, openRuns: state.openRuns.set(runId, { ...run, ...change }) } : state
+}
+
+/** Adds a request, and lets go of those that are past their time or too many. */
+const remember = (
+  state: AccountState,
+  runId: RunId,
+  { key, requestHash }: Idempotency,
+  atMs: number,
+): AccountState => {
+  let forgetful = state.forgetful
+  // Deleting first puts a key that is used again behind all others, where its new time belongs.
+  const requests = state.requests.withMutations(recent => {
+    recent.delete(key).set(key, { runId, requestHash, atMs })
+    for (const [oldest, request] of state.requests) {
+      const expired = request.atMs <= atMs - REMEMBER_MS
+      if (!expired && recent.size <= MAX_REMEMBERED) break
+      if (oldest === key) continue
+      recent.delete(oldest)
+      forgetful ||= !expired
+    }
+  })
+  return { ...state, requests, forgetful }
+}

@@ -1,0 +1,75 @@
+import type { AccountEvent, RunError, RunOutput } from '../../../schemas/account-events.ts'
+import type { RunId } from '../../../schemas/primitives.ts'
+import { accept, type Decision, refuse, repeat } from '../decider.ts'
+import type { QueueRun } from './commands.ts'
+import * as credits from './credits.ts'
+import { type AccountState, REMEMBER_MS, type RememberedRequest } from './state.ts'
+
+export const queue = (command: QueueRun, state: AccountState): Decision<AccountEvent> => {
+  const { run, receipt } = command
+  const remembered = recall(run.idempotency?.key, command.atMs, state, command.earlier)
+  if (remembered)
+    return remembered.requestHash === run.idempotency?.requestHash
+      ? repeat(remembered.runId)
+      : refuse('idempotency_mismatch')
+  if (state.openRuns.has(run.runId)) return refuse('run_exists')
+  const price = receipt.totalMicros
+  if (price > state.balanceMicros)
+    return refuse('insufficient_credits', { requiredMicros: price, balanceMicros: state.balanceMicros })
+  return accept([
+    credits.debited(state, run.runId, receipt),
+    { type: 'RunQueued', data: run },
+    ...(command.startNow ? [started(run.runId)] : []),
+  ])
+}
+
+/** The request that used this idempotency key in the last 24 hours, if there was one. */
+export const recall = (
+  key: string | undefined,
+  atMs: number,
+  state: AccountState,
+  earlier?: RememberedRequest,
+): RememberedRequest | undefined => {
+  const request = key === undefined ? undefined : (state.requests.get(key) ?? earlier)
+  return request && request.atMs > atMs - REMEMBER_MS ? request : undefined
+}
+
+export const start = ({ runId }: { runId: RunId }, state: AccountState): Decision<AccountEvent> => {
+  const run = state.openRuns.get(runId)
+  if (!run) return refuse('run_not_open')
+  if (run.started) return refuse('run_already_started')
+  return accept([started(runId)])
+}
+
+export const submit = (
+  { runId, jobId }: { runId: RunId; jobId: string },
+  state: AccountState,
+): Decision<AccountEvent> => {
+  const run = state.openRuns.get(runId)
+  if (!run) return refuse('run_not_open')
+  if (!run.started) return refuse('run_not_started')
+  if (run.jobId !== undefined) return refuse('run_already_submitted')
+  return accept([{ type: 'RunSubmitted', data: { runId, jobId } }])
+}
+
+export const complete = (
+  { runId, output }: { runId: RunId; output: RunOutput },
+  state: AccountState,
+): Decision<AccountEvent> => {
+  const run = state.openRuns.get(runId)
+  if (!run) return refuse('run_not_open')
+  if (!run.started) return refuse('run_not_started')
+  return accept([{ type: 'RunCompleted', data: { runId, output } }])
+}
+
+/** A failure gives the credits back in the same append, so that there is no moment in which they are lost. */
+export const fail = (
+  { runId, error }: { runId: RunId; error: RunError },
+  state: AccountState,
+): Decision<AccountEvent> => {
+  const run = state.openRuns.get(runId)
+  if (!run) return refuse('run_not_open')
+  return accept([{ type: 'RunFailed', data: { runId, error } }, credits.refunded(state, runId, run.chargedMicros)])
+}
+
+const started = (runId: RunId): AccountEvent => ({ type: 'RunStarted', data: { runId } })

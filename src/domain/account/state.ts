@@ -1,0 +1,45 @@
+import { Map, OrderedMap } from 'immutable'
+import type { AccountId, KeyId, RunId } from '../../../schemas/primitives.ts'
+
+/** An account, folded from its events. It stays bounded: a finished run and a revoked key leave it. */
+export interface AccountState {
+  /** Undefined until the account is opened. */
+  accountId: AccountId | undefined
+  tester: boolean
+  balanceMicros: number
+  activeKeys: Map<KeyId, { hash: string }>
+  openRuns: Map<RunId, OpenRun>
+  /** Recent idempotency keys, the oldest first. */
+  requests: OrderedMap<string, RememberedRequest>
+  /** True once a request was dropped before its time; from then on the view is asked about an unknown key. */
+  forgetful: boolean
+}
+
+export interface OpenRun {
+  chargedMicros: number
+  started: boolean
+  /** The provider's own id for the work, once it has given one. */
+  jobId?: string
+}
+
+export interface RememberedRequest {
+  runId: RunId
+  requestHash: string
+  atMs: number
+}
+
+/** How long an idempotency key is remembered. */
+export const REMEMBER_MS = 24 * 60 * 60 * 1000
+
+/** Idempotency keys held in memory: about 20 MB at the most for one account, and more than one a second for a day. */
+export const MAX_REMEMBERED = 100_000
+
+export const initialAccount: AccountState = {
+  accountId: undefined,
+  tester: false,
+  balanceMicros: 0,
+  activeKeys: Map(),
+  openRuns: Map(),
+  requests: OrderedMap(),
+  forgetful: false,
+}

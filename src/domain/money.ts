@@ -1,0 +1,15 @@
+const MILLION = 1_000_000
+
+/** Whole millionths as the decimal number that the API shows: microcredits as credits, and so on. */
+export const fromMicros = (micros: number): number => micros / MILLION
+
+/**
+ * A decimal number in whole millionths: credits to microcredits, US dollars to micro-dollars, a factor to its millionths.
+ * Throws a RangeError where more than six decimals, or more than a double counts exactly, were given.
+ */
+export const toMicros = (decimal: number): number => {
+  const micros = Math.round(decimal * MILLION)
+  if (!Number.isSafeInteger(micros) || fromMicros(micros) !== decimal)
+    throw new RangeError(`${decimal} is not a whole number of millionths`)
+  return micros
+}

@@ -1,0 +1,23 @@
+import { randomBytes } from 'node:crypto'
+import { type AccountId, type KeyId, MAX_ACTIVE_KEYS } from '../../schemas/primitives.ts'
+import type { Accounts } from './accounts.ts'
+import { sha256 } from './canonical.ts'
+import { newKeyId } from './ids.ts'
+import { OperatorError } from './operator-error.ts'
+import type { Cause } from './stream.ts'
+
+/** Creates a key for an account. This is the only moment at which its text exists; the log has the hash. */
+export const createApiKey = async (
+  accounts: Accounts,
+  keyPrefix: string,
+  { accountId, name, cause }: { accountId: AccountId; name: string; cause: Cause },
+): Promise<{ keyId: KeyId; apiKey: string }> => {
+  const keyId = newKeyId()
+  const apiKey = `${keyPrefix}_sk_live_${randomBytes(16).toString('hex')}`
+  const command = { type: 'CreateApiKey', keyId, name, hash: sha256(apiKey), lastFour: apiKey.slice(-4) } as const
+  const outcome = await accounts.execute(accountId, command, cause)
+  if (!('refuse' in outcome)) return { keyId, apiKey }
+  if (outcome.refuse.code === 'too_many_keys')
+    throw new OperatorError(`The account already has ${MAX_ACTIVE_KEYS} active keys; revoke one first.`)
+  throw OperatorError.of(outcome.refuse)
+}

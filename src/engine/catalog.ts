@@ -1,0 +1,96 @@
+import { filter, type Observable } from 'rxjs'
+import type { Fault } from '../../schemas/api/error.ts'
+import type { Endpoint, Family } from '../../schemas/catalog.ts'
+import { CATALOG_STREAM } from '../../schemas/recorded.ts'
+import type { CatalogRow } from '../../schemas/views.ts'
+import { type CatalogCommand, catalog, type CatalogState, differences } from '../domain/catalog/catalog.ts'
+import { findFamily, visibleTo } from '../domain/catalog/choose-endpoint.ts'
+import type { CatalogEvent } from '../../schemas/catalog-events.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { EventLog } from '../ports/event-log.ts'
+import type { RowChange } from '../ports/view-store.ts'
+import { Mailbox } from './mailbox.ts'
+import type { Reads } from './reads.ts'
+import { Streams } from './stream.ts'
+import { type Check, compileFillingCheck } from './validator.ts'
+
+/** More families than any service offers; a limit so that the catalog is always read whole. */
+const MAX_FAMILIES = 1000
+
+/** A family as it is offered to somebody, and the revision of `catalog` that it was read at. */
+export interface Offer {
+  family: Family
+  revision: number
+}
+
+/** The families on offer, read from their view and kept until it changes. */
+export class Catalog {
+  readonly #reads: Reads
+  readonly #checks = new WeakMap<Endpoint, Check>()
+  #rows: Promise<CatalogRow[]> | undefined
+
+  constructor(reads: Reads, changes: Observable<RowChange[]>) {
+    this.#reads = reads
+    changes.pipe(filter(mayTouchCatalog)).subscribe(() => {
+      this.#rows = undefined
+    })
+  }
+
+  /** All that an account may see, in the order of publication. */
+  async list(tester: boolean): Promise<Offer[]> {
+    return (await this.#current()).flatMap(({ family, revision }) => {
+      const visible = visibleTo(family, tester)
+      return visible ? [{ family: visible, revision }] : []
+    })
+  }
+
+  /** What a model name means to an account; undefined when it means nothing. */
+  async find(model: string, tester: boolean): Promise<Offer | undefined> {
+    const rows = await this.#current()
+    const family = findFamily(
+      rows.map(row => row.family),
+      model,
+      tester,
+    )
+    const row = rows.find(row => row.family.id === family?.id)
+    return family && row && { family, revision: row.revision }
+  }
+
+  /** What is wrong with an input; fills the endpoint's defaults into it. */
+  fill(endpoint: Endpoint, input: Record<string, unknown>): Fault[] {
+    let check = this.#checks.get(endpoint)
+    if (!check) {
+      check = compileFillingCheck(endpoint.parametersSchema)
+      this.#checks.set(endpoint, check)
+    }
+    return check(input)
+  }
+
+  #current(): Promise<CatalogRow[]> {
+    this.#rows ??= this.#reads
+      .list('catalog', 'byAge', { prefix: '', limit: MAX_FAMILIES })
+      .then(entries => entries.map(entry => entry.row))
+    this.#rows.catch(() => {
+      this.#rows = undefined
+    })
+    return this.#rows
+  }
+}
+
+const mayTouchCatalog = (rows: RowChange[]) => rows.length === 0 || rows.some(row => row.view === 'catalog')
+
+/** Publishes what is shipped and differs from what is published. Throws when a shipped family is not valid. */
+export const publishCatalog = async (log: EventLog, clock: Clock, shipped: Family[]): Promise<CatalogCommand[]> => {
+  const streams = new Streams<CatalogCommand, CatalogState, CatalogEvent>(catalog, log)
+  const mailbox = new Mailbox(CATALOG_STREAM, streams, clock)
+  const commands = differences(await mailbox.state(), shipped)
+  const outcomes = await Promise.all(
+    commands.map(command => mailbox.execute(command, { actor: { kind: 'service' } })),
+  )
+  for (const outcome of outcomes) {
+    // Another process that starts at the same time may have published the same.
+    if ('refuse' in outcome && !['family_exists', 'family_unchanged'].includes(outcome.refuse.code))
+      throw new Error(`the catalog cannot be published: ${JSON.stringify(outcome.refuse)}`)
+  }
+  return commands
+}

@@ -1,0 +1,154 @@
+import type { Position } from '../../schemas/recorded.ts'
+import type { Accepted } from '../domain/decider.ts'
+import type { Refusal } from '../domain/refusal.ts'
+import type { Clock } from '../ports/clock.ts'
+import { BEFORE_FIRST, type NewEvent, NO_STREAM, RevisionConflict } from '../ports/event-log.ts'
+import { Unavailable } from '../ports/faults.ts'
+import type { Cause, Folded, Streams } from './stream.ts'
+
+/** Commands that may wait for one stream. At a few thousand a second this is under a second of work. */
+const MAX_WAITING = 2000
+
+/** Commands that share one append: enough to make the disk's pace irrelevant, few enough for one event store request. */
+const MAX_BATCH = 500
+
+/** How often a batch is decided again after another process wrote first. Each time that process got on, so nobody is stuck. */
+const MAX_CONFLICTS = 20
+
+/** What came of a command: a refusal, or the events that are now durable, up to a position in the log. */
+export type Outcome<Event> = { refuse: Refusal } | (Accepted<Event> & { position: Position })
+
+interface Waiting<Command, Event> {
+  command: Command
+  cause: Cause
+  resolve(outcome: Outcome<Event>): void
+  reject(error: unknown): void
+}
+
+/**
+ * One stream's commands, decided one after another. All that wait go to the log in one append, and each promise
+ * resolves only when its events are durable.
+ */
+export class Mailbox<Command, State, Event extends { type: string; data: unknown }> {
+  readonly #stream: string
+  readonly #streams: Streams<Command, State, Event>
+  readonly #clock: Clock
+  #waiting: Waiting<Command, Event>[] = []
+  #working = false
+  #folded: Folded<State> | undefined
+  #snapshotRevision = NO_STREAM
+  /** The position of the last event that this mailbox appended. */
+  position: Position = BEFORE_FIRST
+
+  constructor(stream: string, streams: Streams<Command, State, Event>, clock: Clock) {
+    this.#stream = stream
+    this.#streams = streams
+    this.#clock = clock
+  }
+
+  /** Rejects with Unavailable when too many commands wait, or when the log takes none. */
+  execute(command: Command, cause: Cause): Promise<Outcome<Event>> {
+    if (this.#waiting.length >= MAX_WAITING)
+      return Promise.reject(new Unavailable('too many requests wait for this account'))
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ command, cause, resolve, reject })
+      if (!this.#working) this.#work()
+    })
+  }
+
+  /** The state after all that this mailbox knows of. Another process may have written since. */
+  async state(): Promise<State> {
+    return (await this.#load()).state
+  }
+
+  async #work() {
+    this.#working = true
+    while (this.#waiting.length > 0) {
+      // What is asked for in the same turn shares the append.
+      await Promise.resolve()
+      const batch = this.#waiting.splice(0, MAX_BATCH)
+      try {
+        await this.#settle(batch)
+      } catch (error) {
+        // What is on the log may now be more than what is folded here, so the next command reads it anew.
+        this.#folded = undefined
+        for (const waiting of batch) waiting.reject(error)
+      }
+    }
+    this.#working = false
+  }
+
+  async #settle(batch: Waiting<Command, Event>[]) {
+    for (let conflicts = 0; conflicts <= MAX_CONFLICTS; conflicts++) {
+      const before = await this.#load()
+      const { outcomes, events, folded } = this.#decide(batch, before)
+      if (events.length > 0 ? !(await this.#append(events, before, folded)) : !(await this.#isCurrent(before))) continue
+      batch.forEach((waiting, index) => {
+        const outcome = outcomes[index] as { refuse: Refusal } | Accepted<Event>
+        waiting.resolve('refuse' in outcome ? outcome : { ...outcome, position: this.position })
+      })
+      this.#offerSnapshot(folded)
+      return
+    }
+    throw new Unavailable('others write to this account all the time')
+  }
+
+  /** False when another process was there first; then what it wrote is folded in. */
+  async #append(events: NewEvent[], before: Folded<State>, after: Folded<State>): Promise<boolean> {
+    try {
+      this.position = (await this.#streams.append(this.#stream, events, before.revision)).position
+      this.#folded = after
+      return true
+    } catch (error) {
+      if (!(error instanceof RevisionConflict)) throw error
+      await this.#catchUp(before)
+      return false
+    }
+  }
+
+  /** A refusal has no append to prove that it was decided on the present state, so that is looked up. */
+  async #isCurrent(before: Folded<State>): Promise<boolean> {
+    return (await this.#catchUp(before)).revision === before.revision
+  }
+
+  async #catchUp(before: Folded<State>): Promise<Folded<State>> {
+    this.#folded = (await this.#streams.load(this.#stream, before)).folded
+    return this.#folded
+  }
+
+  #decide(batch: Waiting<Command, Event>[], before: Folded<State>) {
+    const at = new Date(this.#clock.nowMs()).toISOString()
+    const events: NewEvent[] = []
+    let folded = before
+    const outcomes = batch.map(({ command, cause }) => {
+      const decision = this.#streams.decider.decide(command, folded.state)
+      if ('accept' in decision)
+        for (const event of decision.accept) {
+          const extended = this.#streams.extend(folded, event, at, cause)
+          events.push(extended.recorded)
+          folded = extended.folded
+        }
+      return decision
+    })
+    return { outcomes, events, folded }
+  }
+
+  async #load(): Promise<Folded<State>> {
+    if (!this.#folded) {
+      const { folded, snapshotRevision } = await this.#streams.load(this.#stream)
+      this.#folded = folded
+      this.#snapshotRevision = snapshotRevision
+    }
+    return this.#folded
+  }
+
+  #offerSnapshot(folded: Folded<State>) {
+    this.#streams.offerSnapshot(this.#stream, folded, this.#snapshotRevision).then(
+      taken => {
+        if (taken) this.#snapshotRevision = folded.revision
+      },
+      // A snapshot that could not be written is only missing; the views say for themselves that they are broken.
+      () => undefined,
+    )
+  }
+}

@@ -1,0 +1,63 @@
+import { Map, OrderedMap } from 'immutable'
+import type { AccountState } from '../domain/account/state.ts'
+import type { Snapshot, ViewStore } from '../ports/view-store.ts'
+import type { Folded } from './stream.ts'
+
+/** Raised whenever the form below changes, or `evolve` folds the same events into another state. */
+const VERSION = 1
+
+/** A tail of so many events is read in a few milliseconds, so a snapshot any sooner would not pay. */
+const MIN_TAIL = 1000
+
+/** Keeps snapshots of accounts among the views. They change what a load costs, and never what it gives. */
+export interface Snapshots<State> {
+  load(stream: string): Promise<Folded<State> | undefined>
+  /** Stores the state when the tail since the last snapshot has become long. */
+  offer(stream: string, folded: Folded<State>, lastRevision: number): Promise<boolean>
+}
+
+export const accountSnapshots = (store: ViewStore): Snapshots<AccountState> => ({
+  load: async stream => {
+    const snapshot = await store.loadSnapshot(stream)
+    return snapshot?.version === VERSION ? thaw(snapshot) : undefined
+  },
+  offer: async (stream, folded, lastRevision) => {
+    const tail = folded.revision - lastRevision
+    // A snapshot is as large as what it holds, so a large one comes more seldom and costs the same for each event.
+    if (tail < MIN_TAIL || tail < folded.state.requests.size) return false
+    await store.saveSnapshot(stream, freeze(folded))
+    return true
+  },
+})
+
+const freeze = ({ revision, hash, state }: Folded<AccountState>): Snapshot => ({
+  version: VERSION,
+  revision,
+  hash,
+  state: {
+    ...state,
+    activeKeys: [...state.activeKeys],
+    openRuns: [...state.openRuns],
+    requests: [...state.requests],
+  },
+})
+
+const thaw = ({ revision, hash, state }: Snapshot): Folded<AccountState> => {
+  const frozen = state as FrozenAccount
+  return {
+    revision,
+    hash,
+    state: {
+      ...frozen,
+      activeKeys: Map(frozen.activeKeys),
+      openRuns: Map(frozen.openRuns),
+      requests: OrderedMap(frozen.requests),
+    },
+  }
+}
+
+type FrozenAccount = {
+  [Field in keyof AccountState]: AccountState[Field] extends Map<infer Key, infer Value>
+    ? [Key, Value][]
+    : AccountState[Field]
+}

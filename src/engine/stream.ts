@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Actor, Recorded } from '../../schemas/recorded.ts'
+import type { Decider, Happened } from '../domain/decider.ts'
+import { type Appended, type EventLog, type NewEvent, NO_STREAM, RevisionConflict } from '../ports/event-log.ts'
+import { Damaged, Unavailable } from '../ports/faults.ts'
+import { checkNew, decode } from './codec.ts'
+import { GENESIS, link } from './hash-chain.ts'
+import type { Snapshots } from './snapshots.ts'
+
+/** A stream folded up to a revision, with the chain's hash there. */
+export interface Folded<State> {
+  revision: number
+  hash: string
+  state: State
+}
+
+/** Who wants something, and in the course of which request. */
+export interface Cause {
+  actor: Actor
+  requestId?: string | undefined
+}
+
+/** How often an append without an answer is asked for again before its outcome is left open: for about 3 s. */
+const MAX_SETTLE_ATTEMPTS = 5
+const SETTLE_DELAY_MS = 100
+
+/** Reads and extends streams of one kind. */
+export class Streams<Command, State, Event extends { type: string; data: unknown }> {
+  readonly decider: Decider<Command, State, Event>
+  readonly #log: EventLog
+  readonly #snapshots: Snapshots<State> | undefined
+
+  constructor(decider: Decider<Command, State, Event>, log: EventLog, snapshots?: Snapshots<State>) {
+    this.decider = decider
+    this.#log = log
+    this.#snapshots = snapshots
+  }
+
+  /** The stream as it is now. Starts from what is given, else from a snapshot that the log confirms, else from nothing. */
+  async load(stream: string, known?: Folded<State>): Promise<{ folded: Folded<State>; snapshotRevision: number }> {
+    if (known) return { folded: await this.#foldTail(stream, known), snapshotRevision: NO_STREAM }
+    const snapshot = await this.#snapshots?.load(stream)
+    if (snapshot && (await this.#confirms(stream, snapshot)))
+      return { folded: await this.#foldTail(stream, snapshot), snapshotRevision: snapshot.revision }
+    const nothing = { revision: NO_STREAM, hash: GENESIS, state: this.decider.initial }
+    return { folded: await this.#foldTail(stream, nothing), snapshotRevision: NO_STREAM }
+  }
+
+  /** An event in the form in which it enters the log after what is folded so far, and the fold with it. */
+  extend(folded: Folded<State>, event: Event, at: string, { actor, requestId }: Cause) {
+    const facts = { at, actor, ...(requestId !== undefined && { requestId }) }
+    const hash = link(folded.hash, { ...event, metadata: facts })
+    const recorded: NewEvent & Happened<Event> = { id: randomUUID(), ...event, metadata: { ...facts, hash } }
+    checkNew(recorded)
+    const state = this.decider.evolve(folded.state, recorded)
+    return { recorded, folded: { revision: folded.revision + 1, hash, state } }
+  }
+
+  /**
+   * Appends to a stream whose last revision is known, and finds out what became of it where no answer came.
+   * Rejects with RevisionConflict when another writer was there first, and with Unavailable when nothing is known.
+   */
+  async append(stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#log.append(stream, events, expectedRevision)
+      } catch (error) {
+        if (error instanceof Unavailable) throw error
+        if (error instanceof RevisionConflict) {
+          const appended = attempt > 1 ? await this.#findAppended(stream, events, expectedRevision) : undefined
+          if (appended) return appended
+          throw error
+        }
+        // The answer is lost, not the question: asking again with the same revision can only be written once.
+        if (attempt >= MAX_SETTLE_ATTEMPTS)
+          throw new Unavailable('the event log does not answer, and whether it has written is not known', {
+            cause: error,
+          })
+        await delay(SETTLE_DELAY_MS * 2 ** attempt)
+      }
+    }
+  }
+
+  async offerSnapshot(stream: string, folded: Folded<State>, lastRevision: number): Promise<boolean> {
+    return (await this.#snapshots?.offer(stream, folded, lastRevision)) ?? false
+  }
+
+  /** Our events, if it is they that follow the revision. */
+  async #findAppended(stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended | undefined> {
+    const found: Recorded[] = []
+    for await (const page of this.#log.readStream(stream, expectedRevision + 1)) {
+      for (const raw of page.slice(0, events.length - found.length)) found.push(decode(raw))
+      if (found.length >= events.length) break
+    }
+    const last = found.at(-1)
+    const isOurs = found.length === events.length && found.every((event, index) => event.id === events[index]?.id)
+    return isOurs && last ? { revision: last.revision, position: last.position } : undefined
+  }
+
+  async #confirms(stream: string, snapshot: Folded<State>): Promise<boolean> {
+    for await (const page of this.#log.readStream(stream, snapshot.revision))
+      return (page[0]?.metadata as { hash?: string } | undefined)?.hash === snapshot.hash
+    return false
+  }
+
+  async #foldTail(stream: string, start: Folded<State>): Promise<Folded<State>> {
+    let { revision, hash, state } = start
+    for await (const page of this.#log.readStream(stream, revision + 1))
+      for (const raw of page) {
+        const event = decode(raw) as Recorded & Happened<Event>
+        if (event.revision !== revision + 1)
+          throw new Damaged(`${stream} has revision ${event.revision} where ${revision + 1} belongs`)
+        state = this.decider.evolve(state, event)
+        revision = event.revision
+        hash = event.metadata.hash
+      }
+    return { revision, hash, state }
+  }
+}

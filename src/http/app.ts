@@ -1,0 +1,53 @@
+import Router from '@koa/router'
+import Koa from 'koa'
+import type { Catalog } from '../engine/catalog.ts'
+import type { Reads } from '../engine/reads.ts'
+import type { Runs } from '../engine/runs.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { ObjectStore } from '../ports/object-store.ts'
+import type { RequestState } from './context.ts'
+import { authenticate } from './middleware/authenticate.ts'
+import { errors } from './middleware/errors.ts'
+import { log } from './middleware/log.ts'
+import { requestId } from './middleware/request-id.ts'
+import type { Presenter } from './present.ts'
+import { balanceRoutes } from './routes/balance.ts'
+import { cdnRoutes } from './routes/cdn.ts'
+import { type HealthChecks, healthRoutes } from './routes/health.ts'
+import { modelRoutes } from './routes/models.ts'
+import { runRoutes } from './routes/runs.ts'
+
+export interface AppParts {
+  runs: Runs
+  reads: Reads
+  catalog: Catalog
+  objects: ObjectStore
+  present: Presenter
+  logger: Logger
+  checks: HealthChecks
+}
+
+/** The HTTP service: what is open, then what needs a key. */
+export const createApp = ({ runs, reads, catalog, objects, present, logger, checks }: AppParts): Koa<RequestState> => {
+  const open = new Router<RequestState>({ sensitive: true, strict: true })
+  healthRoutes(open, checks)
+  cdnRoutes(open, objects)
+
+  const keyed = new Router<RequestState>({ sensitive: true, strict: true })
+  keyed.use(authenticate(reads))
+  balanceRoutes(keyed, reads)
+  modelRoutes(keyed, catalog, reads, present)
+  runRoutes(keyed, runs, reads, present)
+
+  const app = new Koa<RequestState>()
+  app.use(requestId)
+  app.use(log(logger))
+  app.use(errors(logger))
+  app.use(open.routes())
+  app.use(keyed.routes())
+  app.use(open.allowedMethods())
+  app.use(keyed.allowedMethods())
+  // What comes here is a connection that broke while it was being answered.
+  app.on('error', error => logger.debug({ err: error }, 'a connection broke'))
+  return app
+}

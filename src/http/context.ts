@@ -1,0 +1,11 @@
+import type { ParameterizedContext } from 'koa'
+import type { AccountId, KeyId } from '../../schemas/primitives.ts'
+
+/** What the middleware finds out about a request before a route sees it. */
+export interface RequestState {
+  requestId: string
+  /** Set by `authenticate`, and so on every route behind it. */
+  account: { accountId: AccountId; keyId: KeyId }
+}
+
+export type Context = ParameterizedContext<RequestState>

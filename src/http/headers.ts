@@ -1,0 +1,24 @@
+import { ApiError } from '../engine/api-error.ts'
+import type { Context } from './context.ts'
+
+const MIN_WAIT_SECONDS = 1
+const MAX_WAIT_SECONDS = 120
+
+/** `Prefer: wait=n` (RFC 7240) in milliseconds, brought within its bounds; undefined when there is none that can be read. */
+export const preferredWaitMs = (ctx: Context): number | undefined => {
+  const wait = /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,9})"?\s*(?=[,;]|$)/i.exec(ctx.get('Prefer'))?.[1]
+  if (wait === undefined) return undefined
+  return Math.min(Math.max(Number(wait), MIN_WAIT_SECONDS), MAX_WAIT_SECONDS) * 1000
+}
+
+/** `Idempotency-Key`, with or without quotes (draft-ietf-httpapi-idempotency-key-header); undefined when there is none. */
+export const idempotencyKey = (ctx: Context): string | undefined => {
+  const header = ctx.headers['idempotency-key']
+  if (header === undefined) return undefined
+  const key = String(header).replace(/^"(.*)"$/, '$1')
+  if (!/^[\x21-\x7e]{1,255}$/.test(key))
+    throw new ApiError('invalid_request', 'Idempotency-Key must be 1 to 255 visible ASCII characters.', {
+      errors: [{ path: '/headers/Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' }],
+    })
+  return key
+}

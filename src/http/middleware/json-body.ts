@@ -1,0 +1,56 @@
+import type { Next } from 'koa'
+import { koaBody } from 'koa-body'
+import { MAX_BODY_BYTES, MAX_JSON_DEPTH } from '../../../schemas/primitives.ts'
+import { ApiError } from '../../engine/api-error.ts'
+import type { Context } from '../context.ts'
+
+const parse = koaBody({
+  json: true,
+  urlencoded: false,
+  text: false,
+  multipart: false,
+  jsonLimit: MAX_BODY_BYTES,
+  onError: error => {
+    throw toApiError(error)
+  },
+})
+
+/** Reads a JSON body into `ctx.request.body`, and refuses what is none, too large, too deep or not well-formed text. */
+export const jsonBody = async (ctx: Context, next: Next) => {
+  if (!ctx.is('json')) {
+    const given = ctx.get('Content-Type')
+    const instead = given ? `, not ${given}` : ''
+    throw new ApiError('unsupported_media_type', `The body must be JSON, with Content-Type: application/json${instead}.`)
+  }
+  // koa-body calls on only when the body was read; the depth is checked before anybody else sees it.
+  await parse(ctx as never, async () => {
+    checkValue(ctx.request.body, '', 0)
+    await next()
+  })
+}
+
+const toApiError = (error: Error & { status?: number; type?: string }): ApiError => {
+  if (error.status === 413) return new ApiError('payload_too_large', `The body is larger than ${MAX_BODY_BYTES} bytes.`)
+  if (error.status === 415) return new ApiError('unsupported_media_type', 'The body has an encoding that is not understood.')
+  return invalid('', `The body is not valid JSON: ${error.message}.`)
+}
+
+/** Checks what a schema does not: depth, and what has no canonical form, which is infinite numbers and lone surrogates. */
+const checkValue = (value: unknown, path: string, depth: number): void => {
+  if (depth > MAX_JSON_DEPTH) throw invalid(path, `The body is deeper than ${MAX_JSON_DEPTH} levels.`)
+  if (typeof value === 'string') checkText(value, path)
+  else if (typeof value === 'number' && !Number.isFinite(value)) throw invalid(path, 'A number is too large.')
+  else if (Array.isArray(value)) for (const [index, item] of value.entries()) checkValue(item, `${path}/${index}`, depth + 1)
+  else if (typeof value === 'object' && value !== null)
+    for (const [name, item] of Object.entries(value)) {
+      checkText(name, path)
+      checkValue(item, `${path}/${name}`, depth + 1)
+    }
+}
+
+const checkText = (text: string, path: string) => {
+  if (!text.isWellFormed()) throw invalid(path, 'A text is not well-formed Unicode.')
+}
+
+const invalid = (path: string, message: string) =>
+  new ApiError('invalid_request', message, { errors: [{ path: path.slice(0, 200), message }] })

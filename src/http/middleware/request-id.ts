@@ -1,0 +1,13 @@
+import { randomUUID } from 'node:crypto'
+import type { Next } from 'koa'
+import type { Context } from '../context.ts'
+
+const WELL_FORMED = /^[\w.-]{1,128}$/
+
+/** Names the request: with the client's own id where that is well formed, so that both sides' logs can be joined. */
+export const requestId = (ctx: Context, next: Next) => {
+  const given = ctx.get('X-Request-Id')
+  ctx.state.requestId = WELL_FORMED.test(given) ? given : randomUUID()
+  ctx.set('X-Request-Id', ctx.state.requestId)
+  return next()
+}

@@ -1,0 +1,123 @@
+import type { ModelFamily, Pricing } from '../../schemas/api/model.ts'
+import type { Run } from '../../schemas/api/run.ts'
+import type { RunOutput } from '../../schemas/account-events.ts'
+import type { Endpoint, Family, PriceRule, ReceiptLine } from '../../schemas/catalog.ts'
+import type { RunRow } from '../../schemas/views.ts'
+import { priceRange, surchargeMicros } from '../domain/catalog/pricing.ts'
+import { fromMicros } from '../domain/money.ts'
+
+/** Views as the API shows them: snake case, credits instead of microcredits, addresses instead of keys. */
+export class Presenter {
+  readonly #publicUrl: string
+  readonly #usdPerCreditMicros: number
+  readonly #endpoints = new WeakMap<Endpoint, PresentedEndpoint>()
+
+  constructor(publicUrl: string, usdPerCreditMicros: number) {
+    this.#publicUrl = publicUrl
+    this.#usdPerCreditMicros = usdPerCreditMicros
+  }
+
+  run(row: RunRow): Run {
+    const { startedAt, completedAt, refundedMicros, output, error, metadata } = row
+    return {
+      object: 'run',
+      run_id: row.runId,
+      status: row.status,
+      model: row.model,
+      endpoint: row.endpoint,
+      created_at: row.createdAt,
+      ...(startedAt !== undefined && { started_at: startedAt }),
+      ...(completedAt !== undefined && { completed_at: completedAt }),
+      credits_charged: fromMicros(row.chargedMicros),
+      ...(refundedMicros !== undefined && { credits_refunded: fromMicros(refundedMicros) }),
+      ...(output && { output: this.#output(output) }),
+      ...(error && { error }),
+      ...(metadata && { metadata }),
+    }
+  }
+
+  family(family: Family): ModelFamily {
+    const endpoints = family.endpoints.map(endpoint => this.#endpoint(endpoint))
+    const [mode, ...otherModes] = new Set(family.endpoints.map(endpoint => endpoint.mode))
+    const [status, ...otherStatuses] = new Set(family.endpoints.map(endpoint => endpoint.status))
+    return {
+      id: family.id,
+      object: 'model_family',
+      name: family.name,
+      aliases: family.aliases,
+      output_type: family.outputType,
+      status: status && otherStatuses.length === 0 ? status : 'mixed',
+      ...(mode && otherModes.length === 0 && { mode }),
+      credits_range: {
+        min: fromMicros(Math.min(...endpoints.map(endpoint => endpoint.minMicros))),
+        max: fromMicros(Math.max(...endpoints.map(endpoint => endpoint.maxMicros))),
+      },
+      endpoints: endpoints.map(endpoint => endpoint.shown),
+    }
+  }
+
+  /** A receipt's line with credits and US dollars as numbers. */
+  line(line: ReceiptLine): Record<string, unknown> {
+    switch (line.kind) {
+      case 'base':
+        return { kind: 'base', credits: fromMicros(line.amountMicros) }
+      case 'quantity':
+        return line
+      case 'multiplier':
+        return { kind: 'multiplier', parameter: line.parameter, value: line.value, factor: fromMicros(line.factorMicros) }
+      case 'surcharge':
+        return {
+          kind: 'surcharge',
+          parameter: line.parameter,
+          usd: fromMicros(line.usdMicros),
+          usd_per_credit: fromMicros(line.usdPerCreditMicros),
+          credits: fromMicros(line.amountMicros),
+        }
+    }
+  }
+
+  #output({ artifacts, text }: RunOutput): NonNullable<Run['output']> {
+    const urls = artifacts.map(artifact => `${this.#publicUrl}/cdn/${artifact.objectKey}`)
+    const [url, ...others] = urls
+    return {
+      ...(url && { urls }),
+      ...(url && others.length === 0 && { url }),
+      ...(text !== undefined && { text }),
+    }
+  }
+
+  /** An endpoint is presented once: its price range takes a while to find, and it never changes. */
+  #endpoint(endpoint: Endpoint): PresentedEndpoint {
+    let presented = this.#endpoints.get(endpoint)
+    if (!presented) {
+      const { id, kind, mode, status, description, parametersSchema, pricing } = endpoint
+      presented = {
+        ...priceRange(pricing, parametersSchema, this.#usdPerCreditMicros),
+        shown: { id, kind, mode, status, description, parameters_schema: parametersSchema, pricing: this.#pricing(pricing) },
+      }
+      this.#endpoints.set(endpoint, presented)
+    }
+    return presented
+  }
+
+  #pricing({ baseMicros, quantities, multipliers, surcharges }: PriceRule): Pricing {
+    const table = (factors: Record<string, number>) =>
+      Object.fromEntries(Object.entries(factors).map(([value, micros]) => [value, fromMicros(micros)]))
+    return {
+      base_credits: fromMicros(baseMicros),
+      quantities,
+      multipliers: Object.fromEntries(Object.entries(multipliers).map(([name, factors]) => [name, table(factors)])),
+      surcharges: surcharges.map(({ when, usdMicros }) => ({
+        when,
+        usd: fromMicros(usdMicros),
+        credits: fromMicros(surchargeMicros(usdMicros, this.#usdPerCreditMicros)),
+      })),
+    }
+  }
+}
+
+interface PresentedEndpoint {
+  shown: ModelFamily['endpoints'][number]
+  minMicros: number
+  maxMicros: number
+}

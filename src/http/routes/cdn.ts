@@ -1,0 +1,25 @@
+import type Router from '@koa/router'
+import type { ObjectStore } from '../../ports/object-store.ts'
+import type { RequestState } from '../context.ts'
+
+/** What a name's ending says of the content. Anything else is handed out as bytes that a browser only saves. */
+const types: Record<string, string> = { png: 'image/png', jpg: 'image/jpeg', webp: 'image/webp' }
+
+/** An object never changes under its key, so whoever has it may keep it. */
+const CACHE = 'public, max-age=31536000, immutable'
+
+/** Serves results from the object store. Their addresses cannot be guessed, and so need no key. */
+export const cdnRoutes = (router: Router<RequestState>, objects: ObjectStore) => {
+  router.get('/cdn/:folder/:name', async ctx => {
+    const { folder, name } = ctx.params
+    const object = await objects.get(`${folder}/${name}`)
+    if (!object) return
+    // Whatever the bytes are, a browser must neither guess at them nor run them.
+    ctx.set('X-Content-Type-Options', 'nosniff')
+    ctx.set('Content-Security-Policy', "default-src 'none'; sandbox")
+    ctx.set('Cache-Control', CACHE)
+    ctx.type = types[String(name).split('.').at(-1) ?? ''] ?? 'application/octet-stream'
+    ctx.length = object.sizeBytes
+    ctx.body = object.body
+  })
+}

@@ -1,0 +1,34 @@
+import { openCore } from './compose.ts'
+import { readConfig } from './config.ts'
+import { welcome } from './first-start.ts'
+import { startServer } from './server.ts'
+import { explainFailure } from './failure.ts'
+
+/** Everything is stopped in about 7 s; should something hang, the process ends all the same, and the log has it all. */
+const STOP_DEADLINE_MS = 9000
+
+const main = async () => {
+  const core = await openCore(readConfig(process.env))
+  const server = await startServer(core)
+  core.logger.info({ url: server.url, pid: process.pid }, 'listening')
+  await welcome(core, server.url)
+
+  let stopping = false
+  const stop = async (signal: string) => {
+    if (stopping) return
+    stopping = true
+    core.logger.info({ signal }, 'stopping')
+    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref()
+    await server.stop()
+    await core.close()
+    core.logger.info({}, 'stopped')
+    process.exit(0)
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}
+
+main().catch(error => {
+  console.error(explainFailure(error))
+  process.exit(1)
+})

@@ -1,0 +1,50 @@
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, isIPv6 } from 'node:net'
+import type { Core } from './compose.ts'
+import { openService, type Substitutes } from './compose.ts'
+
+/** After work in progress has ended, connections have so long to take their answers. */
+const LAST_ANSWERS_MS = 2000
+
+export interface RunningServer {
+  /** How clients reach the service, without a slash at the end. */
+  url: string
+  stop(): Promise<void>
+}
+
+/** Starts the service on a core. Rejects when the port cannot be had. */
+export const startServer = async (core: Core, substitutes: Substitutes = {}): Promise<RunningServer> => {
+  const { host, port, publicUrl } = core.config
+  // The port must be known before addresses can be made, so the handler comes after.
+  const server = createServer()
+  await listen(server, host, port)
+  const url = publicUrl ?? `http://${hostName(host)}:${(server.address() as AddressInfo).port}`
+  const service = await openService(core, url, substitutes)
+  server.on('request', service.app.callback())
+  service.start()
+  return {
+    url,
+    stop: async () => {
+      const closed = new Promise<void>(resolve => server.close(() => resolve()))
+      await service.stop()
+      const late = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS)
+      await closed
+      clearTimeout(late)
+    },
+  }
+}
+
+const listen = (server: Server, host: string, port: number) =>
+  new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.removeListener('error', reject)
+      resolve()
+    })
+  })
+
+/** What to write into a URL for an address that is listened on. */
+const hostName = (host: string): string => {
+  if (['127.0.0.1', '0.0.0.0', '::', '::1'].includes(host)) return 'localhost'
+  return isIPv6(host) ? `[${host}]` : host
+}
