@@ -5,18 +5,20 @@ import type { Projection, RecordedOf } from './projection.ts'
 /** Runs by id, by account in time order, and by the client's idempotency key. */
 export const runs: Projection<'runs'> = {
   view: 'runs',
-  keys: event => (accountOf(event) && 'runId' in event.data ? [event.data.runId] : []),
+  keys: (event) => (accountOf(event) && 'runId' in event.data ? [event.data.runId] : []),
   evolve: (row, event) => {
     switch (event.type) {
       case 'CreditsDebited':
         return charged(event)
       case 'RunQueued': {
         const { metadata, idempotency } = event.data
-        return row && {
-          ...row,
-          ...(metadata && { metadata }),
-          ...(idempotency && { request: { key: idempotency.key, hash: idempotency.requestHash } }),
-        }
+        return (
+          row && {
+            ...row,
+            ...(metadata && { metadata }),
+            ...(idempotency && { request: { key: idempotency.key, hash: idempotency.requestHash } }),
+          }
+        )
       }
       case 'RunStarted':
         return row && { ...row, status: 'processing', startedAt: event.metadata.at }
@@ -31,8 +33,8 @@ export const runs: Projection<'runs'> = {
     }
   },
   indexes: {
-    byAccount: row => `${row.accountId}/${row.runId}`,
-    byRequest: row => row.request && `${row.accountId}/${row.request.key}/${row.runId}`,
+    byAccount: (row) => `${row.accountId}/${row.runId}`,
+    byRequest: (row) => row.request && `${row.accountId}/${row.request.key}/${row.runId}`,
   },
 }
 

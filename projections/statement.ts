@@ -4,7 +4,7 @@ import type { Projection } from './projection.ts'
 /** Every movement of credits, by account, in the order in which it happened. */
 export const statement: Projection<'statement'> = {
   view: 'statement',
-  keys: event => {
+  keys: (event) => {
     const accountId = accountOf(event)
     return accountId && event.type.startsWith('Credits') ? [lineKey(accountId, event.revision)] : []
   },

@@ -1,6 +1,17 @@
 import { type Static, Type } from 'typebox'
 import { Mode, Receipt } from './catalog.ts'
-import { AccountId, Closed, type EventUnion, KeyId, Micros, OneOf, PositiveMicros, RunId, Sha256, Slug } from './primitives.ts'
+import {
+  AccountId,
+  Closed,
+  type EventUnion,
+  KeyId,
+  Micros,
+  OneOf,
+  PositiveMicros,
+  RunId,
+  Sha256,
+  Slug,
+} from './primitives.ts'
 
 export const AccountOpened = Closed({ accountId: AccountId, email: Type.String(), tester: Type.Boolean() })
 export const CreditsGranted = Closed({

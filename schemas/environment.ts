@@ -3,18 +3,50 @@ import { OneOf } from './primitives.ts'
 
 /** Every environment variable that the service reads. Values are text; numbers and defaults are filled in before the check. */
 export const Environment = Type.Object({
-  PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 8080, description: 'The port to listen on; 0 takes any free one' }),
-  HOST: Type.String({ minLength: 1, default: '127.0.0.1', description: 'The address to listen on; 0.0.0.0 or :: for all' }),
+  PORT: Type.Integer({
+    minimum: 0,
+    maximum: 65535,
+    default: 8080,
+    description: 'The port to listen on; 0 takes any free one',
+  }),
+  HOST: Type.String({
+    minLength: 1,
+    default: '127.0.0.1',
+    description: 'The address to listen on; 0.0.0.0 or :: for all',
+  }),
   DATA_DIR: Type.String({ minLength: 1, default: './data', description: 'Where the embedded stores keep their files' }),
   PUBLIC_URL: Type.Optional(
-    Type.String({ pattern: '^https?://[^/?#\\s]+$', description: 'How clients reach the service, without a path; http://localhost:PORT if unset' }),
+    Type.String({
+      pattern: '^https?://[^/?#\\s]+$',
+      description: 'How clients reach the service, without a path; http://localhost:PORT if unset',
+    }),
   ),
-  EVENT_STORE_URL: Type.Optional(Type.String({ pattern: '^lmdb:.+', description: 'The event log; lmdb:DATA_DIR/log if unset' })),
-  VIEW_STORE_URL: Type.Optional(Type.String({ pattern: '^lmdb:.+', description: 'The views; lmdb:DATA_DIR/views if unset' })),
-  OBJECT_STORE_URL: Type.Optional(Type.String({ pattern: '^file:.+', description: 'The objects; file:DATA_DIR/objects if unset' })),
+  EVENT_STORE_URL: Type.Optional(
+    Type.String({ pattern: '^lmdb:.+', description: 'The event log; lmdb:DATA_DIR/log if unset' }),
+  ),
+  VIEW_STORE_URL: Type.Optional(
+    Type.String({ pattern: '^lmdb:.+', description: 'The views; lmdb:DATA_DIR/views if unset' }),
+  ),
+  OBJECT_STORE_URL: Type.Optional(
+    Type.String({ pattern: '^file:.+', description: 'The objects; file:DATA_DIR/objects if unset' }),
+  ),
   KEY_PREFIX: Type.String({ pattern: '^[a-z0-9]{1,16}$', default: 'tg', description: 'What API keys begin with' }),
-  USD_PER_CREDIT: Type.Number({ minimum: 0.000001, maximum: 1000, default: 0.01, description: 'Turns a surcharge in US dollars into credits' }),
-  WELCOME_CREDITS: Type.Number({ minimum: 0, maximum: 1_000_000, default: 100, description: 'Credits that a new account is granted' }),
-  LOG_LEVEL: { ...OneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), default: 'info', description: 'How much is logged' },
+  USD_PER_CREDIT: Type.Number({
+    minimum: 0.000001,
+    maximum: 1000,
+    default: 0.01,
+    description: 'Turns a surcharge in US dollars into credits',
+  }),
+  WELCOME_CREDITS: Type.Number({
+    minimum: 0,
+    maximum: 1_000_000,
+    default: 100,
+    description: 'Credits that a new account is granted',
+  }),
+  LOG_LEVEL: {
+    ...OneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    default: 'info',
+    description: 'How much is logged',
+  },
 })
 export type Environment = Static<typeof Environment>

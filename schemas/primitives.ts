@@ -10,7 +10,8 @@ export type EventUnion<Table extends Record<string, TSchema>> = {
 }[keyof Table & string]
 
 /** A closed set of strings, as JSON Schema's `enum`. */
-export const OneOf = <const Value extends string>(...values: Value[]) => Type.Unsafe<Value>({ type: 'string', enum: values })
+export const OneOf = <const Value extends string>(...values: Value[]) =>
+  Type.Unsafe<Value>({ type: 'string', enum: values })
 
 // The ids that people see are TypeIDs: a prefix and a UUIDv7 in base 32 (https://github.com/jetify-com/typeid).
 // The first character of the suffix is at most 7, since 26 characters hold 130 bits and a UUID has 128.

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { type AccountEvent, accountEvents } from './account-events.ts'
 import { type CatalogEvent, catalogEvents } from './catalog-events.ts'
 import { type LoginEvent, loginEvents } from './login-events.ts'
-import { AccountId, Closed, KeyId, OneOf, Sha256, Timestamp } from './primitives.ts'
+import { type AccountId, Closed, KeyId, OneOf, Sha256, Timestamp } from './primitives.ts'
 
 /** Who wanted what happened. */
 export const Actor = Type.Union([

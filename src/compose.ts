@@ -7,10 +7,9 @@ import { createLogger } from './adapters/logger/pino.ts'
 import { openDiskObjectStore } from './adapters/object-store/disk.ts'
 import { createSandboxProvider } from './adapters/provider/sandbox/provider.ts'
 import { openLmdbViewStore } from './adapters/view-store/lmdb.ts'
-import { shipped } from './catalog/shipped.ts'
 import type { Config } from './config.ts'
 import { Accounts } from './engine/accounts.ts'
-import { Catalog, publishCatalog } from './engine/catalog.ts'
+import { Catalog } from './engine/catalog.ts'
 import { Projector } from './engine/projector.ts'
 import { Reads } from './engine/reads.ts'
 import { Runs } from './engine/runs.ts'
@@ -46,15 +45,17 @@ export interface Core {
   close(): Promise<void>
 }
 
-/** Opens the stores, publishes the catalog and brings the views up to date. Throws Unavailable or Damaged. */
+/** Opens the stores and brings the views up to date. Throws Unavailable or Damaged. */
 export const openCore = async (config: Config, substitutes: Substitutes = {}): Promise<Core> => {
   const { logger = createLogger(config.logLevel), clock = systemClock } = substitutes
-  const log = openLmdbEventLog(config.eventStore.folder, error => {
-    logger.fatal({ err: error }, 'a commit to the event log failed; the process ends so that a new one reads what is there')
+  const log = openLmdbEventLog(config.eventStore.folder, (error) => {
+    logger.fatal(
+      { err: error },
+      'a commit to the event log failed; the process ends so that a new one reads what is there',
+    )
     process.exit(1)
   })
   const views = openLmdbViewStore(config.viewStore.folder)
-  await publishCatalog(log, clock, shipped)
   const accounts = new Accounts(log, accountSnapshots(views), clock)
   const projector = new Projector(log, views, logger)
   const reads = new Reads(views, projector, accounts)
@@ -86,7 +87,7 @@ export const openService = async (core: Core, publicUrl: string, substitutes: Su
     /** Ends the work in progress; afterwards nothing is asked of the providers any more. */
     stop: async () => {
       await reactor.stop()
-      await Promise.all(Object.values(providers).map(provider => provider.close()))
+      await Promise.all(Object.values(providers).map((provider) => provider.close()))
     },
   }
 }

@@ -39,7 +39,8 @@ export const readConfig = (variables: Record<string, string | undefined>): Confi
 
 const toConfig = (environment: Environment): Config => {
   const { DATA_DIR } = environment
-  const folder = (url: string | undefined, name: string) => (url ? url.slice(url.indexOf(':') + 1) : join(DATA_DIR, name))
+  const folder = (url: string | undefined, name: string) =>
+    url ? url.slice(url.indexOf(':') + 1) : join(DATA_DIR, name)
   return {
     port: environment.PORT,
     host: environment.HOST,

@@ -11,7 +11,7 @@ export const welcome = async (core: Core, url: string): Promise<void> => {
   const [anyAccount] = await reads.list('accounts', 'byAge', { prefix: '', limit: 1 })
   if (anyAccount) return
   const { keyPrefix, welcomeMicros } = config
-  const accountId = await register(core, { email: 'owner@localhost', tester: true, welcomeMicros }, cause)
+  const accountId = await register(core, { email: 'owner@localhost', tester: false, welcomeMicros }, cause)
   const { apiKey } = await createApiKey(accounts, keyPrefix, { accountId, name: 'first', cause })
   console.log(`
   Welcome to Tollgate. An account with ${fromMicros(welcomeMicros)} credits is open, and this is its API key.

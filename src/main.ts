@@ -1,8 +1,8 @@
 import { openCore } from './compose.ts'
 import { readConfig } from './config.ts'
+import { explainFailure } from './failure.ts'
 import { welcome } from './first-start.ts'
 import { startServer } from './server.ts'
-import { explainFailure } from './failure.ts'
 
 /** Everything is stopped in about 7 s; should something hang, the process ends all the same, and the log has it all. */
 const STOP_DEADLINE_MS = 9000
@@ -28,7 +28,7 @@ const main = async () => {
   process.on('SIGINT', stop)
 }
 
-main().catch(error => {
+main().catch((error) => {
   console.error(explainFailure(error))
   process.exit(1)
 })

@@ -1,10 +1,14 @@
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, isIPv6 } from 'node:net'
-import type { Core } from './compose.ts'
-import { openService, type Substitutes } from './compose.ts'
+import { shipped } from './catalog/shipped.ts'
+import { type Core, openService, type Substitutes } from './compose.ts'
+import { publishCatalog } from './engine/catalog.ts'
 
 /** After work in progress has ended, connections have so long to take their answers. */
 const LAST_ANSWERS_MS = 2000
+
+/** How long the views may take to show a new catalog, before the start is given up. */
+const CATCH_UP_MS = 30_000
 
 export interface RunningServer {
   /** How clients reach the service, without a slash at the end. */
@@ -20,12 +24,13 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
   await listen(server, host, port)
   const url = publicUrl ?? `http://${hostName(host)}:${(server.address() as AddressInfo).port}`
   const service = await openService(core, url, substitutes)
+  await core.projector.passed(await publishCatalog(core.log, core.clock, shipped), CATCH_UP_MS)
   server.on('request', service.app.callback())
   service.start()
   return {
     url,
     stop: async () => {
-      const closed = new Promise<void>(resolve => server.close(() => resolve()))
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       await service.stop()
       const late = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS)
       await closed

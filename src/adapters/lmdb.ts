@@ -1,4 +1,4 @@
-import { mkdirSync, statfsSync, statSync, writeFileSync, unlinkSync } from 'node:fs'
+import { mkdirSync, statfsSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { Damaged, Unavailable } from '../ports/faults.ts'

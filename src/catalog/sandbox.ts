@@ -1,5 +1,5 @@
-import type { Family } from '../../schemas/catalog.ts'
 import { runErrorCodes } from '../../schemas/account-events.ts'
+import type { Family } from '../../schemas/catalog.ts'
 import { credits } from './helpers.ts'
 
 /** A family for testers, whose input says how the provider shall behave. */

@@ -1,11 +1,11 @@
 import { filter, type Observable } from 'rxjs'
 import type { Fault } from '../../schemas/api/error.ts'
 import type { Endpoint, Family } from '../../schemas/catalog.ts'
-import { CATALOG_STREAM } from '../../schemas/recorded.ts'
-import type { CatalogRow } from '../../schemas/views.ts'
-import { type CatalogCommand, catalog, type CatalogState, differences } from '../domain/catalog/catalog.ts'
-import { findFamily, visibleTo } from '../domain/catalog/choose-endpoint.ts'
 import type { CatalogEvent } from '../../schemas/catalog-events.ts'
+import { CATALOG_STREAM, type Position } from '../../schemas/recorded.ts'
+import type { CatalogRow } from '../../schemas/views.ts'
+import { type CatalogCommand, type CatalogState, catalog, differences } from '../domain/catalog/catalog.ts'
+import { findFamily, visibleTo } from '../domain/catalog/choose-endpoint.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { RowChange } from '../ports/view-store.ts'
@@ -48,11 +48,11 @@ export class Catalog {
   async find(model: string, tester: boolean): Promise<Offer | undefined> {
     const rows = await this.#current()
     const family = findFamily(
-      rows.map(row => row.family),
+      rows.map((row) => row.family),
       model,
       tester,
     )
-    const row = rows.find(row => row.family.id === family?.id)
+    const row = rows.find((row) => row.family.id === family?.id)
     return family && row && { family, revision: row.revision }
   }
 
@@ -69,7 +69,7 @@ export class Catalog {
   #current(): Promise<CatalogRow[]> {
     this.#rows ??= this.#reads
       .list('catalog', 'byAge', { prefix: '', limit: MAX_FAMILIES })
-      .then(entries => entries.map(entry => entry.row))
+      .then((entries) => entries.map((entry) => entry.row))
     this.#rows.catch(() => {
       this.#rows = undefined
     })
@@ -77,20 +77,23 @@ export class Catalog {
   }
 }
 
-const mayTouchCatalog = (rows: RowChange[]) => rows.length === 0 || rows.some(row => row.view === 'catalog')
+const mayTouchCatalog = (rows: RowChange[]) => rows.length === 0 || rows.some((row) => row.view === 'catalog')
 
-/** Publishes what is shipped and differs from what is published. Throws when a shipped family is not valid. */
-export const publishCatalog = async (log: EventLog, clock: Clock, shipped: Family[]): Promise<CatalogCommand[]> => {
+/**
+ * Publishes what is shipped and differs from what is published, and resolves to the position that views must pass to
+ * show it. Throws when a shipped family is not valid.
+ */
+export const publishCatalog = async (log: EventLog, clock: Clock, shipped: Family[]): Promise<Position> => {
   const streams = new Streams<CatalogCommand, CatalogState, CatalogEvent>(catalog, log)
   const mailbox = new Mailbox(CATALOG_STREAM, streams, clock)
   const commands = differences(await mailbox.state(), shipped)
   const outcomes = await Promise.all(
-    commands.map(command => mailbox.execute(command, { actor: { kind: 'service' } })),
+    commands.map((command) => mailbox.execute(command, { actor: { kind: 'service' } })),
   )
   for (const outcome of outcomes) {
     // Another process that starts at the same time may have published the same.
     if ('refuse' in outcome && !['family_exists', 'family_unchanged'].includes(outcome.refuse.code))
       throw new Error(`the catalog cannot be published: ${JSON.stringify(outcome.refuse)}`)
   }
-  return commands
+  return mailbox.position
 }

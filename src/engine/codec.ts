@@ -27,15 +27,22 @@ export const checkNew = (event: { type: string; data: unknown; metadata: unknown
 export const decode = (raw: RawEvent, steps: Upcast[] = upcasts): Recorded => {
   const event = steps.length === 0 ? raw : { ...raw, ...upcast(raw, steps) }
   const fault = findFault(event)
-  if (fault)
-    throw new Damaged(`${raw.stream} holds an unreadable ${raw.type} at revision ${raw.revision}: ${fault}`)
+  if (fault) throw new Damaged(`${raw.stream} holds an unreadable ${raw.type} at revision ${raw.revision}: ${fault}`)
   return event as Recorded
 }
 
 const upcast = ({ type, data }: RawEvent, steps: Upcast[]) =>
   steps.reduce((event, step) => step(event) ?? event, { type, data })
 
-const findFault = ({ type, data, metadata }: { type: string; data: unknown; metadata: unknown }): string | undefined => {
+const findFault = ({
+  type,
+  data,
+  metadata,
+}: {
+  type: string
+  data: unknown
+  metadata: unknown
+}): string | undefined => {
   const guard = guards[type]
   if (!guard) return 'the type is not known'
   if (!guard(data)) return `data${describe(guard)}`

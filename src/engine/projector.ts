@@ -1,9 +1,9 @@
-import type { Logger } from '../ports/logger.ts'
 import { type Observable, Subject, type Subscription } from 'rxjs'
 import { PROJECTIONS_VERSION } from '../../projections/all.ts'
 import type { Position, Recorded } from '../../schemas/recorded.ts'
 import { BEFORE_FIRST, type EventLog } from '../ports/event-log.ts'
 import { Unavailable } from '../ports/faults.ts'
+import type { Logger } from '../ports/logger.ts'
 import { type Checkpoint, CheckpointMoved, type RowChange, type ViewStore } from '../ports/view-store.ts'
 import { follow } from './follow.ts'
 import { project } from './project.ts'
@@ -46,11 +46,11 @@ export class Projector {
     this.#progressAtMs = performance.now()
     this.#subscription = follow(this.#log, {
       from: () => this.#reread(),
-      take: events => {
+      take: (events) => {
         this.#taking = this.#take(events, head)
         return this.#taking
       },
-      onDrop: error => this.#onDrop(error),
+      onDrop: (error) => this.#onDrop(error),
     }).subscribe()
     await this.#whenPassed(head)
   }
@@ -88,8 +88,8 @@ export class Projector {
     this.#changes.next(rows)
     const position = this.position
     if (this.#waiters.length === 0) return
-    const due = this.#waiters.filter(waiter => waiter.position <= position)
-    this.#waiters = this.#waiters.filter(waiter => waiter.position > position)
+    const due = this.#waiters.filter((waiter) => waiter.position <= position)
+    this.#waiters = this.#waiters.filter((waiter) => waiter.position > position)
     for (const waiter of due) waiter.resolve()
   }
 
@@ -106,7 +106,7 @@ export class Projector {
 
   #whenPassed(position: Position): Promise<void> {
     if (position <= this.position) return Promise.resolve()
-    return new Promise(resolve => this.#waiters.push({ position, resolve }))
+    return new Promise((resolve) => this.#waiters.push({ position, resolve }))
   }
 
   /** Views that were made by other projections, or from another log, are no views of this log: they are built anew. */

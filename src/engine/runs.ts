@@ -1,6 +1,12 @@
 import type { RunRequest } from '../../schemas/api/run.ts'
 import type { Endpoint, Receipt } from '../../schemas/catalog.ts'
-import { type AccountId, type KeyId, MAX_INPUT_BYTES, MAX_METADATA_BYTES, type RunId } from '../../schemas/primitives.ts'
+import {
+  type AccountId,
+  type KeyId,
+  MAX_INPUT_BYTES,
+  MAX_METADATA_BYTES,
+  type RunId,
+} from '../../schemas/primitives.ts'
 import type { DueRow, RunRow } from '../../schemas/views.ts'
 import { recall } from '../domain/account/runs.ts'
 import type { RememberedRequest } from '../domain/account/state.ts'
@@ -102,7 +108,7 @@ export class Runs {
         },
         { actor: { kind: 'key', keyId: asker.keyId }, requestId: asker.requestId },
       )
-      .catch(error => {
+      .catch((error) => {
         if (startNow) starter.unreserve(provider)
         throw error
       })
@@ -126,12 +132,18 @@ export class Runs {
     if (webhook_url !== undefined) checkWebhookUrl(webhook_url)
     const account = await reads.get('accounts', accountId)
     const offer = await catalog.find(model, account?.tester ?? false)
-    if (!offer) throw new ApiError('model_not_found', `There is no model ${JSON.stringify(model)}; GET /v1/models lists those there are.`)
+    if (!offer)
+      throw new ApiError(
+        'model_not_found',
+        `There is no model ${JSON.stringify(model)}; GET /v1/models lists those there are.`,
+      )
     const endpoint = chooseEndpoint(offer.family, given)
     if (!endpoint) {
-      const kinds = offer.family.endpoints.map(one => one.kind).join(', ')
+      const kinds = offer.family.endpoints.map((one) => one.kind).join(', ')
       const message = `${offer.family.id} has only these kinds: ${kinds}. With image_url an image-to-* kind is chosen, else a text-to-* one.`
-      throw new ApiError('invalid_input', message, { errors: [{ path: '/input', message: 'asks for a kind that the model does not have' }] })
+      throw new ApiError('invalid_input', message, {
+        errors: [{ path: '/input', message: 'asks for a kind that the model does not have' }],
+      })
     }
     const input = structuredClone(given)
     const errors = catalog.fill(endpoint, input)
@@ -140,7 +152,13 @@ export class Runs {
         errors: errors.map(({ path, message }) => ({ path: `/input${path}`, message })),
       })
     const { lines, totalMicros } = price(endpoint.pricing, input, usdPerCreditMicros)
-    const receipt = { catalogRevision: offer.revision, model: offer.family.id, endpoint: endpoint.id, lines, totalMicros }
+    const receipt = {
+      catalogRevision: offer.revision,
+      model: offer.family.id,
+      endpoint: endpoint.id,
+      lines,
+      totalMicros,
+    }
     return { endpoint, input, receipt }
   }
 
@@ -157,7 +175,11 @@ export class Runs {
     const found = recall(key, clock.nowMs(), state)
     if (found || !state.forgetful) return found
     await reads.ownWrites(accountId)
-    const [entry] = await reads.list('runs', 'byRequest', { prefix: `${accountId}/${key}/`, newestFirst: true, limit: 1 })
+    const [entry] = await reads.list('runs', 'byRequest', {
+      prefix: `${accountId}/${key}/`,
+      newestFirst: true,
+      limit: 1,
+    })
     if (!entry?.row.request) return undefined
     const { runId, createdAt, request } = entry.row
     return recall(key, clock.nowMs(), state, { runId, requestHash: request.hash, atMs: Date.parse(createdAt) })
@@ -204,7 +226,10 @@ const refused = (refusal: Refusal): ApiError => {
       })
     }
     case 'idempotency_mismatch':
-      return new ApiError('idempotency_mismatch', 'This Idempotency-Key was used in the last 24 hours for another request.')
+      return new ApiError(
+        'idempotency_mismatch',
+        'This Idempotency-Key was used in the last 24 hours for another request.',
+      )
     default:
       throw new Error(`a run was refused for a reason that no request can cause: ${refusal.code}`)
   }

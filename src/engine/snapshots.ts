@@ -1,4 +1,4 @@
-import { Map, OrderedMap } from 'immutable'
+import { Map as ImmutableMap, OrderedMap } from 'immutable'
 import type { AccountState } from '../domain/account/state.ts'
 import type { Snapshot, ViewStore } from '../ports/view-store.ts'
 import type { Folded } from './stream.ts'
@@ -17,7 +17,7 @@ export interface Snapshots<State> {
 }
 
 export const accountSnapshots = (store: ViewStore): Snapshots<AccountState> => ({
-  load: async stream => {
+  load: async (stream) => {
     const snapshot = await store.loadSnapshot(stream)
     return snapshot?.version === VERSION ? thaw(snapshot) : undefined
   },
@@ -49,15 +49,15 @@ const thaw = ({ revision, hash, state }: Snapshot): Folded<AccountState> => {
     hash,
     state: {
       ...frozen,
-      activeKeys: Map(frozen.activeKeys),
-      openRuns: Map(frozen.openRuns),
+      activeKeys: ImmutableMap(frozen.activeKeys),
+      openRuns: ImmutableMap(frozen.openRuns),
       requests: OrderedMap(frozen.requests),
     },
   }
 }
 
 type FrozenAccount = {
-  [Field in keyof AccountState]: AccountState[Field] extends Map<infer Key, infer Value>
+  [Field in keyof AccountState]: AccountState[Field] extends ImmutableMap<infer Key, infer Value>
     ? [Key, Value][]
     : AccountState[Field]
 }

@@ -23,14 +23,17 @@ export const compileFillingCheck = (schema: object): Check => toCheck(filling.co
 /** Like compileFillingCheck, for values that came as text: numbers are read from it. */
 export const compileConvertingCheck = (schema: object): Check => toCheck(converting.compile(schema))
 
-const toCheck = (validate: ValidateFunction): Check => value => (validate(value) ? [] : (validate.errors ?? []).map(toFault))
+const toCheck =
+  (validate: ValidateFunction): Check =>
+  (value) =>
+    validate(value) ? [] : (validate.errors ?? []).map(toFault)
 
 const toFault = ({ instancePath, keyword, params, message }: ErrorObject): Fault => {
   switch (keyword) {
     case 'required':
-      return { path: `${instancePath}/${escape(params['missingProperty'])}`, message: 'is required' }
+      return { path: `${instancePath}/${toPointerPart(params['missingProperty'])}`, message: 'is required' }
     case 'additionalProperties':
-      return { path: `${instancePath}/${escape(params['additionalProperty'])}`, message: 'is not known' }
+      return { path: `${instancePath}/${toPointerPart(params['additionalProperty'])}`, message: 'is not known' }
     case 'enum':
       return { path: instancePath, message: `must be one of ${params['allowedValues'].join(', ')}` }
     default:
@@ -39,4 +42,4 @@ const toFault = ({ instancePath, keyword, params, message }: ErrorObject): Fault
 }
 
 /** A name as a part of a JSON Pointer (RFC 6901). */
-const escape = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
+const toPointerPart = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -48,6 +48,6 @@ export const createApp = ({ runs, reads, catalog, objects, present, logger, chec
   app.use(open.allowedMethods())
   app.use(keyed.allowedMethods())
   // What comes here is a connection that broke while it was being answered.
-  app.on('error', error => logger.debug({ err: error }, 'a connection broke'))
+  app.on('error', (error) => logger.debug({ err: error }, 'a connection broke'))
   return app
 }

@@ -1,6 +1,6 @@
+import type { RunOutput } from '../../schemas/account-events.ts'
 import type { ModelFamily, Pricing } from '../../schemas/api/model.ts'
 import type { Run } from '../../schemas/api/run.ts'
-import type { RunOutput } from '../../schemas/account-events.ts'
 import type { Endpoint, Family, PriceRule, ReceiptLine } from '../../schemas/catalog.ts'
 import type { RunRow } from '../../schemas/views.ts'
 import { priceRange, surchargeMicros } from '../domain/catalog/pricing.ts'
@@ -37,9 +37,9 @@ export class Presenter {
   }
 
   family(family: Family): ModelFamily {
-    const endpoints = family.endpoints.map(endpoint => this.#endpoint(endpoint))
-    const [mode, ...otherModes] = new Set(family.endpoints.map(endpoint => endpoint.mode))
-    const [status, ...otherStatuses] = new Set(family.endpoints.map(endpoint => endpoint.status))
+    const endpoints = family.endpoints.map((endpoint) => this.#endpoint(endpoint))
+    const [mode, ...otherModes] = new Set(family.endpoints.map((endpoint) => endpoint.mode))
+    const [status, ...otherStatuses] = new Set(family.endpoints.map((endpoint) => endpoint.status))
     return {
       id: family.id,
       object: 'model_family',
@@ -49,10 +49,10 @@ export class Presenter {
       status: status && otherStatuses.length === 0 ? status : 'mixed',
       ...(mode && otherModes.length === 0 && { mode }),
       credits_range: {
-        min: fromMicros(Math.min(...endpoints.map(endpoint => endpoint.minMicros))),
-        max: fromMicros(Math.max(...endpoints.map(endpoint => endpoint.maxMicros))),
+        min: fromMicros(Math.min(...endpoints.map((endpoint) => endpoint.minMicros))),
+        max: fromMicros(Math.max(...endpoints.map((endpoint) => endpoint.maxMicros))),
       },
-      endpoints: endpoints.map(endpoint => endpoint.shown),
+      endpoints: endpoints.map((endpoint) => endpoint.shown),
     }
   }
 
@@ -64,7 +64,12 @@ export class Presenter {
       case 'quantity':
         return line
       case 'multiplier':
-        return { kind: 'multiplier', parameter: line.parameter, value: line.value, factor: fromMicros(line.factorMicros) }
+        return {
+          kind: 'multiplier',
+          parameter: line.parameter,
+          value: line.value,
+          factor: fromMicros(line.factorMicros),
+        }
       case 'surcharge':
         return {
           kind: 'surcharge',
@@ -77,7 +82,7 @@ export class Presenter {
   }
 
   #output({ artifacts, text }: RunOutput): NonNullable<Run['output']> {
-    const urls = artifacts.map(artifact => `${this.#publicUrl}/cdn/${artifact.objectKey}`)
+    const urls = artifacts.map((artifact) => `${this.#publicUrl}/cdn/${artifact.objectKey}`)
     const [url, ...others] = urls
     return {
       ...(url && { urls }),
@@ -93,7 +98,15 @@ export class Presenter {
       const { id, kind, mode, status, description, parametersSchema, pricing } = endpoint
       presented = {
         ...priceRange(pricing, parametersSchema, this.#usdPerCreditMicros),
-        shown: { id, kind, mode, status, description, parameters_schema: parametersSchema, pricing: this.#pricing(pricing) },
+        shown: {
+          id,
+          kind,
+          mode,
+          status,
+          description,
+          parameters_schema: parametersSchema,
+          pricing: this.#pricing(pricing),
+        },
       }
       this.#endpoints.set(endpoint, presented)
     }

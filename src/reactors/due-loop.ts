@@ -22,12 +22,7 @@ export class DueLoop {
   #again = false
   #stopped = false
 
-  constructor(
-    store: ViewStore,
-    clock: Clock,
-    logger: Logger,
-    handle: (key: string, row: DueRow) => Promise<void>,
-  ) {
+  constructor(store: ViewStore, clock: Clock, logger: Logger, handle: (key: string, row: DueRow) => Promise<void>) {
     this.#store = store
     this.#clock = clock
     this.#logger = logger
@@ -48,7 +43,7 @@ export class DueLoop {
       return
     }
     this.#round = this.#look()
-      .catch(error => this.#logger.error({ err: error }, 'due work could not be looked for'))
+      .catch((error) => this.#logger.error({ err: error }, 'due work could not be looked for'))
       .finally(() => {
         this.#round = undefined
         if (this.#again) {

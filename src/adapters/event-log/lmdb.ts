@@ -1,7 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
-import { type Appended, BEFORE_FIRST, type EventLog, type NewEvent, NO_STREAM, RevisionConflict } from '../../ports/event-log.ts'
+import {
+  type Appended,
+  BEFORE_FIRST,
+  type EventLog,
+  type NewEvent,
+  NO_STREAM,
+  RevisionConflict,
+} from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
 import { type Database, freeRoomGuard, openLmdb } from '../lmdb.ts'
 
@@ -69,7 +76,12 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
   const findHead = (stream: string): Head | undefined => {
     const number = numbers.get(stream)
     if (number === undefined) return undefined
-    for (const place of places.getKeys({ start: placeOf(number + 1, 0) - 1, end: placeOf(number, 0) - 1, reverse: true, limit: 1 }))
+    for (const place of places.getKeys({
+      start: placeOf(number + 1, 0) - 1,
+      end: placeOf(number, 0) - 1,
+      reverse: true,
+      limit: 1,
+    }))
       return { number, revision: place - placeOf(number, 0) }
     throw new Damaged(`${folder}: the stream ${stream} has a number but no events`)
   }
@@ -185,7 +197,7 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
       }
     },
 
-    readAll: after => {
+    readAll: (after) => {
       root.resetReadTxn()
       return readAll(after)
     },
@@ -246,7 +258,7 @@ class Signal {
 
   /** Resolves at the next notification, after a time, or when the signal aborts. */
   wait(timeoutMs: number, signal: AbortSignal): Promise<void> {
-    return new Promise(resolve => {
+    return new Promise((resolve) => {
       const wake = () => {
         clearTimeout(timer)
         signal.removeEventListener('abort', wake)

@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { access, constants, mkdir, open, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { randomUUID } from 'node:crypto'
 import { Unavailable } from '../../ports/faults.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 
@@ -32,7 +32,7 @@ export const openDiskObjectStore = async (folder: string): Promise<ObjectStore> 
         throw error
       }
     },
-    get: async key => {
+    get: async (key) => {
       if (!KEY.test(key)) return undefined
       const path = pathOf(folder, key)
       const found = await stat(path).catch(absent)

@@ -1,4 +1,4 @@
-import { Map, OrderedMap } from 'immutable'
+import { Map as ImmutableMap, OrderedMap } from 'immutable'
 import type { AccountId, KeyId, RunId } from '../../../schemas/primitives.ts'
 
 /** An account, folded from its events. It stays bounded: a finished run and a revoked key leave it. */
@@ -7,8 +7,8 @@ export interface AccountState {
   accountId: AccountId | undefined
   tester: boolean
   balanceMicros: number
-  activeKeys: Map<KeyId, { hash: string }>
-  openRuns: Map<RunId, OpenRun>
+  activeKeys: ImmutableMap<KeyId, { hash: string }>
+  openRuns: ImmutableMap<RunId, OpenRun>
   /** Recent idempotency keys, the oldest first. */
   requests: OrderedMap<string, RememberedRequest>
   /** True once a request was dropped before its time; from then on the view is asked about an unknown key. */
@@ -38,8 +38,8 @@ export const initialAccount: AccountState = {
   accountId: undefined,
   tester: false,
   balanceMicros: 0,
-  activeKeys: Map(),
-  openRuns: Map(),
+  activeKeys: ImmutableMap(),
+  openRuns: ImmutableMap(),
   requests: OrderedMap(),
   forgetful: false,
 }

@@ -1,4 +1,4 @@
-import { fromJS, is, Map } from 'immutable'
+import { fromJS, Map as ImmutableMap, is } from 'immutable'
 import type { Family } from '../../../schemas/catalog.ts'
 import type { CatalogEvent } from '../../../schemas/catalog-events.ts'
 import { accept, type Decider, type Decision, refuse, unreachable } from '../decider.ts'
@@ -10,7 +10,7 @@ export type CatalogCommand =
   | { type: 'WithdrawFamily'; familyId: string }
 
 /** The families on offer, by id. */
-export type CatalogState = Map<string, Family>
+export type CatalogState = ImmutableMap<string, Family>
 
 const decide = (command: CatalogCommand, families: CatalogState): Decision<CatalogEvent> => {
   switch (command.type) {
@@ -41,13 +41,13 @@ const evolve = (families: CatalogState, event: CatalogEvent): CatalogState => {
   }
 }
 
-export const catalog: Decider<CatalogCommand, CatalogState, CatalogEvent> = { initial: Map(), decide, evolve }
+export const catalog: Decider<CatalogCommand, CatalogState, CatalogEvent> = { initial: ImmutableMap(), decide, evolve }
 
 /** The commands that turn what is published into what is shipped; none where nothing differs. */
 export const differences = (published: CatalogState, shipped: Family[]): CatalogCommand[] =>
   shipped
-    .filter(family => !sameFamily(published.get(family.id), family))
-    .map(family => ({ type: published.has(family.id) ? 'ReviseFamily' : 'PublishFamily', family }))
+    .filter((family) => !sameFamily(published.get(family.id), family))
+    .map((family) => ({ type: published.has(family.id) ? 'ReviseFamily' : 'PublishFamily', family }))
 
 const ifValid = (family: Family, families: CatalogState, event: CatalogEvent): Decision<CatalogEvent> => {
   const message = findFault(family, [...families.delete(family.id).values()])

@@ -13,7 +13,8 @@ export const authenticate = (reads: Reads) => async (ctx: Context, next: Next) =
   if (key === undefined)
     throw new ApiError('invalid_api_key', 'An API key is needed, as the header "Authorization: Bearer <key>".')
   const row = await reads.get('keys', sha256(key))
-  if (!row || row.revokedAt !== undefined) throw new ApiError('invalid_api_key', 'This API key is not known or was revoked.')
+  if (!row || row.revokedAt !== undefined)
+    throw new ApiError('invalid_api_key', 'This API key is not known or was revoked.')
   ctx.state.account = row
   return next()
 }

@@ -10,7 +10,7 @@ const parse = koaBody({
   text: false,
   multipart: false,
   jsonLimit: MAX_BODY_BYTES,
-  onError: error => {
+  onError: (error) => {
     throw toApiError(error)
   },
 })
@@ -20,7 +20,10 @@ export const jsonBody = async (ctx: Context, next: Next) => {
   if (!ctx.is('json')) {
     const given = ctx.get('Content-Type')
     const instead = given ? `, not ${given}` : ''
-    throw new ApiError('unsupported_media_type', `The body must be JSON, with Content-Type: application/json${instead}.`)
+    throw new ApiError(
+      'unsupported_media_type',
+      `The body must be JSON, with Content-Type: application/json${instead}.`,
+    )
   }
   // koa-body calls on only when the body was read; the depth is checked before anybody else sees it.
   await parse(ctx as never, async () => {
@@ -31,7 +34,8 @@ export const jsonBody = async (ctx: Context, next: Next) => {
 
 const toApiError = (error: Error & { status?: number; type?: string }): ApiError => {
   if (error.status === 413) return new ApiError('payload_too_large', `The body is larger than ${MAX_BODY_BYTES} bytes.`)
-  if (error.status === 415) return new ApiError('unsupported_media_type', 'The body has an encoding that is not understood.')
+  if (error.status === 415)
+    return new ApiError('unsupported_media_type', 'The body has an encoding that is not understood.')
   return invalid('', `The body is not valid JSON: ${error.message}.`)
 }
 
@@ -40,7 +44,8 @@ const checkValue = (value: unknown, path: string, depth: number): void => {
   if (depth > MAX_JSON_DEPTH) throw invalid(path, `The body is deeper than ${MAX_JSON_DEPTH} levels.`)
   if (typeof value === 'string') checkText(value, path)
   else if (typeof value === 'number' && !Number.isFinite(value)) throw invalid(path, 'A number is too large.')
-  else if (Array.isArray(value)) for (const [index, item] of value.entries()) checkValue(item, `${path}/${index}`, depth + 1)
+  else if (Array.isArray(value))
+    for (const [index, item] of value.entries()) checkValue(item, `${path}/${index}`, depth + 1)
   else if (typeof value === 'object' && value !== null)
     for (const [name, item] of Object.entries(value)) {
       checkText(name, path)

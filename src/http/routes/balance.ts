@@ -5,7 +5,7 @@ import type { Reads } from '../../engine/reads.ts'
 import type { RequestState } from '../context.ts'
 
 export const balanceRoutes = (router: Router<RequestState>, reads: Reads) => {
-  router.get('/v1/balance', async ctx => {
+  router.get('/v1/balance', async (ctx) => {
     const { accountId } = ctx.state.account
     const pending = reads.ownWrites(accountId)
     if (pending) await pending

@@ -6,9 +6,9 @@ import type { RequestState } from '../context.ts'
 import type { Presenter } from '../present.ts'
 
 export const modelRoutes = (router: Router<RequestState>, catalog: Catalog, reads: Reads, present: Presenter) => {
-  router.get('/v1/models', async ctx => {
+  router.get('/v1/models', async (ctx) => {
     const account = await reads.get('accounts', ctx.state.account.accountId)
     const offers = await catalog.list(account?.tester ?? false)
-    ctx.body = { object: 'list', data: offers.map(offer => present.family(offer.family)) } satisfies ModelList
+    ctx.body = { object: 'list', data: offers.map((offer) => present.family(offer.family)) } satisfies ModelList
   })
 }

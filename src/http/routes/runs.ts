@@ -26,7 +26,7 @@ const runQuery = expect(RunQuery, 'query')
 const runsQuery = expect(RunsQuery, 'query')
 
 export const runRoutes = (router: Router<RequestState>, runs: Runs, reads: Reads, present: Presenter) => {
-  router.post('/v1/run', jsonBody, async ctx => {
+  router.post('/v1/run', jsonBody, async (ctx) => {
     const { dry_run } = runQuery(ctx.query)
     const request = runRequest(ctx.request.body)
     const asker = { ...ctx.state.account, requestId: ctx.state.requestId }
@@ -38,7 +38,7 @@ export const runRoutes = (router: Router<RequestState>, runs: Runs, reads: Reads
         model,
         endpoint,
         credits: fromMicros(totalMicros),
-        lines: lines.map(line => present.line(line)),
+        lines: lines.map((line) => present.line(line)),
       } satisfies Quote
       return
     }
@@ -50,14 +50,14 @@ export const runRoutes = (router: Router<RequestState>, runs: Runs, reads: Reads
     answerRun(ctx, row, present)
   })
 
-  router.get('/v1/runs/:id', async ctx => {
+  router.get('/v1/runs/:id', async (ctx) => {
     const runId = parseRunId(String(ctx.params['id']))
     const row = runId && (await runs.find(ctx.state.account.accountId, runId))
     if (!row) throw new ApiError('run_not_found', 'There is no such run.')
     ctx.body = present.run(row)
   })
 
-  router.get('/v1/runs', async ctx => {
+  router.get('/v1/runs', async (ctx) => {
     const { limit = DEFAULT_LIMIT, cursor, status, model } = runsQuery(ctx.query)
     const { accountId } = ctx.state.account
     await reads.ownWrites(accountId)
@@ -65,7 +65,7 @@ export const runRoutes = (router: Router<RequestState>, runs: Runs, reads: Reads
     const { found, next } = await findPage(reads, accountId, cursor, Number(limit), matches)
     ctx.body = {
       object: 'list',
-      data: found.map(row => present.run(row)),
+      data: found.map((row) => present.run(row)),
       has_more: next !== null,
       next_cursor: next,
     } satisfies RunList

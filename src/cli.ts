@@ -1,0 +1,24 @@
+#!/usr/bin/env node
+import { Command } from 'commander'
+import { accountsCommand } from './cli/accounts.ts'
+import { catalogCommand } from './cli/catalog.ts'
+import { creditsCommand } from './cli/credits.ts'
+import { keysCommand } from './cli/keys.ts'
+import { viewsCommand } from './cli/views.ts'
+import { explainFailure } from './failure.ts'
+
+const program = new Command('tollgate')
+  .description(
+    'The operator’s part of Tollgate. It works on the stores that the environment names, beside a running service.',
+  )
+  .showHelpAfterError()
+  .addCommand(accountsCommand())
+  .addCommand(creditsCommand())
+  .addCommand(keysCommand())
+  .addCommand(catalogCommand())
+  .addCommand(viewsCommand())
+
+program.parseAsync().catch((error) => {
+  console.error(explainFailure(error))
+  process.exit(1)
+})

@@ -1,0 +1,50 @@
+import Table from 'cli-table3'
+import { createLogger } from '../adapters/logger/pino.ts'
+import { type Core, openCore } from '../compose.ts'
+import { readConfig } from '../config.ts'
+
+/** How long the views may take to show what a command did, so that the service sees it when the command has ended. */
+const CATCH_UP_MS = 30_000
+
+export const cause = { actor: { kind: 'operator' } } as const
+
+/** Opens the core, does the work, and waits until the views show it. */
+export const withCore = async <Result>(work: (core: Core) => Promise<Result>): Promise<Result> => {
+  const core = await openCore(readConfig(process.env), { logger: createLogger('warn', 2) })
+  try {
+    const result = await work(core)
+    await core.projector.passed(await core.log.head(), CATCH_UP_MS)
+    return result
+  } finally {
+    await core.close()
+  }
+}
+
+/** Prints one thing: as JSON, or as its fields for a person. */
+export const printOne = (thing: Record<string, unknown>, { json }: { json?: boolean }) => {
+  if (json) return console.log(JSON.stringify(thing))
+  const table = new Table(plain)
+  for (const [name, value] of Object.entries(thing)) table.push([words(name), show(value)])
+  console.log(table.toString())
+}
+
+/** Prints many things of a kind: as JSON, or as a table for a person. */
+export const printMany = (things: Record<string, unknown>[], { json }: { json?: boolean }, none: string) => {
+  if (json) return console.log(JSON.stringify(things))
+  const [first] = things
+  if (!first) return console.log(none)
+  const table = new Table({ ...plain, head: Object.keys(first).map(words) })
+  for (const thing of things) table.push(Object.values(thing).map(show))
+  console.log(table.toString())
+}
+
+const edges = ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
+const inner = ['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle']
+const plain = {
+  chars: { ...Object.fromEntries([...edges, ...inner].map((name) => [name, ''])), middle: '  ' },
+  style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+}
+
+const words = (name: string): string => name.replaceAll('_', ' ')
+
+const show = (value: unknown): string => (value === undefined || value === null ? '–' : String(value))
