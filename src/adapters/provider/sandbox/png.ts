@@ -1,0 +1,64 @@
+import { constants, crc32, deflateSync } from 'node:zlib'
+import type { Canvas } from '@napi-rs/canvas'
+
+/**
+ * Encodes an opaque canvas as PNG. The canvas has an encoder of its own, but that one searches for the smallest file
+ * and has no setting for it: for a picture with grain it took five times as long to save a tenth of the size.
+ */
+export function encodePng(canvas: Canvas): Uint8Array<ArrayBuffer> {
+  const { width, height } = canvas
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(width, 0)
+  header.writeUInt32BE(height, 4)
+  header.set([BITS_PER_CHANNEL, TRUECOLOUR], 8)
+  const rows = filterRows(canvas.data(), width, height)
+  // Neighbouring differences rarely repeat in long runs, so searching for matches costs much and gains little.
+  const body = deflateSync(rows, { level: 1, strategy: constants.Z_HUFFMAN_ONLY })
+  return concat([SIGNATURE, ...chunk('IHDR', header), ...chunk('IDAT', body), ...chunk('IEND', Buffer.alloc(0))])
+}
+
+/**
+ * Replaces every pixel by its difference to the one above, which in a landscape is nearly nothing, and drops alpha.
+ * The format has a row of black above the first one.
+ */
+function filterRows(pixels: Uint8Array, width: number, height: number): Uint8Array {
+  const filtered = new Uint8Array(height * (1 + width * 3))
+  const above = width * 4
+  let to = 0
+  let from = 0
+  for (let row = 0; row < height; row++) {
+    filtered[to++] = FILTER_UP
+    for (let column = 0; column < width; column++) {
+      for (let channel = 0; channel < 3; channel++) {
+        filtered[to++] = (pixels[from] ?? 0) - (pixels[from - above] ?? 0)
+        from++
+      }
+      from++
+    }
+  }
+  return filtered
+}
+
+function chunk(type: string, data: Uint8Array): Uint8Array[] {
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(data.length)
+  const name = Buffer.from(type, 'latin1')
+  const checksum = Buffer.alloc(4)
+  checksum.writeUInt32BE(crc32(data, crc32(name)))
+  return [length, name, data, checksum]
+}
+
+function concat(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let offset = 0
+  for (const part of parts) {
+    whole.set(part, offset)
+    offset += part.length
+  }
+  return whole
+}
+
+const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
+const BITS_PER_CHANNEL = 8
+const TRUECOLOUR = 2
+const FILTER_UP = 2
