@@ -1,22 +1,29 @@
+import { LRUCache } from 'lru-cache'
 import type { AccountId } from '../../schemas/primitives.ts'
 import type { ViewName, Views } from '../../schemas/views.ts'
-import type { Entry, Range, ViewStore } from '../ports/view-store.ts'
+import type { Entry, Range, RowChange, ViewStore } from '../ports/view-store.ts'
 import type { Accounts } from './accounts.ts'
 import type { Projector } from './projector.ts'
 
 /** How long a read waits for the views to show what this process wrote. They are a few milliseconds behind as a rule. */
 const READ_YOUR_WRITES_MS = 5000
 
+/** Rows kept in memory; each takes a few hundred bytes. */
+const MAX_RECENT = 50_000
+
 /** Reads the views. What concerns an account is read when the views have passed all that this process wrote to it. */
 export class Reads {
   readonly #store: ViewStore
   readonly #projector: Projector
   readonly #accounts: Accounts
+  readonly #recent = new LRUCache<string, object>({ max: MAX_RECENT })
+  #changes = 0
 
   constructor(store: ViewStore, projector: Projector, accounts: Accounts) {
     this.#store = store
     this.#projector = projector
     this.#accounts = accounts
+    projector.changes.subscribe((rows) => this.#forget(rows))
   }
 
   /** Resolves at once, and to nothing, when there is nothing to wait for. Rejects with Unavailable. */
@@ -25,11 +32,31 @@ export class Reads {
     return position <= this.#projector.position ? undefined : this.#projector.passed(position, READ_YOUR_WRITES_MS)
   }
 
-  get<Name extends ViewName>(view: Name, key: string): Promise<Views[Name] | undefined> {
-    return this.#store.get(view, key)
+  get<Name extends ViewName>(view: Name, key: string): Views[Name] | undefined | Promise<Views[Name] | undefined> {
+    if (!kept.has(view)) return this.#store.get(view, key)
+    const recent = this.#recent.get(`${view}/${key}`) as Views[Name] | undefined
+    return recent ?? this.#load(view, key)
   }
 
   list<Name extends ViewName>(view: Name, index: string, range: Range): Promise<Entry<Views[Name]>[]> {
     return this.#store.list(view, index, range)
   }
+
+  async #load<Name extends ViewName>(view: Name, key: string): Promise<Views[Name] | undefined> {
+    const changes = this.#changes
+    const row = await this.#store.get<Views[Name]>(view, key)
+    // A row that was read while the views changed may already be an old one.
+    if (row && changes === this.#changes) this.#recent.set(`${view}/${key}`, row)
+    return row
+  }
+
+  #forget(rows: RowChange[]) {
+    this.#changes += 1
+    // Another process's projector does not say which rows it wrote.
+    if (rows.length === 0) this.#recent.clear()
+    for (const { view, key } of rows) if (kept.has(view)) this.#recent.delete(`${view}/${key}`)
+  }
 }
+
+/** Views whose rows are small and read with nearly every request: they are kept in memory until they change. */
+const kept: ReadonlySet<string> = new Set<ViewName>(['accounts', 'balance', 'keys'])

@@ -27,26 +27,22 @@ export interface AppParts {
   checks: HealthChecks
 }
 
-/** The HTTP service: what is open, then what needs a key. */
+/** The HTTP service. What stands behind `keyed` needs an API key; the rest is open. */
 export const createApp = ({ runs, reads, catalog, objects, present, logger, checks }: AppParts): Koa<RequestState> => {
-  const open = new Router<RequestState>({ sensitive: true, strict: true })
-  healthRoutes(open, checks)
-  cdnRoutes(open, objects)
-
-  const keyed = new Router<RequestState>({ sensitive: true, strict: true })
-  keyed.use(authenticate(reads))
-  balanceRoutes(keyed, reads)
-  modelRoutes(keyed, catalog, reads, present)
-  runRoutes(keyed, runs, reads, present)
+  const router = new Router<RequestState>({ sensitive: true, strict: true })
+  const keyed = authenticate(reads)
+  healthRoutes(router, checks)
+  cdnRoutes(router, objects)
+  balanceRoutes(router, keyed, reads)
+  modelRoutes(router, keyed, catalog, reads, present)
+  runRoutes(router, keyed, runs, reads, present)
 
   const app = new Koa<RequestState>()
   app.use(requestId)
   app.use(log(logger))
   app.use(errors(logger))
-  app.use(open.routes())
-  app.use(keyed.routes())
-  app.use(open.allowedMethods())
-  app.use(keyed.allowedMethods())
+  app.use(router.routes())
+  app.use(router.allowedMethods())
   // What comes here is a connection that broke while it was being answered.
   app.on('error', (error) => logger.debug({ err: error }, 'a connection broke'))
   return app

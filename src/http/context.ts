@@ -1,4 +1,4 @@
-import type { ParameterizedContext } from 'koa'
+import type { Next, ParameterizedContext } from 'koa'
 import type { AccountId, KeyId } from '../../schemas/primitives.ts'
 
 /** What the middleware finds out about a request before a route sees it. */
@@ -9,3 +9,4 @@ export interface RequestState {
 }
 
 export type Context = ParameterizedContext<RequestState>
+export type Middleware = (ctx: Context, next: Next) => Promise<unknown>

@@ -7,7 +7,7 @@ import { ApiError } from '../../engine/api-error.ts'
 import { parseRunId } from '../../engine/ids.ts'
 import type { Reads } from '../../engine/reads.ts'
 import type { Runs } from '../../engine/runs.ts'
-import type { Context, RequestState } from '../context.ts'
+import type { Context, Middleware, RequestState } from '../context.ts'
 import { idempotencyKey, preferredWaitMs } from '../headers.ts'
 import { jsonBody } from '../middleware/json-body.ts'
 import type { Presenter } from '../present.ts'
@@ -25,8 +25,14 @@ const runRequest = expect(RunRequest, 'body')
 const runQuery = expect(RunQuery, 'query')
 const runsQuery = expect(RunsQuery, 'query')
 
-export const runRoutes = (router: Router<RequestState>, runs: Runs, reads: Reads, present: Presenter) => {
-  router.post('/v1/run', jsonBody, async (ctx) => {
+export const runRoutes = (
+  router: Router<RequestState>,
+  keyed: Middleware,
+  runs: Runs,
+  reads: Reads,
+  present: Presenter,
+) => {
+  router.post('/v1/run', keyed, jsonBody, async (ctx) => {
     const { dry_run } = runQuery(ctx.query)
     const request = runRequest(ctx.request.body)
     const asker = { ...ctx.state.account, requestId: ctx.state.requestId }
@@ -50,14 +56,14 @@ export const runRoutes = (router: Router<RequestState>, runs: Runs, reads: Reads
     answerRun(ctx, row, present)
   })
 
-  router.get('/v1/runs/:id', async (ctx) => {
+  router.get('/v1/runs/:id', keyed, async (ctx) => {
     const runId = parseRunId(String(ctx.params['id']))
     const row = runId && (await runs.find(ctx.state.account.accountId, runId))
     if (!row) throw new ApiError('run_not_found', 'There is no such run.')
     ctx.body = present.run(row)
   })
 
-  router.get('/v1/runs', async (ctx) => {
+  router.get('/v1/runs', keyed, async (ctx) => {
     const { limit = DEFAULT_LIMIT, cursor, status, model } = runsQuery(ctx.query)
     const { accountId } = ctx.state.account
     await reads.ownWrites(accountId)
@@ -110,6 +116,8 @@ const findPage = async (
 /** Aborts when the client has hung up, so that nobody waits for it. */
 const goneSignal = (ctx: Context): AbortSignal => {
   const gone = new AbortController()
-  ctx.res.once('close', () => gone.abort())
+  ctx.res.once('close', () => {
+    if (!ctx.res.writableFinished) gone.abort()
+  })
   return gone.signal
 }

@@ -1,0 +1,31 @@
+import type { Question } from './support/compare.ts'
+import { type Load, putLoad } from './support/load.ts'
+import { type Server, startBare, startTollgate } from './support/servers.ts'
+
+const load = ({ url, keys }: Server): Load => ({
+  url: `${url}/v1/balance`,
+  keys,
+  method: 'GET',
+  connections: 50,
+  seconds: 4,
+})
+
+export const balance: Question = {
+  name: 'balance',
+  question: 'GET /v1/balance, 50 connections',
+  baseline: 'bare Koa and router, no authentication',
+  unit: 'requests/s',
+  goal: { atLeast: 0.8 },
+  prepare: async () => {
+    const bare = await startBare()
+    const tollgate = await startTollgate({ profile: 'balance' })
+    return {
+      baseline: () => putLoad(load(bare)),
+      measured: () => putLoad(load(tollgate)),
+      close: async () => {
+        await bare.stop()
+        await tollgate.stop()
+      },
+    }
+  },
+}

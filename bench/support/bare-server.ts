@@ -1,0 +1,21 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Router from '@koa/router'
+import Koa from 'koa'
+import { koaBody } from 'koa-body'
+
+/** The baseline: Koa, a router and a body parser, and nothing of ours. */
+const app = new Koa()
+const router = new Router()
+router.get('/v1/balance', (ctx) => {
+  ctx.body = { object: 'balance', credits_balance: 100 }
+})
+router.post('/v1/run', koaBody(), (ctx) => {
+  ctx.body = ctx.request.body
+})
+app.use(router.routes())
+const server = createServer(app.callback())
+process.on('message', () => process.exit(0))
+server.listen(0, '127.0.0.1', () =>
+  process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, keys: [] }),
+)

@@ -1,0 +1,90 @@
+import type { RunId } from '../../schemas/primitives.ts'
+import { accountStream } from '../../schemas/recorded.ts'
+import { account } from '../../src/domain/account/account.ts'
+import type { AccountCommand, QueueRun } from '../../src/domain/account/commands.ts'
+import type { AccountState } from '../../src/domain/account/state.ts'
+import { GENESIS } from '../../src/engine/hash-chain.ts'
+import { newAccountId, newRunId } from '../../src/engine/ids.ts'
+import { type Folded, Streams } from '../../src/engine/stream.ts'
+import { type EventLog, type NewEvent, NO_STREAM } from '../../src/ports/event-log.ts'
+
+/** Events of one run, from the debit to its completion. */
+export const EVENTS_PER_RUN = 4
+
+/** Runs that go into one append. */
+const BATCH = 100
+
+const cause = { actor: { kind: 'operator' } } as const
+
+/** Fills a log with finished runs, as the service would have written them, spread over accounts. */
+export const fillLog = async (log: EventLog, { runs, accounts }: { runs: number; accounts: number }): Promise<void> => {
+  const streams = new Streams(account, log)
+  const at = new Date().toISOString()
+  for (let index = 0; index < accounts; index++) {
+    const accountId = newAccountId()
+    const stream = accountStream(accountId)
+    let folded: Folded<AccountState> = { revision: NO_STREAM, hash: GENESIS, state: account.initial }
+    const open = {
+      type: 'OpenAccount',
+      accountId,
+      email: `a${index}@b.c`,
+      tester: false,
+      welcomeMicros: 10 ** 15,
+    } as const
+    let batch: NewEvent[] = []
+    const apply = (command: AccountCommand) => {
+      const decision = account.decide(command, folded.state)
+      if ('refuse' in decision) throw new Error(decision.refuse.code)
+      for (const event of decision.accept) {
+        const extended = streams.extend(folded, event, at, cause)
+        batch.push(extended.recorded)
+        folded = extended.folded
+      }
+    }
+    let revision = NO_STREAM
+    const flush = async () => {
+      revision = (await log.append(stream, batch, revision)).revision
+      batch = []
+    }
+    apply(open)
+    for (let run = 0; run < runs / accounts; run++) {
+      const runId = newRunId()
+      apply(queue(runId))
+      apply({ type: 'CompleteRun', runId, output: { artifacts: [], text: 'done' } })
+      if (run % BATCH === 0) await flush()
+    }
+    await flush()
+  }
+}
+
+const queue = (runId: RunId): QueueRun => ({
+  type: 'QueueRun',
+  atMs: 0,
+  run: {
+    runId,
+    model: 'nano-banana-2',
+    endpoint: 'nano-banana-2-t2i',
+    mode: 'sync',
+    provider: 'sandbox',
+    timeoutMs: 120_000,
+    input: {
+      prompt: 'a lighthouse at dusk',
+      num_images: 1,
+      resolution: '1K',
+      aspect_ratio: '16:9',
+      output_format: 'png',
+    },
+  },
+  receipt: {
+    catalogRevision: 0,
+    model: 'nano-banana-2',
+    endpoint: 'nano-banana-2-t2i',
+    lines: [
+      { kind: 'base', amountMicros: 10_000_000 },
+      { kind: 'quantity', parameter: 'num_images', value: 1 },
+      { kind: 'multiplier', parameter: 'resolution', value: '1K', factorMicros: 1_000_000 },
+    ],
+    totalMicros: 10_000_000,
+  },
+  startNow: true,
+})

@@ -1,0 +1,20 @@
+import { startProcess } from './processes.ts'
+
+export interface Load {
+  url: string
+  connections: number
+  seconds: number
+  method: 'GET' | 'POST'
+  /** One for each connection, in turn. */
+  keys?: string[]
+  body?: object
+}
+
+/** Puts load on a server from a process of its own. Resolves to the answers a second; rejects if any was not 2xx. */
+export const putLoad = async (load: Load): Promise<number> => {
+  const { ready } = await startProcess<{ answersPerSecond: number; bad: number }>('load-generator.ts', {
+    args: [JSON.stringify(load)],
+  })
+  if (ready.bad > 0) throw new Error(`${ready.bad} requests to ${load.url} went wrong`)
+  return ready.answersPerSecond
+}

@@ -1,0 +1,26 @@
+import { type ChildProcess, fork, type StdioOptions } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+/** Starts a script of this folder as a process of its own, and resolves to the first message that it sends. */
+export const startProcess = async <Ready>(
+  script: string,
+  { args = [], env = {}, profile }: { args?: string[]; env?: Record<string, string>; profile?: string } = {},
+): Promise<{ child: ChildProcess; ready: Ready }> => {
+  const execArgv = ['--import=tsx', ...(profile ? ['--cpu-prof', `--cpu-prof-dir=bench/.profiles/${profile}`] : [])]
+  const stdio: StdioOptions = ['ignore', 'ignore', 'inherit', 'ipc']
+  const child = fork(join(import.meta.dirname, script), args, { execArgv, env: { ...process.env, ...env }, stdio })
+  const [ready] = await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(([code]) => Promise.reject(new Error(`${script} ended with ${code}`))),
+  ])
+  return { child, ready: ready as Ready }
+}
+
+/** Asks a process to stop and waits until it has. */
+export const stopProcess = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null) return
+  const exited = once(child, 'exit')
+  child.send('stop')
+  await exited
+}

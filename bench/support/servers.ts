@@ -1,0 +1,37 @@
+import { withFolder } from './folder.ts'
+import { startProcess, stopProcess } from './processes.ts'
+
+export interface Server {
+  url: string
+  keys: string[]
+  stop(): Promise<void>
+}
+
+export const startBare = async (): Promise<Server> => {
+  const { child, ready } = await startProcess<{ url: string; keys: string[] }>(
+    'bare-server.ts',
+    process.env['BENCH_PROFILE'] ? { profile: 'bare' } : {},
+  )
+  return { ...ready, stop: () => stopProcess(child) }
+}
+
+/** The service on a folder of its own. Its log lines go where the operator's would, and are thrown away there. */
+export const startTollgate = async ({
+  accounts = 1,
+  profile,
+}: {
+  accounts?: number
+  profile?: string
+} = {}): Promise<Server> => {
+  const { folder, discard } = await withFolder()
+  const { child, ready } = await startProcess<{ url: string; keys: string[] }>('tollgate-server.ts', {
+    args: [String(accounts)],
+    env: { DATA_DIR: folder, PORT: '0' },
+    ...(process.env['BENCH_PROFILE'] && profile && { profile }),
+  })
+  const stop = async () => {
+    await stopProcess(child)
+    await discard()
+  }
+  return { ...ready, stop }
+}

@@ -1,0 +1,31 @@
+import { openCore } from '../../src/compose.ts'
+import { readConfig } from '../../src/config.ts'
+import { createApiKey } from '../../src/engine/api-keys.ts'
+import { register } from '../../src/engine/registration.ts'
+import type { Provider } from '../../src/ports/provider.ts'
+import { startServer } from '../../src/server.ts'
+
+/** The service with its defaults and a provider that answers at once. Opens as many accounts as it is told to. */
+const [accountCount = '1'] = process.argv.slice(2)
+const cause = { actor: { kind: 'operator' } } as const
+
+const instant: Provider = {
+  submit: async () => ({ kind: 'done', media: [], text: 'done' }),
+  close: async () => undefined,
+}
+
+const core = await openCore(readConfig(process.env))
+const server = await startServer(core, { providers: { sandbox: instant } })
+const keys = await Promise.all(
+  Array.from({ length: Number(accountCount) }, async (_, index) => {
+    const email = `bench-${index}-${Date.now()}@localhost`
+    const accountId = await register(core, { email, tester: true, welcomeMicros: 10 ** 15 }, cause)
+    return (await createApiKey(core.accounts, 'tg', { accountId, name: 'bench', cause })).apiKey
+  }),
+)
+process.on('message', async () => {
+  await server.stop()
+  await core.close()
+  process.exit(0)
+})
+process.send?.({ url: server.url.replace('localhost', '127.0.0.1'), keys })
