@@ -50,8 +50,9 @@ const start = async ({ folder, key }: { folder: string; key: string }): Promise<
   return tookMs
 }
 
+/** Below the ports that the system hands out for outgoing connections, so that nobody takes it in between. */
 const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
+  const server = createServer().listen(20_000 + Math.floor(Math.random() * 10_000), '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   server.close()

@@ -69,8 +69,8 @@ export const openCore = async (config: Config, substitutes: Substitutes = {}): P
   return { config, logger, clock, log, views, accounts, projector, reads, catalog, close }
 }
 
-/** The whole service on top of its core, not yet listening. `publicUrl` is what addresses begin with. */
-export const openService = async (core: Core, publicUrl: string, substitutes: Substitutes = {}) => {
+/** The whole service on top of its core, not yet listening. `publicUrl` tells what addresses begin with. */
+export const openService = async (core: Core, publicUrl: () => string, substitutes: Substitutes = {}) => {
   const { config, logger, clock, log, views, accounts, projector, reads, catalog } = core
   const objects = await openDiskObjectStore(config.objectStore.folder)
   const providers = substitutes.providers ?? { sandbox: createSandboxProvider() }

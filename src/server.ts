@@ -19,13 +19,13 @@ export interface RunningServer {
 /** Starts the service on a core. Rejects when the port cannot be had. */
 export const startServer = async (core: Core, substitutes: Substitutes = {}): Promise<RunningServer> => {
   const { host, port, publicUrl } = core.config
-  // The port must be known before addresses can be made, so the handler comes after.
-  const server = createServer()
-  await listen(server, host, port)
-  const url = publicUrl ?? `http://${hostName(host)}:${(server.address() as AddressInfo).port}`
-  const service = await openService(core, url, substitutes)
+  let url = publicUrl ?? ''
+  const service = await openService(core, () => url, substitutes)
   await core.projector.passed(await publishCatalog(core.log, core.clock, shipped), CATCH_UP_MS)
-  server.on('request', service.app.callback())
+  // Only now is there somebody to answer. The port, and with it the address, is known when it is listened on.
+  const server = createServer(service.app.callback())
+  await listen(server, host, port)
+  url ||= `http://${hostName(host)}:${(server.address() as AddressInfo).port}`
   service.start()
   return {
     url,

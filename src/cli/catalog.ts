@@ -11,7 +11,7 @@ export const catalogCommand = (): Command => {
     .option('--json', 'print JSON, with schemas and prices as GET /v1/models shows them')
     .action(async (options) => {
       const families = await withCore(async ({ catalog, config }) => {
-        const present = new Presenter('', config.usdPerCreditMicros)
+        const present = new Presenter(() => '', config.usdPerCreditMicros)
         return (await catalog.list(true)).map((offer) => present.family(offer.family))
       })
       const rows = options.json

@@ -8,11 +8,11 @@ import { fromMicros } from '../domain/money.ts'
 
 /** Views as the API shows them: snake case, credits instead of microcredits, addresses instead of keys. */
 export class Presenter {
-  readonly #publicUrl: string
+  readonly #publicUrl: () => string
   readonly #usdPerCreditMicros: number
   readonly #endpoints = new WeakMap<Endpoint, PresentedEndpoint>()
 
-  constructor(publicUrl: string, usdPerCreditMicros: number) {
+  constructor(publicUrl: () => string, usdPerCreditMicros: number) {
     this.#publicUrl = publicUrl
     this.#usdPerCreditMicros = usdPerCreditMicros
   }
@@ -82,7 +82,7 @@ export class Presenter {
   }
 
   #output({ artifacts, text }: RunOutput): NonNullable<Run['output']> {
-    const urls = artifacts.map((artifact) => `${this.#publicUrl}/cdn/${artifact.objectKey}`)
+    const urls = artifacts.map((artifact) => `${this.#publicUrl()}/cdn/${artifact.objectKey}`)
     const [url, ...others] = urls
     return {
       ...(url && { urls }),
