@@ -30,7 +30,7 @@ export const appends: Question = {
   prepare: async () => {
     const { folder, discard } = await withFolder()
     const raw = open<string, number>({ path: join(folder, 'raw'), encoding: 'string', overlappingSync: false })
-    const log = openLmdbEventLog(join(folder, 'log'), (error) => {
+    const log = openLmdbEventLog(join(folder, 'log'), error => {
       throw error
     })
     let key = 0

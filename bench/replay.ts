@@ -35,7 +35,7 @@ export const replay: Question = {
   goal: { atLeast: 0.2 },
   prepare: async () => {
     const { folder, discard } = await withFolder()
-    const log = openLmdbEventLog(join(folder, 'log'), (error) => {
+    const log = openLmdbEventLog(join(folder, 'log'), error => {
       throw error
     })
     await fillLog(log, { runs: RUNS, accounts: ACCOUNTS })

@@ -19,7 +19,7 @@ const show = ({ name, question, baseline, unit, baselineMedian, measuredMedian, 
 }
 
 const json = process.argv.includes('--json')
-const names = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
+const names = process.argv.slice(2).filter(argument => !argument.startsWith('--'))
 const wanted = (name: string) => names.length === 0 || names.includes(name)
 
 const answers: Answer[] = []

@@ -18,7 +18,7 @@ const program = new Command('tollgate')
   .addCommand(catalogCommand())
   .addCommand(viewsCommand())
 
-program.parseAsync().catch((error) => {
+program.parseAsync().catch(error => {
   console.error(explainFailure(error))
   process.exit(1)
 })

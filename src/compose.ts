@@ -48,7 +48,7 @@ export interface Core {
 /** Opens the stores and brings the views up to date. Throws Unavailable or Damaged. */
 export const openCore = async (config: Config, substitutes: Substitutes = {}): Promise<Core> => {
   const { logger = createLogger(config.logLevel), clock = systemClock } = substitutes
-  const log = openLmdbEventLog(config.eventStore.folder, (error) => {
+  const log = openLmdbEventLog(config.eventStore.folder, error => {
     logger.fatal(
       { err: error },
       'a commit to the event log failed; the process ends so that a new one reads what is there',
@@ -87,7 +87,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     /** Ends the work in progress; afterwards nothing is asked of the providers any more. */
     stop: async () => {
       await reactor.stop()
-      await Promise.all(Object.values(providers).map((provider) => provider.close()))
+      await Promise.all(Object.values(providers).map(provider => provider.close()))
     },
   }
 }

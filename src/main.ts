@@ -28,7 +28,7 @@ const main = async () => {
   process.on('SIGINT', stop)
 }
 
-main().catch((error) => {
+main().catch(error => {
   console.error(explainFailure(error))
   process.exit(1)
 })

@@ -30,7 +30,7 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
   return {
     url,
     stop: async () => {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      const closed = new Promise<void>(resolve => server.close(() => resolve()))
       await service.stop()
       const late = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS)
       await closed

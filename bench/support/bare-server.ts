@@ -7,10 +7,10 @@ import { koaBody } from 'koa-body'
 /** The baseline: Koa, a router and a body parser, and nothing of ours. */
 const app = new Koa()
 const router = new Router()
-router.get('/v1/balance', (ctx) => {
+router.get('/v1/balance', ctx => {
   ctx.body = { object: 'balance', credits_balance: 100 }
 })
-router.post('/v1/run', koaBody(), (ctx) => {
+router.post('/v1/run', koaBody(), ctx => {
   ctx.body = ctx.request.body
 })
 app.use(router.routes())

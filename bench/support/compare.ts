@@ -34,8 +34,8 @@ export const answer = async ({ prepare, goal, ...about }: Question): Promise<Ans
     await measured()
     const rounds: Answer['rounds'] = []
     for (let round = 0; round < ROUNDS; round++) rounds.push({ baseline: await baseline(), measured: await measured() })
-    const baselineMedian = median(rounds.map((round) => round.baseline))
-    const measuredMedian = median(rounds.map((round) => round.measured))
+    const baselineMedian = median(rounds.map(round => round.baseline))
+    const measuredMedian = median(rounds.map(round => round.measured))
     const ratio = measuredMedian / baselineMedian
     return {
       ...about,

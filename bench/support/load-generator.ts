@@ -11,7 +11,7 @@ const result = await autocannon({
   method,
   headers: { 'content-type': 'application/json' },
   ...(body && { body: JSON.stringify(body) }),
-  setupClient: (client) => {
+  setupClient: client => {
     const key = keys[next++ % keys.length]
     if (key) client.setHeaders({ 'content-type': 'application/json', authorization: `Bearer ${key}` })
   },

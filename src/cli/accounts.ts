@@ -22,8 +22,8 @@ export const accountsCommand = (): Command => {
     .option('--key <name>', 'what to call the key', 'first')
     .option('--tester', 'lets the account see and run test models', false)
     .option('--json', 'print JSON')
-    .action(async (options) => {
-      const opened = await withCore(async (core) => {
+    .action(async options => {
+      const opened = await withCore(async core => {
         const { config, accounts } = core
         const welcomeMicros = options.credits ? parseCredits(options.credits, { least: 0 }) : config.welcomeMicros
         const { email, tester } = options
@@ -38,8 +38,8 @@ export const accountsCommand = (): Command => {
     .command('list')
     .description('lists all accounts, the oldest first')
     .option('--json', 'print JSON')
-    .action(async (options) => {
-      const rows = await withCore(async (core) => {
+    .action(async options => {
+      const rows = await withCore(async core => {
         const described: Record<string, unknown>[] = []
         for await (const row of allAccounts(core)) described.push(await describe(core, row))
         return described
@@ -52,7 +52,7 @@ export const accountsCommand = (): Command => {
     .description('shows an account and the sums of its credits')
     .option('--json', 'print JSON')
     .action(async (name, options) => {
-      printOne(await withCore(async (core) => describe(core, await findAccount(core, name))), options)
+      printOne(await withCore(async core => describe(core, await findAccount(core, name))), options)
     })
 
   return command

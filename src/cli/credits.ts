@@ -17,7 +17,7 @@ export const creditsCommand = (): Command => {
       const amountMicros = parseCredits(text, { least: 1 })
       const { reason } = options
       if (reason.length < 1 || reason.length > 200) throw new OperatorError('The reason must have 1 to 200 characters.')
-      const granted = await withCore(async (core) => {
+      const granted = await withCore(async core => {
         const { accountId } = await findAccount(core, name)
         const outcome = await core.accounts.execute(accountId, { type: 'GrantCredits', amountMicros, reason }, cause)
         if ('refuse' in outcome) throw OperatorError.of(outcome.refuse)

@@ -19,7 +19,7 @@ export const keysCommand = (): Command => {
     .action(async (account, options) => {
       const { name } = options
       if (name.length < 1 || name.length > 100) throw new OperatorError('The name must have 1 to 100 characters.')
-      const created = await withCore(async (core) => {
+      const created = await withCore(async core => {
         const { accountId } = await findAccount(core, account)
         const { keyId, apiKey } = await createApiKey(core.accounts, core.config.keyPrefix, { accountId, name, cause })
         return { account_id: accountId, key_id: keyId, api_key: apiKey }
@@ -32,7 +32,7 @@ export const keysCommand = (): Command => {
     .description('lists an account’s keys by their last four characters, the oldest first')
     .option('--json', 'print JSON')
     .action(async (account, options) => {
-      const rows = await withCore(async (core) => {
+      const rows = await withCore(async core => {
         const { accountId } = await findAccount(core, account)
         const entries = await core.reads.list('keys', 'byAccount', { prefix: `${accountId}/`, limit: MAX_SHOWN })
         return entries.map(({ row }) => ({
@@ -51,7 +51,7 @@ export const keysCommand = (): Command => {
     .description('revokes a key, given by its id; it is refused from then on')
     .option('--json', 'print JSON')
     .action(async (account, key, options) => {
-      const revoked = await withCore(async (core) => {
+      const revoked = await withCore(async core => {
         const { accountId } = await findAccount(core, account)
         const outcome = await core.accounts.execute(accountId, { type: 'RevokeApiKey', keyId: key as KeyId }, cause)
         if ('refuse' in outcome) throw OperatorError.of(outcome.refuse)

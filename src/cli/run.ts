@@ -41,7 +41,7 @@ export const printMany = (things: Record<string, unknown>[], { json }: { json?: 
 const edges = ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
 const inner = ['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle']
 const plain = {
-  chars: { ...Object.fromEntries([...edges, ...inner].map((name) => [name, ''])), middle: '  ' },
+  chars: { ...Object.fromEntries([...edges, ...inner].map(name => [name, ''])), middle: '  ' },
   style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
 }
 

@@ -18,7 +18,7 @@ export const viewsCommand = (): Command => {
     .command('verify')
     .description('replays the log and compares; exits with 1 where the views differ from it')
     .option('--json', 'print JSON')
-    .action(async (options) => {
+    .action(async options => {
       const changes = await inScratch(async ({ log, views }, scratch, progress) => {
         return (await compareViews(log, views, scratch, progress)).changes
       })
@@ -30,7 +30,7 @@ export const viewsCommand = (): Command => {
     .command('rebuild')
     .description('replays the log and makes the views what it says, without a moment in which they are not there')
     .option('--json', 'print JSON')
-    .action(async (options) => {
+    .action(async options => {
       const changes = await inScratch(({ log, views }, scratch, progress) =>
         rebuildViews(log, views, scratch, progress),
       )
@@ -43,7 +43,7 @@ export const viewsCommand = (): Command => {
 const inScratch = (
   work: (core: Core, scratch: ViewStore, progress: Progress) => Promise<CellChange[]>,
 ): Promise<CellChange[]> =>
-  withCore(async (core) => {
+  withCore(async core => {
     const { scratch, discard } = await openScratchViews()
     try {
       return await work(core, scratch, showProgress(await core.log.head()))
@@ -54,7 +54,7 @@ const inScratch = (
 
 const showProgress = (head: number): Progress => {
   let shownAtMs = performance.now()
-  return (position) => {
+  return position => {
     if (performance.now() - shownAtMs < PROGRESS_MS) return
     shownAtMs = performance.now()
     console.error(`replayed ${position + 1} of ${head + 1} events`)
@@ -63,5 +63,5 @@ const showProgress = (head: number): Progress => {
 
 const report = (changes: CellChange[]) => ({
   differences: changes.length,
-  ...(changes.length > 0 && { places: changes.slice(0, MAX_NAMED).map((change) => change.address) }),
+  ...(changes.length > 0 && { places: changes.slice(0, MAX_NAMED).map(change => change.address) }),
 })

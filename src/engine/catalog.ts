@@ -48,11 +48,11 @@ export class Catalog {
   async find(model: string, tester: boolean): Promise<Offer | undefined> {
     const rows = await this.#current()
     const family = findFamily(
-      rows.map((row) => row.family),
+      rows.map(row => row.family),
       model,
       tester,
     )
-    const row = rows.find((row) => row.family.id === family?.id)
+    const row = rows.find(row => row.family.id === family?.id)
     return family && row && { family, revision: row.revision }
   }
 
@@ -69,7 +69,7 @@ export class Catalog {
   #current(): Promise<CatalogRow[]> {
     this.#rows ??= this.#reads
       .list('catalog', 'byAge', { prefix: '', limit: MAX_FAMILIES })
-      .then((entries) => entries.map((entry) => entry.row))
+      .then(entries => entries.map(entry => entry.row))
     this.#rows.catch(() => {
       this.#rows = undefined
     })
@@ -77,7 +77,7 @@ export class Catalog {
   }
 }
 
-const mayTouchCatalog = (rows: RowChange[]) => rows.length === 0 || rows.some((row) => row.view === 'catalog')
+const mayTouchCatalog = (rows: RowChange[]) => rows.length === 0 || rows.some(row => row.view === 'catalog')
 
 /**
  * Publishes what is shipped and differs from what is published, and resolves to the position that views must pass to
@@ -87,9 +87,7 @@ export const publishCatalog = async (log: EventLog, clock: Clock, shipped: Famil
   const streams = new Streams<CatalogCommand, CatalogState, CatalogEvent>(catalog, log)
   const mailbox = new Mailbox(CATALOG_STREAM, streams, clock)
   const commands = differences(await mailbox.state(), shipped)
-  const outcomes = await Promise.all(
-    commands.map((command) => mailbox.execute(command, { actor: { kind: 'service' } })),
-  )
+  const outcomes = await Promise.all(commands.map(command => mailbox.execute(command, { actor: { kind: 'service' } })))
   for (const outcome of outcomes) {
     // Another process that starts at the same time may have published the same.
     if ('refuse' in outcome && !['family_exists', 'family_unchanged'].includes(outcome.refuse.code))

@@ -22,9 +22,9 @@ export interface Follower {
 /** The log from a position on, catch-up and then live, as the positions that were taken. It never ends by itself. */
 export const follow = (log: EventLog, follower: Follower): Observable<Position> =>
   defer(() => follower.from()).pipe(
-    concatMap((from) => {
+    concatMap(from => {
       let reached = from
-      const pages = readPages(log, from, follower).pipe(tap((position) => (reached = position)))
+      const pages = readPages(log, from, follower).pipe(tap(position => (reached = position)))
       return merge(
         pages,
         watchdog(log, () => reached),
@@ -40,11 +40,11 @@ export const follow = (log: EventLog, follower: Follower): Observable<Position> 
   )
 
 const readPages = (log: EventLog, from: Position, follower: Follower): Observable<Position> =>
-  new Observable((subscriber) => {
+  new Observable(subscriber => {
     const stop = new AbortController()
     const read = async () => {
       for await (const page of log.follow(from, stop.signal)) {
-        const events = page.map((raw) => decode(raw))
+        const events = page.map(raw => decode(raw))
         await follower.take(events)
         const last = events.at(-1)
         if (last) subscriber.next(last.position)
@@ -52,7 +52,7 @@ const readPages = (log: EventLog, from: Position, follower: Follower): Observabl
     }
     read().then(
       () => subscriber.complete(),
-      (error) => subscriber.error(error),
+      error => subscriber.error(error),
     )
     return () => stop.abort()
   })

@@ -144,7 +144,7 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
 
   #offerSnapshot(folded: Folded<State>) {
     this.#streams.offerSnapshot(this.#stream, folded, this.#snapshotRevision).then(
-      (taken) => {
+      taken => {
         if (taken) this.#snapshotRevision = folded.revision
       },
       // A snapshot that could not be written is only missing; the views say for themselves that they are broken.

@@ -58,11 +58,11 @@ const plan = (events: Recorded[]) => {
 
 const loadRows = async (store: ViewStore, touched: Touched[]) => {
   for (const projection of projections) {
-    const wanted = touched.filter((row) => row.projection === projection)
+    const wanted = touched.filter(row => row.projection === projection)
     if (wanted.length === 0) continue
     const rows = await store.getMany<Row>(
       projection.view,
-      wanted.map((row) => row.key),
+      wanted.map(row => row.key),
     )
     wanted.forEach((row, index) => {
       row.before = rows[index]

@@ -46,11 +46,11 @@ export class Projector {
     this.#progressAtMs = performance.now()
     this.#subscription = follow(this.#log, {
       from: () => this.#reread(),
-      take: (events) => {
+      take: events => {
         this.#taking = this.#take(events, head)
         return this.#taking
       },
-      onDrop: (error) => this.#onDrop(error),
+      onDrop: error => this.#onDrop(error),
     }).subscribe()
     await this.#whenPassed(head)
   }
@@ -88,8 +88,8 @@ export class Projector {
     this.#changes.next(rows)
     const position = this.position
     if (this.#waiters.length === 0) return
-    const due = this.#waiters.filter((waiter) => waiter.position <= position)
-    this.#waiters = this.#waiters.filter((waiter) => waiter.position > position)
+    const due = this.#waiters.filter(waiter => waiter.position <= position)
+    this.#waiters = this.#waiters.filter(waiter => waiter.position > position)
     for (const waiter of due) waiter.resolve()
   }
 
@@ -106,7 +106,7 @@ export class Projector {
 
   #whenPassed(position: Position): Promise<void> {
     if (position <= this.position) return Promise.resolve()
-    return new Promise((resolve) => this.#waiters.push({ position, resolve }))
+    return new Promise(resolve => this.#waiters.push({ position, resolve }))
   }
 
   /** Views that were made by other projections, or from another log, are no views of this log: they are built anew. */

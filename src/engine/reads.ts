@@ -23,7 +23,7 @@ export class Reads {
     this.#store = store
     this.#projector = projector
     this.#accounts = accounts
-    projector.changes.subscribe((rows) => this.#forget(rows))
+    projector.changes.subscribe(rows => this.#forget(rows))
   }
 
   /** Resolves at once, and to nothing, when there is nothing to wait for. Rejects with Unavailable. */

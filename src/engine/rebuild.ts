@@ -51,7 +51,7 @@ export const rebuildViews = async (
 const replay = async (log: EventLog, store: ViewStore, upTo: number, progress: Progress) => {
   let checkpoint = await store.checkpoint()
   for await (const page of log.readAll(checkpoint?.position ?? BEFORE_FIRST)) {
-    const events = page.filter((raw) => raw.position <= upTo).map((raw) => decode(raw))
+    const events = page.filter(raw => raw.position <= upTo).map(raw => decode(raw))
     if (events.length === 0) return
     checkpoint = (await project(store, checkpoint, events)).checkpoint
     progress(checkpoint.position)

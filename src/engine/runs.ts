@@ -108,7 +108,7 @@ export class Runs {
         },
         { actor: { kind: 'key', keyId: asker.keyId }, requestId: asker.requestId },
       )
-      .catch((error) => {
+      .catch(error => {
         if (startNow) starter.unreserve(provider)
         throw error
       })
@@ -139,7 +139,7 @@ export class Runs {
       )
     const endpoint = chooseEndpoint(offer.family, given)
     if (!endpoint) {
-      const kinds = offer.family.endpoints.map((one) => one.kind).join(', ')
+      const kinds = offer.family.endpoints.map(one => one.kind).join(', ')
       const message = `${offer.family.id} has only these kinds: ${kinds}. With image_url an image-to-* kind is chosen, else a text-to-* one.`
       throw new ApiError('invalid_input', message, {
         errors: [{ path: '/input', message: 'asks for a kind that the model does not have' }],

@@ -17,7 +17,7 @@ export interface Snapshots<State> {
 }
 
 export const accountSnapshots = (store: ViewStore): Snapshots<AccountState> => ({
-  load: async (stream) => {
+  load: async stream => {
     const snapshot = await store.loadSnapshot(stream)
     return snapshot?.version === VERSION ? thaw(snapshot) : undefined
   },

@@ -25,7 +25,7 @@ export const compileConvertingCheck = (schema: object): Check => toCheck(convert
 
 const toCheck =
   (validate: ValidateFunction): Check =>
-  (value) =>
+  value =>
     validate(value) ? [] : (validate.errors ?? []).map(toFault)
 
 const toFault = ({ instancePath, keyword, params, message }: ErrorObject): Fault => {

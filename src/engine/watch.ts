@@ -6,7 +6,7 @@ export class Watch {
   readonly #waiters = new Map<string, Set<() => void>>()
 
   constructor(changes: Observable<RowChange[]>) {
-    changes.subscribe((rows) => {
+    changes.subscribe(rows => {
       if (this.#waiters.size === 0) return
       // Another process's projector does not say which rows it wrote, so all look for themselves.
       if (rows.length === 0) for (const waiters of this.#waiters.values()) for (const wake of waiters) wake()
@@ -19,7 +19,7 @@ export class Watch {
     const address = `${view}/${key}`
     const waiters = this.#waiters.get(address) ?? new Set()
     this.#waiters.set(address, waiters)
-    return new Promise((resolve) => {
+    return new Promise(resolve => {
       const end = (changed: boolean) => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', giveUp)

@@ -44,6 +44,6 @@ export const createApp = ({ runs, reads, catalog, objects, present, logger, chec
   app.use(router.routes())
   app.use(router.allowedMethods())
   // What comes here is a connection that broke while it was being answered.
-  app.on('error', (error) => logger.debug({ err: error }, 'a connection broke'))
+  app.on('error', error => logger.debug({ err: error }, 'a connection broke'))
   return app
 }

@@ -37,9 +37,9 @@ export class Presenter {
   }
 
   family(family: Family): ModelFamily {
-    const endpoints = family.endpoints.map((endpoint) => this.#endpoint(endpoint))
-    const [mode, ...otherModes] = new Set(family.endpoints.map((endpoint) => endpoint.mode))
-    const [status, ...otherStatuses] = new Set(family.endpoints.map((endpoint) => endpoint.status))
+    const endpoints = family.endpoints.map(endpoint => this.#endpoint(endpoint))
+    const [mode, ...otherModes] = new Set(family.endpoints.map(endpoint => endpoint.mode))
+    const [status, ...otherStatuses] = new Set(family.endpoints.map(endpoint => endpoint.status))
     return {
       id: family.id,
       object: 'model_family',
@@ -49,10 +49,10 @@ export class Presenter {
       status: status && otherStatuses.length === 0 ? status : 'mixed',
       ...(mode && otherModes.length === 0 && { mode }),
       credits_range: {
-        min: fromMicros(Math.min(...endpoints.map((endpoint) => endpoint.minMicros))),
-        max: fromMicros(Math.max(...endpoints.map((endpoint) => endpoint.maxMicros))),
+        min: fromMicros(Math.min(...endpoints.map(endpoint => endpoint.minMicros))),
+        max: fromMicros(Math.max(...endpoints.map(endpoint => endpoint.maxMicros))),
       },
-      endpoints: endpoints.map((endpoint) => endpoint.shown),
+      endpoints: endpoints.map(endpoint => endpoint.shown),
     }
   }
 
@@ -82,7 +82,7 @@ export class Presenter {
   }
 
   #output({ artifacts, text }: RunOutput): NonNullable<Run['output']> {
-    const urls = artifacts.map((artifact) => `${this.#publicUrl()}/cdn/${artifact.objectKey}`)
+    const urls = artifacts.map(artifact => `${this.#publicUrl()}/cdn/${artifact.objectKey}`)
     const [url, ...others] = urls
     return {
       ...(url && { urls }),

@@ -5,7 +5,7 @@ import { compileCheck } from '../engine/validator.ts'
 /** A reader of request parts: gives the value its type, or throws invalid_request with the places of the faults. */
 export const expect = <Shape extends TSchema>(shape: Shape, what: string): ((value: unknown) => Static<Shape>) => {
   const check = compileCheck(shape)
-  return (value) => {
+  return value => {
     const errors = check(value)
     if (errors.length > 0) {
       const first = errors.map(({ path, message }) => `${path || '/'} ${message}`)[0]

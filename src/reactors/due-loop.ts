@@ -43,7 +43,7 @@ export class DueLoop {
       return
     }
     this.#round = this.#look()
-      .catch((error) => this.#logger.error({ err: error }, 'due work could not be looked for'))
+      .catch(error => this.#logger.error({ err: error }, 'due work could not be looked for'))
       .finally(() => {
         this.#round = undefined
         if (this.#again) {

@@ -70,7 +70,7 @@ export class RunsReactor implements Starter {
   async stop() {
     this.#stopping = true
     await this.#loop.stop()
-    const all = Promise.all([...this.#working.values()].map((work) => work.done))
+    const all = Promise.all([...this.#working.values()].map(work => work.done))
     await Promise.race([all, delay(STOP_GRACE_MS, undefined, { ref: false })])
     for (const { abort } of this.#working.values()) abort.abort(stopped)
     await all
@@ -96,7 +96,7 @@ export class RunsReactor implements Starter {
     const work: Working = { sinceMs: performance.now(), leased, abort, done: Promise.resolve() }
     this.#working.set(key, work)
     work.done = this.#work(run, abort.signal)
-      .catch((error) =>
+      .catch(error =>
         this.#parts.logger.error({ err: error, runId: run.runId }, 'a run could not be brought to its end'),
       )
       .finally(() => {
@@ -141,7 +141,7 @@ export class RunsReactor implements Starter {
       return { type: 'FailRun', runId, error: { code, message: message.slice(0, 1000) } }
     }
     try {
-      const artifacts = await Promise.all(outcome.media.map((media) => this.#store(media)))
+      const artifacts = await Promise.all(outcome.media.map(media => this.#store(media)))
       const text = outcome.text === undefined ? {} : { text: outcome.text }
       return { type: 'CompleteRun', runId, output: { artifacts, ...text } }
     } catch (error) {
@@ -154,7 +154,7 @@ export class RunsReactor implements Starter {
   async #askProvider({ runId, endpoint, input, provider: name }: RunToDo, signal: AbortSignal): Promise<Outcome> {
     const provider = this.#parts.providers[name]
     if (!provider) return { kind: 'failed', code: 'model_not_found', message: `No provider runs ${endpoint} here.` }
-    const aborted = new Promise<Outcome>((resolve) => {
+    const aborted = new Promise<Outcome>(resolve => {
       signal.addEventListener('abort', () => resolve(signal.reason))
     })
     const answered = provider.submit({ runId, endpoint, input }, signal).catch((error): Outcome => {
@@ -197,7 +197,7 @@ export class RunsReactor implements Starter {
     const long = [...this.#working].filter(([, work]) => nowMs - work.sinceMs >= RENEW_MS / 2)
     if (long.length === 0) return
     for (const [, work] of long) work.leased = true
-    this.#lease(long.map(([key]) => key)).catch((error) =>
+    this.#lease(long.map(([key]) => key)).catch(error =>
       this.#parts.logger.error({ err: error }, 'leases were not renewed'),
     )
   }

@@ -1,16 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { LRUCache } from 'lru-cache'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
-import {
-  type Appended,
-  BEFORE_FIRST,
-  type EventLog,
-  type NewEvent,
-  NO_STREAM,
-  RevisionConflict,
-} from '../../ports/event-log.ts'
+import { type Appended, BEFORE_FIRST, type EventLog, type NewEvent, RevisionConflict } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
 import { type Database, freeRoomGuard, openLmdb } from '../lmdb.ts'
+import { type Entry, MAX_REVISIONS, StreamIndex } from './lmdb-stream-index.ts'
 
 /** A page ends at so many events or characters, so that neither small nor large events make it slow or heavy. */
 const PAGE_EVENTS = 1000
@@ -22,21 +15,13 @@ const POLL_MS = 100
 /** Appends that may wait for a commit. One takes about a kilobyte; past this the log is not keeping up. */
 const MAX_WAITING = 50_000
 
-/** Streams whose end is remembered: a lookup spared for each append to an active account. */
-const REMEMBERED_HEADS = 50_000
-
 /** Events at the end of the log that are looked through when it is opened, since damage is likeliest there. */
 const TAIL_EVENTS = 100
 
-// A stream's number and an event's revision share one integer key: 2^26 streams of 2^27 events each.
-const MAX_STREAMS = 2 ** 26
-const MAX_REVISIONS = 2 ** 27
+/** Each entry goes behind all others, which spares LMDB the search for its place. */
+const APPENDED = { append: true }
 
-/** A stream as the writer knows it. */
-interface Head {
-  number: number
-  revision: number
-}
+type Written = { appended: Appended } | { conflict: RevisionConflict }
 
 interface Waiting {
   stream: string
@@ -46,9 +31,6 @@ interface Waiting {
   reject(error: Error): void
 }
 
-/** What stands in the log for an event; its key is the position. */
-type Entry = [id: string, stream: string, revision: number, type: string, data: unknown, metadata: unknown]
-
 /**
  * The event log in one LMDB folder, for any number of processes on one machine.
  * All appends that wait go to the disk in one commit. After a failed commit nobody can know what is on the disk, so
@@ -57,62 +39,38 @@ type Entry = [id: string, stream: string, revision: number, type: string, data: 
 export const openLmdbEventLog = (folder: string, die: (error: Error) => void): EventLog => {
   const root = openLmdb(folder, { durable: true })
   const entries = root.openDB<string, number>('entries', { encoding: 'string' })
-  const numbers = root.openDB<number, string>('streams', {})
-  const places = root.openDB<number, number>('places', {})
   checkTail(folder, entries)
 
+  const index = new StreamIndex(folder, root, entries)
   const ensureRoom = freeRoomGuard(folder)
-  const heads = new LRUCache<string, Head>({ max: REMEMBERED_HEADS })
   const changed = new Signal()
-  let lastWritten: Position | undefined
   let waiting: Waiting[] = []
   let committing = false
 
-  const lastPosition = (): Position => {
-    for (const position of entries.getKeys({ reverse: true, limit: 1 })) return position
-    return BEFORE_FIRST
-  }
-
-  const findHead = (stream: string): Head | undefined => {
-    const number = numbers.get(stream)
-    if (number === undefined) return undefined
-    for (const place of places.getKeys({
-      start: placeOf(number + 1, 0) - 1,
-      end: placeOf(number, 0) - 1,
-      reverse: true,
-      limit: 1,
-    }))
-      return { number, revision: place - placeOf(number, 0) }
-    throw new Damaged(`${folder}: the stream ${stream} has a number but no events`)
-  }
-
-  const addStream = (stream: string): Head => {
-    const number = numbers.getCount()
-    if (number >= MAX_STREAMS) throw new Error(`the log is full: it has ${MAX_STREAMS} streams`)
-    numbers.put(stream, number)
-    return { number, revision: NO_STREAM }
-  }
-
   /** Runs inside the write transaction, where no other process can write. */
-  const write = (batch: Waiting[]): (Appended | RevisionConflict)[] => {
-    let position = lastPosition()
-    if (position !== lastWritten) heads.clear()
-    const outcomes = batch.map(({ stream, events, expectedRevision }) => {
-      const known = heads.get(stream) ?? findHead(stream)
-      const revision = known?.revision ?? NO_STREAM
-      if (revision !== expectedRevision) return new RevisionConflict(stream, expectedRevision)
-      const head = known ?? addStream(stream)
-      if (head.revision + events.length >= MAX_REVISIONS) throw new Error(`the stream ${stream} is full`)
+  const write = (batch: Waiting[]): Written[] => {
+    let position = index.catchUp()
+    index.writeWhenDue()
+    const revisions = new Map<string, number>()
+    return batch.map(({ stream, events, expectedRevision }) => {
+      let revision = revisions.get(stream) ?? index.lastRevision(stream)
+      if (revision !== expectedRevision) return { conflict: new RevisionConflict(stream, expectedRevision) }
+      if (revision + events.length >= MAX_REVISIONS) throw new Error(`the stream ${stream} is full`)
       for (const { id, type, data, metadata } of events) {
-        const entry: Entry = [id, stream, ++head.revision, type, data, metadata]
-        entries.put(++position, JSON.stringify(entry))
-        places.put(placeOf(head.number, head.revision), position)
+        const entry: Entry = [stream, ++revision, id, type, data, metadata]
+        entries.putSync(++position, JSON.stringify(entry), APPENDED)
       }
-      heads.set(stream, head)
-      return { revision: head.revision, position }
+      revisions.set(stream, revision)
+      return { appended: { revision, position } }
     })
-    lastWritten = position
-    return outcomes
+  }
+
+  /** Only what is committed may be found. */
+  const settle = ({ stream, events, resolve, reject }: Waiting, written: Written) => {
+    if ('conflict' in written) return reject(written.conflict)
+    const { revision, position } = written.appended
+    for (let back = events.length - 1; back >= 0; back--) index.add(stream, revision - back, position - back)
+    resolve(written.appended)
   }
 
   const commitWaiting = async () => {
@@ -127,11 +85,9 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
         continue
       }
       try {
-        const outcomes = await root.transaction(() => write(batch))
-        batch.forEach((append, index) => {
-          const outcome = outcomes[index] as Appended | RevisionConflict
-          if (outcome instanceof RevisionConflict) append.reject(outcome)
-          else append.resolve(outcome)
+        const written = await root.transaction(() => write(batch))
+        batch.forEach((append, place) => {
+          settle(append, written[place] as Written)
         })
       } catch (error) {
         die(error as Error)
@@ -177,27 +133,25 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
 
     async *readStream(stream, fromRevision) {
       root.resetReadTxn()
-      const number = numbers.get(stream)
-      if (number === undefined) return
-      let revision = fromRevision
+      index.catchUp()
+      let from = fromRevision
       while (true) {
-        const range = { start: placeOf(number, revision), end: placeOf(number + 1, 0), limit: PAGE_EVENTS }
         const page: RawEvent[] = []
         let characters = 0
-        for (const { value: position } of places.getRange(range)) {
+        for (const position of index.positions(stream, from)) {
           const entry = entries.get(position)
           if (entry === undefined) throw new Damaged(`${folder}: position ${position} is missing`)
           page.push(toRawEvent(position, entry))
           characters += entry.length
-          if (characters >= PAGE_CHARACTERS) break
+          if (page.length >= PAGE_EVENTS || characters >= PAGE_CHARACTERS) break
         }
         if (page.length === 0) return
-        revision += page.length
+        from += page.length
         yield page
       }
     },
 
-    readAll: (after) => {
+    readAll: after => {
       root.resetReadTxn()
       return readAll(after)
     },
@@ -218,7 +172,8 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
 
     head: async () => {
       root.resetReadTxn()
-      return lastPosition()
+      for (const position of entries.getKeys({ reverse: true, limit: 1 })) return position
+      return BEFORE_FIRST
     },
 
     close: async () => {
@@ -228,10 +183,8 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
   }
 }
 
-const placeOf = (number: number, revision: number): number => number * MAX_REVISIONS + revision
-
 const toRawEvent = (position: Position, text: string): RawEvent => {
-  const [id, stream, revision, type, data, metadata] = JSON.parse(text) as Entry
+  const [stream, revision, id, type, data, metadata] = JSON.parse(text) as Entry
   return { id, stream, revision, position, type, data, metadata }
 }
 
@@ -258,7 +211,7 @@ class Signal {
 
   /** Resolves at the next notification, after a time, or when the signal aborts. */
   wait(timeoutMs: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
+    return new Promise(resolve => {
       const wake = () => {
         clearTimeout(timer)
         signal.removeEventListener('abort', wake)

@@ -21,7 +21,7 @@ export const createLogger = (level: string, descriptor = 1): Logger => {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      hooks: { streamWrite: (line) => (line.includes('_sk_') ? line.replace(API_KEY, '_sk_[redacted]') : line) },
+      hooks: { streamWrite: line => (line.includes('_sk_') ? line.replace(API_KEY, '_sk_[redacted]') : line) },
     },
     destination,
   )

@@ -32,7 +32,7 @@ export const openDiskObjectStore = async (folder: string): Promise<ObjectStore> 
         throw error
       }
     },
-    get: async (key) => {
+    get: async key => {
       if (!KEY.test(key)) return undefined
       const path = pathOf(folder, key)
       const found = await stat(path).catch(absent)

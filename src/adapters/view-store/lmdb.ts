@@ -60,7 +60,7 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
       return meta.get(CHECKPOINT)
     },
     get: async (view, key) => get(view, key),
-    getMany: async (view, keys) => keys.map((key) => get(view, key)),
+    getMany: async (view, keys) => keys.map(key => get(view, key)),
 
     list: async <Row>(view: string, name: string, range: Range) => {
       const found: Entry<Row>[] = []
@@ -76,20 +76,20 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
 
     lease: async (keys, holder, nowMs, untilMs) =>
       root.transaction(() =>
-        keys.filter((key) => {
+        keys.filter(key => {
           const lease = leases.get(key)
           if (lease && lease.holder !== holder && lease.untilMs > nowMs) return false
           leases.put(key, { holder, untilMs })
           return true
         }),
       ),
-    release: async (keys) => {
+    release: async keys => {
       await root.transaction(() => {
         for (const key of keys) leases.remove(key)
       })
     },
 
-    loadSnapshot: async (stream) => snapshots.get(stream),
+    loadSnapshot: async stream => snapshots.get(stream),
     saveSnapshot: async (stream, snapshot) => {
       await snapshots.put(stream, snapshot)
     },
@@ -127,7 +127,7 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
     },
 
     clear: async () => {
-      await Promise.all([meta, rows, index, leases, snapshots].map((database) => database.clearAsync()))
+      await Promise.all([meta, rows, index, leases, snapshots].map(database => database.clearAsync()))
     },
 
     close: () => root.close(),

@@ -46,7 +46,7 @@ const changeRun = (state: AccountState, runId: RunId, change: Partial<OpenRun>):
 const remember = (state: AccountState, runId: RunId, { key, requestHash }: Idempotency, atMs: number): AccountState => {
   let forgetful = state.forgetful
   // Deleting first puts a key that is used again behind all others, where its new time belongs.
-  const requests = state.requests.withMutations((recent) => {
+  const requests = state.requests.withMutations(recent => {
     recent.delete(key).set(key, { runId, requestHash, atMs })
     for (const [oldest, request] of state.requests) {
       const expired = request.atMs <= atMs - REMEMBER_MS

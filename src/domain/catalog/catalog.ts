@@ -46,8 +46,8 @@ export const catalog: Decider<CatalogCommand, CatalogState, CatalogEvent> = { in
 /** The commands that turn what is published into what is shipped; none where nothing differs. */
 export const differences = (published: CatalogState, shipped: Family[]): CatalogCommand[] =>
   shipped
-    .filter((family) => !sameFamily(published.get(family.id), family))
-    .map((family) => ({ type: published.has(family.id) ? 'ReviseFamily' : 'PublishFamily', family }))
+    .filter(family => !sameFamily(published.get(family.id), family))
+    .map(family => ({ type: published.has(family.id) ? 'ReviseFamily' : 'PublishFamily', family }))
 
 const ifValid = (family: Family, families: CatalogState, event: CatalogEvent): Decision<CatalogEvent> => {
   const message = findFault(family, [...families.delete(family.id).values()])

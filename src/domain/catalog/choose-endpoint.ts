@@ -9,14 +9,14 @@ export const findFamily = (families: Iterable<Family>, model: string, tester: bo
 
 /** A family without the endpoints that only testers may see; undefined when nothing is left. */
 export const visibleTo = (family: Family, tester: boolean): Family | undefined => {
-  const endpoints = family.endpoints.filter((endpoint) => tester || endpoint.status === 'public')
+  const endpoints = family.endpoints.filter(endpoint => tester || endpoint.status === 'public')
   return endpoints.length > 0 ? { ...family, endpoints } : undefined
 }
 
 /** The endpoint that an input's shape asks for: with `image_url` an image-to-* one, else a text-to-* one. */
 export const chooseEndpoint = (family: Family, input: Record<string, unknown>): Endpoint | undefined => {
   const wantsImage = Object.hasOwn(input, 'image_url')
-  return family.endpoints.find((endpoint) => takesImage(endpoint.kind) === wantsImage)
+  return family.endpoints.find(endpoint => takesImage(endpoint.kind) === wantsImage)
 }
 
 const takesImage = (kind: Kind): boolean => kind.startsWith('i2')

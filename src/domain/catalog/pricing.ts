@@ -61,16 +61,16 @@ export const priceRange = (
 ): { minMicros: number; maxMicros: number } => {
   const inputs = pricedParameters(rule).reduce<Input[]>(
     (partial, parameter) =>
-      partial.flatMap((input) => extremes(schema, parameter).map((value) => ({ ...input, [parameter]: value }))),
+      partial.flatMap(input => extremes(schema, parameter).map(value => ({ ...input, [parameter]: value }))),
     [{}],
   )
-  const totals = inputs.map((input) => price(rule, input, usdPerCreditMicros).totalMicros)
+  const totals = inputs.map(input => price(rule, input, usdPerCreditMicros).totalMicros)
   return { minMicros: Math.min(...totals), maxMicros: Math.max(...totals) }
 }
 
 /** The parameters that have a say in the price. */
 export const pricedParameters = (rule: PriceRule): string[] => [
-  ...new Set([...rule.quantities, ...Object.keys(rule.multipliers), ...rule.surcharges.map((s) => s.when.parameter)]),
+  ...new Set([...rule.quantities, ...Object.keys(rule.multipliers), ...rule.surcharges.map(s => s.when.parameter)]),
 ]
 
 /** The values of a parameter between which all its prices lie; `undefined` where it may be absent. */
@@ -86,7 +86,7 @@ const extremes = (schema: ParametersSchema, parameter: string): unknown[] => {
 const declaredExtremes = (declared: Record<string, unknown>): unknown[] => {
   if (Array.isArray(declared['enum'])) return declared['enum']
   if (declared['type'] === 'boolean') return [false, true]
-  return [declared['minimum'], declared['maximum']].filter((bound) => typeof bound === 'number')
+  return [declared['minimum'], declared['maximum']].filter(bound => typeof bound === 'number')
 }
 
 const divideUp = (dividend: bigint, divisor: bigint): number => {

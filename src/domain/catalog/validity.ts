@@ -3,10 +3,10 @@ import { pricedParameters } from './pricing.ts'
 
 /** What is wrong with a family beside its shape, in words for the operator; undefined when nothing is. */
 export const findFault = (family: Family, others: Family[]): string | undefined => {
-  const taken = new Set(others.flatMap((other) => [other.id, ...other.aliases]))
-  const clash = [family.id, ...family.aliases].find((name) => taken.has(name))
+  const taken = new Set(others.flatMap(other => [other.id, ...other.aliases]))
+  const clash = [family.id, ...family.aliases].find(name => taken.has(name))
   if (clash) return `the name ${clash} belongs to another family`
-  if (new Set(family.endpoints.map((endpoint) => endpoint.kind)).size < family.endpoints.length)
+  if (new Set(family.endpoints.map(endpoint => endpoint.kind)).size < family.endpoints.length)
     return `${family.id} has two endpoints of one kind`
   for (const endpoint of family.endpoints) {
     const fault = findEndpointFault(endpoint, family)
@@ -17,12 +17,12 @@ export const findFault = (family: Family, others: Family[]): string | undefined 
 
 const findEndpointFault = ({ id, kind, pricing, parametersSchema }: Endpoint, family: Family): string | undefined => {
   if (id !== `${family.id}-${kind}`) return `the id must be ${family.id}-${kind}`
-  const unknown = pricedParameters(pricing).find((parameter) => !parametersSchema.properties[parameter])
+  const unknown = pricedParameters(pricing).find(parameter => !parametersSchema.properties[parameter])
   if (unknown) return `the price depends on ${unknown}, which is not a parameter`
   for (const [parameter, table] of Object.entries(pricing.multipliers)) {
     const values = parametersSchema.properties[parameter]?.['enum']
     if (!Array.isArray(values)) return `${parameter} has multipliers and so needs an enum`
-    const missing = values.find((value) => table[String(value)] === undefined)
+    const missing = values.find(value => table[String(value)] === undefined)
     if (missing !== undefined) return `${parameter} ${missing} has no multiplier`
   }
   return undefined

@@ -10,7 +10,7 @@ const parse = koaBody({
   text: false,
   multipart: false,
   jsonLimit: MAX_BODY_BYTES,
-  onError: (error) => {
+  onError: error => {
     throw toApiError(error)
   },
 })

@@ -5,7 +5,7 @@ import type { Reads } from '../../engine/reads.ts'
 import type { Middleware, RequestState } from '../context.ts'
 
 export const balanceRoutes = (router: Router<RequestState>, keyed: Middleware, reads: Reads) => {
-  router.get('/v1/balance', keyed, async (ctx) => {
+  router.get('/v1/balance', keyed, async ctx => {
     const { accountId } = ctx.state.account
     const pending = reads.ownWrites(accountId)
     if (pending) await pending

@@ -10,7 +10,7 @@ const CACHE = 'public, max-age=31536000, immutable'
 
 /** Serves results from the object store. Their addresses cannot be guessed, and so need no key. */
 export const cdnRoutes = (router: Router<RequestState>, objects: ObjectStore) => {
-  router.get('/cdn/:folder/:name', async (ctx) => {
+  router.get('/cdn/:folder/:name', async ctx => {
     const { folder, name } = ctx.params
     const object = await objects.get(`${folder}/${name}`)
     if (!object) return

@@ -9,22 +9,22 @@ const CHECK_TIMEOUT_MS = 2000
 export type HealthChecks = Record<string, () => Promise<unknown>>
 
 export const healthRoutes = (router: Router<RequestState>, checks: HealthChecks) => {
-  router.get('/healthz', (ctx) => {
+  router.get('/healthz', ctx => {
     ctx.body = { status: 'ok' }
   })
 
-  router.get('/readyz', async (ctx) => {
+  router.get('/readyz', async ctx => {
     const names = Object.keys(checks)
     const answers = await Promise.all(Object.values(checks).map(answersInTime))
     const silent = names.filter((_, index) => !answers[index])
     if (silent.length > 0) throw new ApiError('unavailable', `No answer from: ${silent.join(', ')}.`)
-    ctx.body = { status: 'ready', ...Object.fromEntries(names.map((name) => [name, 'ok'])) }
+    ctx.body = { status: 'ready', ...Object.fromEntries(names.map(name => [name, 'ok'])) }
   })
 }
 
 const answersInTime = async (check: () => Promise<unknown>): Promise<boolean> => {
   let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<boolean>((resolve) => {
+  const tooLate = new Promise<boolean>(resolve => {
     timer = setTimeout(() => resolve(false), CHECK_TIMEOUT_MS)
   })
   const answered = check().then(

@@ -12,9 +12,9 @@ export const modelRoutes = (
   reads: Reads,
   present: Presenter,
 ) => {
-  router.get('/v1/models', keyed, async (ctx) => {
+  router.get('/v1/models', keyed, async ctx => {
     const account = await reads.get('accounts', ctx.state.account.accountId)
     const offers = await catalog.list(account?.tester ?? false)
-    ctx.body = { object: 'list', data: offers.map((offer) => present.family(offer.family)) } satisfies ModelList
+    ctx.body = { object: 'list', data: offers.map(offer => present.family(offer.family)) } satisfies ModelList
   })
 }

@@ -32,7 +32,7 @@ export const runRoutes = (
   reads: Reads,
   present: Presenter,
 ) => {
-  router.post('/v1/run', keyed, jsonBody, async (ctx) => {
+  router.post('/v1/run', keyed, jsonBody, async ctx => {
     const { dry_run } = runQuery(ctx.query)
     const request = runRequest(ctx.request.body)
     const asker = { ...ctx.state.account, requestId: ctx.state.requestId }
@@ -44,7 +44,7 @@ export const runRoutes = (
         model,
         endpoint,
         credits: fromMicros(totalMicros),
-        lines: lines.map((line) => present.line(line)),
+        lines: lines.map(line => present.line(line)),
       } satisfies Quote
       return
     }
@@ -56,14 +56,14 @@ export const runRoutes = (
     answerRun(ctx, row, present)
   })
 
-  router.get('/v1/runs/:id', keyed, async (ctx) => {
+  router.get('/v1/runs/:id', keyed, async ctx => {
     const runId = parseRunId(String(ctx.params['id']))
     const row = runId && (await runs.find(ctx.state.account.accountId, runId))
     if (!row) throw new ApiError('run_not_found', 'There is no such run.')
     ctx.body = present.run(row)
   })
 
-  router.get('/v1/runs', keyed, async (ctx) => {
+  router.get('/v1/runs', keyed, async ctx => {
     const { limit = DEFAULT_LIMIT, cursor, status, model } = runsQuery(ctx.query)
     const { accountId } = ctx.state.account
     await reads.ownWrites(accountId)
@@ -71,7 +71,7 @@ export const runRoutes = (
     const { found, next } = await findPage(reads, accountId, cursor, Number(limit), matches)
     ctx.body = {
       object: 'list',
-      data: found.map((row) => present.run(row)),
+      data: found.map(row => present.run(row)),
       has_more: next !== null,
       next_cursor: next,
     } satisfies RunList

@@ -22,7 +22,7 @@ export function drawCaption(stage: Stage, caption: { prompt: string; seed: numbe
 
   const header = badge.height + (stacked ? size * 1.45 : 0)
   const body = lines.length === 0 ? 0 : lines.length * size * LINE_HEIGHT + size * 0.3
-  const widths = lines.map((line) => context.measureText(line).width)
+  const widths = lines.map(line => context.measureText(line).width)
   const inner = Math.max(stacked ? sourceWidth : badge.width + size * 0.8 + sourceWidth, badge.width, ...widths)
   const pane = { width: inner + 2 * padding, height: header + body + 2 * padding }
   const top = height - margin - pane.height

@@ -5,7 +5,7 @@ export type Colour = `#${string}`
 export function blend(from: Colour, to: Colour, share: number): Colour {
   const target = channels(to)
   const mixed = channels(from).map((value, index) => Math.round(value + ((target[index] ?? value) - value) * share))
-  return `#${mixed.map((value) => value.toString(16).padStart(2, '0')).join('')}`
+  return `#${mixed.map(value => value.toString(16).padStart(2, '0')).join('')}`
 }
 
 /** The CSS form of a colour that lets `1 - alpha` of what lies behind it through. */

@@ -9,9 +9,9 @@ export interface Mood {
 /** Lets the words of the prompt choose the light and the place, and leaves to chance what they do not say. */
 export function chooseMood(prompt: string, random: Random): Mood {
   const words = new Set(prompt.toLowerCase().match(/\p{L}+/gu))
-  const matching = hints.filter((hint) => hint.words.split(' ').some((word) => words.has(word)))
-  const scene = matching.find((hint) => hint.scene !== undefined)?.scene
-  const named = matching.find((hint) => hint.palettes !== undefined)?.palettes
+  const matching = hints.filter(hint => hint.words.split(' ').some(word => words.has(word)))
+  const scene = matching.find(hint => hint.scene !== undefined)?.scene
+  const named = matching.find(hint => hint.palettes !== undefined)?.palettes
   const palette: Palette = palettes[pick(random, named ?? palettesFor(scene))]
   return { palette, scene: scene ?? pick(random, palette.scenes) }
 }
@@ -44,6 +44,6 @@ const hints: readonly Hint[] = [
 function palettesFor(scene: SceneName | undefined): PaletteNames {
   const names = Object.keys(palettes) as [PaletteName, ...PaletteName[]]
   if (scene === undefined) return names
-  const [first, ...rest] = names.filter((name) => (palettes[name] as Palette).scenes.includes(scene))
+  const [first, ...rest] = names.filter(name => (palettes[name] as Palette).scenes.includes(scene))
   return first === undefined ? names : [first, ...rest]
 }

@@ -56,6 +56,6 @@ const wordsOfRatio: Partial<Record<AspectRatio, string>> = {
 
 const ratioOfWord = new Map(
   (Object.entries(wordsOfRatio) as [AspectRatio, string][]).flatMap(([ratio, words]) =>
-    words.split(' ').map((word) => [word, ratio] as const),
+    words.split(' ').map(word => [word, ratio] as const),
   ),
 )

@@ -55,7 +55,7 @@ const scenes: Record<SceneName, (stage: Stage) => void> = {
         rise: unit * mix(0.3, 0.16, nearness),
         wavelength: unit * 0.5,
         // The land opens up below the light and closes in on the other side.
-        envelope: (share) => smoothstep(0.35 + nearness * 0.25, 1.05, side === 1 ? share : 1 - share) * 1.1,
+        envelope: share => smoothstep(0.35 + nearness * 0.25, 1.05, side === 1 ? share : 1 - share) * 1.1,
       })
       const colour = blend(palette.far, palette.near, 0.08 + nearness * 0.5)
       fillRidge(stage, line, colour, { share: 0.5, depth: unit * 0.3 })
@@ -118,7 +118,7 @@ function drawRanges(
       base: base + unit * 0.015,
       rise,
       wavelength: rise * 1.5,
-      envelope: (share) => 0.72 + 0.42 * Math.exp(-(((share - summit - 0.3 * nearness) / 0.22) ** 2)),
+      envelope: share => 0.72 + 0.42 * Math.exp(-(((share - summit - 0.3 * nearness) / 0.22) ** 2)),
     })
     const rock = blend(palette.far, palette.near, 0.05 + 0.55 * nearness)
     const top = palette.snow === undefined ? rock : blend(rock, palette.snow, 0.75 - 0.5 * nearness)
@@ -140,9 +140,9 @@ function drawBank(stage: Stage, colour: Colour): void {
     base: height + unit * 0.03,
     rise: unit * 0.22,
     wavelength: unit * 0.5,
-    envelope: (share) => 0.32 + smoothstep(0.45, 1, side === 1 ? share : 1 - share),
+    envelope: share => 0.32 + smoothstep(0.45, 1, side === 1 ? share : 1 - share),
   })
-  const behind = line.map((y) => y - unit * 0.012)
+  const behind = line.map(y => y - unit * 0.012)
   const hazier = blend(colour, stage.palette.far, 0.16)
   drawConifers(stage, behind, hazier, unit * 0.13)
   fillRidge(stage, behind, hazier, { share: 0, depth: unit * 0.2 })
@@ -158,7 +158,7 @@ function drawPalmBeach(stage: Stage): void {
     base: height + unit * 0.02,
     rise: unit * 0.16,
     wavelength: unit * 0.8,
-    envelope: (share) => 0.45 + 1.2 * smoothstep(0.4, 1, side === 1 ? share : 1 - share),
+    envelope: share => 0.45 + 1.2 * smoothstep(0.4, 1, side === 1 ? share : 1 - share),
   })
   for (const [inset, tall] of [
     [0.1, 0.62],

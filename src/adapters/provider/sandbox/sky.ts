@@ -57,7 +57,7 @@ function drawAurora(stage: Stage): void {
   drawSoftly(stage, { x: 0, y: 0, width, height: horizon, cell: 4 }, (x, y, pixel) => {
     let column = known.get(x)
     if (column === undefined) {
-      column = curtains.map((it) => ({ foot: it.foot(x), brightness: it.brightness(x), reach: it.reach }))
+      column = curtains.map(it => ({ foot: it.foot(x), brightness: it.brightness(x), reach: it.reach }))
       known.set(x, column)
     }
     let glow = 0

@@ -6,7 +6,7 @@ type Weight = 400 | 600
 /** A CSS font that only names fonts this package brings along, for a server often has none of its own. */
 export function font(weight: Weight, size: number): string {
   registerFonts()
-  return `${weight} ${size}px ${subsets.map((subset) => `"${family(subset)}"`).join(', ')}`
+  return `${weight} ${size}px ${subsets.map(subset => `"${family(subset)}"`).join(', ')}`
 }
 
 /**
