@@ -24,6 +24,9 @@ import type { Provider } from './ports/provider.ts'
 import type { ViewStore } from './ports/view-store.ts'
 import { RunsReactor } from './reactors/runs.ts'
 
+/** How long a stop waits for the views to show the outcomes that were recorded last, to those who wait for them. */
+const LAST_OUTCOMES_MS = 1000
+
 /** What a test or a benchmark may put in the place of what the configuration says. */
 export interface Substitutes {
   logger?: Logger
@@ -84,9 +87,11 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   return {
     app,
     start: () => reactor.start(projector.changes),
-    /** Ends the work in progress; afterwards nothing is asked of the providers any more. */
+    /** Ends the work in progress, and then the waiting for what is still queued. */
     stop: async () => {
       await reactor.stop()
+      await projector.passed(await log.head(), LAST_OUTCOMES_MS).catch(() => undefined)
+      watch.close()
       await Promise.all(Object.values(providers).map(provider => provider.close()))
     },
   }

@@ -30,6 +30,8 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
   return {
     url,
     stop: async () => {
+      // A connection that is kept alive would otherwise bring new requests for as long as the stop takes.
+      server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'))
       const closed = new Promise<void>(resolve => server.close(() => resolve()))
       await service.stop()
       const late = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS)

@@ -3,11 +3,18 @@ import { canonicalJson, sha256 } from './canonical.ts'
 /** What the first event of a stream is chained to. */
 export const GENESIS = '0'.repeat(64)
 
+/** What of an event the chain vouches for. */
+export interface Chained {
+  type: string
+  data: unknown
+  metadata: object
+}
+
 /**
  * The link of an event: SHA-256 over the hash before it and the canonical JSON (RFC 8785) of its type, data and
  * metadata without the hash itself. A changed, dropped or reordered event breaks the chain at a known place.
  */
-export const link = (previousHash: string, event: { type: string; data: unknown; metadata: object }): string => {
+export const link = (previousHash: string, event: Chained): string => {
   const { type, data, metadata } = event
   return sha256(previousHash + canonicalJson({ type, data, metadata: { ...metadata, hash: undefined } }))
 }

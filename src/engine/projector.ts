@@ -2,7 +2,7 @@ import { type Observable, Subject, type Subscription } from 'rxjs'
 import { PROJECTIONS_VERSION } from '../../projections/all.ts'
 import type { Position, Recorded } from '../../schemas/recorded.ts'
 import { BEFORE_FIRST, type EventLog } from '../ports/event-log.ts'
-import { Unavailable } from '../ports/faults.ts'
+import { Damaged, Unavailable } from '../ports/faults.ts'
 import type { Logger } from '../ports/logger.ts'
 import { type Checkpoint, CheckpointMoved, type RowChange, type ViewStore } from '../ports/view-store.ts'
 import { follow } from './follow.ts'
@@ -22,6 +22,7 @@ export class Projector {
   #taking: Promise<void> = Promise.resolve()
   #waiters: { position: Position; resolve: () => void }[] = []
   #progressAtMs = 0
+  #onDamage: (error: Damaged) => void = () => undefined
 
   constructor(log: EventLog, store: ViewStore, logger: Logger) {
     this.#log = log
@@ -39,11 +40,14 @@ export class Projector {
     return this.#changes
   }
 
-  /** Begins to follow, and resolves when the views have passed what the log holds now. */
+  /** Begins to follow, and resolves when the views have passed what the log holds now. Rejects with Damaged. */
   async start(): Promise<void> {
     await this.#discardForeignViews()
     const head = await this.#log.head()
     this.#progressAtMs = performance.now()
+    const damage = new Promise<never>((_, reject) => {
+      this.#onDamage = reject
+    })
     this.#subscription = follow(this.#log, {
       from: () => this.#reread(),
       take: events => {
@@ -52,7 +56,8 @@ export class Projector {
       },
       onDrop: error => this.#onDrop(error),
     }).subscribe()
-    await this.#whenPassed(head)
+    await Promise.race([this.#whenPassed(head), damage])
+    this.#onDamage = () => undefined
   }
 
   /** Resolves when the views have passed a position. Rejects with Unavailable when that takes too long. */
@@ -100,6 +105,7 @@ export class Projector {
 
   #onDrop(error: unknown): 'at once' | 'later' {
     if (error instanceof CheckpointMoved) return 'at once'
+    if (error instanceof Damaged) this.#onDamage(error)
     this.#logger.error({ err: error }, 'the projector stumbled and will try again')
     return 'later'
   }

@@ -5,7 +5,7 @@ import type { Decider, Happened } from '../domain/decider.ts'
 import { type Appended, type EventLog, type NewEvent, NO_STREAM, RevisionConflict } from '../ports/event-log.ts'
 import { Damaged, Unavailable } from '../ports/faults.ts'
 import { checkNew, decode } from './codec.ts'
-import { GENESIS, link } from './hash-chain.ts'
+import { type Chained, GENESIS, link } from './hash-chain.ts'
 import type { Snapshots } from './snapshots.ts'
 
 /** A stream folded up to a revision, with the chain's hash there. */
@@ -37,7 +37,10 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
     this.#snapshots = snapshots
   }
 
-  /** The stream as it is now. Starts from what is given, else from a snapshot that the log confirms, else from nothing. */
+  /**
+   * The stream as it is now. Starts from what is given, else from a snapshot that the log confirms, else from nothing.
+   * Rejects with Damaged where what it reads is not what was written.
+   */
   async load(stream: string, known?: Folded<State>): Promise<{ folded: Folded<State>; snapshotRevision: number }> {
     if (known) return { folded: await this.#foldTail(stream, known), snapshotRevision: NO_STREAM }
     const snapshot = await this.#snapshots?.load(stream)
@@ -111,6 +114,8 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
         const event = decode(raw) as Recorded & Happened<Event>
         if (event.revision !== revision + 1)
           throw new Damaged(`${stream} has revision ${event.revision} where ${revision + 1} belongs`)
+        if (event.metadata.hash !== link(hash, raw as Chained))
+          throw new Damaged(`the chain of ${stream} is broken at revision ${event.revision}: an event was changed`)
         state = this.decider.evolve(state, event)
         revision = event.revision
         hash = event.metadata.hash

@@ -3,19 +3,27 @@ import type { RowChange } from '../ports/view-store.ts'
 
 /** Wakes those who wait for a row of a view to change. */
 export class Watch {
-  readonly #waiters = new Map<string, Set<() => void>>()
+  readonly #waiters = new Map<string, Set<(changed: boolean) => void>>()
+  #closed = false
 
   constructor(changes: Observable<RowChange[]>) {
     changes.subscribe(rows => {
       if (this.#waiters.size === 0) return
       // Another process's projector does not say which rows it wrote, so all look for themselves.
-      if (rows.length === 0) for (const waiters of this.#waiters.values()) for (const wake of waiters) wake()
-      for (const { view, key } of rows) for (const wake of this.#waiters.get(`${view}/${key}`) ?? []) wake()
+      if (rows.length === 0) this.#endAll(true)
+      for (const { view, key } of rows) for (const end of this.#waiters.get(`${view}/${key}`) ?? []) end(true)
     })
   }
 
-  /** Resolves to true at the row's next change, and to false when the time is up or the signal aborts. */
+  /** Ends all waiting, that which begins later too. */
+  close() {
+    this.#closed = true
+    this.#endAll(false)
+  }
+
+  /** Resolves to true at the row's next change, and to false when the time is up, the signal aborts or the watch ends. */
   next(view: string, key: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
+    if (this.#closed || signal?.aborted) return Promise.resolve(false)
     const address = `${view}/${key}`
     const waiters = this.#waiters.get(address) ?? new Set()
     this.#waiters.set(address, waiters)
@@ -23,16 +31,18 @@ export class Watch {
       const end = (changed: boolean) => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', giveUp)
-        waiters.delete(wake)
-        if (waiters.size === 0 && this.#waiters.get(address) === waiters) this.#waiters.delete(address)
+        waiters.delete(end)
+        if (waiters.size === 0) this.#waiters.delete(address)
         resolve(changed)
       }
-      const wake = () => end(true)
       const giveUp = () => end(false)
       const timer = setTimeout(giveUp, timeoutMs)
       signal?.addEventListener('abort', giveUp)
-      waiters.add(wake)
-      if (signal?.aborted) giveUp()
+      waiters.add(end)
     })
+  }
+
+  #endAll(changed: boolean) {
+    for (const waiters of this.#waiters.values()) for (const end of waiters) end(changed)
   }
 }

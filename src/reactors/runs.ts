@@ -157,7 +157,8 @@ export class RunsReactor implements Starter {
     const aborted = new Promise<Outcome>(resolve => {
       signal.addEventListener('abort', () => resolve(signal.reason))
     })
-    const answered = provider.submit({ runId, endpoint, input }, signal).catch((error): Outcome => {
+    const ask = async () => provider.submit({ runId, endpoint, input }, signal)
+    const answered = ask().catch((error): Outcome => {
       if (signal.aborted) return signal.reason
       this.#parts.logger.error({ err: error, runId, endpoint }, 'a provider broke')
       return { kind: 'failed', code: 'provider_error', message: 'The provider failed to answer.' }

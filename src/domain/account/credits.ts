@@ -11,6 +11,7 @@ export const granted = (state: AccountState, amountMicros: number, reason: strin
 
 export const debited = (state: AccountState, runId: RunId, receipt: Receipt): AccountEvent => {
   const amountMicros = receipt.totalMicros
+  if (amountMicros > state.balanceMicros) throw new RangeError('a debit may not be more than the balance')
   return {
     type: 'CreditsDebited',
     data: { runId, amountMicros, balanceAfterMicros: state.balanceMicros - amountMicros, receipt },
