@@ -127,8 +127,8 @@ export class Runs {
     { model, input: given, metadata, webhook_url }: RunRequest,
   ): Promise<{ endpoint: Endpoint; input: Record<string, unknown>; receipt: Receipt }> {
     const { catalog, reads, usdPerCreditMicros } = this.#parts
-    limitBytes('/metadata', metadata, MAX_METADATA_BYTES)
-    limitBytes('/input', given, MAX_INPUT_BYTES)
+    if (metadata) boundedJson('/metadata', metadata, MAX_METADATA_BYTES)
+    const inputJson = boundedJson('/input', given, MAX_INPUT_BYTES)
     if (webhook_url !== undefined) checkWebhookUrl(webhook_url)
     const account = await reads.get('accounts', accountId)
     const offer = await catalog.find(model, account?.tester ?? false)
@@ -145,7 +145,8 @@ export class Runs {
         errors: [{ path: '/input', message: 'asks for a kind that the model does not have' }],
       })
     }
-    const input = structuredClone(given)
+    // A copy, since defaults are filled in.
+    const input: Record<string, unknown> = JSON.parse(inputJson)
     const errors = catalog.fill(endpoint, input)
     if (errors.length > 0)
       throw new ApiError('invalid_input', `The input does not fit the parameters_schema of ${endpoint.id}.`, {
@@ -200,11 +201,13 @@ export class Runs {
   }
 }
 
-const limitBytes = (path: string, value: object | undefined, limit: number) => {
-  if (value && Buffer.byteLength(JSON.stringify(value)) > limit)
+const boundedJson = (path: string, value: object, limit: number): string => {
+  const text = JSON.stringify(value)
+  if (Buffer.byteLength(text) > limit)
     throw new ApiError('invalid_request', `${path} is larger than ${limit} bytes.`, {
       errors: [{ path, message: `must be at most ${limit} bytes of JSON` }],
     })
+  return text
 }
 
 const checkWebhookUrl = (text: string) => {
