@@ -1,9 +1,9 @@
 import type { Projection } from './projection.ts'
 
-/** Who the accounts are, in the order in which they were opened. */
+/** Who the accounts are, in the order in which they were opened, which is the order of their ids. */
 export const accounts: Projection<'accounts'> = {
   view: 'accounts',
-  keys: (event) => (event.type === 'AccountOpened' ? [event.data.accountId] : []),
+  keys: event => (event.type === 'AccountOpened' ? [event.data.accountId] : []),
   evolve: (row, event) =>
     event.type === 'AccountOpened'
       ? {
@@ -13,5 +13,5 @@ export const accounts: Projection<'accounts'> = {
           openedAt: event.metadata.at,
         }
       : row,
-  indexes: { byAge: (row) => row.accountId },
+  indexes: {},
 }

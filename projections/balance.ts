@@ -5,7 +5,7 @@ import type { Projection } from './projection.ts'
 /** What each account has, beside the sums of its grants, debits and refunds. */
 export const balance: Projection<'balance'> = {
   view: 'balance',
-  keys: (event) => {
+  keys: event => {
     const accountId = accountOf(event)
     const moves = event.type === 'AccountOpened' || event.type.startsWith('Credits')
     return accountId && moves ? [accountId] : []

@@ -3,7 +3,7 @@ import type { Projection } from './projection.ts'
 /** The families on offer, in the order in which they were first published. */
 export const catalog: Projection<'catalog'> = {
   view: 'catalog',
-  keys: (event) => {
+  keys: event => {
     switch (event.type) {
       case 'FamilyPublished':
       case 'FamilyRevised':
@@ -29,5 +29,5 @@ export const catalog: Projection<'catalog'> = {
         return row
     }
   },
-  indexes: { byAge: (row) => String(row.firstRevision).padStart(9, '0') },
+  indexes: { byAge: row => String(row.firstRevision).padStart(9, '0') },
 }

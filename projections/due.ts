@@ -11,7 +11,7 @@ export const WATCH_AFTER_MS = 10_000
 /** What is owed to the outside world, by the time at which it is due. */
 export const due: Projection<'due'> = {
   view: 'due',
-  keys: (event) => {
+  keys: event => {
     switch (event.type) {
       case 'RunQueued':
       case 'RunStarted':

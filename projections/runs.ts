@@ -2,10 +2,13 @@ import { accountOf } from '../schemas/recorded.ts'
 import type { RunRow } from '../schemas/views.ts'
 import type { Projection, RecordedOf } from './projection.ts'
 
-/** Runs by id, by account in time order, and by the client's idempotency key. */
+/** Runs by account in time order, which is the order of their keys, and by the client's idempotency key. */
 export const runs: Projection<'runs'> = {
   view: 'runs',
-  keys: (event) => (accountOf(event) && 'runId' in event.data ? [event.data.runId] : []),
+  keys: event => {
+    const accountId = accountOf(event)
+    return accountId && 'runId' in event.data ? [runKey(accountId, event.data.runId)] : []
+  },
   evolve: (row, event) => {
     switch (event.type) {
       case 'CreditsDebited':
@@ -33,10 +36,12 @@ export const runs: Projection<'runs'> = {
     }
   },
   indexes: {
-    byAccount: (row) => `${row.accountId}/${row.runId}`,
-    byRequest: (row) => row.request && `${row.accountId}/${row.request.key}/${row.runId}`,
+    byRequest: row => row.request && `${row.accountId}/${row.request.key}/${row.runId}`,
   },
 }
+
+/** An account's runs lie together, so that nobody finds one who does not know whose it is. */
+export const runKey = (accountId: string, runId: string) => `${accountId}/${runId}`
 
 /** The debit comes first in its append, and its receipt says what the run is. */
 const charged = (event: RecordedOf<'CreditsDebited'>): RunRow | undefined => {

@@ -1,10 +1,10 @@
 import { accountOf } from '../schemas/recorded.ts'
 import type { Projection } from './projection.ts'
 
-/** Every movement of credits, by account, in the order in which it happened. */
+/** Every movement of credits, by account, in the order in which it happened, which is the order of the keys. */
 export const statement: Projection<'statement'> = {
   view: 'statement',
-  keys: (event) => {
+  keys: event => {
     const accountId = accountOf(event)
     return accountId && event.type.startsWith('Credits') ? [lineKey(accountId, event.revision)] : []
   },
@@ -20,7 +20,7 @@ export const statement: Projection<'statement'> = {
         return row
     }
   },
-  indexes: { byAccount: (_, key) => key },
+  indexes: {},
 }
 
 /** Padded, so that order as text is order in time; nine digits hold every revision that the log can. */

@@ -35,7 +35,7 @@ export type KeyRow = Static<typeof KeyRow>
 export const RunStatus = OneOf('queued', 'processing', 'completed', 'failed')
 export type RunStatus = Static<typeof RunStatus>
 
-/** A run as its owner sees it. Key: the run id. */
+/** A run as its owner sees it. Key: `<account id>/<run id>`. */
 export const RunRow = Closed({
   accountId: AccountId,
   runId: RunId,

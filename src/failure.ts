@@ -8,6 +8,7 @@ export const explainFailure = (error: unknown): string => {
   if (error instanceof OperatorError || error instanceof Damaged || error instanceof Unavailable) return error.message
   const { code, message, stack } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE') return `${message}. Set PORT to a free port, or stop what uses this one.`
-  if (code === 'EACCES' || code === 'EADDRNOTAVAIL') return `${message}. Check HOST and PORT.`
+  if (code && ['EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'].includes(code))
+    return `${message}. Check HOST and PORT.`
   return stack ?? String(error)
 }

@@ -1,4 +1,14 @@
-import { mkdirSync, statfsSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  statfsSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { Damaged, Unavailable } from '../ports/faults.ts'
@@ -9,6 +19,16 @@ const MIN_FREE_BYTES = 128 * 1024 * 1024
 /** How long a look at the free room is good for: at most a second's writes can come between. */
 const FREE_ROOM_CHECK_MS = 1000
 
+// Where LMDB writes the number by which it knows its files (mdb.c: MDB_MAGIC, behind the 24 bytes of a page's header).
+const MAGIC = 0xbeefc0de
+const MAGIC_OFFSET = 24
+const META_BYTES = 28
+const PAGE_BYTES = 4096
+
+/** How long a file that is being created by another process may take, and how often it is looked at. */
+const CREATION_MS = 1000
+const RECHECK_MS = 20
+
 export type { Database, RootDatabase }
 
 /**
@@ -18,9 +38,10 @@ export type { Database, RootDatabase }
  */
 export const openLmdb = (folder: string, { durable }: { durable: boolean }): RootDatabase => {
   createFolder(folder)
+  checkMetaPages(join(folder, 'data.mdb'))
   let root: RootDatabase
   try {
-    root = open({ path: folder, noSubdir: false, overlappingSync: !durable, maxDbs: 16 })
+    root = open({ path: folder, noSubdir: false, overlappingSync: !durable, maxDbs: 16, pageSize: PAGE_BYTES })
   } catch (error) {
     throw new Damaged(`${folder} does not hold a readable LMDB file (${messageOf(error)}); restore it from a backup`)
   }
@@ -30,6 +51,32 @@ export const openLmdb = (folder: string, { durable }: { durable: boolean }): Roo
   if (sizeBytes < (lastPageNumber + 1) * pageSize)
     throw new Damaged(`${folder}/data.mdb was cut off at ${sizeBytes} bytes; restore it from a backup`)
   return root
+}
+
+/**
+ * What is no LMDB file makes the library read where nothing is, which ends the process without a word. So the two pages
+ * at the file's beginning are looked at first. Another process may be creating the file just now, and is waited for.
+ */
+const checkMetaPages = (path: string) => {
+  const giveUpAtMs = performance.now() + CREATION_MS
+  while (existsSync(path) && !hasMetaPages(path)) {
+    if (performance.now() > giveUpAtMs)
+      throw new Damaged(`${path} is damaged or cut off: it is not an LMDB file; restore it from a backup`)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RECHECK_MS)
+  }
+}
+
+const hasMetaPages = (path: string): boolean => {
+  const file = openSync(path, 'r')
+  try {
+    const meta = Buffer.alloc(META_BYTES)
+    return [0, PAGE_BYTES].every(
+      position =>
+        readSync(file, meta, 0, META_BYTES, position) === META_BYTES && meta.readUInt32LE(MAGIC_OFFSET) === MAGIC,
+    )
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** A guard that throws Unavailable while the disk of a folder is nearly full. */

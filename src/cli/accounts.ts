@@ -4,6 +4,7 @@ import type { Core } from '../compose.ts'
 import { fromMicros } from '../domain/money.ts'
 import { createApiKey } from '../engine/api-keys.ts'
 import { register } from '../engine/registration.ts'
+import { BY_KEY } from '../ports/view-store.ts'
 import { parseCredits } from './amounts.ts'
 import { findAccount } from './find-account.ts'
 import { cause, printMany, printOne, withCore } from './run.ts'
@@ -61,7 +62,7 @@ export const accountsCommand = (): Command => {
 async function* allAccounts({ reads }: Core): AsyncGenerator<AccountRow> {
   let after: string | undefined
   while (true) {
-    const entries = await reads.list('accounts', 'byAge', { prefix: '', after, limit: PAGE })
+    const entries = await reads.list('accounts', BY_KEY, { prefix: '', after, limit: PAGE })
     for (const { row } of entries) yield row
     if (entries.length < PAGE) return
     after = entries.at(-1)?.place

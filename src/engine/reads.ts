@@ -59,4 +59,4 @@ export class Reads {
 }
 
 /** Views whose rows are small and read with nearly every request: they are kept in memory until they change. */
-const kept: ReadonlySet<string> = new Set<ViewName>(['accounts', 'balance', 'keys'])
+const kept: ReadonlySet<string> = new Set<ViewName>(['accounts', 'balance'])

@@ -1,3 +1,4 @@
+import { runKey } from '../../projections/runs.ts'
 import type { RunRequest } from '../../schemas/api/run.ts'
 import type { Endpoint, Receipt } from '../../schemas/catalog.ts'
 import {
@@ -166,8 +167,7 @@ export class Runs {
   /** An account's own run; undefined for any other, whether it exists or not. */
   async find(accountId: AccountId, runId: RunId): Promise<RunRow | undefined> {
     await this.#parts.reads.ownWrites(accountId)
-    const row = await this.#parts.reads.get('runs', runId)
-    return row?.accountId === accountId ? row : undefined
+    return this.#parts.reads.get('runs', runKey(accountId, runId))
   }
 
   async #recall(accountId: AccountId, key: string): Promise<RememberedRequest | undefined> {
@@ -191,12 +191,14 @@ export class Runs {
     const { watch } = this.#parts
     const endMs = performance.now() + waitMs
     while (true) {
-      // The watch begins before the look, so that no change falls between them.
+      // The waiting begins before the look, so that no change falls between them.
       const remainingMs = Math.max(0, endMs - performance.now())
-      const changed = watch.next('runs', runId, remainingMs, signal)
+      const waiting = watch.begin('runs', runKey(accountId, runId), remainingMs, signal)
       const row = await this.find(accountId, runId)
       if (!row) throw new Error(`the run ${runId} is not in the views, which have passed it`)
-      if (row.status === 'completed' || row.status === 'failed' || remainingMs === 0 || !(await changed)) return row
+      const ended = row.status === 'completed' || row.status === 'failed' || remainingMs === 0
+      if (ended) waiting.end()
+      if (ended || !(await waiting.changed)) return row
     }
   }
 }

@@ -42,4 +42,4 @@ const toFault = ({ instancePath, keyword, params, message }: ErrorObject): Fault
 }
 
 /** A name as a part of a JSON Pointer (RFC 6901). */
-const toPointerPart = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
+export const toPointerPart = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -1,6 +1,12 @@
 import type { Observable } from 'rxjs'
 import type { RowChange } from '../ports/view-store.ts'
 
+export interface Waiting {
+  /** True at the row's next change; false when the time is up, the signal aborts, or the waiting is ended. */
+  changed: Promise<boolean>
+  end(): void
+}
+
 /** Wakes those who wait for a row of a view to change. */
 export class Watch {
   readonly #waiters = new Map<string, Set<(changed: boolean) => void>>()
@@ -21,25 +27,28 @@ export class Watch {
     this.#endAll(false)
   }
 
-  /** Resolves to true at the row's next change, and to false when the time is up, the signal aborts or the watch ends. */
-  next(view: string, key: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
-    if (this.#closed || signal?.aborted) return Promise.resolve(false)
+  /** Begins to wait for a row's next change. Whoever no longer needs to know ends the waiting. */
+  begin(view: string, key: string, timeoutMs: number, signal?: AbortSignal): Waiting {
+    if (this.#closed || signal?.aborted) return { changed: Promise.resolve(false), end: () => undefined }
     const address = `${view}/${key}`
     const waiters = this.#waiters.get(address) ?? new Set()
     this.#waiters.set(address, waiters)
-    return new Promise(resolve => {
-      const end = (changed: boolean) => {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', giveUp)
-        waiters.delete(end)
-        if (waiters.size === 0) this.#waiters.delete(address)
-        resolve(changed)
-      }
-      const giveUp = () => end(false)
-      const timer = setTimeout(giveUp, timeoutMs)
-      signal?.addEventListener('abort', giveUp)
-      waiters.add(end)
+    let resolve: (changed: boolean) => void
+    const changed = new Promise<boolean>(done => {
+      resolve = done
     })
+    const end = (hasChanged: boolean) => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', giveUp)
+      waiters.delete(end)
+      if (waiters.size === 0) this.#waiters.delete(address)
+      resolve(hasChanged)
+    }
+    const giveUp = () => end(false)
+    const timer = setTimeout(giveUp, timeoutMs)
+    signal?.addEventListener('abort', giveUp)
+    waiters.add(end)
+    return { changed, end: giveUp }
   }
 
   #endAll(changed: boolean) {

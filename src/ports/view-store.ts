@@ -9,7 +9,7 @@ export interface ViewStore {
   checkpoint(): Promise<Checkpoint | undefined>
   get<Row>(view: string, key: string): Promise<Row | undefined>
   getMany<Row>(view: string, keys: string[]): Promise<(Row | undefined)[]>
-  /** The rows that an index orders, with their place in that order. */
+  /** The rows that an index orders, with their place in that order. BY_KEY orders every view by its keys. */
   list<Row>(view: string, index: string, range: Range): Promise<Entry<Row>[]>
   /**
    * Writes rows, index entries and the new checkpoint in one step.
@@ -37,6 +37,9 @@ export interface ViewStore {
   clear(): Promise<void>
   close(): Promise<void>
 }
+
+/** The index that every view has: a row's place is its key. */
+export const BY_KEY = 'key'
 
 /** `eventId` is that of the event at the position: a store that was built from another log is recognised by it. */
 export interface Checkpoint {

@@ -167,6 +167,7 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
           if (signal.aborted) return
         }
         await news
+        await delay(2)
       }
     },
 

@@ -1,5 +1,6 @@
 import {
   type Batch,
+  BY_KEY,
   type Checkpoint,
   CheckpointMoved,
   type Entry,
@@ -64,6 +65,14 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
 
     list: async <Row>(view: string, name: string, range: Range) => {
       const found: Entry<Row>[] = []
+      if (name === BY_KEY) {
+        const prefix = rowAddress(view, '')
+        for (const { key: address, value } of rows.getRange(toLmdbRange(prefix, range))) {
+          const key = address.slice(prefix.length)
+          found.push({ place: key, key, row: value as Row })
+        }
+        return found
+      }
       const prefix = indexAddress(view, name, '')
       for (const { key: address, value: key } of index.getRange(toLmdbRange(prefix, range))) {
         const row = get<Row>(view, key)

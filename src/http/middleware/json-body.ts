@@ -2,6 +2,7 @@ import type { Next } from 'koa'
 import { koaBody } from 'koa-body'
 import { MAX_BODY_BYTES, MAX_JSON_DEPTH } from '../../../schemas/primitives.ts'
 import { ApiError } from '../../engine/api-error.ts'
+import { toPointerPart } from '../../engine/validator.ts'
 import type { Context } from '../context.ts'
 
 const parse = koaBody({
@@ -17,6 +18,7 @@ const parse = koaBody({
 
 /** Reads a JSON body into `ctx.request.body`, and refuses what is none, too large, too deep or not well-formed text. */
 export const jsonBody = async (ctx: Context, next: Next) => {
+  if (ctx.is('json') === null) throw invalid('', 'The body is missing; it must be JSON.')
   if (!ctx.is('json')) {
     const given = ctx.get('Content-Type')
     const instead = given ? `, not ${given}` : ''
@@ -41,15 +43,16 @@ const toApiError = (error: Error & { status?: number; type?: string }): ApiError
 
 /** Checks what a schema does not: depth, and what has no canonical form, which is infinite numbers and lone surrogates. */
 const checkValue = (value: unknown, path: string, depth: number): void => {
-  if (depth > MAX_JSON_DEPTH) throw invalid(path, `The body is deeper than ${MAX_JSON_DEPTH} levels.`)
   if (typeof value === 'string') checkText(value, path)
   else if (typeof value === 'number' && !Number.isFinite(value)) throw invalid(path, 'A number is too large.')
+  else if (typeof value !== 'object' || value === null) return
+  else if (depth === MAX_JSON_DEPTH) throw invalid(path, `The body is deeper than ${MAX_JSON_DEPTH} levels.`)
   else if (Array.isArray(value))
     for (const [index, item] of value.entries()) checkValue(item, `${path}/${index}`, depth + 1)
-  else if (typeof value === 'object' && value !== null)
+  else
     for (const [name, item] of Object.entries(value)) {
       checkText(name, path)
-      checkValue(item, `${path}/${name}`, depth + 1)
+      checkValue(item, `${path}/${toPointerPart(name)}`, depth + 1)
     }
 }
 

@@ -1,4 +1,5 @@
 import type Router from '@koa/router'
+import { runKey } from '../../../projections/runs.ts'
 import { type Quote, type RunList, RunQuery, RunRequest, RunsQuery } from '../../../schemas/api/run.ts'
 import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import type { RunRow } from '../../../schemas/views.ts'
@@ -7,6 +8,7 @@ import { ApiError } from '../../engine/api-error.ts'
 import { parseRunId } from '../../engine/ids.ts'
 import type { Reads } from '../../engine/reads.ts'
 import type { Runs } from '../../engine/runs.ts'
+import { BY_KEY } from '../../ports/view-store.ts'
 import type { Context, Middleware, RequestState } from '../context.ts'
 import { idempotencyKey, preferredWaitMs } from '../headers.ts'
 import { jsonBody } from '../middleware/json-body.ts'
@@ -20,6 +22,7 @@ const DEFAULT_LIMIT = 20
 
 /** Rows looked at for one page of a filtered list, so that a rare status cannot make a request read a whole history. */
 const MAX_SCANNED = 2000
+const SCAN_PAGE = 101
 
 const runRequest = expect(RunRequest, 'body')
 const runQuery = expect(RunQuery, 'query')
@@ -95,20 +98,20 @@ const findPage = async (
   limit: number,
   matches: (row: RunRow) => boolean,
 ): Promise<{ found: RunRow[]; next: RunId | null }> => {
-  const prefix = `${accountId}/`
+  const prefix = runKey(accountId, '')
   const found: RunRow[] = []
   let last = cursor
-  for (let scanned = 0; scanned < MAX_SCANNED; scanned += limit) {
-    const after = last && prefix + last
-    // One more than asked for tells whether there is more.
-    const entries = await reads.list('runs', 'byAccount', { prefix, after, newestFirst: true, limit: limit + 1 })
-    for (const { row } of entries.slice(0, limit)) {
-      if (found.length === limit) return { found, next: last ?? null }
+  for (let scanned = 0; scanned < MAX_SCANNED; scanned += SCAN_PAGE) {
+    const after = last && runKey(accountId, last)
+    const entries = await reads.list('runs', BY_KEY, { prefix, after, newestFirst: true, limit: SCAN_PAGE })
+    for (const { row } of entries) {
       last = row.runId
-      if (matches(row)) found.push(row)
+      if (!matches(row)) continue
+      // One more than asked for shows that there is more.
+      if (found.length === limit) return { found, next: found.at(-1)?.runId ?? null }
+      found.push(row)
     }
-    if (entries.length <= limit) return { found, next: null }
-    if (found.length === limit) return { found, next: last ?? null }
+    if (entries.length < SCAN_PAGE) return { found, next: null }
   }
   return { found, next: last ?? null }
 }
