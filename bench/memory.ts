@@ -14,7 +14,7 @@ const RUNS = Number(process.env['BENCH_MEMORY_RUNS'] ?? 1_000_000)
 /** The memory of a process of its own that has written and projected the events of many runs. */
 export const measureMemory = async (): Promise<Memory> => {
   const { folder, discard } = await withFolder()
-  const { child, ready } = await startProcess<Memory>('memory-process.ts', {
+  const { child, ready } = await startProcess<Memory>('memory-process.js', {
     args: [String(RUNS)],
     env: { DATA_DIR: folder, LOG_LEVEL: 'silent' },
   })

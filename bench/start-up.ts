@@ -14,7 +14,7 @@ import { type Folder, withFolder } from './support/folder.ts'
 
 const EVENTS = Number(process.env['BENCH_START_EVENTS'] ?? 1_000_000)
 
-const MAIN = join(import.meta.dirname, '..', 'dist', 'src', 'main.js')
+const MAIN = join(import.meta.dirname, '..', 'src', 'main.js')
 const cause = { actor: { kind: 'operator' } } as const
 
 /** A folder with an account, and as many events as it is told to hold, all of them in the views. */

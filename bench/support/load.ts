@@ -12,7 +12,7 @@ export interface Load {
 
 /** Puts load on a server from a process of its own. Resolves to the answers a second; rejects if any was not 2xx. */
 export const putLoad = async (load: Load): Promise<number> => {
-  const { ready } = await startProcess<{ answersPerSecond: number; bad: number }>('load-generator.ts', {
+  const { ready } = await startProcess<{ answersPerSecond: number; bad: number }>('load-generator.js', {
     args: [JSON.stringify(load)],
   })
   if (ready.bad > 0) throw new Error(`${ready.bad} requests to ${load.url} went wrong`)

@@ -7,7 +7,7 @@ export const startProcess = async <Ready>(
   script: string,
   { args = [], env = {}, profile }: { args?: string[]; env?: Record<string, string>; profile?: string } = {},
 ): Promise<{ child: ChildProcess; ready: Ready }> => {
-  const execArgv = ['--import=tsx', ...(profile ? ['--cpu-prof', `--cpu-prof-dir=bench/.profiles/${profile}`] : [])]
+  const execArgv = profile ? ['--cpu-prof', `--cpu-prof-dir=bench/.profiles/${profile}`] : []
   const stdio: StdioOptions = ['ignore', 'ignore', 'inherit', 'ipc']
   const child = fork(join(import.meta.dirname, script), args, { execArgv, env: { ...process.env, ...env }, stdio })
   const [ready] = await Promise.race([

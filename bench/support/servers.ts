@@ -9,7 +9,7 @@ export interface Server {
 
 export const startBare = async (): Promise<Server> => {
   const { child, ready } = await startProcess<{ url: string; keys: string[] }>(
-    'bare-server.ts',
+    'bare-server.js',
     process.env['BENCH_PROFILE'] ? { profile: 'bare' } : {},
   )
   return { ...ready, stop: () => stopProcess(child) }
@@ -24,7 +24,7 @@ export const startTollgate = async ({
   profile?: string
 } = {}): Promise<Server> => {
   const { folder, discard } = await withFolder()
-  const { child, ready } = await startProcess<{ url: string; keys: string[] }>('tollgate-server.ts', {
+  const { child, ready } = await startProcess<{ url: string; keys: string[] }>('tollgate-server.js', {
     args: [String(accounts)],
     env: { DATA_DIR: folder, PORT: '0' },
     ...(process.env['BENCH_PROFILE'] && profile && { profile }),

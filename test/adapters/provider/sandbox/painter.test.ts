@@ -15,7 +15,7 @@ const small: Picture = { prompt: 'a lake', seed: 1, width: 320, height: 240, for
 
 const ratios = '1:1 2:3 3:2 3:4 4:3 4:5 5:4 9:16 16:9 21:9 1:4 4:1 1:8 8:1'.split(' ') as AspectRatio[]
 
-t.test('a picture of every ratio has the promised size', async (t) => {
+t.test('a picture of every ratio has the promised size', async t => {
   await Promise.all(
     ratios.map(async (ratio, seed) => {
       const size = pictureSize(ratio, '1K')
@@ -25,7 +25,7 @@ t.test('a picture of every ratio has the promised size', async (t) => {
   )
 })
 
-t.test('every format is what it says, at higher resolutions too', async (t) => {
+t.test('every format is what it says, at higher resolutions too', async t => {
   for (const format of ['png', 'jpeg', 'webp'] as const) {
     for (const resolution of ['2K', '4K'] as const) {
       const size = pictureSize('1:1', resolution)
@@ -37,20 +37,20 @@ t.test('every format is what it says, at higher resolutions too', async (t) => {
   }
 })
 
-t.test('the same picture always has the same bytes', async (t) => {
+t.test('the same picture always has the same bytes', async t => {
   for (const format of ['png', 'jpeg', 'webp'] as const) {
     const [one, other] = await Promise.all([painter.paint({ ...small, format }), painter.paint({ ...small, format })])
     t.ok(Buffer.from(one).equals(other), format)
   }
 })
 
-t.test('another seed or another prompt gives another picture', async (t) => {
+t.test('another seed or another prompt gives another picture', async t => {
   const one = await painter.paint(small)
   t.notOk(Buffer.from(one).equals(await painter.paint({ ...small, seed: 2 })))
   t.notOk(Buffer.from(one).equals(await painter.paint({ ...small, prompt: 'a pond' })))
 })
 
-t.test('the colours come out as drawn', async (t) => {
+t.test('the colours come out as drawn', async t => {
   // A PNG that is encoded wrongly can still have the right size, and JPEG goes through an encoder of its own.
   const [png, jpeg] = await Promise.all([thumbnail('png'), thumbnail('jpeg')])
   const furthest = Math.max(...png.map((value, index) => Math.abs(value - (jpeg[index] ?? 0))))
@@ -58,7 +58,7 @@ t.test('the colours come out as drawn', async (t) => {
   t.ok(new Set(png).size > 30, 'there is something to see')
 })
 
-t.test('any prompt can be painted', async (t) => {
+t.test('any prompt can be painted', async t => {
   const prompts = {
     empty: '',
     blank: ' \n\t ',
@@ -79,14 +79,14 @@ t.test('any prompt can be painted', async (t) => {
   }
 })
 
-t.test('the caption leaves out what its fonts cannot draw', async (t) => {
+t.test('the caption leaves out what its fonts cannot draw', async t => {
   t.equal(drawable('Żółw, Ёж & Ωδή – “ça va”?'), 'Żółw, Ёж & Ωδή – “ça va”?')
   t.equal(drawable('a 静かな 水面 lake'), 'a … lake')
   t.equal(drawable('sun\u0000rise\n👩‍👩‍👧‍👦 at\t🌅sea '), 'sun rise at sea')
   t.equal(drawable('🏔️'), '')
 })
 
-t.test('the event loop turns while a picture is painted', async (t) => {
+t.test('the event loop turns while a picture is painted', async t => {
   let turns = 0
   const timer = setInterval(() => turns++, 1)
   await painter.paint({ ...small, ...pictureSize('1:1', '2K') })
@@ -94,7 +94,7 @@ t.test('the event loop turns while a picture is painted', async (t) => {
   t.ok(turns >= 5, `it turned ${turns} times`)
 })
 
-t.test('an aborted signal rejects', async (t) => {
+t.test('an aborted signal rejects', async t => {
   await t.rejects(painter.paint(small, AbortSignal.abort()), { name: 'AbortError' }, 'aborted before')
 
   const controller = new AbortController()
@@ -105,7 +105,7 @@ t.test('an aborted signal rejects', async (t) => {
   t.equal(formatOf(await painter.paint(small)), 'png', 'and the painter goes on painting')
 })
 
-t.test('an abort does not hold up the pictures that wait in the queue', async (t) => {
+t.test('an abort does not hold up the pictures that wait in the queue', async t => {
   const alone = createPainter({ threads: 1 })
   t.teardown(() => alone.close())
   await alone.paint(small)
@@ -117,7 +117,7 @@ t.test('an abort does not hold up the pictures that wait in the queue', async (t
   t.equal(formatOf(await waiting), 'png')
 })
 
-t.test('painting gives its memory back', async (t) => {
+t.test('painting gives its memory back', async t => {
   const large: Picture = { ...small, ...pictureSize('1:1', '2K'), format: 'jpeg' }
   const alone = createPainter({ threads: 1 })
   t.teardown(() => alone.close())
@@ -132,7 +132,7 @@ t.test('painting gives its memory back', async (t) => {
   t.ok(grown < 300, `it grew by ${Math.round(grown)} MB`)
 })
 
-t.test('closing rejects what is being painted and what is asked for later', async (t) => {
+t.test('closing rejects what is being painted and what is asked for later', async t => {
   const closing = createPainter({ threads: 1 })
   const painting = closing.paint({ ...small, ...pictureSize('1:1', '4K') })
   const rejected = t.rejects(painting)
@@ -143,7 +143,7 @@ t.test('closing rejects what is being painted and what is asked for later', asyn
   await t.resolves(createPainter({ threads: 1 }).close(), 'and so is closing one that never painted')
 })
 
-t.test('a process ends on its own once its painter is closed', async (t) => {
+t.test('a process ends on its own once its painter is closed', async t => {
   const ended = await runProcess(`
     await painter.paint(${JSON.stringify(small)})
     await painter.close()
@@ -151,7 +151,7 @@ t.test('a process ends on its own once its painter is closed', async (t) => {
   t.same(ended, { code: 0, signal: null, output: 'closed' })
 })
 
-t.test('a thread that cannot start rejects rather than leave the picture waiting', async (t) => {
+t.test('a thread that cannot start rejects rather than leave the picture waiting', async t => {
   const failing = 'import { isMainThread } from "node:worker_threads"; if (!isMainThread) throw new Error("no thread")'
   const script = `
     const refusal = (error) => error.message
@@ -176,7 +176,7 @@ async function runProcess(script: string, flags: string[] = []) {
     timeout: 20_000,
   })
   let output = ''
-  child.stdout.on('data', (data) => {
+  child.stdout.on('data', data => {
     output += data
   })
   const [code, signal] = await once(child, 'close')

@@ -25,7 +25,7 @@ const documented: Record<AspectRatio, [width: number, height: number]> = {
 
 const scales: Record<Resolution, number> = { '1K': 1, '2K': 2, '4K': 4 }
 
-t.test('every ratio has its documented size at every resolution', async (t) => {
+t.test('every ratio has its documented size at every resolution', async t => {
   for (const [ratio, [width, height]] of Object.entries(documented) as [AspectRatio, [number, number]][]) {
     for (const [resolution, scale] of Object.entries(scales) as [Resolution, number][]) {
       t.same(
@@ -37,7 +37,7 @@ t.test('every ratio has its documented size at every resolution', async (t) => {
   }
 })
 
-t.test('the words of a prompt choose the ratio', async (t) => {
+t.test('the words of a prompt choose the ratio', async t => {
   t.equal(chooseAspectRatio('A Portrait of a lighthouse keeper'), '3:4')
   t.equal(chooseAspectRatio('phone wallpaper, waves'), '9:16', 'the first word that says something wins')
   t.equal(chooseAspectRatio('wallpaper for a phone'), '16:9')
@@ -46,7 +46,7 @@ t.test('the words of a prompt choose the ratio', async (t) => {
   t.equal(chooseAspectRatio('a landscape'), '3:2')
 })
 
-t.test('a prompt that says nothing about its shape gets a square', async (t) => {
+t.test('a prompt that says nothing about its shape gets a square', async t => {
   t.equal(chooseAspectRatio(''), '1:1')
   t.equal(chooseAspectRatio('a cat'), '1:1')
   t.equal(chooseAspectRatio('a microphone'), '1:1', 'only whole words count')

@@ -1,0 +1,216 @@
+import { mkdir, open as openFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { RawEvent } from '../../../schemas/recorded.ts'
+import { openLmdbEventLog } from '../../../src/adapters/event-log/lmdb.ts'
+import { openLmdb } from '../../../src/adapters/lmdb.ts'
+import { BEFORE_FIRST, type EventLog, NO_STREAM } from '../../../src/ports/event-log.ts'
+import { Damaged, Unavailable } from '../../../src/ports/faults.ts'
+import { eventLogContract } from '../../contract/event-log.ts'
+import { collect } from '../../support/collect.ts'
+import { openLog } from '../../support/engine.ts'
+import { ScriptProcess } from '../../support/service-process.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+eventLogContract('a folder with LMDB', async t => {
+  const folder = await temporaryFolder(t)
+  let log = openLmdbEventLog(folder, error => t.fail(error.message))
+  t.teardown(() => log.close())
+  const reopen = async () => {
+    await log.close()
+    log = openLmdbEventLog(folder, error => t.fail(error.message))
+    return log
+  }
+  return { log, reopen }
+})
+
+t.test('an empty log has no head', async t => {
+  const log = await openLog(t)
+  t.equal(await log.head(), BEFORE_FIRST)
+  t.same(await collect(log.readAll(BEFORE_FIRST)), [])
+})
+
+t.test('positions count from 0 without gaps', async t => {
+  const log = await openLog(t)
+  for (const stream of ['one', 'other']) await log.append(stream, events(3), NO_STREAM)
+  await log.append('one', events(1), 5).catch(() => undefined)
+  await log.append('one', events(1), 2)
+  t.same(positionsOf(await collect(log.readAll(BEFORE_FIRST))), [0, 1, 2, 3, 4, 5, 6])
+})
+
+t.test('many short streams are all found again, before and after they are indexed', async t => {
+  const folder = await temporaryFolder(t)
+  const log = await openLog(t, folder)
+  const names = Array.from({ length: 1500 }, (_, index) => `stream-${index}`)
+  const appendAll = async (log: EventLog, expectedRevision: number) =>
+    Promise.all(names.map(name => log.append(name, events(1), expectedRevision)))
+  const lengths = (log: EventLog) =>
+    Promise.all(names.map(async name => (await collect(log.readStream(name, 0))).length))
+
+  for (const revision of [NO_STREAM, 0, 1]) await appendAll(log, revision)
+  t.ok((await lengths(log)).every(length => length === 3))
+  const second = await openLog(t, folder)
+  t.ok(
+    (await lengths(second)).every(length => length === 3),
+    'another who opens the folder finds as much',
+  )
+  await appendAll(second, 2)
+  t.ok(
+    (await lengths(log)).every(length => length === 4),
+    'and the first finds what the other wrote',
+  )
+  await appendAll(log, 3)
+  t.ok((await lengths(second)).every(length => length === 5))
+})
+
+t.test('two processes append to one folder, and a third looks on', async t => {
+  const COUNT = 150
+  const folder = await temporaryFolder(t)
+  const log = await openLog(t, folder)
+  const stop = new AbortController()
+  const seen: RawEvent[] = []
+  const following = (async () => {
+    for await (const page of log.follow(BEFORE_FIRST, stop.signal)) seen.push(...page)
+  })()
+  const processes = ['a', 'b'].map(
+    name => new ScriptProcess('test/support/append-events.ts', [folder, name, String(COUNT)], {}),
+  )
+  const ends = await Promise.all(processes.map(({ ended }) => ended))
+  t.same(
+    ends.map(({ code, stderr }) => ({ code, stderr })),
+    [0, 0].map(code => ({ code, stderr: '' })),
+  )
+
+  const all = await collect(log.readAll(BEFORE_FIRST))
+  t.equal(all.length, 2 * 21 * COUNT, 'no append is lost, and none doubled')
+  t.equal(new Set(all.map(({ id }) => id)).size, all.length)
+  t.same(positionsOf(all), upTo(all.length))
+  for (const by of ['a', 'b']) {
+    t.same(numbersOf(await collect(log.readStream(`own-${by}`, 0))), upTo(20 * COUNT))
+    const shared = await collect(log.readStream('shared', 0))
+    t.same(numbersOf(shared.filter(({ data }) => (data as { by: string }).by === by)), upTo(COUNT))
+    t.same(
+      shared.map(({ revision }) => revision),
+      upTo(2 * COUNT),
+    )
+  }
+
+  await until(() => seen.length >= all.length)
+  stop.abort()
+  await following
+  t.same(seen, all, 'the follower saw what the others wrote, in order and once')
+})
+
+t.test('a follower sees what another process appends', async t => {
+  const folder = await temporaryFolder(t)
+  const [log, other] = [await openLog(t, folder), await openLog(t, folder)]
+  const following = log.follow(BEFORE_FIRST, AbortSignal.timeout(PATIENCE_MS))[Symbol.asyncIterator]()
+  const next = following.next()
+  const [event] = events(1)
+  await other.append('one', [event as ReturnType<typeof newEvent>], NO_STREAM)
+  t.equal((await next).value?.[0].id, event?.id)
+  await following.return?.()
+})
+
+t.test('a log that was cut off is not opened', async t => {
+  const folder = await filled(t)
+  const file = join(folder, 'data.mdb')
+  await truncate(file, Math.floor((await stat(file)).size / 2))
+  refuses(t, folder, /data\.mdb was cut off at \d+ bytes; restore it from a backup/)
+})
+
+t.test('a file of something else is not opened', async t => {
+  const folder = await temporaryFolder(t)
+  await writeFile(join(folder, 'data.mdb'), 'this is no database '.repeat(5000))
+  await refusesElsewhere(t, folder)
+})
+
+t.test('a log whose first pages were overwritten is not opened', async t => {
+  const folder = await filled(t)
+  const file = await openFile(join(folder, 'data.mdb'), 'r+')
+  await file.write(Buffer.alloc(2 * 4096, 0xff), 0, 2 * 4096, 0)
+  await file.close()
+  await refusesElsewhere(t, folder)
+})
+
+t.test('a log whose last entry cannot be read is not opened', async t => {
+  for (const entry of ['["one",300,"', 'null', '{}']) {
+    const folder = await filled(t)
+    await tamper(folder, (entries, head) => entries.put(head, entry))
+    refuses(t, folder, /the event log in .* is damaged \(.*\); restore it from a backup/, entry)
+  }
+})
+
+t.test('a log that lacks an entry near its end is not opened', async t => {
+  const folder = await filled(t)
+  await tamper(folder, (entries, head) => entries.remove(head - 1))
+  refuses(t, folder, /position \d+ is missing/)
+})
+
+t.test('a folder that cannot be written is unavailable', async t => {
+  const folder = await temporaryFolder(t)
+  await writeFile(join(folder, 'file'), '')
+  const opening = () => openLmdbEventLog(join(folder, 'file', 'log'), () => undefined)
+  t.throws(opening, { name: 'Unavailable', message: /file\/log cannot be written/ })
+  t.throws(opening, Unavailable)
+})
+
+t.test('a missing folder is made', async t => {
+  const folder = join(await temporaryFolder(t), 'a', 'b')
+  const log = await openLog(t, folder)
+  await log.append('one', events(1), NO_STREAM)
+  t.ok((await stat(folder)).isDirectory())
+})
+
+const PATIENCE_MS = 5000
+
+const newEvent = (number: number) => ({
+  id: crypto.randomUUID(),
+  type: 'SomethingHappened',
+  data: { number },
+  metadata: {},
+})
+const events = (count: number) => upTo(count).map(newEvent)
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
+const positionsOf = (events: RawEvent[]) => events.map(({ position }) => position)
+const numbersOf = (events: RawEvent[]) => events.map(({ data }) => (data as { number: number }).number)
+
+/** A folder with a log of 300 events that nobody has open. */
+const filled = async (t: Test): Promise<string> => {
+  const folder = join(await temporaryFolder(t), 'log')
+  await mkdir(folder)
+  const log = openLmdbEventLog(folder, error => t.fail(error.message))
+  await log.append('one', events(300), NO_STREAM)
+  await log.close()
+  return folder
+}
+
+const refuses = (t: Test, folder: string, message: RegExp, name = 'is damaged') => {
+  const opening = () => openLmdbEventLog(folder, () => undefined)
+  t.throws(opening, Damaged, name)
+  t.throws(opening, { message }, name)
+}
+
+/** The same in a process of its own, which must live to tell. */
+const refusesElsewhere = async (t: Test, folder: string) => {
+  const { code, signal, stdout } = await new ScriptProcess('test/support/open-log.ts', [folder], {}).ended
+  t.same({ code, signal }, { code: 0, signal: null }, 'the process does not break')
+  t.match(stdout, /^Damaged: .* restore it from a backup/)
+}
+
+type Entries = { put(position: number, entry: string): unknown; remove(position: number): unknown }
+
+/** Changes entries as only a broken disk would. */
+const tamper = async (folder: string, change: (entries: Entries, head: number) => unknown) => {
+  const root = openLmdb(folder, { durable: true })
+  const entries = root.openDB<string, number>('entries', { encoding: 'string' })
+  const [head] = [...entries.getKeys({ reverse: true, limit: 1 })]
+  await change(entries, head as number)
+  await root.close()
+}
+
+/** Waits until something holds, or for so long that it never will. */
+const until = async (holds: () => boolean) => {
+  const endMs = performance.now() + PATIENCE_MS
+  while (!holds() && performance.now() < endMs) await new Promise(resolve => setTimeout(resolve, 10))
+}

@@ -1,0 +1,79 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { openLmdbViewStore } from '../../../src/adapters/view-store/lmdb.ts'
+import { Unavailable } from '../../../src/ports/faults.ts'
+import type { Checkpoint } from '../../../src/ports/view-store.ts'
+import { viewStoreContract } from '../../contract/view-store.ts'
+import { openViews } from '../../support/engine.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+viewStoreContract('a folder with LMDB', async t => {
+  const folder = await temporaryFolder(t)
+  let store = openLmdbViewStore(folder)
+  t.teardown(() => store.close())
+  const reopen = async () => {
+    await store.close()
+    store = openLmdbViewStore(folder)
+    return store
+  }
+  return { store, reopen }
+})
+
+t.test('a folder that cannot be written is unavailable', async t => {
+  const folder = await temporaryFolder(t)
+  await writeFile(join(folder, 'file'), '')
+  t.throws(() => openLmdbViewStore(join(folder, 'file', 'views')), Unavailable)
+})
+
+t.test('two who have the folder open see what the other commits', async t => {
+  const folder = await temporaryFolder(t)
+  const [one, other] = [await openViews(t, folder), await openViews(t, folder)]
+  const to = { position: 0, eventId: 'a', version: 1 }
+  await one.commit({
+    from: undefined,
+    to,
+    rows: [{ view: 'fruit', key: 'apple', row: { colour: 'red' } }],
+    entries: [],
+  })
+  t.same(await other.checkpoint(), to)
+  t.same(await other.get('fruit', 'apple'), { colour: 'red' })
+})
+
+t.test('a sound store can always be opened again, whatever came and went', async t => {
+  for (const seed of [3, 6]) {
+    const folder = await temporaryFolder(t)
+    const pick = picker(seed)
+    const open: string[] = []
+    let store = openLmdbViewStore(folder)
+    let from: Checkpoint | undefined
+    let rowCount = 0
+    // Small rows and large come, and some of those that came before go: a busy day of due work.
+    for (let position = 0; position < 10; position++) {
+      const goneKeys = upTo(pick(open.length + 1)).map(() => open.splice(pick(open.length), 1)[0] as string)
+      const newKeys = upTo(pick(60)).map(() => `r${rowCount++}`)
+      open.push(...newKeys)
+      const size = () => (pick(10) === 0 ? pick(40_000) : pick(200))
+      const rows = newKeys.map(key => ({ view: 'due', key, row: { input: 'x'.repeat(size()) } }))
+      const gone = goneKeys.map(key => ({ view: 'due', key, row: undefined }))
+      const to = { position, eventId: `event-${position}`, version: 1 }
+      await store.commit({ from, to, rows: [...rows, ...gone], entries: [] })
+      await store.close()
+      store = openLmdbViewStore(folder)
+      from = to
+    }
+    t.same(await store.checkpoint(), from)
+    await store.close()
+  }
+})
+
+/** Numbers below a limit that look random and are the same in every run: the generator of Lehmer. */
+const picker = (seed: number) => {
+  let state = seed
+  return (limit: number) => {
+    state = (state * 48_271) % 2_147_483_647
+    return state % limit
+  }
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)

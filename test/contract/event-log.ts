@@ -1,0 +1,283 @@
+import t, { type Test } from 'tap'
+import type { RawEvent } from '../../schemas/recorded.ts'
+import { type EventLog, type NewEvent, NO_STREAM, RevisionConflict } from '../../src/ports/event-log.ts'
+import { collect } from '../support/collect.ts'
+
+export interface OpenedLog {
+  log: EventLog
+  /** Closes the log, if that is the way to lose what is only in memory, and opens it again. */
+  reopen(): Promise<EventLog>
+}
+
+/** More than any adapter reads in one page. */
+const MANY = 2500
+
+/** The longest that anybody waits for what is on its way. */
+const PATIENCE_MS = 5000
+
+/** What every event log must do. Positions may have gaps, and the log may hold streams of others. */
+export const eventLogContract = (name: string, open: (t: Test) => Promise<OpenedLog>) =>
+  t.test(`${name} is an event log`, async t => {
+    t.test('a new stream begins at revision 0', async t => {
+      const { log } = await open(t)
+      const stream = newStream()
+      const appended = await log.append(stream, numbered(1), NO_STREAM)
+      t.equal(appended.revision, 0)
+      t.equal(appended.position, await log.head())
+      t.equal((await log.append(stream, numbered(2), 0)).revision, 2)
+    })
+
+    t.test('events are read as they were written, in order', async t => {
+      const { log } = await open(t)
+      const stream = newStream()
+      const events = numbered(3)
+      await log.append(stream, events, NO_STREAM)
+      const read = await collect(log.readStream(stream, 0))
+      t.same(
+        read.map(({ id, type, data, metadata }) => ({ id, type, data, metadata })),
+        events,
+      )
+      t.same(
+        read.map(event => [event.stream, event.revision]),
+        [0, 1, 2].map(revision => [stream, revision]),
+      )
+      t.equal(read.at(-1)?.position, await log.head())
+    })
+
+    t.test('a stream is read from a revision on, and its end and absence are empty', async t => {
+      const { log } = await open(t)
+      const stream = newStream()
+      await log.append(stream, numbered(4), NO_STREAM)
+      t.same(numbersOf(await collect(log.readStream(stream, 2))), [2, 3])
+      t.same(await collect(log.readStream(stream, 4)), [])
+      t.same(await collect(log.readStream(newStream(), 0)), [])
+    })
+
+    t.test('another revision than the expected is a conflict, and nothing is written', async t => {
+      const { log } = await open(t)
+      const stream = newStream()
+      await t.rejects(log.append(stream, numbered(1), 0), RevisionConflict, 'the stream is not there')
+      await log.append(stream, numbered(2), NO_STREAM)
+      for (const expectedRevision of [NO_STREAM, 0, 2])
+        await t.rejects(log.append(stream, numbered(3), expectedRevision), RevisionConflict, `${expectedRevision}`)
+      t.equal((await collect(log.readStream(stream, 0))).length, 2)
+      t.equal((await log.append(stream, numbered(1), 1)).revision, 2)
+    })
+
+    t.test('a conflict of one stream does not touch another that is written at the same time', async t => {
+      const { log } = await open(t)
+      const streams = [newStream(), newStream(), newStream()] as const
+      await log.append(streams[1], numbered(1), NO_STREAM)
+      const outcomes = await Promise.allSettled(streams.map(stream => log.append(stream, numbered(2), NO_STREAM)))
+      t.same(
+        outcomes.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'fulfilled'],
+      )
+      t.same(
+        await Promise.all(streams.map(async stream => (await collect(log.readStream(stream, 0))).length)),
+        [2, 1, 2],
+      )
+    })
+
+    t.test('of 500 appends that expect the same revision, one is written', async t => {
+      const { log } = await open(t)
+      const stream = newStream()
+      await log.append(stream, numbered(1), NO_STREAM)
+      const attempts = Array.from({ length: 500 }, () => numbered(2))
+      const outcomes = await Promise.allSettled(attempts.map(events => log.append(stream, events, 0)))
+      const winners = attempts.filter((_, index) => outcomes[index]?.status === 'fulfilled')
+      t.equal(winners.length, 1)
+      t.ok(outcomes.every(outcome => outcome.status === 'fulfilled' || outcome.reason instanceof RevisionConflict))
+      t.same(idsOf(await collect(log.readStream(stream, 1))), idsOf(winners[0] ?? []))
+    })
+
+    t.test(
+      'appends that do not wait for one another are written in the order in which they were asked for',
+      async t => {
+        const { log } = await open(t)
+        const stream = newStream()
+        const appends = Array.from({ length: 200 }, (_, index) => log.append(stream, numbered(1, index), index - 1))
+        const positions = (await Promise.all(appends)).map(({ position }) => position)
+        t.ok(rises(positions))
+        t.same(numbersOf(await collect(log.readStream(stream, 0))), upTo(200))
+      },
+    )
+
+    t.test('an append of nothing leaves no trace', async t => {
+      const { log } = await open(t)
+      const stream = newStream()
+      await log.append(stream, [], NO_STREAM).catch(() => undefined)
+      t.same(await collect(log.readStream(stream, 0)), [])
+      t.equal((await log.append(stream, numbered(1), NO_STREAM)).revision, 0)
+    })
+
+    t.test('a stream longer than a page is read whole, from anywhere', async t => {
+      const { log } = await open(t)
+      const stream = newStream()
+      await fill(log, stream, MANY)
+      t.same(numbersOf(await collect(log.readStream(stream, 0))), upTo(MANY))
+      t.same(numbersOf(await collect(log.readStream(stream, 1700))), upTo(MANY).slice(1700))
+    })
+
+    t.test('all events are read in the order of their positions, after the one given', async t => {
+      const { log } = await open(t)
+      const before = await log.head()
+      const [one, other] = [newStream(), newStream()]
+      await Promise.all([fill(log, one, MANY), fill(log, other, MANY)])
+      const all = of([one, other], await collect(log.readAll(before)))
+      t.equal(all.length, 2 * MANY)
+      t.ok(rises(all.map(({ position }) => position)))
+      t.same(numbersOf(of([one], all)), upTo(MANY))
+      t.same(numbersOf(of([other], all)), upTo(MANY))
+
+      const middle = all[MANY] as RawEvent
+      t.same(idsOf(of([one, other], await collect(log.readAll(middle.position)))), idsOf(all.slice(MANY + 1)))
+      t.same(await collect(log.readAll(await log.head())), [])
+    })
+
+    t.test('large events come through whole', async t => {
+      const { log } = await open(t)
+      const stream = newStream()
+      const texts = ['ü🙂'.repeat(100_000), 'x'.repeat(900_000), '\u0000\u001f"\\\n\u2028'.repeat(20_000)]
+      const events = texts.map(text => newEvent({ text }))
+      for (const [index, event] of events.entries()) await log.append(stream, [event], index - 1)
+      const read = await collect(log.readStream(stream, 0))
+      t.ok(read.every(({ data }, index) => (data as { text: string }).text === texts[index]))
+      t.equal(read.length, texts.length)
+    })
+
+    t.test('whatever is JSON comes back as it was', async t => {
+      const { log } = await open(t)
+      const stream = newStream()
+      const payloads = [
+        '{"__proto__":{"admin":true},"constructor":1,"toString":null}',
+        '{"":"","a b\\nc":"\\u0000\\u2028","\u00e9":"e\u0301 \u{1f642} \u202e"}',
+        '{"10":1,"9":2,"numbers":[0,-1,1e21,1e-7,0.1,9007199254740991],"deep":[[[[{}]]]]}',
+      ]
+      const events = payloads.map(text => ({ ...newEvent(JSON.parse(text)), metadata: JSON.parse(text) }))
+      await log.append(stream, events, NO_STREAM)
+      const read = await collect(log.readStream(stream, 0))
+      t.same(
+        read.map(({ data }) => JSON.stringify(data)),
+        events.map(({ data }) => JSON.stringify(data)),
+      )
+      t.same(
+        read.map(({ metadata }) => JSON.stringify(metadata)),
+        events.map(({ metadata }) => JSON.stringify(metadata)),
+      )
+    })
+
+    t.test('a log that is opened again holds all it held, and goes on where it was', async t => {
+      const { log, reopen } = await open(t)
+      const before = await log.head()
+      const [long, short] = [newStream(), newStream()]
+      await fill(log, long, MANY)
+      await log.append(short, numbered(1), NO_STREAM)
+      const [all, head] = [of([long, short], await collect(log.readAll(before))), await log.head()]
+
+      const again = await reopen()
+      t.same(of([long, short], await collect(again.readAll(before))), all)
+      t.same(numbersOf(await collect(again.readStream(long, 0))), upTo(MANY))
+      t.ok((await again.head()) >= head)
+      await t.rejects(again.append(short, numbered(1), NO_STREAM), RevisionConflict)
+      const next = await again.append(short, numbered(1), 0)
+      t.equal(next.revision, 1)
+      t.ok(next.position > head)
+    })
+
+    t.test('a follower catches up and then sees what comes, without gap or duplicate', async t => {
+      const { log } = await open(t)
+      const before = await log.head()
+      const streams = [newStream(), newStream(), newStream()]
+      await Promise.all(streams.map(stream => fill(log, stream, 600)))
+      const following = firstOf(log, before, streams, 3 * 1200)
+      // These are appended while the follower is still reading what was there, and after.
+      await Promise.all(streams.map(stream => fill(log, stream, 600, 600)))
+      const seen = await following
+      t.ok(rises(seen.map(({ position }) => position)))
+      for (const stream of streams) t.same(numbersOf(of([stream], seen)), upTo(1200))
+      t.same(idsOf(seen), idsOf(of(streams, await collect(log.readAll(before)))))
+    })
+
+    t.test('any number follow at once, each from where it wants', async t => {
+      const { log } = await open(t)
+      const stream = newStream()
+      const first = await log.append(stream, numbered(1), NO_STREAM)
+      const followers = [firstOf(log, first.position - 1, [stream], 11), firstOf(log, first.position, [stream], 10)]
+      await fill(log, stream, 10, 1)
+      t.same((await Promise.all(followers)).map(numbersOf), [upTo(11), upTo(11).slice(1)])
+    })
+
+    t.test('a follower that takes its time misses nothing', async t => {
+      const { log } = await open(t)
+      const stream = newStream()
+      const { position } = await log.append(stream, numbered(1), NO_STREAM)
+      const stop = new AbortController()
+      const seen: RawEvent[] = []
+      for await (const page of log.follow(position - 1, stop.signal)) {
+        seen.push(...of([stream], page))
+        // What is seen is answered with more while the follower holds the page.
+        if (seen.length < 301) await fill(log, stream, 100, seen.length)
+        else stop.abort()
+      }
+      t.same(numbersOf(seen), upTo(301))
+    })
+
+    t.test('a follower ends when it is told to, whether it waits or has just read', async t => {
+      const { log } = await open(t)
+      const stop = new AbortController()
+      const waiting = collect(log.follow(await log.head(), stop.signal))
+      stop.abort()
+      t.same(await waiting, [])
+
+      const gone = new AbortController()
+      gone.abort()
+      t.same(await collect(log.follow(await log.head(), gone.signal)), [])
+
+      const busy = new AbortController()
+      const before = await log.head()
+      await log.append(newStream(), numbered(1), NO_STREAM)
+      let pages = 0
+      for await (const _ of log.follow(before, busy.signal)) {
+        pages += 1
+        busy.abort()
+      }
+      t.equal(pages, 1)
+    })
+  })
+
+const newStream = () => `contract-${crypto.randomUUID()}`
+
+const newEvent = (data: unknown): NewEvent => ({
+  id: crypto.randomUUID(),
+  type: 'SomethingHappened',
+  data,
+  metadata: { at: '2026-01-01T00:00:00.000Z' },
+})
+
+/** Events that know their number. */
+const numbered = (count: number, from = 0): NewEvent[] =>
+  Array.from({ length: count }, (_, index) => newEvent({ number: from + index }))
+
+/** Appends numbered events by the hundred. The stream must hold as many as the number that is begun with. */
+const fill = async (log: EventLog, stream: string, count: number, from = 0) => {
+  for (let number = from; number < from + count; number += 100)
+    await log.append(stream, numbered(Math.min(100, from + count - number), number), number - 1)
+}
+
+/** The first so many events of some streams that a follower sees. */
+const firstOf = async (log: EventLog, after: number, streams: string[], count: number): Promise<RawEvent[]> => {
+  const seen: RawEvent[] = []
+  for await (const page of log.follow(after, AbortSignal.timeout(PATIENCE_MS))) {
+    seen.push(...of(streams, page))
+    if (seen.length >= count) break
+  }
+  return seen
+}
+
+const of = (streams: string[], events: RawEvent[]) => events.filter(({ stream }) => streams.includes(stream))
+const idsOf = (events: { id: string }[]) => events.map(({ id }) => id)
+const numbersOf = (events: RawEvent[]) => events.map(({ data }) => (data as { number: number }).number)
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
+const rises = (numbers: number[]) =>
+  numbers.every((number, index) => index === 0 || number > (numbers[index - 1] as number))

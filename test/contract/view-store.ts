@@ -1,0 +1,284 @@
+import t, { type Test } from 'tap'
+import {
+  type Batch,
+  BY_KEY,
+  type Cell,
+  type Checkpoint,
+  CheckpointMoved,
+  type Range,
+  type ViewStore,
+} from '../../src/ports/view-store.ts'
+
+export interface OpenedViews {
+  store: ViewStore
+  reopen(): Promise<ViewStore>
+}
+
+/** What every view store must do. Each store that is opened is empty. */
+export const viewStoreContract = (name: string, open: (t: Test) => Promise<OpenedViews>) =>
+  t.test(`${name} is a view store`, async t => {
+    t.test('an empty store has no checkpoint, row or entry', async t => {
+      const { store } = await open(t)
+      t.equal(await store.checkpoint(), undefined)
+      t.equal(await store.get('fruit', 'apple'), undefined)
+      t.same(await store.list('fruit', 'byName', { prefix: '', limit: 1 }), [])
+      t.same(await dumpOf(store), { checkpoint: undefined, cells: [] })
+    })
+
+    t.test('a commit writes rows, entries and checkpoint', async t => {
+      const { store } = await open(t)
+      await store.commit(batch(undefined, 1, { apple: 'red', pear: 'green' }))
+      t.same(await store.checkpoint(), checkpointAt(1))
+      t.same(await store.get('fruit', 'apple'), { colour: 'red' })
+      t.same(await store.getMany('fruit', ['pear', 'plum', 'apple', 'pear']), [
+        { colour: 'green' },
+        undefined,
+        { colour: 'red' },
+        { colour: 'green' },
+      ])
+      t.same(await store.getMany('fruit', []), [])
+    })
+
+    t.test('a later commit replaces rows and takes them away', async t => {
+      const { store } = await open(t)
+      await store.commit(batch(undefined, 1, { apple: 'red', pear: 'green' }))
+      await store.commit(batch(1, 2, { apple: 'brown', pear: undefined }))
+      t.same(await store.getMany('fruit', ['apple', 'pear']), [{ colour: 'brown' }, undefined])
+      t.same(await placesOf(store), ['apple'])
+    })
+
+    t.test('views do not touch one another', async t => {
+      const { store } = await open(t)
+      const change = { from: undefined, to: checkpointAt(1), entries: [] }
+      await store.commit({
+        ...change,
+        rows: [
+          { view: 'fruit', key: 'one', row: { in: 'fruit' } },
+          { view: 'fruits', key: 'one', row: { in: 'fruits' } },
+        ],
+      })
+      t.same(await store.get('fruit', 'one'), { in: 'fruit' })
+      t.same(await store.get('fruits', 'one'), { in: 'fruits' })
+      t.equal(await store.get('frui', 'one'), undefined)
+    })
+
+    t.test('a row comes back as the JSON that it was', async t => {
+      const { store } = await open(t)
+      const text = '{"__proto__":{"a":1},"":null,"é\\u0000":"\u{1f642}","list":[0.1,-1,1e21,true,{}],"10":1,"2":2}'
+      const rows = [{ view: 'fruit', key: 'odd', row: JSON.parse(text) }]
+      await store.commit({ from: undefined, to: checkpointAt(1), rows, entries: [] })
+      t.equal(JSON.stringify(await store.get('fruit', 'odd')), JSON.stringify(JSON.parse(text)))
+    })
+
+    t.test('a commit from another checkpoint writes nothing', async t => {
+      const { store } = await open(t)
+      await t.rejects(store.commit(batch(1, 2, { apple: 'red' })), CheckpointMoved, 'the store is empty')
+      t.equal(await store.checkpoint(), undefined)
+      await store.commit(batch(undefined, 1, { apple: 'red' }))
+      const before = await dumpOf(store)
+      for (const from of [undefined, 0, 2])
+        await t.rejects(store.commit(batch(from, 3, { apple: 'blue', plum: 'blue' })), CheckpointMoved, `from ${from}`)
+      t.same(await dumpOf(store), before)
+    })
+
+    t.test('of many commits from one checkpoint, one is written', async t => {
+      const { store } = await open(t)
+      await store.commit(batch(undefined, 1, {}))
+      const names = Array.from({ length: 50 }, (_, index) => `apple-${index}`)
+      const outcomes = await Promise.allSettled(
+        names.map((name, index) => store.commit(batch(1, 2 + index, { [name]: 'red' }))),
+      )
+      const [winner, ...others] = names.filter((_, index) => outcomes[index]?.status === 'fulfilled')
+      t.same(others, [])
+      t.same(await placesOf(store), [winner])
+    })
+
+    for (const index of ['byName', BY_KEY])
+      t.test(`${index} is listed in order, in both directions`, async t => {
+        const { store } = await open(t)
+        const places = ['10', '9', 'A', 'a', 'b', 'c', '~']
+        await store.commit(batch(undefined, 1, colours(places.toReversed())))
+        t.same(await placesOf(store, {}, index), places)
+        t.same(await placesOf(store, { newestFirst: true }, index), places.toReversed())
+        const [entry] = await store.list('fruit', index, { prefix: '', limit: 1 })
+        t.same(entry, { place: '10', key: '10', row: { colour: 'red' } })
+      })
+
+    for (const index of ['byName', BY_KEY])
+      t.test(`of ${index}, a part is listed`, async t => {
+        const { store } = await open(t)
+        await store.commit(batch(undefined, 1, colours(['a/1', 'b/1', 'b/2', 'b/3', 'c/1'])))
+        for (const [what, bounds, expected] of parts)
+          t.equal((await placesOf(store, { prefix: 'b/', ...bounds }, index)).join(' '), expected, what)
+        for (const [what, bounds, expected] of partsNewestFirst)
+          t.equal(
+            (await placesOf(store, { prefix: 'b/', newestFirst: true, ...bounds }, index)).join(' '),
+            expected,
+            `${what}, newest first`,
+          )
+      })
+
+    t.test('one index does not run into the next', async t => {
+      const { store } = await open(t)
+      const rows = [{ view: 'fruit', key: 'apple', row: { colour: 'red' } }]
+      const entries = ['byName', 'byNam', 'byNames'].map(index => ({
+        view: 'fruit',
+        index,
+        place: index,
+        key: 'apple',
+      }))
+      await store.commit({ from: undefined, to: checkpointAt(1), rows, entries })
+      t.same(await placesOf(store), ['byName'])
+      t.same(await placesOf(store, { newestFirst: true }), ['byName'])
+    })
+
+    t.test('a lease is held by one until it ends', async t => {
+      const { store } = await open(t)
+      t.same(await store.lease(['a', 'b'], 'one', 0, 100), ['a', 'b'])
+      t.same(await store.lease(['a', 'b', 'c'], 'other', 50, 150), ['c'])
+      t.same(await store.lease(['a', 'b', 'c'], 'one', 60, 200), ['a', 'b'], 'the holder keeps what it has, and longer')
+      t.same(await store.lease(['a', 'c'], 'other', 199, 300), ['c'])
+      t.same(await store.lease(['a', 'c'], 'other', 200, 300), ['a', 'c'], 'at its end it is free')
+      t.same(await store.lease([], 'one', 0, 100), [])
+    })
+
+    t.test('a lease that is given back is free', async t => {
+      const { store } = await open(t)
+      await store.lease(['a', 'b'], 'one', 0, 100)
+      await store.release(['a', 'never held'])
+      t.same(await store.lease(['a', 'b'], 'other', 1, 100), ['a'])
+    })
+
+    t.test('of many who want a lease at once, one gets it', async t => {
+      const { store } = await open(t)
+      const holders = Array.from({ length: 20 }, (_, index) => `holder-${index}`)
+      const got = await Promise.all(holders.map(holder => store.lease(['a'], holder, 0, 100)))
+      t.equal(got.flat().length, 1)
+    })
+
+    t.test('a snapshot is kept, replaced, and deleted with all others', async t => {
+      const { store } = await open(t)
+      const snapshot = { version: 1, revision: 9, hash: 'f'.repeat(64), state: { balanceMicros: 5, list: [['a', 1]] } }
+      t.equal(await store.loadSnapshot('one'), undefined)
+      await store.saveSnapshot('one', snapshot)
+      await store.saveSnapshot('other', { ...snapshot, revision: 1 })
+      await store.saveSnapshot('one', { ...snapshot, revision: 12 })
+      t.same(await store.loadSnapshot('one'), { ...snapshot, revision: 12 })
+      t.same((await dumpOf(store)).cells, [], 'a snapshot is no view')
+      await store.deleteSnapshots()
+      t.equal(await store.loadSnapshot('one'), undefined)
+      t.equal(await store.loadSnapshot('other'), undefined)
+    })
+
+    t.test('a dump holds every cell by rising address, as of one moment', async t => {
+      const { store } = await open(t)
+      await store.commit(batch(undefined, 1, { pear: 'green', apple: 'red' }))
+      const { checkpoint, cells } = await store.dump()
+      await store.commit(batch(1, 2, { apple: 'brown', pear: undefined, plum: 'blue' }))
+      const addresses: string[] = []
+      const values: string[] = []
+      for await (const { address, value } of cells) {
+        addresses.push(address)
+        values.push(value)
+      }
+      t.same(checkpoint, checkpointAt(1))
+      t.same(addresses, [...addresses].sort())
+      t.same(values, ['apple', 'pear', '{"colour":"red"}', '{"colour":"green"}'])
+    })
+
+    t.test('a repair makes the cells what they should be, in one step', async t => {
+      const [{ store }, { store: sound }] = [await open(t), await open(t)]
+      await store.commit(batch(undefined, 1, { apple: 'rotten', plum: 'blue' }))
+      await sound.commit(batch(undefined, 1, { apple: 'red', pear: 'green' }))
+      const [{ cells: is }, should] = [await dumpOf(store), await dumpOf(sound)]
+      const surplus = is.filter(({ address }) => !should.cells.some(cell => cell.address === address))
+      const changes = [...surplus.map(({ address }) => ({ address, value: undefined })), ...should.cells]
+
+      await t.rejects(store.repair(changes, checkpointAt(2)), CheckpointMoved)
+      t.same((await dumpOf(store)).cells, is, 'from another checkpoint nothing is changed')
+      await store.repair(changes, checkpointAt(1))
+      t.same(await dumpOf(store), should)
+      t.same(await store.get('fruit', 'apple'), { colour: 'red' })
+      t.same(await placesOf(store), ['apple', 'pear'])
+    })
+
+    t.test('a store that is cleared is empty', async t => {
+      const { store } = await open(t)
+      await store.commit(batch(undefined, 1, { apple: 'red' }))
+      await store.lease(['a'], 'one', 0, 100)
+      await store.saveSnapshot('one', { version: 1, revision: 0, hash: '', state: {} })
+      await store.clear()
+      t.same(await dumpOf(store), { checkpoint: undefined, cells: [] })
+      t.same(await store.lease(['a'], 'other', 1, 100), ['a'])
+      t.equal(await store.loadSnapshot('one'), undefined)
+      await store.commit(batch(undefined, 1, { apple: 'red' }))
+      t.same(await placesOf(store), ['apple'])
+    })
+
+    t.test('a store that is opened again holds what it held', async t => {
+      const { store, reopen } = await open(t)
+      await store.commit(batch(undefined, 1, { apple: 'red' }))
+      const before = await dumpOf(store)
+      t.same(await dumpOf(await reopen()), before)
+    })
+  })
+
+/** What is asked of the places a/1, b/1, b/2, b/3 and c/1, with the prefix b/, and what is found. */
+type Part = [what: string, bounds: Partial<Range>, places: string]
+
+const parts: Part[] = [
+  ['all of a prefix', {}, 'b/1 b/2 b/3'],
+  ['some', { limit: 2 }, 'b/1 b/2'],
+  ['what comes after a place', { after: 'b/1' }, 'b/2 b/3'],
+  ['what comes after a place that is not taken', { after: 'b/15' }, 'b/2 b/3'],
+  ['what comes before a place', { before: 'b/3' }, 'b/1 b/2'],
+  ['what lies between', { after: 'b/1', before: 'b/3' }, 'b/2'],
+  ['nothing after the last', { after: 'b/3' }, ''],
+  ['nothing where there is none', { prefix: 'z/' }, ''],
+  ['a place that is the prefix itself', { prefix: 'b/2' }, 'b/2'],
+  ['nothing of others after a place of theirs', { after: 'c/0' }, ''],
+  ['nothing of others from before a place of theirs', { after: 'a/0' }, 'b/1 b/2 b/3'],
+  ['nothing of others up to a place of theirs', { before: 'c/9' }, 'b/1 b/2 b/3'],
+]
+
+const partsNewestFirst: Part[] = [
+  ['all of a prefix', {}, 'b/3 b/2 b/1'],
+  ['some', { limit: 2 }, 'b/3 b/2'],
+  ['what comes after a place', { after: 'b/3' }, 'b/2 b/1'],
+  ['what comes after a place that is not taken', { after: 'b/25' }, 'b/2 b/1'],
+  ['what comes before a place', { before: 'b/1' }, 'b/3 b/2'],
+  ['what lies between', { after: 'b/3', before: 'b/1' }, 'b/2'],
+  ['nothing after the first', { after: 'b/1' }, ''],
+  ['nothing where there is none', { prefix: 'z/' }, ''],
+  ['a place that is the prefix itself', { prefix: 'b/2' }, 'b/2'],
+  ['nothing of others after a place of theirs', { after: 'a/9' }, ''],
+  ['nothing of others from a place of theirs on', { after: 'c/9' }, 'b/3 b/2 b/1'],
+  ['nothing of others down to a place of theirs', { before: 'a/0' }, 'b/3 b/2 b/1'],
+]
+
+const colours = (names: string[]) => Object.fromEntries(names.map(name => [name, 'red']))
+
+const checkpointAt = (position: number): Checkpoint => ({ position, eventId: `event-${position}`, version: 1 })
+
+/** Fruit by name and colour, each with an entry under its name. */
+const batch = (from: number | undefined, to: number, fruit: Record<string, string | undefined>): Batch => ({
+  from: from === undefined ? undefined : checkpointAt(from),
+  to: checkpointAt(to),
+  rows: Object.entries(fruit).map(([key, colour]) => ({ view: 'fruit', key, row: colour ? { colour } : undefined })),
+  entries: Object.entries(fruit).map(([key, colour]) => ({
+    view: 'fruit',
+    index: 'byName',
+    place: key,
+    key: colour ? key : undefined,
+  })),
+})
+
+const placesOf = async (store: ViewStore, range: Partial<Range> = {}, index = 'byName') =>
+  (await store.list('fruit', index, { prefix: '', limit: 100, ...range })).map(({ place }) => place)
+
+const dumpOf = async (store: ViewStore) => {
+  const { checkpoint, cells } = await store.dump()
+  const list: Cell[] = []
+  for await (const cell of cells) list.push(cell)
+  return { checkpoint, cells: list }
+}

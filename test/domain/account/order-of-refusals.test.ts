@@ -1,0 +1,99 @@
+import t from 'tap'
+import type { AccountEvent } from '../../../schemas/account-events.ts'
+import { MAX_ACTIVE_KEYS, MAX_GRANT_MICROS } from '../../../schemas/primitives.ts'
+import { account } from '../../../src/domain/account/account.ts'
+import type { AccountCommand } from '../../../src/domain/account/commands.ts'
+import { fromMicros } from '../../../src/domain/money.ts'
+import type { RefusalCode } from '../../../src/domain/refusal.ts'
+import {
+  accepted,
+  completeRun,
+  createKey,
+  digest,
+  failRun,
+  grantCredits,
+  granted,
+  keyCreated,
+  openAccount,
+  opened,
+  queueRun,
+  revokeKey,
+  started,
+  startRun,
+  submitRun,
+  submitted,
+} from '../../support/account-samples.ts'
+import { given } from '../../support/given.ts'
+
+/** A history, or a command, that has one fault less than the one before, and the refusal that is left. */
+type Step = [refusal: RefusalCode | undefined, command: AccountCommand, ...history: AccountEvent[]]
+
+const MOST = fromMicros(MAX_GRANT_MICROS)
+const MUCH = 9 * MOST
+const keys = (count: number) => Array.from({ length: count }, (_, index) => keyCreated(index + 1))
+const open = accepted({ key: 'a', hash: digest('a'), credits: 10, after: 0 })
+const poor = [opened(), granted(10), ...open]
+
+// Each walk begins with everything wrong and mends one thing at a time, so that it also tells what comes first.
+const walks: Record<string, Step[]> = {
+  OpenAccount: [
+    ['account_exists', openAccount(), opened()],
+    [undefined, openAccount()],
+  ],
+  GrantCredits: [
+    ['account_not_found', grantCredits(MOST), granted(MUCH)],
+    ['balance_too_high', grantCredits(MOST), granted(MUCH), opened()],
+    [undefined, grantCredits(1), granted(MUCH), opened()],
+  ],
+  CreateApiKey: [
+    ['account_not_found', createKey(1), ...keys(MAX_ACTIVE_KEYS)],
+    ['key_exists', createKey(1), ...keys(MAX_ACTIVE_KEYS), opened()],
+    ['too_many_keys', createKey(101), ...keys(MAX_ACTIVE_KEYS), opened()],
+    [undefined, createKey(101), ...keys(MAX_ACTIVE_KEYS - 1), opened()],
+  ],
+  RevokeApiKey: [
+    ['account_not_found', revokeKey()],
+    ['key_not_found', revokeKey(), opened()],
+    [undefined, revokeKey(), opened(), keyCreated()],
+  ],
+  QueueRun: [
+    ['account_not_found', queueRun({ key: 'a', hash: digest('b') }), ...open],
+    ['idempotency_mismatch', queueRun({ key: 'a', hash: digest('b') }), ...poor],
+    ['run_exists', queueRun({ key: 'b', hash: digest('b') }), ...poor],
+    ['insufficient_credits', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor],
+    [undefined, queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, granted(10)],
+  ],
+  StartRun: [
+    ['account_not_found', startRun()],
+    ['run_not_open', startRun(), opened()],
+    ['run_already_started', startRun(), ...poor, started()],
+    [undefined, startRun(), ...poor],
+  ],
+  SubmitRun: [
+    ['account_not_found', submitRun()],
+    ['run_not_open', submitRun(), opened()],
+    ['run_not_started', submitRun(), ...poor, submitted()],
+    ['run_already_submitted', submitRun(), ...poor, started(), submitted()],
+    [undefined, submitRun(), ...poor, started()],
+  ],
+  CompleteRun: [
+    ['account_not_found', completeRun()],
+    ['run_not_open', completeRun(), opened()],
+    ['run_not_started', completeRun(), ...poor],
+    [undefined, completeRun(), ...poor, started()],
+  ],
+  FailRun: [
+    ['account_not_found', failRun()],
+    ['run_not_open', failRun(), opened()],
+    [undefined, failRun(), ...poor],
+  ],
+}
+
+for (const [name, steps] of Object.entries(walks))
+  t.test(`${name} is refused for one reason after the other`, async t => {
+    const refusals = steps.map(([, command, ...history]) => given(account, ...history).when(command).refusal)
+    t.same(
+      refusals,
+      steps.map(([refusal]) => refusal),
+    )
+  })

@@ -1,0 +1,108 @@
+import t from 'tap'
+import { account } from '../../../src/domain/account/account.ts'
+import { toMicros } from '../../../src/domain/money.ts'
+import {
+  accepted,
+  completed,
+  completeRun,
+  debited,
+  failed,
+  failRun,
+  granted,
+  opened,
+  queued,
+  queueRun,
+  refunded,
+  runId,
+  started,
+  startRun,
+  submitRun,
+  submitted,
+} from '../../support/account-samples.ts'
+import { given } from '../../support/given.ts'
+
+const funded = [opened(), granted(100)]
+const waiting = [...funded, ...accepted({ after: 90 })]
+const working = [...waiting, started()]
+const afterEnd = {
+  completed: [...working, completed()],
+  failed: [...working, failed(), refunded(10, { after: 100 })],
+}
+
+t.test('a run is queued together with its debit', async () => {
+  given(account, ...funded)
+    .when(queueRun({ metadata: { order: 7 } }))
+    .then(debited(10, { after: 90 }), queued({ metadata: { order: 7 } }))
+})
+
+t.test('a run that has a slot already starts in the same breath', async () => {
+  given(account, ...funded)
+    .when(queueRun({ startNow: true }))
+    .then(debited(10, { after: 90 }), queued(), started())
+})
+
+t.test('a run may cost all there is, and not a microcredit more', async () => {
+  given(account, ...funded)
+    .when(queueRun({ credits: 100 }))
+    .then(debited(100, { after: 0 }), queued())
+  given(account, ...funded)
+    .when(queueRun({ credits: 100.000001 }))
+    .refused('insufficient_credits', { requiredMicros: toMicros(100.000001), balanceMicros: toMicros(100) })
+})
+
+t.test('a queued run starts, may be submitted, and completes', async () => {
+  given(account, ...waiting)
+    .when(startRun())
+    .then(started())
+  given(account, ...working)
+    .when(submitRun())
+    .then(submitted())
+  given(account, ...working)
+    .when(completeRun())
+    .then(completed())
+  given(account, ...working, submitted())
+    .when(completeRun())
+    .then(completed())
+})
+
+t.test('a run fails from every open state, and is refunded in the same append', async () => {
+  for (const history of [waiting, working, [...working, submitted()]])
+    given(account, ...history)
+      .when(failRun())
+      .then(failed(), refunded(10, { after: 100 }))
+})
+
+t.test('steps come in order and once', async () => {
+  given(account, ...waiting)
+    .when(completeRun())
+    .refused('run_not_started')
+  given(account, ...waiting)
+    .when(submitRun())
+    .refused('run_not_started')
+  given(account, ...working)
+    .when(startRun())
+    .refused('run_already_started')
+  given(account, ...working, submitted())
+    .when(submitRun())
+    .refused('run_already_submitted')
+})
+
+for (const [end, history] of Object.entries(afterEnd))
+  t.test(`nothing leaves the state ${end}, so a refund cannot come twice`, async () => {
+    for (const command of [startRun(), submitRun(), completeRun(), failRun()])
+      given(account, ...history)
+        .when(command)
+        .refused('run_not_open')
+  })
+
+t.test('a finished run leaves the state, and others stay', async t => {
+  for (const history of Object.values(afterEnd)) {
+    const { state } = given(account, ...history, ...accepted({ run: 2, after: 80 }))
+    t.same([...state.openRuns.keys()], [runId(2)])
+  }
+})
+
+t.test('an open run has its provider job in the state', async t => {
+  const { state } = given(account, ...working, submitted())
+  t.same(state.openRuns.get(runId(1)), { chargedMicros: toMicros(10), started: true, jobId: 'job-1' })
+})

@@ -1,0 +1,69 @@
+import t from 'tap'
+import type { CatalogEvent } from '../../../schemas/catalog-events.ts'
+import { shipped } from '../../../src/catalog/shipped.ts'
+import { catalog, differences } from '../../../src/domain/catalog/catalog.ts'
+import { family, publish, published, revise, revised, withdraw, withdrawn } from '../../support/catalog-samples.ts'
+import { given } from '../../support/given.ts'
+
+const lumen = family('lumen')
+const renamed = family('lumen', { name: 'Lumen Two' })
+const umbra = family('umbra')
+const faulty = family('lumen', { aliases: ['umbra'] })
+const clash = { message: 'the name umbra belongs to another family' }
+
+t.test('a family is published once', async () => {
+  given(catalog).when(publish(lumen)).then(published(lumen))
+  given(catalog, published(lumen)).when(publish(renamed)).refused('family_exists')
+})
+
+t.test('a family is revised when something differs', async () => {
+  given(catalog, published(lumen)).when(revise(renamed)).then(revised(renamed))
+  given(catalog, published(lumen), revised(renamed)).when(revise(renamed)).refused('family_unchanged')
+  given(catalog).when(revise(lumen)).refused('family_not_found')
+})
+
+t.test('the order of the fields is no difference', async () => {
+  const reordered = Object.fromEntries(Object.entries(lumen).reverse()) as typeof lumen
+  given(catalog, published(lumen)).when(revise(reordered)).refused('family_unchanged')
+})
+
+t.test('a family is withdrawn, and may come back', async () => {
+  given(catalog, published(lumen)).when(withdraw('lumen')).then(withdrawn('lumen'))
+  given(catalog, published(lumen), withdrawn('lumen')).when(withdraw('lumen')).refused('family_not_found')
+  given(catalog, published(lumen), withdrawn('lumen')).when(publish(lumen)).then(published(lumen))
+})
+
+t.test('a family that is not valid is neither published nor revised', async () => {
+  given(catalog, published(umbra)).when(publish(faulty)).refused('family_invalid', clash)
+  given(catalog, published(umbra), published(lumen)).when(revise(faulty)).refused('family_invalid', clash)
+  given(catalog, published(umbra), withdrawn('umbra')).when(publish(faulty)).then(published(faulty))
+})
+
+t.test('refusals come in one order', async t => {
+  const both = given(catalog, published(umbra), published(lumen))
+  t.equal(both.when(publish(faulty)).refusal, 'family_exists')
+  t.equal(given(catalog, published(umbra)).when(publish(faulty)).refusal, 'family_invalid')
+  t.equal(given(catalog, published(umbra)).when(revise(faulty)).refusal, 'family_not_found')
+  t.equal(given(catalog, published(umbra), published(faulty)).when(revise(faulty)).refusal, 'family_unchanged')
+  t.equal(both.when(revise(faulty)).refusal, 'family_invalid')
+})
+
+t.test(
+  'what is shipped is published where it is new, revised where it differs, and left alone where it does not',
+  async t => {
+    const { state } = given(catalog, published(lumen), published(umbra))
+    const nova = family('nova')
+    t.same(differences(state, [renamed, umbra, nova]), [revise(renamed), publish(nova)])
+  },
+)
+
+t.test('everything that ships can be published together', async t => {
+  const history: CatalogEvent[] = []
+  for (const one of shipped) {
+    given(catalog, ...history)
+      .when(publish(one))
+      .then(published(one))
+    history.push(published(one))
+  }
+  t.same(differences(given(catalog, ...history).state, shipped), [])
+})

@@ -1,0 +1,94 @@
+import t from 'tap'
+import { Client } from '../support/client.ts'
+import { openAccount, startService } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const service = await startService(t)
+const customer = await openAccount(service)
+
+const guarded = [
+  ['GET', '/v1/balance'],
+  ['GET', '/v1/models'],
+  ['GET', '/v1/runs'],
+  ['GET', '/v1/runs/run_01h455vb4pex5vsknk084sn02q'],
+  ['POST', '/v1/run'],
+] as const
+
+t.test('without a good key nothing is told, and nothing is read', async t => {
+  const { apiKey } = customer
+  const bad = {
+    none: undefined,
+    empty: '',
+    'no scheme': apiKey,
+    'another scheme': `Basic ${apiKey}`,
+    'no key': 'Bearer ',
+    'two keys': `Bearer ${apiKey} ${apiKey}`,
+    'part of a key': `Bearer ${apiKey.slice(0, -1)}`,
+    'more than a key': `Bearer ${apiKey}0`,
+    'upper case': `Bearer ${apiKey.toUpperCase()}`,
+    unknown: `Bearer tg_sk_live_${'0'.repeat(32)}`,
+    'far too long': `Bearer ${'x'.repeat(10_000)}`,
+  }
+  const stranger = service.client()
+  for (const [name, Authorization] of Object.entries(bad))
+    for (const [method, path] of guarded) {
+      const headers: Record<string, string> = Authorization === undefined ? {} : { Authorization }
+      // The body is one that would be refused, were it looked at.
+      const {
+        status,
+        headers: answered,
+        body,
+      } = await stranger.send(path, {
+        method,
+        headers,
+        ...(method === 'POST' && { body: 'no JSON' }),
+      })
+      t.equal(status, 401, `${name}: ${path}`)
+      t.equal(answered.get('WWW-Authenticate'), 'Bearer')
+      t.equal(body.error.code, 'invalid_api_key')
+    }
+})
+
+t.test('a key works in any case of the scheme', async t => {
+  const headers = { Authorization: `bEARER ${customer.apiKey}` }
+  t.equal((await service.client().send('/v1/balance', { headers })).status, 200)
+})
+
+t.test('a revoked key is refused, and answers as one that was never there', async t => {
+  const { accounts, log, projector } = service.core
+  const revoked = await openAccount(service)
+  const other = await openAccount(service)
+  t.equal((await revoked.send('/v1/balance')).status, 200)
+  const command = { type: 'RevokeApiKey', keyId: revoked.keyId } as const
+  await accounts.execute(revoked.accountId, command, { actor: { kind: 'operator' } })
+  await projector.passed(await log.head(), 5000)
+  const headers = { 'X-Request-Id': 'same' }
+  const refused = await revoked.send('/v1/balance', { headers })
+  const unknown = await service.client('tg_sk_live_0').send('/v1/balance', { headers })
+  t.equal(refused.status, 401)
+  t.equal(refused.text, unknown.text)
+  t.equal((await other.send('/v1/balance')).status, 200)
+})
+
+t.test('the health of the service is open to all', async t => {
+  for (const path of ['/healthz', '/readyz']) t.equal((await service.client().send(path)).status, 200)
+})
+
+t.test('a key is in no line of the log, not even when the client puts it in a path', async t => {
+  const process = await startServiceProcess(t, await temporaryFolder(t), { LOG_LEVEL: 'trace' })
+  const [, known = ''] = await process.until(/^ +(tg_sk_live_\w+)$/m)
+  const unknown = `tg_sk_live_${'f'.repeat(32)}`
+  for (const key of [known, unknown]) {
+    const client = new Client(process.url, key)
+    await client.send('/v1/balance')
+    await client.send(`/v1/runs/${key}`)
+    await client.send(`/cdn/${key}/${key}?key=${key}`)
+    await client.send('/v1/balance', { headers: { 'X-Request-Id': key } })
+    await client.run({ model: key, input: { prompt: key }, metadata: { [key]: key } })
+  }
+  const { stdout, stderr } = await process.end('SIGTERM')
+  const lines = stdout.split('\n').filter(line => line.startsWith('{'))
+  t.ok(lines.filter(line => line.includes('"msg":"request"')).length >= 10)
+  for (const key of [known, unknown]) t.notOk([...lines, stderr].some(line => line.includes(key.slice(-32))))
+})

@@ -1,0 +1,275 @@
+import { randomBytes } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { ErrorBody, type ErrorCode, errorStatus } from '../../schemas/api/error.ts'
+import { MAX_BODY_BYTES, MAX_INPUT_BYTES, MAX_JSON_DEPTH, MAX_METADATA_BYTES } from '../../schemas/primitives.ts'
+import { compileCheck } from '../../src/engine/validator.ts'
+import { Unavailable } from '../../src/ports/faults.ts'
+import { picture, type Reply, type Sending } from '../support/client.ts'
+import { instantProvider, openAccount, startService } from '../support/service.ts'
+
+const service = await startService(t, { providers: { sandbox: instantProvider } })
+const customer = await openAccount(service, { credits: 19.5 })
+const faultsOfError = compileCheck(ErrorBody)
+const json = { 'Content-Type': 'application/json' }
+
+/** Asserts that a request is refused, with the places of its faults, and that nothing came of it. */
+const refuses = async (t: Test, code: ErrorCode, paths: string[] | undefined, ask: () => Promise<Reply>) => {
+  const before = { head: await service.core.log.head(), balance: await customer.balance() }
+  const { status, body } = await ask()
+  t.equal(status, errorStatus[code])
+  t.same(faultsOfError(body), [])
+  t.equal(body.error.code, code)
+  // A value of the wrong type can break two rules in one place.
+  const places = body.error.errors?.map(fault => fault.path)
+  t.same(places && [...new Set(places)], paths)
+  t.same({ head: await service.core.log.head(), balance: await customer.balance() }, before)
+}
+
+const post = (body: string | Uint8Array, headers: Record<string, string> = json, path = '/v1/run') =>
+  customer.send(path, { method: 'POST', headers, body })
+
+/** The text of a request for a run, with one part of it replaced by text that need not come from JSON.stringify. */
+const withMetadata = (metadata: string) => `{"model":"nano-banana-2","input":{"prompt":"x"},"metadata":${metadata}}`
+const withInput = (input: object) => JSON.stringify({ ...picture, input })
+
+const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+/** The request and its metadata are two levels, and the rest is inside. */
+const ofDepth = (levels: number) => withMetadata(`{"a":${nested(levels - 2)}}`)
+const ofSize = (bytes: number) => withMetadata('{}').padEnd(bytes, ' ')
+/** An object that is so many bytes as JSON. */
+const fat = (name: string, bytes: number) => ({ [name]: 'x'.repeat(bytes - `{"${name}":""}`.length) })
+
+const bodies: Record<string, [ErrorCode, string[] | undefined, () => Promise<Reply>]> = {
+  'text that is no JSON': ['invalid_request', [''], () => post('{"model":')],
+  'JSON with a trailing comma': ['invalid_request', [''], () => post('{"model":"nano",}')],
+  'text in another encoding': ['invalid_request', [''], () => post(Buffer.from('{"model":"nano\xff"', 'latin1'))],
+  'no body': ['invalid_request', ['/model', '/input'], () => post('')],
+  'an empty object': ['invalid_request', ['/model', '/input'], () => post('{}')],
+  'an array': ['invalid_request', [''], () => post('[]')],
+  'a bare text': ['invalid_request', [''], () => post('"nano"')],
+  null: ['invalid_request', [''], () => post('null')],
+  'no content type': ['unsupported_media_type', undefined, () => post(Buffer.from(withInput({})), {})],
+  'another content type': [
+    'unsupported_media_type',
+    undefined,
+    () => post('model=nano', { 'Content-Type': 'text/plain' }),
+  ],
+  'a form': [
+    'unsupported_media_type',
+    undefined,
+    () => post('model=nano', { 'Content-Type': 'application/x-www-form-urlencoded' }),
+  ],
+  'garbage that says it is gzip': [
+    'invalid_request',
+    [''],
+    () => post(randomBytes(100), { ...json, 'Content-Encoding': 'gzip' }),
+  ],
+  'an encoding nobody knows': [
+    'unsupported_media_type',
+    undefined,
+    () => post('{}', { ...json, 'Content-Encoding': 'zip' }),
+  ],
+  'one level too many': [
+    'invalid_request',
+    [`/metadata/a${'/0'.repeat(MAX_JSON_DEPTH - 2)}`],
+    () => post(ofDepth(MAX_JSON_DEPTH + 1)),
+  ],
+  'very many levels': [
+    'invalid_request',
+    [`/metadata/a${'/0'.repeat(MAX_JSON_DEPTH - 2)}`],
+    () => post(ofDepth(100_000)),
+  ],
+  'one byte too many': ['payload_too_large', undefined, () => post(ofSize(MAX_BODY_BYTES + 1))],
+  'one byte too many once unpacked': [
+    'payload_too_large',
+    undefined,
+    () => post(gzipSync(ofSize(MAX_BODY_BYTES + 1)), { ...json, 'Content-Encoding': 'gzip' }),
+  ],
+  'a field nobody knows': ['invalid_request', ['/modle'], () => customer.run({ ...picture, modle: 'x' })],
+  'fields of the wrong type': [
+    'invalid_request',
+    ['/model', '/input', '/webhook_url', '/metadata'],
+    () => customer.run({ model: 7, input: 'x', webhook_url: {}, metadata: [] }),
+  ],
+  'metadata of null': ['invalid_request', ['/metadata'], () => customer.run({ ...picture, metadata: null })],
+  'a model without a name': ['invalid_request', ['/model'], () => customer.run({ ...picture, model: '' })],
+  'a webhook that is no address': [
+    'invalid_request',
+    ['/webhook_url'],
+    () => customer.run({ ...picture, webhook_url: 'x' }),
+  ],
+  'a webhook that is a file': [
+    'invalid_request',
+    ['/webhook_url'],
+    () => customer.run({ ...picture, webhook_url: 'file:///etc/passwd' }),
+  ],
+  'a query parameter given twice': [
+    'invalid_request',
+    ['/dry_run'],
+    () => post(withInput(picture.input), json, '/v1/run?dry_run=true&dry_run=true'),
+  ],
+  'a query parameter nobody knows': [
+    'invalid_request',
+    ['/dryrun'],
+    () => post(withInput(picture.input), json, '/v1/run?dryrun=true'),
+  ],
+  'a query parameter of the wrong type': [
+    'invalid_request',
+    ['/dry_run'],
+    () => post(withInput(picture.input), json, '/v1/run?dry_run=1'),
+  ],
+  'half a surrogate pair': ['invalid_request', ['/metadata/a/1'], () => post(withMetadata('{"a":["x","\\ud800"]}'))],
+  'half a surrogate pair in a name': [
+    'invalid_request',
+    ['/metadata/a'],
+    () => post(withMetadata('{"a":{"\\udc00":1}}')),
+  ],
+  'a number beyond all bounds': ['invalid_request', ['/metadata/a'], () => post(withMetadata('{"a":1e400}'))],
+  'a name that needs escaping, before a fault': [
+    'invalid_request',
+    ['/metadata/a~1b~0c'],
+    () => post(withMetadata('{"a/b~c":1e400}')),
+  ],
+  'a prototype': ['invalid_request', [''], () => post('{"__proto__":{"model":"nano"},"input":{}}')],
+  'a prototype within': ['invalid_request', [''], () => post(withMetadata('{"a":{"__proto__":{"x":1}}}'))],
+  'metadata one byte too large': [
+    'invalid_request',
+    ['/metadata'],
+    () => customer.run({ ...picture, metadata: fat('a', MAX_METADATA_BYTES + 1) }),
+  ],
+  'an input one byte too large': [
+    'invalid_request',
+    ['/input'],
+    () => customer.run({ ...picture, input: fat('prompt', MAX_INPUT_BYTES + 1) }),
+  ],
+  'an input without what it needs': ['invalid_input', ['/input/prompt'], () => post(withInput({}))],
+  'an input with a parameter nobody knows': [
+    'invalid_input',
+    ['/input/colour'],
+    () => post(withInput({ ...picture.input, colour: 'red' })),
+  ],
+  'an input whose every parameter is wrong': [
+    'invalid_input',
+    ['prompt', 'num_images', 'resolution', 'aspect_ratio', 'enable_web_search', 'safety_tolerance', 'seed'].map(
+      name => `/input/${name}`,
+    ),
+    () =>
+      post(
+        withInput({
+          prompt: '',
+          num_images: 5,
+          resolution: '8K',
+          aspect_ratio: '2:1',
+          enable_web_search: 'true',
+          safety_tolerance: 7,
+          seed: -1,
+        }),
+      ),
+  ],
+  'an input that asks for a kind the model does not have': [
+    'invalid_input',
+    ['/input'],
+    () => post(withInput({ ...picture.input, image_url: 'https://example.com/a.png' })),
+  ],
+  'a model that is not there': [
+    'model_not_found',
+    undefined,
+    () => customer.run({ ...picture, model: 'nano-banana-3' }),
+  ],
+  'a model by a name that objects have': [
+    'model_not_found',
+    undefined,
+    () => customer.run({ ...picture, model: '__proto__' }),
+  ],
+  'more than the account has': [
+    'insufficient_credits',
+    undefined,
+    () => post(withInput({ ...picture.input, resolution: '4K' })),
+  ],
+}
+
+for (const [name, [code, paths, ask]] of Object.entries(bodies))
+  t.test(`${name}: ${code}`, t => refuses(t, code, paths, ask))
+
+t.test('a POST that has no body at all says that one is missing', async t => {
+  const { status, text } = await customer.sendRaw('/v1/run', { method: 'POST', headers: json })
+  t.equal(status, 400)
+  t.notMatch(JSON.parse(text).error.message, 'not application/json')
+})
+
+t.test('what is just within its bounds is taken', async t => {
+  const quoted = '/v1/run?dry_run=true'
+  const within = [
+    ofDepth(MAX_JSON_DEPTH),
+    ofSize(MAX_BODY_BYTES),
+    JSON.stringify({ ...picture, metadata: fat('a', MAX_METADATA_BYTES) }),
+    withMetadata('{"constructor":{"prototype":{}},"a/b":"\\ud83c\\udf0d","n":1e308}'),
+  ]
+  for (const body of within) t.equal((await post(body, json, quoted)).status, 200)
+  const packed = { ...json, 'Content-Encoding': 'gzip' }
+  t.equal((await post(gzipSync(withMetadata('{}')), packed, quoted)).status, 200)
+  t.equal((await post(withMetadata('{}'), { 'Content-Type': 'application/json; charset=utf-8' }, quoted)).status, 200)
+})
+
+t.test('too few credits: the answer says how many there are and how many it takes', async t => {
+  const customer = await openAccount(service, { credits: 15 })
+  const { body } = await customer.run({ ...picture, input: { ...picture.input, num_images: 2 } })
+  t.match(body.error, { code: 'insufficient_credits', required_credits: 20, credits_balance: 15 })
+})
+
+t.test('a method that a path does not have: the answer says which it has', async t => {
+  const wrong: [string, string, RegExp][] = [
+    ['GET', '/v1/run', /^POST$/],
+    ['POST', '/v1/runs', /GET/],
+    ['DELETE', '/v1/runs/run_01h455vb4pex5vsknk084sn02q', /GET/],
+    ['POST', '/v1/balance', /GET/],
+    ['PUT', '/v1/models', /GET/],
+    ['POST', '/healthz', /GET/],
+    ['PROPFIND', '/v1/models', /GET/],
+  ]
+  for (const [method, path, allow] of wrong) {
+    const sending: Sending = { method, headers: json }
+    await refuses(t, 'method_not_allowed', undefined, () => customer.send(path, sending))
+    t.match((await customer.send(path, sending)).headers.get('Allow'), allow)
+  }
+})
+
+t.test('a path that is not there, is not found in any spelling', async t => {
+  const client = service.client()
+  for (const path of [
+    '/',
+    '/v1',
+    '/v1/',
+    '/v2/run',
+    '/V1/balance',
+    '/v1/balance/',
+    '//v1/balance',
+    '/v1/run%73',
+    '/%',
+    '/%00',
+  ]) {
+    const { status, text } = await client.sendRaw(path)
+    t.equal(status, 404, path)
+    t.equal(JSON.parse(text).error.code, 'not_found')
+  }
+})
+
+t.test('what breaks inside is told in the log, and not to the client', async t => {
+  const { reads } = service.core
+  const { get } = reads
+  t.teardown(() => {
+    reads.get = get
+  })
+  reads.get = () => Promise.reject(new Error('secret /etc/path'))
+  const broken = await customer.send('/v1/balance')
+  t.equal(broken.status, 500)
+  t.equal(broken.body.error.code, 'internal_error')
+  t.notMatch(broken.text, /secret|etc|at .*:\d+/)
+  reads.get = () => Promise.reject(new Unavailable('the disk /dev/x is full'))
+  const unavailable = await customer.send('/v1/balance')
+  t.equal(unavailable.status, 503)
+  t.equal(unavailable.headers.get('Retry-After'), '2')
+  t.equal(unavailable.body.error.code, 'unavailable')
+  t.notMatch(unavailable.text, /dev/)
+})

@@ -1,0 +1,99 @@
+import t from 'tap'
+import { type Run, RunList } from '../../schemas/api/run.ts'
+import { compileCheck } from '../../src/engine/validator.ts'
+import { type Client, picture, sandbox } from '../support/client.ts'
+import { openAccount, startService } from '../support/service.ts'
+
+const service = await startService(t)
+const customer = await openAccount(service, { tester: true })
+const runs: Run[] = []
+for (const outcome of ['success', 'provider_error', 'success', 'content_rejected', 'success'])
+  runs.unshift((await customer.run(sandbox({ outcome }))).body)
+runs.unshift((await customer.run(picture)).body)
+
+const faultsOfList = compileCheck(RunList)
+const list = async (query: string, client: Client = customer): Promise<RunList> => {
+  const { body } = await client.send<RunList>(`/v1/runs${query}`)
+  const faults = faultsOfList(body)
+  if (faults.length > 0) throw new Error(`${JSON.stringify(body)} is no list of runs: ${JSON.stringify(faults)}`)
+  return body
+}
+
+t.test('the list holds an account’s runs as they are, the newest first', async t => {
+  const { data, has_more, next_cursor } = await list('')
+  t.same(data, runs)
+  t.equal(has_more, false)
+  t.equal(next_cursor, null)
+})
+
+t.test('pages of any size hold every run once', async t => {
+  for (const limit of [1, 2, 3, 5, 6, 100]) {
+    const found: Run[] = []
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const page = await list(`?limit=${limit}${cursor && `&cursor=${cursor}`}`)
+      t.ok(page.data.length <= limit)
+      t.equal(page.has_more, page.next_cursor !== null)
+      found.push(...page.data)
+      cursor = page.next_cursor
+    }
+    t.same(found, runs, `limit ${limit}`)
+  }
+})
+
+t.test('a page is 20 runs where nothing else is asked for', async t => {
+  const busy = await openAccount(service, { tester: true })
+  await Promise.all(Array.from({ length: 21 }, () => busy.run(sandbox())))
+  const { data, has_more } = await list('', busy)
+  t.equal(data.length, 20)
+  t.equal(has_more, true)
+})
+
+t.test('filters keep what matches, over the pages too', async t => {
+  const failed = runs.filter(run => run.status === 'failed')
+  t.same((await list('?status=failed')).data, failed)
+  t.same((await list('?model=nano-banana-2')).data, runs.slice(0, 1))
+  t.same((await list('?model=sandbox&status=failed')).data, failed)
+  t.same((await list('?status=queued')).data, [])
+  const first = await list('?status=failed&limit=1')
+  t.same(first.data, failed.slice(0, 1))
+  t.same((await list(`?status=failed&limit=1&cursor=${first.next_cursor}`)).data, failed.slice(1))
+})
+
+t.test('a run is in the list as soon as it is accepted', async t => {
+  const { body } = await customer.run(sandbox({ delay_ms: 1200 }), { Prefer: 'wait=1' })
+  t.equal((await list('?limit=1')).data[0]?.run_id, body.run_id)
+})
+
+t.test('another account’s run as a cursor leads nowhere but through one’s own', async t => {
+  const other = await openAccount(service, { tester: true })
+  const { body } = await other.run(sandbox())
+  t.same((await list('', other)).data, [body])
+  t.same((await list(`?cursor=${runs[0]?.run_id}`, other)).data, [])
+  const ids = (await list(`?cursor=${body.run_id}`)).data.map(run => run.run_id)
+  t.same(
+    ids.slice(-runs.length),
+    runs.map(run => run.run_id),
+  )
+})
+
+t.test('a query that means nothing is refused, with its place', async t => {
+  const faults = {
+    'limit=0': '/limit',
+    'limit=101': '/limit',
+    'limit=1e1': '/limit',
+    'limit=': '/limit',
+    'limit=1&limit=2': '/limit',
+    'cursor=x': '/cursor',
+    'cursor=run_zzzzzzzzzzzzzzzzzzzzzzzzzz': '/cursor',
+    'status=done': '/status',
+    'model=No+Such': '/model',
+    'order=asc': '/order',
+    '__proto__=1': '/__proto__',
+  }
+  for (const [query, path] of Object.entries(faults)) {
+    const { status, body } = await customer.send(`/v1/runs?${query}`)
+    t.equal(status, 400, query)
+    t.match(body.error, { code: 'invalid_request', errors: [{ path }] }, query)
+  }
+})

@@ -1,0 +1,202 @@
+import t from 'tap'
+import { runErrorCodes } from '../../schemas/account-events.ts'
+import { Quote, Run } from '../../schemas/api/run.ts'
+import { compileCheck } from '../../src/engine/validator.ts'
+import { picture, sandbox } from '../support/client.ts'
+import { instantProvider, openAccount, startService } from '../support/service.ts'
+
+const faultsOfRun = compileCheck(Run)
+const service = await startService(t)
+
+t.test('a sync run answers with its picture', async t => {
+  const customer = await openAccount(service)
+  const metadata = { order: 7, nested: { tags: ['a', null, 1.5] } }
+  const { status, body } = await customer.run({ ...picture, metadata })
+  t.equal(status, 200)
+  t.same(faultsOfRun(body), [])
+  t.match(body, { status: 'completed', model: 'nano-banana-2', endpoint: 'nano-banana-2-t2i', credits_charged: 10 })
+  t.same(body.metadata, metadata)
+  t.ok(body.created_at <= String(body.started_at) && String(body.started_at) <= String(body.completed_at))
+  t.same(body.output?.urls, [body.output?.url])
+  t.equal(await customer.balance(), 90)
+
+  const answer = await fetch(String(body.output?.url))
+  t.equal(answer.status, 200)
+  const bytes = Buffer.from(await answer.arrayBuffer())
+  t.equal(bytes.subarray(0, 8).toString('latin1'), '\x89PNG\r\n\x1a\n')
+  t.match(Object.fromEntries(answer.headers), {
+    'content-type': 'image/png',
+    'content-length': String(bytes.length),
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; sandbox",
+    'cache-control': /immutable/,
+  })
+})
+
+t.test('each format is what it says it is', async t => {
+  const customer = await openAccount(service)
+  const formats = { jpeg: /^\xff\xd8\xff/, webp: /^RIFF.{4}WEBP/s }
+  for (const [format, magic] of Object.entries(formats)) {
+    const { body } = await customer.run({ ...picture, input: { ...picture.input, output_format: format } })
+    const answer = await fetch(String(body.output?.url))
+    t.equal(answer.headers.get('Content-Type'), `image/${format}`)
+    t.match(Buffer.from(await answer.arrayBuffer()).toString('latin1'), magic)
+  }
+})
+
+t.test('several pictures have several addresses, and no single one', async t => {
+  const customer = await openAccount(service)
+  const { body } = await customer.run({ ...picture, input: { ...picture.input, num_images: 2 } })
+  t.equal(new Set(body.output?.urls).size, 2)
+  t.notOk(body.output && 'url' in body.output)
+  t.equal(await customer.balance(), 80)
+})
+
+t.test('an alias runs its family', async t => {
+  const customer = await openAccount(service)
+  const { body } = await customer.run({ ...picture, model: 'nano' })
+  t.match(body, { status: 'completed', model: 'nano-banana-2' })
+})
+
+t.test('a text run answers with its text', async t => {
+  const customer = await openAccount(service, { tester: true })
+  const { body } = await customer.run(sandbox({ prompt: 'grüße 🌍' }))
+  t.same(body.output, { text: 'Sandbox heard: grüße 🌍' })
+})
+
+t.test('a dry run says what each input costs, and charges nothing', async t => {
+  const customer = await openAccount(service, { credits: 1 })
+  const head = await service.core.log.head()
+  const factors = { '1K': 1, '2K': 1.5, '4K': 2 }
+  for (const [resolution, factor] of Object.entries(factors))
+    for (const num_images of [1, 2, 3, 4])
+      for (const enable_web_search of [false, true]) {
+        const input = { ...picture.input, resolution, num_images, enable_web_search }
+        const { status, body } = await customer.post<Quote>('/v1/run?dry_run=true', { ...picture, input })
+        t.equal(status, 200)
+        t.equal(body.credits, 10 * num_images * factor + (enable_web_search ? 1.5 : 0), JSON.stringify(input))
+      }
+  t.equal(await service.core.log.head(), head)
+  t.equal(await customer.balance(), 1)
+})
+
+t.test('a quote explains its price', async t => {
+  const customer = await openAccount(service)
+  const input = { ...picture.input, num_images: 2, resolution: '2K', enable_web_search: true }
+  const { body } = await customer.post<Quote>('/v1/run?dry_run=true', { ...picture, input })
+  t.same(compileCheck(Quote)(body), [])
+  t.same(body, {
+    object: 'quote',
+    model: 'nano-banana-2',
+    endpoint: 'nano-banana-2-t2i',
+    credits: 31.5,
+    lines: [
+      { kind: 'base', credits: 10 },
+      { kind: 'quantity', parameter: 'num_images', value: 2 },
+      { kind: 'multiplier', parameter: 'resolution', value: '2K', factor: 1.5 },
+      { kind: 'surcharge', parameter: 'enable_web_search', usd: 0.015, usd_per_credit: 0.01, credits: 1.5 },
+    ],
+  })
+})
+
+t.test('a run is charged what the dry run said', async t => {
+  const customer = await openAccount(service)
+  const input = { ...picture.input, enable_web_search: true }
+  const quote = await customer.post<Quote>('/v1/run?dry_run=true', { ...picture, input })
+  const { body } = await customer.run({ ...picture, input })
+  t.equal(body.credits_charged, 11.5)
+  t.equal(body.credits_charged, quote.body.credits)
+})
+
+t.test('a run that is slower than its client answers 202, and goes on', async t => {
+  const customer = await openAccount(service, { tester: true })
+  const { status, headers, body } = await customer.run(sandbox({ delay_ms: 1500 }), { Prefer: 'wait=1' })
+  t.equal(status, 202)
+  t.match(body, { status: 'processing', credits_charged: 1 })
+  t.same(faultsOfRun(body), [])
+  t.equal(headers.get('Location'), `/v1/runs/${body.run_id}`)
+  t.equal(headers.get('Retry-After'), '10')
+  t.equal(headers.get('Preference-Applied'), 'wait=1')
+  let found = await customer.send(String(headers.get('Location')))
+  while (found.body.status === 'processing') found = await customer.send(String(headers.get('Location')))
+  t.equal(found.status, 200)
+  t.equal(found.body.status, 'completed')
+})
+
+t.test('a wait is brought within its bounds, and one that cannot be read is passed over', async t => {
+  const customer = await openAccount(service, { tester: true })
+  const applied = async (prefer: string) => {
+    const { status, headers } = await customer.run(sandbox(), { Prefer: prefer })
+    t.equal(status, 200)
+    return headers.get('Preference-Applied')
+  }
+  t.equal(await applied('wait=0'), 'wait=1')
+  t.equal(await applied('wait=999999'), 'wait=120')
+  t.equal(await applied('respond-async, wait="5"'), 'wait=5')
+  t.equal(await applied('handling=lenient; wait=7'), 'wait=7')
+  t.equal(await applied('wait=soon'), null)
+  t.equal(await applied('await=5'), null)
+})
+
+for (const code of runErrorCodes)
+  t.test(`a run that fails with ${code} is refunded in full`, async t => {
+    const customer = await openAccount(service, { tester: true })
+    const { status, body } = await customer.run(sandbox({ outcome: code }))
+    t.equal(status, 200)
+    t.same(faultsOfRun(body), [])
+    t.match(body, { status: 'failed', credits_charged: 1, credits_refunded: 1, error: { code } })
+    t.notOk('output' in body)
+    t.equal(await customer.balance(), 100)
+  })
+
+t.test('a provider that breaks fails the run, and keeps what broke to itself', async t => {
+  const customer = await openAccount(service, { tester: true })
+  const { status, body } = await customer.run(sandbox({ outcome: 'break' }))
+  t.equal(status, 200)
+  t.equal(body.status, 'failed')
+  t.same(body.error, { code: 'provider_error', message: 'The provider failed to answer.' })
+  t.equal(await customer.balance(), 100)
+})
+
+t.test('a provider that throws before it promises anything fails the run as well', async t => {
+  const broken = () => {
+    throw new Error('not even a promise')
+  }
+  const service = await startService(t, { providers: { sandbox: { ...instantProvider, submit: broken } } })
+  const customer = await openAccount(service)
+  const { body } = await customer.run(picture, { Prefer: 'wait=2' })
+  t.match(body, { status: 'failed', error: { code: 'provider_error' } })
+  t.equal(await customer.balance(), 100)
+})
+
+t.test('a model whose provider is not there fails and is refunded', async t => {
+  const service = await startService(t, { providers: {} })
+  const customer = await openAccount(service)
+  const { status, body } = await customer.run(picture)
+  t.equal(status, 200)
+  t.match(body, { status: 'failed', credits_refunded: 10, error: { code: 'model_not_found' } })
+  t.equal(await customer.balance(), 100)
+})
+
+t.test('runs beyond a provider’s slots wait for their turn', async t => {
+  const customer = await openAccount(service, { tester: true })
+  const runs = await Promise.all(Array.from({ length: 100 }, () => customer.run(sandbox({ delay_ms: 50 }))))
+  t.same(new Set(runs.map(run => run.body.status)), new Set(['completed']))
+  t.equal(await customer.balance(), 0)
+})
+
+t.test('what a client hangs up on is done all the same', async t => {
+  const customer = await openAccount(service, { tester: true })
+  const hangUp = AbortSignal.timeout(300)
+  const sent = fetch(`${customer.url}/v1/run`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${customer.apiKey}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(sandbox({ delay_ms: 800 })),
+    signal: hangUp,
+  })
+  await t.rejects(sent)
+  const find = async () => (await customer.send<{ data: Run[] }>('/v1/runs')).body.data[0]
+  while ((await find())?.status === 'processing');
+  t.equal((await find())?.status, 'completed')
+  t.equal(await customer.balance(), 99)
+})

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+
+/** An event as the auditor sees it: nothing is known of it but what it says itself. */
+export interface AuditedEvent {
+  type: string
+  data: unknown
+  metadata: unknown
+}
+
+type Facts = Record<string, unknown>
+
+interface Run {
+  state: 'debited' | 'queued' | 'processing' | 'completed' | 'failed' | 'refunded'
+  chargedMicros: number
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/**
+ * Follows the history of one account and says what is wrong with it. The auditor shares no code with the service and
+ * knows the rules from their description alone, so that a mistake would have to be made twice.
+ */
+export class Auditor {
+  readonly faults: string[] = []
+  balanceMicros = 0
+  readonly #runs = new Map<string, Run>()
+  readonly #requests = new Map<string, number>()
+  #events = 0
+  #hash = '0'.repeat(64)
+
+  /** Takes in what was appended in one step. */
+  follow(append: AuditedEvent[]) {
+    for (const [index, event] of append.entries()) {
+      const before = append[index - 1]
+      const after = append[index + 1]
+      this.#take(event, {
+        isBefore: type => after?.type === type && idOf(after) === idOf(event),
+        isAfter: type => before?.type === type && idOf(before) === idOf(event),
+      })
+      this.#events += 1
+    }
+  }
+
+  /** Takes in the same, and checks that each event is chained to the one before. */
+  followChain(append: AuditedEvent[]) {
+    for (const { type, data, metadata } of append) {
+      const { hash, ...facts } = metadata as Facts
+      this.#hash = createHash('sha256')
+        .update(this.#hash + canonical({ type, data, metadata: facts }))
+        .digest('hex')
+      this.#expect(this.#hash === hash, 'the chain breaks')
+    }
+    this.follow(append)
+  }
+
+  runsIn(...states: Run['state'][]): number {
+    return [...this.#runs.values()].filter(({ state }) => states.includes(state)).length
+  }
+
+  #take(event: AuditedEvent, { isBefore, isAfter }: Record<'isBefore' | 'isAfter', (type: string) => boolean>) {
+    const data = event.data as Facts
+    const runId = String(data['runId'])
+    const run = this.#runs.get(runId)
+    switch (event.type) {
+      case 'CreditsGranted':
+        return this.#move(data, 1)
+      case 'CreditsDebited':
+        this.#expect(run === undefined, 'a run is debited twice')
+        this.#expect(isBefore('RunQueued'), 'a debit is not in one append with its run')
+        this.#runs.set(runId, { state: 'debited', chargedMicros: data['amountMicros'] as number })
+        return this.#move(data, -1)
+      case 'RunQueued':
+        this.#expect(isAfter('CreditsDebited'), 'a run is not in one append with its debit')
+        this.#remember(data['idempotency'] as Facts | undefined, event.metadata as Facts)
+        return this.#step(run, ['debited'], 'queued')
+      case 'RunStarted':
+        return this.#step(run, ['queued'], 'processing')
+      case 'RunSubmitted':
+        return this.#step(run, ['processing'], 'processing')
+      case 'RunCompleted':
+        return this.#step(run, ['processing'], 'completed')
+      case 'RunFailed':
+        this.#expect(isBefore('CreditsRefunded'), 'a failure is not in one append with its refund')
+        return this.#step(run, ['queued', 'processing'], 'failed')
+      case 'CreditsRefunded':
+        this.#expect(isAfter('RunFailed'), 'a refund is not in one append with its failure')
+        this.#expect(run?.chargedMicros === data['amountMicros'], 'a refund is not what was charged')
+        this.#step(run, ['failed'], 'refunded')
+        return this.#move(data, 1)
+    }
+  }
+
+  #move(data: Facts, sign: 1 | -1) {
+    this.balanceMicros += sign * (data['amountMicros'] as number)
+    this.#expect(this.balanceMicros === data['balanceAfterMicros'], 'the balance is not the sum of what happened')
+    this.#expect(this.balanceMicros >= 0, 'the balance is negative')
+  }
+
+  #step(run: Run | undefined, from: Run['state'][], to: Run['state']) {
+    this.#expect(run !== undefined && from.includes(run.state), `a run that is ${run?.state} becomes ${to}`)
+    if (run) run.state = to
+  }
+
+  #remember(idempotency: Facts | undefined, metadata: Facts) {
+    if (!idempotency) return
+    const key = String(idempotency['key'])
+    const atMs = Date.parse(String(metadata['at']))
+    const beforeMs = this.#requests.get(key) ?? Number.NEGATIVE_INFINITY
+    this.#expect(atMs - beforeMs >= DAY_MS, 'an idempotency key is charged twice within a day')
+    this.#requests.set(key, atMs)
+  }
+
+  #expect(holds: boolean, fault: string) {
+    if (!holds) this.faults.push(`event ${this.#events}: ${fault}`)
+  }
+}
+
+const idOf = ({ data }: AuditedEvent) => (data as Facts)['runId']
+
+/** JSON in the form of RFC 8785, for what the service writes: no number in it needs an exponent. */
+const canonical = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1))
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`
+}

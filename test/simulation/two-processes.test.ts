@@ -1,0 +1,79 @@
+import t, { type Test } from 'tap'
+import { type Client, picture, type Reply, sandbox } from '../support/client.ts'
+import { allRuns, auditFolder } from '../support/ledger.ts'
+import { type AccountOptions, openAccounts } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+/** Two services on one folder, and a client of one account for each of them. */
+const startTwo = async (t: Test, options: AccountOptions) => {
+  const folder = await temporaryFolder(t)
+  const [customer] = await openAccounts(folder, options)
+  const processes = await Promise.all([startServiceProcess(t, folder), startServiceProcess(t, folder)])
+  const [one, other] = processes.map(({ url }) => customer.at(url)) as [Client, Client]
+  const stop = async () => {
+    for (const { code, stderr } of await Promise.all(processes.map(process => process.end('SIGTERM'))))
+      t.same({ code, stderr }, { code: 0, stderr: '' })
+    return auditFolder(folder)
+  }
+  return { one, other, stop }
+}
+
+/** Asks both at once for a run, over and over; a 503 means that the other one was faster, and to ask again. */
+const askBoth = (clients: Client[], times: number, request: object): Promise<Reply[]> =>
+  Promise.all(
+    Array.from({ length: times }, (_, index) => untilDecided(clients[index % clients.length] as Client, request)),
+  )
+
+const untilDecided = async (client: Client, request: object): Promise<Reply> => {
+  while (true) {
+    const reply = await client.run(request)
+    if (reply.status !== 503) return reply
+  }
+}
+
+const count = (replies: Reply[], status: number) => replies.filter(reply => reply.status === status).length
+
+t.test('two processes make ten pictures of credits for ten, and no more', async t => {
+  const { one, other, stop } = await startTwo(t, { credits: 100 })
+  const replies = await askBoth([one, other], 60, picture)
+  t.equal(count(replies, 200), 10)
+  t.equal(count(replies, 402), 50)
+  t.same([await one.balance(), await other.balance()], [0, 0])
+
+  const audit = await stop()
+  t.same(audit.faults, [])
+  t.same(
+    [...audit.ledgers.values()].map(ledger => ledger.balanceMicros),
+    [0],
+  )
+  t.equal(allRuns(audit).size, 10)
+})
+
+t.test('two processes lose none of many appends to one account, and double none', async t => {
+  const { one, other, stop } = await startTwo(t, { credits: 150, tester: true })
+  const replies = await askBoth([one, other], 400, sandbox())
+  const accepted = replies.filter(reply => reply.status === 200)
+  t.equal(accepted.length, 150)
+  t.equal(count(replies, 402), 250)
+  t.ok(accepted.every(reply => reply.body.status === 'completed'))
+
+  const audit = await stop()
+  t.same(audit.faults, [])
+  const runs = allRuns(audit)
+  t.same(new Set(runs.keys()), new Set(accepted.map(reply => reply.body.run_id)))
+  t.ok([...runs.values()].every(run => run.end === 'completed'))
+})
+
+t.test('one idempotency key is one run, whichever process is asked', async t => {
+  const { one, other, stop } = await startTwo(t, { credits: 100, tester: true })
+  const ask = (client: Client) => client.run(sandbox({ delay_ms: 300 }), { 'Idempotency-Key': 'shared' })
+  const replies = await Promise.all(Array.from({ length: 40 }, (_, index) => ask(index % 2 ? one : other)))
+  t.equal(new Set(replies.map(reply => reply.text)).size, 1)
+  t.match(replies[0]?.body, { status: 'completed' })
+  t.equal(replies.filter(reply => reply.headers.get('Idempotent-Replayed')).length, 39)
+
+  const audit = await stop()
+  t.same(audit.faults, [])
+  t.equal(allRuns(audit).size, 1)
+})

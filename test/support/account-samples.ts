@@ -1,0 +1,157 @@
+import type { AccountEvent, RunErrorCode, RunQueued } from '../../schemas/account-events.ts'
+import type { Receipt } from '../../schemas/catalog.ts'
+import type { AccountId, KeyId, RunId } from '../../schemas/primitives.ts'
+import type { AccountCommand } from '../../src/domain/account/commands.ts'
+import type { RememberedRequest } from '../../src/domain/account/state.ts'
+import { toMicros } from '../../src/domain/money.ts'
+import { THEN_MS } from './given.ts'
+
+// Ids are numbered, so that a test says "run 2" and means it.
+const suffix = (number: number) => String(number).padStart(26, '0')
+export const accountId = (number = 1): AccountId => `acct_${suffix(number)}`
+export const keyId = (number = 1): KeyId => `key_${suffix(number)}`
+export const runId = (number = 1): RunId => `run_${suffix(number)}`
+
+/** A digest as such, of nothing. */
+export const digest = (character: string): string => character.repeat(64)
+
+export const receipt = (credits = 10): Receipt => ({
+  catalogRevision: 0,
+  model: 'nano-banana-2',
+  endpoint: 'nano-banana-2-t2i',
+  lines: [{ kind: 'base', amountMicros: toMicros(credits) }],
+  totalMicros: toMicros(credits),
+})
+
+const output = { artifacts: [], text: 'done' }
+const failure = (code: RunErrorCode = 'provider_error') => ({ code, message: 'It did not work.' })
+
+/** What differs from one run of a test to another. `key` is the idempotency key, and `hash` that of its request. */
+export interface RunOptions {
+  run?: number
+  credits?: number
+  key?: string | undefined
+  hash?: string
+  metadata?: Record<string, unknown>
+}
+
+const details = ({ run = 1, key, hash = digest('a'), metadata }: RunOptions): RunQueued => ({
+  runId: runId(run),
+  model: 'nano-banana-2',
+  endpoint: 'nano-banana-2-t2i',
+  mode: 'sync',
+  provider: 'sandbox',
+  timeoutMs: 120_000,
+  input: { prompt: 'a lighthouse at dusk' },
+  ...(metadata && { metadata }),
+  ...(key !== undefined && { idempotency: { key, requestHash: hash } }),
+})
+
+// Commands. Amounts are credits.
+
+export const openAccount = ({ account = 1, welcome = 100, tester = false } = {}) =>
+  ({
+    type: 'OpenAccount',
+    accountId: accountId(account),
+    email: 'owner@example.com',
+    tester,
+    welcomeMicros: toMicros(welcome),
+  }) satisfies AccountCommand
+
+export const grantCredits = (credits: number) =>
+  ({ type: 'GrantCredits', amountMicros: toMicros(credits), reason: 'a gift' }) satisfies AccountCommand
+
+export const createKey = (key = 1) =>
+  ({
+    type: 'CreateApiKey',
+    keyId: keyId(key),
+    name: 'laptop',
+    hash: digest('b'),
+    lastFour: 'beef',
+  }) satisfies AccountCommand
+
+export const revokeKey = (key = 1) => ({ type: 'RevokeApiKey', keyId: keyId(key) }) satisfies AccountCommand
+
+export const queueRun = ({
+  atMs = THEN_MS,
+  startNow = false,
+  earlier,
+  ...options
+}: RunOptions & { atMs?: number; startNow?: boolean; earlier?: RememberedRequest } = {}) =>
+  ({
+    type: 'QueueRun',
+    atMs,
+    run: details(options),
+    receipt: receipt(options.credits),
+    startNow,
+    earlier,
+  }) satisfies AccountCommand
+
+export const startRun = (run = 1) => ({ type: 'StartRun', runId: runId(run) }) satisfies AccountCommand
+
+export const submitRun = (run = 1) =>
+  ({ type: 'SubmitRun', runId: runId(run), jobId: `job-${run}` }) satisfies AccountCommand
+
+export const completeRun = (run = 1) => ({ type: 'CompleteRun', runId: runId(run), output }) satisfies AccountCommand
+
+export const failRun = (run = 1, code?: RunErrorCode) =>
+  ({ type: 'FailRun', runId: runId(run), error: failure(code) }) satisfies AccountCommand
+
+// Events. `after` is the balance that they leave, in credits.
+
+export const opened = ({ account = 1, tester = false } = {}): AccountEvent => ({
+  type: 'AccountOpened',
+  data: { accountId: accountId(account), email: 'owner@example.com', tester },
+})
+
+export const granted = (credits: number, { after = credits, reason = 'a gift' } = {}): AccountEvent => ({
+  type: 'CreditsGranted',
+  data: { amountMicros: toMicros(credits), balanceAfterMicros: toMicros(after), reason },
+})
+
+export const keyCreated = (key = 1): AccountEvent => ({
+  type: 'ApiKeyCreated',
+  data: { keyId: keyId(key), name: 'laptop', hash: digest('b'), lastFour: 'beef' },
+})
+
+export const keyRevoked = (key = 1): AccountEvent => ({
+  type: 'ApiKeyRevoked',
+  data: { keyId: keyId(key), hash: digest('b') },
+})
+
+export const debited = (credits: number, { run = 1, after }: { run?: number; after: number }): AccountEvent => ({
+  type: 'CreditsDebited',
+  data: {
+    runId: runId(run),
+    amountMicros: toMicros(credits),
+    balanceAfterMicros: toMicros(after),
+    receipt: receipt(credits),
+  },
+})
+
+export const queued = (options: RunOptions = {}): AccountEvent => ({ type: 'RunQueued', data: details(options) })
+
+/** The two events of a run that was accepted. */
+export const accepted = ({ after, ...options }: RunOptions & { after: number }): AccountEvent[] => [
+  debited(options.credits ?? 10, { run: options.run ?? 1, after }),
+  queued(options),
+]
+
+export const started = (run = 1): AccountEvent => ({ type: 'RunStarted', data: { runId: runId(run) } })
+
+export const submitted = (run = 1): AccountEvent => ({
+  type: 'RunSubmitted',
+  data: { runId: runId(run), jobId: `job-${run}` },
+})
+
+export const completed = (run = 1): AccountEvent => ({ type: 'RunCompleted', data: { runId: runId(run), output } })
+
+export const failed = (run = 1, code?: RunErrorCode): AccountEvent => ({
+  type: 'RunFailed',
+  data: { runId: runId(run), error: failure(code) },
+})
+
+export const refunded = (credits: number, { run = 1, after }: { run?: number; after: number }): AccountEvent => ({
+  type: 'CreditsRefunded',
+  data: { runId: runId(run), amountMicros: toMicros(credits), balanceAfterMicros: toMicros(after) },
+})

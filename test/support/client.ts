@@ -1,0 +1,95 @@
+import { request } from 'node:http'
+import type { Balance } from '../../schemas/api/balance.ts'
+import type { ErrorBody } from '../../schemas/api/error.ts'
+import type { Run } from '../../schemas/api/run.ts'
+
+/** An answer that was read to its end. A body that is no JSON is left as text. */
+export interface Reply<Body = Run & ErrorBody> {
+  status: number
+  headers: Headers
+  text: string
+  body: Body
+}
+
+export interface Sending {
+  method?: string
+  headers?: Record<string, string>
+  /** Sent as it is; what is no text goes without a content type unless one is given. */
+  body?: string | Uint8Array
+  signal?: AbortSignal
+}
+
+/** A small client of the HTTP interface, with or without a key. */
+export class Client {
+  readonly url: string
+  readonly #apiKey: string | undefined
+  readonly #headers: Record<string, string>
+
+  constructor(url: string, apiKey?: string) {
+    this.#apiKey = apiKey
+    // Looking up the name would try addresses first on which nobody listens.
+    this.url = url.replace('//localhost', '//127.0.0.1')
+    this.#headers = apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` }
+  }
+
+  /** The same client at another address. */
+  at(url: string): Client {
+    return new Client(url, this.#apiKey)
+  }
+
+  async send<Body = Run & ErrorBody>(
+    path: string,
+    { method = 'GET', headers, body, signal }: Sending = {},
+  ): Promise<Reply<Body>> {
+    const answer = await fetch(this.url + path, {
+      method,
+      headers: { ...this.#headers, ...headers },
+      ...(body !== undefined && { body }),
+      ...(signal && { signal }),
+    })
+    const text = await answer.text()
+    const isJson = answer.headers.get('Content-Type')?.startsWith('application/json')
+    return { status: answer.status, headers: answer.headers, text, body: isJson ? JSON.parse(text) : text }
+  }
+
+  post<Body = Run & ErrorBody>(path: string, body: unknown, headers: Record<string, string> = {}) {
+    return this.send<Body>(path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+  }
+
+  run(request: object, headers: Record<string, string> = {}): Promise<Reply> {
+    return this.post('/v1/run', request, headers)
+  }
+
+  async balance(): Promise<number> {
+    return (await this.send<Balance>('/v1/balance')).body.credits_balance
+  }
+
+  /** Sends a path exactly as it is written, where fetch would tidy it first. Resolves to status and text. */
+  sendRaw(path: string, { method = 'GET', headers, body }: Sending = {}): Promise<Pick<Reply, 'status' | 'text'>> {
+    return new Promise((resolve, reject) => {
+      const options = { method, path, headers: { ...this.#headers, ...headers } }
+      const sent = request(this.url, options, async answer => {
+        let text = ''
+        for await (const piece of answer.setEncoding('utf8')) text += piece
+        resolve({ status: answer.statusCode ?? 0, text })
+      })
+      // Without a body there is no length of it either, which is how curl asks.
+      if (body === undefined) sent.useChunkedEncodingByDefault = false
+      sent.on('error', reject)
+      sent.end(body)
+    })
+  }
+}
+
+/** A picture for 10 credits. */
+export const picture = { model: 'nano-banana-2', input: { prompt: 'a lighthouse at dusk' } }
+
+/** A request to the family for testers, for 1 credit. */
+export const sandbox = (input: { delay_ms?: number; outcome?: string; prompt?: string } = {}) => ({
+  model: 'sandbox',
+  input: { prompt: 'hello', ...input },
+})

@@ -1,0 +1,6 @@
+/** All that comes page by page, as one list. */
+export const collect = async <Item>(pages: AsyncIterable<Item[]>): Promise<Item[]> => {
+  const items: Item[] = []
+  for await (const page of pages) items.push(...page)
+  return items
+}

@@ -1,0 +1,33 @@
+import type { Test } from 'tap'
+import { openLmdbEventLog } from '../../src/adapters/event-log/lmdb.ts'
+import { openLmdbViewStore } from '../../src/adapters/view-store/lmdb.ts'
+import type { EventLog } from '../../src/ports/event-log.ts'
+import type { Logger } from '../../src/ports/logger.ts'
+import type { ViewStore } from '../../src/ports/view-store.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+/** A real log in a folder of its own, or in the one given. */
+export const openLog = async (t: Test, folder?: string): Promise<EventLog> => {
+  const log = openLmdbEventLog(folder ?? (await temporaryFolder(t)), error => t.fail(error.message))
+  t.teardown(() => log.close())
+  return log
+}
+
+/** A real view store in a folder of its own, or in the one given. */
+export const openViews = async (t: Test, folder?: string): Promise<ViewStore> => {
+  const views = openLmdbViewStore(folder ?? (await temporaryFolder(t)))
+  t.teardown(() => views.close())
+  return views
+}
+
+/** For streams that are always folded from their beginning. */
+export const noSnapshots = { load: async () => undefined, offer: async () => false }
+
+export const silentLogger: Logger = {
+  isLevelEnabled: () => false,
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  fatal: () => undefined,
+}

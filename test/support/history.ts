@@ -1,0 +1,51 @@
+import type { AccountCommand } from '../../src/domain/account/commands.ts'
+import { Accounts } from '../../src/engine/accounts.ts'
+import { publishCatalog } from '../../src/engine/catalog.ts'
+import type { EventLog } from '../../src/ports/event-log.ts'
+import {
+  accountId,
+  completeRun,
+  createKey,
+  digest,
+  failRun,
+  grantCredits,
+  openAccount,
+  queueRun,
+  revokeKey,
+  startRun,
+  submitRun,
+} from './account-samples.ts'
+import { family } from './catalog-samples.ts'
+import { noSnapshots } from './engine.ts'
+import { ManualClock } from './manual-clock.ts'
+
+const cause = { actor: { kind: 'operator' }, requestId: 'request-1' } as const
+
+/** Gives a log something of everything: accounts with keys and runs in every state, and a catalog that changed. */
+export const writeHistory = async (log: EventLog, { first = 1, accounts: count = 3 } = {}): Promise<void> => {
+  const clock = new ManualClock()
+  await publishCatalog(log, clock, [family('lumen'), family('umbra', { name: `Umbra ${first}` })])
+  const accounts = new Accounts(log, noSnapshots, clock)
+  for (let account = first; account < first + count; account++)
+    for (const command of lifeOf(account)) {
+      clock.advance(1000)
+      const outcome = await accounts.execute(accountId(account), command, cause)
+      if ('refuse' in outcome) throw new Error(`${command.type} was refused: ${outcome.refuse.code}`)
+    }
+}
+
+/** Keys and runs are numbered so that no two accounts share one. */
+const lifeOf = (account: number): AccountCommand[] => {
+  const own = (number: number) => account * 1000 + number
+  const key = (number: number) => ({ ...createKey(own(number)), hash: digestOf(own(number)) })
+  const run = (number: number) => queueRun({ run: own(number), key: `request-${number}`, metadata: { order: number } })
+  return [
+    openAccount({ account, welcome: 100 }),
+    ...[key(1), key(2), revokeKey(own(1))],
+    ...[run(1), run(2), run(3), run(4), run(5)],
+    ...[startRun(own(2)), startRun(own(3)), submitRun(own(3)), startRun(own(4)), completeRun(own(4)), failRun(own(5))],
+    grantCredits(0.5),
+  ]
+}
+
+const digestOf = (number: number) => digest('0').slice(String(number).length) + number

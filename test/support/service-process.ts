@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** How a process ended, and all that it wrote. */
+export interface Ended {
+  code: number | null
+  signal: NodeJS.Signals | null
+  stdout: string
+  stderr: string
+}
+
+/** A script of the project as a process of its own, with nothing in its environment but what is given. */
+export class ScriptProcess {
+  readonly ended: Promise<Ended>
+  readonly #child
+  readonly #written = { stdout: '', stderr: '' }
+
+  constructor(script: string, args: string[], env: Record<string, string>) {
+    this.#child = spawn(process.execPath, ['--import=tsx', script, ...args], {
+      cwd: root,
+      env: { PATH: process.env['PATH'] ?? '', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    for (const name of ['stdout', 'stderr'] as const)
+      this.#child[name].setEncoding('utf8').on('data', text => {
+        this.#written[name] += text
+      })
+    // A test that is given up has no teardown, and must leave no process behind all the same.
+    const killOnExit = () => this.#child.kill('SIGKILL')
+    process.once('exit', killOnExit)
+    this.#child.once('exit', () => process.off('exit', killOnExit))
+    this.ended = once(this.#child, 'close').then(([code, signal]) => ({ code, signal, ...this.#written }))
+  }
+
+  /** Resolves when what was written to standard output matches; rejects when the process ends without. */
+  until(pattern: RegExp): Promise<RegExpExecArray> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const match = pattern.exec(this.#written.stdout)
+        if (!match) return
+        this.#child.stdout.off('data', look)
+        resolve(match)
+      }
+      this.#child.stdout.on('data', look)
+      this.ended.then(({ stderr }) => reject(new Error(`the process ended before it wrote ${pattern}: ${stderr}`)))
+      look()
+    })
+  }
+
+  /** Sends a signal, and resolves when the process has ended; SIGKILL leaves it no chance to tidy up. */
+  end(signal: NodeJS.Signals): Promise<Ended> {
+    this.#child.kill(signal)
+    return this.ended
+  }
+}
+
+/** The service as a process of its own. */
+export class ServiceProcess extends ScriptProcess {
+  constructor(folder: string, env: Record<string, string> = {}) {
+    super('src/main.ts', [], { DATA_DIR: folder, PORT: '0', ...env })
+  }
+
+  /** Resolves to the address once the service says that it listens. */
+  async listening(): Promise<string> {
+    const [, url = ''] = await this.until(/"url":"([^"]+)".*"msg":"listening"/)
+    return url
+  }
+}
+
+/** Starts a service as a process that does not outlive the test, and waits until it listens. */
+export const startServiceProcess = async (
+  t: Test,
+  folder: string,
+  env: Record<string, string> = {},
+): Promise<ServiceProcess & { url: string }> => {
+  const service = new ServiceProcess(folder, env)
+  t.teardown(() => service.end('SIGKILL'))
+  return Object.assign(service, { url: await service.listening() })
+}
