@@ -36,12 +36,15 @@ export const runs: Projection<'runs'> = {
     }
   },
   indexes: {
-    byRequest: row => row.request && `${row.accountId}/${row.request.key}/${row.runId}`,
+    byRequest: row => row.request && requestPlaces(row.accountId, row.request.key) + row.runId,
   },
 }
 
 /** An account's runs lie together, so that nobody finds one who does not know whose it is. */
 export const runKey = (accountId: string, runId: string) => `${accountId}/${runId}`
+
+/** What the places of the runs begin with that a client asked for under one key. The key may hold a slash itself. */
+export const requestPlaces = (accountId: string, key: string) => `${accountId}/${encodeURIComponent(key)}/`
 
 /** The debit comes first in its append, and its receipt says what the run is. */
 const charged = (event: RecordedOf<'CreditsDebited'>): RunRow | undefined => {

@@ -6,7 +6,7 @@ import type { AccountState } from '../../src/domain/account/state.ts'
 import { GENESIS } from '../../src/engine/hash-chain.ts'
 import { newAccountId, newRunId } from '../../src/engine/ids.ts'
 import { type Folded, Streams } from '../../src/engine/stream.ts'
-import { type EventLog, type NewEvent, NO_STREAM } from '../../src/ports/event-log.ts'
+import { BEFORE_FIRST, type EventLog, type NewEvent, NO_STREAM } from '../../src/ports/event-log.ts'
 
 /** Events of one run, from the debit to its completion. */
 export const EVENTS_PER_RUN = 4
@@ -23,7 +23,7 @@ export const fillLog = async (log: EventLog, { runs, accounts }: { runs: number;
   for (let index = 0; index < accounts; index++) {
     const accountId = newAccountId()
     const stream = accountStream(accountId)
-    let folded: Folded<AccountState> = { revision: NO_STREAM, hash: GENESIS, state: account.initial }
+    let folded: Folded<AccountState> = { revision: NO_STREAM, hash: GENESIS, state: account.initial, position: BEFORE_FIRST }
     const open = {
       type: 'OpenAccount',
       accountId,

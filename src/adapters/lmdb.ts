@@ -6,6 +6,7 @@ import {
   readSync,
   statfsSync,
   statSync,
+  truncateSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -45,11 +46,7 @@ export const openLmdb = (folder: string, { durable }: { durable: boolean }): Roo
   } catch (error) {
     throw new Damaged(`${folder} does not hold a readable LMDB file (${messageOf(error)}); restore it from a backup`)
   }
-  // A read beyond the end of a mapped file ends the process without a word, so it must not come to that.
-  const { pageSize, lastPageNumber } = root.getStats() as { pageSize: number; lastPageNumber: number }
-  const sizeBytes = statSync(join(folder, 'data.mdb')).size
-  if (sizeBytes < (lastPageNumber + 1) * pageSize)
-    throw new Damaged(`${folder}/data.mdb was cut off at ${sizeBytes} bytes; restore it from a backup`)
+  ensureWhole(root, join(folder, 'data.mdb'), durable)
   return root
 }
 
@@ -78,6 +75,21 @@ const hasMetaPages = (path: string): boolean => {
     closeSync(file)
   }
 }
+
+/**
+ * A read beyond the end of a mapped file ends the process without a word, so it must not come to that. Pages that were
+ * freed in the transaction that took them may be missing at the end of a sound file; where losing the file costs
+ * nothing it is made longer, and what is missing shows when it is read.
+ */
+const ensureWhole = (root: RootDatabase, path: string, durable: boolean) =>
+  root.transactionSync(() => {
+    const { pageSize, lastPageNumber } = root.getStats() as { pageSize: number; lastPageNumber: number }
+    const wantedBytes = (lastPageNumber + 1) * pageSize
+    const sizeBytes = statSync(path).size
+    if (sizeBytes >= wantedBytes) return
+    if (durable) throw new Damaged(`${path} was cut off at ${sizeBytes} bytes; restore it from a backup`)
+    truncateSync(path, wantedBytes)
+  })
 
 /** A guard that throws Unavailable while the disk of a folder is nearly full. */
 export const freeRoomGuard = (folder: string): (() => void) => {

@@ -12,7 +12,7 @@ export type Upcast = (old: { type: string; data: unknown }) => { type: string; d
  */
 const upcasts: Upcast[] = []
 
-const guards: Record<string, ValidateFunction> = Object.fromEntries(
+const guards = new Map<string, ValidateFunction>(
   Object.entries(events).map(([type, shape]) => [type, compileGuard(shape)]),
 )
 const isMetadata = compileGuard(Metadata)
@@ -43,7 +43,7 @@ const findFault = ({
   data: unknown
   metadata: unknown
 }): string | undefined => {
-  const guard = guards[type]
+  const guard = guards.get(type)
   if (!guard) return 'the type is not known'
   if (!guard(data)) return `data${describe(guard)}`
   if (!isMetadata(metadata)) return `metadata${describe(isMetadata)}`

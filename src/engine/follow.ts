@@ -49,6 +49,7 @@ const readPages = (log: EventLog, from: Position, follower: Follower): Observabl
         const last = events.at(-1)
         if (last) subscriber.next(last.position)
       }
+      if (!stop.signal.aborted) throw new Error('the log ended a subscription')
     }
     read().then(
       () => subscriber.complete(),

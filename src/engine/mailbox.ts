@@ -1,5 +1,5 @@
 import type { Position } from '../../schemas/recorded.ts'
-import type { Accepted } from '../domain/decider.ts'
+import type { Accepted, Decision } from '../domain/decider.ts'
 import type { Refusal } from '../domain/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import { BEFORE_FIRST, type NewEvent, NO_STREAM, RevisionConflict } from '../ports/event-log.ts'
@@ -17,6 +17,8 @@ const MAX_CONFLICTS = 20
 
 /** What came of a command: a refusal, or the events that are now durable, up to a position in the log. */
 export type Outcome<Event> = { refuse: Refusal } | (Accepted<Event> & { position: Position })
+
+type Decided<Event> = Decision<Event> | { broken: unknown }
 
 interface Waiting<Command, Event> {
   command: Command
@@ -37,7 +39,7 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
   #working = false
   #folded: Folded<State> | undefined
   #snapshotRevision = NO_STREAM
-  /** The position of the last event that this mailbox appended. */
+  /** The position of the last event that this mailbox appended or knows of. */
   position: Position = BEFORE_FIRST
 
   constructor(stream: string, streams: Streams<Command, State, Event>, clock: Clock) {
@@ -84,8 +86,9 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
       const { outcomes, events, folded } = this.#decide(batch, before)
       if (events.length > 0 ? !(await this.#append(events, before, folded)) : !(await this.#isCurrent(before))) continue
       batch.forEach((waiting, index) => {
-        const outcome = outcomes[index] as { refuse: Refusal } | Accepted<Event>
-        waiting.resolve('refuse' in outcome ? outcome : { ...outcome, position: this.position })
+        const outcome = outcomes[index] as Decided<Event>
+        if ('broken' in outcome) waiting.reject(outcome.broken)
+        else waiting.resolve('refuse' in outcome ? outcome : { ...outcome, position: this.position })
       })
       this.#offerSnapshot(folded)
       return
@@ -96,8 +99,8 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
   /** False when another process was there first; then what it wrote is folded in. */
   async #append(events: NewEvent[], before: Folded<State>, after: Folded<State>): Promise<boolean> {
     try {
-      this.position = (await this.#streams.append(this.#stream, events, before.revision)).position
-      this.#folded = after
+      const { position } = await this.#streams.append(this.#stream, events, before.revision)
+      this.#take({ ...after, position })
       return true
     } catch (error) {
       if (!(error instanceof RevisionConflict)) throw error
@@ -112,23 +115,30 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
   }
 
   async #catchUp(before: Folded<State>): Promise<Folded<State>> {
-    this.#folded = (await this.#streams.load(this.#stream, before)).folded
-    return this.#folded
+    return this.#take((await this.#streams.load(this.#stream, before)).folded)
   }
 
   #decide(batch: Waiting<Command, Event>[], before: Folded<State>) {
     const at = new Date(this.#clock.nowMs()).toISOString()
     const events: NewEvent[] = []
     let folded = before
-    const outcomes = batch.map(({ command, cause }) => {
-      const decision = this.#streams.decider.decide(command, folded.state)
-      if ('accept' in decision)
-        for (const event of decision.accept) {
-          const extended = this.#streams.extend(folded, event, at, cause)
-          events.push(extended.recorded)
-          folded = extended.folded
-        }
-      return decision
+    const outcomes = batch.map(({ command, cause }): Decided<Event> => {
+      try {
+        const decision = this.#streams.decider.decide(command, folded.state)
+        if ('refuse' in decision) return decision
+        let after = folded
+        const recorded = decision.accept.map(event => {
+          const extended = this.#streams.extend(after, event, at, cause)
+          after = extended.folded
+          return extended.recorded
+        })
+        events.push(...recorded)
+        folded = after
+        return decision
+      } catch (broken) {
+        // A bug that one command brings out must not take those down that wait beside it.
+        return { broken }
+      }
     })
     return { outcomes, events, folded }
   }
@@ -136,10 +146,16 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
   async #load(): Promise<Folded<State>> {
     if (!this.#folded) {
       const { folded, snapshotRevision } = await this.#streams.load(this.#stream)
-      this.#folded = folded
       this.#snapshotRevision = snapshotRevision
+      this.#take(folded)
     }
-    return this.#folded
+    return this.#folded as Folded<State>
+  }
+
+  #take(folded: Folded<State>): Folded<State> {
+    this.position = Math.max(this.position, folded.position)
+    this.#folded = folded
+    return folded
   }
 
   #offerSnapshot(folded: Folded<State>) {

@@ -16,12 +16,20 @@ export const compareViews = async (
   scratch: ViewStore,
   progress: Progress = () => undefined,
 ): Promise<{ checkpoint: Checkpoint | undefined; changes: CellChange[] }> => {
-  const { checkpoint, cells } = await views.dump()
-  await replay(log, scratch, checkpoint?.position ?? BEFORE_FIRST, progress)
-  const wanted = await scratch.dump()
-  const changes: CellChange[] = []
-  for await (const change of differences(cells, wanted.cells)) changes.push(change)
-  return { checkpoint, changes }
+  const actual = await views.dump()
+  try {
+    await replay(log, scratch, actual.checkpoint?.position ?? BEFORE_FIRST, progress)
+    const wanted = await scratch.dump()
+    try {
+      const changes: CellChange[] = []
+      for await (const change of differences(actual.cells, wanted.cells)) changes.push(change)
+      return { checkpoint: actual.checkpoint, changes }
+    } finally {
+      wanted.close()
+    }
+  } finally {
+    actual.close()
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { runKey } from '../../projections/runs.ts'
+import { requestPlaces, runKey } from '../../projections/runs.ts'
 import type { RunRequest } from '../../schemas/api/run.ts'
 import type { Endpoint, Receipt } from '../../schemas/catalog.ts'
 import {
@@ -177,7 +177,7 @@ export class Runs {
     if (found || !state.forgetful) return found
     await reads.ownWrites(accountId)
     const [entry] = await reads.list('runs', 'byRequest', {
-      prefix: `${accountId}/${key}/`,
+      prefix: requestPlaces(accountId, key),
       newestFirst: true,
       limit: 1,
     })

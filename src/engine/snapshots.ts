@@ -9,9 +9,12 @@ const VERSION = 1
 /** A tail of so many events is read in a few milliseconds, so a snapshot any sooner would not pay. */
 const MIN_TAIL = 1000
 
+/** A fold as a snapshot holds it. Where its last event lies is for the log to say. */
+export type Snapshotted<State> = Omit<Folded<State>, 'position'>
+
 /** Keeps snapshots of accounts among the views. They change what a load costs, and never what it gives. */
 export interface Snapshots<State> {
-  load(stream: string): Promise<Folded<State> | undefined>
+  load(stream: string): Promise<Snapshotted<State> | undefined>
   /** Stores the state when the tail since the last snapshot has become long. */
   offer(stream: string, folded: Folded<State>, lastRevision: number): Promise<boolean>
 }
@@ -42,7 +45,7 @@ const freeze = ({ revision, hash, state }: Folded<AccountState>): Snapshot => ({
   },
 })
 
-const thaw = ({ revision, hash, state }: Snapshot): Folded<AccountState> => {
+const thaw = ({ revision, hash, state }: Snapshot): Snapshotted<AccountState> => {
   const frozen = state as FrozenAccount
   return {
     revision,

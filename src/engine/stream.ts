@@ -1,18 +1,27 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Actor, Recorded } from '../../schemas/recorded.ts'
+import type { Actor, Position, Recorded } from '../../schemas/recorded.ts'
 import type { Decider, Happened } from '../domain/decider.ts'
-import { type Appended, type EventLog, type NewEvent, NO_STREAM, RevisionConflict } from '../ports/event-log.ts'
+import {
+  type Appended,
+  BEFORE_FIRST,
+  type EventLog,
+  type NewEvent,
+  NO_STREAM,
+  RevisionConflict,
+} from '../ports/event-log.ts'
 import { Damaged, Unavailable } from '../ports/faults.ts'
 import { checkNew, decode } from './codec.ts'
 import { type Chained, GENESIS, link } from './hash-chain.ts'
-import type { Snapshots } from './snapshots.ts'
+import type { Snapshots, Snapshotted } from './snapshots.ts'
 
 /** A stream folded up to a revision, with the chain's hash there. */
 export interface Folded<State> {
   revision: number
   hash: string
   state: State
+  /** The position of the last event, or BEFORE_FIRST. */
+  position: Position
 }
 
 /** Who wants something, and in the course of which request. */
@@ -44,9 +53,10 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
   async load(stream: string, known?: Folded<State>): Promise<{ folded: Folded<State>; snapshotRevision: number }> {
     if (known) return { folded: await this.#foldTail(stream, known), snapshotRevision: NO_STREAM }
     const snapshot = await this.#snapshots?.load(stream)
-    if (snapshot && (await this.#confirms(stream, snapshot)))
-      return { folded: await this.#foldTail(stream, snapshot), snapshotRevision: snapshot.revision }
-    const nothing = { revision: NO_STREAM, hash: GENESIS, state: this.decider.initial }
+    const position = snapshot && (await this.#confirm(stream, snapshot))
+    if (snapshot && position !== undefined)
+      return { folded: await this.#foldTail(stream, { ...snapshot, position }), snapshotRevision: snapshot.revision }
+    const nothing = { revision: NO_STREAM, hash: GENESIS, state: this.decider.initial, position: BEFORE_FIRST }
     return { folded: await this.#foldTail(stream, nothing), snapshotRevision: NO_STREAM }
   }
 
@@ -57,7 +67,7 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
     const recorded: NewEvent & Happened<Event> = { id: randomUUID(), ...event, metadata: { ...facts, hash } }
     checkNew(recorded)
     const state = this.decider.evolve(folded.state, recorded)
-    return { recorded, folded: { revision: folded.revision + 1, hash, state } }
+    return { recorded, folded: { ...folded, revision: folded.revision + 1, hash, state } }
   }
 
   /**
@@ -69,8 +79,8 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
       try {
         return await this.#log.append(stream, events, expectedRevision)
       } catch (error) {
-        if (error instanceof Unavailable) throw error
-        if (error instanceof RevisionConflict) {
+        if (error instanceof Unavailable && attempt === 1) throw error
+        if (error instanceof RevisionConflict || error instanceof Unavailable) {
           const appended = attempt > 1 ? await this.#findAppended(stream, events, expectedRevision) : undefined
           if (appended) return appended
           throw error
@@ -101,14 +111,15 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
     return isOurs && last ? { revision: last.revision, position: last.position } : undefined
   }
 
-  async #confirms(stream: string, snapshot: Folded<State>): Promise<boolean> {
-    for await (const page of this.#log.readStream(stream, snapshot.revision))
-      return (page[0]?.metadata as { hash?: string } | undefined)?.hash === snapshot.hash
-    return false
+  /** The position of the event that a snapshot was taken at; undefined when the log holds another one there, or none. */
+  async #confirm(stream: string, snapshot: Snapshotted<State>): Promise<Position | undefined> {
+    for await (const [event] of this.#log.readStream(stream, snapshot.revision))
+      return (event?.metadata as { hash?: string } | undefined)?.hash === snapshot.hash ? event?.position : undefined
+    return undefined
   }
 
   async #foldTail(stream: string, start: Folded<State>): Promise<Folded<State>> {
-    let { revision, hash, state } = start
+    let { revision, hash, state, position } = start
     for await (const page of this.#log.readStream(stream, revision + 1))
       for (const raw of page) {
         const event = decode(raw) as Recorded & Happened<Event>
@@ -119,7 +130,8 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
         state = this.decider.evolve(state, event)
         revision = event.revision
         hash = event.metadata.hash
+        position = event.position
       }
-    return { revision, hash, state }
+    return { revision, hash, state, position }
   }
 }

@@ -22,8 +22,8 @@ export interface ViewStore {
    * again before the end keeps what it has: `holder` names it.
    */
   lease(keys: string[], holder: string, nowMs: number, untilMs: number): Promise<string[]>
-  /** Gives leases back. */
-  release(keys: string[]): Promise<void>
+  /** Gives those leases back that the holder still has. */
+  release(keys: string[], holder: string): Promise<void>
 
   loadSnapshot(stream: string): Promise<Snapshot | undefined>
   saveSnapshot(stream: string, snapshot: Snapshot): Promise<void>
@@ -103,6 +103,8 @@ export interface CellChange {
 export interface Dump {
   checkpoint: Checkpoint | undefined
   cells: AsyncIterable<Cell>
+  /** Lets go of the moment that was held. To be called in any case. */
+  close(): void
 }
 
 /** A stream's folded state at a revision, to spare the reading of what came before. `hash` is the chain's there. */

@@ -103,7 +103,7 @@ export class RunsReactor implements Starter {
         clearTimeout(deadline)
         this.#working.delete(key)
         this.unreserve(run.provider)
-        if (work.leased) this.#parts.views.release([key]).catch(() => undefined)
+        if (work.leased) this.#parts.views.release([key], this.#holder).catch(() => undefined)
       })
   }
 

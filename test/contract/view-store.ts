@@ -145,7 +145,9 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
     t.test('a lease that is given back is free', async t => {
       const { store } = await open(t)
       await store.lease(['a', 'b'], 'one', 0, 100)
-      await store.release(['a', 'never held'])
+      await store.release(['a'], 'other')
+      t.same(await store.lease(['a'], 'other', 1, 100), [], 'only by the one who holds it')
+      await store.release(['a', 'never held'], 'one')
       t.same(await store.lease(['a', 'b'], 'other', 1, 100), ['a'])
     })
 

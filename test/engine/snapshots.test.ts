@@ -117,7 +117,7 @@ t.test('a short tail is not worth a snapshot', async t => {
   const snapshots = accountSnapshots(views)
   const accounts = accountsOf(log, snapshots)
   await accounts.execute(accountId(), openAccount(), cause)
-  const folded = { revision: 1000, hash: '', state: await accounts.state(accountId()) }
+  const folded = { revision: 1000, hash: '', state: await accounts.state(accountId()), position: 0 }
   t.equal(await snapshots.offer(STREAM, folded, 1), false)
   t.equal(await views.loadSnapshot(STREAM), undefined)
   t.equal(await snapshots.offer(STREAM, folded, 0), true)

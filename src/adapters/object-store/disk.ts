@@ -24,7 +24,7 @@ export const openDiskObjectStore = async (folder: string): Promise<ObjectStore> 
       const temporary = join(arriving, randomUUID())
       try {
         await writeDurably(temporary, bytes)
-        await mkdir(dirname(path), { recursive: true })
+        if (await mkdir(dirname(path), { recursive: true })) await syncFolder(folder)
         await rename(temporary, path)
         await syncFolder(dirname(path))
       } catch (error) {

@@ -92,9 +92,9 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
           return true
         }),
       ),
-    release: async keys => {
+    release: async (keys, holder) => {
       await root.transaction(() => {
-        for (const key of keys) leases.remove(key)
+        for (const key of keys) if (leases.get(key)?.holder === holder) leases.remove(key)
       })
     },
 
@@ -111,15 +111,11 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
       const transaction = root.useReadTransaction()
       const checkpoint = meta.get(CHECKPOINT, { transaction })
       async function* cells() {
-        try {
-          for (const { key, value } of index.getRange({ transaction })) yield { address: INDEX + key, value }
-          for (const { key, value } of rows.getRange({ transaction }))
-            yield { address: ROWS + key, value: JSON.stringify(value) }
-        } finally {
-          transaction.done()
-        }
+        for (const { key, value } of index.getRange({ transaction })) yield { address: INDEX + key, value }
+        for (const { key, value } of rows.getRange({ transaction }))
+          yield { address: ROWS + key, value: JSON.stringify(value) }
       }
-      return { checkpoint, cells: cells() }
+      return { checkpoint, cells: cells(), close: () => transaction.done() }
     },
 
     repair: async (changes, at) => {
@@ -147,9 +143,14 @@ const rowAddress = (view: string, key: string) => `${view}/${key}`
 const indexAddress = (view: string, index: string, place: string) => `${view}.${index}/${place}`
 
 const toLmdbRange = (address: string, { prefix, after, before, newestFirst = false, limit }: Range) => {
-  const low = address + (newestFirst ? (before ?? prefix) : (after ?? prefix))
-  const high = address + (newestFirst ? (after ?? prefix + LAST) : (before ?? prefix + LAST))
+  const [low, high] = newestFirst ? [before, after] : [after, before]
+  const begin =
+    low !== undefined && low >= prefix
+      ? { key: address + low, exclusive: true }
+      : { key: address + prefix, exclusive: false }
+  const isWithin = high !== undefined && high <= prefix + LAST
+  const end = address + (isWithin ? high : prefix + LAST)
   return newestFirst
-    ? { start: high, end: low, exclusiveStart: true, reverse: true, limit }
-    : { start: low, end: high, exclusiveStart: after !== undefined, limit }
+    ? { start: end, end: begin.key, exclusiveStart: true, inclusiveEnd: !begin.exclusive, reverse: true, limit }
+    : { start: begin.key, end, exclusiveStart: begin.exclusive, limit }
 }

@@ -19,6 +19,8 @@ const findEndpointFault = ({ id, kind, pricing, parametersSchema }: Endpoint, fa
   if (id !== `${family.id}-${kind}`) return `the id must be ${family.id}-${kind}`
   const unknown = pricedParameters(pricing).find(parameter => !parametersSchema.properties[parameter])
   if (unknown) return `the price depends on ${unknown}, which is not a parameter`
+  const uncountable = pricing.quantities.find(parameter => !isCountable(parametersSchema.properties[parameter] ?? {}))
+  if (uncountable) return `${uncountable} is a quantity and so needs a minimum above 0, a maximum, and whole millionths`
   for (const [parameter, table] of Object.entries(pricing.multipliers)) {
     const values = parametersSchema.properties[parameter]?.['enum']
     if (!Array.isArray(values)) return `${parameter} has multipliers and so needs an enum`
@@ -27,3 +29,9 @@ const findEndpointFault = ({ id, kind, pricing, parametersSchema }: Endpoint, fa
   }
   return undefined
 }
+
+const isCountable = ({ type, minimum, maximum, multipleOf }: Record<string, unknown>): boolean =>
+  typeof minimum === 'number' &&
+  minimum > 0 &&
+  typeof maximum === 'number' &&
+  (type === 'integer' || typeof multipleOf === 'number')
