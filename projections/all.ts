@@ -13,5 +13,5 @@ import { statement } from './statement.ts'
  */
 export const PROJECTIONS_VERSION = 1
 
-/** Every projection. Each is handed only rows of its own view, so the common type may forget which one that is. */
-export const projections = [accounts, balance, catalog, due, keys, runs, statement] as unknown as Projection[]
+/** Every projection. */
+export const projections: Projection[] = [accounts, balance, catalog, due, keys, runs, statement]

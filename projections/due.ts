@@ -3,10 +3,10 @@ import type { DueRow } from '../schemas/views.ts'
 import type { Projection, RecordedOf } from './projection.ts'
 
 /**
- * How long after its start a run is looked after, in case the process that started it is no more. Whoever works on a
- * run holds its lease from before that moment on, so this bounds how long a run of a dead process stays unfinished.
+ * How long after its start a run is looked after, in case its process is no more. Whoever works on it holds a lease by
+ * then, so a lost run is found when this is past and its lease has run out.
  */
-export const WATCH_AFTER_MS = 10_000
+const WATCH_AFTER_MS = 10_000
 
 /** What is owed to the outside world, by the time at which it is due. */
 export const due: Projection<'due'> = {

@@ -9,8 +9,11 @@ export interface Projection<Name extends ViewName = ViewName> {
   /** A row after an event; `undefined` takes it away. What is returned unchanged is not written. */
   evolve(row: Views[Name] | undefined, event: Recorded, key: string): Views[Name] | undefined
   /** For each index, where a row stands in it; `undefined` leaves it out. No two rows may stand in one place. */
-  indexes: Record<string, (row: Views[Name], key: string) => string | undefined>
+  indexes: { [index: string]: Index<Views[Name]> }
 }
+
+/** A method's parameters are compared both ways, so a list of projections may forget which view each one makes. */
+type Index<Row> = { place(row: Row, key: string): string | undefined }['place']
 
 /** An event of one type, for the helpers of a projection. */
 export type RecordedOf<Type extends DomainEvent['type']> = Recorded<Extract<DomainEvent, { type: Type }>>

@@ -5,6 +5,8 @@ import {
   Closed,
   type EventUnion,
   KeyId,
+  MAX_NAME_LENGTH,
+  MAX_REASON_LENGTH,
   Micros,
   OneOf,
   PositiveMicros,
@@ -17,12 +19,12 @@ export const AccountOpened = Closed({ accountId: AccountId, email: Type.String()
 export const CreditsGranted = Closed({
   amountMicros: PositiveMicros,
   balanceAfterMicros: Micros,
-  reason: Type.String({ minLength: 1, maxLength: 200 }),
+  reason: Type.String({ minLength: 1, maxLength: MAX_REASON_LENGTH }),
 })
 
 export const ApiKeyCreated = Closed({
   keyId: KeyId,
-  name: Type.String({ minLength: 1, maxLength: 100 }),
+  name: Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH }),
   hash: Sha256,
   lastFour: Type.String({ minLength: 4, maxLength: 4 }),
 })

@@ -18,7 +18,7 @@ export const Environment = Type.Object({
   PUBLIC_URL: Type.Optional(
     Type.String({
       pattern: '^https?://[^/?#\\s]+$',
-      description: 'How clients reach the service, without a path; http://localhost:PORT if unset',
+      description: 'How clients reach the service, without a path; http://HOST:PORT if unset',
     }),
   ),
   EVENT_STORE_URL: Type.Optional(

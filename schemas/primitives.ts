@@ -40,6 +40,10 @@ export const PositiveMicros = Type.Integer({ minimum: 1, maximum: Number.MAX_SAF
 /** The most that one grant may give, 1,000,000,000 credits: a thousand of them still add up exactly in a double. */
 export const MAX_GRANT_MICROS = 1_000_000_000 * 1_000_000
 
+/** Characters of a key's name, and of the reason of a grant: a line on a statement. */
+export const MAX_NAME_LENGTH = 100
+export const MAX_REASON_LENGTH = 200
+
 /** Active keys of one account. They are held in the account's state, which must stay bounded. */
 export const MAX_ACTIVE_KEYS = 100
 

@@ -27,6 +27,9 @@ import { RunsReactor } from './reactors/runs.ts'
 /** How long a stop waits for the views to show the outcomes that were recorded last, to those who wait for them. */
 const LAST_OUTCOMES_MS = 1000
 
+/** For the command line, whose standard output is its answer. */
+export const commandLineLogger = () => createLogger('warn', 2)
+
 /** What a test or a benchmark may put in the place of what the configuration says. */
 export interface Substitutes {
   logger?: Logger

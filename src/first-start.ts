@@ -1,3 +1,4 @@
+import type { AccountId } from '../schemas/primitives.ts'
 import type { Core } from './compose.ts'
 import { fromMicros } from './domain/money.ts'
 import { createApiKey } from './engine/api-keys.ts'
@@ -7,16 +8,14 @@ import { BY_KEY } from './ports/view-store.ts'
 
 const cause = { actor: { kind: 'service' } } as const
 
+/** Whose the account of the first start is. */
+const OWNER = 'owner@localhost'
+
 /** On the very first start: opens an account, and prints its key, this once, with a request to try. */
 export const welcome = async (core: Core, url: string): Promise<void> => {
-  const { config, accounts, reads } = core
-  const [anyAccount] = await reads.list('accounts', BY_KEY, { prefix: '', limit: 1 })
-  if (anyAccount) return
+  const { config, accounts } = core
   const { keyPrefix, welcomeMicros } = config
-  const accountId = await register(core, { email: 'owner@localhost', tester: false, welcomeMicros }, cause).catch(
-    // Another process on these stores made its first start at the same moment, and says what there is to say.
-    error => (error instanceof OperatorError ? undefined : Promise.reject(error)),
-  )
+  const accountId = await accountToGreet(core)
   if (!accountId) return
   const { apiKey } = await createApiKey(accounts, keyPrefix, { accountId, name: 'first', cause })
   console.log(`
@@ -31,4 +30,19 @@ export const welcome = async (core: Core, url: string): Promise<void> => {
       -H 'Content-Type: application/json' \\
       -d '{"model": "nano-banana-2", "input": {"prompt": "a lighthouse at dusk"}}'
 `)
+}
+
+/** The account that is opened now, or one whose opening ended before its key was shown; undefined at any later start. */
+const accountToGreet = async (core: Core): Promise<AccountId | undefined> => {
+  const { config, reads } = core
+  const [first, second] = await reads.list('accounts', BY_KEY, { prefix: '', limit: 2 })
+  if (first) {
+    const keys = await reads.list('keys', 'byAccount', { prefix: `${first.key}/`, limit: 1 })
+    return !second && first.row.email === OWNER && keys.length === 0 ? first.row.accountId : undefined
+  }
+  return register(core, { email: OWNER, tester: false, welcomeMicros: config.welcomeMicros }, cause).catch(error => {
+    // Another process on these stores made its first start at the same moment, and says what there is to say.
+    if (error instanceof OperatorError) return undefined
+    throw error
+  })
 }

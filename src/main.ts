@@ -4,7 +4,7 @@ import { explainFailure } from './failure.ts'
 import { welcome } from './first-start.ts'
 import { startServer } from './server.ts'
 
-/** Everything is stopped in about 7 s; should something hang, the process ends all the same, and the log has it all. */
+/** Everything is stopped within about 8 s: 5 for the work, 1 for the views, 2 for the answers. Should something hang, the process ends all the same, and the log has it all. */
 const STOP_DEADLINE_MS = 9000
 
 const main = async () => {

@@ -165,11 +165,12 @@ t.test('what cannot be done: a message, exit code 1, and no stack', async t => {
   const wrong: [args: string[], message: RegExp][] = [
     [['accounts', 'open', '--email', 'ada@example.com'], /^ada@example\.com already has the account acct_/],
     [['accounts', 'open', '--email', 'ada'], /"ada" is not an e-mail address/],
-    [['accounts', 'show', absent], /There is no account/],
+    [['accounts', 'show', absent], /There is no such account/],
     [['credits', 'grant', accountId, '1e3', '--reason', 'x'], /must be a number of credits/],
     [['credits', 'grant', accountId, '1', '--reason', ''], /The reason must have 1 to 200 characters/],
     [['credits', 'grant', accountId, '1'], /required option '--reason/],
-    [['keys', 'create', accountId, '--name', 'x'.repeat(101)], /The name must have 1 to 100 characters/],
+    [['keys', 'create', accountId, '--name', 'x'.repeat(101)], /The name of a key must have 1 to 100 characters/],
+    [['accounts', 'open', '--email', 'new@example.com', '--key', ''], /The name of a key must have/],
     [['keys', 'revoke', accountId, 'key_01h455vb4pex5vsknk084sn02q'], /no such active key/],
     [['nonsense'], /unknown command/],
   ]

@@ -23,7 +23,12 @@ export const fillLog = async (log: EventLog, { runs, accounts }: { runs: number;
   for (let index = 0; index < accounts; index++) {
     const accountId = newAccountId()
     const stream = accountStream(accountId)
-    let folded: Folded<AccountState> = { revision: NO_STREAM, hash: GENESIS, state: account.initial, position: BEFORE_FIRST }
+    let folded: Folded<AccountState> = {
+      revision: NO_STREAM,
+      hash: GENESIS,
+      state: account.initial,
+      position: BEFORE_FIRST,
+    }
     const open = {
       type: 'OpenAccount',
       accountId,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Kind, Mode, OutputType, ParametersSchema } from '../catalog.ts'
+import { EndpointStatus, Kind, Mode, OutputType, ParametersSchema } from '../catalog.ts'
 import { Closed, OneOf, Slug } from '../primitives.ts'
 
 export const Pricing = Closed({
@@ -20,7 +20,7 @@ export const ModelEndpoint = Closed({
   id: Slug,
   kind: Kind,
   mode: Mode,
-  status: OneOf('public', 'test'),
+  status: EndpointStatus,
   description: Type.String(),
   parameters_schema: ParametersSchema,
   pricing: Pricing,

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { RunError } from '../account-events.ts'
 import { Closed, OneOf, RunId, Slug, Timestamp } from '../primitives.ts'
 import { RunStatus } from '../views.ts'
 
@@ -41,7 +42,7 @@ export const Run = Closed({
       text: Type.Optional(Type.String()),
     }),
   ),
-  error: Type.Optional(Closed({ code: Type.String(), message: Type.String() })),
+  error: Type.Optional(RunError),
   metadata: Type.Optional(JsonObject),
 })
 export type Run = Static<typeof Run>

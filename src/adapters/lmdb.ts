@@ -20,11 +20,17 @@ const MIN_FREE_BYTES = 128 * 1024 * 1024
 /** How long a look at the free room is good for: at most a second's writes can come between. */
 const FREE_ROOM_CHECK_MS = 1000
 
-// Where LMDB writes the number by which it knows its files (mdb.c: MDB_MAGIC, behind the 24 bytes of a page's header).
-const MAGIC = 0xbeefc0de
-const MAGIC_OFFSET = 24
-const META_BYTES = 28
+// What LMDB's file looks like (mdb.c: MDB_page, MDB_meta): two meta pages, each with a page's header, the magic number, and
+// further on the root of the tree of databases and the number of the transaction that wrote it.
 const PAGE_BYTES = 4096
+const FLAGS_OFFSET = 18
+const TREE_FLAGS = 0x03
+const MAGIC_OFFSET = 24
+const MAGIC = 0xbeefc0de
+const ROOT_OFFSET = 136
+const NO_ROOT = 2n ** 64n - 1n
+const TRANSACTION_OFFSET = 152
+const META_BYTES = 160
 
 /** How long a file that is being created by another process may take, and how often it is looked at. */
 const CREATION_MS = 1000
@@ -38,7 +44,7 @@ export type { Database, RootDatabase }
  * Throws Damaged when the folder holds something else, or a file that was cut off.
  */
 export const openLmdb = (folder: string, { durable }: { durable: boolean }): RootDatabase => {
-  createFolder(folder)
+  ensureWritable(folder)
   checkMetaPages(join(folder, 'data.mdb'))
   let root: RootDatabase
   try {
@@ -56,21 +62,30 @@ export const openLmdb = (folder: string, { durable }: { durable: boolean }): Roo
  */
 const checkMetaPages = (path: string) => {
   const giveUpAtMs = performance.now() + CREATION_MS
-  while (existsSync(path) && !hasMetaPages(path)) {
+  while (existsSync(path) && !isLmdbFile(path)) {
     if (performance.now() > giveUpAtMs)
       throw new Damaged(`${path} is damaged or cut off: it is not an LMDB file; restore it from a backup`)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RECHECK_MS)
   }
 }
 
-const hasMetaPages = (path: string): boolean => {
+/** Whether both meta pages are there, and the newer one names a root that is a page of a tree. */
+const isLmdbFile = (path: string): boolean => {
   const file = openSync(path, 'r')
+  const read = (length: number, position: number): Buffer | undefined => {
+    const bytes = Buffer.alloc(length)
+    return readSync(file, bytes, 0, length, position) === length ? bytes : undefined
+  }
   try {
-    const meta = Buffer.alloc(META_BYTES)
-    return [0, PAGE_BYTES].every(
-      position =>
-        readSync(file, meta, 0, META_BYTES, position) === META_BYTES && meta.readUInt32LE(MAGIC_OFFSET) === MAGIC,
-    )
+    const metas = [0, PAGE_BYTES].map(position => read(META_BYTES, position))
+    const [first, second] = metas
+    if (!first || !second || metas.some(meta => meta?.readUInt32LE(MAGIC_OFFSET) !== MAGIC)) return false
+    const newer =
+      first.readBigUInt64LE(TRANSACTION_OFFSET) > second.readBigUInt64LE(TRANSACTION_OFFSET) ? first : second
+    const root = newer.readBigUInt64LE(ROOT_OFFSET)
+    if (root === NO_ROOT) return true
+    const page = read(MAGIC_OFFSET, Number(root) * PAGE_BYTES)
+    return page?.readBigUInt64LE(0) === root && (page.readUInt16LE(FLAGS_OFFSET) & TREE_FLAGS) !== 0
   } finally {
     closeSync(file)
   }
@@ -106,7 +121,7 @@ export const freeRoomGuard = (folder: string): (() => void) => {
   }
 }
 
-const createFolder = (folder: string) => {
+const ensureWritable = (folder: string) => {
   const probe = join(folder, `.writable-${process.pid}`)
   try {
     mkdirSync(folder, { recursive: true })

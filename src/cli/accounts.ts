@@ -8,6 +8,7 @@ import { BY_KEY } from '../ports/view-store.ts'
 import { parseCredits } from './amounts.ts'
 import { findAccount } from './find-account.ts'
 import { cause, printMany, printOne, withCore } from './run.ts'
+import { checkKeyName } from './texts.ts'
 
 /** Rows read at a time. */
 const PAGE = 1000
@@ -24,6 +25,7 @@ export const accountsCommand = (): Command => {
     .option('--tester', 'lets the account see and run test models', false)
     .option('--json', 'print JSON')
     .action(async options => {
+      checkKeyName(options.key)
       const opened = await withCore(async core => {
         const { config, accounts } = core
         const welcomeMicros = options.credits ? parseCredits(options.credits, { least: 0 }) : config.welcomeMicros

@@ -4,6 +4,7 @@ import { OperatorError } from '../engine/operator-error.ts'
 import { parseCredits } from './amounts.ts'
 import { findAccount } from './find-account.ts'
 import { cause, printOne, withCore } from './run.ts'
+import { checkReason } from './texts.ts'
 
 export const creditsCommand = (): Command => {
   const command = new Command('credits').description('grant credits')
@@ -16,7 +17,7 @@ export const creditsCommand = (): Command => {
     .action(async (name, text, options) => {
       const amountMicros = parseCredits(text, { least: 1 })
       const { reason } = options
-      if (reason.length < 1 || reason.length > 200) throw new OperatorError('The reason must have 1 to 200 characters.')
+      checkReason(reason)
       const granted = await withCore(async core => {
         const { accountId } = await findAccount(core, name)
         const outcome = await core.accounts.execute(accountId, { type: 'GrantCredits', amountMicros, reason }, cause)

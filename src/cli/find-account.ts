@@ -5,9 +5,6 @@ import { OperatorError } from '../engine/operator-error.ts'
 /** The account that a person named, by its id. Throws OperatorError when there is none. */
 export const findAccount = async ({ reads }: Core, name: string): Promise<AccountRow> => {
   const row = await reads.get('accounts', name)
-  if (!row)
-    throw new OperatorError(
-      `There is no account ${JSON.stringify(name)}; "tollgate accounts list" shows those there are.`,
-    )
+  if (!row) throw OperatorError.of({ code: 'account_not_found' })
   return row
 }

@@ -4,6 +4,7 @@ import { createApiKey } from '../engine/api-keys.ts'
 import { OperatorError } from '../engine/operator-error.ts'
 import { findAccount } from './find-account.ts'
 import { cause, printMany, printOne, withCore } from './run.ts'
+import { checkKeyName } from './texts.ts'
 
 /** Keys shown of one account; revoked ones stay in the list, so it has no other bound. */
 const MAX_SHOWN = 10_000
@@ -18,7 +19,7 @@ export const keysCommand = (): Command => {
     .option('--json', 'print JSON')
     .action(async (account, options) => {
       const { name } = options
-      if (name.length < 1 || name.length > 100) throw new OperatorError('The name must have 1 to 100 characters.')
+      checkKeyName(name)
       const created = await withCore(async core => {
         const { accountId } = await findAccount(core, account)
         const { keyId, apiKey } = await createApiKey(core.accounts, core.config.keyPrefix, { accountId, name, cause })

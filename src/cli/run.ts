@@ -1,6 +1,5 @@
 import Table from 'cli-table3'
-import { createLogger } from '../adapters/logger/pino.ts'
-import { type Core, openCore } from '../compose.ts'
+import { type Core, commandLineLogger, openCore } from '../compose.ts'
 import { readConfig } from '../config.ts'
 
 /** How long the views may take to show what a command did, so that the service sees it when the command has ended. */
@@ -10,7 +9,7 @@ export const cause = { actor: { kind: 'operator' } } as const
 
 /** Opens the core, does the work, and waits until the views show it. */
 export const withCore = async <Result>(work: (core: Core) => Promise<Result>): Promise<Result> => {
-  const core = await openCore(readConfig(process.env), { logger: createLogger('warn', 2) })
+  const core = await openCore(readConfig(process.env), { logger: commandLineLogger() })
   try {
     const result = await work(core)
     await core.projector.passed(await core.log.head(), CATCH_UP_MS)

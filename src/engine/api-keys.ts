@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type AccountId, type KeyId, MAX_ACTIVE_KEYS } from '../../schemas/primitives.ts'
+import type { AccountId, KeyId } from '../../schemas/primitives.ts'
 import type { Accounts } from './accounts.ts'
 import { sha256 } from './canonical.ts'
 import { newKeyId } from './ids.ts'
@@ -16,8 +16,6 @@ export const createApiKey = async (
   const apiKey = `${keyPrefix}_sk_live_${randomBytes(16).toString('hex')}`
   const command = { type: 'CreateApiKey', keyId, name, hash: sha256(apiKey), lastFour: apiKey.slice(-4) } as const
   const outcome = await accounts.execute(accountId, command, cause)
-  if (!('refuse' in outcome)) return { keyId, apiKey }
-  if (outcome.refuse.code === 'too_many_keys')
-    throw new OperatorError(`The account already has ${MAX_ACTIVE_KEYS} active keys; revoke one first.`)
-  throw OperatorError.of(outcome.refuse)
+  if ('refuse' in outcome) throw OperatorError.of(outcome.refuse)
+  return { keyId, apiKey }
 }

@@ -67,13 +67,16 @@ export class Catalog {
   }
 
   #current(): Promise<CatalogRow[]> {
-    this.#rows ??= this.#reads
+    if (this.#rows) return this.#rows
+    const rows = this.#reads
       .list('catalog', 'byAge', { prefix: '', limit: MAX_FAMILIES })
       .then(entries => entries.map(entry => entry.row))
-    this.#rows.catch(() => {
-      this.#rows = undefined
+    // What failed is asked for again, unless something newer has taken its place.
+    rows.catch(() => {
+      if (this.#rows === rows) this.#rows = undefined
     })
-    return this.#rows
+    this.#rows = rows
+    return rows
   }
 }
 

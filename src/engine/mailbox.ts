@@ -51,7 +51,7 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
   /** Rejects with Unavailable when too many commands wait, or when the log takes none. */
   execute(command: Command, cause: Cause): Promise<Outcome<Event>> {
     if (this.#waiting.length >= MAX_WAITING)
-      return Promise.reject(new Unavailable('too many requests wait for this account'))
+      return Promise.reject(new Unavailable(`too many commands wait for ${this.#stream}`))
     return new Promise((resolve, reject) => {
       this.#waiting.push({ command, cause, resolve, reject })
       if (!this.#working) this.#work()
@@ -93,7 +93,7 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
       this.#offerSnapshot(folded)
       return
     }
-    throw new Unavailable('others write to this account all the time')
+    throw new Unavailable(`others write to ${this.#stream} all the time`)
   }
 
   /** False when another process was there first; then what it wrote is folded in. */

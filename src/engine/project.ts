@@ -22,6 +22,7 @@ export const project = async (
 ): Promise<{ checkpoint: Checkpoint; rows: RowChange[] }> => {
   const last = events.at(-1)
   if (!last) throw new RangeError('there is nothing to project')
+  if (from && last.position <= from.position) throw new RangeError('a checkpoint may not go back')
   const { steps, touched } = plan(events)
   await loadRows(store, touched)
   for (const { event, row } of steps) row.now = row.projection.evolve(row.now, event, row.key)

@@ -26,7 +26,10 @@ export class Reads {
     projector.changes.subscribe(rows => this.#forget(rows))
   }
 
-  /** Resolves at once, and to nothing, when there is nothing to wait for. Rejects with Unavailable. */
+  /**
+   * What to wait for until the views show this process's own writes; undefined when they do already. The wait rejects
+   * with Unavailable.
+   */
   ownWrites(accountId: AccountId): Promise<void> | undefined {
     const position = this.#accounts.lastPosition(accountId)
     return position <= this.#projector.position ? undefined : this.#projector.passed(position, READ_YOUR_WRITES_MS)
@@ -58,5 +61,8 @@ export class Reads {
   }
 }
 
-/** Views whose rows are small and read with nearly every request: they are kept in memory until they change. */
+/**
+ * Views whose rows are small and read with nearly every request: they are kept in memory until they change.
+ * Keys are not among them: a revoked key must not be served from memory.
+ */
 const kept: ReadonlySet<string> = new Set<ViewName>(['accounts', 'balance'])

@@ -16,6 +16,7 @@ import { price } from '../domain/catalog/pricing.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { Refusal } from '../domain/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
+import { Unavailable } from '../ports/faults.ts'
 import type { Accounts } from './accounts.ts'
 import { ApiError } from './api-error.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
@@ -91,6 +92,7 @@ export class Runs {
         asker.accountId,
         {
           type: 'QueueRun',
+          keyId: asker.keyId,
           atMs: clock.nowMs(),
           run: {
             runId,
@@ -118,8 +120,13 @@ export class Runs {
     else if (startNow) starter.unreserve(provider)
     if ('refuse' in outcome) throw refused(outcome.refuse)
     const waitMs = options.waitMs ?? (mode === 'sync' ? SYNC_WAIT_MS : 0)
-    const row = await this.#wait(asker.accountId, outcome.repeatOf ?? runId, { ...options, waitMs })
-    return { row, replayed: outcome.repeatOf !== undefined }
+    const { repeatOf } = outcome
+    const row = await this.#wait(asker.accountId, repeatOf ?? runId, { ...options, waitMs }).catch(error => {
+      if (repeatOf || !(error instanceof Unavailable)) throw error
+      // The run is accepted and charged, whatever the views can show of it; so the client is told its id.
+      return acceptedRow(asker.accountId, runId, receipt, { startNow, atMs: clock.nowMs() })
+    })
+    return { row, replayed: repeatOf !== undefined }
   }
 
   /** What a request asks for and what it costs. Rejects with ApiError where it asks for nothing that there is. */
@@ -203,6 +210,22 @@ export class Runs {
   }
 }
 
+/** A run as it is known from its acceptance alone. */
+const acceptedRow = (
+  accountId: AccountId,
+  runId: RunId,
+  { model, endpoint, totalMicros }: Receipt,
+  { startNow, atMs }: { startNow: boolean; atMs: number },
+): RunRow => ({
+  accountId,
+  runId,
+  status: startNow ? 'processing' : 'queued',
+  model,
+  endpoint,
+  createdAt: new Date(atMs).toISOString(),
+  chargedMicros: totalMicros,
+})
+
 const boundedJson = (path: string, value: object, limit: number): string => {
   const text = JSON.stringify(value)
   if (Buffer.byteLength(text) > limit)
@@ -230,6 +253,8 @@ const refused = (refusal: Refusal): ApiError => {
         credits_balance: balance,
       })
     }
+    case 'key_not_found':
+      return new ApiError('invalid_api_key', 'This API key was revoked.')
     case 'idempotency_mismatch':
       return new ApiError(
         'idempotency_mismatch',

@@ -23,10 +23,13 @@ export const compileFillingCheck = (schema: object): Check => toCheck(filling.co
 /** Like compileFillingCheck, for values that came as text: numbers are read from it. */
 export const compileConvertingCheck = (schema: object): Check => toCheck(converting.compile(schema))
 
+/** Faults that are told of one value. Whoever has more is helped by the first. */
+const MAX_FAULTS = 50
+
 const toCheck =
   (validate: ValidateFunction): Check =>
   value =>
-    validate(value) ? [] : (validate.errors ?? []).map(toFault)
+    validate(value) ? [] : (validate.errors ?? []).slice(0, MAX_FAULTS).map(toFault)
 
 const toFault = ({ instancePath, keyword, params, message }: ErrorObject): Fault => {
   switch (keyword) {

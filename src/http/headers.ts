@@ -1,6 +1,7 @@
 import { ApiError } from '../engine/api-error.ts'
 import type { Context } from './context.ts'
 
+/** Longer than two minutes, proxies in between give up on a silent connection. */
 const MIN_WAIT_SECONDS = 1
 const MAX_WAIT_SECONDS = 120
 

@@ -10,7 +10,7 @@ const POLL_MS = 500
 /** Due rows looked at in one round: more than one process has slots, so that its own cannot hide the others. */
 const ROUND = 500
 
-/** Does what is due, over and over. `handle` says of each row whether it took it on. */
+/** Does what is due, over and over: hands each due row to `handle`, one after another. */
 export class DueLoop {
   readonly #store: ViewStore
   readonly #clock: Clock
@@ -66,7 +66,10 @@ export class DueLoop {
     const entries = await this.#store.list<DueRow>('due', 'byTime', { prefix: '', before, limit: ROUND })
     for (const { key, row } of entries) {
       if (this.#stopped) return
-      await this.#handle(key, row)
+      // One row that cannot be handled now must not hide those behind it.
+      await this.#handle(key, row).catch(error =>
+        this.#logger.error({ err: error, key }, 'due work could not be done now and will be tried again'),
+      )
     }
   }
 }

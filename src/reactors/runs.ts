@@ -16,7 +16,10 @@ import type { Media, Outcome, Provider } from '../ports/provider.ts'
 import type { RowChange, ViewStore } from '../ports/view-store.ts'
 import { DueLoop } from './due-loop.ts'
 
-/** Runs that one process gives to one provider at a time. Those beyond wait in the queue, on the log. */
+/**
+ * Runs that one process gives to one provider at a time: more than most vendors let one customer have at once. Those
+ * beyond wait in the queue, on the log.
+ */
 const SLOTS_PER_PROVIDER = 64
 
 /** A lease outlives a few missed renewals; a run of a dead process waits no longer than this to be found. */
@@ -85,7 +88,7 @@ export class RunsReactor implements Starter {
   }
 
   unreserve(provider: string) {
-    this.#taken.set(provider, (this.#taken.get(provider) ?? 1) - 1)
+    this.#free(provider)
     this.#loop.wake()
   }
 
@@ -107,13 +110,22 @@ export class RunsReactor implements Starter {
       })
   }
 
+  #free(provider: string) {
+    this.#taken.set(provider, (this.#taken.get(provider) ?? 1) - 1)
+  }
+
   async #handle(key: string, row: DueRow): Promise<void> {
     if (this.#working.has(key)) return
     if (row.task === 'watch-run') return this.#takeOver(key, row)
     if (!this.reserve(row.provider)) return
-    const started = (await this.#lease([key])).length > 0 && (await this.#start(row))
-    if (started) this.begin(row, true)
-    else this.#taken.set(row.provider, (this.#taken.get(row.provider) ?? 1) - 1)
+    let started = false
+    try {
+      started = (await this.#lease([key])).length > 0 && (await this.#start(row))
+      if (started) this.begin(row, true)
+    } finally {
+      // Nobody is woken, or the loop would come straight back to this row.
+      if (!started) this.#free(row.provider)
+    }
   }
 
   async #start({ accountId, runId }: DueRow): Promise<boolean> {
@@ -125,8 +137,10 @@ export class RunsReactor implements Starter {
   async #takeOver(key: string, { accountId, runId }: DueRow): Promise<void> {
     if ((await this.#lease([key])).length === 0) return
     const error: RunError = { code: 'interrupted', message: 'The service stopped while it worked on this run.' }
-    await this.#parts.accounts.execute(accountId, { type: 'FailRun', runId, error }, cause)
-    this.#parts.logger.warn({ runId }, 'a lost run was failed and refunded')
+    const outcome = await this.#parts.accounts.execute(accountId, { type: 'FailRun', runId, error }, cause)
+    // It is refused when the run has ended, and only the views do not show it yet.
+    if ('accept' in outcome) this.#parts.logger.warn({ runId }, 'a lost run was failed and refunded')
+    await this.#parts.views.release([key], this.#holder)
   }
 
   async #work(run: RunToDo, stop: AbortSignal): Promise<void> {

@@ -37,6 +37,7 @@ t.test('what is not there is not found, and no path leads out of the store', asy
     '/cdn/outputs/%00.png',
     '/cdn/outputs/%',
     '/cdn/arriving/x',
+    `/cdn/${'a'.repeat(300)}/${'0'.repeat(32)}.png`,
   ]
   for (const path of absent) {
     const { status, text } = await stranger.sendRaw(path)

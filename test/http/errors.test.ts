@@ -273,3 +273,11 @@ t.test('what breaks inside is told in the log, and not to the client', async t =
   t.equal(unavailable.body.error.code, 'unavailable')
   t.notMatch(unavailable.text, /dev/)
 })
+
+t.test('an address that cannot be read is a bad request', async t => {
+  for (const target of ['http://xn--/', 'http://[::1/healthz']) {
+    const { status, text } = await customer.sendRaw(target)
+    t.equal(status, 400, target)
+    t.equal(JSON.parse(text).error.code, 'invalid_request', target)
+  }
+})

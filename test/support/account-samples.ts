@@ -76,10 +76,12 @@ export const queueRun = ({
   atMs = THEN_MS,
   startNow = false,
   earlier,
+  askedWith,
   ...options
-}: RunOptions & { atMs?: number; startNow?: boolean; earlier?: RememberedRequest } = {}) =>
+}: RunOptions & { atMs?: number; startNow?: boolean; earlier?: RememberedRequest; askedWith?: number } = {}) =>
   ({
     type: 'QueueRun',
+    ...(askedWith !== undefined && { keyId: keyId(askedWith) }),
     atMs,
     run: details(options),
     receipt: receipt(options.credits),

@@ -6,7 +6,7 @@ import { Unavailable } from '../../ports/faults.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 
 /** What a key may look like: a folder, and a name that cannot lead out of it. */
-const KEY = /^[a-z]+\/[0-9a-f]{32}\.[a-z0-9]{1,8}$/
+const KEY = /^[a-z]{1,32}\/[0-9a-f]{32}\.[a-z0-9]{1,8}$/
 
 /** Objects as files. An object appears under its name only when it is whole and durable. */
 export const openDiskObjectStore = async (folder: string): Promise<ObjectStore> => {

@@ -1,4 +1,4 @@
-import type { Idempotency, RunError, RunOutput, RunQueued } from '../../../schemas/account-events.ts'
+import type { RunError, RunOutput, RunQueued } from '../../../schemas/account-events.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import type { AccountId, KeyId, RunId } from '../../../schemas/primitives.ts'
 import type { RememberedRequest } from './state.ts'
@@ -17,9 +17,11 @@ export type AccountCommand =
 
 export interface QueueRun {
   type: 'QueueRun'
+  /** The key that the client asks with; it must still be active when the run is accepted. */
+  keyId?: KeyId
   /** Milliseconds since 1970, to tell whether an idempotency key is still remembered. */
   atMs: number
-  run: RunQueued & { idempotency?: Idempotency }
+  run: RunQueued
   receipt: Receipt
   /** True when the asker has a free slot, and will begin the work as soon as the events are durable. */
   startNow: boolean

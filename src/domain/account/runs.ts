@@ -6,7 +6,8 @@ import * as credits from './credits.ts'
 import { type AccountState, REMEMBER_MS, type RememberedRequest } from './state.ts'
 
 export const queue = (command: QueueRun, state: AccountState): Decision<AccountEvent> => {
-  const { run, receipt } = command
+  const { keyId, run, receipt } = command
+  if (keyId && !state.activeKeys.has(keyId)) return refuse('key_not_found')
   const remembered = recall(run.idempotency?.key, command.atMs, state, command.earlier)
   if (remembered)
     return remembered.requestHash === run.idempotency?.requestHash

@@ -15,6 +15,6 @@ export const authenticate = (reads: Reads) => async (ctx: Context, next: Next) =
   const row = await reads.get('keys', sha256(key))
   if (!row || row.revokedAt !== undefined)
     throw new ApiError('invalid_api_key', 'This API key is not known or was revoked.')
-  ctx.state.account = row
+  ctx.state.account = { accountId: row.accountId, keyId: row.keyId }
   return next()
 }

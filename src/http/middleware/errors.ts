@@ -40,7 +40,8 @@ const toApiError = (error: unknown, ctx: Context, logger: Logger): ApiError => {
     logger.warn({ err: error, requestId }, 'unavailable')
     return new ApiError('unavailable', 'The service cannot do this right now. Please try again in a moment.')
   }
-  if (error instanceof URIError) return new ApiError('invalid_request', 'The path is not valid percent-encoding.')
+  if (error instanceof URIError || (error as NodeJS.ErrnoException).code === 'ERR_INVALID_URL')
+    return new ApiError('invalid_request', 'The address of the request cannot be read.')
   logger.error({ err: error, requestId }, 'a request broke')
   return new ApiError('internal_error', 'Something broke on our side. Please give the request_id when you report it.')
 }

@@ -28,7 +28,7 @@ export const jsonBody = async (ctx: Context, next: Next) => {
     )
   }
   // koa-body calls on only when the body was read; the depth is checked before anybody else sees it.
-  await parse(ctx as never, async () => {
+  await parse(ctx, async () => {
     checkValue(ctx.request.body, '', 0)
     await next()
   })

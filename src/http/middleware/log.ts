@@ -13,6 +13,16 @@ export const log = (logger: Logger) => async (ctx: Context, next: Next) => {
   if (!logger.isLevelEnabled(level)) return
   const { requestId, account } = ctx.state
   const ms = Math.round((performance.now() - startMs) * 1000) / 1000
-  const facts = { requestId, method: ctx.method, path: ctx.path, status: ctx.status, ms, accountId: account?.accountId }
+  const facts = {
+    requestId,
+    method: ctx.method,
+    path: pathOf(ctx),
+    status: ctx.status,
+    ms,
+    accountId: account?.accountId,
+  }
   logger[level](facts, 'request')
 }
+
+/** Without the query, and not parsed: a target that no path can be found in has its line too. */
+const pathOf = (ctx: Context) => ctx.url.split('?', 1)[0]

@@ -13,20 +13,22 @@ import type { Context, Middleware, RequestState } from '../context.ts'
 import { idempotencyKey, preferredWaitMs } from '../headers.ts'
 import { jsonBody } from '../middleware/json-body.ts'
 import type { Presenter } from '../present.ts'
-import { expect } from '../validate.ts'
+import { readerOf } from '../validate.ts'
 
-/** When a client should look again after a 202. */
+/** When a client should look again after a 202, as the contract recommends. */
 const POLL_SECONDS = '10'
 
+/** A page that fits on a screen. */
 const DEFAULT_LIMIT = 20
 
 /** Rows looked at for one page of a filtered list, so that a rare status cannot make a request read a whole history. */
 const MAX_SCANNED = 2000
+/** The largest limit, and the one row more that shows that there is more. */
 const SCAN_PAGE = 101
 
-const runRequest = expect(RunRequest, 'body')
-const runQuery = expect(RunQuery, 'query')
-const runsQuery = expect(RunsQuery, 'query')
+const runRequest = readerOf(RunRequest, 'body')
+const runQuery = readerOf(RunQuery, 'query')
+const runsQuery = readerOf(RunsQuery, 'query')
 
 export const runRoutes = (
   router: Router<RequestState>,

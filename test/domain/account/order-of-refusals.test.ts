@@ -57,8 +57,9 @@ const walks: Record<string, Step[]> = {
     [undefined, revokeKey(), opened(), keyCreated()],
   ],
   QueueRun: [
-    ['account_not_found', queueRun({ key: 'a', hash: digest('b') }), ...open],
-    ['idempotency_mismatch', queueRun({ key: 'a', hash: digest('b') }), ...poor],
+    ['account_not_found', queueRun({ askedWith: 1, key: 'a', hash: digest('b') }), ...open],
+    ['key_not_found', queueRun({ askedWith: 1, key: 'a', hash: digest('b') }), ...poor],
+    ['idempotency_mismatch', queueRun({ askedWith: 1, key: 'a', hash: digest('b') }), ...poor, keyCreated()],
     ['run_exists', queueRun({ key: 'b', hash: digest('b') }), ...poor],
     ['insufficient_credits', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor],
     [undefined, queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, granted(10)],

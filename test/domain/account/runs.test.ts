@@ -9,6 +9,8 @@ import {
   failed,
   failRun,
   granted,
+  keyCreated,
+  keyRevoked,
   opened,
   queued,
   queueRun,
@@ -105,4 +107,13 @@ t.test('a finished run leaves the state, and others stay', async t => {
 t.test('an open run has its provider job in the state', async t => {
   const { state } = given(account, ...working, submitted())
   t.same(state.openRuns.get(runId(1)), { chargedMicros: toMicros(10), started: true, jobId: 'job-1' })
+})
+
+t.test('a key that was revoked since the request came in buys nothing', async () => {
+  given(account, ...funded, keyCreated())
+    .when(queueRun({ askedWith: 1 }))
+    .then(...accepted({ after: 90 }))
+  given(account, ...funded, keyCreated(), keyRevoked())
+    .when(queueRun({ askedWith: 1 }))
+    .refused('key_not_found')
 })

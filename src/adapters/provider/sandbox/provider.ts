@@ -2,10 +2,10 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RunErrorCode } from '../../../../schemas/account-events.ts'
 import type { Job, Media, Outcome, Provider } from '../../../ports/provider.ts'
+import type { Picture } from './paint.ts'
 import { createPainter, type Painter } from './painter.ts'
 import { type AspectRatio, chooseAspectRatio, pictureSize, type Resolution } from './picture-size.ts'
-
-type Format = 'png' | 'jpeg' | 'webp'
+import { hashText } from './random.ts'
 
 /** Stands in for the vendors: real media of the promised kind and size, made here, deterministic for a seed. */
 export const createSandboxProvider = (): Provider => {
@@ -21,20 +21,14 @@ const paintAll = async (painter: Painter, { runId, input }: Job, signal: AbortSi
   const prompt = String(input['prompt'])
   const ratio = input['aspect_ratio'] === 'auto' ? chooseAspectRatio(prompt) : (input['aspect_ratio'] as AspectRatio)
   const size = pictureSize(ratio, input['resolution'] as Resolution)
-  const format = input['output_format'] as Format
-  const seed = typeof input['seed'] === 'number' ? input['seed'] : seedOf(runId)
+  const format = input['output_format'] as Picture['format']
+  // Without a seed every run is another picture, and the same run always the same one.
+  const seed = typeof input['seed'] === 'number' ? input['seed'] : hashText(runId)
   const pictures = Array.from({ length: Number(input['num_images']) }, async (_, index): Promise<Media> => {
     const bytes = await painter.paint({ prompt, seed: seed + index, ...size, format }, signal)
     return { mimeType: `image/${format}`, bytes }
   })
   return { kind: 'done', media: await Promise.all(pictures) }
-}
-
-/** Without a seed every run is another picture, and the same run always the same one. */
-const seedOf = (runId: string): number => {
-  let seed = 0
-  for (const character of runId) seed = (seed * 31 + character.charCodeAt(0)) % 2 ** 31
-  return seed
 }
 
 /** Does what the test family's input asks for. */
