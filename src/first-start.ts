@@ -28,7 +28,7 @@ export const welcome = async (core: Core, url: string): Promise<void> => {
 
     curl -s ${url}/v1/run -H 'Authorization: Bearer ${apiKey}' \\
       -H 'Content-Type: application/json' \\
-      -d '{"model": "nano-banana-2", "input": {"prompt": "a lighthouse at dusk"}}'
+      -d '{"model": "nano-banana-2", "input": {"prompt": "a quiet mountain lake at sunrise"}}'
 `)
 }
 

@@ -59,12 +59,12 @@ const readPages = (log: EventLog, from: Position, follower: Follower): Observabl
   })
 
 const watchdog = (log: EventLog, reached: () => Position): Observable<never> => {
-  let before = reached()
+  let headBefore = reached()
   return interval(WATCHDOG_MS).pipe(
     concatMap(async () => {
-      const stoodStill = reached() === before
-      before = reached()
-      if (stoodStill && (await log.head()) > before) throw new Error(`the follower stands still at position ${before}`)
+      // Only what was there a whole interval ago must be taken by now.
+      if (reached() < headBefore) throw new Error(`the follower stands still at position ${reached()}`)
+      headBefore = await log.head()
     }),
     ignoreElements(),
   )
