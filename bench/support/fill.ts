@@ -7,6 +7,7 @@ import { GENESIS } from '../../src/engine/hash-chain.ts'
 import { newAccountId, newRunId } from '../../src/engine/ids.ts'
 import { type Folded, Streams } from '../../src/engine/stream.ts'
 import { BEFORE_FIRST, type EventLog, type NewEvent, NO_STREAM } from '../../src/ports/event-log.ts'
+import { receipt } from './samples.ts'
 
 /** Events of one run, from the debit to its completion. */
 export const EVENTS_PER_RUN = 4
@@ -80,16 +81,6 @@ const queue = (runId: RunId): QueueRun => ({
       output_format: 'png',
     },
   },
-  receipt: {
-    catalogRevision: 0,
-    model: 'nano-banana-2',
-    endpoint: 'nano-banana-2-t2i',
-    lines: [
-      { kind: 'base', amountMicros: 10_000_000 },
-      { kind: 'quantity', parameter: 'num_images', value: 1 },
-      { kind: 'multiplier', parameter: 'resolution', value: '1K', factorMicros: 1_000_000 },
-    ],
-    totalMicros: 10_000_000,
-  },
+  receipt,
   startNow: true,
 })

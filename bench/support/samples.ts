@@ -1,4 +1,18 @@
+import type { Receipt } from '../../schemas/catalog.ts'
 import { newRunId } from '../../src/engine/ids.ts'
+
+/** The price of a plain picture. */
+export const receipt: Receipt = {
+  catalogRevision: 0,
+  model: 'nano-banana-2',
+  endpoint: 'nano-banana-2-t2i',
+  lines: [
+    { kind: 'base', amountMicros: 10_000_000 },
+    { kind: 'quantity', parameter: 'num_images', value: 1 },
+    { kind: 'multiplier', parameter: 'resolution', value: '1K', factorMicros: 1_000_000 },
+  ],
+  totalMicros: 10_000_000,
+}
 
 /** A debit as the ledger holds it, with all that makes up its size. */
 export const debited = () => ({
@@ -7,17 +21,7 @@ export const debited = () => ({
     runId: newRunId(),
     amountMicros: 10_000_000,
     balanceAfterMicros: 90_000_000,
-    receipt: {
-      catalogRevision: 0,
-      model: 'nano-banana-2',
-      endpoint: 'nano-banana-2-t2i',
-      lines: [
-        { kind: 'base', amountMicros: 10_000_000 },
-        { kind: 'quantity', parameter: 'num_images', value: 1 },
-        { kind: 'multiplier', parameter: 'resolution', value: '1K', factorMicros: 1_000_000 },
-      ],
-      totalMicros: 10_000_000,
-    },
+    receipt,
   },
   metadata: {
     at: '2026-01-01T00:00:00.000Z',

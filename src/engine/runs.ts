@@ -201,11 +201,14 @@ export class Runs {
       // The waiting begins before the look, so that no change falls between them.
       const remainingMs = Math.max(0, endMs - performance.now())
       const waiting = watch.begin('runs', runKey(accountId, runId), remainingMs, signal)
-      const row = await this.find(accountId, runId)
-      if (!row) throw new Error(`the run ${runId} is not in the views, which have passed it`)
-      const ended = row.status === 'completed' || row.status === 'failed' || remainingMs === 0
-      if (ended) waiting.end()
-      if (ended || !(await waiting.changed)) return row
+      try {
+        const row = await this.find(accountId, runId)
+        if (!row) throw new Error(`the run ${runId} is not in the views, which have passed it`)
+        const ended = row.status === 'completed' || row.status === 'failed' || remainingMs === 0
+        if (ended || !(await waiting.changed)) return row
+      } finally {
+        waiting.end()
+      }
     }
   }
 }

@@ -38,9 +38,10 @@ export class Watch {
       resolve = done
     })
     const end = (hasChanged: boolean) => {
+      // Whoever comes second must not take away a set that others wait in by now.
+      if (!waiters.delete(end)) return
       clearTimeout(timer)
       signal?.removeEventListener('abort', giveUp)
-      waiters.delete(end)
       if (waiters.size === 0) this.#waiters.delete(address)
       resolve(hasChanged)
     }
