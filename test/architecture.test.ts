@@ -24,7 +24,7 @@ const layers = [
 ]
 
 /** Vendors that one file keeps to itself, so that another can take their place. */
-const keptByOne = ['lmdb', 'pino', 'piscina', 'canonicalize', 'typeid-js', 'koa-body', 'cli-table3']
+const keptByOne = ['lmdb', 'pino', 'piscina', 'safe-stable-stringify', 'typeid-js', 'koa-body', 'cli-table3']
 
 /** Vendors that belong to some parts of the tree, whose own language they are. Their types may be named anywhere. */
 const keptByFolder: Record<string, string[]> = {

@@ -14,7 +14,7 @@ export interface Chained {
  * The link of an event: SHA-256 over the hash before it and the canonical JSON (RFC 8785) of its type, data and
  * metadata without the hash itself. A changed, dropped or reordered event breaks the chain at a known place.
  */
-export const link = (previousHash: string, event: Chained): string => {
-  const { type, data, metadata } = event
-  return sha256(previousHash + canonicalJson({ type, data, metadata: { ...metadata, hash: undefined } }))
+export const link = (previousHash: string, { type, data, metadata }: Chained): string => {
+  const { hash: _, ...facts } = metadata as { hash?: string }
+  return sha256(previousHash + canonicalJson({ data, metadata: facts, type }))
 }

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import canonicalize from 'canonicalize'
+import fc from 'fast-check'
 import t from 'tap'
 import { canonicalJson, sha256 } from '../../src/engine/canonical.ts'
 import { GENESIS, link } from '../../src/engine/hash-chain.ts'
@@ -20,6 +22,13 @@ t.test('the canonical form is that of RFC 8785', async t => {
   t.equal(
     canonicalJson(Object.fromEntries(keys.map(key => [key, 0]))),
     '{"\\r":0,"1":0,"\u0080":0,"\u00f6":0,"\u20ac":0,"\u{1f600}":0,"\ufb33":0}',
+  )
+})
+
+t.test('it is the form that another implementation of RFC 8785 gives', async () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ stringUnit: 'binary' }), value => canonicalJson(value) === canonicalize(value)),
+    { numRuns: 2000 },
   )
 })
 
@@ -57,6 +66,11 @@ t.test('equal values have one form, whatever the order of their fields', async t
 t.test('what is no JSON has no form', async t => {
   for (const value of [undefined, Number.NaN, Number.POSITIVE_INFINITY, '\ud800', () => 1])
     t.throws(() => canonicalJson(value))
+})
+
+t.test('half a character has no form, and the text that looks like one has', async t => {
+  t.throws(() => canonicalJson({ text: '\\\ud800' }))
+  t.equal(canonicalJson('\\ud800'), String.raw`"\\ud800"`)
 })
 
 t.test('SHA-256 is that of FIPS 180-4, over UTF-8', async t => {
