@@ -11,7 +11,7 @@ import { statement } from './statement.ts'
  * Raised whenever a projection gives other rows for the same log than before: the views are then built anew at the
  * next start.
  */
-export const PROJECTIONS_VERSION = 1
+export const PROJECTIONS_VERSION = 2
 
 /** Every projection. */
 export const projections: Projection[] = [accounts, balance, catalog, due, keys, runs, statement]

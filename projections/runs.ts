@@ -14,10 +14,11 @@ export const runs: Projection<'runs'> = {
       case 'CreditsDebited':
         return charged(event)
       case 'RunQueued': {
-        const { metadata, idempotency } = event.data
+        const { mode, metadata, idempotency } = event.data
         return (
           row && {
             ...row,
+            mode,
             ...(metadata && { metadata }),
             ...(idempotency && { request: { key: idempotency.key, hash: idempotency.requestHash } }),
           }

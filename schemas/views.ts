@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { RunError, RunOutput } from './account-events.ts'
-import { Family, Receipt } from './catalog.ts'
+import { Family, Mode, Receipt } from './catalog.ts'
 import { AccountId, Closed, KeyId, Micros, OneOf, RunId, Sha256, Slug, Timestamp } from './primitives.ts'
 
 /** Who an account is. Key: the account id. */
@@ -42,6 +42,8 @@ export const RunRow = Closed({
   status: RunStatus,
   model: Slug,
   endpoint: Slug,
+  /** Missing between a debit and the RunQueued that follows it in the same append. */
+  mode: Type.Optional(Mode),
   createdAt: Timestamp,
   startedAt: Type.Optional(Timestamp),
   completedAt: Type.Optional(Timestamp),

@@ -11,6 +11,7 @@ import type { Config } from './config.ts'
 import { Accounts } from './engine/accounts.ts'
 import { Catalog } from './engine/catalog.ts'
 import { Projector } from './engine/projector.ts'
+import { Quotes } from './engine/quotes.ts'
 import { Reads } from './engine/reads.ts'
 import { Runs } from './engine/runs.ts'
 import { accountSnapshots } from './engine/snapshots.ts'
@@ -83,10 +84,11 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const reactor = new RunsReactor({ providers, accounts, views, objects, clock, logger })
   const { usdPerCreditMicros } = config
   const watch = new Watch(projector.changes)
-  const runs = new Runs({ accounts, catalog, reads, watch, starter: reactor, clock, usdPerCreditMicros })
+  const quotes = new Quotes({ catalog, reads, usdPerCreditMicros })
+  const runs = new Runs({ accounts, quotes, reads, watch, starter: reactor, clock })
   const present = new Presenter(publicUrl, usdPerCreditMicros)
   const checks = { log: () => log.head(), views: () => views.checkpoint(), objects: () => objects.check() }
-  const app = createApp({ runs, reads, catalog, objects, present, logger, checks })
+  const app = createApp({ runs, quotes, reads, catalog, objects, present, logger, checks })
   return {
     app,
     start: () => reactor.start(projector.changes),

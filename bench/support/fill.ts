@@ -42,8 +42,8 @@ export const fillLog = async (log: EventLog, { runs, accounts }: { runs: number;
       const decision = account.decide(command, folded.state)
       if ('refuse' in decision) throw new Error(decision.refuse.code)
       for (const event of decision.accept) {
-        const extended = streams.extend(folded, event, at, cause)
-        batch.push(extended.recorded)
+        const extended = streams.extend(stream, folded, event, at, cause)
+        batch.push(extended.event)
         folded = extended.folded
       }
     }

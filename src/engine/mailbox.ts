@@ -1,8 +1,8 @@
-import type { Position } from '../../schemas/recorded.ts'
-import type { Accepted, Decision } from '../domain/decider.ts'
+import type { Position, Recorded } from '../../schemas/recorded.ts'
+import type { Accepted } from '../domain/decider.ts'
 import type { Refusal } from '../domain/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
-import { BEFORE_FIRST, type NewEvent, NO_STREAM, RevisionConflict } from '../ports/event-log.ts'
+import { BEFORE_FIRST, NO_STREAM, RevisionConflict } from '../ports/event-log.ts'
 import { Unavailable } from '../ports/faults.ts'
 import type { Cause, Folded, Streams } from './stream.ts'
 
@@ -15,12 +15,20 @@ const MAX_BATCH = 500
 /** How often a batch is decided again after another process wrote first. Each time that process got on, so nobody is stuck. */
 const MAX_CONFLICTS = 20
 
-/** What came of a command: a refusal, or the events that are now durable, up to a position in the log. */
-export type Outcome<Event> = { refuse: Refusal } | (Accepted<Event> & { position: Position })
+/**
+ * What came of a command: a refusal, or the events that are now durable, up to a position in the log. They all bear that
+ * position, since an append is one step to those who wait for it.
+ */
+export type Outcome<Event extends { type: string; data: unknown }> =
+  | { refuse: Refusal }
+  | (Accepted<Recorded<Event>> & { position: Position })
 
-type Decided<Event> = Decision<Event> | { broken: unknown }
+type Decided<Event extends { type: string; data: unknown }> =
+  | { refuse: Refusal }
+  | Accepted<Recorded<Event>>
+  | { broken: unknown }
 
-interface Waiting<Command, Event> {
+interface Waiting<Command, Event extends { type: string; data: unknown }> {
   command: Command
   cause: Cause
   resolve(outcome: Outcome<Event>): void
@@ -85,6 +93,7 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
       const before = await this.#load()
       const { outcomes, events, folded } = this.#decide(batch, before)
       if (events.length > 0 ? !(await this.#append(events, before, folded)) : !(await this.#isCurrent(before))) continue
+      for (const event of events) event.position = this.position
       batch.forEach((waiting, index) => {
         const outcome = outcomes[index] as Decided<Event>
         if ('broken' in outcome) waiting.reject(outcome.broken)
@@ -97,7 +106,7 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
   }
 
   /** False when another process was there first; then what it wrote is folded in. */
-  async #append(events: NewEvent[], before: Folded<State>, after: Folded<State>): Promise<boolean> {
+  async #append(events: Recorded<Event>[], before: Folded<State>, after: Folded<State>): Promise<boolean> {
     try {
       const { position } = await this.#streams.append(this.#stream, events, before.revision)
       this.#take({ ...after, position })
@@ -120,7 +129,7 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
 
   #decide(batch: Waiting<Command, Event>[], before: Folded<State>) {
     const at = new Date(this.#clock.nowMs()).toISOString()
-    const events: NewEvent[] = []
+    const events: Recorded<Event>[] = []
     let folded = before
     const outcomes = batch.map(({ command, cause }): Decided<Event> => {
       try {
@@ -128,13 +137,13 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
         if ('refuse' in decision) return decision
         let after = folded
         const recorded = decision.accept.map(event => {
-          const extended = this.#streams.extend(after, event, at, cause)
+          const extended = this.#streams.extend(this.#stream, after, event, at, cause)
           after = extended.folded
-          return extended.recorded
+          return extended.event
         })
         events.push(...recorded)
         folded = after
-        return decision
+        return { ...decision, accept: recorded }
       } catch (broken) {
         // A bug that one command brings out must not take those down that wait beside it.
         return { broken }

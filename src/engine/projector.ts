@@ -8,6 +8,15 @@ import { type Checkpoint, CheckpointMoved, type RowChange, type ViewStore } from
 import { follow } from './follow.ts'
 import { project } from './project.ts'
 
+/**
+ * How long news may gather before it is taken, when nobody waits for it: a page costs nearly as much for one event as
+ * for fifty, and a run that begins and ends in one page is written once.
+ */
+const GATHER_MS = 20
+
+/** A page as long as this did not come from waiting, but from behind. */
+const BEHIND_EVENTS = 500
+
 /** How often a long catch-up says how far it is. */
 const PROGRESS_MS = 5000
 
@@ -22,6 +31,7 @@ export class Projector {
   #taking: Promise<void> = Promise.resolve()
   #waiters: { position: Position; resolve: () => void }[] = []
   #progressAtMs = 0
+  #stopGathering: () => void = () => undefined
   #onDamage: (error: Damaged) => void = () => undefined
 
   constructor(log: EventLog, store: ViewStore, logger: Logger) {
@@ -52,7 +62,7 @@ export class Projector {
       from: () => this.#reread(),
       take: events => {
         this.#taking = this.#take(events, head)
-        return this.#taking
+        return this.#taking.then(() => this.#gather(events.length))
       },
       onDrop: error => this.#onDrop(error),
     }).subscribe()
@@ -76,6 +86,7 @@ export class Projector {
 
   async stop(): Promise<void> {
     this.#subscription?.unsubscribe()
+    this.#stopGathering()
     await this.#taking.catch(() => undefined)
   }
 
@@ -86,6 +97,18 @@ export class Projector {
       this.#progressAtMs = performance.now()
       this.#logger.info({ position: checkpoint.position, of: goal }, 'building the views')
     }
+  }
+
+  /** The next page is not read before this resolves. */
+  async #gather(taken: number): Promise<void> {
+    if (this.#waiters.length > 0 || taken >= BEHIND_EVENTS) return
+    await new Promise<void>(resolve => {
+      const timer = setTimeout(resolve, GATHER_MS)
+      this.#stopGathering = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   #advance(checkpoint: Checkpoint | undefined, rows: RowChange[]) {
@@ -112,6 +135,7 @@ export class Projector {
 
   #whenPassed(position: Position): Promise<void> {
     if (position <= this.position) return Promise.resolve()
+    this.#stopGathering()
     return new Promise(resolve => this.#waiters.push({ position, resolve }))
   }
 

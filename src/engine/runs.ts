@@ -1,18 +1,11 @@
-import { requestPlaces, runKey } from '../../projections/runs.ts'
+import { requestPlaces, runKey, runs as runView } from '../../projections/runs.ts'
+import type { AccountEvent } from '../../schemas/account-events.ts'
 import type { RunRequest } from '../../schemas/api/run.ts'
-import type { Endpoint, Receipt } from '../../schemas/catalog.ts'
-import {
-  type AccountId,
-  type KeyId,
-  MAX_INPUT_BYTES,
-  MAX_METADATA_BYTES,
-  type RunId,
-} from '../../schemas/primitives.ts'
+import type { AccountId, KeyId, RunId } from '../../schemas/primitives.ts'
+import type { Recorded } from '../../schemas/recorded.ts'
 import type { DueRow, RunRow } from '../../schemas/views.ts'
 import { recall } from '../domain/account/runs.ts'
 import type { RememberedRequest } from '../domain/account/state.ts'
-import { chooseEndpoint } from '../domain/catalog/choose-endpoint.ts'
-import { price } from '../domain/catalog/pricing.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { Refusal } from '../domain/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -20,8 +13,8 @@ import { Unavailable } from '../ports/faults.ts'
 import type { Accounts } from './accounts.ts'
 import { ApiError } from './api-error.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
-import type { Catalog } from './catalog.ts'
 import { newRunId } from './ids.ts'
+import type { Quotes } from './quotes.ts'
 import type { Reads } from './reads.ts'
 import type { Watch } from './watch.ts'
 
@@ -36,8 +29,8 @@ export interface RunOptions {
   idempotencyKey?: string | undefined
   /** How long the answer may be held; undefined leaves it to the endpoint's mode. */
   waitMs?: number | undefined
-  /** Ends the waiting, and nothing else. */
-  signal?: AbortSignal | undefined
+  /** A signal that ends the waiting, and nothing else. */
+  gone?: (() => AbortSignal) | undefined
 }
 
 /** Whoever does the work: see `src/reactors/runs.ts`. */
@@ -45,26 +38,31 @@ export interface Starter {
   /** Takes one of the provider's free slots; false when there is none. */
   reserve(provider: string): boolean
   unreserve(provider: string): void
-  /** Begins a run whose start is durable, in a slot that was reserved. */
-  begin(run: RunToDo): void
+  /** Begins a run whose start is durable, in a slot that was reserved. Resolves to the events that ended it. */
+  begin(run: RunToDo): Promise<Recorded<AccountEvent>[]>
 }
 
 export type RunToDo = Pick<DueRow, 'accountId' | 'runId' | 'endpoint' | 'provider' | 'timeoutMs' | 'input'>
+
+/** A run as far as it is. `replayed` when an earlier, equal request had begun it. */
+export interface RunAnswer {
+  row: RunRow
+  replayed: boolean
+}
 
 /** How long the answer to a sync run is held when the client does not say. */
 const SYNC_WAIT_MS = 60_000
 
 export interface RunsParts {
   accounts: Accounts
-  catalog: Catalog
+  quotes: Quotes
   reads: Reads
   watch: Watch
   starter: Starter
   clock: Clock
-  usdPerCreditMicros: number
 }
 
-/** Takes requests for runs: recalls, prices, queues and waits. */
+/** Takes requests for runs: recalls, queues, begins and waits. */
 export class Runs {
   readonly #parts: RunsParts
 
@@ -73,17 +71,17 @@ export class Runs {
   }
 
   /** Runs a model. Resolves to the run as far as it is when the waiting ends. Rejects with ApiError or Unavailable. */
-  async run(asker: Asker, request: RunRequest, options: RunOptions): Promise<{ row: RunRow; replayed: boolean }> {
+  async run(asker: Asker, request: RunRequest, options: RunOptions): Promise<RunAnswer> {
+    const { accounts, quotes, starter, clock } = this.#parts
     const { idempotencyKey: key } = options
     const idempotency = key === undefined ? undefined : { key, requestHash: sha256(canonicalJson(request)) }
     const earlier = key === undefined ? undefined : await this.#recall(asker.accountId, key)
     if (idempotency && earlier) {
       if (earlier.requestHash !== idempotency.requestHash) throw refused({ code: 'idempotency_mismatch' })
-      return { row: await this.#wait(asker.accountId, earlier.runId, options), replayed: true }
+      return this.#replay(asker.accountId, earlier.runId, options)
     }
 
-    const { endpoint, input, receipt } = await this.price(asker.accountId, request)
-    const { accounts, starter, clock } = this.#parts
+    const { endpoint, input, receipt } = await quotes.quote(asker.accountId, request)
     const { provider, timeoutMs, mode } = endpoint
     const runId = newRunId()
     const startNow = mode === 'sync' && starter.reserve(provider)
@@ -115,66 +113,40 @@ export class Runs {
         if (startNow) starter.unreserve(provider)
         throw error
       })
-    const begins = startNow && !('refuse' in outcome) && outcome.repeatOf === undefined
-    if (begins) starter.begin({ accountId: asker.accountId, runId, endpoint: endpoint.id, provider, timeoutMs, input })
-    else if (startNow) starter.unreserve(provider)
+    const isAccepted = !('refuse' in outcome) && outcome.repeatOf === undefined
+    if (startNow && !isAccepted) starter.unreserve(provider)
     if ('refuse' in outcome) throw refused(outcome.refuse)
-    const waitMs = options.waitMs ?? (mode === 'sync' ? SYNC_WAIT_MS : 0)
-    const { repeatOf } = outcome
-    const row = await this.#wait(asker.accountId, repeatOf ?? runId, { ...options, waitMs }).catch(error => {
-      if (repeatOf || !(error instanceof Unavailable)) throw error
-      // The run is accepted and charged, whatever the views can show of it; so the client is told its id.
-      return acceptedRow(asker.accountId, runId, receipt, { startNow, atMs: clock.nowMs() })
-    })
-    return { row, replayed: repeatOf !== undefined }
-  }
+    if (outcome.repeatOf) return this.#replay(asker.accountId, outcome.repeatOf, options)
 
-  /** What a request asks for and what it costs. Rejects with ApiError where it asks for nothing that there is. */
-  async price(
-    accountId: AccountId,
-    { model, input: given, metadata, webhook_url }: RunRequest,
-  ): Promise<{ endpoint: Endpoint; input: Record<string, unknown>; receipt: Receipt }> {
-    const { catalog, reads, usdPerCreditMicros } = this.#parts
-    if (metadata) boundedJson('/metadata', metadata, MAX_METADATA_BYTES)
-    const inputJson = boundedJson('/input', given, MAX_INPUT_BYTES)
-    if (webhook_url !== undefined) checkWebhookUrl(webhook_url)
-    const account = await reads.get('accounts', accountId)
-    const offer = await catalog.find(model, account?.tester ?? false)
-    if (!offer)
-      throw new ApiError(
-        'model_not_found',
-        `There is no model ${JSON.stringify(model)}; GET /v1/models lists those there are.`,
-      )
-    const endpoint = chooseEndpoint(offer.family, given)
-    if (!endpoint) {
-      const kinds = offer.family.endpoints.map(one => one.kind).join(', ')
-      const message = `${offer.family.id} has only these kinds: ${kinds}. With image_url an image-to-* kind is chosen, else a text-to-* one.`
-      throw new ApiError('invalid_input', message, {
-        errors: [{ path: '/input', message: 'asks for a kind that the model does not have' }],
+    const row = foldRun(outcome.accept) as RunRow
+    if (startNow) {
+      const ended = starter.begin({
+        accountId: asker.accountId,
+        runId,
+        endpoint: endpoint.id,
+        provider,
+        timeoutMs,
+        input,
       })
+      const events = await within(options.waitMs ?? defaultWaitMs(row), ended)
+      return { row: foldRun(events ?? [], row) as RunRow, replayed: false }
     }
-    // A copy, since defaults are filled in.
-    const input: Record<string, unknown> = JSON.parse(inputJson)
-    const errors = catalog.fill(endpoint, input)
-    if (errors.length > 0)
-      throw new ApiError('invalid_input', `The input does not fit the parameters_schema of ${endpoint.id}.`, {
-        errors: errors.map(({ path, message }) => ({ path: `/input${path}`, message })),
-      })
-    const { lines, totalMicros } = price(endpoint.pricing, input, usdPerCreditMicros)
-    const receipt = {
-      catalogRevision: offer.revision,
-      model: offer.family.id,
-      endpoint: endpoint.id,
-      lines,
-      totalMicros,
-    }
-    return { endpoint, input, receipt }
+    const waited = this.#wait(row, options).catch(error => {
+      // The run is accepted and charged, whatever the views can show of it; so the client is told its id.
+      if (error instanceof Unavailable) return row
+      throw error
+    })
+    return { row: await waited, replayed: false }
   }
 
   /** An account's own run; undefined for any other, whether it exists or not. */
   async find(accountId: AccountId, runId: RunId): Promise<RunRow | undefined> {
     await this.#parts.reads.ownWrites(accountId)
     return this.#parts.reads.get('runs', runKey(accountId, runId))
+  }
+
+  async #replay(accountId: AccountId, runId: RunId, options: RunOptions): Promise<RunAnswer> {
+    return { row: await this.#wait(await this.#see(accountId, runId), options), replayed: true }
   }
 
   async #recall(accountId: AccountId, key: string): Promise<RememberedRequest | undefined> {
@@ -194,57 +166,52 @@ export class Runs {
   }
 
   /** The run as it is when it has ended, or when the waiting has. */
-  async #wait(accountId: AccountId, runId: RunId, { waitMs = SYNC_WAIT_MS, signal }: RunOptions): Promise<RunRow> {
+  async #wait(row: RunRow, { waitMs = defaultWaitMs(row), gone }: RunOptions): Promise<RunRow> {
     const { watch } = this.#parts
+    const { accountId, runId } = row
     const endMs = performance.now() + waitMs
-    while (true) {
+    const signal = gone?.()
+    let latest = row
+    while (!hasEnded(latest)) {
       // The waiting begins before the look, so that no change falls between them.
-      const remainingMs = Math.max(0, endMs - performance.now())
-      const waiting = watch.begin('runs', runKey(accountId, runId), remainingMs, signal)
+      const waiting = watch.begin('runs', runKey(accountId, runId), Math.max(0, endMs - performance.now()), signal)
       try {
-        const row = await this.find(accountId, runId)
-        if (!row) throw new Error(`the run ${runId} is not in the views, which have passed it`)
-        const ended = row.status === 'completed' || row.status === 'failed' || remainingMs === 0
-        if (ended || !(await waiting.changed)) return row
+        latest = await this.#see(accountId, runId)
+        if (!hasEnded(latest) && !(await waiting.changed)) break
       } finally {
         waiting.end()
       }
     }
+    return latest
+  }
+
+  /** A run that is known to exist. */
+  async #see(accountId: AccountId, runId: RunId): Promise<RunRow> {
+    const row = await this.find(accountId, runId)
+    if (!row) throw new Error(`the run ${runId} is not in the views, which have passed it`)
+    return row
   }
 }
 
-/** A run as it is known from its acceptance alone. */
-const acceptedRow = (
-  accountId: AccountId,
-  runId: RunId,
-  { model, endpoint, totalMicros }: Receipt,
-  { startNow, atMs }: { startNow: boolean; atMs: number },
-): RunRow => ({
-  accountId,
-  runId,
-  status: startNow ? 'processing' : 'queued',
-  model,
-  endpoint,
-  createdAt: new Date(atMs).toISOString(),
-  chargedMicros: totalMicros,
-})
+/** Image and text come while the client waits; for the rest it is told to come again. */
+const defaultWaitMs = ({ mode }: RunRow) => (mode === 'sync' ? SYNC_WAIT_MS : 0)
 
-const boundedJson = (path: string, value: object, limit: number): string => {
-  const text = JSON.stringify(value)
-  if (Buffer.byteLength(text) > limit)
-    throw new ApiError('invalid_request', `${path} is larger than ${limit} bytes.`, {
-      errors: [{ path, message: `must be at most ${limit} bytes of JSON` }],
-    })
-  return text
-}
+const hasEnded = ({ status }: RunRow) => status === 'completed' || status === 'failed'
 
-const checkWebhookUrl = (text: string) => {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
-    throw new ApiError('invalid_request', 'webhook_url must be an http or https URL.', {
-      errors: [{ path: '/webhook_url', message: 'must be an http or https URL' }],
-    })
-}
+/** A run as its own events tell it, by the rule that its view is made with. */
+const foldRun = (events: Recorded[], known?: RunRow): RunRow | undefined =>
+  events.reduce<RunRow | undefined>((row, event) => runView.evolve(row, event, ''), known)
+
+/** What a promise comes to; undefined when it takes too long or fails. */
+const within = <Value>(timeoutMs: number, promise: Promise<Value>): Promise<Value | undefined> =>
+  new Promise(resolve => {
+    const timer = setTimeout(() => resolve(undefined), timeoutMs)
+    const settle = (value?: Value) => {
+      clearTimeout(timer)
+      resolve(value)
+    }
+    promise.then(settle, () => settle())
+  })
 
 const refused = (refusal: Refusal): ApiError => {
   switch (refusal.code) {

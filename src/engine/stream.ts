@@ -60,14 +60,16 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
     return { folded: await this.#foldTail(stream, nothing), snapshotRevision: NO_STREAM }
   }
 
-  /** An event in the form in which it enters the log after what is folded so far, and the fold with it. */
-  extend(folded: Folded<State>, event: Event, at: string, { actor, requestId }: Cause) {
-    const facts = { at, actor, ...(requestId !== undefined && { requestId }) }
-    const hash = link(folded.hash, { ...event, metadata: facts })
-    const recorded: NewEvent & Happened<Event> = { id: randomUUID(), ...event, metadata: { ...facts, hash } }
+  /** An event as it enters the log after what is folded so far, and the fold with it. The log gives it its position. */
+  extend(stream: string, folded: Folded<State>, { type, data }: Event, at: string, { actor, requestId }: Cause) {
+    const facts = requestId === undefined ? { at, actor } : { at, actor, requestId }
+    const hash = link(folded.hash, { type, data, metadata: facts })
+    const revision = folded.revision + 1
+    const metadata = { ...facts, hash }
+    const recorded = { id: randomUUID(), stream, revision, position: BEFORE_FIRST, type, data, metadata }
     checkNew(recorded)
-    const state = this.decider.evolve(folded.state, recorded)
-    return { recorded, folded: { ...folded, revision: folded.revision + 1, hash, state } }
+    const event = recorded as Recorded<Event> & typeof recorded
+    return { event, folded: { ...folded, revision, hash, state: this.decider.evolve(folded.state, event) } }
   }
 
   /**

@@ -1,6 +1,7 @@
 import Router from '@koa/router'
 import Koa from 'koa'
 import type { Catalog } from '../engine/catalog.ts'
+import type { Quotes } from '../engine/quotes.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Runs } from '../engine/runs.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -19,6 +20,7 @@ import { runRoutes } from './routes/runs.ts'
 
 export interface AppParts {
   runs: Runs
+  quotes: Quotes
   reads: Reads
   catalog: Catalog
   objects: ObjectStore
@@ -28,14 +30,23 @@ export interface AppParts {
 }
 
 /** The HTTP service. What stands behind `keyed` needs an API key; the rest is open. */
-export const createApp = ({ runs, reads, catalog, objects, present, logger, checks }: AppParts): Koa<RequestState> => {
+export const createApp = ({
+  runs,
+  quotes,
+  reads,
+  catalog,
+  objects,
+  present,
+  logger,
+  checks,
+}: AppParts): Koa<RequestState> => {
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   const keyed = authenticate(reads)
   healthRoutes(router, checks)
   cdnRoutes(router, objects)
   balanceRoutes(router, keyed, reads)
   modelRoutes(router, keyed, catalog, reads, present)
-  runRoutes(router, keyed, runs, reads, present)
+  runRoutes(router, keyed, runs, quotes, reads, present)
 
   const app = new Koa<RequestState>()
   app.use(requestId)

@@ -2,7 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Observable } from 'rxjs'
 import { runTask } from '../../projections/due.ts'
-import type { Artifact, RunError } from '../../schemas/account-events.ts'
+import type { AccountEvent, Artifact, RunError } from '../../schemas/account-events.ts'
+import type { Recorded } from '../../schemas/recorded.ts'
 import type { DueRow } from '../../schemas/views.ts'
 import type { AccountCommand } from '../domain/account/commands.ts'
 import type { Accounts } from '../engine/accounts.ts'
@@ -46,7 +47,7 @@ interface Working {
   leased: boolean
   /** Aborted with the outcome that the run then has. */
   abort: AbortController
-  done: Promise<void>
+  done: Promise<unknown>
 }
 
 /** Hands runs to providers and records what comes of them. */
@@ -92,22 +93,24 @@ export class RunsReactor implements Starter {
     this.#loop.wake()
   }
 
-  begin(run: RunToDo, leased = false) {
+  begin(run: RunToDo, leased = false): Promise<Recorded<AccountEvent>[]> {
     const key = runTask(run.runId)
     const abort = new AbortController()
     const deadline = setTimeout(() => abort.abort(late(run.timeoutMs)), run.timeoutMs)
-    const work: Working = { sinceMs: performance.now(), leased, abort, done: Promise.resolve() }
-    this.#working.set(key, work)
-    work.done = this.#work(run, abort.signal)
-      .catch(error =>
-        this.#parts.logger.error({ err: error, runId: run.runId }, 'a run could not be brought to its end'),
-      )
+    const done = this.#work(run, abort.signal)
+      .catch(error => {
+        this.#parts.logger.error({ err: error, runId: run.runId }, 'a run could not be brought to its end')
+        return []
+      })
       .finally(() => {
         clearTimeout(deadline)
         this.#working.delete(key)
         this.unreserve(run.provider)
         if (work.leased) this.#parts.views.release([key], this.#holder).catch(() => undefined)
       })
+    const work: Working = { sinceMs: performance.now(), leased, abort, done }
+    this.#working.set(key, work)
+    return done
   }
 
   #free(provider: string) {
@@ -130,7 +133,7 @@ export class RunsReactor implements Starter {
 
   async #start({ accountId, runId }: DueRow): Promise<boolean> {
     const outcome = await this.#parts.accounts.execute(accountId, { type: 'StartRun', runId }, cause)
-    return 'accept' in outcome
+    return !('refuse' in outcome)
   }
 
   /** A started run that nobody holds was lost with its process. Its provider may have been paid; the client was not served. */
@@ -139,14 +142,14 @@ export class RunsReactor implements Starter {
     const error: RunError = { code: 'interrupted', message: 'The service stopped while it worked on this run.' }
     const outcome = await this.#parts.accounts.execute(accountId, { type: 'FailRun', runId, error }, cause)
     // It is refused when the run has ended, and only the views do not show it yet.
-    if ('accept' in outcome) this.#parts.logger.warn({ runId }, 'a lost run was failed and refunded')
+    if (!('refuse' in outcome)) this.#parts.logger.warn({ runId }, 'a lost run was failed and refunded')
     await this.#parts.views.release([key], this.#holder)
   }
 
-  async #work(run: RunToDo, stop: AbortSignal): Promise<void> {
+  async #work(run: RunToDo, stop: AbortSignal): Promise<Recorded<AccountEvent>[]> {
     const { accountId, runId } = run
     const outcome = await this.#askProvider(run, stop)
-    await this.#record(accountId, await this.#toCommand(runId, outcome), stop)
+    return this.#record(accountId, await this.#toCommand(runId, outcome), stop)
   }
 
   async #toCommand(runId: RunToDo['runId'], outcome: Outcome): Promise<AccountCommand> {
@@ -187,13 +190,17 @@ export class RunsReactor implements Starter {
   }
 
   /** Records an outcome, however long the log takes no writes. A refusal means that another process ended the run. */
-  async #record(accountId: RunToDo['accountId'], command: AccountCommand, stop: AbortSignal): Promise<void> {
+  async #record(
+    accountId: RunToDo['accountId'],
+    command: AccountCommand,
+    stop: AbortSignal,
+  ): Promise<Recorded<AccountEvent>[]> {
     while (true) {
       try {
         const outcome = await this.#parts.accounts.execute(accountId, command, cause)
-        if ('refuse' in outcome)
-          this.#parts.logger.warn({ command: command.type, ...outcome.refuse }, 'an outcome came too late')
-        return
+        if (!('refuse' in outcome)) return outcome.accept
+        this.#parts.logger.warn({ command: command.type, ...outcome.refuse }, 'an outcome came too late')
+        return []
       } catch (error) {
         if (!(error instanceof Unavailable) || stop.aborted) throw error
         await delay(RECORD_RETRY_MS)

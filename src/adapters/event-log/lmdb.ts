@@ -12,12 +12,6 @@ const PAGE_CHARACTERS = 4 * 1024 * 1024
 /** How soon the appends of another process are noticed; those of this process are at once. */
 const POLL_MS = 100
 
-/**
- * How long a follower lets news gather before it reads on. What it does with a page costs nearly as much for one event
- * as for fifty.
- */
-const GATHER_MS = 2
-
 /** Appends that may wait for a commit. One takes about a kilobyte; past this the log is not keeping up. */
 const MAX_WAITING = 50_000
 
@@ -175,7 +169,6 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
           if (signal.aborted) return
         }
         await news
-        await delay(GATHER_MS)
       }
     },
 

@@ -6,6 +6,7 @@ import type { RunRow } from '../../../schemas/views.ts'
 import { fromMicros } from '../../domain/money.ts'
 import { ApiError } from '../../engine/api-error.ts'
 import { parseRunId } from '../../engine/ids.ts'
+import type { Quotes } from '../../engine/quotes.ts'
 import type { Reads } from '../../engine/reads.ts'
 import type { Runs } from '../../engine/runs.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
@@ -34,6 +35,7 @@ export const runRoutes = (
   router: Router<RequestState>,
   keyed: Middleware,
   runs: Runs,
+  quotes: Quotes,
   reads: Reads,
   present: Presenter,
 ) => {
@@ -42,7 +44,7 @@ export const runRoutes = (
     const request = runRequest(ctx.request.body)
     const asker = { ...ctx.state.account, requestId: ctx.state.requestId }
     if (dry_run === 'true') {
-      const { receipt } = await runs.price(asker.accountId, request)
+      const { receipt } = await quotes.quote(asker.accountId, request)
       const { model, endpoint, totalMicros, lines } = receipt
       ctx.body = {
         object: 'quote',
@@ -54,7 +56,7 @@ export const runRoutes = (
       return
     }
     const waitMs = preferredWaitMs(ctx)
-    const options = { idempotencyKey: idempotencyKey(ctx), waitMs, signal: goneSignal(ctx) }
+    const options = { idempotencyKey: idempotencyKey(ctx), waitMs, gone: () => goneSignal(ctx) }
     const { row, replayed } = await runs.run(asker, request, options)
     if (replayed) ctx.set('Idempotent-Replayed', 'true')
     if (waitMs !== undefined) ctx.set('Preference-Applied', `wait=${waitMs / 1000}`)

@@ -1,0 +1,86 @@
+import type { RunRequest } from '../../schemas/api/run.ts'
+import type { Endpoint, Receipt } from '../../schemas/catalog.ts'
+import { type AccountId, MAX_INPUT_BYTES, MAX_METADATA_BYTES } from '../../schemas/primitives.ts'
+import { chooseEndpoint } from '../domain/catalog/choose-endpoint.ts'
+import { price } from '../domain/catalog/pricing.ts'
+import { ApiError } from './api-error.ts'
+import type { Catalog } from './catalog.ts'
+import type { Reads } from './reads.ts'
+
+export interface QuotesParts {
+  catalog: Catalog
+  reads: Reads
+  usdPerCreditMicros: number
+}
+
+/** What a request comes to. `input` is the client's with the endpoint's defaults. */
+export interface Quote {
+  endpoint: Endpoint
+  input: Record<string, unknown>
+  receipt: Receipt
+}
+
+/** Finds out what requests ask for and what they cost. */
+export class Quotes {
+  readonly #parts: QuotesParts
+
+  constructor(parts: QuotesParts) {
+    this.#parts = parts
+  }
+
+  /** Rejects with ApiError where a request asks for nothing that there is. */
+  async quote(accountId: AccountId, { model, input: given, metadata, webhook_url }: RunRequest): Promise<Quote> {
+    const { catalog, reads, usdPerCreditMicros } = this.#parts
+    if (metadata) boundedJson('/metadata', metadata, MAX_METADATA_BYTES)
+    const inputJson = boundedJson('/input', given, MAX_INPUT_BYTES)
+    if (webhook_url !== undefined) checkWebhookUrl(webhook_url)
+    const account = await reads.get('accounts', accountId)
+    const offer = await catalog.find(model, account?.tester ?? false)
+    if (!offer)
+      throw new ApiError(
+        'model_not_found',
+        `There is no model ${JSON.stringify(model)}; GET /v1/models lists those there are.`,
+      )
+    const endpoint = chooseEndpoint(offer.family, given)
+    if (!endpoint) {
+      const kinds = offer.family.endpoints.map(one => one.kind).join(', ')
+      const message = `${offer.family.id} has only these kinds: ${kinds}. With image_url an image-to-* kind is chosen, else a text-to-* one.`
+      throw new ApiError('invalid_input', message, {
+        errors: [{ path: '/input', message: 'asks for a kind that the model does not have' }],
+      })
+    }
+    // A copy, since defaults are filled in.
+    const input: Record<string, unknown> = JSON.parse(inputJson)
+    const errors = catalog.fill(endpoint, input)
+    if (errors.length > 0)
+      throw new ApiError('invalid_input', `The input does not fit the parameters_schema of ${endpoint.id}.`, {
+        errors: errors.map(({ path, message }) => ({ path: `/input${path}`, message })),
+      })
+    const { lines, totalMicros } = price(endpoint.pricing, input, usdPerCreditMicros)
+    const receipt = {
+      catalogRevision: offer.revision,
+      model: offer.family.id,
+      endpoint: endpoint.id,
+      lines,
+      totalMicros,
+    }
+    return { endpoint, input, receipt }
+  }
+}
+
+const boundedJson = (path: string, value: object, limit: number): string => {
+  const text = JSON.stringify(value)
+  if (Buffer.byteLength(text) > limit)
+    throw new ApiError('invalid_request', `${path} is larger than ${limit} bytes.`, {
+      errors: [{ path, message: `must be at most ${limit} bytes of JSON` }],
+    })
+  return text
+}
+
+const checkWebhookUrl = (text: string) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw new ApiError('invalid_request', 'webhook_url must be an http or https URL.', {
+      errors: [{ path: '/webhook_url', message: 'must be an http or https URL' }],
+    })
+}
