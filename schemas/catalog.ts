@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, Micros, OneOf, Slug } from './primitives.ts'
+import { Closed, Micros, OneOf, Slug, Tagged } from './primitives.ts'
 
 export const OutputType = OneOf('image', 'video', 'audio', 'text')
 export const Kind = OneOf('t2i', 'i2i', 't2v', 'i2v', 't2a', 't2t')
@@ -60,7 +60,8 @@ export const Family = Closed({
 export type Family = Static<typeof Family>
 
 /** One step of a price, in the order of evaluation, so that an auditor can recompute the total from the receipt alone. */
-export const ReceiptLine = Type.Union([
+export const ReceiptLine = Tagged(
+  'kind',
   Closed({ kind: Type.Literal('base'), amountMicros: Micros }),
   Closed({ kind: Type.Literal('quantity'), parameter: Parameter, value: Type.Number() }),
   Closed({ kind: Type.Literal('multiplier'), parameter: Parameter, value: Type.String(), factorMicros: FactorMicros }),
@@ -71,7 +72,7 @@ export const ReceiptLine = Type.Union([
     usdPerCreditMicros: Micros,
     amountMicros: Micros,
   }),
-])
+)
 export type ReceiptLine = Static<typeof ReceiptLine>
 
 /** Why a debit is as high as it is. The revision is that of the event in `catalog` that holds the price rule. */

@@ -2,13 +2,14 @@ import { type Static, Type } from 'typebox'
 import { type AccountEvent, accountEvents } from './account-events.ts'
 import { type CatalogEvent, catalogEvents } from './catalog-events.ts'
 import { type LoginEvent, loginEvents } from './login-events.ts'
-import { type AccountId, Closed, KeyId, OneOf, Sha256, Timestamp } from './primitives.ts'
+import { type AccountId, Closed, KeyId, OneOf, Sha256, Tagged, Timestamp } from './primitives.ts'
 
 /** Who wanted what happened. */
-export const Actor = Type.Union([
+export const Actor = Tagged(
+  'kind',
   Closed({ kind: Type.Literal('key'), keyId: KeyId }),
   Closed({ kind: OneOf('operator', 'reactor', 'service') }),
-])
+)
 export type Actor = Static<typeof Actor>
 
 /** `hash` chains the event to the one before it in its stream; see `src/engine/hash-chain.ts`. */

@@ -5,7 +5,7 @@ import type { Fault } from '../../schemas/api/error.ts'
 /** Says what is wrong with a value; an empty list when nothing is. */
 export type Check = (value: unknown) => Fault[]
 
-const shapes = new Ajv2020({ strict: true, allowUnionTypes: true })
+const shapes = new Ajv2020({ strict: true, allowUnionTypes: true, discriminator: true })
 const thorough = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true })
 const filling = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true, useDefaults: true })
 const converting = new Ajv2020({ strict: true, allErrors: true, useDefaults: true, coerceTypes: true })
