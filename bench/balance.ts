@@ -8,6 +8,7 @@ const load = ({ url, keys }: Server): Load => ({
   method: 'GET',
   connections: 50,
   seconds: 4,
+  awake: true,
 })
 
 export const balance: Question = {

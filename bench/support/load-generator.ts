@@ -2,11 +2,17 @@ import autocannon from 'autocannon'
 import type { Load } from './load.ts'
 
 /** The load generator: one measurement, told to the parent. */
-const { url, connections, seconds, method, keys = [], body } = JSON.parse(process.argv[2] as string) as Load
-// A sleeping core must be woken for each answer, which on a virtual machine costs the server more than the answer does.
-// So this one never sleeps.
-const poll = () => setImmediate(poll)
-poll()
+const {
+  url,
+  connections,
+  seconds,
+  method,
+  keys = [],
+  body,
+  awake = false,
+} = JSON.parse(process.argv[2] as string) as Load
+const stayAwake = () => setImmediate(stayAwake)
+if (awake) stayAwake()
 
 let next = 0
 const result = await autocannon({

@@ -8,6 +8,11 @@ export interface Load {
   /** One for each connection, in turn. */
   keys?: string[]
   body?: object
+  /**
+   * Never sleeps. A sleeping core must be woken for each answer, which on a virtual machine costs a quick server more than
+   * the answer does. A server with threads of its own at work needs the core more.
+   */
+  awake?: boolean
 }
 
 /** Puts load on a server from a process of its own. Resolves to the answers a second; rejects if any was not 2xx. */

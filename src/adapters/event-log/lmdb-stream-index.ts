@@ -4,16 +4,17 @@ import { Damaged } from '../../ports/faults.ts'
 import type { Database, RootDatabase } from '../lmdb.ts'
 
 /**
- * The index is written in bulk, once for so many events. A write for each event would touch a page for every stream in
- * every commit, and cost more than the events themselves; many more at once would hold up the commit that does it.
+ * The index is written in bulk, once for so many events, as one stretch for each stream. A write for each event would touch
+ * a page for every stream in every commit, and cost more than the events themselves; many more at once would hold up the
+ * commit that does it.
  */
 const WRITE_EVERY = 2048
 
-// A stream's number and an event's revision share one integer key: 2^26 streams of 2^27 events each.
+// A stream's number and the first revision of a stretch share one integer key: 2^26 streams of 2^27 events each.
 const MAX_STREAMS = 2 ** 26
 export const MAX_REVISIONS = 2 ** 27
 
-const INDEXED = 'indexed'
+const INDEXED = 'stretched'
 
 /** What stands in the log for an event; its key is the position. Stream and revision come first, to be found unparsed. */
 export type Entry = [stream: string, revision: number, id: string, type: string, data: unknown, metadata: unknown]
@@ -32,7 +33,8 @@ export class StreamIndex {
   readonly #folder: string
   readonly #entries: Database<string, number>
   readonly #numbers: Database<number, string>
-  readonly #places: Database<Position, number>
+  /** The positions of a stretch of a stream, by its number and the revision of the first. */
+  readonly #stretches: Database<Position[], number>
   readonly #meta: Database<Position, string>
   readonly #tails = new Map<string, Tail>()
   #inTails = 0
@@ -45,7 +47,7 @@ export class StreamIndex {
     this.#folder = folder
     this.#entries = entries
     this.#numbers = root.openDB('streams', {})
-    this.#places = root.openDB('places', {})
+    this.#stretches = root.openDB('stretches', {})
     this.#meta = root.openDB('meta', {})
     this.catchUp()
   }
@@ -77,8 +79,8 @@ export class StreamIndex {
     if (tail) return tail.fromRevision + tail.positions.length - 1
     const number = this.#numbers.get(stream)
     if (number === undefined) return NO_STREAM
-    const range = { start: placeOf(number + 1, 0) - 1, end: placeOf(number, 0) - 1, reverse: true, limit: 1 }
-    for (const place of this.#places.getKeys(range)) return place - placeOf(number, 0)
+    for (const { key, value } of this.#stretches.getRange(backFrom(number, MAX_REVISIONS - 1)))
+      return key - keyOf(number, 0) + value.length - 1
     throw new Damaged(`${this.#folder}: the stream ${stream} has a number but no events`)
   }
 
@@ -87,9 +89,13 @@ export class StreamIndex {
     const tail = this.#tails.get(stream)
     const number = this.#numbers.get(stream)
     if (number !== undefined) {
-      const end = placeOf(number, tail?.fromRevision ?? MAX_REVISIONS)
-      const start = placeOf(number, fromRevision)
-      if (start < end) for (const { value } of this.#places.getRange({ start, end })) yield value
+      const end = tail?.fromRevision ?? MAX_REVISIONS
+      let start = keyOf(number, fromRevision)
+      for (const key of this.#stretches.getKeys(backFrom(number, fromRevision))) start = key
+      for (const { key, value } of this.#stretches.getRange({ start, end: keyOf(number, end) })) {
+        const first = key - keyOf(number, 0)
+        yield* value.slice(Math.max(0, fromRevision - first), end - first)
+      }
     }
     if (tail) yield* tail.positions.slice(Math.max(0, fromRevision - tail.fromRevision))
   }
@@ -102,9 +108,7 @@ export class StreamIndex {
     if (this.#inTails < WRITE_EVERY) return
     for (const [stream, { fromRevision, positions }] of this.#tails) {
       const number = this.#numbers.get(stream) ?? this.#addStream(stream)
-      positions.forEach((position, index) => {
-        this.#places.put(placeOf(number, fromRevision + index), position)
-      })
+      this.#stretches.put(keyOf(number, fromRevision), positions)
     }
     this.#meta.put(INDEXED, this.#seen)
   }
@@ -144,4 +148,12 @@ export class StreamIndex {
   }
 }
 
-const placeOf = (number: number, revision: number): number => number * MAX_REVISIONS + revision
+const keyOf = (number: number, revision: number): number => number * MAX_REVISIONS + revision
+
+/** The last stretch of a stream that begins at a revision or before it. */
+const backFrom = (number: number, revision: number) => ({
+  start: keyOf(number, revision),
+  end: keyOf(number, 0) - 1,
+  reverse: true,
+  limit: 1,
+})
