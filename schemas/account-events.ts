@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Mode, Receipt } from './catalog.ts'
+import { Mode, Receipt, Retry } from './catalog.ts'
 import {
   AccountId,
   Closed,
@@ -13,6 +13,7 @@ import {
   RunId,
   Sha256,
   Slug,
+  Timestamp,
 } from './primitives.ts'
 
 export const AccountOpened = Closed({ accountId: AccountId, email: Type.String(), tester: Type.Boolean() })
@@ -50,6 +51,7 @@ export const RunQueued = Closed({
   mode: Mode,
   provider: Slug,
   timeoutMs: Type.Integer({ minimum: 1 }),
+  retry: Type.Optional(Retry),
   input: Type.Record(Type.String(), Type.Unknown()),
   metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   webhookUrl: Type.Optional(Type.String()),
@@ -59,6 +61,9 @@ export type RunQueued = Static<typeof RunQueued>
 
 export const RunStarted = Closed({ runId: RunId })
 export const RunSubmitted = Closed({ runId: RunId, jobId: Type.String({ minLength: 1, maxLength: 255 }) })
+
+/** The client no longer wants a run that is being worked on. It goes on where the provider cannot be stopped. */
+export const RunCancelRequested = Closed({ runId: RunId })
 
 /** A result in the object store. Addresses are built from the key when they are shown, so that the log outlives a move. */
 export const Artifact = Closed({
@@ -80,6 +85,7 @@ export const runErrorCodes = [
   'provider_timeout',
   'interrupted',
   'invalid_input',
+  'cancelled',
 ] as const
 export const RunErrorCode = OneOf(...runErrorCodes)
 export type RunErrorCode = Static<typeof RunErrorCode>
@@ -88,6 +94,24 @@ export type RunError = Static<typeof RunError>
 
 export const RunCompleted = Closed({ runId: RunId, output: RunOutput })
 export const RunFailed = Closed({ runId: RunId, error: RunError })
+
+// Each attempt to tell a client's receiver of a run's end is an event. Attempts count from 1.
+const Attempt = Type.Integer({ minimum: 1 })
+const HttpStatus = Type.Integer({ minimum: 100, maximum: 999 })
+
+export const WebhookDelivered = Closed({ runId: RunId, attempt: Attempt, status: HttpStatus })
+/** `status` is missing where there was no answer, and `nextAttemptAt` where there is no next attempt. */
+export const WebhookAttemptFailed = Closed({
+  runId: RunId,
+  attempt: Attempt,
+  status: Type.Optional(HttpStatus),
+  reason: Type.String({ minLength: 1, maxLength: 300 }),
+  nextAttemptAt: Type.Optional(Timestamp),
+})
+export type WebhookAttemptFailed = Static<typeof WebhookAttemptFailed>
+/** Nobody is told any more, unless the operator asks for it. */
+export const WebhookAbandoned = Closed({ runId: RunId, attempts: Attempt })
+export const WebhookRedeliveryRequested = Closed({ runId: RunId, url: Type.String() })
 
 /** Everything that can happen to an account, by event type. */
 export const accountEvents = {
@@ -100,7 +124,12 @@ export const accountEvents = {
   RunQueued,
   RunStarted,
   RunSubmitted,
+  RunCancelRequested,
   RunCompleted,
   RunFailed,
+  WebhookDelivered,
+  WebhookAttemptFailed,
+  WebhookAbandoned,
+  WebhookRedeliveryRequested,
 }
 export type AccountEvent = EventUnion<typeof accountEvents>

@@ -7,6 +7,8 @@ export type Kind = Static<typeof Kind>
 export const Mode = OneOf('sync', 'async')
 export type Mode = Static<typeof Mode>
 export const EndpointStatus = OneOf('public', 'test')
+export const FamilyStatus = OneOf('public', 'test', 'mixed')
+export type FamilyStatus = Static<typeof FamilyStatus>
 
 const Parameter = Type.String({ minLength: 1, maxLength: 64 })
 
@@ -34,9 +36,18 @@ export const ParametersSchema = Type.Object({
   properties: Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown())),
   required: Type.Optional(Type.Array(Type.String())),
   additionalProperties: Type.Literal(false),
+  examples: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
 })
 export type ParametersSchema = Static<typeof ParametersSchema>
 
+/** How often a provider is asked that did not take the work, and how long to wait before the second time; then twice as long. */
+export const Retry = Closed({
+  attempts: Type.Integer({ minimum: 1, maximum: 10 }),
+  backOffMs: Type.Integer({ minimum: 1, maximum: 60_000 }),
+})
+export type Retry = Static<typeof Retry>
+
+/** `timeoutMs` is how long a run may take once it has begun; then it fails and is refunded. */
 export const Endpoint = Closed({
   id: Slug,
   kind: Kind,
@@ -45,6 +56,7 @@ export const Endpoint = Closed({
   description: Type.String(),
   provider: Slug,
   timeoutMs: Type.Integer({ minimum: 1 }),
+  retry: Type.Optional(Retry),
   parametersSchema: ParametersSchema,
   pricing: PriceRule,
 })
@@ -58,6 +70,7 @@ export const Family = Closed({
   endpoints: Type.Array(Endpoint, { minItems: 1 }),
 })
 export type Family = Static<typeof Family>
+export const Families = Type.Array(Family)
 
 /** One step of a price, in the order of evaluation, so that an auditor can recompute the total from the receipt alone. */
 export const ReceiptLine = Tagged(

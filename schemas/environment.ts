@@ -30,6 +30,16 @@ export const Environment = Type.Object({
   OBJECT_STORE_URL: Type.Optional(
     Type.String({ pattern: '^file:.+', description: 'The objects; file:DATA_DIR/objects if unset' }),
   ),
+  MASTER_SECRET: Type.Optional(
+    Type.String({
+      minLength: 32,
+      description: 'What the webhook secrets of accounts are derived from; kept in DATA_DIR/master-secret if unset',
+    }),
+  ),
+  ALLOW_PRIVATE_WEBHOOKS: Type.Boolean({
+    default: false,
+    description: 'Lets webhooks and image addresses lead to private networks; for development',
+  }),
   KEY_PREFIX: Type.String({ pattern: '^[a-z0-9]{1,16}$', default: 'tg', description: 'What API keys begin with' }),
   USD_PER_CREDIT: Type.Number({
     minimum: 0.000001,

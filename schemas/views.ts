@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { RunError, RunOutput } from './account-events.ts'
-import { Family, Mode, Receipt } from './catalog.ts'
-import { AccountId, Closed, KeyId, Micros, OneOf, RunId, Sha256, Slug, Timestamp } from './primitives.ts'
+import { Family, Mode, Receipt, Retry } from './catalog.ts'
+import { AccountId, Closed, KeyId, Micros, OneOf, RunId, Sha256, Slug, Tagged, Timestamp } from './primitives.ts'
 
 /** Who an account is. Key: the account id. */
 export const AccountRow = Closed({
@@ -39,6 +39,8 @@ export type RunStatus = Static<typeof RunStatus>
 export const RunRow = Closed({
   accountId: AccountId,
   runId: RunId,
+  /** The revision of the event that changed it last. */
+  revision: Type.Integer(),
   status: RunStatus,
   model: Slug,
   endpoint: Slug,
@@ -73,18 +75,62 @@ export type StatementRow = Static<typeof StatementRow>
 export const CatalogRow = Closed({ family: Family, revision: Type.Integer(), firstRevision: Type.Integer() })
 export type CatalogRow = Static<typeof CatalogRow>
 
-/** Work that is owed to the outside world, with all that a reactor needs to do it. Key: `run/<run id>`. */
-export const DueRow = Closed({
-  dueAt: Timestamp,
-  task: OneOf('start-run', 'watch-run'),
-  accountId: AccountId,
-  runId: RunId,
+// What every kind of due work has. Work of one queue is done in the order of `dueAt`, and a full queue holds up no other.
+const owed = { queue: Type.String(), dueAt: Timestamp, accountId: AccountId, runId: RunId }
+
+/** All that is needed to do a run's work. */
+const work = {
   endpoint: Slug,
+  mode: Mode,
   provider: Slug,
   timeoutMs: Type.Integer(),
+  retry: Type.Optional(Retry),
   input: Type.Record(Type.String(), Type.Unknown()),
+  webhookUrl: Type.Optional(Type.String()),
+}
+
+/** A run that waits to be begun. */
+export const StartTask = Closed({ task: Type.Literal('start-run'), ...owed, ...work })
+export type StartTask = Static<typeof StartTask>
+
+/** A run that somebody works on, as long as they hold its lease. */
+export const WatchTask = Closed({
+  task: Type.Literal('watch-run'),
+  ...owed,
+  ...work,
+  startedAt: Timestamp,
+  jobId: Type.Optional(Type.String()),
+  cancelRequested: Type.Optional(Type.Boolean()),
 })
-export type DueRow = Static<typeof DueRow>
+export type WatchTask = Static<typeof WatchTask>
+
+/** A receiver that is to be told of a run's end. `attempt` is the next one, from 1. */
+export const DeliverTask = Closed({
+  task: Type.Literal('deliver-webhook'),
+  ...owed,
+  url: Type.String(),
+  attempt: Type.Integer({ minimum: 1 }),
+})
+export type DeliverTask = Static<typeof DeliverTask>
+
+/** What is owed to the outside world for a run, with all that a reactor needs to do it. Key: the run id. */
+export const DueRow = Tagged('task', StartTask, WatchTask, DeliverTask)
+export type DueRow = StartTask | WatchTask | DeliverTask
+
+/** What a receiver was told of a run's end. Key: `<account id>/<run id>`. */
+export const WebhookRow = Closed({
+  accountId: AccountId,
+  runId: RunId,
+  url: Type.String(),
+  /** `waiting` for the run to end, then `pending` until it is delivered or given up. */
+  status: OneOf('waiting', 'pending', 'delivered', 'abandoned'),
+  attempts: Type.Integer(),
+  lastStatus: Type.Optional(Type.Integer()),
+  lastReason: Type.Optional(Type.String()),
+  lastAttemptAt: Type.Optional(Timestamp),
+  nextAttemptAt: Type.Optional(Timestamp),
+})
+export type WebhookRow = Static<typeof WebhookRow>
 
 /** Every view and its row. */
 export interface Views {
@@ -95,5 +141,6 @@ export interface Views {
   statement: StatementRow
   catalog: CatalogRow
   due: DueRow
+  webhooks: WebhookRow
 }
 export type ViewName = keyof Views

@@ -14,6 +14,7 @@ export const errorStatus = {
   upload_not_found: 404,
   method_not_allowed: 405,
   idempotency_conflict: 409,
+  run_ended: 409,
   payload_too_large: 413,
   idempotency_mismatch: 422,
   rate_limited: 429,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { EndpointStatus, Kind, Mode, OutputType, ParametersSchema } from '../catalog.ts'
-import { Closed, OneOf, Slug } from '../primitives.ts'
+import { EndpointStatus, FamilyStatus, Kind, Mode, OutputType, ParametersSchema } from '../catalog.ts'
+import { Closed, Slug } from '../primitives.ts'
 
 export const Pricing = Closed({
   base_credits: Type.Number(),
@@ -32,7 +32,7 @@ export const ModelFamily = Closed({
   name: Type.String(),
   aliases: Type.Array(Slug),
   output_type: OutputType,
-  status: OneOf('public', 'test', 'mixed'),
+  status: FamilyStatus,
   mode: Type.Optional(Mode),
   credits_range: Closed({ min: Type.Number(), max: Type.Number() }),
   endpoints: Type.Array(ModelEndpoint),

@@ -1,0 +1,78 @@
+import { createRandom, hashText, pick, type Random } from './random.ts'
+import { type Input, numberIn, textIn } from './work.ts'
+
+/** Answers a prompt in a few sentences, from which nobody learns anything but that it arrived. */
+export function answer(input: Input, seed: number): string {
+  const prompt = textIn(input, 'prompt')
+  const random = createRandom(hashText(`answer ${seed} ${prompt}`))
+  const sentences = [
+    pick(random, openings)(quote(prompt, 160)),
+    aboutLength(prompt),
+    ...aboutSubject(prompt, random),
+    pick(random, closings),
+  ]
+  // Vendors call it by either name.
+  const mostTokens = numberIn(input, 'max_output_tokens', numberIn(input, 'max_tokens', Number.POSITIVE_INFINITY))
+  return cut(sentences.join(' '), mostTokens)
+}
+
+const openings: readonly [Opening, ...Opening[]] = [
+  quoted => `You asked: “${quoted}”. This is the Tollgate sandbox, which answers in place of the model.`,
+  quoted => `The sandbox has read “${quoted}” and is happy to reply, though it is not a model.`,
+  quoted => `“${quoted}”: that is what reached the Tollgate sandbox, and here is its answer.`,
+]
+
+type Opening = (quoted: string) => string
+
+function aboutLength(prompt: string): string {
+  const words = prompt.match(/[\p{L}\p{N}]+/gu)?.length ?? 0
+  return `Your prompt has ${count(words, 'word')} and ${count([...prompt].length, 'character')}.`
+}
+
+/** Two sentences about the longest words, which tend to be what a text is about. */
+function aboutSubject(prompt: string, random: Random): string[] {
+  const words = [...new Set(prompt.toLowerCase().match(/\p{L}{3,30}/gu))].filter(word => !fillers.has(word))
+  const [subject, other] = words.toSorted((one, another) => another.length - one.length)
+  if (subject === undefined) return ['There is little in it to go on, which a real model would take as a challenge.']
+  const first = pick(random, [
+    `A real model would now have something to say about ${subject}.`,
+    `The word that stands out is “${subject}”.`,
+    `Much could be said about ${subject}, and a real model would say it.`,
+  ])
+  return other === undefined ? [first] : [first, `It would not leave out ${other} either.`]
+}
+
+/** Words that hold a prompt together and are never what it is about. */
+const fillers = new Set(
+  'the and for are you your with about that this what which would could should please into there where when have from tell write make give why how'.split(
+    ' ',
+  ),
+)
+
+const closings: readonly [string, ...string[]] = [
+  'The same prompt and seed always get this same answer.',
+  'Ask again with the same seed, and you will read the same words.',
+  'Nothing here was made up by chance: prompt and seed decide every word.',
+]
+
+const count = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? '' : 's'}`
+
+function quote(prompt: string, most: number): string {
+  const line = prompt.replace(/\s+/g, ' ').trim()
+  const characters = [...line]
+  return characters.length <= most ? line : `${characters.slice(0, most).join('').trimEnd()}…`
+}
+
+/** A token is about four characters of English. */
+const CHARACTERS_PER_TOKEN = 4
+
+function cut(text: string, mostTokens: number): string {
+  const characters = [...text]
+  const most = mostTokens * CHARACTERS_PER_TOKEN
+  return characters.length <= most
+    ? text
+    : `${characters
+        .slice(0, most - 1)
+        .join('')
+        .trimEnd()}…`
+}

@@ -1,0 +1,70 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { drawCaption } from '../picture/caption.ts'
+import { drawVignette } from '../picture/finish.ts'
+import { filmSize } from '../picture/frame-size.ts'
+import { blankSheet, drawCovering } from '../picture/repaint.ts'
+import { isImage, readSource } from '../picture/source.ts'
+import { createRandom, hashText } from '../random.ts'
+import { type Input, type Made, numberIn, textIn, type Unusable, type Work } from '../work.ts'
+import { type Camera, chooseCamera } from './camera.ts'
+import { openEncoder } from './encoder.ts'
+import { landscapeView, larger, pictureView, type View } from './views.ts'
+
+/** Films a landscape, or the picture that was given. Everything is painted once, and only the camera moves. */
+export async function makeFilm({ input, seed, source, progress }: Work): Promise<Made | Unusable> {
+  const image = source && (await readSource(source))
+  if (image && !isImage(image)) return image
+  const prompt = textIn(input, 'prompt')
+  const size = filmSize(input, image)
+  const camera = chooseCamera(createRandom(hashText(`camera ${seed} ${prompt}`)))
+  const view = image ? photographed(image, size, camera) : landscapeView({ prompt, seed, ...size }, camera)
+
+  const { frames, seconds } = lengthOf(input, size)
+  const encoder = await openEncoder({ ...size, framesPerSecond: frames / seconds })
+  const sheet = blankSheet(size)
+  for (let frame = 0; frame < frames; frame++) {
+    view(sheet, frames === 1 ? 0 : frame / (frames - 1), seconds)
+    drawVignette(sheet)
+    drawCaption(sheet, { prompt, seed })
+    encoder.add(sheet.canvas.data())
+    progress?.fill((frame + 1) / frames)
+    // Only between two turns of the event loop is the memory of the pixels given back, up to 33 MB a frame.
+    await nextTurn()
+  }
+  return { mimeType: 'video/mp4', bytes: encoder.finish() }
+}
+
+function photographed(image: Parameters<typeof drawCovering>[1], size: Size, camera: Camera): View {
+  const still = blankSheet(larger(size))
+  drawCovering(still, image)
+  return pictureView(still.canvas, camera)
+}
+
+interface Size {
+  width: number
+  height: number
+}
+
+/** The length is as asked; of the frames there are fewer, where they would be too much work. */
+export function lengthOf(input: Input, size: Size): { frames: number; seconds: number } {
+  const seconds = Math.min(LONGEST_SECONDS, Math.max(1, numberIn(input, 'duration', DEFAULT_SECONDS)))
+  const asked = Math.round(
+    seconds * Math.min(MOST_FRAMES_PER_SECOND, numberIn(input, 'fps', DEFAULT_FRAMES_PER_SECOND)),
+  )
+  const affordable = Math.floor(MOST_PIXELS / (size.width * size.height))
+  return { frames: Math.max(1, Math.min(asked, affordable)), seconds }
+}
+
+const DEFAULT_SECONDS = 5
+
+// Enough for a slow movement, and half the work of what a cinema shows.
+const DEFAULT_FRAMES_PER_SECOND = 12
+
+// What common screens show.
+const MOST_FRAMES_PER_SECOND = 60
+
+// Beyond what any family offers, so that no input can keep a thread for hours.
+const LONGEST_SECONDS = 120
+
+/** In all frames together: 300 frames of 4K, which take one thread two or three minutes. */
+const MOST_PIXELS = 2.5e9

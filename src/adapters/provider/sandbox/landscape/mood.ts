@@ -1,0 +1,49 @@
+import { pick, type Random } from '../random.ts'
+import { type Palette, type PaletteName, palettes, type SceneName } from './palettes.ts'
+
+export interface Mood {
+  palette: Palette
+  scene: SceneName
+}
+
+/** Lets the words of the prompt choose the light and the place, and leaves to chance what they do not say. */
+export function chooseMood(prompt: string, random: Random): Mood {
+  const words = new Set(prompt.toLowerCase().match(/\p{L}+/gu))
+  const matching = hints.filter(hint => hint.words.split(' ').some(word => words.has(word)))
+  const scene = matching.find(hint => hint.scene !== undefined)?.scene
+  const named = matching.find(hint => hint.palettes !== undefined)?.palettes
+  const palette: Palette = palettes[pick(random, named ?? palettesFor(scene))]
+  return { palette, scene: scene ?? pick(random, palette.scenes) }
+}
+
+type PaletteNames = readonly [PaletteName, ...PaletteName[]]
+
+interface Hint {
+  words: string
+  palettes?: PaletteNames
+  scene?: SceneName
+}
+
+// The first hint that speaks of the light decides the palette, and the first that speaks of the place decides the
+// scene, so the narrower ones come first.
+const hints: readonly Hint[] = [
+  { words: 'aurora northern borealis', palettes: ['aurora'] },
+  { words: 'night midnight moon moonlight star stars starry galaxy space', palettes: ['night', 'aurora'] },
+  { words: 'sunset evening golden fire red', palettes: ['sunset', 'ember'] },
+  { words: 'dusk twilight blue purple', palettes: ['dusk'] },
+  { words: 'dawn sunrise morning pink', palettes: ['dawn'] },
+  { words: 'desert dune dunes sand canyon sahara', palettes: ['desert', 'ember'], scene: 'dunes' },
+  { words: 'tropical tropics palm palms beach paradise', palettes: ['tropical'], scene: 'sea' },
+  { words: 'snow snowy winter ice arctic glacier', palettes: ['arctic', 'alpine'], scene: 'peaks' },
+  { words: 'autumn fall harvest', palettes: ['autumn'] },
+  { words: 'sea ocean island islands coast wave waves boat ship harbour harbor', scene: 'sea' },
+  { words: 'forest wood woods tree trees jungle hill hills valley mist fog', scene: 'hills' },
+  { words: 'mountain mountains peak peaks lake alps alpine river', scene: 'peaks' },
+]
+
+function palettesFor(scene: SceneName | undefined): PaletteNames {
+  const names = Object.keys(palettes) as [PaletteName, ...PaletteName[]]
+  if (scene === undefined) return names
+  const [first, ...rest] = names.filter(name => (palettes[name] as Palette).scenes.includes(scene))
+  return first === undefined ? names : [first, ...rest]
+}

@@ -1,0 +1,37 @@
+import type { Job } from '../../../ports/provider.ts'
+import { hashText } from './random.ts'
+import { type Craft, numberIn, type Work } from './work.ts'
+
+/** What a job comes to: an answer in words, or work for the studio. Endpoints are told apart by how their ids end. */
+export type Order = { craft: 'answer'; seed: number } | { craft: Craft; works: Work[]; needsSource: boolean }
+
+export function orderFor({ runId, endpoint, input }: Job): Order {
+  // Without a seed every run comes out differently, and the same run always the same.
+  const seed = numberIn(input, 'seed', hashText(runId))
+  const kind = endpoint.slice(endpoint.lastIndexOf('-') + 1)
+  if (kind === 't2t') return { craft: 'answer', seed }
+  const craft = craftOf(kind, input)
+  const copies = craft === 'picture' || craft === 'repaint' ? numberIn(input, 'num_images', 1) : 1
+  const works = Array.from({ length: copies }, (_, index) => ({ craft, input, seed: seed + index }))
+  return { craft, works, needsSource: kind.startsWith('i2') }
+}
+
+function craftOf(kind: string, input: Job['input']): Craft {
+  switch (kind) {
+    case 't2i':
+      return 'picture'
+    case 'i2i':
+      return 'repaint'
+    case 't2v':
+    case 'i2v':
+      return 'film'
+    case 't2a':
+      // What is to be said stands in `text`, and what is to be played is described by `prompt`.
+      return 'text' in input ? 'speech' : 'music'
+    default:
+      throw new Error(`the sandbox makes nothing of the kind ${kind}`)
+  }
+}
+
+/** Whether a job goes on after its submission has been answered. */
+export const isLong = ({ craft }: Order) => craft === 'film' || craft === 'music'

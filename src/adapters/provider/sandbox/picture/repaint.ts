@@ -1,0 +1,64 @@
+import { createCanvas, type Image } from '@napi-rs/canvas'
+import { translucent } from '../landscape/colour.ts'
+import { chooseMood } from '../landscape/mood.ts'
+import type { Palette } from '../landscape/palettes.ts'
+import { createRandom, hashText } from '../random.ts'
+import { type Made, textIn, type Unusable, type Work } from '../work.ts'
+import { drawCaption, type Sheet } from './caption.ts'
+import { encodePicture, formatIn } from './encode.ts'
+import { drawGrain, drawVignette } from './finish.ts'
+import { stillSize } from './frame-size.ts'
+import { isImage, readSource } from './source.ts'
+import { drawStrokes } from './strokes.ts'
+
+/** Paints the source once more, with a brush, in the light that the prompt speaks of. */
+export async function makeRepaint({ input, seed, source = new Uint8Array() }: Work): Promise<Made | Unusable> {
+  const image = await readSource(source)
+  if (!isImage(image)) return image
+  const prompt = textIn(input, 'prompt')
+  const random = createRandom(hashText(`${seed} ${prompt}`))
+  const { palette } = chooseMood(prompt, random)
+  const sheet = blankSheet(stillSize(input, image))
+  drawCovering(sheet, image)
+  drawStrokes(sheet, random)
+  tint(sheet, palette)
+  drawVignette(sheet)
+  drawGrain(sheet, random)
+  drawCaption(sheet, { prompt, seed })
+  return encodePicture(sheet.canvas, formatIn(input))
+}
+
+/** A canvas with a world of about a million square units, as every landscape has. */
+export function blankSheet(size: { width: number; height: number }): Sheet {
+  const pixelsPerUnit = Math.sqrt(size.width * size.height) / 1024
+  const canvas = createCanvas(size.width, size.height)
+  const context = canvas.getContext('2d')
+  context.scale(pixelsPerUnit, pixelsPerUnit)
+  return { canvas, context, pixelsPerUnit, width: size.width / pixelsPerUnit, height: size.height / pixelsPerUnit }
+}
+
+/** Fills the sheet with the picture, cutting off what has another shape, on white where it lets light through. */
+export function drawCovering({ context, width, height }: Sheet, image: Image): void {
+  context.fillStyle = '#ffffff'
+  context.fillRect(0, 0, width, height)
+  const scale = Math.max(width / image.width, height / image.height)
+  const across = width / scale
+  const down = height / scale
+  context.imageSmoothingQuality = 'high'
+  context.drawImage(image, (image.width - across) / 2, (image.height - down) / 2, across, down, 0, 0, width, height)
+}
+
+function tint({ context, width, height }: Sheet, palette: Palette): void {
+  const light = context.createLinearGradient(0, 0, 0, height)
+  palette.sky.forEach((colour, index) => {
+    light.addColorStop(index / palette.sky.length, translucent(colour, TINT))
+  })
+  light.addColorStop(1, translucent(palette.water, TINT))
+  context.globalCompositeOperation = 'soft-light'
+  context.fillStyle = light
+  context.fillRect(0, 0, width, height)
+  context.globalCompositeOperation = 'source-over'
+}
+
+// Strong enough to tell a sunset from a night, weak enough to leave the picture its own colours.
+const TINT = 0.7

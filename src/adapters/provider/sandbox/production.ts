@@ -1,0 +1,38 @@
+import { InputMediaError, type LoadInputMedia } from '../../../ports/input-media.ts'
+import type { Failed, Job, Outcome } from '../../../ports/provider.ts'
+import { answer } from './answer.ts'
+import { orderFor } from './order.ts'
+import type { Studio } from './studio.ts'
+import { isUnusable, type Made, textIn } from './work.ts'
+
+export interface Means {
+  studio: Studio
+  loadInputMedia: LoadInputMedia
+}
+
+/** Does a job from its input to its outcome. `progress` is written by the studio as the work goes on. */
+export async function produce(
+  { studio, loadInputMedia }: Means,
+  job: Job,
+  signal: AbortSignal,
+  progress?: Float32Array,
+): Promise<Outcome> {
+  const order = orderFor(job)
+  if (order.craft === 'answer') return { kind: 'done', media: [], text: answer(job.input, order.seed) }
+  try {
+    const source = order.needsSource ? await loadInputMedia(textIn(job.input, 'image_url'), signal) : undefined
+    const extras = { ...(source && { source: source.bytes }), ...(progress && { progress }) }
+    const results = await Promise.all(order.works.map(work => studio.make({ ...work, ...extras }, signal)))
+    const media: Made[] = []
+    for (const result of results) {
+      if (isUnusable(result)) return invalidInput(result.unusable)
+      media.push(result)
+    }
+    return { kind: 'done', media }
+  } catch (error) {
+    if (error instanceof InputMediaError) return invalidInput(error.message)
+    throw error
+  }
+}
+
+const invalidInput = (message: string): Failed => ({ kind: 'failed', code: 'invalid_input', message })

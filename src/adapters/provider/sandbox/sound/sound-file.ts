@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { createEncoder } from 'wasm-media-encoders'
+import { type Input, type Made, textIn } from '../work.ts'
+
+/** A sound file that grows: samples go in channel by channel, from -1 to 1. */
+export interface SoundFile {
+  add(channels: readonly Float32Array[]): void
+  finish(): Made
+}
+
+export interface SoundShape {
+  sampleRateHz: number
+  channels: 1 | 2
+}
+
+/** Opens a file of the format that the input asks for: WAV, or Ogg Vorbis. */
+export function openSoundFile(input: Input, shape: SoundShape): Promise<SoundFile> {
+  return textIn(input, 'output_format') === 'wav' ? openWav(shape) : openOgg(shape)
+}
+
+async function openOgg({ sampleRateHz, channels }: SoundShape): Promise<SoundFile> {
+  const encoder = await createEncoder('audio/ogg', await readFile(vorbis))
+  // Left to itself, the encoder draws a serial number, and the same sound would have other bytes each time.
+  encoder.configure({ sampleRate: sampleRateHz, channels, vbrQuality: VORBIS_QUALITY, oggSerialNo: 1 })
+  const parts: Uint8Array[] = []
+  return {
+    // What the encoder hands out is its own memory, which it uses again.
+    add: samples => void parts.push(encoder.encode(samples).slice()),
+    finish: () => ({ mimeType: 'audio/ogg', bytes: Buffer.concat([...parts, encoder.finalize()]) }),
+  }
+}
+
+async function openWav({ sampleRateHz, channels }: SoundShape): Promise<SoundFile> {
+  const parts: Buffer[] = []
+  return {
+    add: samples => void parts.push(interleave(samples)),
+    finish() {
+      const sizeBytes = parts.reduce((sum, part) => sum + part.length, 0)
+      return { mimeType: 'audio/wav', bytes: Buffer.concat([wavHeader(sizeBytes, sampleRateHz, channels), ...parts]) }
+    },
+  }
+}
+
+function interleave(channels: readonly Float32Array[]): Buffer {
+  const frames = channels[0]?.length ?? 0
+  const bytes = Buffer.alloc(frames * channels.length * SAMPLE_BYTES)
+  channels.forEach((samples, channel) => {
+    samples.forEach((sample, frame) => {
+      const value = Math.round(Math.max(-1, Math.min(1, sample)) * 32_767)
+      bytes.writeInt16LE(value, (frame * channels.length + channel) * SAMPLE_BYTES)
+    })
+  })
+  return bytes
+}
+
+/** The 44 bytes of a RIFF file with plain PCM samples. */
+function wavHeader(sizeBytes: number, sampleRateHz: number, channels: number): Buffer {
+  const header = Buffer.alloc(44)
+  header.write('RIFF', 0, 'latin1')
+  header.writeUInt32LE(36 + sizeBytes, 4)
+  header.write('WAVEfmt ', 8, 'latin1')
+  header.writeUInt32LE(16, 16)
+  header.writeUInt16LE(PCM, 20)
+  header.writeUInt16LE(channels, 22)
+  header.writeUInt32LE(sampleRateHz, 24)
+  header.writeUInt32LE(sampleRateHz * channels * SAMPLE_BYTES, 28)
+  header.writeUInt16LE(channels * SAMPLE_BYTES, 32)
+  header.writeUInt16LE(SAMPLE_BYTES * 8, 34)
+  header.write('data', 36, 'latin1')
+  header.writeUInt32LE(sizeBytes, 40)
+  return header
+}
+
+const PCM = 1
+const SAMPLE_BYTES = 2
+
+// About 130 kbit a second in stereo, where music begins to sound as it was made.
+const VORBIS_QUALITY = 4
+
+const vorbis = createRequire(import.meta.url).resolve('wasm-media-encoders/wasm/ogg.wasm')

@@ -1,0 +1,17 @@
+import { makeFilm } from './film/film.ts'
+import { makePicture } from './picture/picture.ts'
+import { makeRepaint } from './picture/repaint.ts'
+import { makeMusic } from './sound/music.ts'
+import { makeSpeech } from './sound/speech.ts'
+import type { Craft, Made, Unusable, Work } from './work.ts'
+
+const crafts: Record<Craft, (work: Work) => Promise<Made | Unusable>> = {
+  picture: makePicture,
+  repaint: makeRepaint,
+  film: makeFilm,
+  music: makeMusic,
+  speech: makeSpeech,
+}
+
+/** What a thread of the studio runs. */
+export default (work: Work) => crafts[work.craft](work)

@@ -1,0 +1,61 @@
+import { speechFamily } from '../families.ts'
+import { audioFormat, seed } from '../parameters.ts'
+import { price } from '../prices.ts'
+import { choice, text } from '../shapes.ts'
+import { MAX_SPEECH_LENGTH } from './speech-length.ts'
+
+/** ElevenLabs' Eleven v3. Parameters and price follow https://fal.ai/models/fal-ai/elevenlabs/tts/eleven-v3/api. */
+export const elevenV3 = speechFamily({
+  id: 'eleven-v3',
+  name: 'Eleven v3',
+  endpoints: {
+    t2a: {
+      description: 'Speaks a text with expression, which tags such as [whispers] direct.',
+      parameters: {
+        text: text('Text', 'What is spoken.', { maxLength: MAX_SPEECH_LENGTH }),
+        voice: choice(
+          'Voice',
+          'Who speaks.',
+          [
+            ...['Aria', 'Roger', 'Sarah', 'Laura', 'Charlie', 'George', 'Callum'],
+            ...['River', 'Liam', 'Charlotte', 'Alice', 'Matilda', 'Will', 'Jessica'],
+            ...['Eric', 'Chris', 'Brian', 'Daniel', 'Lily', 'Bill', 'Rachel'],
+          ],
+          'Rachel',
+        ),
+        stability: choice(
+          'Stability',
+          'How even the voice is: 0 is creative, 0.5 natural, 1 robust.',
+          [0, 0.5, 1],
+          0.5,
+        ),
+        language_code: {
+          ...text('Language', 'The language as ISO 639-1 writes it. Without it the text decides.', { maxLength: 2 }),
+          pattern: '^[a-z]{2}$',
+        },
+        apply_text_normalization: choice(
+          'Text normalisation',
+          'Whether numbers and the like are written out first.',
+          ['auto', 'on', 'off'],
+          'auto',
+        ),
+        output_format: audioFormat,
+        seed: seed('audio'),
+      },
+      required: ['text'],
+      pricing: price(10),
+      examples: [
+        { text: 'The ferry leaves in ten minutes.' },
+        {
+          text: '[whispers] Listen. [excited] There it is again!',
+          voice: 'Charlotte',
+          stability: 0,
+          language_code: 'en',
+          apply_text_normalization: 'on',
+          output_format: 'wav',
+          seed: 23,
+        },
+      ],
+    },
+  },
+})

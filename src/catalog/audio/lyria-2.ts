@@ -1,0 +1,36 @@
+import { musicFamily } from '../families.ts'
+import { audioFormat, durationOf, negativePrompt, prompt, seed } from '../parameters.ts'
+import { price } from '../prices.ts'
+
+/**
+ * Google's Lyria 2, as https://cloud.google.com/vertex-ai/generative-ai/docs/music/generate-music describes it. It makes
+ * 30 seconds and nothing else; the parameter says so.
+ */
+export const lyria2 = musicFamily({
+  id: 'lyria-2',
+  name: 'Lyria 2',
+  endpoints: {
+    t2a: {
+      description: 'Makes 30 seconds of instrumental music from a text.',
+      parameters: {
+        prompt: prompt('The genre, mood, instruments and tempo.'),
+        negative_prompt: negativePrompt(),
+        duration: durationOf([30], 30),
+        output_format: audioFormat,
+        seed: seed('audio'),
+      },
+      required: ['prompt'],
+      pricing: price(6),
+      examples: [
+        { prompt: 'Calm piano over soft strings, slow, melancholic' },
+        {
+          prompt: 'Fast bebop with saxophone and double bass',
+          negative_prompt: 'vocals, drums',
+          duration: 30,
+          output_format: 'wav',
+          seed: 19,
+        },
+      ],
+    },
+  },
+})

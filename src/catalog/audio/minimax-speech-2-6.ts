@@ -1,0 +1,83 @@
+import { speechFamily } from '../families.ts'
+import { audioFormat } from '../parameters.ts'
+import { price } from '../prices.ts'
+import { choice, flag, integer, number, text } from '../shapes.ts'
+import { MAX_SPEECH_LENGTH } from './speech-length.ts'
+
+/**
+ * MiniMax's Speech 2.6 HD. Parameters follow https://replicate.com/minimax/speech-2.6-hd, the price
+ * https://fal.ai/models/fal-ai/minimax/speech-2.6-hd.
+ */
+export const minimaxSpeech26 = speechFamily({
+  id: 'minimax-speech-2-6',
+  name: 'MiniMax Speech 2.6',
+  endpoints: {
+    t2a: {
+      description: 'Speaks a text in one of 40 languages, with control over emotion, speed and pitch.',
+      parameters: {
+        text: text('Text', 'What is spoken. <#1.5#> makes a pause of 1.5 seconds.', { maxLength: MAX_SPEECH_LENGTH }),
+        voice_id: choice(
+          'Voice',
+          'Who speaks.',
+          [
+            ...['Wise_Woman', 'Friendly_Person', 'Inspirational_girl', 'Deep_Voice_Man', 'Calm_Woman', 'Casual_Guy'],
+            ...['Lively_Girl', 'Patient_Man', 'Young_Knight', 'Determined_Man', 'Lovely_Girl', 'Decent_Boy'],
+            ...['Imposing_Manner', 'Elegant_Man', 'Abbess', 'Sweet_Girl_2', 'Exuberant_Girl'],
+          ],
+          'Wise_Woman',
+        ),
+        speed: number('Speed', 'How fast the voice speaks; 1 is its own pace.', {
+          minimum: 0.5,
+          maximum: 2,
+          default: 1,
+        }),
+        volume: number('Volume', 'How loud the voice is; 1 is its own loudness.', {
+          minimum: 0.01,
+          maximum: 10,
+          default: 1,
+        }),
+        pitch: integer('Pitch', 'How many semitones higher or lower the voice is.', {
+          minimum: -12,
+          maximum: 12,
+          default: 0,
+        }),
+        emotion: choice(
+          'Emotion',
+          'The mood of the voice. With auto the text decides.',
+          ['auto', 'happy', 'sad', 'angry', 'fearful', 'disgusted', 'surprised', 'calm', 'fluent', 'neutral'],
+          'auto',
+        ),
+        language_boost: choice(
+          'Language',
+          'The language that the voice shall be best at. With auto the text decides.',
+          [
+            ...['auto', 'English', 'Chinese', 'Chinese,Yue', 'Arabic', 'Russian', 'Spanish', 'French', 'Portuguese'],
+            ...['German', 'Turkish', 'Dutch', 'Ukrainian', 'Vietnamese', 'Indonesian', 'Japanese', 'Italian', 'Korean'],
+            ...['Thai', 'Polish', 'Romanian', 'Greek', 'Czech', 'Finnish', 'Hindi', 'Bulgarian', 'Danish', 'Hebrew'],
+            ...['Malay', 'Slovak', 'Swedish', 'Croatian', 'Hungarian', 'Norwegian', 'Slovenian', 'Catalan', 'Nynorsk'],
+            'Afrikaans',
+          ],
+          'auto',
+        ),
+        english_normalization: flag('English normalisation', 'Reads numbers in English texts better.', false),
+        output_format: audioFormat,
+      },
+      required: ['text'],
+      pricing: price(10),
+      examples: [
+        { text: 'Welcome back. You have three new messages.' },
+        {
+          text: 'And then <#0.8#> the door opened.',
+          voice_id: 'Elegant_Man',
+          speed: 0.9,
+          volume: 1.2,
+          pitch: -2,
+          emotion: 'fearful',
+          language_boost: 'English',
+          english_normalization: true,
+          output_format: 'wav',
+        },
+      ],
+    },
+  },
+})

@@ -1,0 +1,38 @@
+import { musicFamily } from '../families.ts'
+import { audioFormat, durationWithin, guidanceScale, inferenceSteps, prompt, seed } from '../parameters.ts'
+import { price } from '../prices.ts'
+
+/**
+ * Stability AI's Stable Audio 2.5. Parameters and price follow https://fal.ai/models/fal-ai/stable-audio-25/text-to-audio,
+ * with the vendor's own name for the duration (https://platform.stability.ai/docs/api-reference).
+ */
+export const stableAudio25 = musicFamily({
+  id: 'stable-audio-2-5',
+  name: 'Stable Audio 2.5',
+  endpoints: {
+    t2a: {
+      description: 'Makes music or sound effects from a text, up to 190 seconds at one price.',
+      parameters: {
+        prompt: prompt('The genre, mood, instruments and tempo, or the sound.', 10_000),
+        duration: durationWithin(1, 190, 190),
+        num_inference_steps: inferenceSteps(4, 8, 8),
+        guidance_scale: guidanceScale(1, 25, 1),
+        output_format: audioFormat,
+        seed: seed('audio'),
+      },
+      required: ['prompt'],
+      pricing: price(20),
+      examples: [
+        { prompt: 'A piano arpeggio grows into an orchestra' },
+        {
+          prompt: 'Lo-fi beat with vinyl crackle, 80 BPM',
+          duration: 45,
+          num_inference_steps: 6,
+          guidance_scale: 3,
+          output_format: 'wav',
+          seed: 80,
+        },
+      ],
+    },
+  },
+})

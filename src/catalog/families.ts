@@ -1,0 +1,58 @@
+import type { Endpoint, Family, Kind, Mode, PriceRule } from '../../schemas/catalog.ts'
+import type { Parameter } from './shapes.ts'
+
+// Where a client waits, a model takes seconds; where it polls, minutes. The limits leave several times that, since a run
+// that is given up is refunded although the vendor may charge for it.
+const WAITING_TIMEOUT_MS = 120_000
+const MUSIC_TIMEOUT_MS = 600_000
+const VIDEO_TIMEOUT_MS = 900_000
+
+export const imageFamily = familiesOf('image', 'sync', WAITING_TIMEOUT_MS)
+export const videoFamily = familiesOf('video', 'async', VIDEO_TIMEOUT_MS)
+export const speechFamily = familiesOf('audio', 'sync', WAITING_TIMEOUT_MS)
+export const musicFamily = familiesOf('audio', 'async', MUSIC_TIMEOUT_MS)
+export const textFamily = familiesOf('text', 'sync', WAITING_TIMEOUT_MS)
+
+/** A family as its file describes it; what all families of its sort have in common is filled in. */
+interface FamilySheet {
+  id: string
+  aliases?: string[]
+  name: string
+  endpoints: Partial<Record<Kind, EndpointSheet>>
+}
+
+interface EndpointSheet {
+  description: string
+  parameters: Record<string, Parameter>
+  required: string[]
+  pricing: PriceRule
+  /** Valid inputs: the smallest, and one that uses most parameters. */
+  examples: Record<string, unknown>[]
+  status?: Endpoint['status']
+}
+
+function familiesOf(outputType: Family['outputType'], mode: Mode, timeoutMs: number) {
+  return ({ id, aliases = [], name, endpoints }: FamilySheet): Family => ({
+    id,
+    aliases,
+    name,
+    outputType,
+    endpoints: Object.entries(endpoints).map(([kind, sheet]) => ({
+      id: `${id}-${kind}`,
+      kind: kind as Kind,
+      mode,
+      status: sheet.status ?? 'public',
+      description: sheet.description,
+      provider: 'sandbox',
+      timeoutMs,
+      parametersSchema: {
+        type: 'object',
+        properties: sheet.parameters,
+        required: sheet.required,
+        additionalProperties: false,
+        examples: sheet.examples,
+      },
+      pricing: sheet.pricing,
+    })),
+  })
+}

@@ -1,0 +1,60 @@
+import { imageFamily } from '../families.ts'
+import { guidanceScale, inferenceSteps, promptExpansion } from '../parameters.ts'
+import { price } from '../prices.ts'
+import { flux2ImageToImage, flux2TextToImage } from './flux-2-parameters.ts'
+
+const controls = {
+  guidance_scale: guidanceScale(1.5, 10, 3.5),
+  num_inference_steps: inferenceSteps(2, 50, 28),
+  enable_prompt_expansion: promptExpansion(true),
+}
+
+/**
+ * FLUX.2 [flex] by Black Forest Labs. Parameters follow https://replicate.com/black-forest-labs/flux-2-flex, the price and
+ * the names of the controls https://fal.ai/models/fal-ai/flux-2-flex/api: 5 credits for each begun megapixel of the
+ * result and of the image to change, which counts as one.
+ */
+export const flux2Flex = imageFamily({
+  id: 'flux-2-flex',
+  name: 'FLUX.2 [flex]',
+  endpoints: {
+    t2i: {
+      description: 'Makes a picture from a text, with control over steps and guidance; strong at lettering.',
+      parameters: { ...flux2TextToImage, ...controls },
+      required: ['prompt'],
+      pricing: price(5, { multipliers: { resolution: { '0.5 MP': 1, '1 MP': 1, '2 MP': 2, '4 MP': 4 } } }),
+      examples: [
+        { prompt: 'A neon sign that says OPEN LATE above a diner' },
+        {
+          prompt: 'A city map of an invented harbour town with street names',
+          aspect_ratio: '3:2',
+          resolution: '4 MP',
+          output_format: 'png',
+          safety_tolerance: '2',
+          guidance_scale: 5,
+          num_inference_steps: 50,
+          enable_prompt_expansion: false,
+          seed: 4,
+        },
+      ],
+    },
+    i2i: {
+      description: 'Changes a picture as a text says, with control over steps and guidance.',
+      parameters: { ...flux2ImageToImage, ...controls },
+      required: ['prompt', 'image_url'],
+      pricing: price(5, { multipliers: { resolution: { '0.5 MP': 2, '1 MP': 2, '2 MP': 3, '4 MP': 5 } } }),
+      examples: [
+        { prompt: 'Write FRESH BREAD on the board', image_url: 'https://example.com/board.jpg' },
+        {
+          prompt: 'The vase in a gradient from violet to pink',
+          image_url: 'https://example.com/vase.png',
+          aspect_ratio: 'match_input_image',
+          resolution: '1 MP',
+          guidance_scale: 4.5,
+          num_inference_steps: 20,
+          seed: 16,
+        },
+      ],
+    },
+  },
+})

@@ -1,0 +1,50 @@
+import { imageFamily } from '../families.ts'
+import { price } from '../prices.ts'
+import { flux2ImageToImage, flux2TextToImage } from './flux-2-parameters.ts'
+
+/**
+ * FLUX.2 [pro] by Black Forest Labs. Parameters follow https://replicate.com/black-forest-labs/flux-2-pro, prices
+ * https://fal.ai/models/fal-ai/flux-2-pro: the first megapixel costs 3 credits and each further one 1.5, be it of the
+ * result or of the image to change, which counts as one.
+ */
+export const flux2Pro = imageFamily({
+  id: 'flux-2-pro',
+  name: 'FLUX.2 [pro]',
+  endpoints: {
+    t2i: {
+      description: 'Makes a picture from a text, true to the prompt without tuning, up to 4 megapixels.',
+      parameters: flux2TextToImage,
+      required: ['prompt'],
+      pricing: price(1.5, { multipliers: { resolution: { '0.5 MP': 2, '1 MP': 2, '2 MP': 3, '4 MP': 5 } } }),
+      examples: [
+        { prompt: 'A heron in the morning mist, telephoto' },
+        {
+          prompt: 'A label for a honey jar with the words Lime Tree Honey',
+          aspect_ratio: '4:5',
+          resolution: '4 MP',
+          output_format: 'png',
+          output_quality: 95,
+          safety_tolerance: '3',
+          seed: 21,
+        },
+      ],
+    },
+    i2i: {
+      description: 'Changes a picture as a text says, up to 4 megapixels.',
+      parameters: flux2ImageToImage,
+      required: ['prompt', 'image_url'],
+      pricing: price(1.5, { multipliers: { resolution: { '0.5 MP': 3, '1 MP': 3, '2 MP': 4, '4 MP': 6 } } }),
+      examples: [
+        { prompt: 'Remove the cars from the street', image_url: 'https://example.com/street.jpg' },
+        {
+          prompt: 'The same cup, but glazed in blue',
+          image_url: 'https://example.com/cup.jpg',
+          aspect_ratio: '1:1',
+          resolution: '2 MP',
+          output_format: 'webp',
+          seed: 8,
+        },
+      ],
+    },
+  },
+})

@@ -1,0 +1,80 @@
+import { imageFamily } from '../families.ts'
+import {
+  aspectRatio,
+  guidanceScale,
+  imageFormat,
+  imageUrl,
+  numImages,
+  prompt,
+  safetyTolerance,
+  seed,
+} from '../parameters.ts'
+import { price } from '../prices.ts'
+import { flag } from '../shapes.ts'
+
+const ratios = ['21:9', '16:9', '4:3', '3:2', '1:1', '2:3', '3:4', '9:16', '9:21']
+
+const parameters = {
+  num_images: numImages(4),
+  guidance_scale: guidanceScale(1, 20, 3.5),
+  enhance_prompt: flag('Enhance prompt', 'Lets a language model improve the prompt first.', false),
+  output_format: imageFormat(['jpeg', 'png'], 'jpeg'),
+  safety_tolerance: safetyTolerance(6, '2'),
+  seed: seed('picture'),
+}
+
+const pricing = price(8, { quantities: ['num_images'] })
+
+/** FLUX.1 Kontext [max] by Black Forest Labs, after https://fal.ai/models/fal-ai/flux-pro/kontext/max/api. */
+export const fluxKontextMax = imageFamily({
+  id: 'flux-kontext-max',
+  name: 'FLUX.1 Kontext [max]',
+  endpoints: {
+    t2i: {
+      description: 'Makes pictures from a text.',
+      parameters: {
+        prompt: prompt('What the picture shows.'),
+        aspect_ratio: aspectRatio(ratios, '1:1'),
+        ...parameters,
+      },
+      required: ['prompt'],
+      pricing,
+      examples: [
+        { prompt: 'The eye of a tiger, close up' },
+        {
+          prompt: 'A tram in the rain at night, reflections on the street',
+          aspect_ratio: '21:9',
+          num_images: 2,
+          guidance_scale: 4,
+          enhance_prompt: true,
+          output_format: 'png',
+          safety_tolerance: '4',
+          seed: 1234,
+        },
+      ],
+    },
+    i2i: {
+      description: 'Changes a picture as a text says, and keeps people and things recognisable.',
+      parameters: {
+        prompt: prompt('What to change in the picture.'),
+        image_url: imageUrl('The picture to change'),
+        aspect_ratio: aspectRatio(['match_input_image', ...ratios], 'match_input_image'),
+        ...parameters,
+      },
+      required: ['prompt', 'image_url'],
+      pricing,
+      examples: [
+        { prompt: 'Put a croissant next to the coffee', image_url: 'https://example.com/coffee.jpg' },
+        {
+          prompt: 'The same scene as clay animation',
+          image_url: 'https://example.com/kitchen.jpg',
+          aspect_ratio: '4:3',
+          num_images: 4,
+          guidance_scale: 2.5,
+          output_format: 'jpeg',
+          seed: 6,
+        },
+      ],
+    },
+  },
+})

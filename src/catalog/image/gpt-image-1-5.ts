@@ -1,0 +1,90 @@
+import { imageFamily } from '../families.ts'
+import { imageFormat, imageUrl, numImages, prompt } from '../parameters.ts'
+import { price, surcharge } from '../prices.ts'
+import { choice, integer } from '../shapes.ts'
+
+const size = (byDefault: string) =>
+  choice('Size', 'Width and height in pixels.', ['1024x1024', '1536x1024', '1024x1536', 'auto'], byDefault)
+
+const parameters = {
+  quality: choice('Quality', 'How much work goes into the picture.', ['low', 'medium', 'high'], 'high'),
+  num_images: numImages(4),
+  background: choice('Background', 'Whether the picture has a background.', ['auto', 'transparent', 'opaque'], 'auto'),
+  moderation: choice('Moderation', 'How strictly the content is judged.', ['auto', 'low'], 'auto'),
+  output_format: imageFormat(['png', 'jpeg', 'webp'], 'png'),
+  output_compression: integer('Output compression', 'How well JPEG and WebP keep the details, in per cent.', {
+    minimum: 0,
+    maximum: 100,
+    default: 100,
+  }),
+}
+
+const multipliers = {
+  quality: { low: 0.9, medium: 3.4, high: 13.3 },
+  // The vendor decides on the size of auto, so it costs as much as the larger ones.
+  size: { '1024x1024': 1, '1536x1024': 1.5, '1024x1536': 1.5, auto: 1.5 },
+}
+
+/**
+ * OpenAI's GPT Image 1.5. Parameters follow https://platform.openai.com/docs/api-reference/images, prices
+ * https://fal.ai/models/fal-ai/gpt-image-1.5.
+ */
+export const gptImage15 = imageFamily({
+  id: 'gpt-image-1-5',
+  name: 'GPT Image 1.5',
+  endpoints: {
+    t2i: {
+      description: 'Makes pictures from a text, with or without a background.',
+      parameters: { prompt: prompt('What the picture shows.', 32_000), size: size('1024x1024'), ...parameters },
+      required: ['prompt'],
+      pricing: price(1, { quantities: ['num_images'], multipliers }),
+      examples: [
+        { prompt: 'A children’s book drawing of a fox who repairs clocks' },
+        {
+          prompt: 'An icon of a paper aeroplane, flat, two colours',
+          size: '1024x1024',
+          quality: 'low',
+          num_images: 4,
+          background: 'transparent',
+          moderation: 'low',
+          output_format: 'webp',
+          output_compression: 80,
+        },
+      ],
+    },
+    i2i: {
+      description: 'Changes a picture as a text says.',
+      parameters: {
+        prompt: prompt('What to change in the picture.', 32_000),
+        image_url: imageUrl('The picture to change'),
+        input_fidelity: choice(
+          'Input fidelity',
+          'How closely faces and details of the image are kept. The high one costs a surcharge.',
+          ['low', 'high'],
+          'low',
+        ),
+        size: size('auto'),
+        ...parameters,
+      },
+      required: ['prompt', 'image_url'],
+      pricing: price(1, {
+        quantities: ['num_images'],
+        multipliers,
+        surcharges: [surcharge('input_fidelity', 'high', 0.033)],
+      }),
+      examples: [
+        { prompt: 'Give the dog a raincoat', image_url: 'https://example.com/dog.jpg' },
+        {
+          prompt: 'The same person as a watercolour portrait',
+          image_url: 'https://example.com/portrait.jpg',
+          input_fidelity: 'high',
+          size: '1024x1536',
+          quality: 'medium',
+          num_images: 2,
+          output_format: 'jpeg',
+          output_compression: 90,
+        },
+      ],
+    },
+  },
+})

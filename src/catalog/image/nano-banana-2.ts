@@ -1,0 +1,91 @@
+import { imageFamily } from '../families.ts'
+import {
+  aspectRatio,
+  imageFormat,
+  imageUrl,
+  numImages,
+  prompt,
+  resolution,
+  safetyTolerance,
+  seed,
+} from '../parameters.ts'
+import { price, surcharge } from '../prices.ts'
+import { choice, flag } from '../shapes.ts'
+
+const parameters = {
+  prompt: prompt('What the picture shows.', 20_000),
+  num_images: numImages(4),
+  resolution: resolution('The size of the picture: about 1, 4 or 16 megapixels.', ['1K', '2K', '4K'], '1K'),
+  aspect_ratio: aspectRatio(
+    [
+      ...['auto', '1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '4:5', '5:4', '21:9'],
+      ...['4:1', '1:4', '8:1', '1:8'],
+    ],
+    'auto',
+  ),
+  output_format: imageFormat(['png', 'jpeg', 'webp'], 'png'),
+  enable_web_search: flag(
+    'Web search',
+    'Lets the model use current information from the internet, for a surcharge.',
+    false,
+  ),
+  thinking_level: choice('Thinking level', 'Lets the model think first. Without it, thinking is off.', [
+    'minimal',
+    'high',
+  ]),
+  safety_tolerance: safetyTolerance(6, '4'),
+  seed: seed('picture'),
+}
+
+const pricing = price(10, {
+  quantities: ['num_images'],
+  multipliers: { resolution: { '1K': 1, '2K': 1.5, '4K': 2 } },
+  surcharges: [surcharge('enable_web_search', true, 0.015)],
+})
+
+/** Google's Gemini 3.1 Flash Image, as https://ai.google.dev/gemini-api/docs/image-generation describes it. */
+export const nanoBanana2 = imageFamily({
+  id: 'nano-banana-2',
+  aliases: ['nano'],
+  name: 'Nano Banana 2',
+  endpoints: {
+    t2i: {
+      description: 'Makes pictures from a text, in 14 aspect ratios and up to 4K.',
+      parameters,
+      required: ['prompt'],
+      pricing,
+      examples: [
+        { prompt: 'A lighthouse on a cliff in a storm, oil painting' },
+        {
+          prompt: 'An infographic of the tallest bridges in the world, with their heights',
+          num_images: 2,
+          resolution: '2K',
+          aspect_ratio: '4:5',
+          output_format: 'webp',
+          enable_web_search: true,
+          thinking_level: 'high',
+          safety_tolerance: '2',
+          seed: 42,
+        },
+      ],
+    },
+    i2i: {
+      description: 'Changes a picture as a text says, in 14 aspect ratios and up to 4K.',
+      parameters: { image_url: imageUrl('The picture to change'), ...parameters },
+      required: ['prompt', 'image_url'],
+      pricing,
+      examples: [
+        { prompt: 'Make it winter', image_url: 'https://example.com/garden.jpg' },
+        {
+          prompt: 'Put the bicycle in front of a bakery in Lisbon',
+          image_url: 'https://example.com/bicycle.png',
+          num_images: 3,
+          resolution: '4K',
+          aspect_ratio: '16:9',
+          output_format: 'jpeg',
+          seed: 7,
+        },
+      ],
+    },
+  },
+})

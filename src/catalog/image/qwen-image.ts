@@ -1,0 +1,98 @@
+import { imageFamily } from '../families.ts'
+import {
+  aspectRatio,
+  guidanceScale,
+  imageFormat,
+  imageUrl,
+  inferenceSteps,
+  negativePrompt,
+  numImages,
+  prompt,
+  safetyChecker,
+  seed,
+  strength,
+} from '../parameters.ts'
+import { price } from '../prices.ts'
+import { choice } from '../shapes.ts'
+
+const ratios = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3']
+
+const parameters = {
+  negative_prompt: negativePrompt(),
+  num_images: numImages(4),
+  guidance_scale: guidanceScale(0, 20, 2.5),
+  num_inference_steps: inferenceSteps(2, 50, 30),
+  acceleration: choice(
+    'Acceleration',
+    'Makes the picture faster, at some loss of quality.',
+    ['none', 'regular', 'high'],
+    'none',
+  ),
+  output_format: imageFormat(['png', 'jpeg', 'webp'], 'png'),
+  enable_safety_checker: safetyChecker,
+  seed: seed('picture'),
+}
+
+const pricing = price(2.5, { quantities: ['num_images'] })
+
+/**
+ * Alibaba's Qwen-Image. Sizes and price follow https://replicate.com/qwen/qwen-image, the rest
+ * https://fal.ai/models/fal-ai/qwen-image/api.
+ */
+export const qwenImage = imageFamily({
+  id: 'qwen-image',
+  name: 'Qwen-Image',
+  endpoints: {
+    t2i: {
+      description: 'Makes pictures from a text; strong at writing in Chinese and English.',
+      parameters: {
+        prompt: prompt('What the picture shows.'),
+        aspect_ratio: aspectRatio(ratios, '16:9'),
+        ...parameters,
+      },
+      required: ['prompt'],
+      pricing,
+      examples: [
+        { prompt: 'A tea house with the sign 静心 above its door' },
+        {
+          prompt: 'A blackboard with the theorem of Pythagoras',
+          aspect_ratio: '4:3',
+          negative_prompt: 'blurry',
+          num_images: 2,
+          guidance_scale: 4,
+          num_inference_steps: 40,
+          acceleration: 'regular',
+          output_format: 'jpeg',
+          enable_safety_checker: true,
+          seed: 52,
+        },
+      ],
+    },
+    i2i: {
+      description: 'Changes a picture as a text says.',
+      parameters: {
+        prompt: prompt('What the picture shall show.'),
+        image_url: imageUrl('The picture to change'),
+        strength: strength('How far the result may be from the image.', 0, 0.9),
+        aspect_ratio: aspectRatio(['match_input_image', ...ratios], 'match_input_image'),
+        ...parameters,
+      },
+      required: ['prompt', 'image_url'],
+      pricing,
+      examples: [
+        { prompt: 'The same house in the style of an ink painting', image_url: 'https://example.com/house.jpg' },
+        {
+          prompt: 'The shelf, full of books',
+          image_url: 'https://example.com/shelf.jpg',
+          strength: 0.6,
+          aspect_ratio: '3:4',
+          num_images: 4,
+          guidance_scale: 3,
+          acceleration: 'high',
+          output_format: 'webp',
+          seed: 18,
+        },
+      ],
+    },
+  },
+})

@@ -1,0 +1,92 @@
+import { imageFamily } from '../families.ts'
+import { imageUrl, negativePrompt, numImages, prompt, seed, strength } from '../parameters.ts'
+import { price } from '../prices.ts'
+import { choice } from '../shapes.ts'
+
+const parameters = {
+  style: choice(
+    'Style',
+    'The sort of picture.',
+    [
+      ...['any', 'realistic_image', 'digital_illustration'],
+      ...['realistic_image/b_and_w', 'realistic_image/hard_flash', 'realistic_image/hdr'],
+      ...['realistic_image/natural_light', 'realistic_image/studio_portrait', 'realistic_image/enterprise'],
+      ...['realistic_image/motion_blur', 'digital_illustration/pixel_art', 'digital_illustration/hand_drawn'],
+      ...['digital_illustration/grain', 'digital_illustration/infantile_sketch', 'digital_illustration/2d_art_poster'],
+      ...['digital_illustration/handmade_3d', 'digital_illustration/engraving_color'],
+    ],
+    'realistic_image',
+  ),
+  negative_prompt: negativePrompt(1_000),
+  num_images: numImages(6),
+  seed: seed('picture'),
+}
+
+const pricing = price(4, { quantities: ['num_images'] })
+
+/**
+ * Recraft V3. Parameters and price follow https://www.recraft.ai/docs/api-reference/endpoints. Its vector styles are left
+ * out: their result is not a picture of pixels.
+ */
+export const recraftV3 = imageFamily({
+  id: 'recraft-v3',
+  name: 'Recraft V3',
+  endpoints: {
+    t2i: {
+      description: 'Makes pictures from a text in a chosen style, with long texts in them where asked.',
+      parameters: {
+        prompt: prompt('What the picture shows.', 1_000),
+        size: choice(
+          'Size',
+          'Width and height in pixels.',
+          [
+            ...['1024x1024', '1365x1024', '1024x1365', '1536x1024', '1024x1536', '1820x1024', '1024x1820'],
+            ...['2048x1024', '1024x2048', '1434x1024', '1024x1434', '1280x1024', '1024x1280', '1707x1024', '1024x1707'],
+          ],
+          '1024x1024',
+        ),
+        ...parameters,
+      },
+      required: ['prompt'],
+      pricing,
+      examples: [
+        { prompt: 'A red panda in front of a poster that says HELLO' },
+        {
+          prompt: 'A village by the sea',
+          size: '1820x1024',
+          style: 'digital_illustration/pixel_art',
+          negative_prompt: 'boats',
+          num_images: 3,
+          seed: 9,
+        },
+      ],
+    },
+    i2i: {
+      description: 'Draws a picture anew, as near to it or as far from it as wanted.',
+      parameters: {
+        prompt: prompt('What the picture shows.', 1_000),
+        image_url: imageUrl('The picture to draw anew'),
+        strength: strength(
+          'How far the result may be from the image: 0 is nearly the same, 1 has little of it.',
+          0,
+          0.5,
+        ),
+        ...parameters,
+      },
+      required: ['prompt', 'image_url'],
+      pricing,
+      examples: [
+        { prompt: 'winter', image_url: 'https://example.com/valley.jpg' },
+        {
+          prompt: 'A market at noon',
+          image_url: 'https://example.com/market.jpg',
+          strength: 0.3,
+          style: 'realistic_image/hdr',
+          negative_prompt: 'text',
+          num_images: 6,
+          seed: 2,
+        },
+      ],
+    },
+  },
+})

@@ -1,0 +1,61 @@
+import { imageFamily } from '../families.ts'
+import { imageFormat, inferenceSteps, numImages, prompt, promptExpansion, safetyChecker, seed } from '../parameters.ts'
+import { price, surcharge } from '../prices.ts'
+import { choice, integer } from '../shapes.ts'
+
+/** One microcredit: a picture of 1024 by 1024 pixels costs 1.05 credits. */
+const CREDITS_PER_PIXEL = 0.000_001
+
+const side = (title: string, description: string) =>
+  integer(title, description, { minimum: 512, maximum: 2048, multipleOf: 16, default: 1024 })
+
+/**
+ * Z-Image Turbo by Tongyi-MAI of Alibaba. Parameters follow https://replicate.com/prunaai/z-image-turbo and
+ * https://fal.ai/models/fal-ai/z-image/turbo/api, which charges by the pixel too.
+ */
+export const zImageTurbo = imageFamily({
+  id: 'z-image-turbo',
+  name: 'Z-Image Turbo',
+  endpoints: {
+    t2i: {
+      description: 'Makes pictures from a text in a second or two, charged by the pixel.',
+      parameters: {
+        prompt: prompt('What the picture shows.'),
+        width: side('Width', 'Pixels from left to right.'),
+        height: side('Height', 'Pixels from top to bottom.'),
+        num_images: numImages(4),
+        num_inference_steps: inferenceSteps(1, 8, 8),
+        acceleration: choice(
+          'Acceleration',
+          'Makes the picture faster, at some loss of quality.',
+          ['none', 'regular', 'high'],
+          'none',
+        ),
+        enable_prompt_expansion: promptExpansion(false),
+        output_format: imageFormat(['png', 'jpeg', 'webp'], 'png'),
+        enable_safety_checker: safetyChecker,
+        seed: seed('picture'),
+      },
+      required: ['prompt'],
+      pricing: price(CREDITS_PER_PIXEL, {
+        quantities: ['width', 'height', 'num_images'],
+        surcharges: [surcharge('enable_prompt_expansion', true, 0.0025)],
+      }),
+      examples: [
+        { prompt: 'An old fisherman, portrait in black and white' },
+        {
+          prompt: 'A fox in the snow',
+          width: 1536,
+          height: 864,
+          num_images: 4,
+          num_inference_steps: 4,
+          acceleration: 'high',
+          enable_prompt_expansion: true,
+          output_format: 'webp',
+          enable_safety_checker: true,
+          seed: 61,
+        },
+      ],
+    },
+  },
+})

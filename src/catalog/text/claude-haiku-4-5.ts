@@ -1,0 +1,45 @@
+import { textFamily } from '../families.ts'
+import { prompt } from '../parameters.ts'
+import { price } from '../prices.ts'
+import { integer, number, text } from '../shapes.ts'
+import { answerLength, answerLengthFactors } from './answer-length.ts'
+
+/**
+ * Anthropic's Claude Haiku 4.5, as https://docs.claude.com/en/api/messages describes it. At 5 USD for a million tokens,
+ * 1,024 cost 0.5 credits; the rest is for what is read.
+ */
+export const claudeHaiku45 = textFamily({
+  id: 'claude-haiku-4-5',
+  name: 'Claude Haiku 4.5',
+  endpoints: {
+    t2t: {
+      description: 'Answers in text, quickly.',
+      parameters: {
+        prompt: prompt('What is asked.', 20_000),
+        system: text('System prompt', 'How the model shall behave.', { minLength: 0, maxLength: 10_000, default: '' }),
+        temperature: number('Temperature', 'How varied the answers are: 0 is always much the same.', {
+          minimum: 0,
+          maximum: 1,
+          default: 1,
+        }),
+        top_k: integer('Top k', 'Of how many of the likeliest tokens each is chosen. Without it, of all.', {
+          minimum: 1,
+          maximum: 500,
+        }),
+        max_tokens: answerLength,
+      },
+      required: ['prompt'],
+      pricing: price(0.6, { multipliers: { max_tokens: answerLengthFactors } }),
+      examples: [
+        { prompt: 'Explain a ledger to a child of eight.' },
+        {
+          prompt: 'Name five birds of the Alps, one on each line.',
+          system: 'Answer with the list and nothing else.',
+          temperature: 0.2,
+          top_k: 40,
+          max_tokens: 1024,
+        },
+      ],
+    },
+  },
+})

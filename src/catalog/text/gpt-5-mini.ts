@@ -1,0 +1,52 @@
+import { textFamily } from '../families.ts'
+import { prompt } from '../parameters.ts'
+import { price } from '../prices.ts'
+import { choice, text } from '../shapes.ts'
+import { answerLength, answerLengthFactors } from './answer-length.ts'
+
+/**
+ * OpenAI's GPT-5 mini, as https://platform.openai.com/docs/api-reference/responses describes it. At 2 USD for a million
+ * tokens, 1,024 cost 0.2 credits; the rest is for what is read.
+ */
+export const gpt5Mini = textFamily({
+  id: 'gpt-5-mini',
+  name: 'GPT-5 mini',
+  endpoints: {
+    t2t: {
+      description: 'Answers in text, after thinking as hard as asked.',
+      parameters: {
+        prompt: prompt('What is asked.', 20_000),
+        instructions: text('Instructions', 'How the model shall behave.', {
+          minLength: 0,
+          maxLength: 10_000,
+          default: '',
+        }),
+        reasoning_effort: choice(
+          'Reasoning effort',
+          'How hard the model thinks before it answers.',
+          ['minimal', 'low', 'medium', 'high'],
+          'medium',
+        ),
+        verbosity: choice('Verbosity', 'How wordy the answer is.', ['low', 'medium', 'high'], 'medium'),
+        max_output_tokens: answerLength,
+      },
+      required: ['prompt'],
+      pricing: price(0.25, {
+        multipliers: {
+          max_output_tokens: answerLengthFactors,
+          reasoning_effort: { minimal: 1, low: 1, medium: 1.2, high: 1.6 },
+        },
+      }),
+      examples: [
+        { prompt: 'Why is the sky blue?' },
+        {
+          prompt: 'Write a limerick about a lighthouse keeper.',
+          instructions: 'Answer in British English.',
+          reasoning_effort: 'low',
+          verbosity: 'low',
+          max_output_tokens: 1024,
+        },
+      ],
+    },
+  },
+})

@@ -1,0 +1,69 @@
+import { videoFamily } from '../families.ts'
+import { aspectRatio, durationOf, generateAudio, imageUrl, negativePrompt, prompt } from '../parameters.ts'
+import { price } from '../prices.ts'
+import { number } from '../shapes.ts'
+
+/** Characters that the vendor takes, https://app.klingai.com/global/dev/document-api. */
+const MAX_PROMPT_LENGTH = 2_500
+
+const common = {
+  duration: durationOf([5, 10], 5),
+  generate_audio: generateAudio,
+  negative_prompt: negativePrompt(MAX_PROMPT_LENGTH, 'blur, distort, and low quality'),
+}
+
+const pricing = price(7, { quantities: ['duration'], multipliers: { generate_audio: { true: 2, false: 1 } } })
+
+/** Kuaishou's Kling 2.6 Pro. Parameters and prices follow https://fal.ai/models/fal-ai/kling-video/v2.6/pro. */
+export const kling26 = videoFamily({
+  id: 'kling-2-6',
+  name: 'Kling 2.6',
+  endpoints: {
+    t2v: {
+      description: 'Makes a video with speech and sound from a text, 5 or 10 seconds.',
+      parameters: {
+        prompt: prompt('What happens, how it looks and what is said.', MAX_PROMPT_LENGTH),
+        aspect_ratio: aspectRatio(['16:9', '9:16', '1:1'], '16:9'),
+        cfg_scale: number('Guidance', 'How closely the video follows the prompt.', {
+          minimum: 0,
+          maximum: 1,
+          default: 0.5,
+        }),
+        ...common,
+      },
+      required: ['prompt'],
+      pricing,
+      examples: [
+        { prompt: 'A baker takes bread from the oven and says: good morning' },
+        {
+          prompt: 'A skateboarder jumps down a flight of stairs, slow motion',
+          aspect_ratio: '1:1',
+          cfg_scale: 0.7,
+          duration: 10,
+          generate_audio: false,
+          negative_prompt: 'blur, crowd',
+        },
+      ],
+    },
+    i2v: {
+      description: 'Brings an image to life with speech and sound, 5 or 10 seconds.',
+      parameters: {
+        prompt: prompt('What happens, and what is said.', MAX_PROMPT_LENGTH),
+        image_url: imageUrl('The first frame'),
+        ...common,
+      },
+      required: ['prompt', 'image_url'],
+      pricing,
+      examples: [
+        { prompt: 'The king walks up slowly', image_url: 'https://example.com/king.jpg' },
+        {
+          prompt: 'Leaves fall around the bench',
+          image_url: 'https://example.com/bench.jpg',
+          duration: 10,
+          generate_audio: true,
+          negative_prompt: 'people',
+        },
+      ],
+    },
+  },
+})

@@ -1,0 +1,67 @@
+import { videoFamily } from '../families.ts'
+import { aspectRatio, durationOf, generateAudio, imageUrl, prompt, videoResolution } from '../parameters.ts'
+import { price } from '../prices.ts'
+import { choice } from '../shapes.ts'
+
+const common = {
+  duration: durationOf([6, 8, 10], 6),
+  resolution: videoResolution(['1080p', '1440p', '2160p'], '1080p'),
+  fps: choice('Frame rate', 'Frames in each second.', [25, 50], 25),
+  generate_audio: generateAudio,
+}
+
+const pricing = price(6, {
+  quantities: ['duration'],
+  multipliers: { resolution: { '1080p': 1, '1440p': 2, '2160p': 4 } },
+})
+
+/** Lightricks' LTX-2 Pro. Parameters and prices follow https://fal.ai/models/fal-ai/ltx-2/text-to-video/api. */
+export const ltx2Pro = videoFamily({
+  id: 'ltx-2-pro',
+  name: 'LTX-2 Pro',
+  endpoints: {
+    t2v: {
+      description: 'Makes a video with sound from a text, up to 10 seconds, 2160p and 50 frames a second.',
+      parameters: {
+        prompt: prompt('What happens, how it looks and how it sounds.'),
+        aspect_ratio: aspectRatio(['16:9'], '16:9'),
+        ...common,
+      },
+      required: ['prompt'],
+      pricing,
+      examples: [
+        { prompt: 'A cowboy walks through a dusty town at noon' },
+        {
+          prompt: 'Rain on a greenhouse, seen from inside',
+          aspect_ratio: '16:9',
+          duration: 10,
+          resolution: '1440p',
+          fps: 50,
+          generate_audio: true,
+        },
+      ],
+    },
+    i2v: {
+      status: 'test',
+      description: 'Brings an image to life with sound, up to 10 seconds, 2160p and 50 frames a second.',
+      parameters: {
+        prompt: prompt('What happens, and how it sounds.'),
+        image_url: imageUrl('The first frame'),
+        ...common,
+      },
+      required: ['prompt', 'image_url'],
+      pricing,
+      examples: [
+        { prompt: 'The camera moves in on her face', image_url: 'https://example.com/street.jpg' },
+        {
+          prompt: 'The clouds race by',
+          image_url: 'https://example.com/mountain.jpg',
+          duration: 8,
+          resolution: '2160p',
+          fps: 25,
+          generate_audio: false,
+        },
+      ],
+    },
+  },
+})

@@ -1,0 +1,74 @@
+import { videoFamily } from '../families.ts'
+import { aspectRatio, durationOf, imageUrl, negativePrompt, prompt, seed, videoResolution } from '../parameters.ts'
+import { price } from '../prices.ts'
+import { choice } from '../shapes.ts'
+
+/** Characters that the vendor takes. */
+const MAX_PROMPT_LENGTH = 2_048
+
+const styles = ['anime', '3d_animation', 'clay', 'comic', 'cyberpunk']
+
+const common = {
+  duration: durationOf([5, 8], 5),
+  resolution: videoResolution(['360p', '540p', '720p', '1080p'], '720p'),
+  negative_prompt: negativePrompt(MAX_PROMPT_LENGTH),
+  style: choice('Style', 'The look of the video. Without it the prompt decides.', styles),
+  seed: seed('video'),
+}
+
+// Eight seconds cost twice as much as five, so the duration has a table and is no quantity.
+const pricing = price(5, {
+  multipliers: { duration: { 5: 1, 8: 2 }, resolution: { '360p': 3, '540p': 3, '720p': 4, '1080p': 8 } },
+})
+
+/** PixVerse V5. Parameters and prices follow https://fal.ai/models/fal-ai/pixverse/v5/text-to-video/api. */
+export const pixverseV5 = videoFamily({
+  id: 'pixverse-v5',
+  name: 'PixVerse V5',
+  endpoints: {
+    t2v: {
+      description: 'Makes a video from a text, 5 or 8 seconds, in a style where wanted.',
+      parameters: {
+        prompt: prompt('What happens and how it looks.', MAX_PROMPT_LENGTH),
+        aspect_ratio: aspectRatio(['16:9', '4:3', '1:1', '3:4', '9:16'], '16:9'),
+        ...common,
+      },
+      required: ['prompt'],
+      pricing,
+      examples: [
+        { prompt: 'A dragon wakes on a heap of gold' },
+        {
+          prompt: 'A robot waters flowers on a balcony',
+          aspect_ratio: '3:4',
+          duration: 8,
+          resolution: '540p',
+          negative_prompt: 'blurry',
+          style: 'clay',
+          seed: 31,
+        },
+      ],
+    },
+    i2v: {
+      description: 'Brings an image to life, 5 or 8 seconds, in a style where wanted.',
+      parameters: {
+        prompt: prompt('What happens.', MAX_PROMPT_LENGTH),
+        image_url: imageUrl('The first frame'),
+        ...common,
+      },
+      required: ['prompt', 'image_url'],
+      pricing,
+      examples: [
+        { prompt: 'The wolf walks beside her', image_url: 'https://example.com/wolf.jpg' },
+        {
+          prompt: 'The city lights go on',
+          image_url: 'https://example.com/city.jpg',
+          duration: 5,
+          resolution: '1080p',
+          negative_prompt: 'grain',
+          style: 'cyberpunk',
+          seed: 44,
+        },
+      ],
+    },
+  },
+})

@@ -1,0 +1,54 @@
+import { videoFamily } from '../families.ts'
+import { price } from '../prices.ts'
+import { veo31ImageToVideo, veo31TextToVideo } from './veo-3-1-parameters.ts'
+
+const pricing = price(10, {
+  quantities: ['duration'],
+  multipliers: { generate_audio: { true: 1.5, false: 1 }, resolution: { '720p': 1, '1080p': 1, '4K': 2.5 } },
+})
+
+/** Google's Veo 3.1 Fast. Parameters and prices follow https://fal.ai/models/fal-ai/veo3.1/fast/api. */
+export const veo31Fast = videoFamily({
+  id: 'veo-3-1-fast',
+  name: 'Veo 3.1 Fast',
+  endpoints: {
+    t2v: {
+      description: 'Makes a video with sound from a text, faster and cheaper than Veo 3.1.',
+      parameters: veo31TextToVideo,
+      required: ['prompt'],
+      pricing,
+      examples: [
+        { prompt: 'A child flies a kite on a hill, wind in the grass' },
+        {
+          prompt: 'A potter shapes a bowl, close up',
+          aspect_ratio: '9:16',
+          duration: 4,
+          resolution: '1080p',
+          generate_audio: false,
+          negative_prompt: 'blur',
+          auto_fix: true,
+          safety_tolerance: '5',
+          seed: 40,
+        },
+      ],
+    },
+    i2v: {
+      description: 'Brings an image to life with sound, faster and cheaper than Veo 3.1.',
+      parameters: veo31ImageToVideo,
+      required: ['prompt', 'image_url'],
+      pricing,
+      examples: [
+        { prompt: 'The cat yawns and stretches', image_url: 'https://example.com/cat.jpg' },
+        {
+          prompt: 'Snow begins to fall',
+          image_url: 'https://example.com/square.jpg',
+          aspect_ratio: 'auto',
+          duration: 6,
+          resolution: '720p',
+          generate_audio: true,
+          seed: 1,
+        },
+      ],
+    },
+  },
+})

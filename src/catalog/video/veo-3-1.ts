@@ -1,0 +1,54 @@
+import { videoFamily } from '../families.ts'
+import { price } from '../prices.ts'
+import { veo31ImageToVideo, veo31TextToVideo } from './veo-3-1-parameters.ts'
+
+const pricing = price(20, {
+  quantities: ['duration'],
+  multipliers: { generate_audio: { true: 2, false: 1 }, resolution: { '720p': 1, '1080p': 1, '4K': 1.5 } },
+})
+
+/** Google's Veo 3.1. Parameters and prices follow https://fal.ai/models/fal-ai/veo3.1/api. */
+export const veo31 = videoFamily({
+  id: 'veo-3-1',
+  name: 'Veo 3.1',
+  endpoints: {
+    t2v: {
+      description: 'Makes a video with sound from a text, up to 8 seconds and 4K.',
+      parameters: veo31TextToVideo,
+      required: ['prompt'],
+      pricing,
+      examples: [
+        { prompt: 'Waves break on a rocky shore at dawn, gulls cry, the camera rises slowly' },
+        {
+          prompt: 'Two people at a market stall. She asks: How fresh is it? He answers: It still swims.',
+          aspect_ratio: '9:16',
+          duration: 6,
+          resolution: '1080p',
+          generate_audio: true,
+          negative_prompt: 'text, subtitles',
+          auto_fix: false,
+          safety_tolerance: '3',
+          seed: 17,
+        },
+      ],
+    },
+    i2v: {
+      description: 'Brings an image to life with sound, up to 8 seconds and 4K.',
+      parameters: veo31ImageToVideo,
+      required: ['prompt', 'image_url'],
+      pricing,
+      examples: [
+        { prompt: 'The curtains move in the wind', image_url: 'https://example.com/window.jpg' },
+        {
+          prompt: 'The train leaves the station',
+          image_url: 'https://example.com/station.jpg',
+          aspect_ratio: '16:9',
+          duration: 4,
+          resolution: '4K',
+          generate_audio: false,
+          seed: 29,
+        },
+      ],
+    },
+  },
+})

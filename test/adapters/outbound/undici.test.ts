@@ -1,0 +1,212 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import { createServer as createTcpServer, type Socket } from 'node:net'
+import { pipeline, Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { createOutbound } from '../../../src/adapters/outbound/undici.ts'
+import { faultOf, GET, listen, listenOn, open, openForDevelopment, POST, SHORT_MS, serve } from './servers.ts'
+
+t.test('in development private addresses are reached, and the rest is refused as ever', async t => {
+  const url = await serve(t, (_, response) => response.end('here'))
+  const outbound = openForDevelopment(t)
+  const { port } = new URL(url)
+  for (const address of [url, `http://localhost:${port}/`, `http://0x7f.1:${port}/`])
+    t.equal(Buffer.from((await outbound.get(address, GET)).bytes).toString(), 'here')
+  const credentials = ['user', ':secret', 'user:secret'].map(given => `http://${given}@127.0.0.1:${port}/`)
+  for (const address of [...credentials, `ftp://127.0.0.1:${port}/`, 'file:///etc/passwd', 'x'])
+    t.equal((await faultOf(outbound.get(address, GET))).kind, 'refused', address)
+})
+
+t.test('a post is sent as it was given, and its status is handed on', async t => {
+  const outbound = openForDevelopment(t)
+  for (const status of [200, 204, 400, 404, 410, 429, 500, 503]) {
+    let received: IncomingMessage | undefined
+    let body = ''
+    const url = await serve(t, async (request, response) => {
+      received = request
+      for await (const chunk of request) body += chunk
+      response.writeHead(status, status === 503 ? { 'Retry-After': '120' } : {}).end()
+    })
+    const answer = await outbound.post(`${url}hook?a=1#b`, {
+      ...POST,
+      headers: { 'webhook-id': 'msg_1' },
+      body: '{"a":"ä"}',
+    })
+    t.same(answer, { status, retryAfter: status === 503 ? '120' : undefined })
+    t.equal(received?.method, 'POST')
+    t.equal(received?.url, '/hook?a=1')
+    t.equal(received?.headers['webhook-id'], 'msg_1')
+    t.equal(received?.headers['user-agent'], 'Tollgate')
+    t.equal(body, '{"a":"ä"}')
+  }
+})
+
+t.test('the body of an answer to a post is given up, be it long or slow', async t => {
+  const outbound = openForDevelopment(t)
+  let isWhole = false
+  // More than the buffers on the way take, so that it ends only when somebody reads it.
+  function* long() {
+    isWhole = false
+    for (let part = 0; part < 512; part++) yield Buffer.alloc(64 * 1024)
+    isWhole = true
+  }
+  function* slow() {
+    isWhole = false
+    while (true) yield delay(20, 'x')
+  }
+  for (const body of [long, slow]) {
+    let closed: Promise<unknown> | undefined
+    const url = await serve(t, (_, response) => {
+      closed = once(response, 'close')
+      pipeline(Readable.from(body()), response, () => undefined)
+    })
+    t.equal((await outbound.post(url, POST)).status, 200, body.name)
+    await closed
+    t.notOk(isWhole, body.name)
+  }
+})
+
+t.test('a document comes with its type', async t => {
+  const outbound = openForDevelopment(t)
+  const types = {
+    'Image/PNG; charset=x': 'image/png',
+    'image/jpeg': 'image/jpeg',
+    '': 'application/octet-stream',
+  }
+  for (const [sent, mimeType] of Object.entries(types)) {
+    let received: IncomingMessage | undefined
+    const url = await serve(t, (request, response) => {
+      received = request
+      response.writeHead(200, sent ? { 'Content-Type': sent } : {}).end(Buffer.alloc(1000, 'x'))
+    })
+    const document = await outbound.get(url, { ...GET, maxBytes: 1000 })
+    t.equal(document.mimeType, mimeType)
+    t.equal(Buffer.from(document.bytes).toString(), 'x'.repeat(1000), 'exactly as many bytes as are allowed')
+    t.equal(received?.headers['accept-encoding'], 'identity')
+  }
+})
+
+t.test('a document that is not there, or not as it should be, has failed', async t => {
+  const outbound = openForDevelopment(t)
+  const servers: Record<string, RequestListener> = {
+    'not found': (_, response) => response.writeHead(404).end('no'),
+    'no content': (_, response) => response.writeHead(204).end(),
+    'in part': (_, response) => response.writeHead(206).end('x'),
+    'too long, and says so': (_, response) => response.writeHead(200, { 'Content-Length': 1001 }).end('x'.repeat(1001)),
+    'too long, and does not say so': (_, response) => response.writeHead(200).write('x'.repeat(1001)),
+    'shorter than it says': (request, response) => {
+      response.writeHead(200, { 'Content-Length': 10 }).write('x', () => request.socket.end())
+    },
+    compressed: (_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end('x'),
+    'broken off': request => request.socket.destroy(),
+  }
+  for (const [name, server] of Object.entries(servers)) {
+    const url = await serve(t, server)
+    t.equal((await faultOf(outbound.get(url, GET))).kind, 'failed', name)
+  }
+})
+
+t.test('no more is taken of a document than is allowed', async t => {
+  let closed: Promise<unknown> | undefined
+  const url = await serve(t, (request, response) => {
+    closed = once(request.socket, 'close')
+    const writing = setInterval(() => response.write('x'.repeat(100)), 0)
+    response.on('close', () => clearInterval(writing))
+  })
+  const fault = await faultOf(openForDevelopment(t).get(url, GET))
+  t.equal(fault.kind, 'failed')
+  t.match(fault.message, 'more than 1000 bytes')
+  await closed
+})
+
+t.test('whatever does not end in its time has failed', async t => {
+  const dripping = (text: string) => (socket: Socket) => {
+    socket.write(text)
+    const writing = setInterval(() => socket.write('x'), 10)
+    socket.on('close', () => clearInterval(writing))
+  }
+  const outbound = openForDevelopment(t)
+  const silent = await listen(t, () => undefined)
+  const headers = await listen(t, dripping('HTTP/1.1 200 OK\r\nX-Long: '))
+  const body = await listen(t, dripping('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n'))
+  const informing = await listen(t, socket => {
+    const writing = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 10)
+    socket.on('close', () => clearInterval(writing))
+  })
+  const limits = { ...GET, maxBytes: 100_000, timeoutMs: SHORT_MS }
+  const asked = {
+    'a silent server': () => outbound.get(silent, limits),
+    'a server silent to a post': () => outbound.post(silent, { ...POST, timeoutMs: SHORT_MS }),
+    'a server silent in TLS': () => outbound.get(silent.replace('http', 'https'), limits),
+    'headers without an end': () => outbound.get(headers, limits),
+    'headers without an end to a post': () => outbound.post(headers, { ...POST, timeoutMs: SHORT_MS }),
+    'a body without an end': () => outbound.get(body, limits),
+    'an answer that only announces itself': () => outbound.get(informing, limits),
+    'a name server that is silent': () =>
+      open(t, {
+        allowPrivate: false,
+        lookup: () => new Promise(() => undefined),
+      }).get('http://slow.example/', limits),
+  }
+  for (const [name, ask] of Object.entries(asked)) {
+    const fault = await faultOf(ask())
+    t.equal(fault.kind, 'failed', name)
+    t.match(fault.message, `${SHORT_MS} ms`, name)
+  }
+})
+
+t.test('what cannot be reached has failed, and the message tells nothing of what DNS said', async t => {
+  const closed = createTcpServer()
+  const unused = await listenOn(closed, '127.0.0.1')
+  closed.close()
+  const outbound = open(t, { allowPrivate: true, lookup: async () => [{ address: '127.0.0.1', family: 4 }] })
+  const plain = await serve(t, (_, response) => response.end())
+  const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND inside'), { code: 'ENOTFOUND' })
+  const nameless = open(t, { allowPrivate: false, lookup: () => Promise.reject(unknown) })
+  const faults = {
+    'could not be reached': () => outbound.get(`http://host.example:${unused}/`, GET),
+    TLS: () => outbound.get(plain.replace('http://127.0.0.1', 'https://host.example'), GET),
+    'not known': () => nameless.post('http://host.example/', POST),
+  }
+  for (const [message, ask] of Object.entries(faults)) {
+    const fault = await faultOf(ask())
+    t.equal(fault.kind, 'failed')
+    t.match(fault.message, message)
+    t.notMatch(fault.message, /\d|inside/)
+  }
+})
+
+t.test('who asked for a document can give it up', async t => {
+  const outbound = openForDevelopment(t)
+  const asked = new AbortController()
+  const url = await serve(t, () => asked.abort(new RangeError('given up')))
+  await t.rejects(outbound.get(url, { ...GET, signal: asked.signal }), RangeError)
+  await t.rejects(outbound.get(url, { ...GET, signal: AbortSignal.abort(new RangeError('before')) }), RangeError)
+})
+
+t.test('one receiver has a bounded number of connections, which are used again', async t => {
+  let open = 0
+  let most = 0
+  let opened = 0
+  const server = createServer((_, response) => setTimeout(() => response.end(), 10))
+  server.on('connection', socket => {
+    opened++
+    most = Math.max(most, ++open)
+    socket.on('close', () => open--)
+  })
+  const port = await listenOn(server, '127.0.0.1')
+  t.teardown(() => server.close().closeAllConnections())
+  const outbound = openForDevelopment(t)
+  const post = () => outbound.post(`http://127.0.0.1:${port}/`, POST)
+  const answers = await Promise.all(Array.from({ length: 64 }, post))
+  t.ok(answers.every(({ status }) => status === 200))
+  t.equal(most, 16)
+  t.equal(opened, 16)
+})
+
+t.test('closing ends what is under way', async t => {
+  const outbound = createOutbound({ allowPrivate: true })
+  const url = await listen(t, () => void outbound.close())
+  t.match(await faultOf(outbound.post(url, POST)), { kind: 'failed', message: 'could not be reached' })
+})

@@ -1,0 +1,161 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { createCanvas, loadImage } from '@napi-rs/canvas'
+import t from 'tap'
+import { createSandboxProvider } from '../../../../src/adapters/provider/sandbox/provider.ts'
+import { InputMediaError, type LoadInputMedia } from '../../../../src/ports/input-media.ts'
+import type { Done, Job, Media, Outcome, Submitted, Working } from '../../../../src/ports/provider.ts'
+import { runId } from '../../../support/account-samples.ts'
+
+const picture = await createCanvas(200, 100).encode('png')
+const loadInputMedia: LoadInputMedia = async url => {
+  if (url === 'http://example.com/picture') return { mimeType: 'image/png', bytes: picture }
+  if (url === 'http://example.com/text') return { mimeType: 'text/plain', bytes: Buffer.from('hello') }
+  if (url === 'http://example.com/broken') throw new Error('the store is broken')
+  throw new InputMediaError('There is nothing at that address.')
+}
+
+const open = (threads = 2) => {
+  const provider = createSandboxProvider({ loadInputMedia, clock: { nowMs: () => 0 }, threads })
+  t.teardown(() => provider.close())
+  return provider
+}
+const provider = open()
+const { signal } = new AbortController()
+
+const job = (run: number, endpoint: string, input: Record<string, unknown>): Job => ({
+  runId: runId(run),
+  endpoint,
+  input,
+})
+const submit = (asked: Job, at = provider) => at.submit(asked, signal)
+const poll = async (asked: Job, at = provider): Promise<Outcome | Working> => {
+  const answer = await at.poll?.({ ...asked, jobId: 'any' }, signal)
+  if (!answer) throw new Error('the sandbox has jobs')
+  return answer
+}
+
+/** Asks after a job until it has ended. */
+async function end(asked: Job, at = provider): Promise<{ outcome: Outcome; progress: number[] }> {
+  const progress: number[] = []
+  for (;;) {
+    const answer = await poll(asked, at)
+    if (answer.kind !== 'working') return { outcome: answer, progress }
+    progress.push(answer.progress ?? -1)
+    await delay(10)
+  }
+}
+
+const bytesOf = (media?: Media) => Buffer.from(media && 'bytes' in media ? media.bytes : [])
+
+const film = { prompt: 'a lake', resolution: '144p', aspect_ratio: '1:1', duration: 2, seed: 1 }
+const small = { prompt: 'a lake', width: 64, height: 48, output_format: 'jpeg' }
+
+t.test('pictures come at once, as many as asked, each another', async t => {
+  const { media } = (await submit(job(1, 'any-t2i', { ...small, num_images: 3 }))) as Done
+  t.same(
+    media.map(({ mimeType }) => mimeType),
+    ['image/jpeg', 'image/jpeg', 'image/jpeg'],
+  )
+  t.equal(new Set(media.map(one => bytesOf(one).toString('hex'))).size, 3)
+  const { width, height } = await loadImage(bytesOf(media[0]))
+  t.same([width, height], [64, 48])
+})
+
+t.test('without a seed the run decides, and always in the same way', async t => {
+  const of = async (run: number) => bytesOf(((await submit(job(run, 'any-t2i', small))) as Done).media[0])
+  const one = await of(1)
+  t.ok(one.equals(await of(1)))
+  t.notOk(one.equals(await of(2)))
+})
+
+t.test('text, speech and repainted pictures come at once too', async t => {
+  t.match(await submit(job(3, 'any-t2t', { prompt: 'Hello' })), { kind: 'done', media: [], text: '“Hello”' })
+  t.match(await submit(job(4, 'any-t2a', { text: 'Hello' })), { kind: 'done', media: [{ mimeType: 'audio/ogg' }] })
+  const repaint = { prompt: 'night', image_url: 'http://example.com/picture', aspect_ratio: 'auto', resolution: '1K' }
+  const { media } = (await submit(job(5, 'any-i2i', repaint))) as Done
+  const { width, height } = await loadImage(bytesOf(media[0]))
+  t.equal(Math.round((10 * width) / height), 20, 'with the ratio of the source')
+})
+
+t.test('a film and music are jobs, whose progress can be seen', async t => {
+  const asked = job(6, 'any-t2v', { ...film, duration: 6 })
+  t.match(await submit(asked), { kind: 'submitted', jobId: String, pollAfterMs: Number })
+  const { outcome, progress } = await end(asked)
+  t.match(outcome, { kind: 'done', media: [{ mimeType: 'video/mp4' }] })
+  t.same(
+    progress,
+    [...progress].sort((one, other) => one - other),
+    'it only rises',
+  )
+  t.ok(new Set(progress).size > 2 && progress.every(value => value >= 0 && value <= 1), `${progress}`)
+
+  const music = job(7, 'any-t2a', { prompt: 'calm', duration: 1, output_format: 'wav' })
+  t.match(await submit(music), { kind: 'submitted' })
+  t.match((await end(music)).outcome, { kind: 'done', media: [{ mimeType: 'audio/wav' }] })
+})
+
+t.test('the same run gets the same job, and the work is done once', async t => {
+  const loads: string[] = []
+  const counting = createSandboxProvider({
+    clock: { nowMs: () => 0 },
+    loadInputMedia: async url => {
+      loads.push(url)
+      return { mimeType: 'image/png', bytes: picture }
+    },
+  })
+  t.teardown(() => counting.close())
+  const asked = job(8, 'any-i2v', { ...film, image_url: 'http://example.com/picture' })
+  const answers = (await Promise.all([1, 2, 3].map(() => submit(asked, counting)))) as Submitted[]
+  t.equal(new Set(answers.map(({ jobId }) => jobId)).size, 1)
+  t.match((await end(asked, counting)).outcome, { kind: 'done' })
+  t.equal(loads.length, 1)
+})
+
+t.test('a job that a restart has made unknown comes to the same bytes', async t => {
+  const asked = job(9, 'any-t2v', { ...film, seed: undefined })
+  await submit(asked)
+  const before = (await end(asked)).outcome as Done
+  const after = (await end(asked, open())).outcome as Done
+  t.ok(bytesOf(before.media[0]).length > 1000)
+  t.ok(bytesOf(before.media[0]).equals(bytesOf(after.media[0])))
+})
+
+t.test('cancelling frees the thread for the next job', async t => {
+  const alone = open(1)
+  const long = job(10, 'any-t2v', { ...film, resolution: '720p', duration: 120 })
+  await submit(long, alone)
+  const next = job(11, 'any-t2v', film)
+  await submit(next, alone)
+  t.match(await poll(next, alone), { kind: 'working', progress: 0 }, 'it waits')
+  await alone.cancel?.({ ...long, jobId: 'any' }, signal)
+  t.match((await end(next, alone)).outcome, { kind: 'done' })
+})
+
+t.test('an address that leads to nothing usable is the client’s mistake', async t => {
+  const asking = (kind: string, address: string) => job(20, `any-${kind}`, { ...film, image_url: address })
+  const nothing = { kind: 'failed', code: 'invalid_input', message: 'There is nothing at that address.' }
+  t.same(await submit(asking('i2i', 'http://example.com/nothing')), nothing)
+  t.match(await submit(asking('i2i', 'http://example.com/text')), { kind: 'failed', code: 'invalid_input' })
+  for (const [address, message] of [
+    ['http://example.com/nothing', 'There is nothing'],
+    ['http://example.com/text', 'not a PNG'],
+  ] as const) {
+    await submit(asking('i2v', address))
+    t.match((await end(asking('i2v', address))).outcome, { kind: 'failed', code: 'invalid_input', message })
+  }
+})
+
+t.test('what breaks while the input is loaded is not the client’s mistake', async t => {
+  const asked = (kind: string) => job(21, `any-${kind}`, { ...film, image_url: 'http://example.com/broken' })
+  await t.rejects(submit(asked('i2i')), { message: 'the store is broken' })
+  await submit(asked('i2v'))
+  await t.rejects(end(asked('i2v')), { message: 'the store is broken' })
+})
+
+t.test('an aborted signal ends what is being made', async t => {
+  const controller = new AbortController()
+  const asked = job(22, 'any-t2i', { prompt: 'a lake', width: 4096, height: 4096 })
+  const painting = t.rejects(provider.submit(asked, controller.signal), { name: 'AbortError' })
+  setTimeout(() => controller.abort(), 50)
+  await painting
+})

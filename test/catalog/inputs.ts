@@ -1,0 +1,48 @@
+import fc from 'fast-check'
+import type { Endpoint, Family, ParametersSchema } from '../../schemas/catalog.ts'
+import { shipped } from '../../src/catalog/shipped.ts'
+import { compileFillingCheck } from '../../src/engine/validator.ts'
+
+export type Input = Record<string, unknown>
+
+/** Every endpoint that ships, with its family; without the sandbox, which stands for no model. */
+export const endpoints: [Family, Endpoint][] = shipped
+  .filter(({ id }) => id !== 'sandbox')
+  .flatMap(family => family.endpoints.map((endpoint): [Family, Endpoint] => [family, endpoint]))
+
+/** Fills in the defaults as the service does, and throws when the input is not valid. */
+export const filler = (schema: ParametersSchema): ((input: Input) => Input) => {
+  const fill = compileFillingCheck(schema)
+  return input => {
+    const filled = structuredClone(input)
+    const faults = fill(filled)
+    if (faults.length > 0) throw new Error(JSON.stringify(faults))
+    return filled
+  }
+}
+
+/** Valid inputs of every shape: optional parameters come and go. */
+export const inputsOf = ({ properties, required }: ParametersSchema): fc.Arbitrary<Input> =>
+  fc.record(Object.fromEntries(Object.entries(properties).map(([name, declared]) => [name, valuesOf(declared)])), {
+    requiredKeys: required ?? [],
+    noNullPrototype: true,
+  }) as fc.Arbitrary<Input>
+
+const valuesOf = (declared: Record<string, unknown>): fc.Arbitrary<unknown> => {
+  if (Array.isArray(declared['enum'])) return fc.constantFrom(...declared['enum'])
+  if (declared['pattern']) return fc.stringMatching(new RegExp(String(declared['pattern'])), { size: 'small' })
+  const [minimum, maximum] = [Number(declared['minimum']), Number(declared['maximum'])]
+  const step = Number(declared['multipleOf'] ?? 1)
+  switch (declared['type']) {
+    case 'boolean':
+      return fc.boolean()
+    case 'integer':
+      return fc.integer({ min: Math.ceil(minimum / step), max: Math.floor(maximum / step) }).map(count => count * step)
+    case 'number':
+      return fc.double({ min: minimum, max: maximum, noNaN: true })
+    case 'string':
+      return fc.string({ minLength: Number(declared['minLength'] ?? 0), maxLength: Number(declared['maxLength']) })
+    default:
+      throw new Error(`no values are known of ${JSON.stringify(declared)}`)
+  }
+}

@@ -1,0 +1,142 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import t from 'tap'
+import { compileCheck } from '../../src/engine/validator.ts'
+import { endpoints, filler, type Input, inputsOf } from './inputs.ts'
+
+/** Parameters that mean something by their absence, and so have no default. */
+const mayStayUnset = new Map([
+  ['nano-banana-2', ['thinking_level']],
+  ['pixverse-v5', ['style']],
+  ['hailuo-2-3', ['prompt']],
+  ['eleven-v3', ['language_code']],
+  ['claude-haiku-4-5', ['top_k']],
+])
+
+t.test('schemas are JSON Schema 2020-12, and strict', async t => {
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true })
+  for (const [, { id, parametersSchema }] of endpoints) {
+    const document = { $schema: 'https://json-schema.org/draft/2020-12/schema', ...parametersSchema }
+    t.ok(ajv.validateSchema(document), `${id} ${ajv.errorsText()}`)
+    t.doesNotThrow(() => ajv.compile(document), id)
+  }
+})
+
+t.test('each parameter has a title and a description', async t => {
+  for (const [, { id, parametersSchema }] of endpoints)
+    for (const [name, { title, description }] of Object.entries(parametersSchema.properties)) {
+      t.match(title, /^[A-Z][^.]*$/, `${id} ${name}`)
+      t.match(description, /^[A-Z].*\.$/, `${id} ${name}`)
+    }
+})
+
+t.test('each parameter has bounds', async t => {
+  for (const [, { id, parametersSchema }] of endpoints)
+    for (const [name, declared] of Object.entries(parametersSchema.properties)) {
+      const bounds = {
+        string: ['minLength', 'maxLength'],
+        integer: ['minimum', 'maximum'],
+        number: ['minimum', 'maximum'],
+      }
+      const needed = declared['enum'] || declared['type'] === 'boolean' ? [] : bounds[declared['type'] as 'string']
+      for (const bound of needed) t.type(declared[bound], 'number', `${id} ${name} ${bound}`)
+    }
+})
+
+t.test('an optional parameter has a default, and its default is valid', async t => {
+  for (const [family, { id, parametersSchema }] of endpoints)
+    for (const [name, declared] of Object.entries(parametersSchema.properties)) {
+      const mayBeUnset = ['seed', ...(mayStayUnset.get(family.id) ?? [])].includes(name)
+      const hasNone = parametersSchema.required?.includes(name) || mayBeUnset
+      t.equal(declared['default'] === undefined, hasNone, `${id} ${name}`)
+      if (!hasNone) t.same(compileCheck(declared)(declared['default']), [], `${id} ${name}`)
+    }
+})
+
+t.test('a model is told what to make, and an image-to-* one from what', async t => {
+  for (const [family, { id, kind, mode, parametersSchema }] of endpoints) {
+    const speaks = family.outputType === 'audio' && mode === 'sync'
+    t.ok(speaks ? 'text' in parametersSchema.properties : 'prompt' in parametersSchema.properties, id)
+    t.equal('image_url' in parametersSchema.properties, kind.startsWith('i2'), id)
+    const told = speaks ? ['text'] : ['prompt', ...(kind.startsWith('i2') ? ['image_url'] : [])]
+    t.same(parametersSchema.required, id === 'hailuo-2-3-i2v' ? ['image_url'] : told, id)
+  }
+})
+
+t.test('an image is an http(s) or a data: URL', async t => {
+  for (const [, { id, parametersSchema }] of endpoints) {
+    const declared = parametersSchema.properties['image_url']
+    if (!declared) continue
+    const check = compileCheck(declared)
+    for (const url of ['http://a.example/b', 'https://a.example/b.png?c', 'data:image/png;base64,AAAA'])
+      t.same(check(url), [], `${id} ${url}`)
+    for (const url of ['', 'b.png', '/b.png', 'ftp://a.example/b', 'file:///etc/passwd', 'javascript:b', 7])
+      t.not(check(url).length, 0, `${id} ${url}`)
+    t.same(check(`data:${'A'.repeat(199_995)}`), [], id)
+    t.not(check(`data:${'A'.repeat(199_996)}`).length, 0, id)
+  }
+})
+
+t.test('the examples are valid: the first has what is required, the second most of what there is', async t => {
+  for (const [, { id, parametersSchema }] of endpoints) {
+    const { properties, required, examples = [] } = parametersSchema
+    const check = compileCheck(parametersSchema)
+    for (const example of examples) t.same(check(example), [], id)
+    const [least, most] = examples as [Input, Input]
+    t.same(Object.keys(least), required, id)
+    t.ok(Object.keys(most).length > Object.keys(properties).length / 2, id)
+    t.equal(examples.length, 2, id)
+  }
+})
+
+t.test('what is not known is refused, and so is the lack of what is required', async t => {
+  for (const [, { id, parametersSchema }] of endpoints) {
+    const check = compileCheck(parametersSchema)
+    const [least] = parametersSchema.examples as [Input]
+    t.same(check({ ...least, surprise: 1 }), [{ path: '/surprise', message: 'is not known' }], id)
+    for (const name of parametersSchema.required ?? []) {
+      const { [name]: _, ...rest } = least
+      t.same(check(rest), [{ path: `/${name}`, message: 'is required' }], id)
+    }
+  }
+})
+
+t.test('what the schema allows is taken, and filled with every default', async t => {
+  for (const [, { id, parametersSchema }] of endpoints) {
+    const fill = filler(parametersSchema)
+    const defaults = Object.entries(parametersSchema.properties).filter(([, declared]) => 'default' in declared)
+    fc.assert(
+      fc.property(inputsOf(parametersSchema), input => {
+        const filled = fill(input)
+        return defaults.every(([name, declared]) =>
+          Object.is(filled[name], name in input ? input[name] : declared['default']),
+        )
+      }),
+      { numRuns: 50 },
+    )
+    t.pass(id)
+  }
+})
+
+t.test('nano-banana-2 takes what is specified, with or without an image', async t => {
+  const [t2i, i2i] = endpoints.filter(([family]) => family.id === 'nano-banana-2').map(([, endpoint]) => endpoint)
+  const { properties } = t2i?.parametersSchema ?? {}
+  t.match(properties, {
+    num_images: { type: 'integer', minimum: 1, maximum: 4, default: 1 },
+    enable_web_search: { type: 'boolean', default: false },
+    resolution: { enum: ['1K', '2K', '4K'], default: '1K' },
+    aspect_ratio: { default: 'auto' },
+    output_format: { enum: ['png', 'jpeg', 'webp'], default: 'png' },
+    thinking_level: { enum: ['minimal', 'high'] },
+    safety_tolerance: { enum: ['1', '2', '3', '4', '5', '6', 1, 2, 3, 4, 5, 6], default: '4' },
+    seed: { type: 'integer', minimum: 0, maximum: 2_147_483_647 },
+  })
+  t.same(
+    new Set(properties?.['aspect_ratio']?.['enum'] as string[]),
+    new Set('auto 1:1 16:9 9:16 4:3 3:4 3:2 2:3 4:5 5:4 21:9 4:1 1:4 8:1 1:8'.split(' ')),
+  )
+  const { image_url, ...others } = i2i?.parametersSchema.properties ?? {}
+  t.ok(image_url)
+  t.same(others, properties)
+  t.same(i2i?.pricing, t2i?.pricing)
+})

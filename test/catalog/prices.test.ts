@@ -1,0 +1,158 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { Endpoint } from '../../schemas/catalog.ts'
+import { price, priceRange } from '../../src/domain/catalog/pricing.ts'
+import { fromMicros } from '../../src/domain/money.ts'
+import { endpoints, filler, type Input, inputsOf } from './inputs.ts'
+
+const CENT = 10_000
+
+const totalOf = ({ pricing, parametersSchema }: Endpoint): ((input: Input) => number) => {
+  const fill = filler(parametersSchema)
+  return input => price(pricing, fill(input), CENT).totalMicros
+}
+
+const smallest = ({ parametersSchema }: Endpoint): Input => parametersSchema.examples?.[0] ?? {}
+
+// Counted by hand from the vendors' prices that the families' files name, where a credit is a US cent.
+const known: [endpoint: string, input: Input, credits: number][] = [
+  ['nano-banana-2-i2i', { num_images: 2, resolution: '2K', enable_web_search: true }, 31.5],
+  ['nano-banana-pro-t2i', {}, 15],
+  ['nano-banana-pro-i2i', { num_images: 2, resolution: '4K', enable_web_search: true }, 61.5],
+  ['seedream-4-5-t2i', { resolution: '4K' }, 4],
+  ['seedream-4-5-i2i', { num_images: 6 }, 24],
+  ['flux-2-pro-t2i', {}, 3],
+  ['flux-2-pro-t2i', { resolution: '4 MP' }, 7.5],
+  ['flux-2-pro-i2i', {}, 4.5],
+  ['flux-2-pro-i2i', { resolution: '2 MP' }, 6],
+  ['flux-2-flex-t2i', { resolution: '2 MP' }, 10],
+  ['flux-2-flex-i2i', { resolution: '0.5 MP' }, 10],
+  ['flux-kontext-max-t2i', { num_images: 2 }, 16],
+  ['flux-kontext-max-i2i', {}, 8],
+  ['gpt-image-1-5-t2i', { quality: 'low' }, 0.9],
+  ['gpt-image-1-5-t2i', { quality: 'medium', size: '1536x1024' }, 5.1],
+  ['gpt-image-1-5-t2i', {}, 13.3],
+  ['gpt-image-1-5-i2i', { size: '1024x1024', input_fidelity: 'high' }, 16.6],
+  ['imagen-4-ultra-t2i', { resolution: '2K' }, 6],
+  ['imagen-4-fast-t2i', { num_images: 4 }, 8],
+  ['ideogram-v3-t2i', { rendering_speed: 'TURBO' }, 3],
+  ['ideogram-v3-t2i', {}, 6],
+  ['ideogram-v3-i2i', { rendering_speed: 'QUALITY', num_images: 2 }, 18],
+  ['recraft-v3-t2i', {}, 4],
+  ['recraft-v3-i2i', { num_images: 6 }, 24],
+  ['qwen-image-t2i', {}, 2.5],
+  ['qwen-image-i2i', { num_images: 2 }, 5],
+  ['z-image-turbo-t2i', {}, 1.048576],
+  ['z-image-turbo-t2i', { width: 512, height: 2048, num_images: 3, enable_prompt_expansion: true }, 3.395728],
+  ['hunyuan-image-3-t2i', {}, 10],
+  ['veo-3-1-t2v', {}, 320],
+  ['veo-3-1-t2v', { duration: 4, generate_audio: false, resolution: '1080p' }, 80],
+  ['veo-3-1-i2v', { duration: 6, resolution: '4K' }, 360],
+  ['veo-3-1-fast-t2v', {}, 120],
+  ['veo-3-1-fast-i2v', { duration: 4, generate_audio: false }, 40],
+  ['sora-2-t2v', { duration: 12 }, 120],
+  ['sora-2-i2v', {}, 40],
+  ['sora-2-pro-t2v', {}, 200],
+  ['sora-2-pro-i2v', { duration: 8, resolution: '720p' }, 240],
+  ['kling-2-6-t2v', {}, 70],
+  ['kling-2-6-i2v', { duration: 10, generate_audio: false }, 70],
+  ['seedance-1-5-pro-t2v', {}, 26],
+  ['seedance-1-5-pro-i2v', { duration: 12, resolution: '1080p', generate_audio: false }, 70.2],
+  ['wan-2-6-t2v', {}, 75],
+  ['wan-2-6-i2v', { duration: 15, resolution: '720p' }, 150],
+  ['hailuo-2-3-t2v', {}, 28],
+  ['hailuo-2-3-t2v', { resolution: '1080p' }, 49],
+  ['hailuo-2-3-i2v', { duration: 10 }, 56],
+  ['gen-4-5-t2v', {}, 60],
+  ['gen-4-5-i2v', { duration: 10 }, 120],
+  ['ltx-2-pro-t2v', {}, 36],
+  ['ltx-2-pro-i2v', { duration: 10, resolution: '2160p' }, 240],
+  ['pixverse-v5-t2v', {}, 20],
+  ['pixverse-v5-t2v', { resolution: '1080p' }, 40],
+  ['pixverse-v5-i2v', { duration: 8, resolution: '360p' }, 30],
+  ['eleven-v3-t2a', {}, 10],
+  ['minimax-speech-2-6-t2a', {}, 10],
+  ['lyria-2-t2a', {}, 6],
+  ['stable-audio-2-5-t2a', { duration: 1 }, 20],
+  ['gpt-5-mini-t2t', {}, 1.2],
+  ['gpt-5-mini-t2t', { max_output_tokens: 16_384, reasoning_effort: 'high' }, 6.4],
+  ['claude-haiku-4-5-t2t', {}, 2.4],
+  ['gemini-3-flash-t2t', { max_output_tokens: 1024, thinking_level: 'minimal' }, 0.35],
+]
+
+t.test('a run costs what was counted by hand', async t => {
+  for (const [id, input, credits] of known) {
+    const [, endpoint] = endpoints.find(([, endpoint]) => endpoint.id === id) as (typeof endpoints)[number]
+    const total = totalOf(endpoint)({ ...smallest(endpoint), ...input })
+    t.equal(fromMicros(total), credits, `${id} ${JSON.stringify(input)}`)
+  }
+  const listed = new Set(['nano-banana-2-t2i', ...known.map(([id]) => id)])
+  const others = endpoints.filter(([, { id }]) => !listed.has(id))
+  t.same(others, [], 'all are listed, but for the one that has a table of its own beside the evaluator')
+})
+
+t.test('every price is a whole number of microcredits, at least one, and within the range that is shown', async t => {
+  for (const [, endpoint] of endpoints) {
+    const { minMicros, maxMicros } = priceRange(endpoint.pricing, endpoint.parametersSchema, CENT)
+    const total = totalOf(endpoint)
+    fc.assert(
+      fc.property(inputsOf(endpoint.parametersSchema), input => {
+        const micros = total(input)
+        return Number.isSafeInteger(micros) && micros >= 1 && micros >= minMicros && micros <= maxMicros
+      }),
+      { numRuns: 200 },
+    )
+    t.pass(endpoint.id)
+  }
+})
+
+t.test('both ends of the range that is shown are prices', async t => {
+  for (const [, endpoint] of endpoints)
+    t.same(
+      priceRange(endpoint.pricing, endpoint.parametersSchema, CENT),
+      {
+        minMicros: climb(endpoint, (left, right) => left < right),
+        maxMicros: climb(endpoint, (left, right) => left > right),
+      },
+      endpoint.id,
+    )
+})
+
+t.test('more of a quantity costs more', async t => {
+  for (const [, endpoint] of endpoints) {
+    const total = totalOf(endpoint)
+    for (const quantity of endpoint.pricing.quantities) {
+      const values = valuesOf(endpoint.parametersSchema.properties[quantity] ?? {}) as number[]
+      t.ok(values.length > 0, `${endpoint.id} ${quantity}`)
+      fc.assert(
+        fc.property(inputsOf(endpoint.parametersSchema), input => {
+          const totals = values.map(value => total({ ...input, [quantity]: value }))
+          return totals.every((micros, index) => index === 0 || micros > (totals[index - 1] as number))
+        }),
+        { numRuns: 10 },
+      )
+    }
+  }
+})
+
+/** The best price found by trying all values of one parameter after the other, each time going on with the best. */
+const climb = (endpoint: Endpoint, isBetter: (left: number, right: number) => boolean): number => {
+  const total = totalOf(endpoint)
+  let best = smallest(endpoint)
+  for (const [name, declared] of Object.entries(endpoint.parametersSchema.properties))
+    for (const value of valuesOf(declared)) {
+      const other = { ...best, [name]: value }
+      if (isBetter(total(other), total(best))) best = other
+    }
+  return total(best)
+}
+
+/** All values of an enum, a flag or a range of integers, in order; none of a text or a range that is too wide to walk. */
+const valuesOf = (declared: Record<string, unknown>): unknown[] => {
+  if (Array.isArray(declared['enum'])) return declared['enum']
+  if (declared['type'] === 'boolean') return [false, true]
+  const { minimum, maximum, multipleOf = 1 } = declared as { minimum: number; maximum: number; multipleOf?: number }
+  const length = Math.floor((maximum - minimum) / multipleOf) + 1
+  if (declared['type'] !== 'integer' || length > 1000) return []
+  return Array.from({ length }, (_, index) => minimum + index * multipleOf)
+}
