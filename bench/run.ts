@@ -1,13 +1,16 @@
 import { appends } from './appends.ts'
+import { asyncRuns } from './async-runs.ts'
 import { balance } from './balance.ts'
 import { hotAccount } from './hot-account.ts'
+import { measureInFlight } from './in-flight.ts'
 import { measureMemory } from './memory.ts'
 import { replay } from './replay.ts'
 import { startUp } from './start-up.ts'
 import { type Answer, answer, type Question } from './support/compare.ts'
 import { syncRuns } from './sync-runs.ts'
+import { webhooks } from './webhooks.ts'
 
-const questions: Question[] = [appends, syncRuns, balance, replay, hotAccount, startUp]
+const questions: Question[] = [appends, syncRuns, asyncRuns, balance, replay, hotAccount, webhooks, startUp]
 
 const show = ({ name, question, baseline, unit, baselineMedian, measuredMedian, ratio, goal, reached }: Answer) => {
   const round = (number: number) => Math.round(number).toLocaleString('en')
@@ -29,11 +32,19 @@ for (const question of questions.filter(({ name }) => wanted(name))) {
   if (!json) show(given)
 }
 const memory = wanted('memory') ? await measureMemory() : undefined
-if (json) console.log(JSON.stringify({ answers, memory }, null, 2))
-else if (memory) {
-  const megabytes = (bytes: number) => `${Math.round(bytes / 2 ** 20).toLocaleString('en')} MB`
+const inFlight = wanted('in-flight') ? await measureInFlight() : undefined
+const megabytes = (bytes: number) => `${Math.round(bytes / 2 ** 20).toLocaleString('en')} MB`
+if (json) console.log(JSON.stringify({ answers, memory, inFlight }, null, 2))
+if (!json && memory) {
   console.log(`memory: a process that projected the events of ${memory.runs.toLocaleString('en')} runs`)
   console.log(
     `  ${megabytes(memory.ownBytes)} of its own, ${megabytes(memory.residentBytes)} resident with the mapped files`,
+  )
+}
+if (!json && inFlight) {
+  const { runs, completed, mostAtOnce, peakResidentBytes, seconds } = inFlight
+  console.log(`in-flight: ${runs.toLocaleString('en')} async runs of the sandbox with a delay`)
+  console.log(
+    `  ${completed.toLocaleString('en')} completed in ${Math.round(seconds)} s, ${mostAtOnce.toLocaleString('en')} at once, at most ${megabytes(peakResidentBytes)} resident`,
   )
 }

@@ -1,5 +1,5 @@
 import { accountOf } from '../schemas/recorded.ts'
-import type { DueRow } from '../schemas/views.ts'
+import type { DeliverTask, DueRow, StartTask } from '../schemas/views.ts'
 import type { Projection, RecordedOf } from './projection.ts'
 
 /**
@@ -8,16 +8,21 @@ import type { Projection, RecordedOf } from './projection.ts'
  */
 const WATCH_AFTER_MS = 10_000
 
-/** What is owed to the outside world, by the time at which it is due. */
+/** What is owed to the outside world for each run, by queue and by the time at which it is due. */
 export const due: Projection<'due'> = {
   view: 'due',
   keys: event => {
     switch (event.type) {
       case 'RunQueued':
       case 'RunStarted':
+      case 'RunSubmitted':
+      case 'RunCancelRequested':
       case 'RunCompleted':
       case 'RunFailed':
-        return [runTask(event.data.runId)]
+      case 'WebhookDelivered':
+      case 'WebhookAttemptFailed':
+      case 'WebhookRedeliveryRequested':
+        return [event.data.runId]
       default:
         return []
     }
@@ -25,27 +30,81 @@ export const due: Projection<'due'> = {
   evolve: (row, event) => {
     switch (event.type) {
       case 'RunQueued':
-        return startTask(event)
+        return start(event)
       case 'RunStarted':
-        return row && { ...row, task: 'watch-run', dueAt: later(event.metadata.at, WATCH_AFTER_MS) }
+        return row?.task === 'start-run' ? watch(row, event) : row
+      case 'RunSubmitted':
+        return row?.task === 'watch-run' ? { ...row, jobId: event.data.jobId } : row
+      case 'RunCancelRequested':
+        return row?.task === 'watch-run' ? { ...row, cancelRequested: true } : row
       case 'RunCompleted':
       case 'RunFailed':
+        return row && row.task !== 'deliver-webhook' && row.webhookUrl !== undefined
+          ? deliver(row.webhookUrl, event)
+          : undefined
+      case 'WebhookAttemptFailed':
+        return row?.task === 'deliver-webhook' ? again(row, event) : row
+      case 'WebhookDelivered':
         return undefined
+      case 'WebhookRedeliveryRequested':
+        return deliver(event.data.url, event)
       default:
         return row
     }
   },
-  indexes: { byTime: (row, key) => `${row.dueAt}/${key}` },
+  indexes: { byQueue: row => `${row.queue}/${row.dueAt}/${row.runId}` },
 }
 
-/** The key of the work that is owed for a run. */
-export const runTask = (runId: string) => `run/${runId}`
+/** What the names of the queues begin with: one for each provider, and one for each host that is to be told. */
+export const queues = { start: 'start/', watch: 'watch/', deliver: 'deliver/' } as const
 
-const startTask = (event: RecordedOf<'RunQueued'>): DueRow | undefined => {
+const start = (event: RecordedOf<'RunQueued'>): DueRow | undefined => {
   const accountId = accountOf(event)
   if (!accountId) return undefined
-  const { runId, endpoint, provider, timeoutMs, input } = event.data
-  return { task: 'start-run', dueAt: event.metadata.at, accountId, runId, endpoint, provider, timeoutMs, input }
+  const { runId, endpoint, mode, provider, timeoutMs, retry, input, webhookUrl } = event.data
+  return {
+    task: 'start-run',
+    queue: queues.start + provider,
+    dueAt: event.metadata.at,
+    accountId,
+    runId,
+    endpoint,
+    mode,
+    provider,
+    timeoutMs,
+    ...(retry && { retry }),
+    input,
+    ...(webhookUrl !== undefined && { webhookUrl }),
+  }
 }
+
+const watch = (row: StartTask, { metadata: { at } }: RecordedOf<'RunStarted'>): DueRow => ({
+  ...row,
+  task: 'watch-run',
+  queue: queues.watch + row.provider,
+  dueAt: later(at, WATCH_AFTER_MS),
+  startedAt: at,
+})
+
+const deliver = (
+  url: string,
+  event: RecordedOf<'RunCompleted' | 'RunFailed' | 'WebhookRedeliveryRequested'>,
+): DueRow | undefined => {
+  const accountId = accountOf(event)
+  if (!accountId) return undefined
+  const queue = queues.deliver + encodeURIComponent(new URL(url).host)
+  return {
+    task: 'deliver-webhook',
+    queue,
+    dueAt: event.metadata.at,
+    accountId,
+    runId: event.data.runId,
+    url,
+    attempt: 1,
+  }
+}
+
+const again = (row: DeliverTask, { data }: RecordedOf<'WebhookAttemptFailed'>): DueRow | undefined =>
+  data.nextAttemptAt === undefined ? undefined : { ...row, dueAt: data.nextAttemptAt, attempt: data.attempt + 1 }
 
 const later = (at: string, ms: number) => new Date(Date.parse(at) + ms).toISOString()

@@ -7,17 +7,20 @@ export const runs: Projection<'runs'> = {
   view: 'runs',
   keys: event => {
     const accountId = accountOf(event)
-    return accountId && 'runId' in event.data ? [runKey(accountId, event.data.runId)] : []
+    return accountId && 'runId' in event.data && !event.type.startsWith('Webhook')
+      ? [runKey(accountId, event.data.runId)]
+      : []
   },
   evolve: (row, event) => {
+    const known = row && { ...row, revision: event.revision }
     switch (event.type) {
       case 'CreditsDebited':
         return charged(event)
       case 'RunQueued': {
         const { mode, metadata, idempotency } = event.data
         return (
-          row && {
-            ...row,
+          known && {
+            ...known,
             mode,
             ...(metadata && { metadata }),
             ...(idempotency && { request: { key: idempotency.key, hash: idempotency.requestHash } }),
@@ -25,13 +28,13 @@ export const runs: Projection<'runs'> = {
         )
       }
       case 'RunStarted':
-        return row && { ...row, status: 'processing', startedAt: event.metadata.at }
+        return known && { ...known, status: 'processing', startedAt: event.metadata.at }
       case 'RunCompleted':
-        return row && { ...row, status: 'completed', completedAt: event.metadata.at, output: event.data.output }
+        return known && { ...known, status: 'completed', completedAt: event.metadata.at, output: event.data.output }
       case 'RunFailed':
-        return row && { ...row, status: 'failed', completedAt: event.metadata.at, error: event.data.error }
+        return known && { ...known, status: 'failed', completedAt: event.metadata.at, error: event.data.error }
       case 'CreditsRefunded':
-        return row && { ...row, refundedMicros: event.data.amountMicros }
+        return known && { ...known, refundedMicros: event.data.amountMicros }
       default:
         return row
     }
@@ -55,6 +58,7 @@ const charged = (event: RecordedOf<'CreditsDebited'>): RunRow | undefined => {
   return {
     accountId,
     runId,
+    revision: event.revision,
     status: 'queued',
     model: receipt.model,
     endpoint: receipt.endpoint,

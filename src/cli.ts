@@ -5,6 +5,7 @@ import { catalogCommand } from './cli/catalog.ts'
 import { creditsCommand } from './cli/credits.ts'
 import { keysCommand } from './cli/keys.ts'
 import { viewsCommand } from './cli/views.ts'
+import { webhooksCommand } from './cli/webhooks.ts'
 import { explainFailure } from './failure.ts'
 
 const program = new Command('tollgate')
@@ -16,6 +17,7 @@ const program = new Command('tollgate')
   .addCommand(creditsCommand())
   .addCommand(keysCommand())
   .addCommand(catalogCommand())
+  .addCommand(webhooksCommand())
   .addCommand(viewsCommand())
 
 program.parseAsync().catch(error => {

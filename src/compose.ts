@@ -1,29 +1,36 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { AccountId } from '../schemas/primitives.ts'
 import { systemClock } from './adapters/clock/system.ts'
 import { openLmdbEventLog } from './adapters/event-log/lmdb.ts'
 import { createLogger } from './adapters/logger/pino.ts'
 import { openDiskObjectStore } from './adapters/object-store/disk.ts'
+import { createOutbound } from './adapters/outbound/undici.ts'
 import { createSandboxProvider } from './adapters/provider/sandbox/provider.ts'
 import { openLmdbViewStore } from './adapters/view-store/lmdb.ts'
 import type { Config } from './config.ts'
 import { Accounts } from './engine/accounts.ts'
 import { Catalog } from './engine/catalog.ts'
+import { createInputMediaLoader } from './engine/input-media.ts'
+import { Presenter } from './engine/present.ts'
 import { Projector } from './engine/projector.ts'
 import { Quotes } from './engine/quotes.ts'
 import { Reads } from './engine/reads.ts'
 import { Runs } from './engine/runs.ts'
 import { accountSnapshots } from './engine/snapshots.ts'
 import { Watch } from './engine/watch.ts'
+import { webhookSecret } from './engine/webhook-signature.ts'
 import { createApp } from './http/app.ts'
-import { Presenter } from './http/present.ts'
+import { readMasterSecret } from './master-secret.ts'
 import type { Clock } from './ports/clock.ts'
 import type { EventLog } from './ports/event-log.ts'
 import type { Logger } from './ports/logger.ts'
 import type { Provider } from './ports/provider.ts'
 import type { ViewStore } from './ports/view-store.ts'
+import { Artifacts } from './reactors/artifacts.ts'
 import { RunsReactor } from './reactors/runs.ts'
+import { WebhooksReactor } from './reactors/webhooks.ts'
 
 /** How long a stop waits for the views to show the outcomes that were recorded last, to those who wait for them. */
 const LAST_OUTCOMES_MS = 1000
@@ -80,24 +87,43 @@ export const openCore = async (config: Config, substitutes: Substitutes = {}): P
 export const openService = async (core: Core, publicUrl: () => string, substitutes: Substitutes = {}) => {
   const { config, logger, clock, log, views, accounts, projector, reads, catalog } = core
   const objects = await openDiskObjectStore(config.objectStore.folder)
-  const providers = substitutes.providers ?? { sandbox: createSandboxProvider() }
-  const reactor = new RunsReactor({ providers, accounts, views, objects, clock, logger })
+  const outbound = createOutbound({ allowPrivate: config.allowPrivateWebhooks })
+  const loadInputMedia = createInputMediaLoader({ outbound, objects, publicUrl })
+  const providers = substitutes.providers ?? { sandbox: createSandboxProvider({ loadInputMedia, clock }) }
+  const artifacts = new Artifacts(objects, outbound)
+  const runsReactor = new RunsReactor({ providers, accounts, views, artifacts, clock, logger })
   const { usdPerCreditMicros } = config
   const watch = new Watch(projector.changes)
   const quotes = new Quotes({ catalog, reads, usdPerCreditMicros })
-  const runs = new Runs({ accounts, quotes, reads, watch, starter: reactor, clock })
+  const runs = new Runs({ accounts, quotes, reads, watch, starter: runsReactor, clock })
   const present = new Presenter(publicUrl, usdPerCreditMicros)
+  const masterSecret = readMasterSecret(config.masterSecret)
+  const secretOf = (accountId: AccountId) => webhookSecret(masterSecret, accountId)
+  const webhooks = new WebhooksReactor({ accounts, views, reads, outbound, present, clock, logger, secretOf })
   const checks = { log: () => log.head(), views: () => views.checkpoint(), objects: () => objects.check() }
-  const app = createApp({ runs, quotes, reads, catalog, objects, present, logger, checks })
+  const app = createApp({
+    runs,
+    quotes,
+    reads,
+    catalog,
+    objects,
+    webhookSecretOf: secretOf,
+    present,
+    logger,
+    checks,
+  })
   return {
     app,
-    start: () => reactor.start(projector.changes),
+    start: () => {
+      runsReactor.start(projector.changes)
+      webhooks.start(projector.changes)
+    },
     /** Ends the work in progress, and then the waiting for what is still queued. */
     stop: async () => {
-      await reactor.stop()
+      await Promise.all([runsReactor.stop(), webhooks.stop()])
       await projector.passed(await log.head(), LAST_OUTCOMES_MS).catch(() => undefined)
       watch.close()
-      await Promise.all(Object.values(providers).map(provider => provider.close()))
+      await Promise.all([...Object.values(providers).map(provider => provider.close()), outbound.close()])
     },
   }
 }

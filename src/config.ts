@@ -12,6 +12,9 @@ export interface Config {
   eventStore: { kind: 'lmdb'; folder: string }
   viewStore: { kind: 'lmdb'; folder: string }
   objectStore: { kind: 'disk'; folder: string }
+  /** Given, or the file that keeps one. */
+  masterSecret: { kind: 'given'; secret: string } | { kind: 'file'; path: string }
+  allowPrivateWebhooks: boolean
   keyPrefix: string
   usdPerCreditMicros: number
   welcomeMicros: number
@@ -31,7 +34,9 @@ export const readConfig = (variables: Record<string, string | undefined>): Confi
   const values: Record<string, unknown> = Object.fromEntries(given)
   const faults = check(values).map(({ path, message }) => {
     const name = path.slice(1)
-    return `${name} ${message}, but is ${JSON.stringify(variables[name])}. ${describe(name)}.`
+    // A secret that is too short may still be one.
+    const given = name.endsWith('_SECRET') ? 'is not' : `is ${JSON.stringify(variables[name])}`
+    return `${name} ${message}, but ${given}. ${describe(name)}.`
   })
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))
   return toConfig(values as Environment)
@@ -48,6 +53,11 @@ const toConfig = (environment: Environment): Config => {
     eventStore: { kind: 'lmdb', folder: folder(environment.EVENT_STORE_URL, 'log') },
     viewStore: { kind: 'lmdb', folder: folder(environment.VIEW_STORE_URL, 'views') },
     objectStore: { kind: 'disk', folder: folder(environment.OBJECT_STORE_URL, 'objects') },
+    masterSecret:
+      environment.MASTER_SECRET === undefined
+        ? { kind: 'file', path: join(DATA_DIR, 'master-secret') }
+        : { kind: 'given', secret: environment.MASTER_SECRET },
+    allowPrivateWebhooks: environment.ALLOW_PRIVATE_WEBHOOKS,
     keyPrefix: environment.KEY_PREFIX,
     usdPerCreditMicros: millionths('USD_PER_CREDIT', environment.USD_PER_CREDIT),
     welcomeMicros: millionths('WELCOME_CREDITS', environment.WELCOME_CREDITS),

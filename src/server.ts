@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, isIPv6 } from 'node:net'
 import { shipped } from './catalog/shipped.ts'
 import { type Core, openService, type Substitutes } from './compose.ts'
-import { publishCatalog } from './engine/catalog.ts'
+import { publishShipped } from './engine/catalog-editor.ts'
 
 /** After work in progress has ended, connections have so long to take their answers. */
 const LAST_ANSWERS_MS = 2000
@@ -21,7 +21,10 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
   const { host, port, publicUrl } = core.config
   let url = publicUrl ?? ''
   const service = await openService(core, () => url, substitutes)
-  await core.projector.passed(await publishCatalog(core.log, core.clock, shipped), CATCH_UP_MS)
+  const published = await publishShipped(core.log, core.clock, shipped, error =>
+    core.logger.warn({ err: error }, 'a family that ships is not published; see "tollgate catalog diff"'),
+  )
+  await core.projector.passed(published, CATCH_UP_MS)
   // Only now is there somebody to answer. The port, and with it the address, is known when it is listened on.
   const server = createServer(service.app.callback())
   await listen(server, host, port)

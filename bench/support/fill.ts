@@ -18,7 +18,10 @@ const BATCH = 100
 const cause = { actor: { kind: 'operator' } } as const
 
 /** Fills a log with finished runs, as the service would have written them, spread over accounts. */
-export const fillLog = async (log: EventLog, { runs, accounts }: { runs: number; accounts: number }): Promise<void> => {
+export const fillLog = async (
+  log: EventLog,
+  { runs, accounts, webhookUrl }: { runs: number; accounts: number; webhookUrl?: string },
+): Promise<void> => {
   const streams = new Streams(account, log)
   const at = new Date().toISOString()
   for (let index = 0; index < accounts; index++) {
@@ -55,7 +58,7 @@ export const fillLog = async (log: EventLog, { runs, accounts }: { runs: number;
     apply(open)
     for (let run = 0; run < runs / accounts; run++) {
       const runId = newRunId()
-      apply(queue(runId))
+      apply(queue(runId, webhookUrl))
       apply({ type: 'CompleteRun', runId, output: { artifacts: [], text: 'done' } })
       if (run % BATCH === 0) await flush()
     }
@@ -63,7 +66,7 @@ export const fillLog = async (log: EventLog, { runs, accounts }: { runs: number;
   }
 }
 
-const queue = (runId: RunId): QueueRun => ({
+const queue = (runId: RunId, webhookUrl?: string): QueueRun => ({
   type: 'QueueRun',
   atMs: 0,
   run: {
@@ -80,6 +83,7 @@ const queue = (runId: RunId): QueueRun => ({
       aspect_ratio: '16:9',
       output_format: 'png',
     },
+    ...(webhookUrl !== undefined && { webhookUrl }),
   },
   receipt,
   startNow: true,

@@ -5,8 +5,11 @@ import { register } from '../../src/engine/registration.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import { startServer } from '../../src/server.ts'
 
-/** The service with its defaults and a provider that answers at once. Opens as many accounts as it is told to. */
-const [accountCount = '1'] = process.argv.slice(2)
+/**
+ * The service with its defaults, and a provider that answers at once unless it is told to take the sandbox. Opens as many
+ * accounts as it is told to.
+ */
+const [accountCount = '1', provider = 'instant'] = process.argv.slice(2)
 const cause = { actor: { kind: 'operator' } } as const
 
 const instant: Provider = {
@@ -15,7 +18,7 @@ const instant: Provider = {
 }
 
 const core = await openCore(readConfig(process.env))
-const server = await startServer(core, { providers: { sandbox: instant } })
+const server = await startServer(core, provider === 'instant' ? { providers: { sandbox: instant } } : {})
 const keys = await Promise.all(
   Array.from({ length: Number(accountCount) }, async (_, index) => {
     const email = `bench-${index}-${Date.now()}@localhost`

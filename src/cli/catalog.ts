@@ -1,9 +1,20 @@
+import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
-import { Presenter } from '../http/present.ts'
-import { printMany, withCore } from './run.ts'
+import microdiff from 'microdiff'
+import { Families, type Family } from '../../schemas/catalog.ts'
+import { shipped } from '../catalog/shipped.ts'
+import type { Core } from '../compose.ts'
+import { type CatalogCommand, type CatalogState, differences, putByHand } from '../domain/catalog/catalog.ts'
+import { CatalogEditor } from '../engine/catalog-editor.ts'
+import { OperatorError } from '../engine/operator-error.ts'
+import { Presenter } from '../engine/present.ts'
+import { compileCheck } from '../engine/validator.ts'
+import { cause, printMany, withCore } from './run.ts'
+
+const nothing = 'Nothing differs.'
 
 export const catalogCommand = (): Command => {
-  const command = new Command('catalog').description('look at the catalog')
+  const command = new Command('catalog').description('look at the catalog, and change it')
 
   command
     .command('list')
@@ -26,5 +37,82 @@ export const catalogCommand = (): Command => {
       printMany(rows, options, 'Nothing is published yet; the service publishes its catalog when it starts.')
     })
 
+  command
+    .command('diff [file]')
+    .description(
+      'shows what "publish" would change: to what ships with this version, or to the families of a JSON file',
+    )
+    .option('--json', 'print JSON')
+    .action(async (file, options) => {
+      const changes = await withCore(async core => {
+        const state = await editorOf(core).state()
+        return (await wanted(state, file)).flatMap(change => describe(state, change))
+      })
+      printMany(changes, options, nothing)
+    })
+
+  command
+    .command('publish [file]')
+    .description(
+      'publishes the families of a JSON file, which the service then leaves alone; without one, takes all back to what ships',
+    )
+    .option('--json', 'print JSON')
+    .action(async (file, options) => {
+      const applied = await withCore(async core => {
+        const editor = editorOf(core)
+        return (await editor.apply(await wanted(await editor.state(), file), cause)).applied
+      })
+      printMany(applied.map(summarize), options, nothing)
+    })
+
+  command
+    .command('withdraw <family>')
+    .description('takes a family off the catalog for good; runs that were accepted go on')
+    .option('--json', 'print JSON')
+    .action(async (familyId, options) => {
+      const withdrawal = { type: 'WithdrawFamily', familyId, byHand: true } as const
+      const { applied } = await withCore(core => editorOf(core).apply([withdrawal], cause))
+      printMany(applied.map(summarize), options, nothing)
+    })
+
   return command
+}
+
+const editorOf = ({ log, clock }: Core) => new CatalogEditor(log, clock)
+
+const wanted = async (state: CatalogState, file: string | undefined): Promise<CatalogCommand[]> =>
+  file === undefined
+    ? differences(state, shipped, { takeBack: true })
+    : putByHand(state, await readFamilies(file)).filter(change => describe(state, change).length > 0)
+
+const checkFamilies = compileCheck(Families)
+
+/** One family or a list of them, in the form that the sources have them in. */
+const readFamilies = async (path: string): Promise<Family[]> => {
+  const families = await readFile(path, 'utf8')
+    .then(text => [JSON.parse(text)].flat())
+    .catch(error => {
+      throw new OperatorError(`${path} cannot be read as JSON: ${error.message}`)
+    })
+  const [fault] = checkFamilies(families)
+  if (fault) throw new OperatorError(`${path} holds no families: ${fault.path} ${fault.message}.`)
+  return families
+}
+
+const verbs = { PublishFamily: 'publish', ReviseFamily: 'revise', WithdrawFamily: 'withdraw' } as const
+
+const idOf = (change: CatalogCommand) => ('family' in change ? change.family.id : change.familyId)
+
+const summarize = (change: CatalogCommand) => ({ family: idOf(change), change: verbs[change.type] })
+
+/** A line for each place that differs. */
+const describe = (state: CatalogState, change: CatalogCommand): Record<string, unknown>[] => {
+  if (change.type !== 'ReviseFamily') return [{ ...summarize(change), place: null, from: null, to: null }]
+  const before = state.families.get(change.family.id)
+  return microdiff(before ?? {}, change.family).map(difference => ({
+    ...summarize(change),
+    place: difference.path.join('.'),
+    from: 'oldValue' in difference ? JSON.stringify(difference.oldValue) : null,
+    to: 'value' in difference ? JSON.stringify(difference.value) : null,
+  }))
 }

@@ -13,6 +13,9 @@ export interface Refusals {
   run_already_started: object
   run_not_started: object
   run_already_submitted: object
+  run_not_ended: object
+  webhook_not_pending: object
+  webhook_pending: object
   family_exists: object
   family_not_found: object
   family_unchanged: object

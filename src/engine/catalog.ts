@@ -1,17 +1,10 @@
 import { filter, type Observable } from 'rxjs'
 import type { Fault } from '../../schemas/api/error.ts'
-import type { Endpoint, Family } from '../../schemas/catalog.ts'
-import type { CatalogEvent } from '../../schemas/catalog-events.ts'
-import { CATALOG_STREAM, type Position } from '../../schemas/recorded.ts'
+import type { Endpoint, Family, FamilyStatus } from '../../schemas/catalog.ts'
 import type { CatalogRow } from '../../schemas/views.ts'
-import { type CatalogCommand, type CatalogState, catalog, differences } from '../domain/catalog/catalog.ts'
-import { findFamily, visibleTo } from '../domain/catalog/choose-endpoint.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { EventLog } from '../ports/event-log.ts'
+import { goesBy, statusOf, visibleTo } from '../domain/catalog/choose-endpoint.ts'
 import type { RowChange } from '../ports/view-store.ts'
-import { Mailbox } from './mailbox.ts'
 import type { Reads } from './reads.ts'
-import { Streams } from './stream.ts'
 import { type Check, compileFillingCheck } from './validator.ts'
 
 /** More families than any service offers; a limit so that the catalog is always read whole. */
@@ -20,6 +13,7 @@ const MAX_FAMILIES = 1000
 /** A family as it is offered to somebody, and the revision of `catalog` that it was read at. */
 export interface Offer {
   family: Family
+  status: FamilyStatus
   revision: number
 }
 
@@ -40,20 +34,15 @@ export class Catalog {
   async list(tester: boolean): Promise<Offer[]> {
     return (await this.#current()).flatMap(({ family, revision }) => {
       const visible = visibleTo(family, tester)
-      return visible ? [{ family: visible, revision }] : []
+      return visible ? [{ family: visible, status: statusOf(family), revision }] : []
     })
   }
 
   /** What a model name means to an account; undefined when it means nothing. */
   async find(model: string, tester: boolean): Promise<Offer | undefined> {
-    const rows = await this.#current()
-    const family = findFamily(
-      rows.map(row => row.family),
-      model,
-      tester,
-    )
-    const row = rows.find(row => row.family.id === family?.id)
-    return family && row && { family, revision: row.revision }
+    const row = (await this.#current()).find(({ family }) => goesBy(family, model))
+    const family = row && visibleTo(row.family, tester)
+    return family && { family, status: statusOf(row.family), revision: row.revision }
   }
 
   /** What is wrong with an input; fills the endpoint's defaults into it. */
@@ -81,20 +70,3 @@ export class Catalog {
 }
 
 const mayTouchCatalog = (rows: RowChange[]) => rows.length === 0 || rows.some(row => row.view === 'catalog')
-
-/**
- * Publishes what is shipped and differs from what is published, and resolves to the position that views must pass to
- * show it. Throws when a shipped family is not valid.
- */
-export const publishCatalog = async (log: EventLog, clock: Clock, shipped: Family[]): Promise<Position> => {
-  const streams = new Streams<CatalogCommand, CatalogState, CatalogEvent>(catalog, log)
-  const mailbox = new Mailbox(CATALOG_STREAM, streams, clock)
-  const commands = differences(await mailbox.state(), shipped)
-  const outcomes = await Promise.all(commands.map(command => mailbox.execute(command, { actor: { kind: 'service' } })))
-  for (const outcome of outcomes) {
-    // Another process that starts at the same time may have published the same.
-    if ('refuse' in outcome && !['family_exists', 'family_unchanged'].includes(outcome.refuse.code))
-      throw new Error(`the catalog cannot be published: ${JSON.stringify(outcome.refuse)}`)
-  }
-  return mailbox.position
-}

@@ -3,6 +3,7 @@ import type { ModelFamily, Pricing } from '../../schemas/api/model.ts'
 import type { Run } from '../../schemas/api/run.ts'
 import type { Endpoint, Family, PriceRule, ReceiptLine } from '../../schemas/catalog.ts'
 import type { RunRow } from '../../schemas/views.ts'
+import { statusOf } from '../domain/catalog/choose-endpoint.ts'
 import { priceRange, surchargeMicros } from '../domain/catalog/pricing.ts'
 import { fromMicros } from '../domain/money.ts'
 
@@ -36,17 +37,17 @@ export class Presenter {
     }
   }
 
-  family(family: Family): ModelFamily {
+  /** `status` is that of the whole family, where not all of it is shown. */
+  family(family: Family, status = statusOf(family)): ModelFamily {
     const endpoints = family.endpoints.map(endpoint => this.#endpoint(endpoint))
     const [mode, ...otherModes] = new Set(family.endpoints.map(endpoint => endpoint.mode))
-    const [status, ...otherStatuses] = new Set(family.endpoints.map(endpoint => endpoint.status))
     return {
       id: family.id,
       object: 'model_family',
       name: family.name,
       aliases: family.aliases,
       output_type: family.outputType,
-      status: status && otherStatuses.length === 0 ? status : 'mixed',
+      status,
       ...(mode && otherModes.length === 0 && { mode }),
       credits_range: {
         min: fromMicros(Math.min(...endpoints.map(endpoint => endpoint.minMicros))),
@@ -84,9 +85,12 @@ export class Presenter {
   #output({ artifacts, text }: RunOutput): NonNullable<Run['output']> {
     const urls = artifacts.map(artifact => `${this.#publicUrl()}/cdn/${artifact.objectKey}`)
     const [url, ...others] = urls
+    const hasOne = others.length === 0
+    // Whoever asks for pictures always finds a list, however many they wanted; everything else is one as a rule.
+    const isImage = artifacts[0]?.mimeType.startsWith('image/')
     return {
-      ...(url && { urls }),
-      ...(url && others.length === 0 && { url }),
+      ...(url && (isImage || !hasOne) && { urls }),
+      ...(url && hasOne && { url }),
       ...(text !== undefined && { text }),
     }
   }

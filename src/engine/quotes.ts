@@ -79,8 +79,14 @@ const boundedJson = (path: string, value: object, limit: number): string => {
 
 const checkWebhookUrl = (text: string) => {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
-    throw new ApiError('invalid_request', 'webhook_url must be an http or https URL.', {
-      errors: [{ path: '/webhook_url', message: 'must be an http or https URL' }],
+  const fault =
+    url?.protocol !== 'http:' && url?.protocol !== 'https:'
+      ? 'must be an http or https URL'
+      : url.username || url.password
+        ? 'must not hold a user name or a password, since it is recorded'
+        : undefined
+  if (fault)
+    throw new ApiError('invalid_request', `webhook_url ${fault}.`, {
+      errors: [{ path: '/webhook_url', message: fault }],
     })
 }

@@ -1,9 +1,10 @@
+import { filter, type Observable } from 'rxjs'
 import { requestPlaces, runKey, runs as runView } from '../../projections/runs.ts'
 import type { AccountEvent } from '../../schemas/account-events.ts'
 import type { RunRequest } from '../../schemas/api/run.ts'
 import type { AccountId, KeyId, RunId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
-import type { DueRow, RunRow } from '../../schemas/views.ts'
+import type { RunRow, WatchTask } from '../../schemas/views.ts'
 import { recall } from '../domain/account/runs.ts'
 import type { RememberedRequest } from '../domain/account/state.ts'
 import { fromMicros } from '../domain/money.ts'
@@ -16,6 +17,7 @@ import { canonicalJson, sha256 } from './canonical.ts'
 import { newRunId } from './ids.ts'
 import type { Quotes } from './quotes.ts'
 import type { Reads } from './reads.ts'
+import type { Cause } from './stream.ts'
 import type { Watch } from './watch.ts'
 
 /** Who asks for a run, and how. */
@@ -40,9 +42,17 @@ export interface Starter {
   unreserve(provider: string): void
   /** Begins a run whose start is durable, in a slot that was reserved. Resolves to the events that ended it. */
   begin(run: RunToDo): Promise<Recorded<AccountEvent>[]>
+  /** How far the runs are that this process works on. */
+  readonly progress: Observable<RunProgress>
 }
 
-export type RunToDo = Pick<DueRow, 'accountId' | 'runId' | 'endpoint' | 'provider' | 'timeoutMs' | 'input'>
+export type RunToDo = Omit<WatchTask, 'task' | 'queue' | 'dueAt' | 'cancelRequested' | 'webhookUrl'>
+
+/** How far a run is, from 0 to 1, as its provider tells. */
+export interface RunProgress {
+  runId: RunId
+  progress: number
+}
 
 /** A run as far as it is. `replayed` when an earlier, equal request had begun it. */
 export interface RunAnswer {
@@ -52,6 +62,9 @@ export interface RunAnswer {
 
 /** How long the answer to a sync run is held when the client does not say. */
 const SYNC_WAIT_MS = 60_000
+
+/** How long the answer to a cancellation waits for the provider to stop. */
+const CANCEL_WAIT_MS = 5_000
 
 export interface RunsParts {
   accounts: Accounts
@@ -73,61 +86,45 @@ export class Runs {
   /** Runs a model. Resolves to the run as far as it is when the waiting ends. Rejects with ApiError or Unavailable. */
   async run(asker: Asker, request: RunRequest, options: RunOptions): Promise<RunAnswer> {
     const { accounts, quotes, starter, clock } = this.#parts
+    const { accountId, keyId } = asker
     const { idempotencyKey: key } = options
     const idempotency = key === undefined ? undefined : { key, requestHash: sha256(canonicalJson(request)) }
-    const earlier = key === undefined ? undefined : await this.#recall(asker.accountId, key)
+    const earlier = key === undefined ? undefined : await this.#recall(accountId, key)
     if (idempotency && earlier) {
       if (earlier.requestHash !== idempotency.requestHash) throw refused({ code: 'idempotency_mismatch' })
-      return this.#replay(asker.accountId, earlier.runId, options)
+      return this.#replay(accountId, earlier.runId, options)
     }
 
-    const { endpoint, input, receipt } = await quotes.quote(asker.accountId, request)
-    const { provider, timeoutMs, mode } = endpoint
+    const { endpoint, input, receipt } = await quotes.quote(accountId, request)
+    const { provider, timeoutMs, retry, mode } = endpoint
     const runId = newRunId()
     const startNow = mode === 'sync' && starter.reserve(provider)
-    const outcome = await accounts
-      .execute(
-        asker.accountId,
-        {
-          type: 'QueueRun',
-          keyId: asker.keyId,
-          atMs: clock.nowMs(),
-          run: {
-            runId,
-            model: receipt.model,
-            endpoint: endpoint.id,
-            mode,
-            provider,
-            timeoutMs,
-            input,
-            ...(request.metadata && { metadata: request.metadata }),
-            ...(request.webhook_url !== undefined && { webhookUrl: request.webhook_url }),
-            ...(idempotency && { idempotency }),
-          },
-          receipt,
-          startNow,
-        },
-        { actor: { kind: 'key', keyId: asker.keyId }, requestId: asker.requestId },
-      )
-      .catch(error => {
-        if (startNow) starter.unreserve(provider)
-        throw error
-      })
+    const run = {
+      runId,
+      model: receipt.model,
+      endpoint: endpoint.id,
+      mode,
+      provider,
+      timeoutMs,
+      ...(retry && { retry }),
+      input,
+      ...(request.metadata && { metadata: request.metadata }),
+      ...(request.webhook_url !== undefined && { webhookUrl: request.webhook_url }),
+      ...(idempotency && { idempotency }),
+    }
+    const command = { type: 'QueueRun', keyId, atMs: clock.nowMs(), run, receipt, startNow } as const
+    const outcome = await accounts.execute(accountId, command, causeOf(asker)).catch(error => {
+      if (startNow) starter.unreserve(provider)
+      throw error
+    })
     const isAccepted = !('refuse' in outcome) && outcome.repeatOf === undefined
     if (startNow && !isAccepted) starter.unreserve(provider)
     if ('refuse' in outcome) throw refused(outcome.refuse)
-    if (outcome.repeatOf) return this.#replay(asker.accountId, outcome.repeatOf, options)
+    if (outcome.repeatOf) return this.#replay(accountId, outcome.repeatOf, options)
 
     const row = foldRun(outcome.accept) as RunRow
     if (startNow) {
-      const ended = starter.begin({
-        accountId: asker.accountId,
-        runId,
-        endpoint: endpoint.id,
-        provider,
-        timeoutMs,
-        input,
-      })
+      const ended = starter.begin({ ...run, accountId, startedAt: row.startedAt as string })
       const events = await within(options.waitMs ?? defaultWaitMs(row), ended)
       return { row: foldRun(events ?? [], row) as RunRow, replayed: false }
     }
@@ -139,10 +136,52 @@ export class Runs {
     return { row: await waited, replayed: false }
   }
 
+  /** Tells a listener how far a run is, from 0 to 1, while this process works on it. Returns the way to stop that. */
+  onProgress(runId: RunId, listener: (progress: number) => void): () => void {
+    const subscription = this.#parts.starter.progress
+      .pipe(filter(told => told.runId === runId))
+      .subscribe(told => listener(told.progress))
+    return () => subscription.unsubscribe()
+  }
+
   /** An account's own run; undefined for any other, whether it exists or not. */
   async find(accountId: AccountId, runId: RunId): Promise<RunRow | undefined> {
     await this.#parts.reads.ownWrites(accountId)
     return this.#parts.reads.get('runs', runKey(accountId, runId))
+  }
+
+  /**
+   * Asks for a run to be given up. Resolves to the run when that has happened, or as it is when the waiting ends; undefined
+   * where the account has no such run. Rejects with ApiError when it has ended.
+   */
+  async cancel(asker: Asker, runId: RunId, options: RunOptions): Promise<RunRow | undefined> {
+    const { accountId } = asker
+    const row = await this.find(accountId, runId)
+    if (!row) return undefined
+    const outcome = await this.#parts.accounts.execute(accountId, { type: 'CancelRun', runId }, causeOf(asker))
+    if ('refuse' in outcome) throw new ApiError('run_ended', 'The run has already ended.')
+    return this.#wait(foldRun(outcome.accept, row) as RunRow, {
+      ...options,
+      waitMs: options.waitMs ?? CANCEL_WAIT_MS,
+    })
+  }
+
+  /** A run as it is, and at each change until it has ended, the service stops or the signal aborts. */
+  async *changes(accountId: AccountId, runId: RunId, signal: AbortSignal): AsyncGenerator<RunRow> {
+    const { watch } = this.#parts
+    let shown: number | undefined
+    while (!signal.aborted && !watch.closed) {
+      const waiting = watch.begin('runs', runKey(accountId, runId), SYNC_WAIT_MS, signal)
+      try {
+        const row = await this.#see(accountId, runId)
+        if (row.revision !== shown) yield row
+        shown = row.revision
+        if (hasEnded(row)) return
+        await waiting.changed
+      } finally {
+        waiting.end()
+      }
+    }
   }
 
   async #replay(accountId: AccountId, runId: RunId, options: RunOptions): Promise<RunAnswer> {
@@ -173,8 +212,10 @@ export class Runs {
     const signal = gone?.()
     let latest = row
     while (!hasEnded(latest)) {
+      const remainingMs = endMs - performance.now()
+      if (remainingMs <= 0) break
       // The waiting begins before the look, so that no change falls between them.
-      const waiting = watch.begin('runs', runKey(accountId, runId), Math.max(0, endMs - performance.now()), signal)
+      const waiting = watch.begin('runs', runKey(accountId, runId), remainingMs, signal)
       try {
         latest = await this.#see(accountId, runId)
         if (!hasEnded(latest) && !(await waiting.changed)) break
@@ -196,7 +237,11 @@ export class Runs {
 /** Image and text come while the client waits; for the rest it is told to come again. */
 const defaultWaitMs = ({ mode }: RunRow) => (mode === 'sync' ? SYNC_WAIT_MS : 0)
 
-const hasEnded = ({ status }: RunRow) => status === 'completed' || status === 'failed'
+/** A failure and its refund are one append, of which the views may for a moment have the first event only. */
+export const hasEnded = ({ status, refundedMicros }: RunRow) =>
+  status === 'completed' || (status === 'failed' && refundedMicros !== undefined)
+
+const causeOf = ({ keyId, requestId }: Asker): Cause => ({ actor: { kind: 'key', keyId }, requestId })
 
 /** A run as its own events tell it, by the rule that its view is made with. */
 const foldRun = (events: Recorded[], known?: RunRow): RunRow | undefined =>

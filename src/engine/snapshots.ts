@@ -4,7 +4,7 @@ import type { Snapshot, ViewStore } from '../ports/view-store.ts'
 import type { Folded } from './stream.ts'
 
 /** Raised whenever the form below changes, or `evolve` folds the same events into another state. */
-const VERSION = 1
+const VERSION = 2
 
 /** A tail of so many events is read in a few milliseconds, so a snapshot any sooner would not pay. */
 const MIN_TAIL = 1000
@@ -41,6 +41,7 @@ const freeze = ({ revision, hash, state }: Folded<AccountState>): Snapshot => ({
     ...state,
     activeKeys: [...state.activeKeys],
     openRuns: [...state.openRuns],
+    deliveries: [...state.deliveries],
     requests: [...state.requests],
   },
 })
@@ -54,6 +55,7 @@ const thaw = ({ revision, hash, state }: Snapshot): Snapshotted<AccountState> =>
       ...frozen,
       activeKeys: ImmutableMap(frozen.activeKeys),
       openRuns: ImmutableMap(frozen.openRuns),
+      deliveries: ImmutableMap(frozen.deliveries),
       requests: OrderedMap(frozen.requests),
     },
   }

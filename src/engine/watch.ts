@@ -21,6 +21,11 @@ export class Watch {
     })
   }
 
+  /** True once nobody is woken any more. */
+  get closed(): boolean {
+    return this.#closed
+  }
+
   /** Ends all waiting, that which begins later too. */
   close() {
     this.#closed = true

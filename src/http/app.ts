@@ -1,6 +1,8 @@
 import Router from '@koa/router'
 import Koa from 'koa'
+import type { AccountId } from '../../schemas/primitives.ts'
 import type { Catalog } from '../engine/catalog.ts'
+import type { Presenter } from '../engine/present.ts'
 import type { Quotes } from '../engine/quotes.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Runs } from '../engine/runs.ts'
@@ -11,12 +13,13 @@ import { authenticate } from './middleware/authenticate.ts'
 import { errors } from './middleware/errors.ts'
 import { log } from './middleware/log.ts'
 import { requestId } from './middleware/request-id.ts'
-import type { Presenter } from './present.ts'
 import { balanceRoutes } from './routes/balance.ts'
 import { cdnRoutes } from './routes/cdn.ts'
 import { type HealthChecks, healthRoutes } from './routes/health.ts'
 import { modelRoutes } from './routes/models.ts'
+import { runEventRoutes } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 
 export interface AppParts {
   runs: Runs
@@ -24,6 +27,7 @@ export interface AppParts {
   reads: Reads
   catalog: Catalog
   objects: ObjectStore
+  webhookSecretOf(accountId: AccountId): string
   present: Presenter
   logger: Logger
   checks: HealthChecks
@@ -36,6 +40,7 @@ export const createApp = ({
   reads,
   catalog,
   objects,
+  webhookSecretOf,
   present,
   logger,
   checks,
@@ -47,6 +52,9 @@ export const createApp = ({
   balanceRoutes(router, keyed, reads)
   modelRoutes(router, keyed, catalog, reads, present)
   runRoutes(router, keyed, runs, quotes, reads, present)
+
+  runEventRoutes(router, keyed, runs, present)
+  webhookRoutes(router, keyed, webhookSecretOf)
 
   const app = new Koa<RequestState>()
   app.use(requestId)

@@ -4,34 +4,49 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { RowChange, ViewStore } from '../ports/view-store.ts'
 
-/** How often due work is looked for when nothing says that there is some. */
-const POLL_MS = 500
+/** Due rows that are looked at together: somewhat more than one round can take on of most queues. */
+const PAGE = 100
 
-/** Due rows looked at in one round: more than one process has slots, so that its own cannot hide the others. */
-const ROUND = 500
+/** Behind every character that a place can have. */
+const LAST = '\uffff'
 
-/** Does what is due, over and over: hands each due row to `handle`, one after another. */
-export class DueLoop {
-  readonly #store: ViewStore
-  readonly #clock: Clock
-  readonly #logger: Logger
-  readonly #handle: (key: string, row: DueRow) => Promise<void>
+export interface DueLoopParts {
+  views: ViewStore
+  clock: Clock
+  logger: Logger
+}
+
+export interface Worklist<Row extends DueRow> {
+  /** What the names of its queues begin with; see `projections/due.ts`. */
+  queues: string
+  /** How often due work is looked for when nothing says that there is some. */
+  pollMs: number
+  /** Takes on what it can of the rows that are due in one queue; false when the queue has to wait. */
+  take(rows: Row[]): Promise<boolean>
+}
+
+/** Looks for due work, over and over, queue by queue: a queue that has to wait holds up no other. */
+export class DueLoop<Row extends DueRow> {
+  readonly #parts: DueLoopParts
+  readonly #worklist: Worklist<Row>
   #timer: NodeJS.Timeout | undefined
   #subscription: Subscription | undefined
   #round: Promise<void> | undefined
   #again = false
   #stopped = false
 
-  constructor(store: ViewStore, clock: Clock, logger: Logger, handle: (key: string, row: DueRow) => Promise<void>) {
-    this.#store = store
-    this.#clock = clock
-    this.#logger = logger
-    this.#handle = handle
+  constructor(parts: DueLoopParts, worklist: Worklist<Row>) {
+    this.#parts = parts
+    this.#worklist = worklist
   }
 
-  start(changes: Observable<RowChange[]>) {
-    this.#subscription = changes.pipe(filter(mayBringWork)).subscribe(() => this.wake())
-    this.#timer = setInterval(() => this.wake(), POLL_MS)
+  /** Looks now, then at every change that brings work, and from time to time. */
+  start(changes?: Observable<RowChange[]>) {
+    const { queues, pollMs } = this.#worklist
+    const bringsWork = ({ view, row }: RowChange) =>
+      view === 'due' && (row as DueRow | undefined)?.queue.startsWith(queues)
+    this.#subscription = changes?.pipe(filter(rows => rows.some(bringsWork))).subscribe(() => this.wake())
+    this.#timer = setInterval(() => this.wake(), pollMs)
     this.wake()
   }
 
@@ -43,7 +58,7 @@ export class DueLoop {
       return
     }
     this.#round = this.#look()
-      .catch(error => this.#logger.error({ err: error }, 'due work could not be looked for'))
+      .catch(error => this.#parts.logger.error({ err: error }, 'due work could not be looked for'))
       .finally(() => {
         this.#round = undefined
         if (this.#again) {
@@ -61,19 +76,30 @@ export class DueLoop {
   }
 
   async #look() {
-    // A place is `<time>/<key>`, so what is due at this very millisecond lies before the next one.
-    const before = new Date(this.#clock.nowMs() + 1).toISOString()
-    const entries = await this.#store.list<DueRow>('due', 'byTime', { prefix: '', before, limit: ROUND })
-    for (const { key, row } of entries) {
-      if (this.#stopped) return
-      // One row that cannot be handled now must not hide those behind it.
-      await this.#handle(key, row).catch(error =>
-        this.#logger.error({ err: error, key }, 'due work could not be done now and will be tried again'),
+    const { views, clock, logger } = this.#parts
+    // A place is `<queue>/<time>/<run>`, so what is due at this very millisecond lies before the next one.
+    const soon = new Date(clock.nowMs() + 1).toISOString()
+    let after: string | undefined
+    while (!this.#stopped) {
+      const range = { prefix: this.#worklist.queues, after, limit: 1 }
+      const [first] = await views.list<Row>('due', 'byQueue', range)
+      if (!first) return
+      const { queue } = first.row
+      // A queue whose work cannot be taken on now must not hide those behind it.
+      await this.#lookInto(queue, soon).catch(error =>
+        logger.error({ err: error, queue }, 'due work could not be done now and will be tried again'),
       )
+      after = `${queue}/${LAST}`
+    }
+  }
+
+  async #lookInto(queue: string, soon: string) {
+    let after: string | undefined
+    while (!this.#stopped) {
+      const range = { prefix: `${queue}/`, after, before: `${queue}/${soon}`, limit: PAGE }
+      const page = await this.#parts.views.list<Row>('due', 'byQueue', range)
+      if (page.length === 0 || !(await this.#worklist.take(page.map(entry => entry.row)))) return
+      after = page.at(-1)?.place
     }
   }
 }
-
-/** Work that is being started in the same breath is no news to anybody; `watch-run` rows wait for their time. */
-const mayBringWork = (rows: RowChange[]) =>
-  rows.some(({ view, row }) => view === 'due' && row && (row as DueRow).task !== 'watch-run')

@@ -1,31 +1,37 @@
-import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Observable } from 'rxjs'
-import { runTask } from '../../projections/due.ts'
-import type { AccountEvent, Artifact, RunError } from '../../schemas/account-events.ts'
+import { type Observable, Subject, type Subscription } from 'rxjs'
+import { queues } from '../../projections/due.ts'
+import type { AccountEvent } from '../../schemas/account-events.ts'
+import type { RunId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
-import type { DueRow } from '../../schemas/views.ts'
+import type { DueRow, StartTask, WatchTask } from '../../schemas/views.ts'
 import type { AccountCommand } from '../domain/account/commands.ts'
 import type { Accounts } from '../engine/accounts.ts'
-import { sha256 } from '../engine/canonical.ts'
-import type { RunToDo, Starter } from '../engine/runs.ts'
+import type { RunProgress, RunToDo, Starter } from '../engine/runs.ts'
 import type { Clock } from '../ports/clock.ts'
 import { Unavailable } from '../ports/faults.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { ObjectStore } from '../ports/object-store.ts'
-import type { Media, Outcome, Provider } from '../ports/provider.ts'
+import type { Failed, Outcome, Provider } from '../ports/provider.ts'
 import type { RowChange, ViewStore } from '../ports/view-store.ts'
+import type { Artifacts } from './artifacts.ts'
 import { DueLoop } from './due-loop.ts'
+import { lost, stopped } from './failures.ts'
+import { type EndedRun, Jobs } from './jobs.ts'
+import { Leases } from './leases.ts'
+import { Submission } from './submission.ts'
 
 /**
- * Runs that one process gives to one provider at a time: more than most vendors let one customer have at once. Those
+ * Calls that one process makes to one provider at a time: more than most vendors let one customer have at once. Runs
  * beyond wait in the queue, on the log.
  */
 const SLOTS_PER_PROVIDER = 64
 
-/** A lease outlives a few missed renewals; a run of a dead process waits no longer than this to be found. */
-const LEASE_MS = 15_000
-const RENEW_MS = 3_000
+/** Jobs that one process follows at a time. With more, looking after them would take too much of its time. */
+const MAX_JOBS = 50_000
+
+/** How often queued runs are looked for when nothing says that there are some, and how often lost ones are. */
+const START_POLL_MS = 500
+const WATCH_POLL_MS = 3000
 
 /** How long a stop waits for work in progress before it gives the credits back instead. */
 const STOP_GRACE_MS = 5_000
@@ -33,168 +39,153 @@ const STOP_GRACE_MS = 5_000
 /** How long to wait before an outcome is offered again to a log that takes none. */
 const RECORD_RETRY_MS = 500
 
+/** What an event holds of a provider's words. */
+const MAX_MESSAGE_LENGTH = 1000
+
 interface Parts {
   providers: Record<string, Provider>
   accounts: Accounts
   views: ViewStore
-  objects: ObjectStore
+  artifacts: Artifacts
   clock: Clock
   logger: Logger
 }
 
 interface Working {
-  sinceMs: number
-  leased: boolean
-  /** Aborted with the outcome that the run then has. */
-  abort: AbortController
+  submission: Submission
   done: Promise<unknown>
 }
 
 /** Hands runs to providers and records what comes of them. */
 export class RunsReactor implements Starter {
   readonly #parts: Parts
-  readonly #loop: DueLoop
-  readonly #holder = randomUUID()
-  readonly #working = new Map<string, Working>()
+  readonly #starts: DueLoop<StartTask>
+  readonly #lost: DueLoop<WatchTask>
+  readonly #leases: Leases
+  readonly #jobs: Jobs
+  readonly #working = new Map<RunId, Working>()
   readonly #taken = new Map<string, number>()
-  #renewal: NodeJS.Timeout | undefined
+  readonly #progress = new Subject<RunProgress>()
+  #cancellations: Subscription | undefined
   #stopping = false
+  /** Aborts when a stop waits no longer for results to be stored. */
+  readonly #lastCall = new AbortController()
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#loop = new DueLoop(parts.views, parts.clock, parts.logger, (key, row) => this.#handle(key, row))
+    this.#leases = new Leases(parts, 'run')
+    this.#jobs = new Jobs({
+      ...parts,
+      end: (run, outcome) => this.#end(run, outcome),
+      left: runId => this.#leases.release(runId),
+      progressed: (runId, progress) => this.#progress.next({ runId, progress }),
+    })
+    const start = { queues: queues.start, pollMs: START_POLL_MS, take: (rows: StartTask[]) => this.#start(rows) }
+    const watch = { queues: queues.watch, pollMs: WATCH_POLL_MS, take: (rows: WatchTask[]) => this.#watch(rows) }
+    this.#starts = new DueLoop(parts, start)
+    this.#lost = new DueLoop(parts, watch)
+  }
+
+  /** How far the runs are that this process works on. */
+  get progress(): Observable<RunProgress> {
+    return this.#progress
   }
 
   start(changes: Observable<RowChange[]>) {
-    this.#loop.start(changes)
-    this.#renewal = setInterval(() => this.#renew(), RENEW_MS)
+    this.#starts.start(changes)
+    this.#lost.start()
+    this.#cancellations = changes.subscribe(rows => {
+      for (const { view, row } of rows) if (view === 'due' && row) this.#cancelWhereWanted(row as DueRow)
+    })
+    this.#leases.start()
+    this.#jobs.start()
   }
 
-  /** Lets work in progress end for a while; what is not done then fails as interrupted and is refunded. */
+  /**
+   * Lets work in progress end for a while; what is not done then fails as interrupted and is refunded. Jobs that
+   * providers have taken go on without us, and are followed by the next process.
+   */
   async stop() {
     this.#stopping = true
-    await this.#loop.stop()
+    this.#cancellations?.unsubscribe()
+    await Promise.all([this.#starts.stop(), this.#lost.stop()])
+    this.#jobs.release()
     const all = Promise.all([...this.#working.values()].map(work => work.done))
     await Promise.race([all, delay(STOP_GRACE_MS, undefined, { ref: false })])
-    for (const { abort } of this.#working.values()) abort.abort(stopped)
+    for (const { submission } of this.#working.values()) submission.stop()
+    this.#lastCall.abort()
+    await this.#jobs.stop(stopped)
     await all
-    clearInterval(this.#renewal)
+    await this.#leases.stop()
   }
 
   reserve(provider: string): boolean {
     const taken = this.#taken.get(provider) ?? 0
-    if (this.#stopping || taken >= SLOTS_PER_PROVIDER) return false
+    if (this.#stopping || taken >= SLOTS_PER_PROVIDER || this.#jobs.size >= MAX_JOBS) return false
     this.#taken.set(provider, taken + 1)
     return true
   }
 
   unreserve(provider: string) {
     this.#free(provider)
-    this.#loop.wake()
+    this.#starts.wake()
   }
 
-  begin(run: RunToDo, leased = false): Promise<Recorded<AccountEvent>[]> {
-    const key = runTask(run.runId)
-    const abort = new AbortController()
-    const deadline = setTimeout(() => abort.abort(late(run.timeoutMs)), run.timeoutMs)
-    const done = this.#work(run, abort.signal)
+  begin(run: RunToDo): Promise<Recorded<AccountEvent>[]> {
+    this.#leases.hold(run.runId)
+    return this.#submit(run)
+  }
+
+  /** Asks the provider for a run's work, in a slot that was reserved. Resolves to the events that ended the run, if it has. */
+  #submit(run: RunToDo): Promise<Recorded<AccountEvent>[]> {
+    const { runId, provider: name } = run
+    const { providers, logger, clock } = this.#parts
+    const submission = new Submission(run, { provider: providers[name] ?? nobody(name), clock, logger })
+    const done = this.#bringOn(submission)
       .catch(error => {
-        this.#parts.logger.error({ err: error, runId: run.runId }, 'a run could not be brought to its end')
+        logger.error({ err: error, runId }, 'a run could not be brought to its end')
         return []
       })
       .finally(() => {
-        clearTimeout(deadline)
-        this.#working.delete(key)
-        this.unreserve(run.provider)
-        if (work.leased) this.#parts.views.release([key], this.#holder).catch(() => undefined)
+        this.#working.delete(runId)
+        if (!this.#jobs.has(runId)) this.#leases.release(runId)
+        this.unreserve(name)
       })
-    const work: Working = { sinceMs: performance.now(), leased, abort, done }
-    this.#working.set(key, work)
+    this.#working.set(runId, { submission, done })
     return done
   }
 
-  #free(provider: string) {
-    this.#taken.set(provider, (this.#taken.get(provider) ?? 1) - 1)
+  async #bringOn(submission: Submission): Promise<Recorded<AccountEvent>[]> {
+    const { accountId, runId, mode } = submission.run
+    const answer = await submission.answer()
+    if (!answer) return []
+    if (answer.kind !== 'submitted') return this.#end(submission.run, answer)
+    await this.#record(accountId, { type: 'SubmitRun', runId, jobId: answer.jobId })
+    if (mode === 'sync') return new Promise(ended => this.#jobs.follow(runId, answer.pollAfterMs, ended))
+    this.#jobs.follow(runId, answer.pollAfterMs)
+    return []
   }
 
-  async #handle(key: string, row: DueRow): Promise<void> {
-    if (this.#working.has(key)) return
-    if (row.task === 'watch-run') return this.#takeOver(key, row)
-    if (!this.reserve(row.provider)) return
-    let started = false
+  async #end(run: EndedRun, outcome: Outcome): Promise<Recorded<AccountEvent>[]> {
+    const command = await this.#toCommand(run, outcome)
+    return command ? this.#record(run.accountId, command) : []
+  }
+
+  /** Undefined for an async run whose result could not be stored before the service stops: it is the next process's to do. */
+  async #toCommand({ runId, mode }: EndedRun, outcome: Outcome): Promise<AccountCommand | undefined> {
+    if (outcome.kind === 'failed') return { type: 'FailRun', runId, error: toRunError(outcome) }
+    const { signal } = this.#lastCall
     try {
-      started = (await this.#lease([key])).length > 0 && (await this.#start(row))
-      if (started) this.begin(row, true)
-    } finally {
-      // Nobody is woken, or the loop would come straight back to this row.
-      if (!started) this.#free(row.provider)
-    }
-  }
-
-  async #start({ accountId, runId }: DueRow): Promise<boolean> {
-    const outcome = await this.#parts.accounts.execute(accountId, { type: 'StartRun', runId }, cause)
-    return !('refuse' in outcome)
-  }
-
-  /** A started run that nobody holds was lost with its process. Its provider may have been paid; the client was not served. */
-  async #takeOver(key: string, { accountId, runId }: DueRow): Promise<void> {
-    if ((await this.#lease([key])).length === 0) return
-    const error: RunError = { code: 'interrupted', message: 'The service stopped while it worked on this run.' }
-    const outcome = await this.#parts.accounts.execute(accountId, { type: 'FailRun', runId, error }, cause)
-    // It is refused when the run has ended, and only the views do not show it yet.
-    if (!('refuse' in outcome)) this.#parts.logger.warn({ runId }, 'a lost run was failed and refunded')
-    await this.#parts.views.release([key], this.#holder)
-  }
-
-  async #work(run: RunToDo, stop: AbortSignal): Promise<Recorded<AccountEvent>[]> {
-    const { accountId, runId } = run
-    const outcome = await this.#askProvider(run, stop)
-    return this.#record(accountId, await this.#toCommand(runId, outcome), stop)
-  }
-
-  async #toCommand(runId: RunToDo['runId'], outcome: Outcome): Promise<AccountCommand> {
-    if (outcome.kind === 'failed') {
-      const { code, message } = outcome
-      return { type: 'FailRun', runId, error: { code, message: message.slice(0, 1000) } }
-    }
-    try {
-      const artifacts = await Promise.all(outcome.media.map(media => this.#store(media)))
-      const text = outcome.text === undefined ? {} : { text: outcome.text }
-      return { type: 'CompleteRun', runId, output: { artifacts, ...text } }
+      return { type: 'CompleteRun', runId, output: await this.#parts.artifacts.store(outcome, signal) }
     } catch (error) {
+      if (signal.aborted) return mode === 'async' ? undefined : { type: 'FailRun', runId, error: toRunError(stopped) }
       this.#parts.logger.error({ err: error, runId }, 'a result could not be stored')
       return { type: 'FailRun', runId, error: { code: 'provider_error', message: 'The result could not be stored.' } }
     }
   }
 
-  /** A provider's outcome; one that hangs, breaks or is no longer waited for has one too. */
-  async #askProvider({ runId, endpoint, input, provider: name }: RunToDo, signal: AbortSignal): Promise<Outcome> {
-    const provider = this.#parts.providers[name]
-    if (!provider) return { kind: 'failed', code: 'model_not_found', message: `No provider runs ${endpoint} here.` }
-    const aborted = new Promise<Outcome>(resolve => {
-      signal.addEventListener('abort', () => resolve(signal.reason))
-    })
-    const ask = async () => provider.submit({ runId, endpoint, input }, signal)
-    const answered = ask().catch((error): Outcome => {
-      if (signal.aborted) return signal.reason
-      this.#parts.logger.error({ err: error, runId, endpoint }, 'a provider broke')
-      return { kind: 'failed', code: 'provider_error', message: 'The provider failed to answer.' }
-    })
-    return Promise.race([answered, aborted])
-  }
-
-  async #store({ mimeType, bytes }: Media): Promise<Artifact> {
-    const objectKey = `outputs/${randomBytes(16).toString('hex')}.${endings[mimeType] ?? 'bin'}`
-    await this.#parts.objects.put(objectKey, bytes)
-    return { objectKey, mimeType, sizeBytes: bytes.byteLength, sha256: sha256(bytes) }
-  }
-
-  /** Records an outcome, however long the log takes no writes. A refusal means that another process ended the run. */
-  async #record(
-    accountId: RunToDo['accountId'],
-    command: AccountCommand,
-    stop: AbortSignal,
-  ): Promise<Recorded<AccountEvent>[]> {
+  /** Records what happened, however long the log takes no writes. A refusal means that another process was first. */
+  async #record(accountId: RunToDo['accountId'], command: AccountCommand): Promise<Recorded<AccountEvent>[]> {
     while (true) {
       try {
         const outcome = await this.#parts.accounts.execute(accountId, command, cause)
@@ -202,41 +193,99 @@ export class RunsReactor implements Starter {
         this.#parts.logger.warn({ command: command.type, ...outcome.refuse }, 'an outcome came too late')
         return []
       } catch (error) {
-        if (!(error instanceof Unavailable) || stop.aborted) throw error
+        if (!(error instanceof Unavailable) || this.#stopping) throw error
         await delay(RECORD_RETRY_MS)
       }
     }
   }
 
-  #lease(keys: string[]): Promise<string[]> {
-    const nowMs = this.#parts.clock.nowMs()
-    return this.#parts.views.lease(keys, this.#holder, nowMs, nowMs + LEASE_MS)
+  /** Begins queued runs of one provider, as many as it has slots for. */
+  async #start(rows: StartTask[]): Promise<boolean> {
+    const waiting = rows.filter(row => !this.#isHere(row.runId))
+    const chosen: StartTask[] = []
+    for (const row of waiting) if (this.reserve(row.provider)) chosen.push(row)
+    const leased = await this.#leases.take(chosen.map(row => row.runId)).catch(error => {
+      this.#parts.logger.error({ err: error }, 'queued runs could not be leased')
+      return new Set<RunId>()
+    })
+    await Promise.all(
+      chosen.map(async row => {
+        const begun = leased.has(row.runId) && (await this.#startOne(row))
+        // Nobody is woken, or the loop would come straight back to this row.
+        if (begun) return
+        this.#free(row.provider)
+        this.#leases.release(row.runId)
+      }),
+    )
+    return chosen.length === waiting.length
   }
 
-  /** Tells the other processes that the longer runs are being worked on. The short ones are done before anybody asks. */
-  #renew() {
-    const nowMs = performance.now()
-    const long = [...this.#working].filter(([, work]) => nowMs - work.sinceMs >= RENEW_MS / 2)
-    if (long.length === 0) return
-    for (const [, work] of long) work.leased = true
-    this.#lease(long.map(([key]) => key)).catch(error =>
-      this.#parts.logger.error({ err: error }, 'leases were not renewed'),
-    )
+  /** False when the run was cancelled or begun elsewhere, and only the views do not show it yet. */
+  async #startOne(row: StartTask): Promise<boolean> {
+    const { accountId, runId } = row
+    try {
+      const outcome = await this.#parts.accounts.execute(accountId, { type: 'StartRun', runId }, cause)
+      const [started] = 'refuse' in outcome ? [] : outcome.accept
+      if (!started) return false
+      this.#submit({ ...row, startedAt: started.metadata.at })
+      return true
+    } catch (error) {
+      this.#parts.logger.error({ err: error, runId }, 'a run could not be begun now and will be tried again')
+      return false
+    }
+  }
+
+  /** Looks after the runs that have begun: those whose process is no more are taken over. */
+  async #watch(rows: WatchTask[]): Promise<boolean> {
+    for (const row of rows) this.#cancelWhereWanted(row)
+    const foreign = rows.filter(row => !this.#isHere(row.runId))
+    const leased = await this.#leases.take(foreign.map(row => row.runId))
+    for (const row of foreign) if (leased.has(row.runId)) await this.#takeOver(row)
+    return true
+  }
+
+  /**
+   * A started run that nobody holds was lost with its process. An async one is gone on with, since its provider knows it by
+   * its id. Of a sync one the provider may have been paid, but the client was not served.
+   */
+  async #takeOver(row: WatchTask): Promise<void> {
+    const { runId, jobId, mode, provider } = row
+    this.#parts.logger.warn({ runId, jobId }, 'a run whose process is no more is taken over')
+    if (jobId !== undefined) return this.#jobs.follow(runId, 0)
+    if (mode === 'async' && this.reserve(provider)) {
+      this.#submit(row)
+      return this.#cancelWhereWanted(row)
+    }
+    // Without a free slot an async run is left to the next look.
+    if (mode === 'sync') await this.#end(row, lost)
+    this.#leases.release(runId)
+  }
+
+  #isHere(runId: RunId): boolean {
+    return this.#working.has(runId) || this.#jobs.has(runId)
+  }
+
+  #cancelWhereWanted(row: DueRow) {
+    if (row.task !== 'watch-run' || !row.cancelRequested) return
+    this.#working.get(row.runId)?.submission.cancel()
+    this.#jobs.hurry(row.runId)
+  }
+
+  #free(provider: string) {
+    this.#taken.set(provider, (this.#taken.get(provider) ?? 1) - 1)
   }
 }
 
 const cause = { actor: { kind: 'reactor' } } as const
 
-const endings: Record<string, string> = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'webp' }
+/** A provider may say nothing, or more than an event holds; a cut may go through a character. */
+const toRunError = ({ code, message }: Failed) => ({
+  code,
+  message: message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed() || 'The provider gave no reason.',
+})
 
-const stopped: Outcome = {
-  kind: 'failed',
-  code: 'interrupted',
-  message: 'The service was stopped before the run was done.',
-}
-
-const late = (timeoutMs: number): Outcome => ({
-  kind: 'failed',
-  code: 'provider_timeout',
-  message: `There was no result within ${timeoutMs} ms.`,
+/** Stands in for a provider that is not configured, so that its runs end too. */
+const nobody = (name: string): Provider => ({
+  submit: async () => ({ kind: 'failed', code: 'model_not_found', message: `No provider ${name} is set up here.` }),
+  close: async () => undefined,
 })

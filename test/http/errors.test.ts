@@ -170,7 +170,7 @@ const bodies: Record<string, [ErrorCode, string[] | undefined, () => Promise<Rep
   'an input that asks for a kind the model does not have': [
     'invalid_input',
     ['/input'],
-    () => post(withInput({ ...picture.input, image_url: 'https://example.com/a.png' })),
+    () => customer.run({ model: 'imagen-4-fast', input: { prompt: 'a lake', image_url: 'https://example.com/a.png' } }),
   ],
   'a model that is not there': [
     'model_not_found',

@@ -33,7 +33,7 @@ t.test('a family holds its endpoints, and what they agree on', async t => {
   })
   t.same(
     family?.endpoints.map(({ id, kind, mode, status }) => ({ id, kind, mode, status })),
-    [{ id: 'nano-banana-2-t2i', kind: 't2i', mode: 'sync', status: 'public' }],
+    ['t2i', 'i2i'].map(kind => ({ id: `nano-banana-2-${kind}`, kind, mode: 'sync', status: 'public' })),
   )
 })
 

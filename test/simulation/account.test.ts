@@ -8,6 +8,7 @@ import { Accounts } from '../../src/engine/accounts.ts'
 import { newAccountId } from '../../src/engine/ids.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import {
+  cancelRun,
   completeRun,
   createKey,
   digest,
@@ -15,6 +16,8 @@ import {
   grantCredits,
   openAccount,
   queueRun,
+  recordDelivered,
+  recordUndelivered,
   revokeKey,
   startRun,
   submitRun,
@@ -50,6 +53,7 @@ const command: fc.Arbitrary<Wish['command']> = fc.oneof(
         key: fc.constantFrom(undefined, 'a', 'b', 'c'),
         hash: fc.constantFrom(digest('a'), digest('a'), digest('b')),
         startNow: fc.boolean(),
+        webhook: fc.boolean(),
       })
       .map(
         (options): Wish['command'] =>
@@ -57,7 +61,7 @@ const command: fc.Arbitrary<Wish['command']> = fc.oneof(
             queueRun({ ...options, run: next, atMs }),
       ),
   },
-  ...[startRun, submitRun, completeRun, failRun].map(step => ({
+  ...[startRun, submitRun, cancelRun, completeRun, failRun].map(step => ({
     weight: 3,
     arbitrary: choice.map(
       (pick): Wish['command'] =>
@@ -67,7 +71,19 @@ const command: fc.Arbitrary<Wish['command']> = fc.oneof(
   })),
 )
 
-const wish: fc.Arbitrary<Wish> = fc.record({ hours: fc.constantFrom(0, 0, 0, 1, 13), command })
+// Attempts are counted here as the receivers' answers come, right or wrong.
+const delivery: fc.Arbitrary<Wish['command']> = fc
+  .record({ pick: choice, attempt: fc.integer({ min: 1, max: 3 }), end: fc.constantFrom('delivered', 'again', 'last') })
+  .map(({ pick, attempt, end }): Wish['command'] => ({ next }) => {
+    const run = anyRun(pick, next)
+    if (end === 'delivered') return recordDelivered(attempt, run)
+    return recordUndelivered(attempt, { run, ...(end === 'again' && { next: '2026-01-02T00:00:00.000Z' }) })
+  })
+
+const wish: fc.Arbitrary<Wish> = fc.record({
+  hours: fc.constantFrom(0, 0, 0, 1, 13),
+  command: fc.oneof({ weight: 6, arbitrary: command }, { weight: 1, arbitrary: delivery }),
+})
 
 t.test('whatever is asked of the decider, the account adds up', async t => {
   let runs = 0

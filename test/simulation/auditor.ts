@@ -25,6 +25,9 @@ export class Auditor {
   balanceMicros = 0
   readonly #runs = new Map<string, Run>()
   readonly #requests = new Map<string, number>()
+  /** The runs of whose end somebody is to be told, and for those that have ended the attempts so far. */
+  readonly #receivers = new Set<string>()
+  readonly #attempts = new Map<string, number>()
   #events = 0
   #hash = '0'.repeat(64)
 
@@ -72,22 +75,55 @@ export class Auditor {
       case 'RunQueued':
         this.#expect(isAfter('CreditsDebited'), 'a run is not in one append with its debit')
         this.#remember(data['idempotency'] as Facts | undefined, event.metadata as Facts)
+        if (data['webhookUrl'] !== undefined) this.#receivers.add(runId)
         return this.#step(run, ['debited'], 'queued')
       case 'RunStarted':
         return this.#step(run, ['queued'], 'processing')
       case 'RunSubmitted':
         return this.#step(run, ['processing'], 'processing')
+      case 'RunCancelRequested':
+        return this.#step(run, ['processing'], 'processing')
       case 'RunCompleted':
+        this.#owe(runId)
         return this.#step(run, ['processing'], 'completed')
       case 'RunFailed':
         this.#expect(isBefore('CreditsRefunded'), 'a failure is not in one append with its refund')
+        this.#owe(runId)
         return this.#step(run, ['queued', 'processing'], 'failed')
       case 'CreditsRefunded':
         this.#expect(isAfter('RunFailed'), 'a refund is not in one append with its failure')
         this.#expect(run?.chargedMicros === data['amountMicros'], 'a refund is not what was charged')
         this.#step(run, ['failed'], 'refunded')
         return this.#move(data, 1)
+      case 'WebhookRedeliveryRequested':
+        this.#expect(!this.#attempts.has(runId), 'a receiver that is being told is to be told again')
+        this.#attempts.set(runId, 0)
+        return
+      case 'WebhookDelivered':
+        this.#attempt(runId, data)
+        this.#attempts.delete(runId)
+        return
+      case 'WebhookAttemptFailed':
+        this.#expect(
+          isBefore('WebhookAbandoned') === (data['nextAttemptAt'] === undefined),
+          'a last attempt is not the last',
+        )
+        return this.#attempt(runId, data)
+      case 'WebhookAbandoned':
+        this.#expect(isAfter('WebhookAttemptFailed'), 'a receiver is given up without an attempt')
+        this.#attempts.delete(runId)
+        return
     }
+  }
+
+  #owe(runId: string) {
+    if (this.#receivers.has(runId)) this.#attempts.set(runId, 0)
+  }
+
+  #attempt(runId: string, data: Facts) {
+    const before = this.#attempts.get(runId)
+    this.#expect(before !== undefined && data['attempt'] === before + 1, 'an attempt is not the next one')
+    this.#attempts.set(runId, Number(data['attempt']))
   }
 
   #move(data: Facts, sign: 1 | -1) {

@@ -23,6 +23,10 @@ export const receipt = (credits = 10): Receipt => ({
   totalMicros: toMicros(credits),
 })
 
+/** Where a client wants to be told. */
+export const hook = 'https://example.com/hook'
+
+const fault = { status: 503, reason: 'The receiver answered with 503.' }
 const output = { artifacts: [], text: 'done' }
 const failure = (code: RunErrorCode = 'provider_error') => ({ code, message: 'It did not work.' })
 
@@ -33,17 +37,20 @@ export interface RunOptions {
   key?: string | undefined
   hash?: string
   metadata?: Record<string, unknown>
+  webhook?: boolean
+  mode?: 'sync' | 'async'
 }
 
-const details = ({ run = 1, key, hash = digest('a'), metadata }: RunOptions): RunQueued => ({
+const details = ({ run = 1, key, hash = digest('a'), metadata, webhook, mode = 'sync' }: RunOptions): RunQueued => ({
   runId: runId(run),
   model: 'nano-banana-2',
   endpoint: 'nano-banana-2-t2i',
-  mode: 'sync',
+  mode,
   provider: 'sandbox',
   timeoutMs: 120_000,
   input: { prompt: 'a lighthouse at dusk' },
   ...(metadata && { metadata }),
+  ...(webhook && { webhookUrl: hook }),
   ...(key !== undefined && { idempotency: { key, requestHash: hash } }),
 })
 
@@ -95,6 +102,28 @@ export const submitRun = (run = 1) =>
   ({ type: 'SubmitRun', runId: runId(run), jobId: `job-${run}` }) satisfies AccountCommand
 
 export const completeRun = (run = 1) => ({ type: 'CompleteRun', runId: runId(run), output }) satisfies AccountCommand
+
+export const cancelRun = (run = 1) => ({ type: 'CancelRun', runId: runId(run) }) satisfies AccountCommand
+
+export const recordDelivered = (attempt = 1, run = 1) =>
+  ({
+    type: 'RecordDelivery',
+    runId: runId(run),
+    attempt,
+    outcome: { delivered: true, status: 200 },
+  }) satisfies AccountCommand
+
+/** Without a next attempt it is the last. */
+export const recordUndelivered = (attempt = 1, { run = 1, next }: { run?: number; next?: string } = {}) =>
+  ({
+    type: 'RecordDelivery',
+    runId: runId(run),
+    attempt,
+    outcome: { delivered: false, ...fault, ...(next !== undefined && { nextAttemptAt: next }) },
+  }) satisfies AccountCommand
+
+export const redeliver = (run = 1) =>
+  ({ type: 'RedeliverWebhook', runId: runId(run), url: hook }) satisfies AccountCommand
 
 export const failRun = (run = 1, code?: RunErrorCode) =>
   ({ type: 'FailRun', runId: runId(run), error: failure(code) }) satisfies AccountCommand
@@ -156,4 +185,26 @@ export const failed = (run = 1, code?: RunErrorCode): AccountEvent => ({
 export const refunded = (credits: number, { run = 1, after }: { run?: number; after: number }): AccountEvent => ({
   type: 'CreditsRefunded',
   data: { runId: runId(run), amountMicros: toMicros(credits), balanceAfterMicros: toMicros(after) },
+})
+
+export const cancelRequested = (run = 1): AccountEvent => ({ type: 'RunCancelRequested', data: { runId: runId(run) } })
+
+export const delivered = (attempt = 1, run = 1): AccountEvent => ({
+  type: 'WebhookDelivered',
+  data: { runId: runId(run), attempt, status: 200 },
+})
+
+export const undelivered = (attempt = 1, { run = 1, next }: { run?: number; next?: string } = {}): AccountEvent => ({
+  type: 'WebhookAttemptFailed',
+  data: { runId: runId(run), attempt, ...fault, ...(next !== undefined && { nextAttemptAt: next }) },
+})
+
+export const abandoned = (attempts: number, run = 1): AccountEvent => ({
+  type: 'WebhookAbandoned',
+  data: { runId: runId(run), attempts },
+})
+
+export const redeliveryRequested = (run = 1): AccountEvent => ({
+  type: 'WebhookRedeliveryRequested',
+  data: { runId: runId(run), url: hook },
 })

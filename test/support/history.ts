@@ -1,9 +1,10 @@
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import { Accounts } from '../../src/engine/accounts.ts'
-import { publishCatalog } from '../../src/engine/catalog.ts'
+import { publishShipped } from '../../src/engine/catalog-editor.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import {
   accountId,
+  cancelRun,
   completeRun,
   createKey,
   digest,
@@ -11,6 +12,9 @@ import {
   grantCredits,
   openAccount,
   queueRun,
+  recordDelivered,
+  recordUndelivered,
+  redeliver,
   revokeKey,
   startRun,
   submitRun,
@@ -24,7 +28,7 @@ const cause = { actor: { kind: 'operator' }, requestId: 'request-1' } as const
 /** Gives a log something of everything: accounts with keys and runs in every state, and a catalog that changed. */
 export const writeHistory = async (log: EventLog, { first = 1, accounts: count = 3 } = {}): Promise<void> => {
   const clock = new ManualClock()
-  await publishCatalog(log, clock, [family('lumen'), family('umbra', { name: `Umbra ${first}` })])
+  await publishShipped(log, clock, [family('lumen'), family('umbra', { name: `Umbra ${first}` })])
   const accounts = new Accounts(log, noSnapshots, clock)
   for (let account = first; account < first + count; account++)
     for (const command of lifeOf(account)) {
@@ -38,12 +42,17 @@ export const writeHistory = async (log: EventLog, { first = 1, accounts: count =
 const lifeOf = (account: number): AccountCommand[] => {
   const own = (number: number) => account * 1000 + number
   const key = (number: number) => ({ ...createKey(own(number)), hash: digestOf(own(number)) })
-  const run = (number: number) => queueRun({ run: own(number), key: `request-${number}`, metadata: { order: number } })
+  const run = (number: number) =>
+    queueRun({ run: own(number), key: `request-${number}`, metadata: { order: number }, webhook: number > 5 })
   return [
     openAccount({ account, welcome: 100 }),
     ...[key(1), key(2), revokeKey(own(1))],
     ...[run(1), run(2), run(3), run(4), run(5)],
     ...[startRun(own(2)), startRun(own(3)), submitRun(own(3)), startRun(own(4)), completeRun(own(4)), failRun(own(5))],
+    ...[run(6), startRun(own(6)), cancelRun(own(6))],
+    ...[run(7), cancelRun(own(7)), recordUndelivered(1, { run: own(7), next: '2026-01-01T01:00:00.000Z' })],
+    ...[run(8), cancelRun(own(8)), recordDelivered(1, own(8)), redeliver(own(8))],
+    ...[run(9), cancelRun(own(9)), recordUndelivered(1, { run: own(9) })],
     grantCredits(0.5),
   ]
 }

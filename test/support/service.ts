@@ -32,10 +32,13 @@ const silent = createLogger('silent')
 
 const cause = { actor: { kind: 'operator' } } as const
 
+/** What a test may say of a service; `environment` holds variables beside those that every test needs. */
+export type ServiceOptions = Substitutes & { environment?: Record<string, string> }
+
 /** Starts a service that is stopped when the test ends, in a new folder unless it is told of one. */
 export const startService = async (
   t: Test,
-  { folder, ...substitutes }: Substitutes & { folder?: string } = {},
+  { folder, ...substitutes }: ServiceOptions & { folder?: string } = {},
 ): Promise<Service> => {
   const core = await openFolder(folder ?? (await temporaryFolder(t)), substitutes)
   const server = await startServer(core, substitutes)
@@ -49,8 +52,10 @@ export const startService = async (
 }
 
 /** Opens the stores of a folder without a service on them. Whoever opens them closes them. */
-export const openFolder = (folder: string, { logger = silent, ...substitutes }: Substitutes = {}): Promise<Core> =>
-  openCore(readConfig({ DATA_DIR: folder, PORT: '0' }), { logger, ...substitutes })
+export const openFolder = (
+  folder: string,
+  { logger = silent, environment, ...substitutes }: ServiceOptions = {},
+): Promise<Core> => openCore(readConfig({ DATA_DIR: folder, PORT: '0', ...environment }), { logger, ...substitutes })
 
 /** Opens an account with a key, and hands back a client that uses it. */
 export const openAccount = async (

@@ -1,4 +1,4 @@
-import type { RunError, RunOutput, RunQueued } from '../../../schemas/account-events.ts'
+import type { RunError, RunOutput, RunQueued, WebhookAttemptFailed } from '../../../schemas/account-events.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import type { AccountId, KeyId, RunId } from '../../../schemas/primitives.ts'
 import type { RememberedRequest } from './state.ts'
@@ -12,8 +12,11 @@ export type AccountCommand =
   | QueueRun
   | { type: 'StartRun'; runId: RunId }
   | { type: 'SubmitRun'; runId: RunId; jobId: string }
+  | { type: 'CancelRun'; runId: RunId }
   | { type: 'CompleteRun'; runId: RunId; output: RunOutput }
   | { type: 'FailRun'; runId: RunId; error: RunError }
+  | RecordDelivery
+  | { type: 'RedeliverWebhook'; runId: RunId; url: string }
 
 export interface QueueRun {
   type: 'QueueRun'
@@ -28,3 +31,13 @@ export interface QueueRun {
   /** What a view remembers of this idempotency key, where the state in memory had to forget it. */
   earlier?: RememberedRequest | undefined
 }
+
+/** What came of an attempt to tell a receiver of a run's end. A failure without a next attempt was the last. */
+export interface RecordDelivery {
+  type: 'RecordDelivery'
+  runId: RunId
+  attempt: number
+  outcome: { delivered: true; status: number } | ({ delivered: false } & Failure)
+}
+
+type Failure = Omit<WebhookAttemptFailed, 'runId' | 'attempt'>

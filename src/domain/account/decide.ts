@@ -5,6 +5,7 @@ import * as credits from './credits.ts'
 import * as keys from './keys.ts'
 import * as runs from './runs.ts'
 import type { AccountState } from './state.ts'
+import * as webhooks from './webhooks.ts'
 
 /** Decides a command. Whether the account exists comes first; what each command checks after that is in its own file. */
 export const decide = (command: AccountCommand, state: AccountState): Decision<AccountEvent> => {
@@ -23,10 +24,16 @@ export const decide = (command: AccountCommand, state: AccountState): Decision<A
       return runs.start(command, state)
     case 'SubmitRun':
       return runs.submit(command, state)
+    case 'CancelRun':
+      return runs.cancel(command, state)
     case 'CompleteRun':
       return runs.complete(command, state)
     case 'FailRun':
       return runs.fail(command, state)
+    case 'RecordDelivery':
+      return webhooks.record(command, state)
+    case 'RedeliverWebhook':
+      return webhooks.redeliver(command, state)
     default:
       return unreachable(command)
   }

@@ -22,16 +22,26 @@ export const evolve = (state: AccountState, event: Happened<AccountEvent>): Acco
     case 'ApiKeyRevoked':
       return { ...state, activeKeys: state.activeKeys.delete(event.data.keyId) }
     case 'RunQueued': {
-      const { runId, idempotency } = event.data
-      return idempotency ? remember(state, runId, idempotency, Date.parse(event.metadata.at)) : state
+      const { runId, idempotency, webhookUrl } = event.data
+      const queued = webhookUrl === undefined ? state : changeRun(state, runId, { webhook: true })
+      return idempotency ? remember(queued, runId, idempotency, Date.parse(event.metadata.at)) : queued
     }
     case 'RunStarted':
       return changeRun(state, event.data.runId, { started: true })
     case 'RunSubmitted':
       return changeRun(state, event.data.runId, { jobId: event.data.jobId })
+    case 'RunCancelRequested':
+      return changeRun(state, event.data.runId, { cancelRequested: true })
     case 'RunCompleted':
     case 'RunFailed':
-      return { ...state, openRuns: state.openRuns.delete(event.data.runId) }
+      return endRun(state, event.data.runId)
+    case 'WebhookDelivered':
+    case 'WebhookAbandoned':
+      return { ...state, deliveries: state.deliveries.delete(event.data.runId) }
+    case 'WebhookAttemptFailed':
+      return { ...state, deliveries: state.deliveries.set(event.data.runId, { attempts: event.data.attempt }) }
+    case 'WebhookRedeliveryRequested':
+      return owe(state, event.data.runId)
     default:
       return unreachable(event)
   }
@@ -41,6 +51,17 @@ const changeRun = (state: AccountState, runId: RunId, change: Partial<OpenRun>):
   const run = state.openRuns.get(runId)
   return run ? { ...state, openRuns: state.openRuns.set(runId, { ...run, ...change }) } : state
 }
+
+const endRun = (state: AccountState, runId: RunId): AccountState => {
+  const ended = { ...state, openRuns: state.openRuns.delete(runId) }
+  return state.openRuns.get(runId)?.webhook ? owe(ended, runId) : ended
+}
+
+/** From now on a receiver is to be told. */
+const owe = (state: AccountState, runId: RunId): AccountState => ({
+  ...state,
+  deliveries: state.deliveries.set(runId, { attempts: 0 }),
+})
 
 /** Adds a request, and lets go of those that are past their time or too many. */
 const remember = (state: AccountState, runId: RunId, { key, requestHash }: Idempotency, atMs: number): AccountState => {

@@ -53,6 +53,15 @@ export const submit = (
   return accept([{ type: 'RunSubmitted', data: { runId, jobId } }])
 }
 
+/** A queued run ends at once; whoever works on another one is told that it is no longer wanted. */
+export const cancel = ({ runId }: { runId: RunId }, state: AccountState): Decision<AccountEvent> => {
+  const run = state.openRuns.get(runId)
+  if (!run) return refuse('run_not_open')
+  if (!run.started)
+    return fail({ runId, error: { code: 'cancelled', message: 'The run was cancelled before it began.' } }, state)
+  return accept(run.cancelRequested ? [] : [{ type: 'RunCancelRequested', data: { runId } }])
+}
+
 export const complete = (
   { runId, output }: { runId: RunId; output: RunOutput },
   state: AccountState,

@@ -9,6 +9,8 @@ export interface AccountState {
   balanceMicros: number
   activeKeys: ImmutableMap<KeyId, { hash: string }>
   openRuns: ImmutableMap<RunId, OpenRun>
+  /** The attempts that were made to tell of a run's end, for each run whose end is still to be told. */
+  deliveries: ImmutableMap<RunId, { attempts: number }>
   /** Recent idempotency keys, the oldest first. */
   requests: OrderedMap<string, RememberedRequest>
   /** True once a request was dropped before its time; from then on the view is asked about an unknown key. */
@@ -20,6 +22,9 @@ export interface OpenRun {
   started: boolean
   /** The provider's own id for the work, once it has given one. */
   jobId?: string
+  /** Somebody is to be told of its end. */
+  webhook?: boolean
+  cancelRequested?: boolean
 }
 
 export interface RememberedRequest {
@@ -40,6 +45,7 @@ export const initialAccount: AccountState = {
   balanceMicros: 0,
   activeKeys: ImmutableMap(),
   openRuns: ImmutableMap(),
+  deliveries: ImmutableMap(),
   requests: OrderedMap(),
   forgetful: false,
 }

@@ -1,16 +1,18 @@
-import type { Endpoint, Family, Kind } from '../../../schemas/catalog.ts'
+import type { Endpoint, Family, FamilyStatus, Kind } from '../../../schemas/catalog.ts'
 
-/** The family that a model name means, by its id or an alias, as far as the asker may see it. */
-export const findFamily = (families: Iterable<Family>, model: string, tester: boolean): Family | undefined => {
-  for (const family of families)
-    if (family.id === model || family.aliases.includes(model)) return visibleTo(family, tester)
-  return undefined
-}
+/** Whether a model name means a family: it is its id, or an alias. */
+export const goesBy = ({ id, aliases }: Family, model: string): boolean => id === model || aliases.includes(model)
 
 /** A family without the endpoints that only testers may see; undefined when nothing is left. */
 export const visibleTo = (family: Family, tester: boolean): Family | undefined => {
   const endpoints = family.endpoints.filter(endpoint => tester || endpoint.status === 'public')
   return endpoints.length > 0 ? { ...family, endpoints } : undefined
+}
+
+/** That of all its endpoints, or `mixed` where they differ, for those too who cannot see the ones in test. */
+export const statusOf = ({ endpoints }: Family): FamilyStatus => {
+  const [status = 'mixed', ...others] = new Set(endpoints.map(endpoint => endpoint.status))
+  return others.length === 0 ? status : 'mixed'
 }
 
 /** The endpoint that an input's shape asks for: with `image_url` an image-to-* one, else a text-to-* one. */

@@ -1,9 +1,7 @@
 import type Router from '@koa/router'
+import { mimeTypeOf } from '../../engine/media-types.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { RequestState } from '../context.ts'
-
-/** What a name's ending says of the content. Anything else is handed out as bytes that a browser only saves. */
-const types: Record<string, string> = { png: 'image/png', jpg: 'image/jpeg', webp: 'image/webp' }
 
 /** An object never changes under its key, so whoever has it may keep it. */
 const CACHE = 'public, max-age=31536000, immutable'
@@ -18,7 +16,7 @@ export const cdnRoutes = (router: Router<RequestState>, objects: ObjectStore) =>
     ctx.set('X-Content-Type-Options', 'nosniff')
     ctx.set('Content-Security-Policy', "default-src 'none'; sandbox")
     ctx.set('Cache-Control', CACHE)
-    ctx.type = types[String(name).split('.').at(-1) ?? ''] ?? 'application/octet-stream'
+    ctx.type = mimeTypeOf(String(name))
     ctx.length = object.sizeBytes
     ctx.body = object.body
   })

@@ -1,9 +1,9 @@
 import type Router from '@koa/router'
 import type { ModelList } from '../../../schemas/api/model.ts'
 import type { Catalog } from '../../engine/catalog.ts'
+import type { Presenter } from '../../engine/present.ts'
 import type { Reads } from '../../engine/reads.ts'
 import type { Middleware, RequestState } from '../context.ts'
-import type { Presenter } from '../present.ts'
 
 export const modelRoutes = (
   router: Router<RequestState>,
@@ -15,6 +15,9 @@ export const modelRoutes = (
   router.get('/v1/models', keyed, async ctx => {
     const account = await reads.get('accounts', ctx.state.account.accountId)
     const offers = await catalog.list(account?.tester ?? false)
-    ctx.body = { object: 'list', data: offers.map(offer => present.family(offer.family)) } satisfies ModelList
+    ctx.body = {
+      object: 'list',
+      data: offers.map(offer => present.family(offer.family, offer.status)),
+    } satisfies ModelList
   })
 }

@@ -1,19 +1,18 @@
 import type Router from '@koa/router'
-import { runKey } from '../../../projections/runs.ts'
 import { type Quote, type RunList, RunQuery, RunRequest, RunsQuery } from '../../../schemas/api/run.ts'
-import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import type { RunRow } from '../../../schemas/views.ts'
 import { fromMicros } from '../../domain/money.ts'
 import { ApiError } from '../../engine/api-error.ts'
 import { parseRunId } from '../../engine/ids.ts'
+import { listRuns } from '../../engine/list-runs.ts'
+import type { Presenter } from '../../engine/present.ts'
 import type { Quotes } from '../../engine/quotes.ts'
 import type { Reads } from '../../engine/reads.ts'
-import type { Runs } from '../../engine/runs.ts'
-import { BY_KEY } from '../../ports/view-store.ts'
+import type { Asker, Runs } from '../../engine/runs.ts'
 import type { Context, Middleware, RequestState } from '../context.ts'
+import { goneSignal } from '../gone.ts'
 import { idempotencyKey, preferredWaitMs } from '../headers.ts'
 import { jsonBody } from '../middleware/json-body.ts'
-import type { Presenter } from '../present.ts'
 import { readerOf } from '../validate.ts'
 
 /** When a client should look again after a 202, as the contract recommends. */
@@ -21,11 +20,6 @@ const POLL_SECONDS = '10'
 
 /** A page that fits on a screen. */
 const DEFAULT_LIMIT = 20
-
-/** Rows looked at for one page of a filtered list, so that a rare status cannot make a request read a whole history. */
-const MAX_SCANNED = 2000
-/** The largest limit, and the one row more that shows that there is more. */
-const SCAN_PAGE = 101
 
 const runRequest = readerOf(RunRequest, 'body')
 const runQuery = readerOf(RunQuery, 'query')
@@ -42,7 +36,7 @@ export const runRoutes = (
   router.post('/v1/run', keyed, jsonBody, async ctx => {
     const { dry_run } = runQuery(ctx.query)
     const request = runRequest(ctx.request.body)
-    const asker = { ...ctx.state.account, requestId: ctx.state.requestId }
+    const asker = askerOf(ctx)
     if (dry_run === 'true') {
       const { receipt } = await quotes.quote(asker.accountId, request)
       const { model, endpoint, totalMicros, lines } = receipt
@@ -66,16 +60,26 @@ export const runRoutes = (
   router.get('/v1/runs/:id', keyed, async ctx => {
     const runId = parseRunId(String(ctx.params['id']))
     const row = runId && (await runs.find(ctx.state.account.accountId, runId))
-    if (!row) throw new ApiError('run_not_found', 'There is no such run.')
+    if (!row) throw noSuchRun()
     ctx.body = present.run(row)
+  })
+
+  router.post('/v1/runs/:id/cancel', keyed, async ctx => {
+    const runId = parseRunId(String(ctx.params['id']))
+    const options = { waitMs: preferredWaitMs(ctx), gone: () => goneSignal(ctx) }
+    const row = runId && (await runs.cancel(askerOf(ctx), runId, options))
+    if (!row) throw noSuchRun()
+    answerRun(ctx, row, present)
   })
 
   router.get('/v1/runs', keyed, async ctx => {
     const { limit = DEFAULT_LIMIT, cursor, status, model } = runsQuery(ctx.query)
-    const { accountId } = ctx.state.account
-    await reads.ownWrites(accountId)
-    const matches = (row: RunRow) => (!status || row.status === status) && (!model || row.model === model)
-    const { found, next } = await findPage(reads, accountId, cursor, Number(limit), matches)
+    const { found, next } = await listRuns(reads, ctx.state.account.accountId, {
+      limit: Number(limit),
+      cursor,
+      status,
+      model,
+    })
     ctx.body = {
       object: 'list',
       data: found.map(row => present.run(row)),
@@ -85,6 +89,10 @@ export const runRoutes = (
   })
 }
 
+const askerOf = (ctx: Context): Asker => ({ ...ctx.state.account, requestId: ctx.state.requestId })
+
+const noSuchRun = () => new ApiError('run_not_found', 'There is no such run.')
+
 const answerRun = (ctx: Context, row: RunRow, present: Presenter) => {
   if (row.status === 'queued' || row.status === 'processing') {
     ctx.status = 202
@@ -92,39 +100,4 @@ const answerRun = (ctx: Context, row: RunRow, present: Presenter) => {
     ctx.set('Retry-After', POLL_SECONDS)
   }
   ctx.body = present.run(row)
-}
-
-/** A page of matching runs, the newest first. `next` is where the following page goes on, or null at the end. */
-const findPage = async (
-  reads: Reads,
-  accountId: AccountId,
-  cursor: RunId | undefined,
-  limit: number,
-  matches: (row: RunRow) => boolean,
-): Promise<{ found: RunRow[]; next: RunId | null }> => {
-  const prefix = runKey(accountId, '')
-  const found: RunRow[] = []
-  let last = cursor
-  for (let scanned = 0; scanned < MAX_SCANNED; scanned += SCAN_PAGE) {
-    const after = last && runKey(accountId, last)
-    const entries = await reads.list('runs', BY_KEY, { prefix, after, newestFirst: true, limit: SCAN_PAGE })
-    for (const { row } of entries) {
-      last = row.runId
-      if (!matches(row)) continue
-      // One more than asked for shows that there is more.
-      if (found.length === limit) return { found, next: found.at(-1)?.runId ?? null }
-      found.push(row)
-    }
-    if (entries.length < SCAN_PAGE) return { found, next: null }
-  }
-  return { found, next: last ?? null }
-}
-
-/** Aborts when the client has hung up, so that nobody waits for it. */
-const goneSignal = (ctx: Context): AbortSignal => {
-  const gone = new AbortController()
-  ctx.res.once('close', () => {
-    if (!ctx.res.writableFinished) gone.abort()
-  })
-  return gone.signal
 }

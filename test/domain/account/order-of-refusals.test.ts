@@ -7,6 +7,7 @@ import { fromMicros } from '../../../src/domain/money.ts'
 import type { RefusalCode } from '../../../src/domain/refusal.ts'
 import {
   accepted,
+  cancelRun,
   completeRun,
   createKey,
   digest,
@@ -17,6 +18,9 @@ import {
   openAccount,
   opened,
   queueRun,
+  recordDelivered,
+  redeliver,
+  redeliveryRequested,
   revokeKey,
   started,
   startRun,
@@ -63,6 +67,22 @@ const walks: Record<string, Step[]> = {
     ['run_exists', queueRun({ key: 'b', hash: digest('b') }), ...poor],
     ['insufficient_credits', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor],
     [undefined, queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, granted(10)],
+  ],
+  CancelRun: [
+    ['account_not_found', cancelRun()],
+    ['run_not_open', cancelRun(), opened()],
+    [undefined, cancelRun(), ...poor],
+  ],
+  RecordDelivery: [
+    ['account_not_found', recordDelivered()],
+    ['webhook_not_pending', recordDelivered(), opened()],
+    [undefined, recordDelivered(), opened(), redeliveryRequested()],
+  ],
+  RedeliverWebhook: [
+    ['account_not_found', redeliver()],
+    ['run_not_ended', redeliver(), ...poor, redeliveryRequested()],
+    ['webhook_pending', redeliver(), opened(), redeliveryRequested()],
+    [undefined, redeliver(), opened()],
   ],
   StartRun: [
     ['account_not_found', startRun()],

@@ -3,6 +3,8 @@ import { account } from '../../../src/domain/account/account.ts'
 import { toMicros } from '../../../src/domain/money.ts'
 import {
   accepted,
+  cancelRequested,
+  cancelRun,
   completed,
   completeRun,
   debited,
@@ -91,7 +93,7 @@ t.test('steps come in order and once', async () => {
 
 for (const [end, history] of Object.entries(afterEnd))
   t.test(`nothing leaves the state ${end}, so a refund cannot come twice`, async () => {
-    for (const command of [startRun(), submitRun(), completeRun(), failRun()])
+    for (const command of [startRun(), submitRun(), cancelRun(), completeRun(), failRun()])
       given(account, ...history)
         .when(command)
         .refused('run_not_open')
@@ -116,4 +118,36 @@ t.test('a key that was revoked since the request came in buys nothing', async ()
   given(account, ...funded, keyCreated(), keyRevoked())
     .when(queueRun({ askedWith: 1 }))
     .refused('key_not_found')
+})
+
+t.test('a queued run that is cancelled ends at once, and is refunded in the same append', async () => {
+  given(account, ...waiting)
+    .when(cancelRun())
+    .then(
+      {
+        type: 'RunFailed',
+        data: { runId: runId(1), error: { code: 'cancelled', message: 'The run was cancelled before it began.' } },
+      },
+      refunded(10, { after: 100 }),
+    )
+})
+
+t.test('whoever works on a run is told once that it is no longer wanted', async () => {
+  for (const history of [working, [...working, submitted()]]) {
+    given(account, ...history)
+      .when(cancelRun())
+      .then(cancelRequested())
+    given(account, ...history, cancelRequested())
+      .when(cancelRun())
+      .then()
+  }
+})
+
+t.test('a run that could not be cancelled ends like any other', async () => {
+  given(account, ...working, cancelRequested())
+    .when(completeRun())
+    .then(completed())
+  given(account, ...working, cancelRequested())
+    .when(failRun(1, 'cancelled'))
+    .then(failed(1, 'cancelled'), refunded(10, { after: 100 }))
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { CatalogEvent } from '../../../schemas/catalog-events.ts'
 import { shipped } from '../../../src/catalog/shipped.ts'
-import { catalog, differences } from '../../../src/domain/catalog/catalog.ts'
+import { type CatalogCommand, catalog, differences, putByHand } from '../../../src/domain/catalog/catalog.ts'
 import { family, publish, published, revise, revised, withdraw, withdrawn } from '../../support/catalog-samples.ts'
 import { given } from '../../support/given.ts'
 
@@ -9,6 +9,8 @@ const lumen = family('lumen')
 const renamed = family('lumen', { name: 'Lumen Two' })
 const umbra = family('umbra')
 const faulty = family('lumen', { aliases: ['umbra'] })
+const byHand = (event: CatalogEvent) => ({ ...event, data: { ...event.data, byHand: true } }) as CatalogEvent
+const byHandCommand = (command: CatalogCommand): CatalogCommand => ({ ...command, byHand: true })
 const clash = { message: 'the name umbra belongs to another family' }
 
 t.test('a family is published once', async () => {
@@ -56,6 +58,35 @@ t.test(
     t.same(differences(state, [renamed, umbra, nova]), [revise(renamed), publish(nova)])
   },
 )
+
+t.test('what no longer ships is withdrawn before anything new comes, which may take its name', async t => {
+  const { state } = given(catalog, published(lumen), published(umbra))
+  const heir = family('nova', { aliases: ['umbra'] })
+  t.same(differences(state, [lumen, heir]), [withdraw('umbra'), publish(heir)])
+})
+
+t.test('what the operator did by hand stays, until it is taken back', async t => {
+  const history = [published(lumen), published(umbra), byHand(revised(renamed)), byHand(withdrawn('umbra'))]
+  const { state } = given(catalog, ...history)
+  t.same(differences(state, [lumen, umbra]), [])
+  t.same(differences(state, [lumen, umbra], { takeBack: true }), [revise(lumen), publish(umbra)])
+  const after = given(catalog, ...history, revised(lumen), published(umbra)).state
+  t.same(differences(after, [renamed, umbra]), [revise(renamed)], 'and then it is the service’s again')
+})
+
+t.test('to take a family into one’s own hand is a change, even where it stays the same', async t => {
+  const { state } = given(catalog, published(lumen))
+  t.same(putByHand(state, [lumen, umbra]), [byHandCommand(revise(lumen)), byHandCommand(publish(umbra))])
+  given(catalog, published(lumen))
+    .when(byHandCommand(revise(lumen)))
+    .then(byHand(revised(lumen)))
+  given(catalog, byHand(published(lumen)))
+    .when(byHandCommand(revise(lumen)))
+    .refused('family_unchanged')
+  given(catalog, byHand(published(lumen)))
+    .when(revise(lumen))
+    .then(revised(lumen))
+})
 
 t.test('everything that ships can be published together', async t => {
   const history: CatalogEvent[] = []

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { PriceRule } from '../../../schemas/catalog.ts'
-import { nanoBanana2 } from '../../../src/catalog/nano-banana-2.ts'
+import { nanoBanana2 } from '../../../src/catalog/image/nano-banana-2.ts'
 import { price, priceRange, surchargeMicros } from '../../../src/domain/catalog/pricing.ts'
 import { fromMicros, toMicros } from '../../../src/domain/money.ts'
 import { parameters, priceRule } from '../../support/catalog-samples.ts'

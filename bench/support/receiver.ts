@@ -1,0 +1,23 @@
+import { once } from 'node:events'
+import { startProcess, stopProcess } from './processes.ts'
+
+export interface Receiver {
+  url: string
+  /** Resolves to how many arrived in a second, once so many have. */
+  rateOf(count: number): Promise<number>
+  stop(): Promise<void>
+}
+
+/** A server of its own that answers every request with 204 and counts them. */
+export const startReceiver = async (): Promise<Receiver> => {
+  const { child, ready } = await startProcess<{ url: string }>('receiver-process.js')
+  return {
+    url: ready.url,
+    rateOf: async count => {
+      child.send({ count })
+      const [{ rate }] = await once(child, 'message')
+      return rate
+    },
+    stop: () => stopProcess(child),
+  }
+}

@@ -1,0 +1,25 @@
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+
+/**
+ * The waits between attempts, as the Standard Webhooks specification proposes them: a receiver that restarts is told in
+ * seconds, and one that is mended after a long weekend still in time.
+ */
+const WAITS_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR]
+
+/** A wait is made longer by up to this part of it, so that those who failed together do not come back together. */
+const JITTER = 0.1
+
+/** A receiver may ask for a longer wait, though not for longer than the longest of ours. */
+const MAX_RETRY_AFTER_MS = 24 * HOUR
+
+/**
+ * When to try again after an attempt, in milliseconds since 1970; undefined after the last one. Attempts count from 1.
+ * `chance` is a number from 0 to 1, and `retryAfterMs` what the receiver asked for.
+ */
+export const nextAttemptMs = (attempt: number, nowMs: number, chance: number, retryAfterMs = 0): number | undefined => {
+  const waitMs = WAITS_MS[attempt - 1]
+  if (waitMs === undefined) return undefined
+  return nowMs + Math.round(Math.max(waitMs * (1 + JITTER * chance), Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)))
+}

@@ -1,0 +1,28 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Config } from './config.ts'
+
+/** The secret that others are derived from. Where none is given, it is made once and kept in a file for the owner's eyes. */
+export const readMasterSecret = (source: Config['masterSecret']): string => {
+  if (source.kind === 'given') return source.secret
+  const { path } = source
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+  mkdirSync(dirname(path), { recursive: true })
+  // Two processes have the same process id where each has a container of its own.
+  const own = `${path}.${randomUUID()}`
+  writeFileSync(own, randomBytes(32).toString('base64url'), { mode: 0o600, flush: true })
+  try {
+    // The file appears whole, and of several processes that start at once only one puts it there.
+    linkSync(own, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    unlinkSync(own)
+  }
+  return readFileSync(path, 'utf8')
+}

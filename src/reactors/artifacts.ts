@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto'
+import type { Artifact, RunOutput } from '../../schemas/account-events.ts'
+import { sha256 } from '../engine/canonical.ts'
+import { endingFor } from '../engine/media-types.ts'
+import type { ObjectStore } from '../ports/object-store.ts'
+import type { Outbound } from '../ports/outbound.ts'
+import type { Done, Media } from '../ports/provider.ts'
+
+/** The largest result that is copied from a provider's address, and how long that may take. */
+const MAX_COPY_BYTES = 512 * 1024 * 1024
+const COPY_TIMEOUT_MS = 120_000
+
+/** Puts what providers have made into the object store. */
+export class Artifacts {
+  readonly #objects: ObjectStore
+  readonly #outbound: Outbound
+
+  constructor(objects: ObjectStore, outbound: Outbound) {
+    this.#objects = objects
+    this.#outbound = outbound
+  }
+
+  /** Resolves when all is durable. Copies are broken off when the signal aborts. */
+  async store({ media, text }: Done, signal: AbortSignal): Promise<RunOutput> {
+    const artifacts = await Promise.all(media.map(one => this.#storeOne(one, signal)))
+    return { artifacts, ...(text !== undefined && { text: text.toWellFormed() }) }
+  }
+
+  async #storeOne(media: Media, signal: AbortSignal): Promise<Artifact> {
+    const { mimeType } = media
+    const bytes = 'bytes' in media ? media.bytes : await this.#copy(media.url, signal)
+    const objectKey = `outputs/${randomBytes(16).toString('hex')}.${endingFor(mimeType)}`
+    await this.#objects.put(objectKey, bytes)
+    return { objectKey, mimeType, sizeBytes: bytes.byteLength, sha256: sha256(bytes) }
+  }
+
+  async #copy(url: string, signal: AbortSignal): Promise<Uint8Array> {
+    return (await this.#outbound.get(url, { maxBytes: MAX_COPY_BYTES, timeoutMs: COPY_TIMEOUT_MS, signal })).bytes
+  }
+}

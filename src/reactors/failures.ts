@@ -1,0 +1,30 @@
+import type { Failed } from '../ports/provider.ts'
+
+// What becomes of a run when it is not the provider that says it.
+
+export const broken: Failed = {
+  kind: 'failed',
+  code: 'provider_error',
+  message: 'The provider failed to answer.',
+  retryable: true,
+}
+
+export const cancelled: Failed = { kind: 'failed', code: 'cancelled', message: 'The run was cancelled.' }
+
+export const stopped: Failed = {
+  kind: 'failed',
+  code: 'interrupted',
+  message: 'The service was stopped before the run was done.',
+}
+
+export const lost: Failed = {
+  kind: 'failed',
+  code: 'interrupted',
+  message: 'The service stopped while it worked on this run.',
+}
+
+export const timedOut = (timeoutMs: number): Failed => ({
+  kind: 'failed',
+  code: 'provider_timeout',
+  message: `There was no result within ${timeoutMs / 1000} s.`,
+})

@@ -1,0 +1,202 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { Family } from '../schemas/catalog.ts'
+import { CATALOG_STREAM } from '../schemas/recorded.ts'
+import { shipped } from '../src/catalog/shipped.ts'
+import { toMicros } from '../src/domain/money.ts'
+import type { Job, Provider } from '../src/ports/provider.ts'
+import { endpoint, family, parameters, priceRule } from './support/catalog-samples.ts'
+import type { Client } from './support/client.ts'
+import { collect } from './support/collect.ts'
+import { operatorOf } from './support/operator.ts'
+import { instantProvider, openAccount, type Service, startService } from './support/service.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+// Each command is a process of its own, which takes a second to start.
+t.setTimeout(180_000)
+
+/** Makes a service with an operator of it, who has files of families. */
+const start = async (t: Test, provider: Provider = instantProvider) => {
+  const folder = await temporaryFolder(t)
+  const files = await temporaryFolder(t)
+  const startAgain = () => startService(t, { folder, providers: { sandbox: provider } })
+  const write = async (content: unknown) => {
+    const path = join(files, `${crypto.randomUUID()}.json`)
+    await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content))
+    return path
+  }
+  return { service: await startAgain(), startAgain, operator: operatorOf(folder), write }
+}
+
+const catalogEvents = ({ core }: Service) => collect(core.log.readStream(CATALOG_STREAM, 0))
+
+/** The service notices what another process has appended within a quarter of a second, and this waits for it. */
+const noticed = async ({ core }: Service) => core.projector.passed(await core.log.head(), 10_000)
+
+const run = (customer: Client, model: string, input = {}) =>
+  customer.run({ model, input: { prompt: 'hello', ...input } }, { Prefer: 'wait=1' })
+
+const shippedFamily = (id: string): Family => {
+  const found = shipped.find(one => one.id === id)
+  if (!found) throw new Error(`${id} does not ship`)
+  return structuredClone(found)
+}
+
+/** Speaks for five credits instead of what it ships with. */
+const dearer = (id = 'gpt-5-mini'): Family => {
+  const changed = shippedFamily(id)
+  for (const one of changed.endpoints) one.pricing = priceRule({ baseMicros: toMicros(5) })
+  return changed
+}
+
+t.test('a start publishes what ships, and a second one nothing', async t => {
+  const { service, startAgain } = await start(t)
+  const published = await catalogEvents(service)
+  t.same(
+    published.map(event => event.type),
+    shipped.map(() => 'FamilyPublished'),
+  )
+  await service.stop()
+  t.same(await catalogEvents(await startAgain()), published)
+})
+
+t.test('catalog diff and publish: a file changes what it names, until it is taken back', async t => {
+  const { service, startAgain, operator, write } = await start(t)
+  const customer = await openAccount(service)
+  const before = await catalogEvents(service)
+  const price = (await run(customer, 'gpt-5-mini')).body.credits_charged
+  const changed = dearer()
+  const file = await write([changed, family('lumen')])
+
+  const [same, diff, shown] = await Promise.all([
+    operator.text(t, 'catalog', 'diff'),
+    operator.json<object[]>(t, 'catalog', 'diff', file),
+    operator.text(t, 'catalog', 'diff', file),
+  ])
+  t.equal(same, 'Nothing differs.\n')
+  t.match(shown, /gpt-5-mini +revise +endpoints\.0\.pricing\.baseMicros +\d+ +5000000/)
+  const [first] = shippedFamily('gpt-5-mini').endpoints
+  t.same(diff[0], {
+    family: 'gpt-5-mini',
+    change: 'revise',
+    place: 'endpoints.0.pricing.baseMicros',
+    from: String(first?.pricing.baseMicros),
+    to: '5000000',
+  })
+  t.same(diff.at(-1), { family: 'lumen', change: 'publish', place: null, from: null, to: null })
+  t.same(await catalogEvents(service), before)
+
+  const publish = (...files: string[]) => operator.json(t, 'catalog', 'publish', ...files)
+  const summary = [
+    { family: 'gpt-5-mini', change: 'revise' },
+    { family: 'lumen', change: 'publish' },
+  ]
+  t.same(await publish(file), summary)
+  await noticed(service)
+  t.equal((await run(customer, 'gpt-5-mini')).body.credits_charged, 5)
+  t.equal((await run(customer, 'lumen')).body.credits_charged, 10)
+  const byHand = await catalogEvents(service)
+  t.match(byHand.slice(before.length), [
+    { type: 'FamilyRevised', data: { byHand: true }, metadata: { actor: { kind: 'operator' } } },
+    { type: 'FamilyPublished', data: { byHand: true } },
+  ])
+  t.equal(byHand.length, before.length + 2)
+  t.same(await publish(file), [])
+
+  await service.stop()
+  const again = await startAgain()
+  t.same(await catalogEvents(again), byHand)
+  const later = customer.at(again.url)
+  t.equal((await run(later, 'gpt-5-mini')).body.credits_charged, 5)
+
+  const back = [
+    { family: 'lumen', change: 'withdraw' },
+    { family: 'gpt-5-mini', change: 'revise' },
+  ]
+  t.same(await publish(), back)
+  await noticed(again)
+  t.equal((await run(later, 'gpt-5-mini')).body.credits_charged, price)
+  t.equal((await run(later, 'lumen')).status, 404)
+  t.equal(await operator.text(t, 'catalog', 'diff'), 'Nothing differs.\n')
+})
+
+t.test('runs that were accepted keep their price and their endpoint', async t => {
+  const jobs: Job[] = []
+  let open = () => {}
+  const gate = new Promise<void>(resolve => {
+    open = resolve
+  })
+  const { service, operator, write } = await start(t, {
+    ...instantProvider,
+    submit: async (job, signal) => {
+      jobs.push(job)
+      await gate
+      return instantProvider.submit(job, signal)
+    },
+  })
+  const customer = await openAccount(service, { credits: 10_000, tester: true })
+  // As many as one process asks a provider for at a time, so that the next ones wait.
+  await Promise.all(Array.from({ length: 64 }, () => run(customer, 'sandbox')))
+  const price = (await run(customer, 'gpt-5-mini', { prompt: 'the one that is revised' })).body
+  const gone = (await run(customer, 'gemini-3-flash', { prompt: 'the one that goes' })).body
+  t.same([price.status, gone.status], ['queued', 'queued'])
+
+  await operator.json(t, 'catalog', 'publish', await write(dearer()))
+  await operator.json(t, 'catalog', 'withdraw', 'gemini-3-flash')
+  await noticed(service)
+  t.equal((await run(customer, 'gemini-3-flash')).status, 404)
+  open()
+  for (const { run_id, endpoint, credits_charged } of [price, gone]) {
+    let found = await customer.send(`/v1/runs/${run_id}`)
+    while (!found.body.completed_at) found = await customer.send(`/v1/runs/${run_id}`)
+    t.match(found.body, { status: 'completed', endpoint, credits_charged })
+    t.equal(jobs.find(job => job.runId === run_id)?.endpoint, endpoint)
+  }
+  t.equal((await run(customer, 'gpt-5-mini')).body.credits_charged, 5)
+})
+
+t.test('catalog withdraw: the family is gone and stays so, until it is taken back', async t => {
+  const { service, startAgain, operator } = await start(t)
+  const customer = await openAccount(service)
+  t.same(await operator.json(t, 'catalog', 'withdraw', 'gpt-5-mini'), [{ family: 'gpt-5-mini', change: 'withdraw' }])
+  await noticed(service)
+  t.match((await run(customer, 'gpt-5-mini')).body.error, { code: 'model_not_found' })
+  const withdrawn = await catalogEvents(service)
+  t.match(await operator.refused(t, 'catalog', 'withdraw', 'gpt-5-mini'), /no such family on offer/)
+
+  await service.stop()
+  const again = await startAgain()
+  t.same(await catalogEvents(again), withdrawn)
+  t.equal((await run(customer.at(again.url), 'gpt-5-mini')).status, 404)
+  t.match(await operator.text(t, 'catalog', 'publish'), /gpt-5-mini +publish/)
+  await noticed(again)
+  t.equal((await run(customer.at(again.url), 'gpt-5-mini')).status, 200)
+})
+
+t.test('a file that cannot be published changes nothing, and it is said what is wrong', async t => {
+  const { service, operator, write } = await start(t)
+  const before = await catalogEvents(service)
+  const unpriced = family('lumen', {}, [endpoint('t2i', { pricing: priceRule({ quantities: ['num_images'] }) })])
+  const untold = parameters({ size: { type: 'string', enum: ['S', 'L'] } })
+  const multipliers = { size: { S: 1_000_000 } }
+  const incomplete = family('lumen', {}, [
+    endpoint('t2i', { parametersSchema: untold, pricing: priceRule({ multipliers }) }),
+  ])
+  const { name: _, ...nameless } = family()
+  const wrong: [content: unknown, message: RegExp][] = [
+    ['{ "id": ', /cannot be read as JSON/],
+    ['[7]', /holds no families: \/0 /],
+    [nameless, /holds no families: \/0\/name is required/],
+    [unpriced, /the price depends on num_images, which is not a parameter/],
+    [incomplete, /size L has no multiplier/],
+    // The first of them is as it should be, and must not be published without the second.
+    [[family('lumen'), family('nano')], /the name nano belongs to another family/],
+    [[family('lumen'), family('umbra', { aliases: ['lumen'] })], /the name lumen belongs to another family/],
+  ]
+  const refused = async (content: unknown, message: RegExp) =>
+    t.match(await operator.refused(t, 'catalog', 'publish', await write(content)), message)
+  await Promise.all(wrong.map(([content, message]) => refused(content, message)))
+  t.match(await operator.refused(t, 'catalog', 'diff', '/nowhere/families.json'), /cannot be read as JSON: ENOENT/)
+  t.same(await catalogEvents(service), before)
+})

@@ -1,0 +1,143 @@
+import t, { type Test } from 'tap'
+import type { RunId } from '../schemas/primitives.ts'
+import type { Provider } from '../src/ports/provider.ts'
+import { picture } from './support/client.ts'
+import { operatorOf } from './support/operator.ts'
+import { type Receiver, startReceiver, status, untilRecorded, webhookEvents } from './support/receiver.ts'
+import { type Customer, instantProvider, openAccount, startService } from './support/service.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+// Each command is a process of its own, which takes a second to start.
+t.setTimeout(120_000)
+
+/** Makes pictures at once, and films never. */
+const provider: Provider = {
+  ...instantProvider,
+  submit: async (job, signal) =>
+    job.endpoint.endsWith('-i2v')
+      ? { kind: 'submitted', jobId: job.runId, pollAfterMs: 60_000 }
+      : instantProvider.submit(job, signal),
+  poll: async () => ({ kind: 'working', pollAfterMs: 60_000 }),
+}
+const film = { model: 'sandbox', input: { prompt: 'hello', image_url: 'none' } }
+
+interface Listed {
+  run_id: string
+  status: string
+  next_attempt_at: string | null
+}
+
+const folder = await temporaryFolder(t)
+const environment = { ALLOW_PRIVATE_WEBHOOKS: 'true' }
+const service = await startService(t, { folder, environment, providers: { sandbox: provider } })
+const { log, projector } = service.core
+const operator = operatorOf(folder)
+
+const ask = async (customer: Customer, receiver: Receiver, request: object = picture): Promise<RunId> => {
+  return (await customer.run({ ...request, webhook_url: `${receiver.url}hook` })).body.run_id
+}
+
+/** A customer whose four runs have been told of, are being told of, are given up, and are not to be told of yet. */
+const withHistory = async (t: Test) => {
+  const customer = await openAccount(service, { tester: true })
+  const receiver = await startReceiver(t, status(410))
+  const until = (count: number, runId: RunId) => untilRecorded(log, count, customer.accountId, runId)
+  const abandoned = await ask(customer, receiver)
+  await until(2, abandoned)
+  receiver.answer = status(500, { 'Retry-After': '3600' })
+  const pending = await ask(customer, receiver)
+  await until(1, pending)
+  receiver.answer = status(202)
+  const delivered = await ask(customer, receiver)
+  await until(1, delivered)
+  const waiting = await ask(customer, receiver, film)
+  await customer.run(picture)
+  await projector.passed(await log.head(), 5000)
+  return { customer, receiver, abandoned, pending, delivered, waiting }
+}
+
+t.test('webhooks list: what receivers were told of, the newest run first', async t => {
+  const { customer, receiver, abandoned, pending, delivered, waiting } = await withHistory(t)
+  const { accountId } = customer
+  const time = /^\d{4}-\d\d-\d\dT/
+  const url = `${receiver.url}hook`
+  const reason = (code: number) => `The receiver answered with ${code}.`
+  const untold = { last_status: null, last_reason: null, last_attempt_at: null, next_attempt_at: null }
+  const expected = [
+    { run_id: waiting, url, status: 'waiting', attempts: 0, ...untold },
+    { run_id: delivered, status: 'delivered', attempts: 1, last_status: 202, last_attempt_at: time, last_reason: null },
+    { run_id: pending, status: 'pending', attempts: 1, last_status: 500, last_reason: reason(500) },
+    { run_id: abandoned, status: 'abandoned', attempts: 1, last_status: 410, last_reason: reason(410) },
+  ]
+  const list = (...options: string[]) => operator.json<Listed[]>(t, 'webhooks', 'list', accountId, ...options)
+  const [all, newest, given, shown, none] = await Promise.all([
+    list(),
+    list('--limit', '2'),
+    list('--status', 'abandoned'),
+    operator.text(t, 'webhooks', 'list', accountId),
+    operator.text(t, 'webhooks', 'list', (await openAccount(service)).accountId),
+  ])
+  t.match(all, expected)
+  t.equal(all.length, 4)
+  t.same(
+    all.map(row => row.next_attempt_at !== null),
+    [false, false, true, false],
+  )
+  t.same(newest, all.slice(0, 2))
+  t.same(given, all.slice(3))
+  t.match(none, 'There are no such webhooks')
+  t.match(shown, /run id +url +status/)
+  t.match(shown, new RegExp(`${pending} +${url} +pending +1 +500`))
+})
+
+t.test('webhooks redeliver: the receiver is told again at once, where it was or somewhere else', async t => {
+  const { customer, receiver, abandoned, delivered } = await withHistory(t)
+  const { accountId } = customer
+  const elsewhere = await startReceiver(t)
+  const before = receiver.told.length
+  const [again, moved] = await Promise.all([
+    operator.json(t, 'webhooks', 'redeliver', accountId, delivered),
+    operator.text(t, 'webhooks', 'redeliver', accountId, abandoned, '--url', elsewhere.url),
+  ])
+  t.same(again, { account_id: accountId, run_id: delivered, url: `${receiver.url}hook`, status: 'pending' })
+  t.match(moved, new RegExp(`url +${elsewhere.url}`))
+  await receiver.until(before + 1)
+  await elsewhere.until(1)
+  const [first, second] = receiver.toldOf(delivered)
+  t.equal(second?.headers['webhook-id'], first?.headers['webhook-id'])
+  t.equal(second?.body, first?.body)
+  t.equal(elsewhere.told[0]?.event.data.run_id, abandoned)
+
+  const events = await untilRecorded(log, 4, accountId, abandoned)
+  t.match(events.slice(2), [
+    { type: 'WebhookRedeliveryRequested', data: { url: elsewhere.url }, metadata: { actor: { kind: 'operator' } } },
+    { type: 'WebhookDelivered', data: { attempt: 1 } },
+  ])
+  await untilRecorded(log, 3, accountId, delivered)
+  await projector.passed(await log.head(), 5000)
+  const listed = await operator.json(t, 'webhooks', 'list', accountId, '--status', 'delivered')
+  t.match(listed, [{ run_id: delivered }, { run_id: abandoned, url: elsewhere.url, attempts: 1 }])
+})
+
+t.test('webhooks: what cannot be done is told, and nothing comes of it', async t => {
+  const { customer, pending, waiting, delivered } = await withHistory(t)
+  const { accountId } = customer
+  const plain = (await customer.run(picture)).body.run_id
+  const stranger = await openAccount(service)
+  const absent = 'acct_01h455vb4pex5vsknk084sn02q'
+  const before = await webhookEvents(log, accountId)
+  const wrong: [args: string[], message: RegExp][] = [
+    [['list', absent], /There is no such account/],
+    [['list', accountId, '--status', 'nonsense'], /waiting, pending, delivered, abandoned/],
+    [['redeliver', accountId, 'run_01h455vb4pex5vsknk084sn02q'], /no such run with a webhook/],
+    [['redeliver', accountId, plain], /no such run with a webhook/],
+    [['redeliver', stranger.accountId, delivered], /no such run with a webhook/],
+    [['redeliver', accountId, waiting], /has not ended yet/],
+    [['redeliver', accountId, pending], /is being told already/],
+    [['redeliver', accountId, delivered, '--url', 'ftp://example.com'], /"ftp:.*" is not an http or https URL/],
+  ]
+  await Promise.all(
+    wrong.map(async ([args, message]) => t.match(await operator.refused(t, 'webhooks', ...args), message)),
+  )
+  t.same(await webhookEvents(log, accountId), before)
+})

@@ -1,0 +1,88 @@
+import t from 'tap'
+import { account } from '../../../src/domain/account/account.ts'
+import {
+  abandoned,
+  accepted,
+  completed,
+  delivered,
+  failed,
+  granted,
+  opened,
+  recordDelivered,
+  recordUndelivered,
+  redeliver,
+  redeliveryRequested,
+  refunded,
+  runId,
+  started,
+  undelivered,
+} from '../../support/account-samples.ts'
+import { given } from '../../support/given.ts'
+
+const later = '2026-01-01T00:00:05.000Z'
+const running = [opened(), granted(100), ...accepted({ after: 90, webhook: true }), started()]
+const ended = [...running, completed()]
+
+t.test('an attempt that reaches the receiver is the last', async t => {
+  const history = given(account, ...ended)
+  history.when(recordDelivered()).then(delivered())
+  t.same(given(account, ...ended, delivered()).state.deliveries.size, 0)
+})
+
+t.test('a failed run is told of as well', async () => {
+  given(account, ...running, failed(), refunded(10, { after: 100 }))
+    .when(recordDelivered())
+    .then(delivered())
+})
+
+t.test('an attempt that fails is followed by another, or by none', async t => {
+  given(account, ...ended)
+    .when(recordUndelivered(1, { next: later }))
+    .then(undelivered(1, { next: later }))
+  given(account, ...ended, undelivered(1, { next: later }))
+    .when(recordUndelivered(2))
+    .then(undelivered(2), abandoned(2))
+  t.same(given(account, ...ended, undelivered(1), abandoned(1)).state.deliveries.size, 0)
+})
+
+t.test('each attempt counts once, whoever made it', async () => {
+  const once = given(account, ...ended, undelivered(1, { next: later }))
+  for (const command of [recordDelivered(1), recordUndelivered(1, { next: later }), recordDelivered(3)])
+    once.when(command).refused('webhook_not_pending')
+  once.when(recordDelivered(2)).then(delivered(2))
+})
+
+t.test('nobody is told of a run that goes on, has no receiver, or was told of', async () => {
+  for (const history of [
+    running,
+    [opened(), granted(100), ...accepted({ after: 90 }), started(), completed()],
+    [...ended, delivered()],
+    [...ended, undelivered(1), abandoned(1)],
+  ])
+    given(account, ...history)
+      .when(recordDelivered())
+      .refused('webhook_not_pending')
+})
+
+t.test('the operator may have a receiver told again, from the first attempt on', async t => {
+  for (const history of [
+    [...ended, delivered()],
+    [...ended, undelivered(1), abandoned(1)],
+  ]) {
+    given(account, ...history)
+      .when(redeliver())
+      .then(redeliveryRequested())
+    const again = given(account, ...history, redeliveryRequested())
+    t.same(again.state.deliveries.get(runId()), { attempts: 0 })
+    again.when(recordDelivered(1)).then(delivered(1))
+  }
+})
+
+t.test('not before the run has ended, nor while the receiver is being told', async () => {
+  given(account, ...running)
+    .when(redeliver())
+    .refused('run_not_ended')
+  given(account, ...ended)
+    .when(redeliver())
+    .refused('webhook_pending')
+})

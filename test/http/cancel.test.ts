@@ -1,0 +1,227 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { Run } from '../../schemas/api/run.ts'
+import { compileCheck } from '../../src/engine/validator.ts'
+import type { Provider } from '../../src/ports/provider.ts'
+import type { Reply } from '../support/client.ts'
+import { auditLog } from '../support/ledger.ts'
+import { type Customer, openAccount, type Service, startService } from '../support/service.ts'
+import { type Fault, startVendor } from '../support/vendor.ts'
+import { offer, order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
+import { createVendorProvider } from '../support/vendor-provider.ts'
+
+const faultsOfRun = compileCheck(Run)
+const HOURS_MS = 3_600_000
+
+const start = async (t: Test, wrap = (provider: Provider): Provider => provider) => {
+  const vendor = await startVendor(t)
+  const service = await startService(t, { providers: { vendor: wrap(createVendorProvider(vendor.url)) } })
+  await offer(service.core, vendorFamily())
+  return { vendor, service }
+}
+
+const { vendor, service } = await start(t)
+
+const cancel = (customer: Customer, runId: string, prefer = 'wait=30'): Promise<Reply> =>
+  customer.send(`/v1/runs/${runId}/cancel`, { method: 'POST', headers: { Prefer: prefer } })
+
+const find = async (customer: Customer, runId: string) => (await customer.send(`/v1/runs/${runId}`)).body
+
+/** A run that the vendor has taken, and that is asked after. */
+const beginJob = async (customer: Customer, faults: Fault[] = [], workMs = HOURS_MS): Promise<string> => {
+  const { body } = await customer.run(order({ workMs, faults }))
+  while ((vendor.tally(body.run_id)?.polls ?? 0) === 0) await new Promise(setImmediate)
+  return body.run_id
+}
+
+/** What happened to a run, in order. */
+const eventsOf = async ({ core }: Service, customer: Customer, runId: string) => {
+  const found: { type: string; revision: number }[] = []
+  for await (const page of core.log.readStream(`account-${customer.accountId}`, 0))
+    for (const { type, revision, data } of page)
+      if ((data as { runId?: string }).runId === runId) found.push({ type, revision })
+  return found
+}
+
+const typesOf = async (customer: Customer, runId: string) =>
+  (await eventsOf(service, customer, runId)).map(({ type }) => type)
+
+t.test('a queued run that is cancelled ends at once, is refunded, and is never begun', async t => {
+  const { vendor, service } = await start(t)
+  const customer = await openAccount(service)
+  // As many as the provider has slots, so that the next one has to wait.
+  const faults: Fault[] = [{ step: 'asked', act: 'hold' }]
+  const held = await Promise.all(Array.from({ length: 64 }, () => customer.run(order({ faults }))))
+  await vendor.holds(64)
+  const { body } = await customer.run(order())
+  t.equal(await customer.balance(), 35)
+
+  const reply = await cancel(customer, body.run_id)
+  t.equal(reply.status, 200)
+  t.same(faultsOfRun(reply.body), [])
+  t.match(reply.body, { run_id: body.run_id, status: 'failed', credits_charged: 1, credits_refunded: 1 })
+  t.equal(reply.body.error?.code, 'cancelled')
+  t.notOk('started_at' in reply.body)
+  t.equal(await customer.balance(), 36)
+
+  vendor.release()
+  for (const { body } of held) while ((await find(customer, body.run_id)).status !== 'completed');
+  t.equal(vendor.tally(body.run_id), undefined)
+  const events = await eventsOf(service, customer, body.run_id)
+  t.same(
+    events.map(({ type }) => type),
+    ['CreditsDebited', 'RunQueued', 'RunFailed', 'CreditsRefunded'],
+  )
+  t.equal(events[3]?.revision, (events[2]?.revision ?? 0) + 1)
+})
+
+t.test('a run that is worked on is stopped at the provider, and refunded', async t => {
+  const customer = await openAccount(service)
+  const runId = await beginJob(customer)
+  const { status, body } = await cancel(customer, runId)
+  t.equal(status, 200)
+  t.same(faultsOfRun(body), [])
+  t.match(body, { status: 'failed', credits_refunded: 1, error: { code: 'cancelled' } })
+  t.match(vendor.tally(runId), { cancellations: 1 })
+  t.equal(await customer.balance(), 100)
+})
+
+t.test('a sync run that is cancelled answers its client so', async t => {
+  const customer = await openAccount(service)
+  for (const input of [{ workMs: HOURS_MS }, { faults: [{ step: 'asked', act: 'hold' } as const] }]) {
+    const answer = customer.run(syncOrder(input), { 'Idempotency-Key': JSON.stringify(input) })
+    const list = async () => (await customer.send<{ data: Run[] }>('/v1/runs?status=processing')).body.data
+    while ((await list()).length === 0);
+    const [run] = await list()
+    t.equal((await cancel(customer, String(run?.run_id))).status, 200)
+    t.match((await answer).body, { run_id: run?.run_id, status: 'failed', error: { code: 'cancelled' } })
+  }
+  t.equal(await customer.balance(), 100)
+})
+
+t.test('a run whose provider will not stop is answered with 202, goes on and completes', async t => {
+  const customer = await openAccount(service)
+  const runId = await beginJob(customer, [{ step: 'cancelled', act: 409, times: 99 }], 2500)
+  const { status, headers, body } = await cancel(customer, runId, 'wait=1')
+  t.equal(status, 202)
+  t.equal(body.status, 'processing')
+  t.equal(headers.get('Location'), `/v1/runs/${runId}`)
+  while ((await find(customer, runId)).status === 'processing');
+  t.match(await find(customer, runId), { status: 'completed', output: { text: 'hello' } })
+  t.notOk('credits_refunded' in (await find(customer, runId)))
+  t.equal(await customer.balance(), 99)
+  t.match(vendor.tally(runId), { cancellations: 1 })
+})
+
+t.test('a provider that cannot stop anything at all goes on as well', async t => {
+  const { service } = await start(t, ({ cancel: _, ...provider }) => provider)
+  const customer = await openAccount(service)
+  const { body } = await customer.run(order({ workMs: 2000 }))
+  while ((await find(customer, body.run_id)).status === 'queued');
+  t.equal((await cancel(customer, body.run_id, 'wait=1')).status, 202)
+  while ((await find(customer, body.run_id)).status === 'processing');
+  t.equal((await find(customer, body.run_id)).status, 'completed')
+  t.equal(await customer.balance(), 99)
+})
+
+t.test('a poll that sees first that the job was given up does not make another failure of it', async t => {
+  // The provider stops the job, and says so only when it has been asked after.
+  const slow = (provider: Provider): Provider => {
+    let tell = () => {}
+    const isTold = new Promise<void>(resolve => {
+      tell = resolve
+    })
+    return {
+      ...provider,
+      poll: async (job, signal) => {
+        const answer = await (provider.poll as NonNullable<Provider['poll']>)(job, signal)
+        if (answer.kind === 'failed') setImmediate(tell)
+        return answer
+      },
+      cancel: async (job, signal) => {
+        await provider.cancel?.(job, signal)
+        await isTold
+      },
+    }
+  }
+  const { service } = await start(t, slow)
+  const customer = await openAccount(service)
+  const { body } = await customer.run(order({ workMs: HOURS_MS }))
+  while ((await find(customer, body.run_id)).status === 'queued');
+  t.match((await cancel(customer, body.run_id)).body, { status: 'failed', error: { code: 'cancelled' } })
+  t.equal(await customer.balance(), 100)
+})
+
+t.test('a run that has ended cannot be cancelled', async t => {
+  const customer = await openAccount(service)
+  const completed = await customer.run(order(), { Prefer: 'wait=30' })
+  const failed = await customer.run(order({ faults: [{ step: 'asked', act: 422 }] }), { Prefer: 'wait=30' })
+  for (const { body } of [completed, failed]) {
+    const reply = await cancel(customer, body.run_id)
+    t.equal(reply.status, 409)
+    t.equal(reply.body.error?.code, 'run_ended')
+    t.same(await find(customer, body.run_id), body)
+  }
+  t.equal(await customer.balance(), 99)
+})
+
+t.test('the run of somebody else is answered as one that does not exist, and goes on', async t => {
+  const [owner, stranger] = [await openAccount(service), await openAccount(service)]
+  const runId = await beginJob(owner)
+  const headers = { 'X-Request-Id': 'the-same-for-both' }
+  const ask = (id: string) => stranger.send(`/v1/runs/${id}/cancel`, { method: 'POST', headers })
+  const foreign = await ask(runId)
+  const absent = await ask('run_01h455vb4pex5vsknk084sn02q')
+  t.equal(foreign.status, 404)
+  t.equal(foreign.body.error?.code, 'run_not_found')
+  t.same([foreign.status, foreign.text], [absent.status, absent.text])
+  t.same(await typesOf(owner, runId), ['CreditsDebited', 'RunQueued', 'RunStarted', 'RunSubmitted'])
+  t.equal((await ask('no-run')).status, 404)
+  t.equal((await service.client().send(`/v1/runs/${runId}/cancel`, { method: 'POST' })).status, 401)
+  t.match(vendor.tally(runId), { cancellations: 0 })
+  await cancel(owner, runId)
+})
+
+t.test('who cancels twice is told the same twice', async t => {
+  const customer = await openAccount(service)
+  // The provider takes its time to stop, so that both are waited for at once.
+  const runId = await beginJob(customer, [{ step: 'cancelled', act: 'hold' }])
+  const replies = [cancel(customer, runId), cancel(customer, runId), cancel(customer, runId)]
+  while (vendor.tally(runId)?.held.cancelled !== 1) await new Promise(setImmediate)
+  replies.push(cancel(customer, runId))
+  // The last request is on its way by then, or it would find a run that has ended.
+  await delay(300)
+  vendor.release()
+  const answered = await Promise.all(replies)
+  t.same(new Set(answered.map(({ status }) => status)), new Set([200]))
+  t.equal(new Set(answered.map(({ text }) => text)).size, 1)
+  t.match(answered[0]?.body, { status: 'failed', error: { code: 'cancelled' } })
+  t.match(vendor.tally(runId), { cancellations: 1 })
+  const types = ['CreditsDebited', 'RunQueued', 'RunStarted', 'RunSubmitted', 'RunCancelRequested']
+  t.same(await typesOf(customer, runId), [...types, 'RunFailed', 'CreditsRefunded'])
+  t.equal(await customer.balance(), 100)
+})
+
+t.test('a cancellation that races with its run’s end leaves one end, and the credits that go with it', async t => {
+  const customer = await openAccount(service, { credits: 1000 })
+  const moments = [0, 50, 100, 150, 200, 250, 500, 2000]
+  const replies = await Promise.all(
+    moments.flatMap(workMs =>
+      moments.map(async waitMs => {
+        const { body } = await customer.run(order({ workMs }))
+        await delay(waitMs)
+        return cancel(customer, body.run_id)
+      }),
+    ),
+  )
+  for (const { status, body } of replies)
+    if (status === 409) t.equal(body.error?.code, 'run_ended')
+    else t.equal(status, 200)
+
+  const { data } = (await customer.send<{ data: Run[] }>('/v1/runs?limit=100')).body
+  t.equal(data.length, replies.length)
+  const ends = data.map(({ status, error, credits_refunded }) => `${status} ${error?.code} ${credits_refunded}`)
+  t.same(new Set(ends), new Set(['completed undefined undefined', 'failed cancelled 1']))
+  t.equal(await customer.balance(), 1000 - data.filter(({ status }) => status === 'completed').length)
+  t.same((await auditLog(service.core.log)).faults, [])
+})

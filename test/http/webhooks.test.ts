@@ -1,0 +1,198 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Webhook, WebhookVerificationError } from 'standardwebhooks'
+import t, { type Test } from 'tap'
+import { WebhookEvent, WebhookSecret } from '../../schemas/api/webhook.ts'
+import { compileCheck } from '../../src/engine/validator.ts'
+import { webhookSecret } from '../../src/engine/webhook-signature.ts'
+import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
+import type { Outcome, Provider } from '../../src/ports/provider.ts'
+import { type Client, picture, sandbox } from '../support/client.ts'
+import { collect } from '../support/collect.ts'
+import { startReceiver, type Told, untilRecorded, webhookEvents } from '../support/receiver.ts'
+import { type Customer, openAccount, openAccounts, openFolder, startService } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const outcomeOf = (input: Record<string, unknown>): Outcome =>
+  input['outcome'] === 'success'
+    ? { kind: 'done', media: [], text: 'done' }
+    : { kind: 'failed', code: 'content_rejected', message: 'It was refused.' }
+
+/** Ends runs as their input says, films as jobs that it is asked after. */
+const provider: Provider = {
+  submit: async ({ runId, endpoint, input }) =>
+    endpoint.endsWith('-i2v') ? { kind: 'submitted', jobId: runId, pollAfterMs: 100 } : outcomeOf(input),
+  poll: async ({ input }) => (input['outcome'] === 'hang' ? { kind: 'working', pollAfterMs: 100 } : outcomeOf(input)),
+  cancel: async () => undefined,
+  close: async () => undefined,
+}
+
+const film = (outcome: string) => ({ model: 'sandbox', input: { prompt: 'hello', image_url: 'none', outcome } })
+
+const environment = { ALLOW_PRIVATE_WEBHOOKS: 'true' }
+const service = await startService(t, { environment, providers: { sandbox: provider } })
+const { log, views } = service.core
+const faultsOfEvent = compileCheck(WebhookEvent)
+
+const secretOf = async (customer: Client) => (await customer.send<WebhookSecret>('/v1/webhooks/secret')).body.secret
+
+/** Asks for a run, cancels it if that is wanted, and hands back what its receiver was told once that is recorded. */
+const tell = async (t: Test, customer: Customer, request: object, cancel = false) => {
+  const receiver = await startReceiver(t)
+  const { body } = await customer.run({ ...request, webhook_url: `${receiver.url}hooks?of=mine` })
+  if (cancel) await customer.post(`/v1/runs/${body.run_id}/cancel`, {})
+  const recorded = await untilRecorded(log, 1, customer.accountId, body.run_id)
+  return { receiver, recorded, run: await customer.send(`/v1/runs/${body.run_id}`) }
+}
+
+const ends: Record<string, [request: object, type: WebhookEvent['type'], errorCode?: string]> = {
+  'a sync run that completes': [sandbox({ outcome: 'success' }), 'run.completed'],
+  'a sync run that fails': [sandbox({ outcome: 'content_rejected' }), 'run.failed', 'content_rejected'],
+  'an async run that completes': [film('success'), 'run.completed'],
+  'an async run that fails': [film('content_rejected'), 'run.failed', 'content_rejected'],
+  'an async run that is cancelled': [film('hang'), 'run.failed', 'cancelled'],
+}
+for (const [name, [request, type, errorCode]] of Object.entries(ends))
+  t.test(`${name} is told of once, signed, as the API shows it`, async t => {
+    const customer = await openAccount(service, { tester: true })
+    const asked = { ...request, metadata: { of: 'ä 🎈' } }
+    const { receiver, recorded, run } = await tell(t, customer, asked, errorCode === 'cancelled')
+    t.equal(run.body.error?.code, errorCode)
+
+    t.equal(receiver.told.length, 1)
+    const [told] = receiver.told as [Told]
+    t.match(told, { method: 'POST', path: '/hooks?of=mine', headers: { 'content-type': 'application/json' } })
+    t.same(faultsOfEvent(told.event), [])
+    t.same(told.event, { type, timestamp: run.body.completed_at, data: run.body })
+
+    const secret = await secretOf(customer)
+    t.same(new Webhook(secret).verify(told.body, headersOf(told)), told.event)
+    t.equal(told.headers['webhook-id'], run.body.run_id.replace('run_', 'msg_'))
+
+    const event = { type: 'WebhookDelivered', data: { runId: run.body.run_id, attempt: 1, status: 204 } }
+    t.match(recorded, [{ ...event, metadata: { actor: { kind: 'reactor' } } }])
+    // What is recorded is owed no longer, by the views that the service acts on.
+    await service.core.projector.passed(await log.head(), 5000)
+    t.same(await views.list('due', 'byQueue', { prefix: 'deliver/', limit: 10 }), [])
+    t.equal(receiver.told.length, 1)
+  })
+
+t.test('a changed byte is noticed, wherever it is, and so is another account’s secret', async t => {
+  const [customer, stranger] = await Promise.all([
+    openAccount(service, { tester: true }),
+    openAccount(service, { tester: true }),
+  ])
+  const { receiver } = await tell(t, customer, sandbox({ outcome: 'success' }))
+  const [told] = receiver.told as [Told]
+  const secret = await secretOf(customer)
+  const refused = (changed: object, body = told.body, key = secret) =>
+    t.throws(() => new Webhook(key).verify(body, { ...headersOf(told), ...changed }), WebhookVerificationError)
+  refused({}, flip(told.body, 10))
+  refused({ 'webhook-id': flip(String(told.headers['webhook-id']), 10) })
+  refused({ 'webhook-timestamp': String(Number(told.headers['webhook-timestamp']) - 1) })
+  refused({ 'webhook-signature': flip(String(told.headers['webhook-signature']), 10) })
+  refused({}, told.body, await secretOf(stranger))
+})
+
+t.test('a run without a webhook_url is told to nobody', async t => {
+  const customer = await openAccount(service)
+  t.equal((await customer.run(picture)).status, 200)
+  t.same(await views.list('webhooks', 'key', { prefix: `${customer.accountId}/`, limit: 10 }), [])
+  t.same(await webhookEvents(log, customer.accountId), [])
+})
+
+t.test('the secret is shown to its account alone, and is kept by nobody between', async t => {
+  const customer = await openAccount(service)
+  const shown = await customer.send<WebhookSecret>('/v1/webhooks/secret')
+  t.equal(shown.status, 200)
+  t.same(compileCheck(WebhookSecret)(shown.body), [])
+  t.equal(shown.headers.get('Cache-Control'), 'no-store')
+  t.equal(await secretOf(customer), shown.body.secret)
+  t.not(await secretOf(await openAccount(service)), shown.body.secret)
+  t.equal((await service.client().send('/v1/webhooks/secret')).status, 401)
+})
+
+t.test('secrets outlive a restart, and are in no event and no line of the log', async t => {
+  const folder = await temporaryFolder(t)
+  const [customer] = await openAccounts(folder, { tester: true })
+  const receiver = await startReceiver(t)
+  const start = () => startServiceProcess(t, folder, { ...environment, LOG_LEVEL: 'trace' })
+  const first = await start()
+  const secret = await secretOf(customer.at(first.url))
+  await customer.at(first.url).run({ ...sandbox(), webhook_url: receiver.url })
+  await receiver.until(1)
+  const { stdout, stderr } = await first.end('SIGTERM')
+  t.match(stdout, /"delivered":true.*"msg":"webhook"/)
+  const second = await start()
+  t.equal(await secretOf(customer.at(second.url)), secret)
+  await second.end('SIGTERM')
+
+  const core = await openFolder(folder)
+  const events = JSON.stringify(await collect(core.log.readAll(BEFORE_FIRST)))
+  await core.close()
+  t.match(events, '"WebhookDelivered"')
+  const masterSecret = await readFile(join(folder, 'master-secret'), 'utf8')
+  t.equal(secret, webhookSecret(masterSecret, customer.accountId))
+  const [told] = receiver.told as [Told]
+  for (const hidden of [masterSecret, secret.slice('whsec_'.length), String(told.headers['webhook-signature'])]) {
+    t.notOk((stdout + stderr).includes(hidden))
+    t.notOk(events.includes(hidden))
+  }
+})
+
+t.test('an address that cannot be one of a receiver is refused before anything is charged', async t => {
+  const customer = await openAccount(service)
+  const head = await log.head()
+  const bad = [
+    'nonsense',
+    '/hook',
+    'ftp://example.com/hook',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    'http://',
+    '',
+    `https://example.com/${'x'.repeat(2048)}`,
+    7,
+    null,
+  ]
+  for (const webhook_url of bad)
+    for (const path of ['/v1/run', '/v1/run?dry_run=true']) {
+      const { status, body } = await customer.post(path, { ...picture, webhook_url })
+      t.equal(status, 400, String(webhook_url))
+      t.match(body.error, { code: 'invalid_request', errors: [{ path: '/webhook_url' }] })
+    }
+  t.equal(await log.head(), head)
+  t.equal(await customer.balance(), 100)
+
+  const longest = `https://example.com/${'x'.repeat(2048 - 'https://example.com/'.length)}`
+  t.equal((await customer.post('/v1/run?dry_run=true', { ...picture, webhook_url: longest })).status, 200)
+})
+
+t.test('a private address is told nothing, and the run is none the worse', async t => {
+  const service = await startService(t, { providers: { sandbox: provider } })
+  const customer = await openAccount(service, { tester: true })
+  const receiver = await startReceiver(t)
+  const { port } = new URL(receiver.url)
+  for (const host of ['127.0.0.1', 'localhost', '169.254.169.254', '[::1]', '10.0.0.1', '2130706433']) {
+    const { status, body } = await customer.run({
+      ...sandbox({ outcome: 'success' }),
+      webhook_url: `http://${host}:${port}/`,
+    })
+    t.equal(status, 200)
+    t.equal(body.status, 'completed')
+    const [recorded] = await untilRecorded(service.core.log, 1, customer.accountId, body.run_id)
+    t.match(recorded, { type: 'WebhookAttemptFailed', data: { reason: 'The address is not a public one.' } }, host)
+    t.notOk('status' in (recorded?.data ?? {}))
+  }
+  t.same(receiver.told, [])
+})
+
+function headersOf({ headers }: Told): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+}
+
+function flip(text: string, at: number): string {
+  const changed = String.fromCharCode(text.charCodeAt(at) ^ 1)
+  return text.slice(0, at) + changed + text.slice(at + 1)
+}

@@ -1,0 +1,50 @@
+import t, { type Test } from 'tap'
+import { openAccount, startService } from '../support/service.ts'
+import { type Fault, MEDIA, startVendor } from '../support/vendor.ts'
+import { offer, order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
+import { createVendorProvider } from '../support/vendor-provider.ts'
+
+const start = async (t: Test, environment: Record<string, string>) => {
+  const vendor = await startVendor(t)
+  const service = await startService(t, { environment, providers: { vendor: createVendorProvider(vendor.url) } })
+  await offer(service.core, vendorFamily())
+  return { vendor, customer: await openAccount(service) }
+}
+
+const { vendor, customer } = await start(t, { ALLOW_PRIVATE_WEBHOOKS: 'true' })
+const wait = { Prefer: 'wait=30' }
+
+for (const [mode, orderIn] of Object.entries({ async: order, sync: syncOrder })) {
+  t.test(`${mode}: what a provider keeps at an address is copied, and served from here`, async t => {
+    const { body } = await customer.run(orderIn({ result: 'media' }), wait)
+    t.equal(body.status, 'completed')
+    const url = String(body.output?.url)
+    t.match(url, /^http:\/\/localhost:\d+\/cdn\/outputs\/[0-9a-f]{32}\.png$/)
+    for (const time of ['first', 'second']) {
+      const answer = await fetch(url)
+      t.match(Object.fromEntries(answer.headers), { 'content-type': 'image/png', 'content-length': `${MEDIA.length}` })
+      t.ok(MEDIA.equals(Buffer.from(await answer.arrayBuffer())), time)
+    }
+    t.match(vendor.tally(body.run_id), { copies: 1 })
+  })
+
+  for (const act of [500, 404, 301, 'lose'] as const)
+    t.test(`${mode}: a copy that fails (${act}) fails the run and is refunded`, async t => {
+      const before = await customer.balance()
+      const faults: Fault[] = [{ step: 'copied', act, times: 99 }]
+      const { status, body } = await customer.run(orderIn({ result: 'media', faults }), wait)
+      t.equal(status, 200)
+      const error = { code: 'provider_error', message: 'The result could not be stored.' }
+      t.match(body, { status: 'failed', credits_refunded: 1, error })
+      t.notOk('output' in body)
+      t.equal(await customer.balance(), before)
+    })
+}
+
+t.test('an address inside is not asked where that is not allowed', async t => {
+  const { vendor, customer } = await start(t, {})
+  const { body } = await customer.run(order({ result: 'media' }), wait)
+  t.match(body, { status: 'failed', credits_refunded: 1, error: { code: 'provider_error' } })
+  t.match(vendor.tally(body.run_id), { jobs: 1, copies: 0 })
+  t.equal(await customer.balance(), 100)
+})

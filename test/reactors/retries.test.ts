@@ -1,0 +1,143 @@
+import t, { type Test } from 'tap'
+import type { Endpoint } from '../../schemas/catalog.ts'
+import type { Provider } from '../../src/ports/provider.ts'
+import { type Customer, instantProvider, openAccount, startService } from '../support/service.ts'
+import { type Fault, startVendor } from '../support/vendor.ts'
+import { offer, order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
+import { createVendorProvider } from '../support/vendor-provider.ts'
+
+/** Three attempts that follow one another at once, as far as a test can tell. */
+const retry = { attempts: 3, backOffMs: 1 }
+
+const start = async (t: Test, differences: Partial<Endpoint> = {}, wrap = (provider: Provider) => provider) => {
+  const vendor = await startVendor(t)
+  const service = await startService(t, { providers: { vendor: wrap(createVendorProvider(vendor.url)) } })
+  await offer(service.core, vendorFamily('vendor', { retry, ...differences }))
+  return { vendor, customer: await openAccount(service) }
+}
+
+const { vendor, customer } = await start(t)
+
+const wait = { Prefer: 'wait=30' }
+
+/** A run that has failed and was paid back. */
+const failedWith = (code: string) => ({ status: 'failed', credits_refunded: 1, error: { code } })
+
+const findEnd = async (customer: Customer, runId: string) => {
+  while (true) {
+    const { body } = await customer.send(`/v1/runs/${runId}`)
+    if (body.status === 'completed' || body.status === 'failed') return body
+  }
+}
+
+const bothModes = { async: order, sync: syncOrder }
+
+for (const [mode, orderIn] of Object.entries(bothModes)) {
+  const run = (...faults: Fault[]) => customer.run(orderIn({ faults }), wait)
+
+  t.test(`${mode}: a provider that is busy is asked again`, async t => {
+    const { body } = await run({ step: 'asked', act: 503, times: 2 })
+    t.equal(body.status, 'completed')
+    t.match(vendor.tally(body.run_id), { submissions: 3, jobs: 1 })
+  })
+
+  t.test(`${mode}: a provider that breaks the connection off is asked again`, async t => {
+    const { body } = await run({ step: 'asked', act: 'lose', times: 2 })
+    t.equal(body.status, 'completed')
+    t.match(vendor.tally(body.run_id), { submissions: 3, jobs: 1 })
+  })
+
+  t.test(`${mode}: an answer that was lost leads to no second job`, async t => {
+    const { body } = await run({ step: 'taken', act: 'lose', times: 2 })
+    t.equal(body.status, 'completed')
+    t.match(vendor.tally(body.run_id), { submissions: 3, jobs: 1 })
+  })
+
+  t.test(`${mode}: a provider is asked no more often than its endpoint says`, async t => {
+    const before = await customer.balance()
+    const { body } = await run({ step: 'asked', act: 503, times: 99 })
+    t.match(body, failedWith('provider_error'))
+    t.match(vendor.tally(body.run_id), { submissions: 3, jobs: 0 })
+    t.equal(await customer.balance(), before)
+  })
+
+  t.test(`${mode}: what the provider will not do is not asked for again`, async t => {
+    const { body } = await run({ step: 'asked', act: 422, times: 99 })
+    t.match(body, failedWith('content_rejected'))
+    t.match(vendor.tally(body.run_id), { submissions: 1, jobs: 0 })
+  })
+
+  t.test(`${mode}: a job is asked after until there is an answer, and never submitted again`, async t => {
+    const { body } = await run({ step: 'polled', act: 503 })
+    t.equal(body.status, 'completed')
+    t.match(vendor.tally(body.run_id), { submissions: 1, jobs: 1, polls: 2 })
+  })
+}
+
+t.test('each wait is twice as long as the one before', async t => {
+  const { vendor, customer } = await start(t, { retry: { attempts: 4, backOffMs: 100 } })
+  const startMs = performance.now()
+  const { body } = await customer.run(order({ faults: [{ step: 'asked', act: 503, times: 3 }] }), wait)
+  t.equal(body.status, 'completed')
+  t.equal(vendor.tally(body.run_id)?.submissions, 4)
+  // 100, 200 and 400 ms; a timer may go off a millisecond early. A machine that is slow only makes it longer.
+  t.ok(performance.now() - startMs > 690)
+})
+
+t.test('a job that is not done in time fails, is refunded, and is given up at the provider', async t => {
+  const { vendor, customer } = await start(t, { timeoutMs: 500 })
+  const { body } = await customer.run(order({ workMs: 3_600_000 }), wait)
+  t.match(body, failedWith('provider_timeout'))
+  t.equal(await customer.balance(), 100)
+  while (vendor.tally(body.run_id)?.cancellations === 0) await new Promise(setImmediate)
+  t.match(vendor.tally(body.run_id), { jobs: 1, cancellations: 1 })
+})
+
+t.test('a provider that does not even stop what is late is not waited for', async t => {
+  const { vendor, customer } = await start(t, { timeoutMs: 500 })
+  const faults: Fault[] = [{ step: 'cancelled', act: 'hold' }]
+  const { body } = await customer.run(order({ workMs: 3_600_000, faults }), wait)
+  t.match(body, failedWith('provider_timeout'))
+  while (vendor.tally(body.run_id)?.held.cancelled !== 1) await new Promise(setImmediate)
+  t.equal(await customer.balance(), 100)
+})
+
+for (const [mode, orderIn] of Object.entries(bothModes))
+  t.test(`${mode}: a provider that neither answers nor heeds its signal holds up no deadline`, async t => {
+    const deaf = (): Provider => ({ ...instantProvider, submit: () => new Promise(() => undefined) })
+    const { customer } = await start(t, { timeoutMs: 500 }, deaf)
+    // More than there are slots: each one that is given up makes room for the next.
+    const runs = await Promise.all(Array.from({ length: 70 }, () => customer.run(orderIn(), { Prefer: 'wait=1' })))
+    for (const { body } of runs) t.match(await findEnd(customer, body.run_id), failedWith('provider_timeout'))
+    t.equal(await customer.balance(), 100)
+  })
+
+t.test('a job whose provider does not answer polls, nor heeds their signal, ends at its deadline', async t => {
+  const deaf = (provider: Provider): Provider => ({ ...provider, poll: () => new Promise(() => undefined) })
+  const { vendor, customer } = await start(t, { timeoutMs: 500 }, deaf)
+  const { body } = await customer.run(order(), wait)
+  t.match(body, failedWith('provider_timeout'))
+  t.match(vendor.tally(body.run_id), { jobs: 1, polls: 0 })
+  t.equal(await customer.balance(), 100)
+})
+
+t.test('a failure without a word from the provider ends the run all the same', async t => {
+  const mute = (): Provider => ({
+    ...instantProvider,
+    submit: async () => ({ kind: 'failed', code: 'content_rejected', message: '' }),
+  })
+  const { customer } = await start(t, {}, mute)
+  t.match((await customer.run(order(), wait)).body, failedWith('content_rejected'))
+  t.equal(await customer.balance(), 100)
+})
+
+t.test('a failure that is too long, and cut through a character, ends the run all the same', async t => {
+  const wordy = (): Provider => ({
+    ...instantProvider,
+    submit: async () => ({ kind: 'failed', code: 'content_rejected', message: `${'x'.repeat(999)}🌍 and so on` }),
+  })
+  const { customer } = await start(t, {}, wordy)
+  const { body } = await customer.run(order(), wait)
+  t.match(body, failedWith('content_rejected'))
+  t.ok(body.error?.message.isWellFormed())
+})

@@ -1,0 +1,270 @@
+import { createServer } from 'node:net'
+import { Webhook } from 'standardwebhooks'
+import t, { type Test } from 'tap'
+import type { RunId } from '../../schemas/primitives.ts'
+import { createOutbound } from '../../src/adapters/outbound/undici.ts'
+import { Presenter } from '../../src/engine/present.ts'
+import { webhookSecret } from '../../src/engine/webhook-signature.ts'
+import { WebhooksReactor } from '../../src/reactors/webhooks.ts'
+import { picture } from '../support/client.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import {
+  type Answer,
+  hold,
+  startReceiver,
+  status,
+  untilRecorded,
+  type WebhookRecord,
+  webhookEvents,
+} from '../support/receiver.ts'
+import {
+  type Customer,
+  instantProvider,
+  openAccount,
+  openFolder,
+  type Service,
+  startService,
+} from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+// A receiver that hangs is waited for 15 s, and the other tests go on meanwhile.
+t.setTimeout(120_000)
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+
+const MASTER_SECRET = 'a master secret for tests, and for them alone'
+
+type Started = Awaited<ReturnType<typeof start>>
+type Undelivered = Extract<WebhookRecord, { type: 'WebhookAttemptFailed' }>
+
+/** A service whose time stands still, and a customer of it. */
+const start = async (t: Test) => {
+  const clock = new ManualClock()
+  const folder = await temporaryFolder(t)
+  const environment = { ALLOW_PRIVATE_WEBHOOKS: 'true', MASTER_SECRET }
+  const service = await startService(t, { folder, clock, environment, providers: { sandbox: instantProvider } })
+  const customer = await openAccount(service, { credits: 10_000 })
+  return { clock, folder, service, log: service.core.log, customer }
+}
+
+/** Has a run made of whose end a receiver is to be told. */
+const ask = async (customer: Customer, url: string): Promise<RunId> =>
+  (await customer.run({ ...picture, webhook_url: url })).body.run_id
+
+const dueDeliveries = ({ core }: Service) => core.views.list('due', 'byQueue', { prefix: 'deliver/', limit: 1000 })
+
+const webhookRow = async ({ core }: Service, customer: Customer, runId: RunId) => {
+  await core.projector.passed(await core.log.head(), 5000)
+  return core.reads.get('webhooks', `${customer.accountId}/${runId}`)
+}
+
+const hanging = await start(t)
+const silent = await startReceiver(t, hold)
+const hangingRun = await ask(hanging.customer, silent.url)
+
+t.test('a receiver that fails is told again and again for three days, and then no more', async t => {
+  const { clock, service, log, customer } = await start(t)
+  const waitsMs = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR]
+  const arrivedAtMs: number[] = []
+  const receiver = await startReceiver(t, (response, told) => {
+    if (told.path === '/') arrivedAtMs.push(clock.nowMs())
+    response.writeHead(told.path === '/' ? 503 : 200).end()
+  })
+  const expectedAtMs = [clock.nowMs()]
+  const runId = await ask(customer, receiver.url)
+  const recordedOf = (attempt: number) => untilRecorded(log, attempt, customer.accountId, runId)
+
+  for (const [index, waitMs] of waitsMs.entries()) {
+    const attempt = index + 1
+    const last = (await recordedOf(attempt)).at(-1)
+    t.match(last, { type: 'WebhookAttemptFailed', data: { attempt, status: 503 } })
+    const nextAtMs = Date.parse((last as Undelivered).data.nextAttemptAt ?? '')
+    const chosenMs = nextAtMs - clock.nowMs()
+    t.ok(chosenMs >= waitMs && chosenMs <= waitMs * 1.1, `${chosenMs} ms after attempt ${attempt}`)
+    expectedAtMs.push(nextAtMs)
+
+    clock.advance(chosenMs - 1)
+    // What is due earlier in the same queue was looked at and taken; so this was looked at, and left.
+    const canary = await ask(customer, `${receiver.url}canary`)
+    await untilRecorded(log, 1, customer.accountId, canary)
+    t.equal(arrivedAtMs.length, attempt)
+    clock.advance(1)
+  }
+  const events = await recordedOf(waitsMs.length + 2)
+  t.match(events.slice(-2), [
+    { type: 'WebhookAttemptFailed', data: { attempt: 10 } },
+    { type: 'WebhookAbandoned', data: { attempts: 10 } },
+  ])
+  t.equal(events.length, 11)
+  t.notOk('nextAttemptAt' in (events[9]?.data ?? {}))
+  t.same(arrivedAtMs, expectedAtMs)
+  const row = await webhookRow(service, customer, runId)
+  t.match(row, { status: 'abandoned', attempts: 10, lastStatus: 503 })
+  t.notOk(row?.nextAttemptAt)
+  t.same(await dueDeliveries(service), [])
+
+  const told = receiver.toldOf(runId)
+  const secret = webhookSecret(MASTER_SECRET, customer.accountId)
+  for (const [index, { headers, body }] of told.entries()) {
+    const seconds = Math.floor((expectedAtMs[index] ?? 0) / 1000)
+    const id = runId.replace('run_', 'msg_')
+    t.equal(headers['webhook-id'], id)
+    t.equal(headers['webhook-timestamp'], String(seconds))
+    t.equal(headers['webhook-signature'], new Webhook(secret).sign(id, new Date(seconds * 1000), body))
+    t.equal(body, told[0]?.body)
+  }
+})
+
+t.test('a receiver that comes to itself is told once more, and that is the end', async t => {
+  const { clock, service, log, customer } = await start(t)
+  const receiver = await startReceiver(t, status(500))
+  const runId = await ask(customer, receiver.url)
+  await untilRecorded(log, 1, customer.accountId, runId)
+  receiver.answer = status(299)
+  clock.advance(5.5 * SECOND)
+  const events = await untilRecorded(log, 2, customer.accountId, runId)
+  t.match(events[1], { type: 'WebhookDelivered', data: { attempt: 2, status: 299 } })
+  const row = await webhookRow(service, customer, runId)
+  t.match(row, { status: 'delivered', attempts: 2, lastStatus: 299 })
+  t.notOk(row?.nextAttemptAt ?? row?.lastReason)
+  t.same(await dueDeliveries(service), [])
+  t.equal(receiver.told.length, 2)
+})
+
+/** What is recorded of a first attempt. */
+const firstAttempt = async (t: Test, url: string, { clock, log, customer }: Started) => {
+  const [event] = await untilRecorded(log, 1, customer.accountId, await ask(customer, url))
+  t.match(event, { type: 'WebhookAttemptFailed', data: { attempt: 1 } })
+  const { data } = event as Undelivered
+  return { ...data, waitMs: Date.parse(data.nextAttemptAt ?? '') - clock.nowMs() }
+}
+
+const isOurWait = (waitMs: number) => waitMs >= 5 * SECOND && waitMs <= 5.5 * SECOND
+
+t.test('a receiver that says it is gone is believed', async t => {
+  const started = await start(t)
+  const { service, log, customer } = started
+  const receiver = await startReceiver(t, status(410, { 'Retry-After': '60' }))
+  const runId = await ask(customer, receiver.url)
+  const events = await untilRecorded(log, 2, customer.accountId, runId)
+  t.match(events, [
+    { type: 'WebhookAttemptFailed', data: { status: 410 } },
+    { type: 'WebhookAbandoned', data: { attempts: 1 } },
+  ])
+  t.notOk('nextAttemptAt' in (events[0]?.data ?? {}))
+  t.match(await webhookRow(service, customer, runId), { status: 'abandoned' })
+  t.same(await dueDeliveries(service), [])
+})
+
+t.test('a receiver that asks for time is given it', async t => {
+  const started = await start(t)
+  const receiver = await startReceiver(t)
+  const wait = async (retryAfter: string) => {
+    receiver.answer = status(429, { 'Retry-After': retryAfter })
+    const { waitMs } = await firstAttempt(t, receiver.url, started)
+    return waitMs
+  }
+  const inMs = (ms: number) => new Date(started.clock.nowMs() + ms).toUTCString()
+  t.equal(await wait('3600'), HOUR)
+  t.equal(await wait(inMs(2 * HOUR)), 2 * HOUR)
+  t.equal(await wait('9999999'), 24 * HOUR)
+  t.equal(await wait(inMs(48 * HOUR)), 24 * HOUR)
+  for (const short of ['0', '3', inMs(SECOND), inMs(-HOUR), 'soon', '-5', '1e9', ''])
+    t.ok(isOurWait(await wait(short)), JSON.stringify(short))
+})
+
+t.test('a redirect is a failure, and is not followed', async t => {
+  const started = await start(t)
+  const elsewhere = await startReceiver(t)
+  const receiver = await startReceiver(t)
+  for (const code of [301, 302, 303, 307, 308]) {
+    receiver.answer = status(code, { Location: elsewhere.url })
+    const { status: answered, reason, waitMs } = await firstAttempt(t, receiver.url, started)
+    t.equal(answered, code)
+    t.match(reason, String(code))
+    t.ok(isOurWait(waitMs))
+  }
+  t.equal(receiver.told.length, 5)
+  t.same(elsewhere.told, [])
+})
+
+t.test('no answer is a failure as well', async t => {
+  const started = await start(t)
+  const cut: Answer = response => response.destroy()
+  const receiver = await startReceiver(t, cut)
+  for (const url of [receiver.url, await freeAddress(), 'http://nobody.invalid/']) {
+    const { status: answered, reason, waitMs } = await firstAttempt(t, url, started)
+    t.equal(answered, undefined)
+    t.match(reason, /^The (address|host)/)
+    t.notMatch(reason, /127\.0\.0\.1|ECONN|ENOTFOUND/)
+    t.ok(isOurWait(waitMs))
+  }
+})
+
+t.test('a slow receiver does not hold up another', async t => {
+  const { service, log, customer } = await start(t)
+  const slow = await startReceiver(t, hold)
+  // More than there are slots for one host.
+  const held = await Promise.all(Array.from({ length: 80 }, () => ask(customer, slow.url)))
+  await slow.until(16)
+  const quick = await startReceiver(t)
+  const told = await Promise.all(Array.from({ length: 20 }, () => ask(customer, quick.url)))
+  for (const runId of told) await untilRecorded(log, 1, customer.accountId, runId)
+  const recorded = await untilRecorded(log, told.length, customer.accountId)
+  t.same(new Set(recorded.map(event => event.data.runId)), new Set(told))
+  await service.core.projector.passed(await log.head(), 5000)
+  t.equal((await dueDeliveries(service)).length, held.length)
+  slow.answer = status(200)
+})
+
+for (const [answered, type] of [
+  [200, 'WebhookDelivered'],
+  [500, 'WebhookAttemptFailed'],
+] as const)
+  t.test(`an attempt that two make at once is recorded once: ${type}`, async t => {
+    const { folder, service, customer } = await start(t)
+    const { core } = service
+    const answers: (() => void)[] = []
+    const receiver = await startReceiver(t, response => answers.push(() => response.writeHead(answered).end()))
+    const runId = await ask(customer, receiver.url)
+    await receiver.until(1)
+
+    // One that believes that the lease has run out, like a process that was suspended for long.
+    const clock = new ManualClock(core.clock.nowMs() + MINUTE)
+    const outbound = createOutbound({ allowPrivate: true })
+    const present = new Presenter(() => service.url, core.config.usdPerCreditMicros)
+    const position = () => core.projector.position
+    const other = new WebhooksReactor({ ...core, clock, outbound, present, secretOf: () => 'whsec_AAAA' })
+    t.teardown(() => outbound.close())
+    other.start(core.projector.changes)
+    await receiver.until(2)
+    for (const answer of answers) answer()
+    await Promise.all([other.stop(), service.stop()])
+
+    t.equal(receiver.told.length, 2)
+    const { log, close } = await openFolder(folder)
+    const recorded = await webhookEvents(log, customer.accountId, runId)
+    await close()
+    t.same(
+      recorded.map(event => event.type),
+      [type],
+    )
+  })
+
+t.test('a receiver that gives no answer in time has failed', async t => {
+  const { log, customer } = hanging
+  const [event] = await untilRecorded(log, 1, customer.accountId, hangingRun)
+  t.match(event, { type: 'WebhookAttemptFailed', data: { attempt: 1, reason: /no full answer within 15000 ms/ } })
+  t.equal(silent.told.length, 1)
+})
+
+/** An address that nobody listens on. */
+async function freeAddress(): Promise<string> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise(resolve => server.close(resolve))
+  return `http://127.0.0.1:${port}/`
+}

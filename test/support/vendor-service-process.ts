@@ -1,0 +1,15 @@
+import { openCore } from '../../src/compose.ts'
+import { readConfig } from '../../src/config.ts'
+import { startServer } from '../../src/server.ts'
+import { createVendorProvider } from './vendor-provider.ts'
+
+// The service as a process of its own, whose provider is the vendor at VENDOR_URL.
+const core = await openCore(readConfig(process.env))
+const server = await startServer(core, {
+  providers: { vendor: createVendorProvider(String(process.env['VENDOR_URL'])) },
+})
+process.once('SIGTERM', async () => {
+  await server.stop()
+  await core.close()
+})
+core.logger.info({ url: server.url }, 'listening')
