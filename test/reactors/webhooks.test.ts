@@ -235,7 +235,6 @@ for (const [answered, type] of [
     const clock = new ManualClock(core.clock.nowMs() + MINUTE)
     const outbound = createOutbound({ allowPrivate: true })
     const present = new Presenter(() => service.url, core.config.usdPerCreditMicros)
-    const position = () => core.projector.position
     const other = new WebhooksReactor({ ...core, clock, outbound, present, secretOf: () => 'whsec_AAAA' })
     t.teardown(() => outbound.close())
     other.start(core.projector.changes)
