@@ -162,7 +162,8 @@ export class RunsReactor implements Starter {
     if (answer.kind !== 'submitted') return this.#end(submission.run, answer)
     await this.#record(accountId, { type: 'SubmitRun', runId, jobId: answer.jobId })
     if (mode === 'sync') return new Promise(ended => this.#jobs.follow(runId, answer.pollAfterMs, ended))
-    this.#jobs.follow(runId, answer.pollAfterMs)
+    // What is taken while the service stops is left to the next process.
+    if (!this.#stopping) this.#jobs.follow(runId, answer.pollAfterMs)
     return []
   }
 
@@ -251,7 +252,7 @@ export class RunsReactor implements Starter {
   async #takeOver(row: WatchTask): Promise<void> {
     const { runId, jobId, mode, provider } = row
     this.#parts.logger.warn({ runId, jobId }, 'a run whose process is no more is taken over')
-    if (jobId !== undefined) return this.#jobs.follow(runId, 0)
+    if (mode === 'async' && jobId !== undefined) return this.#jobs.follow(runId, 0)
     if (mode === 'async' && this.reserve(provider)) {
       this.#submit(row)
       return this.#cancelWhereWanted(row)

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Run } from '../../schemas/api/run.ts'
 import type { Client } from '../support/client.ts'
@@ -104,6 +105,26 @@ t.test('sync runs are given time to end, and are paid back when it is over', asy
     [...audit.ledgers.values()].map(ledger => ledger.balanceMicros),
     [99_000_000],
   )
+})
+
+t.test('an async run that the provider takes while the service stops is gone on with as well', async t => {
+  const place = await start(t)
+  const { vendor, service, customer } = place
+  const { body } = await customer.run(order({ workMs: 10_000, faults: [{ step: 'taken', act: 'hold' }] }))
+  await vendor.holds(1)
+  // Somebody else's run makes use of all the grace that there is.
+  const slow = customer.run(syncOrder({ workMs: 3_600_000 }))
+  while ((await customer.send<{ data: Run[] }>('/v1/runs')).body.data.length < 2);
+  const stopping = service.stop()
+  // Long enough for the stop to have begun, and well within its grace.
+  await delay(1000)
+  vendor.release()
+  await stopping
+  t.equal((await slow).body.error?.code, 'interrupted')
+
+  const next = await startNext(t, place)
+  t.equal((await findEnd(customer.at(next.url), body.run_id)).status, 'completed')
+  t.match(vendor.tally(body.run_id), { jobs: 1, cancellations: 0 })
 })
 
 t.test('queued runs wait for the next service', async t => {

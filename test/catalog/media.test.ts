@@ -1,0 +1,115 @@
+import { loadImage } from '@napi-rs/canvas'
+import { createFile, MP4BoxBuffer } from 'mp4box'
+import t, { type Test } from 'tap'
+import type { Run } from '../../schemas/api/run.ts'
+import type { Endpoint } from '../../schemas/catalog.ts'
+import { shipped } from '../../src/catalog/shipped.ts'
+import { compileFillingCheck } from '../../src/engine/validator.ts'
+import { openAccount, startService } from '../support/service.ts'
+
+type Input = Record<string, unknown>
+
+const service = await startService(t)
+const customer = await openAccount(service, { credits: 100_000, tester: true })
+
+/** What image-to-* endpoints are given: a picture of the service's own, wider than high. */
+const source = await customer.run({
+  model: 'nano-banana-2',
+  input: { prompt: 'a bay at dusk', aspect_ratio: '4:3', output_format: 'jpeg' },
+})
+
+/** A film in 4K has 2160 lines. */
+const sizeOf = (value: unknown) => Number.parseFloat(String(value)) * (String(value).endsWith('K') ? 540 : 1)
+
+/** An endpoint's first example, as short and as small as it can be asked for, with the defaults of the rest. */
+const smallest = ({ parametersSchema }: Endpoint): Input => {
+  const { properties, examples } = parametersSchema
+  const input: Input = { ...examples?.[0] }
+  const least = (name: string) => {
+    const values = properties[name]?.['enum'] as unknown[] | undefined
+    return values?.toSorted((a, b) => sizeOf(a) - sizeOf(b))[0] ?? properties[name]?.['minimum']
+  }
+  for (const name of ['duration', 'resolution']) if (properties[name]) input[name] = least(name)
+  if ('image_url' in properties) input['image_url'] = source.body.output?.url
+  compileFillingCheck(parametersSchema)(input)
+  return input
+}
+
+const fetchMedia = async ({ output }: Run): Promise<{ type: string; bytes: Buffer }> => {
+  const answer = await fetch(String(output?.url))
+  return { type: String(answer.headers.get('content-type')), bytes: Buffer.from(await answer.arrayBuffer()) }
+}
+
+const ratioOf = (input: Input): number | undefined => {
+  const [, width, height] = /^(\d+):(\d+)$/.exec(String(input['aspect_ratio'])) ?? []
+  return width ? Number(width) / Number(height) : undefined
+}
+
+/** A side may be off by a few pixels, since encoders want multiples. */
+const isNear = (t: Test, found: number, wanted: number, what: string, part = 0.03) =>
+  t.ok(Math.abs(found / wanted - 1) < part, `${what}: ${found} for ${wanted}`)
+
+const checkPicture = async (t: Test, input: Input, run: Run) => {
+  const { type, bytes } = await fetchMedia(run)
+  t.equal(type, `image/${input['output_format'] ?? 'png'}`)
+  const { width, height } = await loadImage(bytes)
+  const exact = /^(\d+)x(\d+)$/.exec(String(input['size'] ?? input['image_size']))
+  if (exact) t.same([width, height], [Number(exact[1]), Number(exact[2])])
+  else if ('width' in input) t.same([width, height], [input['width'], input['height']])
+  const ratio = ratioOf(input) ?? (input['aspect_ratio'] === 'match_input_image' ? 4 / 3 : undefined)
+  if (ratio) isNear(t, width / height, ratio, 'ratio', 0.06)
+  const [, thousands] = /^(\d+)K$/.exec(String(input['resolution'])) ?? []
+  if (thousands) isNear(t, Math.sqrt(width * height), Number(thousands) * 1024, 'side', 0.1)
+}
+
+const checkFilm = async (t: Test, input: Input, run: Run) => {
+  const { type, bytes } = await fetchMedia(run)
+  t.equal(type, 'video/mp4')
+  const file = createFile()
+  file.appendBuffer(MP4BoxBuffer.fromArrayBuffer(Uint8Array.from(bytes).buffer, 0))
+  file.flush()
+  const { videoTracks, duration, timescale } = file.getInfo()
+  t.match(videoTracks[0]?.codec, /^avc1\./)
+  isNear(t, duration / timescale, Number(input['duration'] ?? 5), 'seconds')
+  const [width, height] = [videoTracks[0]?.track_width ?? 0, videoTracks[0]?.track_height ?? 0]
+  const [, lines] = /^(\d+)p$/.exec(String(input['resolution'])) ?? []
+  if (lines) isNear(t, Math.min(width, height), Number(lines), 'lines', 0.01)
+  const ratio = ratioOf(input)
+  if (ratio) isNear(t, width / height, ratio, 'ratio')
+}
+
+const checkSound = async (t: Test, input: Input, run: Run) => {
+  const { type, bytes } = await fetchMedia(run)
+  t.equal(type, `audio/${input['output_format']}`)
+  t.equal(bytes.toString('latin1', 0, 4), input['output_format'] === 'wav' ? 'RIFF' : 'OggS')
+  if (typeof input['duration'] !== 'number' || input['output_format'] === 'wav') return
+  // The last page of an Ogg file says with which sample it ends, and the first the samples in a second (RFC 3533).
+  const last = bytes.lastIndexOf('OggS')
+  isNear(t, Number(bytes.readBigInt64LE(last + 6)) / bytes.readUInt32LE(40), input['duration'], 'seconds')
+}
+
+const checks: Record<string, (t: Test, input: Input, run: Run) => Promise<void>> = {
+  t2i: checkPicture,
+  i2i: checkPicture,
+  t2v: checkFilm,
+  i2v: checkFilm,
+  t2a: checkSound,
+  t2t: async (t, _, run) => {
+    t.ok(run.output?.text)
+  },
+}
+
+const endpoints = shipped
+  .filter(family => family.id !== 'sandbox')
+  .flatMap(family => family.endpoints.map(endpoint => ({ model: family.id, endpoint })))
+
+t.equal(endpoints.length, 53)
+for (const { model, endpoint } of endpoints)
+  t.test(`${endpoint.id} yields what it promises`, async t => {
+    const input = smallest(endpoint)
+    const { body: quote } = await customer.post<{ credits: number }>('/v1/run?dry_run=true', { model, input })
+    const { status, body } = await customer.run({ model, input }, { Prefer: 'wait=120' })
+    t.equal(status, 200)
+    t.match(body, { status: 'completed', endpoint: endpoint.id, credits_charged: quote.credits })
+    await checks[endpoint.kind]?.(t, input, body)
+  })
