@@ -161,7 +161,10 @@ export class RunsReactor implements Starter {
     if (!answer) return []
     if (answer.kind !== 'submitted') return this.#end(submission.run, answer)
     await this.#record(accountId, { type: 'SubmitRun', runId, jobId: answer.jobId })
-    if (mode === 'sync') return new Promise(ended => this.#jobs.follow(runId, answer.pollAfterMs, ended))
+    if (mode === 'sync') {
+      if (this.#lastCall.signal.aborted) return this.#end(submission.run, stopped)
+      return new Promise(ended => this.#jobs.follow(runId, answer.pollAfterMs, ended))
+    }
     // What is taken while the service stops is left to the next process.
     if (!this.#stopping) this.#jobs.follow(runId, answer.pollAfterMs)
     return []
