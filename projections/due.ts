@@ -92,7 +92,7 @@ const deliver = (
 ): DueRow | undefined => {
   const accountId = accountOf(event)
   if (!accountId) return undefined
-  const queue = queues.deliver + encodeURIComponent(new URL(url).host)
+  const queue = queues.deliver + hostOf(url)
   return {
     task: 'deliver-webhook',
     queue,
@@ -103,6 +103,9 @@ const deliver = (
     attempt: 1,
   }
 }
+
+/** Whatever stands in the log must find a place, and a place has no room for more. */
+const hostOf = (url: string) => encodeURIComponent((URL.canParse(url) ? new URL(url).host : '').slice(0, 260))
 
 const again = (row: DeliverTask, { data }: RecordedOf<'WebhookAttemptFailed'>): DueRow | undefined =>
   data.nextAttemptAt === undefined ? undefined : { ...row, dueAt: data.nextAttemptAt, attempt: data.attempt + 1 }

@@ -7,9 +7,18 @@ export const runs: Projection<'runs'> = {
   view: 'runs',
   keys: event => {
     const accountId = accountOf(event)
-    return accountId && 'runId' in event.data && !event.type.startsWith('Webhook')
-      ? [runKey(accountId, event.data.runId)]
-      : []
+    if (!accountId) return []
+    switch (event.type) {
+      case 'CreditsDebited':
+      case 'CreditsRefunded':
+      case 'RunQueued':
+      case 'RunStarted':
+      case 'RunCompleted':
+      case 'RunFailed':
+        return [runKey(accountId, event.data.runId)]
+      default:
+        return []
+    }
   },
   evolve: (row, event) => {
     const known = row && { ...row, revision: event.revision }
@@ -43,6 +52,10 @@ export const runs: Projection<'runs'> = {
     byRequest: row => row.request && requestPlaces(row.accountId, row.request.key) + row.runId,
   },
 }
+
+/** A failure and its refund are one append, of which the views may for a moment have the first event only. */
+export const hasEnded = ({ status, refundedMicros }: RunRow) =>
+  status === 'completed' || (status === 'failed' && refundedMicros !== undefined)
 
 /** An account's runs lie together, so that nobody finds one who does not know whose it is. */
 export const runKey = (accountId: string, runId: string) => `${accountId}/${runId}`

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { OneOf } from './primitives.ts'
+import { MIN_MASTER_SECRET_LENGTH, OneOf } from './primitives.ts'
 
 /** Every environment variable that the service reads. Values are text; numbers and defaults are filled in before the check. */
 export const Environment = Type.Object({
@@ -32,7 +32,7 @@ export const Environment = Type.Object({
   ),
   MASTER_SECRET: Type.Optional(
     Type.String({
-      minLength: 32,
+      minLength: MIN_MASTER_SECRET_LENGTH,
       description: 'What the webhook secrets of accounts are derived from; kept in DATA_DIR/master-secret if unset',
     }),
   ),

@@ -58,6 +58,9 @@ export const MAX_REASON_LENGTH = 200
 /** Active keys of one account. They are held in the account's state, which must stay bounded. */
 export const MAX_ACTIVE_KEYS = 100
 
+/** Characters of the secret from which others are derived. */
+export const MIN_MASTER_SECRET_LENGTH = 32
+
 /** Bytes of `metadata` and `input` as JSON text, and of a whole request body with its depth. */
 export const MAX_METADATA_BYTES = 16 * 1024
 export const MAX_INPUT_BYTES = 256 * 1024

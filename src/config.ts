@@ -35,8 +35,8 @@ export const readConfig = (variables: Record<string, string | undefined>): Confi
   const faults = check(values).map(({ path, message }) => {
     const name = path.slice(1)
     // A secret that is too short may still be one.
-    const given = name.endsWith('_SECRET') ? 'is not' : `is ${JSON.stringify(variables[name])}`
-    return `${name} ${message}, but ${given}. ${describe(name)}.`
+    const given = name.endsWith('_SECRET') ? '' : `, but is ${JSON.stringify(variables[name])}`
+    return `${name} ${message}${given}. ${describe(name)}.`
   })
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))
   return toConfig(values as Environment)

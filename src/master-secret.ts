@@ -1,14 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Config } from './config.ts'
+import { MIN_MASTER_SECRET_LENGTH } from '../schemas/primitives.ts'
+import { type Config, ConfigError } from './config.ts'
 
 /** The secret that others are derived from. Where none is given, it is made once and kept in a file for the owner's eyes. */
 export const readMasterSecret = (source: Config['masterSecret']): string => {
   if (source.kind === 'given') return source.secret
   const { path } = source
   try {
-    return readFileSync(path, 'utf8')
+    return check(readFileSync(path, 'utf8'), path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
@@ -24,5 +25,11 @@ export const readMasterSecret = (source: Config['masterSecret']): string => {
   } finally {
     unlinkSync(own)
   }
-  return readFileSync(path, 'utf8')
+  return check(readFileSync(path, 'utf8'), path)
+}
+
+/** With an empty secret anybody could sign. */
+const check = (secret: string, path: string): string => {
+  if (secret.length >= MIN_MASTER_SECRET_LENGTH) return secret
+  throw new ConfigError(`${path} holds no secret. Restore it, or delete it and give receivers their new secrets.`)
 }

@@ -22,7 +22,10 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
   let url = publicUrl ?? ''
   const service = await openService(core, () => url, substitutes)
   const published = await publishShipped(core.log, core.clock, shipped, error =>
-    core.logger.warn({ err: error }, 'a family that ships is not published; see "tollgate catalog diff"'),
+    core.logger.warn(
+      { err: error },
+      'a family that ships is left out, since one of yours has its name; see "tollgate catalog diff"',
+    ),
   )
   await core.projector.passed(published, CATCH_UP_MS)
   // Only now is there somebody to answer. The port, and with it the address, is known when it is listened on.

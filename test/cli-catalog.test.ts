@@ -121,6 +121,19 @@ t.test('catalog diff and publish: a file changes what it names, until it is take
   t.equal(await operator.text(t, 'catalog', 'diff'), 'Nothing differs.\n')
 })
 
+t.test('what export prints can be published: it is then held by hand, and nothing else about it changes', async t => {
+  const { operator, write } = await start(t)
+  const exported = await operator.text(t, 'catalog', 'export', 'gpt-5-mini')
+  t.same(JSON.parse(exported), [shippedFamily('gpt-5-mini')])
+  const file = await write(JSON.parse(exported))
+  t.same(await operator.json(t, 'catalog', 'diff', file), [
+    { family: 'gpt-5-mini', change: 'revise', place: 'by hand', from: 'false', to: 'true' },
+  ])
+  t.same(await operator.json(t, 'catalog', 'publish', file), [{ family: 'gpt-5-mini', change: 'revise' }])
+  t.equal(await operator.text(t, 'catalog', 'diff', file), 'Nothing differs.\n')
+  t.match(await operator.refused(t, 'catalog', 'export', 'gpt-6'), /no such family on offer/)
+})
+
 t.test('runs that were accepted keep their price and their endpoint', async t => {
   const jobs: Job[] = []
   let open = () => {}
@@ -185,9 +198,9 @@ t.test('a file that cannot be published changes nothing, and it is said what is 
   ])
   const { name: _, ...nameless } = family()
   const wrong: [content: unknown, message: RegExp][] = [
-    ['{ "id": ', /cannot be read as JSON/],
-    ['[7]', /holds no families: \/0 /],
-    [nameless, /holds no families: \/0\/name is required/],
+    ['{ "id": ', /is not JSON: /],
+    ['[7]', /is not a family or a list of them: \/0 /],
+    [nameless, /is not a family or a list of them: \/0\/name is required/],
     [unpriced, /the price depends on num_images, which is not a parameter/],
     [incomplete, /size L has no multiplier/],
     // The first of them is as it should be, and must not be published without the second.
@@ -197,6 +210,9 @@ t.test('a file that cannot be published changes nothing, and it is said what is 
   const refused = async (content: unknown, message: RegExp) =>
     t.match(await operator.refused(t, 'catalog', 'publish', await write(content)), message)
   await Promise.all(wrong.map(([content, message]) => refused(content, message)))
-  t.match(await operator.refused(t, 'catalog', 'diff', '/nowhere/families.json'), /cannot be read as JSON: ENOENT/)
+  t.match(
+    await operator.refused(t, 'catalog', 'diff', '/nowhere/families.json'),
+    /There is no file \/nowhere\/families.json/,
+  )
   t.same(await catalogEvents(service), before)
 })

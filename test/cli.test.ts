@@ -121,7 +121,7 @@ t.test('catalog list: what is published, for testers too', async t => {
   const [families, shown] = await Promise.all([json(t, 'catalog', 'list'), text(t, 'catalog', 'list')])
   const tester = await openAccount(service, { tester: true })
   t.same({ object: 'list', data: families }, (await tester.send('/v1/models')).body)
-  t.match(shown, /nano-banana-2 +image +public +t2i +10 – 81\.5/)
+  t.match(shown, /nano-banana-2 +image +public +t2i, i2i +10 – 81\.5/)
 })
 
 t.test('views verify and rebuild: a changed row is found and mended, while the service answers', async t => {

@@ -38,6 +38,16 @@ export const catalogCommand = (): Command => {
     })
 
   command
+    .command('export [family]')
+    .description('prints one family, or all, as JSON in the form that "diff" and "publish" take')
+    .action(async familyId => {
+      const families = await withCore(async core => [...(await editorOf(core).state()).families.values()])
+      const found = families.filter(family => familyId === undefined || family.id === familyId)
+      if (familyId !== undefined && found.length === 0) throw OperatorError.of({ code: 'family_not_found' })
+      console.log(JSON.stringify(found, null, 2))
+    })
+
+  command
     .command('diff [file]')
     .description(
       'shows what "publish" would change: to what ships with this version, or to the families of a JSON file',
@@ -67,7 +77,9 @@ export const catalogCommand = (): Command => {
 
   command
     .command('withdraw <family>')
-    .description('takes a family off the catalog for good; runs that were accepted go on')
+    .description(
+      'takes a family off the catalog, until "publish" without a file takes it back; runs that were accepted go on',
+    )
     .option('--json', 'print JSON')
     .action(async (familyId, options) => {
       const withdrawal = { type: 'WithdrawFamily', familyId, byHand: true } as const
@@ -92,10 +104,12 @@ const readFamilies = async (path: string): Promise<Family[]> => {
   const families = await readFile(path, 'utf8')
     .then(text => [JSON.parse(text)].flat())
     .catch(error => {
-      throw new OperatorError(`${path} cannot be read as JSON: ${error.message}`)
+      throw new OperatorError(
+        error.code === 'ENOENT' ? `There is no file ${path}.` : `${path} is not JSON: ${error.message}`,
+      )
     })
   const [fault] = checkFamilies(families)
-  if (fault) throw new OperatorError(`${path} holds no families: ${fault.path} ${fault.message}.`)
+  if (fault) throw new OperatorError(`${path} is not a family or a list of them: ${fault.path} ${fault.message}.`)
   return families
 }
 
@@ -109,10 +123,14 @@ const summarize = (change: CatalogCommand) => ({ family: idOf(change), change: v
 const describe = (state: CatalogState, change: CatalogCommand): Record<string, unknown>[] => {
   if (change.type !== 'ReviseFamily') return [{ ...summarize(change), place: null, from: null, to: null }]
   const before = state.families.get(change.family.id)
-  return microdiff(before ?? {}, change.family).map(difference => ({
+  const isByHand = state.byHand.has(change.family.id)
+  const hand = { ...summarize(change), place: 'by hand', from: String(isByHand), to: String(!isByHand) }
+  const changesHands = isByHand !== (change.byHand ?? false)
+  const places = microdiff(before ?? {}, change.family).map(difference => ({
     ...summarize(change),
     place: difference.path.join('.'),
     from: 'oldValue' in difference ? JSON.stringify(difference.oldValue) : null,
     to: 'value' in difference ? JSON.stringify(difference.value) : null,
   }))
+  return changesHands ? [...places, hand] : places
 }

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { runKey } from '../../projections/runs.ts'
 import type { WebhookRow } from '../../schemas/views.ts'
+import { webhookUrlFault } from '../domain/webhook-url.ts'
 import { parseRunId } from '../engine/ids.ts'
 import { OperatorError } from '../engine/operator-error.ts'
 import { BY_KEY } from '../ports/view-store.ts'
@@ -76,9 +77,9 @@ const show = (row: WebhookRow) => ({
 })
 
 const checkUrl = (text: string): string => {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return text
-  throw new OperatorError(`${JSON.stringify(text)} is not an http or https URL.`)
+  const fault = webhookUrlFault(text)
+  if (fault) throw new OperatorError(`${JSON.stringify(text)} cannot be told: it ${fault}.`)
+  return text
 }
 
 const positive = (text: string): number => {

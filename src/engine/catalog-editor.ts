@@ -66,13 +66,12 @@ export const publishShipped = async (
 ): Promise<Position> => {
   const editor = new CatalogEditor(log, clock)
   const cause = { actor: { kind: 'service' } } as const
-  const commands = differences(await editor.state(), shipped)
   try {
-    return (await editor.apply(commands, cause)).position
+    return (await editor.apply(differences(await editor.state(), shipped), cause)).position
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
   }
-  for (const command of commands)
+  for (const command of differences(await editor.state(), shipped))
     await editor.apply([command], cause).catch(error => {
       if (!(error instanceof OperatorError)) throw error
       leftOut(error)

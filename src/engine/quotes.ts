@@ -3,6 +3,7 @@ import type { Endpoint, Receipt } from '../../schemas/catalog.ts'
 import { type AccountId, MAX_INPUT_BYTES, MAX_METADATA_BYTES } from '../../schemas/primitives.ts'
 import { chooseEndpoint } from '../domain/catalog/choose-endpoint.ts'
 import { price } from '../domain/catalog/pricing.ts'
+import { webhookUrlFault } from '../domain/webhook-url.ts'
 import { ApiError } from './api-error.ts'
 import type { Catalog } from './catalog.ts'
 import type { Reads } from './reads.ts'
@@ -78,13 +79,7 @@ const boundedJson = (path: string, value: object, limit: number): string => {
 }
 
 const checkWebhookUrl = (text: string) => {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  const fault =
-    url?.protocol !== 'http:' && url?.protocol !== 'https:'
-      ? 'must be an http or https URL'
-      : url.username || url.password
-        ? 'must not hold a user name or a password, since it is recorded'
-        : undefined
+  const fault = webhookUrlFault(text)
   if (fault)
     throw new ApiError('invalid_request', `webhook_url ${fault}.`, {
       errors: [{ path: '/webhook_url', message: fault }],

@@ -1,5 +1,5 @@
 import { filter, type Observable } from 'rxjs'
-import { requestPlaces, runKey, runs as runView } from '../../projections/runs.ts'
+import { hasEnded, requestPlaces, runKey, runs as runView } from '../../projections/runs.ts'
 import type { AccountEvent } from '../../schemas/account-events.ts'
 import type { RunRequest } from '../../schemas/api/run.ts'
 import type { AccountId, KeyId, RunId } from '../../schemas/primitives.ts'
@@ -62,6 +62,9 @@ export interface RunAnswer {
 
 /** How long the answer to a sync run is held when the client does not say. */
 const SYNC_WAIT_MS = 60_000
+
+/** How often whoever follows a run looks for themselves, in case a change was not told. */
+const LOOK_AGAIN_MS = 60_000
 
 /** How long the answer to a cancellation waits for the provider to stop. */
 const CANCEL_WAIT_MS = 5_000
@@ -140,7 +143,7 @@ export class Runs {
   onProgress(runId: RunId, listener: (progress: number) => void): () => void {
     const subscription = this.#parts.starter.progress
       .pipe(filter(told => told.runId === runId))
-      .subscribe(told => listener(told.progress))
+      .subscribe(told => listener(Math.round(told.progress * 1000) / 1000))
     return () => subscription.unsubscribe()
   }
 
@@ -171,7 +174,7 @@ export class Runs {
     const { watch } = this.#parts
     let shown: number | undefined
     while (!signal.aborted && !watch.closed) {
-      const waiting = watch.begin('runs', runKey(accountId, runId), SYNC_WAIT_MS, signal)
+      const waiting = watch.begin('runs', runKey(accountId, runId), LOOK_AGAIN_MS, signal)
       try {
         const row = await this.#see(accountId, runId)
         if (row.revision !== shown) yield row
@@ -236,10 +239,6 @@ export class Runs {
 
 /** Image and text come while the client waits; for the rest it is told to come again. */
 const defaultWaitMs = ({ mode }: RunRow) => (mode === 'sync' ? SYNC_WAIT_MS : 0)
-
-/** A failure and its refund are one append, of which the views may for a moment have the first event only. */
-export const hasEnded = ({ status, refundedMicros }: RunRow) =>
-  status === 'completed' || (status === 'failed' && refundedMicros !== undefined)
 
 const causeOf = ({ keyId, requestId }: Asker): Cause => ({ actor: { kind: 'key', keyId }, requestId })
 

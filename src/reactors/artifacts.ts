@@ -6,8 +6,10 @@ import type { ObjectStore } from '../ports/object-store.ts'
 import type { Outbound } from '../ports/outbound.ts'
 import type { Done, Media } from '../ports/provider.ts'
 
-/** The largest result that is copied from a provider's address, and how long that may take. */
-const MAX_COPY_BYTES = 512 * 1024 * 1024
+/** The largest result that is copied from a provider's address: a minute of film in 4K. It is held in memory, and many at once. */
+const MAX_COPY_BYTES = 128 * 1024 * 1024
+
+/** How long such a copy may take. */
 const COPY_TIMEOUT_MS = 120_000
 
 /** Puts what providers have made into the object store. */

@@ -10,7 +10,7 @@ import type { ViewStore } from '../ports/view-store.ts'
 import { broken, cancelled, timedOut } from './failures.ts'
 import { CALL_TIMEOUT_MS, callWithin } from './provider-call.ts'
 
-/** A provider may set the pace within these bounds. */
+/** A provider may set the pace within these bounds: not so fast that it is flooded, nor so slow that a client wonders. */
 const MIN_POLL_MS = 100
 const MAX_POLL_MS = 60_000
 
@@ -20,7 +20,10 @@ const TICK_MS = 100
 /** How long to wait after a poll that was not answered; then twice as long each time. */
 const BACK_OFF_MS = 1_000
 
-/** Polls to one provider at a time. */
+/** How often a provider that does not stop a job is asked again: it may only not have been there. */
+const CANCEL_AGAIN_MS = 30_000
+
+/** Polls to one provider at a time, beside as many submissions: a poll is quick, and none needs more. */
 const POLLS_PER_PROVIDER = 64
 
 interface Parts {
@@ -43,8 +46,8 @@ interface Followed {
   pollAtMs: number
   failures: number
   asking: boolean
-  /** The provider was asked to stop the job. */
-  cancelling?: boolean
+  /** When the provider was asked to stop the job. */
+  cancelAskedMs?: number
   /** What the run comes to, whatever the provider may still say. */
   ending?: Failed
   /** Ends the poll that is under way. */
@@ -159,7 +162,7 @@ export class Jobs {
       this.#cancel(provider, job).catch(error => logger.warn({ err: error, runId }, 'a late job was not stopped'))
       return timedOut(timeoutMs)
     }
-    if (row.cancelRequested) this.#cancelOnce(provider, job, followed)
+    if (row.cancelRequested) this.#askToStop(provider, job, followed)
     if (followed.ending) return followed.ending
     const stop = new AbortController()
     followed.interrupt = () => stop.abort()
@@ -187,9 +190,10 @@ export class Jobs {
   }
 
   /** The job is asked after meanwhile: it may end in its own way, and goes on where it cannot be stopped. */
-  #cancelOnce(provider: Provider, job: SubmittedJob, followed: Followed) {
-    if (followed.cancelling) return
-    followed.cancelling = true
+  #askToStop(provider: Provider, job: SubmittedJob, followed: Followed) {
+    const nowMs = performance.now()
+    if (followed.cancelAskedMs !== undefined && nowMs - followed.cancelAskedMs < CANCEL_AGAIN_MS) return
+    followed.cancelAskedMs = nowMs
     this.#cancel(provider, job).then(
       () => this.#end(followed, cancelled),
       error => this.#parts.logger.warn({ err: error, runId: job.runId }, 'a provider did not stop a job'),

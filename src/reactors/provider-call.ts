@@ -1,4 +1,7 @@
-/** How long a provider may take to answer that a job is taken, how far it is, or that it is given up. */
+/**
+ * How long a provider may take to answer that a job is taken, how far it is, or that it is given up: several times what those that
+ * work take, and short enough that one that hangs is noticed well within a run's time.
+ */
 export const CALL_TIMEOUT_MS = 30_000
 
 /**

@@ -15,7 +15,7 @@ import type { Failed, Outcome, Provider } from '../ports/provider.ts'
 import type { RowChange, ViewStore } from '../ports/view-store.ts'
 import type { Artifacts } from './artifacts.ts'
 import { DueLoop } from './due-loop.ts'
-import { lost, stopped } from './failures.ts'
+import { cancelled, lost, stopped } from './failures.ts'
 import { type EndedRun, Jobs } from './jobs.ts'
 import { Leases } from './leases.ts'
 import { Submission } from './submission.ts'
@@ -253,15 +253,13 @@ export class RunsReactor implements Starter {
    * its id. Of a sync one the provider may have been paid, but the client was not served.
    */
   async #takeOver(row: WatchTask): Promise<void> {
-    const { runId, jobId, mode, provider } = row
+    const { runId, jobId, mode, provider, cancelRequested } = row
     this.#parts.logger.warn({ runId, jobId }, 'a run whose process is no more is taken over')
     if (mode === 'async' && jobId !== undefined) return this.#jobs.follow(runId, 0)
-    if (mode === 'async' && this.reserve(provider)) {
-      this.#submit(row)
-      return this.#cancelWhereWanted(row)
-    }
-    // Without a free slot an async run is left to the next look.
     if (mode === 'sync') await this.#end(row, lost)
+    else if (cancelRequested) await this.#end(row, cancelled)
+    else if (this.reserve(provider)) return void this.#submit(row)
+    // Without a free slot it is left to the next look.
     this.#leases.release(runId)
   }
 

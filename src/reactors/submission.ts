@@ -28,15 +28,17 @@ export class Submission {
     this.#parts = parts
   }
 
-  /** Resolves to undefined when it was stopped and can be gone on with. Never rejects. */
+  /** Resolves to undefined when it was stopped, and another process can submit it again. Never rejects. */
   async answer(): Promise<Outcome | Submitted | undefined> {
     const { startedAt, timeoutMs } = this.run
+    const leftMs = Date.parse(startedAt) + timeoutMs - this.#parts.clock.nowMs()
+    // One that was taken over may have no time left, and its work must not be bought then.
+    if (leftMs <= 0) return timedOut(timeoutMs)
     const { signal } = this.#abort
     const ended = new Promise<Failed | undefined>(resolve => {
       signal.addEventListener('abort', () => resolve(this.#ending), { once: true })
     })
-    const leftMs = Date.parse(startedAt) + timeoutMs - this.#parts.clock.nowMs()
-    const deadline = setTimeout(() => this.#end(timedOut(timeoutMs)), Math.max(0, leftMs))
+    const deadline = setTimeout(() => this.#end(timedOut(timeoutMs)), leftMs)
     // A pause that ends early rejects, and then the submission has ended already.
     const asked = this.#ask().catch(() => broken)
     return Promise.race([ended, asked]).finally(() => clearTimeout(deadline))

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { Observable } from 'rxjs'
 import { queues } from '../../projections/due.ts'
-import { runKey } from '../../projections/runs.ts'
+import { hasEnded, runKey } from '../../projections/runs.ts'
 import type { WebhookEvent } from '../../schemas/api/webhook.ts'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import type { DeliverTask, RunRow } from '../../schemas/views.ts'
@@ -24,7 +24,10 @@ import { Leases } from './leases.ts'
 const SLOTS_PER_HOST = 64
 const SLOTS = 512
 
-/** A receiver that takes longer has failed. */
+/** More than are recorded while the views are behind. */
+const MAX_RECORDED = 50_000
+
+/** A receiver that takes longer has failed: Standard Webhooks asks for 15 to 30 s. */
 const TIMEOUT_MS = 15_000
 
 /** How often due deliveries are looked for when nothing says that there are some. */
@@ -58,7 +61,7 @@ export class WebhooksReactor {
   readonly #working = new Map<RunId, Promise<void>>()
   readonly #taken = new Map<string, number>()
   /** When the attempts that were recorded last were due. */
-  readonly #recorded = new LRUCache<RunId, string>({ max: SLOTS * 100 })
+  readonly #recorded = new LRUCache<RunId, string>({ max: MAX_RECORDED })
   #stopped = false
 
   constructor(parts: Parts) {
@@ -119,8 +122,7 @@ export class WebhooksReactor {
     const { accountId, runId, attempt } = task
     const { reads, logger } = this.#parts
     const run = await reads.get('runs', runKey(accountId, runId))
-    // A failure and its refund are one append, of which the views may for a moment have the first event only.
-    if (!run || (run.status === 'failed' && run.refundedMicros === undefined)) return
+    if (!run || !hasEnded(run)) return
     const outcome = await this.#attempt(task, run)
     // That the stop has cut a connection says nothing of the receiver.
     if (this.#stopped && !outcome.delivered) return

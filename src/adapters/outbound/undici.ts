@@ -4,8 +4,8 @@ import { Agent, buildConnector, type Dispatcher } from 'undici'
 import { type Outbound, OutboundError } from '../../ports/outbound.ts'
 import { isPublicAddress, isPublicHost } from './public-address.ts'
 
-/** One receiver that is slow holds no more sockets than this; its other requests wait, within their time. */
-const CONNECTIONS_PER_ORIGIN = 16
+/** As many as deliveries are made to one host at a time: a request that waits for a connection uses up its own time. */
+const CONNECTIONS_PER_ORIGIN = 64
 
 /** A burst to one receiver shares its connections. What is idle for longer is closed, so that DNS is soon asked again. */
 const KEEP_ALIVE_MS = 4_000

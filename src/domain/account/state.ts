@@ -1,7 +1,7 @@
 import { Map as ImmutableMap, OrderedMap } from 'immutable'
 import type { AccountId, KeyId, RunId } from '../../../schemas/primitives.ts'
 
-/** An account, folded from its events. It stays bounded: a finished run and a revoked key leave it. */
+/** An account, folded from its events. It stays bounded: a finished run leaves it once its receiver was told, and a revoked key. */
 export interface AccountState {
   /** Undefined until the account is opened. */
   accountId: AccountId | undefined

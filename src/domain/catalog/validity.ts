@@ -5,7 +5,7 @@ import { pricedParameters } from './pricing.ts'
 export const findFault = (family: Family, others: Family[]): string | undefined => {
   const taken = new Set(others.flatMap(other => [other.id, ...other.aliases]))
   const clash = [family.id, ...family.aliases].find(name => taken.has(name))
-  if (clash) return `the name ${clash} belongs to another family`
+  if (clash) return `${family.id}: the name ${clash} belongs to another family`
   if (new Set(family.endpoints.map(endpoint => endpoint.kind)).size < family.endpoints.length)
     return `${family.id} has two endpoints of one kind`
   for (const endpoint of family.endpoints) {

@@ -1,15 +1,17 @@
 import type Router from '@koa/router'
 import { createSession } from 'better-sse'
+import { hasEnded } from '../../../projections/runs.ts'
 import { ApiError } from '../../engine/api-error.ts'
 import { parseRunId } from '../../engine/ids.ts'
 import type { Presenter } from '../../engine/present.ts'
-import { hasEnded, type Runs } from '../../engine/runs.ts'
+import type { Runs } from '../../engine/runs.ts'
 import type { Middleware, RequestState } from '../context.ts'
 import { goneSignal } from '../gone.ts'
 
 /**
  * A run's changes as server-sent events, until it has ended. Each `run` event holds the run as it is then; its id is the
- * revision of what changed it, so that a client that comes back with `Last-Event-ID` is told only what is new.
+ * revision of what changed it, so that a client that comes back with `Last-Event-ID` is told only what is new. Between them,
+ * `progress` events tell how far it is, where the provider says so.
  */
 export const runEventRoutes = (router: Router<RequestState>, keyed: Middleware, runs: Runs, present: Presenter) => {
   router.get('/v1/runs/:id/events', keyed, async ctx => {

@@ -11,7 +11,7 @@ const umbra = family('umbra')
 const faulty = family('lumen', { aliases: ['umbra'] })
 const byHand = (event: CatalogEvent) => ({ ...event, data: { ...event.data, byHand: true } }) as CatalogEvent
 const byHandCommand = (command: CatalogCommand): CatalogCommand => ({ ...command, byHand: true })
-const clash = { message: 'the name umbra belongs to another family' }
+const clash = { message: 'lumen: the name umbra belongs to another family' }
 
 t.test('a family is published once', async () => {
   given(catalog).when(publish(lumen)).then(published(lumen))

@@ -24,7 +24,10 @@ t.test('a name means one family', async t => {
     [{ aliases: ['shade'] }, 'shade'],
   ]
   for (const [differences, name] of clashes)
-    t.equal(findFault(family('lumen', differences), others), `the name ${name} belongs to another family`)
+    t.equal(
+      findFault(family('lumen', differences), others),
+      `${differences.id ?? 'lumen'}: the name ${name} belongs to another family`,
+    )
 })
 
 t.test('an endpoint is the only one of its kind, and is named after it', async t => {

@@ -51,7 +51,7 @@ export class Jobs {
     if (known) return known
     const abort = new AbortController()
     const progress = new Float32Array(new SharedArrayBuffer(Float32Array.BYTES_PER_ELEMENT))
-    const result = this.#produce(job, abort.signal, progress)
+    const result = this.#produce(job, abort.signal, progress).catch((): Outcome => unmade)
     const running: Running = { progress, abort, result, hasEnded: false }
     this.#running.set(job.runId, running)
     const end = () => this.#keepForAWhile(job.runId, running)
@@ -67,6 +67,9 @@ export class Jobs {
     setTimeout(forget, RESULT_KEPT_MS).unref()
   }
 }
+
+/** A job that breaks has ended: to ask for it anew would break it again. */
+const unmade: Outcome = { kind: 'failed', code: 'provider_error', message: 'The sandbox could not make this.' }
 
 /** The same for the same run in every process, so that nothing needs to be remembered for it. */
 export const jobIdOf = ({ runId }: Job) => `sandbox-${runId}`
