@@ -169,12 +169,14 @@ export class Jobs {
     try {
       const poll = async (signal: AbortSignal) => provider.poll?.(job, signal)
       const answer = await this.#limitOf(name)(async () => {
-        // By the time its turn comes, a job may be somebody else's.
-        return this.#followed.has(runId) ? callWithin(Math.min(CALL_TIMEOUT_MS, leftMs), poll, stop.signal) : undefined
+        // By the time its turn comes, a job may be somebody else's, or have ended.
+        return this.#followed.has(runId) && !followed.ending
+          ? callWithin(Math.min(CALL_TIMEOUT_MS, leftMs), poll, stop.signal)
+          : undefined
       })
       // A job may say of itself that it was given up.
       if (answer?.kind === 'failed' && row.cancelRequested) return cancelled
-      if (answer?.kind !== 'working') return answer
+      if (answer?.kind !== 'working') return answer ?? followed.ending
       if (answer.progress !== undefined) progressed(runId, answer.progress)
       this.#askAgain(followed, Math.min(answer.pollAfterMs, leftMs))
       followed.failures = 0

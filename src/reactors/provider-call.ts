@@ -13,6 +13,7 @@ export const callWithin = async <Answer>(
   call: (signal: AbortSignal) => Promise<Answer>,
   stop?: AbortSignal,
 ): Promise<Answer> => {
+  stop?.throwIfAborted()
   const abort = new AbortController()
   let giveUp: (error: Error) => void = () => undefined
   const givenUp = new Promise<never>((_, reject) => {

@@ -118,6 +118,21 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
           )
       })
 
+    t.test('a commit that cannot be made leaves nothing behind', async t => {
+      const { store } = await open(t)
+      await store.commit(batch(undefined, 1, colours(['a'])))
+      const { rows, entries } = batch(1, 2, colours(['b']))
+      const impossible = { view: 'fruit', index: 'byName', place: 'x'.repeat(5000), key: 'b' }
+      await t.rejects(
+        store.commit({ from: checkpointAt(1), to: checkpointAt(2), rows, entries: [...entries, impossible] }),
+      )
+      t.same(await placesOf(store), ['a'])
+      t.equal(await store.get('fruit', 'b'), undefined)
+      t.same(await store.checkpoint(), checkpointAt(1))
+      await store.commit({ from: checkpointAt(1), to: checkpointAt(2), rows, entries })
+      t.same(await placesOf(store), ['a', 'b'])
+    })
+
     t.test('one index does not run into the next', async t => {
       const { store } = await open(t)
       const rows = [{ view: 'fruit', key: 'apple', row: { colour: 'red' } }]

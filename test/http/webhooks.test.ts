@@ -153,6 +153,8 @@ t.test('an address that cannot be one of a receiver is refused before anything i
     'http://',
     '',
     `https://example.com/${'x'.repeat(2048)}`,
+    'http://user:secret@example.com/',
+    `http://${'a'.repeat(1900)}/`,
     7,
     null,
   ]

@@ -22,14 +22,17 @@ const USER_AGENT = 'Tollgate'
 export interface OutboundOptions {
   /** Lets requests reach addresses that are not public. For development only. */
   allowPrivate: boolean
-  /** What a name resolves to; the system's answer unless given. */
+  /** What a name resolves to; the DNS's answer unless given, or the system's where private addresses are allowed. */
   lookup?: Lookup
 }
 
 export type Lookup = (host: string) => Promise<LookupAddress[]>
 
 /** Requests through undici, held to public addresses where the connection is made. */
-export const createOutbound = ({ allowPrivate, lookup = systemLookup }: OutboundOptions): Outbound => {
+export const createOutbound = ({
+  allowPrivate,
+  lookup = allowPrivate ? systemLookup : dnsLookup,
+}: OutboundOptions): Outbound => {
   const agent = new Agent({
     connect: allowPrivate ? connector(lookup) : publicConnector(lookup),
     connections: CONNECTIONS_PER_ORIGIN,
@@ -63,7 +66,25 @@ export const createOutbound = ({ allowPrivate, lookup = systemLookup }: Outbound
   }
 }
 
+/** As the machine resolves names, with its hosts file. It takes a thread while it waits, of which there are few. */
 const systemLookup: Lookup = host => dns.lookup(host, { all: true })
+
+/** How long a name server may take, and how often it is asked. */
+const DNS_TIMEOUT_MS = 2_500
+const DNS_TRIES = 2
+
+const resolver = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES })
+
+/** As the DNS resolves names. It takes no thread, so that names whose servers hang hold up no others. */
+const dnsLookup: Lookup = async host => {
+  const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  const found = [
+    ...(v4.status === 'fulfilled' ? v4.value.map(address => ({ address, family: 4 })) : []),
+    ...(v6.status === 'fulfilled' ? v6.value.map(address => ({ address, family: 6 })) : []),
+  ]
+  if (found.length === 0 && v4.status === 'rejected') throw v4.reason
+  return found
+}
 
 const publicConnector = (lookup: Lookup): buildConnector.connector => {
   const connect = connector(publicOnly(lookup))

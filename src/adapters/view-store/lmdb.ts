@@ -35,13 +35,16 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
 
   const get = <Row>(view: string, key: string) => rows.get(rowAddress(view, key)) as Row | undefined
 
+  /** All of a write, or nothing: a plain transaction of the library keeps what was put before an exception. */
+  const atOnce = (write: () => void): Promise<void> => root.childTransaction(write)
+
   /** Runs inside the write transaction, where no other process can write. */
   const expectCheckpoint = (from: Checkpoint | undefined) => {
     if (meta.get(CHECKPOINT)?.eventId !== from?.eventId) throw new CheckpointMoved('another projector was there first')
   }
 
   const commit = async (batch: Batch) => {
-    await root.transaction(() => {
+    await atOnce(() => {
       expectCheckpoint(batch.from)
       for (const { view, key, row } of batch.rows) {
         if (row) rows.put(rowAddress(view, key), row)
@@ -119,7 +122,7 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
     },
 
     repair: async (changes, at) => {
-      await root.transaction(() => {
+      await atOnce(() => {
         expectCheckpoint(at)
         for (const { address, value } of changes) {
           const inRows = address.startsWith(ROWS)

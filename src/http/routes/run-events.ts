@@ -19,6 +19,10 @@ export const runEventRoutes = (router: Router<RequestState>, keyed: Middleware, 
     const runId = parseRunId(String(ctx.params['id']))
     const row = runId && (await runs.find(accountId, runId))
     if (!row) throw new ApiError('run_not_found', 'There is no such run.')
+    if (ctx.method === 'HEAD') {
+      ctx.status = 200
+      return
+    }
     let told = ctx.get('Last-Event-ID')
     if (hasEnded(row) && String(row.revision) === told) {
       // A browser comes back whenever a stream ends; this tells it that there is nothing more.

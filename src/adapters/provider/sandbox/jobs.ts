@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { RunId } from '../../../../schemas/primitives.ts'
 import type { Job, Outcome, Submitted, Working } from '../../../ports/provider.ts'
 
@@ -18,6 +19,7 @@ interface Running {
 export class Jobs {
   readonly #produce: Produce
   readonly #running = new Map<RunId, Running>()
+  readonly #cancelled = new LRUCache<RunId, true>({ max: MAX_CANCELLED })
 
   constructor(produce: Produce) {
     this.#produce = produce
@@ -30,13 +32,16 @@ export class Jobs {
 
   /** The result, which is handed out once, or how far the job is. */
   async poll(job: Job): Promise<Outcome | Working> {
+    if (this.#cancelled.has(job.runId)) return cancelled
     const running = this.#find(job)
     if (!running.hasEnded) return { kind: 'working', pollAfterMs: POLL_AFTER_MS, progress: running.progress[0] ?? 0 }
     this.#running.delete(job.runId)
     return running.result
   }
 
+  /** What was cancelled stays so: to ask after it again must not begin it anew. */
   cancel({ runId }: Job): void {
+    this.#cancelled.set(runId, true)
     this.#running.get(runId)?.abort.abort()
     this.#running.delete(runId)
   }
@@ -67,6 +72,11 @@ export class Jobs {
     setTimeout(forget, RESULT_KEPT_MS).unref()
   }
 }
+
+const cancelled: Outcome = { kind: 'failed', code: 'cancelled', message: 'The job was cancelled.' }
+
+/** More than anybody still asks after. */
+const MAX_CANCELLED = 10_000
 
 /** A job that breaks has ended: to ask for it anew would break it again. */
 const unmade: Outcome = { kind: 'failed', code: 'provider_error', message: 'The sandbox could not make this.' }

@@ -1,4 +1,4 @@
-import { InputMediaError, type LoadInputMedia } from '../../../ports/input-media.ts'
+import { type InputMedia, InputMediaError, type LoadInputMedia } from '../../../ports/input-media.ts'
 import type { Failed, Job, Outcome } from '../../../ports/provider.ts'
 import { answer } from './answer.ts'
 import { orderFor } from './order.ts'
@@ -20,9 +20,17 @@ export async function produce(
   const order = orderFor(job)
   if (order.craft === 'answer') return { kind: 'done', media: [], text: answer(job.input, order.seed) }
   try {
-    const source = order.needsSource ? await loadInputMedia(textIn(job.input, 'image_url'), signal) : undefined
-    const extras = { ...(source && { source: source.bytes }), ...(progress && { progress }) }
-    const results = await Promise.all(order.works.map(work => studio.make({ ...work, ...extras }, signal)))
+    let source: Promise<InputMedia> | undefined
+    const loadSource = async () => {
+      // Several pictures of one order are made from the same source.
+      source ??= loadInputMedia(textIn(job.input, 'image_url'), signal)
+      return (await source).bytes
+    }
+    const results = await Promise.all(
+      order.works.map(work =>
+        studio.make({ ...work, ...(progress && { progress }) }, signal, order.needsSource ? loadSource : undefined),
+      ),
+    )
     const media: Made[] = []
     for (const result of results) {
       if (isUnusable(result)) return invalidInput(result.unusable)

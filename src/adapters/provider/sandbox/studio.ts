@@ -6,8 +6,11 @@ import { Gate } from './gate.ts'
 import type { Craft, Made, Unusable, Work } from './work.ts'
 
 export interface Studio {
-  /** Resolves to what was asked for, or rejects when the signal aborts or the studio closes first. */
-  make(work: Work, signal?: AbortSignal): Promise<Made | Unusable>
+  /**
+   * Resolves to what was asked for, or rejects when the signal aborts or the studio closes first. A source is loaded only when
+   * the work's turn has come, since many works may wait, and sources are large.
+   */
+  make(work: Work, signal?: AbortSignal, loadSource?: () => Promise<Uint8Array>): Promise<Made | Unusable>
   /** Ends all threads at once, along with what they were working on. */
   close(): Promise<void>
 }
@@ -18,21 +21,28 @@ export function createStudio({ threads = defaultThreads() }: { threads?: number 
   let crew: Crew | undefined
   let closed = false
 
-  const run = async (work: Work, signal?: AbortSignal) => {
+  const run = async (work: Work, signal?: AbortSignal, loadSource?: () => Promise<Uint8Array>) => {
+    const source = await loadSource?.()
     signal?.throwIfAborted()
     if (closed) throw new Error('The studio is closed.')
     // A crew whose threads cannot even start is given up, in case the reason goes away.
     if (crew === undefined || crew.failure !== undefined) crew = hire(threads)
     const current = crew
     try {
-      return await current.pool.run(work, { filename: workerFile, signal: signal ?? null })
+      return await current.pool.run(source ? { ...work, source } : work, {
+        filename: workerFile,
+        signal: signal ?? null,
+      })
     } catch (error) {
       throw current.failure ?? error
     }
   }
 
   return {
-    make: (work, signal) => (slow.has(work.craft) ? gate.pass(() => run(work, signal), signal) : run(work, signal)),
+    make(work, signal, loadSource) {
+      const begin = () => run(work, signal, loadSource)
+      return slow.has(work.craft) ? gate.pass(begin, signal) : begin()
+    },
 
     async close() {
       closed = true

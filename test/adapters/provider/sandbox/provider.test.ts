@@ -149,7 +149,14 @@ t.test('what breaks while the input is loaded is not the client’s mistake', as
   const asked = (kind: string) => job(21, `any-${kind}`, { ...film, image_url: 'http://example.com/broken' })
   await t.rejects(submit(asked('i2i')), { message: 'the store is broken' })
   await submit(asked('i2v'))
-  await t.rejects(end(asked('i2v')), { message: 'the store is broken' })
+  t.match((await end(asked('i2v'))).outcome, { kind: 'failed', code: 'provider_error' })
+})
+
+t.test('a film that was cancelled is not begun anew by whoever still asks after it', async t => {
+  const asked = job(23, 'any-t2v', { ...film, duration: 60 })
+  await submit(asked)
+  await provider.cancel?.({ ...asked, jobId: 'any' }, signal)
+  t.match(await poll(asked), { kind: 'failed', code: 'cancelled' })
 })
 
 t.test('an aborted signal ends what is being made', async t => {
