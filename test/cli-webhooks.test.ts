@@ -134,7 +134,11 @@ t.test('webhooks: what cannot be done is told, and nothing comes of it', async t
     [['redeliver', stranger.accountId, delivered], /no such run with a webhook/],
     [['redeliver', accountId, waiting], /has not ended yet/],
     [['redeliver', accountId, pending], /is being told already/],
-    [['redeliver', accountId, delivered, '--url', 'ftp://example.com'], /"ftp:.*" is not an http or https URL/],
+    [
+      ['redeliver', accountId, delivered, '--url', 'ftp://example.com'],
+      /"ftp:.*" cannot be told: it must be an http or https URL/,
+    ],
+    [['redeliver', accountId, delivered, '--url', 'http://user:secret@example.com'], /must not hold a user name/],
   ]
   await Promise.all(
     wrong.map(async ([args, message]) => t.match(await operator.refused(t, 'webhooks', ...args), message)),
