@@ -21,6 +21,12 @@ interface Parts {
   logger: Logger
 }
 
+interface Held {
+  /** When it is to be taken, or renewed. */
+  renewAtMs: number
+  taken: boolean
+}
+
 /**
  * One process's leases on the work that is owed for runs: what one holds, the others leave alone. A lease only saves wasted
  * effort; the authority is always the append.
@@ -29,8 +35,7 @@ export class Leases {
   readonly #parts: Parts
   readonly #kind: string
   readonly #holder = randomUUID()
-  /** When each lease is to be taken or renewed. */
-  readonly #held = new Map<RunId, number>()
+  readonly #held = new Map<RunId, Held>()
   #released: RunId[] = []
   #timer: NodeJS.Timeout | undefined
 
@@ -46,8 +51,7 @@ export class Leases {
   /** Gives all leases back. */
   async stop() {
     clearInterval(this.#timer)
-    this.#released.push(...this.#held.keys())
-    this.#held.clear()
+    for (const runId of this.#held.keys()) this.release(runId)
     await this.#giveBack()
   }
 
@@ -55,18 +59,19 @@ export class Leases {
   async take(runIds: RunId[]): Promise<Set<RunId>> {
     const taken = new Set(await this.#ask(runIds))
     const renewAtMs = performance.now() + RENEW_EVERY_MS
-    for (const runId of taken) this.#held.set(runId, renewAtMs)
+    for (const runId of taken) this.#held.set(runId, { renewAtMs, taken: true })
     return taken
   }
 
   /** Takes the lease of a run that nobody else can know of yet, should the work on it take longer than most. */
   hold(runId: RunId) {
-    this.#held.set(runId, performance.now() + UNLEASED_MS)
+    this.#held.set(runId, { renewAtMs: performance.now() + UNLEASED_MS, taken: false })
   }
 
   release(runId: RunId) {
-    // What never came to be a lease is not to be given back.
-    if (this.#held.delete(runId)) this.#released.push(runId)
+    // Most runs end before their lease is taken, and cost no write.
+    if (this.#held.get(runId)?.taken) this.#released.push(runId)
+    this.#held.delete(runId)
   }
 
   #lookAfter() {
@@ -77,9 +82,10 @@ export class Leases {
   async #renew() {
     const nowMs = performance.now()
     const due: RunId[] = []
-    for (const [runId, renewAtMs] of this.#held) {
-      if (renewAtMs > nowMs) continue
-      this.#held.set(runId, nowMs + RENEW_EVERY_MS)
+    for (const [runId, held] of this.#held) {
+      if (held.renewAtMs > nowMs) continue
+      held.renewAtMs = nowMs + RENEW_EVERY_MS
+      held.taken = true
       if (due.push(runId) === RENEW_AT_ONCE) break
     }
     await this.#ask(due)
