@@ -4,6 +4,7 @@ import { type InputMedia, InputMediaError, type LoadInputMedia } from '../ports/
 import type { ObjectStore } from '../ports/object-store.ts'
 import { type Outbound, OutboundError } from '../ports/outbound.ts'
 import { mimeTypeOf } from './media-types.ts'
+import { CDN_PATH } from './present.ts'
 
 /** More than the pictures that vendors take, and little enough for many runs at a time to hold one each in memory. */
 const MAX_BYTES = 25_000_000
@@ -31,11 +32,9 @@ export const createInputMediaLoader =
 
 const load = (url: URL, { outbound, objects, publicUrl }: Sources, signal: AbortSignal): Promise<InputMedia> => {
   if (url.protocol === 'data:') return decode(url)
-  const isOurs = url.origin === new URL(publicUrl()).origin && url.pathname.startsWith(CDN)
-  return isOurs ? readObject(objects, url.pathname.slice(CDN.length), signal) : fetchPublic(outbound, url, signal)
+  const isOurs = url.origin === new URL(publicUrl()).origin && url.pathname.startsWith(CDN_PATH)
+  return isOurs ? readObject(objects, url.pathname.slice(CDN_PATH.length), signal) : fetchPublic(outbound, url, signal)
 }
-
-const CDN = '/cdn/'
 
 /** Not every server says what it sends; then the provider sees what the bytes are. */
 const mayBePicture = (mimeType: string) => mimeType.startsWith('image/') || mimeType === 'application/octet-stream'

@@ -7,6 +7,9 @@ import { statusOf } from '../domain/catalog/choose-endpoint.ts'
 import { priceRange, surchargeMicros } from '../domain/catalog/pricing.ts'
 import { fromMicros } from '../domain/money.ts'
 
+/** Where objects are served, by their keys. */
+export const CDN_PATH = '/cdn/'
+
 /** Views as the API shows them: snake case, credits instead of microcredits, addresses instead of keys. */
 export class Presenter {
   readonly #publicUrl: () => string
@@ -83,7 +86,7 @@ export class Presenter {
   }
 
   #output({ artifacts, text }: RunOutput): NonNullable<Run['output']> {
-    const urls = artifacts.map(artifact => `${this.#publicUrl()}/cdn/${artifact.objectKey}`)
+    const urls = artifacts.map(artifact => this.#publicUrl() + CDN_PATH + artifact.objectKey)
     const [url, ...others] = urls
     const hasOne = others.length === 0
     // Whoever asks for pictures always finds a list, however many they wanted; everything else is one as a rule.

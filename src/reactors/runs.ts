@@ -9,7 +9,6 @@ import type { AccountCommand } from '../domain/account/commands.ts'
 import type { Accounts } from '../engine/accounts.ts'
 import type { RunProgress, RunToDo, Starter } from '../engine/runs.ts'
 import type { Clock } from '../ports/clock.ts'
-import { Unavailable } from '../ports/faults.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Failed, Outcome, Provider } from '../ports/provider.ts'
 import type { RowChange, ViewStore } from '../ports/view-store.ts'
@@ -18,6 +17,7 @@ import { DueLoop } from './due-loop.ts'
 import { cancelled, lost, stopped } from './failures.ts'
 import { type EndedRun, Jobs } from './jobs.ts'
 import { Leases } from './leases.ts'
+import { onceAvailable } from './once-available.ts'
 import { Submission } from './submission.ts'
 
 /**
@@ -35,9 +35,6 @@ const WATCH_POLL_MS = 3000
 
 /** How long a stop waits for work in progress before it gives the credits back instead. */
 const STOP_GRACE_MS = 5_000
-
-/** How long to wait before an outcome is offered again to a log that takes none. */
-const RECORD_RETRY_MS = 500
 
 /** What an event holds of a provider's words. */
 const MAX_MESSAGE_LENGTH = 1000
@@ -190,17 +187,14 @@ export class RunsReactor implements Starter {
 
   /** Records what happened, however long the log takes no writes. A refusal means that another process was first. */
   async #record(accountId: RunToDo['accountId'], command: AccountCommand): Promise<Recorded<AccountEvent>[]> {
-    while (true) {
-      try {
-        const outcome = await this.#parts.accounts.execute(accountId, command, cause)
-        if (!('refuse' in outcome)) return outcome.accept
-        this.#parts.logger.warn({ command: command.type, ...outcome.refuse }, 'an outcome came too late')
-        return []
-      } catch (error) {
-        if (!(error instanceof Unavailable) || this.#stopping) throw error
-        await delay(RECORD_RETRY_MS)
-      }
-    }
+    const { accounts, logger } = this.#parts
+    const outcome = await onceAvailable(
+      () => accounts.execute(accountId, command, cause),
+      () => !this.#stopping,
+    )
+    if (!('refuse' in outcome)) return outcome.accept
+    logger.warn({ command: command.type, ...outcome.refuse }, 'an outcome came too late')
+    return []
   }
 
   /** Begins queued runs of one provider, as many as it has slots for. */

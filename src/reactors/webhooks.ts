@@ -13,12 +13,12 @@ import type { Presenter } from '../engine/present.ts'
 import type { Reads } from '../engine/reads.ts'
 import { signWebhook } from '../engine/webhook-signature.ts'
 import type { Clock } from '../ports/clock.ts'
-import { Unavailable } from '../ports/faults.ts'
 import type { Logger } from '../ports/logger.ts'
 import { type Outbound, OutboundError } from '../ports/outbound.ts'
 import type { RowChange, ViewStore } from '../ports/view-store.ts'
 import { DueLoop } from './due-loop.ts'
 import { Leases } from './leases.ts'
+import { onceAvailable } from './once-available.ts'
 
 /** Attempts that are under way to one host at a time, so that a slow receiver takes little from the others, and to all. */
 const SLOTS_PER_HOST = 64
@@ -33,8 +33,7 @@ const TIMEOUT_MS = 15_000
 /** How often due deliveries are looked for when nothing says that there are some. */
 const POLL_MS = 500
 
-/** How long to wait before an attempt is recorded again on a log that takes no writes, and for how long in all. */
-const RECORD_RETRY_MS = 500
+/** How long an attempt is offered to a log that takes no writes; then it is made again, some time. */
 const RECORD_MS = 10_000
 
 /** How long a stop waits for attempts that are under way. What is not recorded then is tried again. */
@@ -167,15 +166,10 @@ export class WebhooksReactor {
   /** A refusal means that another process has made this attempt as well. */
   async #record(accountId: AccountId, command: RecordDelivery): Promise<void> {
     const untilMs = performance.now() + RECORD_MS
-    while (true) {
-      try {
-        await this.#parts.accounts.execute(accountId, command, { actor: { kind: 'reactor' } })
-        return
-      } catch (error) {
-        if (!(error instanceof Unavailable) || performance.now() > untilMs) throw error
-        await delay(RECORD_RETRY_MS)
-      }
-    }
+    await onceAvailable(
+      () => this.#parts.accounts.execute(accountId, command, { actor: { kind: 'reactor' } }),
+      () => performance.now() <= untilMs,
+    )
   }
 }
 

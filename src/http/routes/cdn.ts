@@ -1,5 +1,6 @@
 import type Router from '@koa/router'
 import { mimeTypeOf } from '../../engine/media-types.ts'
+import { CDN_PATH } from '../../engine/present.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { RequestState } from '../context.ts'
 
@@ -8,7 +9,7 @@ const CACHE = 'public, max-age=31536000, immutable'
 
 /** Serves results from the object store. Their addresses cannot be guessed, and so need no key. */
 export const cdnRoutes = (router: Router<RequestState>, objects: ObjectStore) => {
-  router.get('/cdn/:folder/:name', async ctx => {
+  router.get(`${CDN_PATH}:folder/:name`, async ctx => {
     const { folder, name } = ctx.params
     const object = await objects.get(`${folder}/${name}`)
     if (!object) return

@@ -1,12 +1,11 @@
 import type Router from '@koa/router'
 import { createSession } from 'better-sse'
 import { hasEnded } from '../../../projections/runs.ts'
-import { ApiError } from '../../engine/api-error.ts'
-import { parseRunId } from '../../engine/ids.ts'
 import type { Presenter } from '../../engine/present.ts'
 import type { Runs } from '../../engine/runs.ts'
 import type { Middleware, RequestState } from '../context.ts'
 import { goneSignal } from '../gone.ts'
+import { noSuchRun, runIdOf } from '../run-id.ts'
 
 /**
  * A run's changes as server-sent events, until it has ended. Each `run` event holds the run as it is then; its id is the
@@ -16,9 +15,8 @@ import { goneSignal } from '../gone.ts'
 export const runEventRoutes = (router: Router<RequestState>, keyed: Middleware, runs: Runs, present: Presenter) => {
   router.get('/v1/runs/:id/events', keyed, async ctx => {
     const { accountId } = ctx.state.account
-    const runId = parseRunId(String(ctx.params['id']))
-    const row = runId && (await runs.find(accountId, runId))
-    if (!row) throw new ApiError('run_not_found', 'There is no such run.')
+    const row = await runs.find(accountId, runIdOf(ctx))
+    if (!row) throw noSuchRun()
     if (ctx.method === 'HEAD') {
       ctx.status = 200
       return

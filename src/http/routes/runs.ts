@@ -2,8 +2,6 @@ import type Router from '@koa/router'
 import { type Quote, type RunList, RunQuery, RunRequest, RunsQuery } from '../../../schemas/api/run.ts'
 import type { RunRow } from '../../../schemas/views.ts'
 import { fromMicros } from '../../domain/money.ts'
-import { ApiError } from '../../engine/api-error.ts'
-import { parseRunId } from '../../engine/ids.ts'
 import { listRuns } from '../../engine/list-runs.ts'
 import type { Presenter } from '../../engine/present.ts'
 import type { Quotes } from '../../engine/quotes.ts'
@@ -13,6 +11,7 @@ import type { Context, Middleware, RequestState } from '../context.ts'
 import { goneSignal } from '../gone.ts'
 import { idempotencyKey, preferredWaitMs } from '../headers.ts'
 import { jsonBody } from '../middleware/json-body.ts'
+import { noSuchRun, runIdOf } from '../run-id.ts'
 import { readerOf } from '../validate.ts'
 
 /** When a client should look again after a 202, as the contract recommends. */
@@ -58,16 +57,14 @@ export const runRoutes = (
   })
 
   router.get('/v1/runs/:id', keyed, async ctx => {
-    const runId = parseRunId(String(ctx.params['id']))
-    const row = runId && (await runs.find(ctx.state.account.accountId, runId))
+    const row = await runs.find(ctx.state.account.accountId, runIdOf(ctx))
     if (!row) throw noSuchRun()
     ctx.body = present.run(row)
   })
 
   router.post('/v1/runs/:id/cancel', keyed, async ctx => {
-    const runId = parseRunId(String(ctx.params['id']))
     const options = { waitMs: preferredWaitMs(ctx), gone: () => goneSignal(ctx) }
-    const row = runId && (await runs.cancel(askerOf(ctx), runId, options))
+    const row = await runs.cancel(askerOf(ctx), runIdOf(ctx), options)
     if (!row) throw noSuchRun()
     answerRun(ctx, row, present)
   })
@@ -90,8 +87,6 @@ export const runRoutes = (
 }
 
 const askerOf = (ctx: Context): Asker => ({ ...ctx.state.account, requestId: ctx.state.requestId })
-
-const noSuchRun = () => new ApiError('run_not_found', 'There is no such run.')
 
 const answerRun = (ctx: Context, row: RunRow, present: Presenter) => {
   if (row.status === 'queued' || row.status === 'processing') {
