@@ -1,5 +1,5 @@
 import { accountOf } from '../schemas/recorded.ts'
-import type { DeliverTask, DueRow, StartTask } from '../schemas/views.ts'
+import type { DeliverTask, DueRow, StartTask, WatchTask } from '../schemas/views.ts'
 import type { Projection, RecordedOf } from './projection.ts'
 
 /**
@@ -39,9 +39,7 @@ export const due: Projection<'due'> = {
         return row?.task === 'watch-run' ? { ...row, cancelRequested: true } : row
       case 'RunCompleted':
       case 'RunFailed':
-        return row && row.task !== 'deliver-webhook' && row.webhookUrl !== undefined
-          ? deliver(row.webhookUrl, event)
-          : undefined
+        return isWork(row) && row.webhookUrl !== undefined ? deliver(row.webhookUrl, event) : undefined
       case 'WebhookAttemptFailed':
         return row?.task === 'deliver-webhook' ? again(row, event) : row
       case 'WebhookDelivered':
@@ -52,11 +50,19 @@ export const due: Projection<'due'> = {
         return row
     }
   },
-  indexes: { byQueue: row => `${row.queue}/${row.dueAt}/${row.runId}` },
+  indexes: { byQueue },
 }
 
-/** What the names of the queues begin with: one for each provider, and one for each host that is to be told. */
-export const queues = { start: 'start/', watch: 'watch/', deliver: 'deliver/' } as const
+/** Where due work stands: by queue, and there by time. What is behind only keeps the places apart. */
+export function byQueue(row: DueRow, key: string): string {
+  return `${row.queue}/${row.dueAt}/${key}`
+}
+
+/** What the names of the queues begin with: one for each provider, one for each host that is to be told, one for the object store. */
+export const queues = { start: 'start/', watch: 'watch/', deliver: 'deliver/', objects: 'objects/' } as const
+
+const isWork = (row: DueRow | undefined): row is StartTask | WatchTask =>
+  row?.task === 'start-run' || row?.task === 'watch-run'
 
 const start = (event: RecordedOf<'RunQueued'>): DueRow | undefined => {
   const accountId = accountOf(event)

@@ -15,6 +15,7 @@ export const runs: Projection<'runs'> = {
       case 'RunStarted':
       case 'RunCompleted':
       case 'RunFailed':
+      case 'RunOutputDeleted':
         return [runKey(accountId, event.data.runId)]
       default:
         return []
@@ -42,6 +43,8 @@ export const runs: Projection<'runs'> = {
         return known && { ...known, status: 'completed', completedAt: event.metadata.at, output: event.data.output }
       case 'RunFailed':
         return known && { ...known, status: 'failed', completedAt: event.metadata.at, error: event.data.error }
+      case 'RunOutputDeleted':
+        return known && { ...known, outputDeletedAt: event.metadata.at }
       case 'CreditsRefunded':
         return known && { ...known, refundedMicros: event.data.amountMicros }
       default:

@@ -5,6 +5,8 @@ import {
   Closed,
   type EventUnion,
   KeyId,
+  MAX_FILENAME_LENGTH,
+  MAX_FOLDER_LENGTH,
   MAX_NAME_LENGTH,
   MAX_REASON_LENGTH,
   Micros,
@@ -14,6 +16,7 @@ import {
   Sha256,
   Slug,
   Timestamp,
+  UploadId,
 } from './primitives.ts'
 
 export const AccountOpened = Closed({ accountId: AccountId, email: Type.String(), tester: Type.Boolean() })
@@ -65,16 +68,20 @@ export const RunSubmitted = Closed({ runId: RunId, jobId: Type.String({ minLengt
 /** The client no longer wants a run that is being worked on. It goes on where the provider cannot be stopped. */
 export const RunCancelRequested = Closed({ runId: RunId })
 
+const ObjectKey = Type.String({ minLength: 1, maxLength: 255 })
+const MimeType = Type.String({ minLength: 1, maxLength: 100 })
+const SizeBytes = Type.Integer({ minimum: 0 })
+
 /** A result in the object store. Addresses are built from the key when they are shown, so that the log outlives a move. */
-export const Artifact = Closed({
-  objectKey: Type.String({ minLength: 1, maxLength: 255 }),
-  mimeType: Type.String({ minLength: 1, maxLength: 100 }),
-  sizeBytes: Type.Integer({ minimum: 0 }),
-  sha256: Sha256,
-})
+export const Artifact = Closed({ objectKey: ObjectKey, mimeType: MimeType, sizeBytes: SizeBytes, sha256: Sha256 })
 export type Artifact = Static<typeof Artifact>
 
-export const RunOutput = Closed({ artifacts: Type.Array(Artifact), text: Type.Optional(Type.String()) })
+/** `willDeleteAt` is when the artifacts are taken away, where there are any. */
+export const RunOutput = Closed({
+  artifacts: Type.Array(Artifact),
+  text: Type.Optional(Type.String()),
+  willDeleteAt: Type.Optional(Timestamp),
+})
 export type RunOutput = Static<typeof RunOutput>
 
 /** Why a run failed. The list is closed and part of the API. */
@@ -94,6 +101,8 @@ export type RunError = Static<typeof RunError>
 
 export const RunCompleted = Closed({ runId: RunId, output: RunOutput })
 export const RunFailed = Closed({ runId: RunId, error: RunError })
+/** The artifacts are gone from the object store. */
+export const RunOutputDeleted = Closed({ runId: RunId })
 
 // Each attempt to tell a client's receiver of a run's end is an event. Attempts count from 1.
 const Attempt = Type.Integer({ minimum: 1 })
@@ -113,6 +122,46 @@ export type WebhookAttemptFailed = Static<typeof WebhookAttemptFailed>
 export const WebhookAbandoned = Closed({ runId: RunId, attempts: Attempt })
 export const WebhookRedeliveryRequested = Closed({ runId: RunId, url: Type.String() })
 
+/**
+ * A file may come under this key: through the service (`inline`), or straight to the object store (`presigned`). It is on the
+ * log before there is a file, so that no file can be without an owner.
+ */
+export const UploadGranted = Closed({
+  uploadId: UploadId,
+  method: OneOf('inline', 'presigned'),
+  objectKey: ObjectKey,
+  filename: Type.String({ minLength: 1, maxLength: MAX_FILENAME_LENGTH }),
+  folderPath: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_FOLDER_LENGTH })),
+  mimeType: MimeType,
+  maxSizeBytes: SizeBytes,
+  /** Afterwards nobody can begin to send it. */
+  expiresAt: Timestamp,
+  willDeleteAt: Timestamp,
+})
+export type UploadGranted = Static<typeof UploadGranted>
+
+/**
+ * The file is there and is what it was said to be. Until it is `sealed` the client may send another in its place, which is
+ * looked at anew when the grant has ended.
+ */
+export const UploadStored = Closed({
+  uploadId: UploadId,
+  sizeBytes: SizeBytes,
+  sha256: Sha256,
+  sealed: Type.Boolean(),
+})
+export type UploadStored = Static<typeof UploadStored>
+
+/** Its owner wants it gone. */
+export const UploadDeletionRequested = Closed({ uploadId: UploadId })
+
+/** It is gone from the object store: as its owner wanted, since its time was over, or since it never was a good file. */
+export const UploadDeleted = Closed({
+  uploadId: UploadId,
+  reason: OneOf('requested', 'expired', 'never_sent', 'too_large', 'unsupported_type'),
+})
+export type UploadDeleted = Static<typeof UploadDeleted>
+
 /** Everything that can happen to an account, by event type. */
 export const accountEvents = {
   AccountOpened,
@@ -127,9 +176,14 @@ export const accountEvents = {
   RunCancelRequested,
   RunCompleted,
   RunFailed,
+  RunOutputDeleted,
   WebhookDelivered,
   WebhookAttemptFailed,
   WebhookAbandoned,
   WebhookRedeliveryRequested,
+  UploadGranted,
+  UploadStored,
+  UploadDeletionRequested,
+  UploadDeleted,
 }
 export type AccountEvent = EventUnion<typeof accountEvents>

@@ -28,12 +28,48 @@ export const Environment = Type.Object({
     Type.String({ pattern: '^lmdb:.+', description: 'The views; lmdb:DATA_DIR/views if unset' }),
   ),
   OBJECT_STORE_URL: Type.Optional(
-    Type.String({ pattern: '^file:.+', description: 'The objects; file:DATA_DIR/objects if unset' }),
+    Type.String({
+      pattern:
+        '^(file:.+|s3://[^:/@?#]+:[^/@?#]+@[^/@?#]+/[a-z0-9]([a-z0-9-]|\\.(?!\\.)){1,61}[a-z0-9](\\?(tls=(on|off)|region=[a-z0-9-]+)(&(tls=(on|off)|region=[a-z0-9-]+))*)?)$',
+      description:
+        'The objects; file:DATA_DIR/objects if unset, or s3://KEY:SECRET@HOST:PORT/BUCKET?region=REGION&tls=off',
+    }),
   ),
+  OBJECT_STORE_PUBLIC_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^/?#\\s]+$',
+      description: 'How clients reach an S3 server to upload, where it has another address for them',
+    }),
+  ),
+  CDN_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^?#\\s]*[^/?#\\s]$',
+      description: 'A public front of the S3 bucket that files are served from; PUBLIC_URL/cdn if unset',
+    }),
+  ),
+  UPLOAD_GRANT_MINUTES: Type.Number({
+    exclusiveMinimum: 0,
+    maximum: 7 * 24 * 60,
+    default: 15,
+    description: 'How long a presigned address can be used',
+  }),
+  UPLOAD_RETENTION_DAYS: Type.Number({
+    exclusiveMinimum: 0,
+    maximum: 3650,
+    default: 7,
+    description: 'Days after which an upload is deleted',
+  }),
+  OUTPUT_RETENTION_DAYS: Type.Number({
+    exclusiveMinimum: 0,
+    maximum: 3650,
+    default: 30,
+    description: 'Days after which the results of a run are deleted',
+  }),
   MASTER_SECRET: Type.Optional(
     Type.String({
       minLength: MIN_MASTER_SECRET_LENGTH,
-      description: 'What the webhook secrets of accounts are derived from; kept in DATA_DIR/master-secret if unset',
+      description:
+        'What webhooks and upload addresses are signed with secrets derived from; kept in DATA_DIR/master-secret if unset',
     }),
   ),
   ALLOW_PRIVATE_WEBHOOKS: Type.Boolean({

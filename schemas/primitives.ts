@@ -35,6 +35,8 @@ export const KeyId = typeId('key')
 export type KeyId = Static<typeof KeyId>
 export const RunId = typeId('run')
 export type RunId = Static<typeof RunId>
+export const UploadId = typeId('upl')
+export type UploadId = Static<typeof UploadId>
 
 export const Uuid = Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' })
 export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' })
@@ -57,6 +59,23 @@ export const MAX_REASON_LENGTH = 200
 
 /** Active keys of one account. They are held in the account's state, which must stay bounded. */
 export const MAX_ACTIVE_KEYS = 100
+
+/** Uploads of one account that are not deleted yet. They are held in the account's state too. */
+export const MAX_LIVE_UPLOADS = 10_000
+
+/** The largest file that comes through the service, and the largest that goes to the object store by itself. */
+export const MAX_INLINE_BYTES = 25 * 1024 * 1024
+export const MAX_PRESIGNED_BYTES = 50 * 1024 * 1024
+
+/** Characters of a file's name, as file systems have it, and of the folder that it is said to lie in. */
+export const MAX_FILENAME_LENGTH = 255
+export const MAX_FOLDER_LENGTH = 255
+
+/** What may be uploaded, and what it is called in an object's key. */
+export const uploadTypes = [
+  ...['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif'],
+  ...['video/mp4', 'video/webm', 'video/quicktime'],
+] as const
 
 /** Characters of the secret from which others are derived. */
 export const MIN_MASTER_SECRET_LENGTH = 32

@@ -1,7 +1,19 @@
 import { type Static, Type } from 'typebox'
 import { RunError, RunOutput } from './account-events.ts'
 import { Family, Mode, Receipt, Retry } from './catalog.ts'
-import { AccountId, Closed, KeyId, Micros, OneOf, RunId, Sha256, Slug, Tagged, Timestamp } from './primitives.ts'
+import {
+  AccountId,
+  Closed,
+  KeyId,
+  Micros,
+  OneOf,
+  RunId,
+  Sha256,
+  Slug,
+  Tagged,
+  Timestamp,
+  UploadId,
+} from './primitives.ts'
 
 /** Who an account is. Key: the account id. */
 export const AccountRow = Closed({
@@ -52,6 +64,7 @@ export const RunRow = Closed({
   chargedMicros: Micros,
   refundedMicros: Type.Optional(Micros),
   output: Type.Optional(RunOutput),
+  outputDeletedAt: Type.Optional(Timestamp),
   error: Type.Optional(RunError),
   metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   request: Type.Optional(Closed({ key: Type.String(), hash: Sha256 })),
@@ -75,8 +88,30 @@ export type StatementRow = Static<typeof StatementRow>
 export const CatalogRow = Closed({ family: Family, revision: Type.Integer(), firstRevision: Type.Integer() })
 export type CatalogRow = Static<typeof CatalogRow>
 
+/** A file that a client sent, or may send. Key: `<account id>/<upload id>`. */
+export const UploadRow = Closed({
+  accountId: AccountId,
+  uploadId: UploadId,
+  /** `granted` until a good file is there; `leaving` once its owner wants it gone. */
+  status: OneOf('granted', 'stored', 'leaving'),
+  objectKey: Type.String(),
+  filename: Type.String(),
+  folderPath: Type.Optional(Type.String()),
+  mimeType: Type.String(),
+  maxSizeBytes: Type.Integer(),
+  sizeBytes: Type.Optional(Type.Integer()),
+  sha256: Type.Optional(Sha256),
+  /** Nobody can put another file in its place any longer. */
+  sealed: Type.Boolean(),
+  createdAt: Timestamp,
+  expiresAt: Timestamp,
+  willDeleteAt: Timestamp,
+})
+export type UploadRow = Static<typeof UploadRow>
+
 // What every kind of due work has. Work of one queue is done in the order of `dueAt`, and a full queue holds up no other.
-const owed = { queue: Type.String(), dueAt: Timestamp, accountId: AccountId, runId: RunId }
+const due = { queue: Type.String(), dueAt: Timestamp, accountId: AccountId }
+const owed = { ...due, runId: RunId }
 
 /** All that is needed to do a run's work. */
 const work = {
@@ -113,9 +148,40 @@ export const DeliverTask = Closed({
 })
 export type DeliverTask = Static<typeof DeliverTask>
 
-/** What is owed to the outside world for a run, with all that a reactor needs to do it. Key: the run id. */
-export const DueRow = Tagged('task', StartTask, WatchTask, DeliverTask)
-export type DueRow = StartTask | WatchTask | DeliverTask
+/** Results that are to be taken away. */
+export const DeleteOutputTask = Closed({
+  task: Type.Literal('delete-output'),
+  ...owed,
+  objectKeys: Type.Array(Type.String()),
+})
+export type DeleteOutputTask = Static<typeof DeleteOutputTask>
+
+/** A grant that is over: what came of it is to be looked at. */
+export const SettleUploadTask = Closed({
+  task: Type.Literal('settle-upload'),
+  ...due,
+  uploadId: UploadId,
+  willDeleteAt: Timestamp,
+})
+export type SettleUploadTask = Static<typeof SettleUploadTask>
+
+/** A file that is to be taken away. */
+export const DeleteUploadTask = Closed({ task: Type.Literal('delete-upload'), ...due, uploadId: UploadId })
+export type DeleteUploadTask = Static<typeof DeleteUploadTask>
+
+/** What is to be done in the object store. */
+export type ObjectTask = DeleteOutputTask | SettleUploadTask | DeleteUploadTask
+
+/**
+ * What is owed to the outside world, with all that a reactor needs to do it. Key: the id of the run or the upload; for a run's
+ * results, which may be owed beside a webhook, `output/<run id>`.
+ */
+export const DueRow = Tagged(
+  'task',
+  ...[StartTask, WatchTask, DeliverTask],
+  ...[DeleteOutputTask, SettleUploadTask, DeleteUploadTask],
+)
+export type DueRow = StartTask | WatchTask | DeliverTask | ObjectTask
 
 /** What a receiver was told of a run's end. Key: `<account id>/<run id>`. */
 export const WebhookRow = Closed({
@@ -142,5 +208,6 @@ export interface Views {
   catalog: CatalogRow
   due: DueRow
   webhooks: WebhookRow
+  uploads: UploadRow
 }
 export type ViewName = keyof Views

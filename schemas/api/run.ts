@@ -40,6 +40,8 @@ export const Run = Closed({
       urls: Type.Optional(Type.Array(Type.String())),
       url: Type.Optional(Type.String()),
       text: Type.Optional(Type.String()),
+      will_delete_at: Type.Optional(Timestamp),
+      deleted_at: Type.Optional(Timestamp),
     }),
   ),
   error: Type.Optional(RunError),

@@ -16,6 +16,10 @@ export interface Refusals {
   run_not_ended: object
   webhook_not_pending: object
   webhook_pending: object
+  upload_exists: object
+  upload_not_found: object
+  upload_already_stored: object
+  too_many_uploads: { limit: number }
   family_exists: object
   family_not_found: object
   family_unchanged: object

@@ -1,6 +1,14 @@
-import type { AccountEvent, RunErrorCode, RunQueued } from '../../schemas/account-events.ts'
+import type {
+  AccountEvent,
+  RunErrorCode,
+  RunOutput,
+  RunQueued,
+  UploadDeleted,
+  UploadGranted,
+  UploadStored,
+} from '../../schemas/account-events.ts'
 import type { Receipt } from '../../schemas/catalog.ts'
-import type { AccountId, KeyId, RunId } from '../../schemas/primitives.ts'
+import type { AccountId, KeyId, RunId, UploadId } from '../../schemas/primitives.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import type { RememberedRequest } from '../../src/domain/account/state.ts'
 import { toMicros } from '../../src/domain/money.ts'
@@ -11,6 +19,10 @@ const suffix = (number: number) => String(number).padStart(26, '0')
 export const accountId = (number = 1): AccountId => `acct_${suffix(number)}`
 export const keyId = (number = 1): KeyId => `key_${suffix(number)}`
 export const runId = (number = 1): RunId => `run_${suffix(number)}`
+export const uploadId = (number = 1): UploadId => `upl_${suffix(number)}`
+
+/** Where a numbered file lies. */
+export const objectKey = (number = 1, folder = 'uploads') => `${folder}/${String(number).padStart(32, '0')}.png`
 
 /** A digest as such, of nothing. */
 export const digest = (character: string): string => character.repeat(64)
@@ -28,6 +40,18 @@ export const hook = 'https://example.com/hook'
 
 const fault = { status: 503, reason: 'The receiver answered with 503.' }
 const output = { artifacts: [], text: 'done' }
+
+/** What a run made that is taken away later. */
+export const keptOutput = (willDeleteAt: string, ...numbers: number[]): RunOutput => ({
+  artifacts: numbers.map(number => ({
+    objectKey: objectKey(number, 'outputs'),
+    mimeType: 'image/png',
+    sizeBytes: 3,
+    sha256: digest('d'),
+  })),
+  willDeleteAt,
+})
+
 const failure = (code: RunErrorCode = 'provider_error') => ({ code, message: 'It did not work.' })
 
 /** What differs from one run of a test to another. `key` is the idempotency key, and `hash` that of its request. */
@@ -53,6 +77,42 @@ const details = ({ run = 1, key, hash = digest('a'), metadata, webhook, mode = '
   ...(webhook && { webhookUrl: hook }),
   ...(key !== undefined && { idempotency: { key, requestHash: hash } }),
 })
+
+/** What differs from one upload of a test to another. */
+export interface UploadOptions {
+  upload?: number
+  expiresAt?: string
+  willDeleteAt?: string
+}
+
+const upload = ({
+  upload: number = 1,
+  expiresAt = '2026-01-01T00:15:00.000Z',
+  willDeleteAt = '2026-01-08T00:00:00.000Z',
+}: UploadOptions): UploadGranted => ({
+  uploadId: uploadId(number),
+  method: 'presigned',
+  objectKey: objectKey(number),
+  filename: 'beach.png',
+  folderPath: 'photos/2026',
+  mimeType: 'image/png',
+  maxSizeBytes: 1000,
+  expiresAt,
+  willDeleteAt,
+})
+
+/** `hash` tells one file that was sent from another. */
+const file = (number: number, { sealed = false, hash = digest('e') }: FileOptions): UploadStored => ({
+  uploadId: uploadId(number),
+  sizeBytes: 3,
+  sha256: hash,
+  sealed,
+})
+
+interface FileOptions {
+  sealed?: boolean
+  hash?: string
+}
 
 // Commands. Amounts are credits.
 
@@ -101,7 +161,11 @@ export const startRun = (run = 1) => ({ type: 'StartRun', runId: runId(run) }) s
 export const submitRun = (run = 1) =>
   ({ type: 'SubmitRun', runId: runId(run), jobId: `job-${run}` }) satisfies AccountCommand
 
-export const completeRun = (run = 1) => ({ type: 'CompleteRun', runId: runId(run), output }) satisfies AccountCommand
+export const completeRun = (run = 1, made: RunOutput = output) =>
+  ({ type: 'CompleteRun', runId: runId(run), output: made }) satisfies AccountCommand
+
+export const recordOutputDeletion = (run = 1) =>
+  ({ type: 'RecordOutputDeletion', runId: runId(run) }) satisfies AccountCommand
 
 export const cancelRun = (run = 1) => ({ type: 'CancelRun', runId: runId(run) }) satisfies AccountCommand
 
@@ -127,6 +191,18 @@ export const redeliver = (run = 1) =>
 
 export const failRun = (run = 1, code?: RunErrorCode) =>
   ({ type: 'FailRun', runId: runId(run), error: failure(code) }) satisfies AccountCommand
+
+export const grantUpload = (options: UploadOptions = {}, askedWith = 1) =>
+  ({ type: 'GrantUpload', keyId: keyId(askedWith), upload: upload(options) }) satisfies AccountCommand
+
+export const storeUpload = (number = 1, options: FileOptions = {}) =>
+  ({ type: 'StoreUpload', upload: file(number, options) }) satisfies AccountCommand
+
+export const requestUploadDeletion = (number = 1) =>
+  ({ type: 'RequestUploadDeletion', uploadId: uploadId(number) }) satisfies AccountCommand
+
+export const recordUploadDeletion = (number = 1, reason: UploadDeleted['reason'] = 'expired') =>
+  ({ type: 'RecordUploadDeletion', upload: { uploadId: uploadId(number), reason } }) satisfies AccountCommand
 
 // Events. `after` is the balance that they leave, in credits.
 
@@ -175,7 +251,12 @@ export const submitted = (run = 1): AccountEvent => ({
   data: { runId: runId(run), jobId: `job-${run}` },
 })
 
-export const completed = (run = 1): AccountEvent => ({ type: 'RunCompleted', data: { runId: runId(run), output } })
+export const completed = (run = 1, made: RunOutput = output): AccountEvent => ({
+  type: 'RunCompleted',
+  data: { runId: runId(run), output: made },
+})
+
+export const outputDeleted = (run = 1): AccountEvent => ({ type: 'RunOutputDeleted', data: { runId: runId(run) } })
 
 export const failed = (run = 1, code?: RunErrorCode): AccountEvent => ({
   type: 'RunFailed',
@@ -207,4 +288,24 @@ export const abandoned = (attempts: number, run = 1): AccountEvent => ({
 export const redeliveryRequested = (run = 1): AccountEvent => ({
   type: 'WebhookRedeliveryRequested',
   data: { runId: runId(run), url: hook },
+})
+
+export const uploadGranted = (options: UploadOptions = {}): AccountEvent => ({
+  type: 'UploadGranted',
+  data: upload(options),
+})
+
+export const uploadStored = (number = 1, options: FileOptions = {}): AccountEvent => ({
+  type: 'UploadStored',
+  data: file(number, options),
+})
+
+export const uploadDeletionRequested = (number = 1): AccountEvent => ({
+  type: 'UploadDeletionRequested',
+  data: { uploadId: uploadId(number) },
+})
+
+export const uploadDeleted = (number = 1, reason: UploadDeleted['reason'] = 'expired'): AccountEvent => ({
+  type: 'UploadDeleted',
+  data: { uploadId: uploadId(number), reason },
 })

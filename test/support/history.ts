@@ -10,13 +10,19 @@ import {
   digest,
   failRun,
   grantCredits,
+  grantUpload,
+  keptOutput,
   openAccount,
   queueRun,
   recordDelivered,
+  recordOutputDeletion,
   recordUndelivered,
+  recordUploadDeletion,
   redeliver,
+  requestUploadDeletion,
   revokeKey,
   startRun,
+  storeUpload,
   submitRun,
 } from './account-samples.ts'
 import { family } from './catalog-samples.ts'
@@ -25,7 +31,7 @@ import { ManualClock } from './manual-clock.ts'
 
 const cause = { actor: { kind: 'operator' }, requestId: 'request-1' } as const
 
-/** Gives a log something of everything: accounts with keys and runs in every state, and a catalog that changed. */
+/** Gives a log something of everything: accounts with keys, and runs and uploads in every state, and a catalog that changed. */
 export const writeHistory = async (log: EventLog, { first = 1, accounts: count = 3 } = {}): Promise<void> => {
   const clock = new ManualClock()
   await publishShipped(log, clock, [family('lumen'), family('umbra', { name: `Umbra ${first}` })])
@@ -38,12 +44,14 @@ export const writeHistory = async (log: EventLog, { first = 1, accounts: count =
     }
 }
 
-/** Keys and runs are numbered so that no two accounts share one. */
+/** Keys, runs and uploads are numbered so that no two accounts share one. */
 const lifeOf = (account: number): AccountCommand[] => {
   const own = (number: number) => account * 1000 + number
   const key = (number: number) => ({ ...createKey(own(number)), hash: digestOf(own(number)) })
   const run = (number: number) =>
     queueRun({ run: own(number), key: `request-${number}`, metadata: { order: number }, webhook: number > 5 })
+  const upload = (number: number) => grantUpload({ upload: own(number) }, own(2))
+  const seal = (number: number) => storeUpload(own(number), { sealed: true })
   return [
     openAccount({ account, welcome: 100 }),
     ...[key(1), key(2), revokeKey(own(1))],
@@ -53,6 +61,13 @@ const lifeOf = (account: number): AccountCommand[] => {
     ...[run(7), cancelRun(own(7)), recordUndelivered(1, { run: own(7), next: '2026-01-01T01:00:00.000Z' })],
     ...[run(8), cancelRun(own(8)), recordDelivered(1, own(8)), redeliver(own(8))],
     ...[run(9), cancelRun(own(9)), recordUndelivered(1, { run: own(9) })],
+    ...[run(10), startRun(own(10)), completeRun(own(10), keptOutput('2026-01-31T00:00:00.000Z', own(10), own(11)))],
+    ...[recordDelivered(1, own(10)), redeliver(own(10))],
+    ...[run(11), startRun(own(11)), completeRun(own(11), keptOutput('2026-01-31T00:00:00.000Z', own(12)))],
+    recordOutputDeletion(own(11)),
+    ...[upload(1), upload(2), storeUpload(own(2)), upload(3), storeUpload(own(3)), seal(3), upload(4), seal(4)],
+    ...[upload(5), requestUploadDeletion(own(5)), upload(6), seal(6), requestUploadDeletion(own(6))],
+    ...[upload(7), seal(7), recordUploadDeletion(own(7))],
     grantCredits(0.5),
   ]
 }

@@ -1,6 +1,14 @@
-import type { RunError, RunOutput, RunQueued, WebhookAttemptFailed } from '../../../schemas/account-events.ts'
+import type {
+  RunError,
+  RunOutput,
+  RunQueued,
+  UploadDeleted,
+  UploadGranted,
+  UploadStored,
+  WebhookAttemptFailed,
+} from '../../../schemas/account-events.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
-import type { AccountId, KeyId, RunId } from '../../../schemas/primitives.ts'
+import type { AccountId, KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
 import type { RememberedRequest } from './state.ts'
 
 /** What can be wanted of an account. Time and ids are inside, since the domain has neither clock nor chance. */
@@ -15,8 +23,13 @@ export type AccountCommand =
   | { type: 'CancelRun'; runId: RunId }
   | { type: 'CompleteRun'; runId: RunId; output: RunOutput }
   | { type: 'FailRun'; runId: RunId; error: RunError }
+  | { type: 'RecordOutputDeletion'; runId: RunId }
   | RecordDelivery
   | { type: 'RedeliverWebhook'; runId: RunId; url: string }
+  | GrantUpload
+  | { type: 'StoreUpload'; upload: UploadStored }
+  | { type: 'RequestUploadDeletion'; uploadId: UploadId }
+  | { type: 'RecordUploadDeletion'; upload: UploadDeleted }
 
 export interface QueueRun {
   type: 'QueueRun'
@@ -38,6 +51,13 @@ export interface RecordDelivery {
   runId: RunId
   attempt: number
   outcome: { delivered: true; status: number } | ({ delivered: false } & Failure)
+}
+
+export interface GrantUpload {
+  type: 'GrantUpload'
+  /** The key that the client asks with; it must still be active when the grant is given. */
+  keyId: KeyId
+  upload: UploadGranted
 }
 
 type Failure = Omit<WebhookAttemptFailed, 'runId' | 'attempt'>

@@ -5,6 +5,7 @@ import * as credits from './credits.ts'
 import * as keys from './keys.ts'
 import * as runs from './runs.ts'
 import type { AccountState } from './state.ts'
+import * as uploads from './uploads.ts'
 import * as webhooks from './webhooks.ts'
 
 /** Decides a command. Whether the account exists comes first; what each command checks after that is in its own file. */
@@ -30,10 +31,20 @@ export const decide = (command: AccountCommand, state: AccountState): Decision<A
       return runs.complete(command, state)
     case 'FailRun':
       return runs.fail(command, state)
+    case 'RecordOutputDeletion':
+      return runs.recordOutputDeletion(command, state)
     case 'RecordDelivery':
       return webhooks.record(command, state)
     case 'RedeliverWebhook':
       return webhooks.redeliver(command, state)
+    case 'GrantUpload':
+      return uploads.grant(command, state)
+    case 'StoreUpload':
+      return uploads.store(command, state)
+    case 'RequestUploadDeletion':
+      return uploads.requestDeletion(command, state)
+    case 'RecordUploadDeletion':
+      return uploads.recordDeletion(command, state)
     default:
       return unreachable(command)
   }

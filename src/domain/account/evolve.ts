@@ -42,6 +42,19 @@ export const evolve = (state: AccountState, event: Happened<AccountEvent>): Acco
       return { ...state, deliveries: state.deliveries.set(event.data.runId, { attempts: event.data.attempt }) }
     case 'WebhookRedeliveryRequested':
       return owe(state, event.data.runId)
+    // Neither a run that has ended nor its results are part of the state.
+    case 'RunOutputDeleted':
+      return state
+    case 'UploadGranted':
+      return { ...state, uploads: state.uploads.set(event.data.uploadId, 'granted') }
+    case 'UploadStored': {
+      const { uploadId, sealed } = event.data
+      return { ...state, uploads: state.uploads.set(uploadId, sealed ? 'sealed' : 'stored') }
+    }
+    case 'UploadDeletionRequested':
+      return { ...state, uploads: state.uploads.set(event.data.uploadId, 'leaving') }
+    case 'UploadDeleted':
+      return { ...state, uploads: state.uploads.delete(event.data.uploadId) }
     default:
       return unreachable(event)
   }

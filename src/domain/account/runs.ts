@@ -82,4 +82,8 @@ export const fail = (
   return accept([{ type: 'RunFailed', data: { runId, error } }, credits.refunded(state, runId, run.chargedMicros)])
 }
 
+/** The results are gone already. That a run has ended is all that is known here of its past. */
+export const recordOutputDeletion = ({ runId }: { runId: RunId }, state: AccountState): Decision<AccountEvent> =>
+  state.openRuns.has(runId) ? refuse('run_not_ended') : accept([{ type: 'RunOutputDeleted', data: { runId } }])
+
 const started = (runId: RunId): AccountEvent => ({ type: 'RunStarted', data: { runId } })

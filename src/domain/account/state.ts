@@ -1,5 +1,5 @@
 import { Map as ImmutableMap, OrderedMap } from 'immutable'
-import type { AccountId, KeyId, RunId } from '../../../schemas/primitives.ts'
+import type { AccountId, KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
 
 /** An account, folded from its events. It stays bounded: a finished run leaves it once its receiver was told, and a revoked key. */
 export interface AccountState {
@@ -11,6 +11,8 @@ export interface AccountState {
   openRuns: ImmutableMap<RunId, OpenRun>
   /** The attempts that were made to tell of a run's end, for each run whose end is still to be told. */
   deliveries: ImmutableMap<RunId, { attempts: number }>
+  /** How far each upload is that is not deleted yet. */
+  uploads: ImmutableMap<UploadId, UploadStage>
   /** Recent idempotency keys, the oldest first. */
   requests: OrderedMap<string, RememberedRequest>
   /** True once a request was dropped before its time; from then on the view is asked about an unknown key. */
@@ -26,6 +28,12 @@ export interface OpenRun {
   webhook?: boolean
   cancelRequested?: boolean
 }
+
+/**
+ * `granted`: a file may come; `stored`: it is there, and another may still come in its place; `sealed`: it is there for good;
+ * `leaving`: its owner wants it gone.
+ */
+export type UploadStage = 'granted' | 'stored' | 'sealed' | 'leaving'
 
 export interface RememberedRequest {
   runId: RunId
@@ -46,6 +54,7 @@ export const initialAccount: AccountState = {
   activeKeys: ImmutableMap(),
   openRuns: ImmutableMap(),
   deliveries: ImmutableMap(),
+  uploads: ImmutableMap(),
   requests: OrderedMap(),
   forgetful: false,
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { AccountEvent } from '../../../schemas/account-events.ts'
-import { MAX_ACTIVE_KEYS, MAX_GRANT_MICROS } from '../../../schemas/primitives.ts'
+import { MAX_ACTIVE_KEYS, MAX_GRANT_MICROS, MAX_LIVE_UPLOADS } from '../../../schemas/primitives.ts'
 import { account } from '../../../src/domain/account/account.ts'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
 import { fromMicros } from '../../../src/domain/money.ts'
@@ -14,18 +14,26 @@ import {
   failRun,
   grantCredits,
   granted,
+  grantUpload,
   keyCreated,
   openAccount,
   opened,
   queueRun,
   recordDelivered,
+  recordOutputDeletion,
+  recordUploadDeletion,
   redeliver,
   redeliveryRequested,
+  requestUploadDeletion,
   revokeKey,
   started,
   startRun,
+  storeUpload,
   submitRun,
   submitted,
+  uploadDeletionRequested,
+  uploadGranted,
+  uploadStored,
 } from '../../support/account-samples.ts'
 import { given } from '../../support/given.ts'
 
@@ -35,6 +43,7 @@ type Step = [refusal: RefusalCode | undefined, command: AccountCommand, ...histo
 const MOST = fromMicros(MAX_GRANT_MICROS)
 const MUCH = 9 * MOST
 const keys = (count: number) => Array.from({ length: count }, (_, index) => keyCreated(index + 1))
+const uploads = Array.from({ length: MAX_LIVE_UPLOADS }, (_, index) => uploadGranted({ upload: index + 1 }))
 const open = accepted({ key: 'a', hash: digest('a'), credits: 10, after: 0 })
 const poor = [opened(), granted(10), ...open]
 
@@ -107,6 +116,34 @@ const walks: Record<string, Step[]> = {
     ['account_not_found', failRun()],
     ['run_not_open', failRun(), opened()],
     [undefined, failRun(), ...poor],
+  ],
+  RecordOutputDeletion: [
+    ['account_not_found', recordOutputDeletion()],
+    ['run_not_ended', recordOutputDeletion(), ...poor],
+    [undefined, recordOutputDeletion(), opened()],
+  ],
+  GrantUpload: [
+    ['account_not_found', grantUpload(), ...uploads],
+    ['key_not_found', grantUpload(), ...uploads, opened()],
+    ['upload_exists', grantUpload(), ...uploads, opened(), keyCreated()],
+    ['too_many_uploads', grantUpload({ upload: MAX_LIVE_UPLOADS + 1 }), ...uploads, opened(), keyCreated()],
+    [undefined, grantUpload(), ...uploads.slice(1), opened(), keyCreated()],
+  ],
+  StoreUpload: [
+    ['account_not_found', storeUpload(), uploadGranted(), uploadDeletionRequested()],
+    ['upload_not_found', storeUpload(), opened(), uploadGranted(), uploadDeletionRequested()],
+    ['upload_already_stored', storeUpload(), opened(), uploadGranted(), uploadStored()],
+    [undefined, storeUpload(1, { sealed: true }), opened(), uploadGranted(), uploadStored()],
+  ],
+  RequestUploadDeletion: [
+    ['account_not_found', requestUploadDeletion(), uploadGranted()],
+    ['upload_not_found', requestUploadDeletion(), opened()],
+    [undefined, requestUploadDeletion(), opened(), uploadGranted()],
+  ],
+  RecordUploadDeletion: [
+    ['account_not_found', recordUploadDeletion(), uploadGranted()],
+    ['upload_not_found', recordUploadDeletion(), opened()],
+    [undefined, recordUploadDeletion(), opened(), uploadGranted()],
   ],
 }
 

@@ -1,0 +1,122 @@
+import t from 'tap'
+import { MAX_LIVE_UPLOADS } from '../../../schemas/primitives.ts'
+import { account } from '../../../src/domain/account/account.ts'
+import {
+  digest,
+  grantUpload,
+  keyCreated,
+  keyRevoked,
+  opened,
+  recordUploadDeletion,
+  requestUploadDeletion,
+  storeUpload,
+  uploadDeleted,
+  uploadDeletionRequested,
+  uploadGranted,
+  uploadId,
+  uploadStored,
+} from '../../support/account-samples.ts'
+import { given } from '../../support/given.ts'
+
+const open = [opened(), keyCreated()]
+const granted = [...open, uploadGranted()]
+const stored = [...granted, uploadStored()]
+const sealed = [...granted, uploadStored(1, { sealed: true })]
+
+const full = [...open, ...Array.from({ length: MAX_LIVE_UPLOADS }, (_, index) => uploadGranted({ upload: index + 1 }))]
+const next = MAX_LIVE_UPLOADS + 1
+
+t.test('an upload is granted to a key that is active', async () => {
+  given(account, ...open)
+    .when(grantUpload())
+    .then(uploadGranted())
+  given(account, ...open, keyRevoked())
+    .when(grantUpload())
+    .refused('key_not_found')
+})
+
+t.test('an upload is granted once', async () => {
+  for (const history of [granted, stored, sealed, [...granted, uploadDeletionRequested()]])
+    given(account, ...history)
+      .when(grantUpload())
+      .refused('upload_exists')
+})
+
+t.test('a file is stored when it is used first, and once more for good', async () => {
+  given(account, ...granted)
+    .when(storeUpload())
+    .then(uploadStored())
+  given(account, ...stored)
+    .when(storeUpload())
+    .refused('upload_already_stored')
+  given(account, ...stored)
+    .when(storeUpload(1, { sealed: true, hash: digest('f') }))
+    .then(uploadStored(1, { sealed: true, hash: digest('f') }))
+})
+
+t.test('a file that nobody can replace is stored for good at once, and then never again', async () => {
+  given(account, ...granted)
+    .when(storeUpload(1, { sealed: true }))
+    .then(uploadStored(1, { sealed: true }))
+  for (const command of [storeUpload(), storeUpload(1, { sealed: true })])
+    given(account, ...sealed)
+      .when(command)
+      .refused('upload_already_stored')
+})
+
+t.test('nothing is stored that was not granted, is to go or is gone', async () => {
+  for (const history of [open, [...stored, uploadDeletionRequested()], [...sealed, uploadDeleted()]])
+    for (const command of [storeUpload(), storeUpload(1, { sealed: true })])
+      given(account, ...history)
+        .when(command)
+        .refused('upload_not_found')
+})
+
+t.test('a deletion can be asked for at any time, and counts once', async () => {
+  for (const history of [granted, stored, sealed]) {
+    given(account, ...history)
+      .when(requestUploadDeletion())
+      .then(uploadDeletionRequested())
+    given(account, ...history, uploadDeletionRequested())
+      .when(requestUploadDeletion())
+      .then()
+  }
+  for (const history of [open, [...sealed, uploadDeleted()]])
+    given(account, ...history)
+      .when(requestUploadDeletion())
+      .refused('upload_not_found')
+})
+
+t.test('that a file is gone is recorded once, whoever took it away', async () => {
+  for (const history of [granted, stored, sealed, [...sealed, uploadDeletionRequested()]]) {
+    given(account, ...history)
+      .when(recordUploadDeletion(1, 'requested'))
+      .then(uploadDeleted(1, 'requested'))
+    given(account, ...history, uploadDeleted())
+      .when(recordUploadDeletion(1, 'requested'))
+      .refused('upload_not_found')
+  }
+})
+
+t.test('one upload knows nothing of another', async () => {
+  const two = given(account, ...sealed, uploadGranted({ upload: 2 }))
+  two.when(storeUpload(2)).then(uploadStored(2))
+  two.when(requestUploadDeletion(2)).then(uploadDeletionRequested(2))
+  two.when(storeUpload(3)).refused('upload_not_found')
+})
+
+t.test('one account has ten thousand uploads at the most, whatever has come of them', async () => {
+  given(account, ...full.slice(0, -1))
+    .when(grantUpload({ upload: next }))
+    .then(uploadGranted({ upload: next }))
+  for (const history of [full, [...full, uploadStored()], [...full, uploadDeletionRequested()]])
+    given(account, ...history)
+      .when(grantUpload({ upload: next }))
+      .refused('too_many_uploads', { limit: MAX_LIVE_UPLOADS })
+})
+
+t.test('one that is deleted leaves the state and makes room', async t => {
+  const deleted = given(account, ...full, uploadDeleted())
+  t.equal(deleted.state.uploads.has(uploadId()), false)
+  deleted.when(grantUpload({ upload: next })).then(uploadGranted({ upload: next }))
+})

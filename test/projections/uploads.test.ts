@@ -1,0 +1,61 @@
+import t from 'tap'
+import { uploadKey, uploads } from '../../projections/uploads.ts'
+import type { AccountEvent } from '../../schemas/account-events.ts'
+import { accountStream, type Recorded } from '../../schemas/recorded.ts'
+import type { UploadRow } from '../../schemas/views.ts'
+import {
+  accountId,
+  digest,
+  objectKey,
+  uploadDeleted,
+  uploadDeletionRequested,
+  uploadGranted,
+  uploadId,
+  uploadStored,
+} from '../support/account-samples.ts'
+
+const THEN = '2026-01-01T00:03:00.000Z'
+
+const recorded = (event: AccountEvent) =>
+  ({ stream: accountStream(accountId()), metadata: { at: THEN }, ...event }) as unknown as Recorded
+
+const rowAfter = (...history: AccountEvent[]) =>
+  history
+    .map(event => recorded(event))
+    .reduce<UploadRow | undefined>((row, event) => uploads.evolve(row, event, ''), undefined)
+
+const granted: UploadRow = {
+  accountId: accountId(),
+  uploadId: uploadId(),
+  status: 'granted',
+  objectKey: objectKey(),
+  filename: 'beach.png',
+  folderPath: 'photos/2026',
+  mimeType: 'image/png',
+  maxSizeBytes: 1000,
+  sealed: false,
+  createdAt: THEN,
+  expiresAt: '2026-01-01T00:15:00.000Z',
+  willDeleteAt: '2026-01-08T00:00:00.000Z',
+}
+const stored: UploadRow = { ...granted, status: 'stored', sizeBytes: 3, sha256: digest('e') }
+
+t.test('an upload is shown as far as it is', async t => {
+  const deletions = [uploadDeletionRequested(), uploadDeleted()]
+  t.same(rowAfter(uploadGranted()), granted)
+  t.same(rowAfter(uploadGranted(), uploadStored()), stored)
+  t.same(rowAfter(uploadGranted(), uploadStored(), ...deletions.slice(0, 1)), { ...stored, status: 'leaving' })
+  t.same(rowAfter(uploadGranted(), uploadStored(), ...deletions), undefined)
+})
+
+t.test('the file that is there for good takes the place of the one before', async t => {
+  const last = uploadStored(1, { sealed: true, hash: digest('f') })
+  t.same(rowAfter(uploadGranted(), uploadStored(), last), { ...stored, sha256: digest('f'), sealed: true })
+})
+
+t.test('an upload is found by its account and by its file', async t => {
+  const key = uploadKey(accountId(), uploadId())
+  for (const event of [uploadGranted(), uploadStored(), uploadDeletionRequested(), uploadDeleted()])
+    t.same(uploads.keys(recorded(event)), [key])
+  t.equal(uploads.indexes['byObject']?.(stored, key), objectKey())
+})
