@@ -26,7 +26,8 @@ const layers = [
 
 /** Vendors that one file keeps to itself, so that another can take their place. */
 const keptByOne = [
-  ...['lmdb', 'pino', 'piscina', 'safe-stable-stringify', 'typeid-js', 'koa-body', 'cli-table3', 'microdiff', 'undici'],
+  ...['lmdb', 'pino', 'piscina', 'safe-stable-stringify', 'typeid-js', 'cli-table3', 'microdiff', 'undici'],
+  ...['minio', 'file-type', 'range-parser'],
   ...['ipaddr.js', 'standardwebhooks', 'better-sse', 'h264-mp4-encoder', 'wasm-media-encoders', 'image-size'],
 ]
 
@@ -39,6 +40,7 @@ const keptByFolder: Record<string, string[]> = {
   'p-limit': ['src/reactors/'],
   '@napi-rs/canvas': ['src/adapters/provider/sandbox/'],
   koa: ['src/http/'],
+  'koa-body': ['src/http/'],
   '@koa/router': ['src/http/'],
   commander: ['src/cli.ts', 'src/cli/'],
 }

@@ -1,18 +1,28 @@
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import t, { type Test } from 'tap'
+import { finished, pipeline } from 'node:stream/promises'
+import root, { type Test } from 'tap'
 import type { ObjectStore } from '../../src/ports/object-store.ts'
+import { objectUploadContract } from './object-uploads.ts'
 
-const NAME = '0123456789abcdef0123456789abcdef'
+const PNG = 'image/png'
+
+/** A store, and the way to see what lies about of objects that were never stored. */
+export interface OpenedStore {
+  store: ObjectStore
+  leftovers(): Promise<string[]>
+}
 
 /** What every object store must do. */
-export const objectStoreContract = (name: string, open: (t: Test) => Promise<ObjectStore>) =>
-  t.test(`${name} is an object store`, async t => {
+export const objectStoreContract = (name: string, open: (t: Test) => Promise<OpenedStore>, parent: Test = root) =>
+  parent.test(`${name} is an object store`, async t => {
     t.test('an object comes back as it was put', async t => {
-      const store = await open(t)
+      const { store } = await open(t)
       const sizes = [0, 1, 100_000, 3_000_001]
       for (const [index, size] of sizes.entries()) {
         const bytes = Buffer.from(Array.from({ length: size }, (_, at) => (at * 31) % 256))
-        await store.put(key(index), bytes)
+        await store.put(key(index), bytes, PNG)
         const found = await store.get(key(index))
         t.equal(found?.sizeBytes, size)
         t.ok(found && (await buffer(found.body)).equals(bytes), `${size} bytes`)
@@ -20,53 +30,215 @@ export const objectStoreContract = (name: string, open: (t: Test) => Promise<Obj
     })
 
     t.test('an object that was never put is absent', async t => {
-      const store = await open(t)
+      const { store } = await open(t)
       t.equal(await store.get(key(1)), undefined)
-      await store.put(key(1), Buffer.from('a'))
-      t.equal(await store.get(key(2)), undefined)
-      t.equal(await store.get(key(1, 'other')), undefined)
-      t.equal(await store.get(key(1, 'outputs', 'jpeg')), undefined)
+      t.equal(await store.stat(key(1)), undefined)
+      await store.put(key(1), Buffer.from('a'), PNG)
+      for (const other of [key(2), key(1, 'other'), key(1, 'outputs', 'jpeg')]) {
+        t.equal(await store.get(other), undefined)
+        t.equal(await store.get(other, { start: 0, end: 0 }), undefined)
+        t.equal(await store.stat(other), undefined)
+      }
     })
 
     t.test('the same key again replaces the object', async t => {
-      const store = await open(t)
-      await store.put(key(1), Buffer.from('a longer first'))
-      await store.put(key(1), Buffer.from('second'))
+      const { store } = await open(t)
+      await store.put(key(1), Buffer.from('a longer first'), PNG)
+      await store.put(key(1), Buffer.from('second'), PNG)
       t.equal(await textOf(store, key(1)), 'second')
     })
 
     t.test('many who put the same key at once leave one whole object', async t => {
-      const store = await open(t)
+      const { store } = await open(t)
       const texts = Array.from({ length: 20 }, (_, index) => String(index).repeat(50_000))
-      await Promise.all(texts.map(text => store.put(key(1), Buffer.from(text))))
+      await Promise.all(texts.map(text => store.put(key(1), Buffer.from(text), PNG)))
       t.ok(texts.includes((await textOf(store, key(1))) ?? ''))
     })
 
-    t.test('a key is a folder and a random name, and nothing that leads elsewhere', async t => {
-      const store = await open(t)
-      const bad = [
-        ...['', '.', '..', '/', 'outputs', 'outputs/', `outputs/${NAME}`, `${NAME}.png`, `/outputs/${NAME}.png`],
-        ...[`../outputs/${NAME}.png`, `outputs/../../${NAME}.png`, `outputs/../${NAME}.png`, `outputs/./${NAME}.png`],
-        ...[`outputs//${NAME}.png`, `outputs/a/${NAME}.png`, `outputs\\${NAME}.png`, `OUTPUTS/${NAME}.png`],
-        ...[`outputs/${NAME}.png\u0000`, `outputs/${NAME}.png\n`, `outputs/${NAME}.`, `outputs/${NAME}..png`],
-        ...[`outputs/${NAME.toUpperCase()}.png`, `outputs/${NAME}0.png`, `outputs/%2e%2e/${NAME}.png`],
-      ]
-      for (const text of bad) {
-        await t.rejects(store.put(text, Buffer.from('a')), RangeError, JSON.stringify(text))
-        t.equal(await store.get(text), undefined)
+    t.test('a part of an object comes without the rest', async t => {
+      const { store } = await open(t)
+      await store.put(key(1), Buffer.from('0123456789'), PNG)
+      const part = async (start: number, end: number) => {
+        const found = await store.get(key(1), { start, end })
+        return [found?.sizeBytes, found && (await buffer(found.body)).toString()]
       }
+      t.same(await part(0, 0), [10, '0'], 'the first byte')
+      t.same(await part(9, 9), [10, '9'], 'the last')
+      t.same(await part(3, 6), [10, '3456'])
+      t.same(await part(0, 9), [10, '0123456789'], 'all of it')
+      t.same(await part(7, 1000), [10, '789'], 'an end behind the last byte ends with it')
     })
 
+    t.test('a range that holds no byte of the object is refused', async t => {
+      const { store } = await open(t)
+      await store.put(key(1), Buffer.from('0123456789'), PNG)
+      await store.put(key(2), Buffer.from(''), PNG)
+      const bad = [...[10, 1000].map(start => [start, 2000]), [5, 4], [-1, 3], [0.5, 3], [0, Number.NaN]]
+      for (const [start = 0, end = 0] of bad) await t.rejects(store.get(key(1), { start, end }), RangeError)
+      await t.rejects(store.get(key(2), { start: 0, end: 0 }), RangeError, 'there is none in an empty object')
+      await t.rejects(store.get(key(3), { start: 5, end: 4 }), RangeError, 'nor in one that is absent')
+    })
+
+    t.test('what is known of an object is the same wherever one asks, and changes with its bytes', async t => {
+      const { store } = await open(t)
+      const facts = async () => {
+        const [whole, part] = [await store.get(key(1)), await store.get(key(1), { start: 1, end: 2 })]
+        const stat = await store.stat(key(1))
+        for (const found of [whole, part]) {
+          const { body, ...facts } = found ?? {}
+          body?.destroy()
+          t.same(facts, stat)
+        }
+        return stat
+      }
+      await store.put(key(1), Buffer.from('first'), PNG)
+      const first = await facts()
+      t.equal(first?.sizeBytes, 5)
+      t.match(first?.etag, /^"[^"]+"$/)
+      t.same(await facts(), first)
+      await store.put(key(1), Buffer.from('other'), PNG)
+      t.not((await facts())?.etag, first?.etag)
+    })
+
+    t.test('a deleted object is gone, and only that', async t => {
+      const { store } = await open(t)
+      await store.put(key(1), Buffer.from('a'), PNG)
+      await store.put(key(2), Buffer.from('b'), PNG)
+      await store.delete(key(1))
+      t.equal(await store.get(key(1)), undefined)
+      t.equal(await store.stat(key(1)), undefined)
+      t.equal(await textOf(store, key(2)), 'b')
+      await t.resolves(store.delete(key(1)), 'that there is none is fine')
+      await t.resolves(store.delete(key(1, 'other')), 'nor anything beside it')
+      await store.put(key(1), Buffer.from('again'), PNG)
+      t.equal(await textOf(store, key(1)), 'again')
+    })
+
+    t.test('a key is a folder and a random name, and nothing that leads elsewhere', async t => {
+      const { store, leftovers } = await open(t)
+      for (const text of badKeys) {
+        const name = JSON.stringify(text)
+        const grant = { key: text, mimeType: PNG, maxSizeBytes: 1, expiresAtMs: Date.now() + 60_000 }
+        await t.rejects(store.put(text, Buffer.from('a'), PNG), RangeError, name)
+        await t.rejects(store.delete(text), RangeError, name)
+        await t.rejects(store.presignPut(grant), RangeError, name)
+        const incoming = await store.receive()
+        incoming.body.end('a')
+        await t.rejects(incoming.store(text, PNG), RangeError, name)
+        t.equal(await store.get(text), undefined)
+        t.equal(await store.stat(text), undefined)
+      }
+      t.same(await leftovers(), [])
+    })
+
+    t.test('an object that comes in pieces is there when it is stored, and not before', async t => {
+      const { store, leftovers } = await open(t)
+      const incoming = await store.receive()
+      incoming.body.write('one ')
+      incoming.body.end('two')
+      await finished(incoming.body)
+      t.equal(await store.stat(key(1)), undefined)
+      await incoming.store(key(1), PNG)
+      t.equal(await textOf(store, key(1)), 'one two')
+      t.same(await leftovers(), [])
+    })
+
+    t.test('an empty object may come in', async t => {
+      const { store } = await open(t)
+      const incoming = await store.receive()
+      incoming.body.end()
+      await incoming.store(key(1), PNG)
+      t.equal((await store.stat(key(1)))?.sizeBytes, 0)
+    })
+
+    t.test('many objects come in at once', async t => {
+      const { store, leftovers } = await open(t)
+      const objects = Array.from({ length: 30 }, (_, index) => randomBytes(index * 20_000))
+      await Promise.all(
+        objects.map(async (bytes, index) => {
+          const incoming = await store.receive()
+          await pipeline(Readable.from(slices(bytes, 7_001)), incoming.body)
+          await incoming.store(key(index), PNG)
+        }),
+      )
+      for (const [index, bytes] of objects.entries()) {
+        const found = await store.get(key(index))
+        t.ok(found && (await buffer(found.body)).equals(bytes), `${bytes.byteLength} bytes`)
+      }
+      t.same(await leftovers(), [])
+    })
+
+    t.test('an object that is given up leaves no trace, whenever that is', async t => {
+      const { store, leftovers } = await open(t)
+      const begin = async () => {
+        const incoming = await store.receive()
+        incoming.body.on('error', () => undefined)
+        return incoming
+      }
+      const atOnce = await begin()
+      await atOnce.discard()
+
+      const written = await begin()
+      written.body.write('a')
+      await written.discard()
+
+      const underWay = await begin()
+      for (let count = 0; count < 50; count++) underWay.body.write(randomBytes(100_000))
+      await underWay.discard()
+
+      const ended = await begin()
+      ended.body.end('a')
+      await finished(ended.body)
+      await ended.discard()
+
+      const broken = await begin()
+      const source = Readable.from(slices(randomBytes(500_000), 1_000))
+      const outcome = pipeline(source, broken.body)
+      source.destroy(new Error('the client went away'))
+      await t.rejects(outcome)
+      await broken.discard()
+      await t.resolves(broken.discard(), 'not even twice')
+
+      t.same(await leftovers(), [])
+    })
+
+    t.test('an object whose body was broken off is not stored', async t => {
+      const { store, leftovers } = await open(t)
+      const incoming = await store.receive()
+      incoming.body.on('error', () => undefined)
+      incoming.body.write('the first half')
+      incoming.body.destroy(new Error('the client went away'))
+      await t.rejects(incoming.store(key(1), PNG))
+      t.equal(await store.stat(key(1)), undefined)
+      t.same(await leftovers(), [])
+    })
+
+    objectUploadContract(t, open)
+
     t.test('it says that it answers', async t => {
-      const store = await open(t)
+      const { store } = await open(t)
       await t.resolves(store.check())
     })
   })
 
-const key = (number: number, folder = 'outputs', ending = 'png') =>
+export const key = (number: number, folder = 'outputs', ending = 'png') =>
   `${folder}/${number.toString(16).padStart(32, '0')}.${ending}`
 
-const textOf = async (store: ObjectStore, key: string) => {
+export const textOf = async (store: ObjectStore, key: string) => {
   const found = await store.get(key)
   return found && (await buffer(found.body)).toString()
+}
+
+const NAME = '0123456789abcdef0123456789abcdef'
+
+const badKeys = [
+  ...['', '.', '..', '/', 'outputs', 'outputs/', `outputs/${NAME}`, `${NAME}.png`, `/outputs/${NAME}.png`],
+  ...[`../outputs/${NAME}.png`, `outputs/../../${NAME}.png`, `outputs/../${NAME}.png`, `outputs/./${NAME}.png`],
+  ...[`outputs//${NAME}.png`, `outputs/a/${NAME}.png`, `outputs\\${NAME}.png`, `OUTPUTS/${NAME}.png`],
+  ...[`outputs/${NAME}.png\u0000`, `outputs/${NAME}.png\n`, `outputs/${NAME}.`, `outputs/${NAME}..png`],
+  ...[`outputs/${NAME.toUpperCase()}.png`, `outputs/${NAME}0.png`, `outputs/%2e%2e/${NAME}.png`],
+]
+
+function* slices(bytes: Buffer, size: number) {
+  for (let start = 0; start < bytes.byteLength; start += size) yield bytes.subarray(start, start + size)
 }

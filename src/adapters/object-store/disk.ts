@@ -1,59 +1,115 @@
-import { randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { access, constants, mkdir, open, rename, stat, unlink } from 'node:fs/promises'
+import type { BigIntStats } from 'node:fs'
+import { mkdir, open, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { Unavailable } from '../../ports/faults.ts'
-import type { ObjectStore } from '../../ports/object-store.ts'
+import {
+  type ByteRange,
+  type IncomingObject,
+  type IncomingPut,
+  isObjectKey,
+  type ObjectFacts,
+  type ObjectStore,
+  type PutGrant,
+  PutRefused,
+} from '../../ports/object-store.ts'
+import { expectKey, expectRange } from './arguments.ts'
+import { type ArrivingFile, absent, openArriving, toDiskFault } from './arriving.ts'
+import { readGrant, signPut } from './signed-put.ts'
 
-/** What a key may look like: a folder, and a name that cannot lead out of it. */
-const KEY = /^[a-z]{1,32}\/[0-9a-f]{32}\.[a-z0-9]{1,8}$/
+export interface DiskOptions {
+  folder: string
+  /** Signs the addresses to which objects may be sent. */
+  putSecret: string
+  /** What the addresses of objects begin with, without a slash at the end. */
+  putUrl: () => string
+}
 
 /** Objects as files. An object appears under its name only when it is whole and durable. */
-export const openDiskObjectStore = async (folder: string): Promise<ObjectStore> => {
-  const arriving = join(folder, 'arriving')
-  try {
-    await mkdir(arriving, { recursive: true })
-    await access(arriving, constants.W_OK)
-  } catch (error) {
-    throw new Unavailable(`${folder} cannot be written (${(error as Error).message})`)
+export const openDiskObjectStore = async ({ folder, putSecret, putUrl }: DiskOptions): Promise<ObjectStore> => {
+  const arriving = await openArriving(join(folder, 'arriving'))
+  const store = durably(folder)
+
+  const receive = async (): Promise<IncomingObject> => {
+    const file = await arriving.receive()
+    return { body: file.body, store: key => store(file, key), discard: file.discard }
   }
+
+  const factsOf = async (key: string) => (isObjectKey(key) ? readFacts(join(folder, key)) : undefined)
 
   return {
-    put: async (key, bytes) => {
-      const path = pathOf(folder, key)
-      const temporary = join(arriving, randomUUID())
+    receive,
+    put: async (key, bytes, mimeType) => {
+      expectKey(key)
+      const incoming = await receive()
+      incoming.body.end(bytes)
+      await incoming.store(key, mimeType)
+    },
+    get: async (key, range) => {
+      const facts = await factsOf(key)
+      if (range) expectRange(range, facts?.sizeBytes)
+      return facts && { ...facts, body: Readable.from(read(join(folder, key), facts, range), { objectMode: false }) }
+    },
+    stat: factsOf,
+    delete: async key => {
+      expectKey(key)
+      const path = join(folder, key)
       try {
-        await writeDurably(temporary, bytes)
-        if (await mkdir(dirname(path), { recursive: true })) await syncFolder(folder)
-        await rename(temporary, path)
-        await syncFolder(dirname(path))
+        await unlink(path).catch(absent)
+        // Also where there was none: whoever took it away may have failed here.
+        await syncFolder(dirname(path)).catch(absent)
       } catch (error) {
-        await unlink(temporary).catch(() => undefined)
-        throw error
+        throw toDiskFault(error)
       }
     },
-    get: async key => {
-      if (!KEY.test(key)) return undefined
-      const path = pathOf(folder, key)
-      const found = await stat(path).catch(absent)
-      return found?.isFile() ? { sizeBytes: found.size, body: createReadStream(path) } : undefined
+    presignPut: async grant => {
+      expectKey(grant.key)
+      return `${putUrl()}/${grant.key}?${signPut(putSecret, grant)}`
     },
-    check: () => access(arriving, constants.W_OK),
+    acceptPut: async put => {
+      const grant = readGrant(putSecret, put.key, put.query)
+      expectGranted(put, grant)
+      const incoming = await receive()
+      try {
+        await pipeline(upTo(grant.maxSizeBytes, put.body), incoming.body)
+      } catch (error) {
+        await incoming.discard()
+        throw error
+      }
+      await incoming.store(put.key, grant.mimeType)
+    },
+    check: arriving.check,
+    close: async () => undefined,
   }
 }
 
-const pathOf = (folder: string, key: string): string => {
-  if (!KEY.test(key)) throw new RangeError(`${JSON.stringify(key)} is not an object key`)
-  return join(folder, key)
-}
+/** The way to move files to their keys so that they stay there. */
+const durably = (folder: string) => {
+  const durable = new Set<string>()
 
-const writeDurably = async (path: string, bytes: Uint8Array) => {
-  const file = await open(path, 'wx')
-  try {
-    await file.writeFile(bytes)
-    await file.sync()
-  } finally {
-    await file.close()
+  const makeFolder = async (path: string) => {
+    const isNew = await mkdir(path, { recursive: true })
+    if (!isNew && durable.has(path)) return
+    // One that another has just made need not be durable yet.
+    await syncFolder(folder)
+    durable.add(path)
+  }
+
+  return async (file: ArrivingFile, key: string) => {
+    try {
+      expectKey(key)
+      const path = join(folder, key)
+      await file.complete()
+      await file.file.sync()
+      await makeFolder(dirname(path))
+      await rename(file.path, path)
+      await syncFolder(dirname(path))
+    } catch (error) {
+      throw toDiskFault(error)
+    } finally {
+      await file.discard()
+    }
   }
 }
 
@@ -67,7 +123,52 @@ const syncFolder = async (path: string) => {
   }
 }
 
-const absent = (error: NodeJS.ErrnoException) => {
-  if (error.code === 'ENOENT') return undefined
-  throw error
+const readFacts = async (path: string): Promise<ObjectFacts | undefined> => {
+  const found = await stat(path, { bigint: true }).catch(absent)
+  return found?.isFile() ? { sizeBytes: Number(found.size), etag: etagOf(found) } : undefined
+}
+
+/** A file that takes another's place has another number; the clock of a disk is too coarse to tell them apart. */
+const etagOf = ({ size, mtimeNs, ino }: BigIntStats) =>
+  `"${[size, mtimeNs, ino].map(part => part.toString(36)).join('-')}"`
+
+/** Opens the file when the first byte is wanted, so that what nobody reads needs no closing. */
+async function* read(path: string, { etag }: ObjectFacts, range?: ByteRange) {
+  const file = await open(path).catch(absent)
+  if (!file) throw replaced(path)
+  try {
+    if (etagOf(await file.stat({ bigint: true })) !== etag) throw replaced(path)
+    yield* file.createReadStream({ ...range, autoClose: false })
+  } finally {
+    await file.close()
+  }
+}
+
+const replaced = (path: string) => new Unavailable(`${path} was replaced or deleted while it was read`)
+
+const expectGranted = (put: IncomingPut, grant: PutGrant) => {
+  if (grant.expiresAtMs <= Date.now()) throw new PutRefused('expired', 'The time for this upload is over.')
+  if (put.mimeType !== undefined && essenceOf(put.mimeType) !== essenceOf(grant.mimeType))
+    throw new PutRefused('other_type', `The address is for ${grant.mimeType}, but ${put.mimeType} was sent.`)
+  if (put.sizeBytes !== undefined && put.sizeBytes > grant.maxSizeBytes) throw tooLarge(grant.maxSizeBytes)
+}
+
+/** A media type without its parameters. */
+const essenceOf = (mimeType: string) => mimeType.split(';')[0]?.trim().toLowerCase()
+
+const tooLarge = (maxSizeBytes: number) =>
+  new PutRefused('too_large', `The address is for ${maxSizeBytes} bytes at the most.`)
+
+async function* upTo(maxSizeBytes: number, body: Readable) {
+  let sizeBytes = 0
+  try {
+    // The body is the caller's, who has an answer to give over the same connection.
+    for await (const bytes of body.iterator({ destroyOnReturn: false })) {
+      sizeBytes += bytes.byteLength
+      if (sizeBytes > maxSizeBytes) throw tooLarge(maxSizeBytes)
+      yield bytes
+    }
+  } catch (error) {
+    throw error instanceof PutRefused ? error : new PutRefused('broken_off', 'The upload was broken off.')
+  }
 }

@@ -1,0 +1,121 @@
+import { once } from 'node:events'
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import type { PutGrant, PutRefused } from '../../../src/ports/object-store.ts'
+import { openFolder, PNG } from './disk.ts'
+
+const KEY = `uploads/${'0'.repeat(32)}.png`
+
+const grant = (): PutGrant => ({ key: KEY, mimeType: PNG, maxSizeBytes: 10, expiresAtMs: Date.now() + 60_000 })
+
+t.test('an upload of just the size is taken, and one byte more is not', async t => {
+  const { store, server, leftovers } = await openFolder(t)
+  const url = await store.presignPut(grant())
+  t.equal((await put(url, '0123456789')).status, 200)
+  const larger = await put(url, '0123456789a')
+  t.same([larger.status, await larger.text()], [413, 'too_large'])
+  t.equal((await store.stat(KEY))?.sizeBytes, 10, 'the first is still there')
+  t.same(server.outcomes, ['stored', 'too_large'])
+  t.same(await leftovers(), [])
+})
+
+t.test('an upload of a size that is not announced is refused where it is too large', async t => {
+  const { store, leftovers } = await openFolder(t)
+  const url = await store.presignPut(grant())
+  const begin = () => request(url, { method: 'PUT', headers: { 'transfer-encoding': 'chunked' } })
+  const answerTo = async (upload: ClientRequest) => {
+    const [answer] = (await once(upload, 'response')) as [IncomingMessage]
+    return [answer.statusCode, await text(answer)]
+  }
+  t.same(await answerTo(begin().end('0123456789')), [200, ''])
+
+  const larger = begin().on('error', () => undefined)
+  larger.write('0123456789a')
+  t.same(await answerTo(larger), [413, 'too_large'], 'the answer comes while there is more to send')
+  larger.destroy()
+  t.equal((await store.stat(KEY))?.sizeBytes, 10)
+  t.same(await leftovers(), [])
+})
+
+t.test('an upload that is too large is refused before any of it is read', async t => {
+  const { store } = await openFolder(t)
+  const { searchParams: query } = new URL(await store.presignPut(grant()))
+  const read = function* () {
+    t.fail('it was read')
+    yield Buffer.from('a')
+  }
+  const body = Readable.from(read())
+  const outcome = store.acceptPut?.({ key: KEY, query, mimeType: PNG, sizeBytes: 11, body })
+  await t.rejects(Promise.resolve(outcome), { name: 'PutRefused', reason: 'too_large' } satisfies Partial<PutRefused>)
+})
+
+t.test('whoever has sent too much can still be answered', async t => {
+  const { store } = await openFolder(t)
+  const { searchParams: query } = new URL(await store.presignPut(grant()))
+  const body = Readable.from(['12345', '6789012345', 'the rest'].map(piece => Buffer.from(piece)))
+  const outcome = store.acceptPut?.({ key: KEY, query, mimeType: PNG, sizeBytes: undefined, body })
+  await t.rejects(Promise.resolve(outcome), { name: 'PutRefused', reason: 'too_large' } satisfies Partial<PutRefused>)
+  t.notOk(body.destroyed)
+  t.equal(await text(body), 'the rest')
+})
+
+t.test('an upload of another type than granted is refused', async t => {
+  const { store, server } = await openFolder(t)
+  const url = await store.presignPut(grant())
+  for (const type of ['image/jpeg', 'text/html', 'image/png2', 'image', 'image/jpeg; a=image/png'])
+    t.equal((await put(url, 'a', type)).status, 415, type)
+  t.equal(await store.stat(KEY), undefined)
+  for (const type of ['image/png', 'IMAGE/PNG', 'image/png; q=1', 'image/png;charset=utf-8'])
+    t.equal((await put(url, 'a', type)).status, 200, type)
+  t.same(new Set(server.outcomes), new Set(['other_type', 'stored']))
+})
+
+t.test('no part of an address can be changed', async t => {
+  const { store, server } = await openFolder(t)
+  const url = await store.presignPut(grant())
+  const changes = { expires: `${Date.now() + 120_000}`, max: '11', type: 'text/html', signature: 'é'.repeat(32) }
+  for (const [name, value] of Object.entries(changes)) {
+    const changed = new URL(url)
+    changed.searchParams.set(name, value)
+    t.equal((await put(`${changed}`, 'a')).status, 403, `another ${name}`)
+    changed.searchParams.delete(name)
+    t.equal((await put(`${changed}`, 'a')).status, 403, `no ${name}`)
+    const twice = url.replace('?', `?${name}=${encodeURIComponent(value)}&`)
+    t.equal((await put(twice, 'a')).status, 403, `${name} twice`)
+  }
+  t.same(new Set(server.outcomes), new Set(['forbidden']))
+  t.equal((await put(url, 'a')).status, 200)
+})
+
+t.test('an address of one service is not one of another', async t => {
+  const [one, other] = [await openFolder(t), await openFolder(t, undefined, 'another secret')]
+  const url = (await one.store.presignPut(grant())).replace(one.server.url, other.server.url)
+  t.equal((await put(url, 'a')).status, 403)
+  t.same(other.server.outcomes, ['forbidden'])
+})
+
+t.test('that the time of an upload is over is said', async t => {
+  const { store, server } = await openFolder(t)
+  await put(await store.presignPut({ ...grant(), expiresAtMs: Date.now() - 1 }), 'a')
+  t.same(server.outcomes, ['expired'])
+})
+
+t.test('an upload that is broken off leaves nothing, nor changes what is there', async t => {
+  const { store, server, leftovers } = await openFolder(t)
+  const url = await store.presignPut({ ...grant(), maxSizeBytes: 1_000_000 })
+  t.equal((await put(url, 'whole')).status, 200)
+  const upload = request(url, { method: 'PUT', headers: { 'content-length': 200_000 } })
+  upload.on('error', () => undefined)
+  await new Promise<void>(resolve => upload.write(Buffer.alloc(100_000), () => resolve()))
+  while ((await leftovers()).length === 0) await new Promise(resolve => setImmediate(resolve))
+  upload.destroy()
+  while (server.outcomes.length === 1) await new Promise(resolve => setImmediate(resolve))
+  t.same(server.outcomes, ['stored', 'broken_off'])
+  t.equal((await store.stat(KEY))?.sizeBytes, 5)
+  t.same(await leftovers(), [])
+})
+
+const put = (url: string, body: string, type?: string) =>
+  fetch(url, { method: 'PUT', body: Buffer.from(body), ...(type && { headers: { 'content-type': type } }) })

@@ -1,0 +1,161 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { accessSync, constants } from 'node:fs'
+import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'minio'
+import { freePorts } from './radosgw-ports.ts'
+import { type ClusterPlace, clusterSettings } from './radosgw-settings.ts'
+
+/** A real S3 server: Ceph's gateway, over a cluster of one that keeps all in memory. */
+export interface S3Server {
+  host: string
+  port: number
+  region: string
+  accessKey: string
+  secretKey: string
+  /** The process that answers to S3. */
+  pid: number
+  /** Makes a bucket, with a new name unless one is given, and hands back the name. */
+  createBucket(name?: string): Promise<string>
+  /** A bucket's address, as the configuration has it. */
+  url(bucket: string): string
+  stop(): Promise<void>
+}
+
+const HOST = '127.0.0.1'
+const REGION = 'us-east-1'
+
+/** Far more than any step takes on a busy machine. */
+const STEP_MS = 20_000
+
+const PROGRAMS = ['monmaptool', 'ceph-mon', 'ceph-osd', 'ceph', 'radosgw', 'radosgw-admin', 'setpriv']
+
+export const s3Installed = (): boolean => PROGRAMS.every(isInstalled)
+
+/**
+ * What a test that needs the server takes as its options. Where the tests must be whole it is no reason to skip that
+ * something is missing: there the start fails, and says what.
+ */
+export const needsS3 = (): { skip: string | false } => ({
+  skip: !s3Installed() && process.env['CI'] !== 'true' && 'radosgw is not installed',
+})
+
+/** Starts a server that is empty, and tries once more where a port was taken meanwhile. Whoever starts it stops it. */
+export const startRadosgw = async (): Promise<S3Server> => {
+  const missing = PROGRAMS.filter(program => !isInstalled(program))
+  if (missing.length > 0)
+    throw new Error(`There is no ${missing.join(', no ')}: install ceph-mon, ceph-osd and radosgw.`)
+  return tryStart().catch(tryStart)
+}
+
+const isInstalled = (program: string): boolean =>
+  (process.env['PATH'] ?? '').split(delimiter).some(folder => {
+    try {
+      accessSync(join(folder, program), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+
+const tryStart = async (): Promise<S3Server> => {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-rgw-'))
+  const running: ChildProcess[] = []
+  const stop = async () => {
+    await Promise.all(running.map(kill))
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    return await start(folder, running, stop)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+const start = async (folder: string, running: ChildProcess[], stop: () => Promise<void>): Promise<S3Server> => {
+  const [monPort, port] = await freePorts(HOST, 2)
+  if (monPort === undefined || port === undefined) throw new Error('There are no free ports.')
+  const place: ClusterPlace = { folder, fsid: randomUUID(), monAddress: `v1:${HOST}:${monPort}`, host: HOST }
+  const settings = join(folder, 'ceph.conf')
+  await writeFile(settings, clusterSettings(place))
+  const run = (program: string, args: string[], input?: string) => runProgram(program, ['-c', settings, ...args], input)
+  const launch = async (program: string, args: string[]) => {
+    const child = await launchProgram(program, ['-c', settings, '-f', ...args], join(folder, `${program}.log`))
+    running.push(child)
+    return child
+  }
+
+  const map = join(folder, 'monmap')
+  await runProgram('monmaptool', ['--create', '--addv', 'a', `[${place.monAddress}]`, '--fsid', place.fsid, map])
+  await run('ceph-mon', ['--mkfs', '-i', 'a', '--monmap', map])
+  await launch('ceph-mon', ['-i', 'a'])
+
+  const osdId = randomUUID()
+  await mkdir(join(folder, 'osd'))
+  await Promise.all([
+    run('ceph', [], `osd new ${osdId}\nosd crush add osd.0 1.0 root=default host=h0\n`),
+    run('ceph-osd', ['-i', '0', '--mkfs', '--osd-uuid', osdId]),
+  ])
+  await launch('ceph-osd', ['-i', '0'])
+
+  const frontend = `beast endpoint=${HOST}:${port} tcp_nodelay=1`
+  const gateway = await launch('radosgw', ['-n', 'client.rgw', '--rgw-frontends', frontend])
+  await answers(gateway, `http://${HOST}:${port}`, join(folder, 'radosgw.log'))
+
+  const [accessKey, secretKey] = [randomBytes(10).toString('hex'), randomBytes(20).toString('hex')]
+  const keys = ['--access-key', accessKey, '--secret-key', secretKey]
+  await run('radosgw-admin', ['user', 'create', '--uid', 'tollgate', '--display-name', 'Tollgate', ...keys])
+
+  const client = new Client({ endPoint: HOST, port, useSSL: false, region: REGION, accessKey, secretKey })
+  return {
+    ...{ host: HOST, port, region: REGION, accessKey, secretKey, pid: gateway.pid as number, stop },
+    createBucket: async (name = `bucket-${randomBytes(8).toString('hex')}`) => {
+      await client.makeBucket(name)
+      return name
+    },
+    url: bucket => `s3://${accessKey}:${secretKey}@${HOST}:${port}/${bucket}?region=${REGION}&tls=off`,
+  }
+}
+
+const runProgram = (program: string, args: string[], input = ''): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const child = execFile(program, args, { timeout: STEP_MS }, (error, stdout, stderr) => {
+      if (error) reject(new Error(`${program} failed: ${stderr || stdout || error.message}`, { cause: error }))
+      else resolve()
+    })
+    child.stdin?.end(input)
+  })
+
+/** The kernel kills what is started here when this process ends, in whatever way it does. */
+const launchProgram = async (program: string, args: string[], log: string): Promise<ChildProcess> => {
+  const file = await open(log, 'a')
+  try {
+    return spawn('setpriv', ['--pdeathsig', 'KILL', '--', program, ...args], { stdio: ['ignore', file.fd, file.fd] })
+  } finally {
+    await file.close()
+  }
+}
+
+const answers = async (child: ChildProcess, url: string, log: string) => {
+  const until = Date.now() + STEP_MS
+  while (Date.now() < until && !hasEnded(child)) {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(1000) }).catch(() => undefined)
+    await answer?.body?.cancel()
+    if (answer) return
+    await sleep(20)
+  }
+  throw new Error(`radosgw does not answer: ${(await readFile(log, 'utf8')).slice(-2000)}`)
+}
+
+const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
+
+const kill = (child: ChildProcess) =>
+  new Promise<void>(resolve => {
+    if (hasEnded(child)) return resolve()
+    child.once('exit', () => resolve())
+    child.kill('SIGKILL')
+  })
