@@ -8,9 +8,10 @@ import { replay } from './replay.ts'
 import { startUp } from './start-up.ts'
 import { type Answer, answer, type Question } from './support/compare.ts'
 import { syncRuns } from './sync-runs.ts'
+import { uploads } from './uploads.ts'
 import { webhooks } from './webhooks.ts'
 
-const questions: Question[] = [appends, syncRuns, asyncRuns, balance, replay, hotAccount, webhooks, startUp]
+const questions: Question[] = [appends, syncRuns, asyncRuns, balance, replay, hotAccount, webhooks, uploads, startUp]
 
 const show = ({ name, question, baseline, unit, baselineMedian, measuredMedian, ratio, goal, reached }: Answer) => {
   const round = (number: number) => Math.round(number).toLocaleString('en')

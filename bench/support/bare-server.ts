@@ -1,5 +1,10 @@
+import { randomUUID } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import Router from '@koa/router'
 import Koa from 'koa'
 import { koaBody } from 'koa-body'
@@ -12,6 +17,12 @@ router.get('/v1/balance', ctx => {
 })
 router.post('/v1/run', koaBody(), ctx => {
   ctx.body = ctx.request.body
+})
+const folder = process.argv[2] ?? tmpdir()
+router.post('/v1/uploads', async ctx => {
+  // With `flush` the stream syncs the file before it closes it.
+  await pipeline(ctx.req, createWriteStream(join(folder, randomUUID()), { flush: true }))
+  ctx.body = {}
 })
 app.use(router.routes())
 const server = createServer(app.callback())

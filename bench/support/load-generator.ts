@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import autocannon from 'autocannon'
 import type { Load } from './load.ts'
 
@@ -9,10 +10,14 @@ const {
   method,
   keys = [],
   body,
+  file,
   awake = false,
 } = JSON.parse(process.argv[2] as string) as Load
 const stayAwake = () => setImmediate(stayAwake)
 if (awake) stayAwake()
+
+const type = { 'content-type': file?.type ?? 'application/json' }
+const sent = file ? readFileSync(file.path) : body && JSON.stringify(body)
 
 let next = 0
 const result = await autocannon({
@@ -20,11 +25,11 @@ const result = await autocannon({
   connections,
   duration: seconds,
   method,
-  headers: { 'content-type': 'application/json' },
-  ...(body && { body: JSON.stringify(body) }),
+  headers: type,
+  ...(sent && { body: sent }),
   setupClient: client => {
     const key = keys[next++ % keys.length]
-    if (key) client.setHeaders({ 'content-type': 'application/json', authorization: `Bearer ${key}` })
+    if (key) client.setHeaders({ ...type, authorization: `Bearer ${key}` })
   },
 })
 const told = { answersPerSecond: result['2xx'] / result.duration, bad: result.non2xx + result.errors + result.timeouts }

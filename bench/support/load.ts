@@ -7,7 +7,9 @@ export interface Load {
   method: 'GET' | 'POST'
   /** One for each connection, in turn. */
   keys?: string[]
+  /** Sent as JSON; or a file that is sent as it is, under its type. */
   body?: object
+  file?: { path: string; type: string }
   /**
    * Never sleeps. A sleeping core must be woken for each answer, which on a virtual machine costs a quick server more than
    * the answer does. A server with threads of its own at work needs the core more.

@@ -7,12 +7,18 @@ export interface Server {
   stop(): Promise<void>
 }
 
+/** What is uploaded to it is kept in a folder of its own, while it runs. */
 export const startBare = async (): Promise<Server> => {
-  const { child, ready } = await startProcess<{ url: string; keys: string[] }>(
-    'bare-server.js',
-    process.env['BENCH_PROFILE'] ? { profile: 'bare' } : {},
-  )
-  return { ...ready, stop: () => stopProcess(child) }
+  const { folder, discard } = await withFolder()
+  const { child, ready } = await startProcess<{ url: string; keys: string[] }>('bare-server.js', {
+    args: [folder],
+    ...(process.env['BENCH_PROFILE'] && { profile: 'bare' }),
+  })
+  const stop = async () => {
+    await stopProcess(child)
+    await discard()
+  }
+  return { ...ready, stop }
 }
 
 /** The service on a folder of its own. Its log lines go where the operator's would, and are thrown away there. */
