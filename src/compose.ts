@@ -6,12 +6,15 @@ import { systemClock } from './adapters/clock/system.ts'
 import { openLmdbEventLog } from './adapters/event-log/lmdb.ts'
 import { createLogger } from './adapters/logger/pino.ts'
 import { openDiskObjectStore } from './adapters/object-store/disk.ts'
+import { openS3ObjectStore } from './adapters/object-store/s3.ts'
 import { createOutbound } from './adapters/outbound/undici.ts'
 import { createSandboxProvider } from './adapters/provider/sandbox/provider.ts'
 import { openLmdbViewStore } from './adapters/view-store/lmdb.ts'
 import type { Config } from './config.ts'
 import { Accounts } from './engine/accounts.ts'
+import { Addresses } from './engine/addresses.ts'
 import { Catalog } from './engine/catalog.ts'
+import { InputFiles } from './engine/input-files.ts'
 import { createInputMediaLoader } from './engine/input-media.ts'
 import { Presenter } from './engine/present.ts'
 import { Projector } from './engine/projector.ts'
@@ -19,16 +22,20 @@ import { Quotes } from './engine/quotes.ts'
 import { Reads } from './engine/reads.ts'
 import { Runs } from './engine/runs.ts'
 import { accountSnapshots } from './engine/snapshots.ts'
+import { UploadSettlement } from './engine/upload-settlement.ts'
+import { Uploads } from './engine/uploads.ts'
 import { Watch } from './engine/watch.ts'
 import { webhookSecret } from './engine/webhook-signature.ts'
 import { createApp } from './http/app.ts'
-import { readMasterSecret } from './master-secret.ts'
+import { deriveSecret, readMasterSecret } from './master-secret.ts'
 import type { Clock } from './ports/clock.ts'
 import type { EventLog } from './ports/event-log.ts'
 import type { Logger } from './ports/logger.ts'
+import type { ObjectStore } from './ports/object-store.ts'
 import type { Provider } from './ports/provider.ts'
 import type { ViewStore } from './ports/view-store.ts'
 import { Artifacts } from './reactors/artifacts.ts'
+import { ObjectsReactor } from './reactors/objects.ts'
 import { RunsReactor } from './reactors/runs.ts'
 import { WebhooksReactor } from './reactors/webhooks.ts'
 
@@ -86,20 +93,25 @@ export const openCore = async (config: Config, substitutes: Substitutes = {}): P
 /** The whole service on top of its core, not yet listening. `publicUrl` tells what addresses begin with. */
 export const openService = async (core: Core, publicUrl: () => string, substitutes: Substitutes = {}) => {
   const { config, logger, clock, log, views, accounts, projector, reads, catalog } = core
-  const objects = await openDiskObjectStore(config.objectStore.folder)
+  const masterSecret = readMasterSecret(config.masterSecret)
+  const addresses = new Addresses(publicUrl, config.cdnUrl)
+  const objects = await openObjects(config, logger, addresses, masterSecret)
   const outbound = createOutbound({ allowPrivate: config.allowPrivateWebhooks })
-  const loadInputMedia = createInputMediaLoader({ outbound, objects, publicUrl })
+  const loadInputMedia = createInputMediaLoader({ outbound, objects, addresses })
   const providers = substitutes.providers ?? { sandbox: createSandboxProvider({ loadInputMedia, clock }) }
-  const artifacts = new Artifacts(objects, outbound)
+  const artifacts = new Artifacts(objects, outbound, clock, config.retention.outputMs)
   const runsReactor = new RunsReactor({ providers, accounts, views, artifacts, clock, logger })
   const { usdPerCreditMicros } = config
   const watch = new Watch(projector.changes)
-  const quotes = new Quotes({ catalog, reads, usdPerCreditMicros })
+  const settlement = new UploadSettlement(accounts, objects)
+  const uploads = new Uploads({ accounts, reads, objects, settlement, clock, ...config.retention })
+  const inputFiles = new InputFiles({ addresses, objects, uploads })
+  const quotes = new Quotes({ catalog, reads, inputFiles, usdPerCreditMicros })
   const runs = new Runs({ accounts, quotes, reads, watch, starter: runsReactor, clock })
-  const present = new Presenter(publicUrl, usdPerCreditMicros)
-  const masterSecret = readMasterSecret(config.masterSecret)
+  const present = new Presenter(addresses, usdPerCreditMicros)
   const secretOf = (accountId: AccountId) => webhookSecret(masterSecret, accountId)
   const webhooks = new WebhooksReactor({ accounts, views, reads, outbound, present, clock, logger, secretOf })
+  const objectsReactor = new ObjectsReactor({ accounts, objects, settlement, reads, views, clock, logger })
   const checks = { log: () => log.head(), views: () => views.checkpoint(), objects: () => objects.check() }
   const app = createApp({
     runs,
@@ -107,6 +119,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     reads,
     catalog,
     objects,
+    uploads,
     webhookSecretOf: secretOf,
     present,
     logger,
@@ -117,15 +130,40 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     start: () => {
       runsReactor.start(projector.changes)
       webhooks.start(projector.changes)
+      objectsReactor.start(projector.changes)
     },
     /** Ends the work in progress, and then the waiting for what is still queued. */
     stop: async () => {
-      await Promise.all([runsReactor.stop(), webhooks.stop()])
+      await Promise.all([runsReactor.stop(), webhooks.stop(), objectsReactor.stop()])
       await projector.passed(await log.head(), LAST_OUTCOMES_MS).catch(() => undefined)
       watch.close()
-      await Promise.all([...Object.values(providers).map(provider => provider.close()), outbound.close()])
+      await Promise.all([
+        ...Object.values(providers).map(provider => provider.close()),
+        outbound.close(),
+        objects.close(),
+      ])
     },
   }
+}
+
+const openObjects = (
+  config: Config,
+  logger: Logger,
+  addresses: Addresses,
+  masterSecret: string,
+): Promise<ObjectStore> => {
+  const { objectStore, retention } = config
+  if (objectStore.kind === 'disk')
+    return openDiskObjectStore({
+      folder: objectStore.folder,
+      putSecret: deriveSecret(masterSecret, 'upload-addresses'),
+      putUrl: () => addresses.ownUrl,
+    })
+  return openS3ObjectStore({
+    ...objectStore,
+    lifetimes: { uploadsMs: retention.uploadMs, outputsMs: retention.outputMs },
+    onWarning: error => logger.warn({ err: error }, 'the object store may keep what nobody owns for ever'),
+  })
 }
 
 /** An empty view store in a folder of its own, and the way to be rid of it. */

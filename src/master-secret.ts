@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { MIN_MASTER_SECRET_LENGTH } from '../schemas/primitives.ts'
@@ -27,6 +27,10 @@ export const readMasterSecret = (source: Config['masterSecret']): string => {
   }
   return check(readFileSync(path, 'utf8'), path)
 }
+
+/** A secret for one purpose, from which neither the master secret nor another one can be learned. */
+export const deriveSecret = (masterSecret: string, purpose: string): string =>
+  createHmac('sha256', masterSecret).update(purpose).digest('hex')
 
 /** With an empty secret anybody could sign. */
 const check = (secret: string, path: string): string => {

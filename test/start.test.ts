@@ -42,7 +42,6 @@ t.test('a variable that cannot be used is named, with what it should be', async 
     ['PUBLIC_URL', 'https://example.com/'],
     ['EVENT_STORE_URL', 'redis://localhost'],
     ['VIEW_STORE_URL', './views'],
-    ['OBJECT_STORE_URL', 'lmdb:./objects'],
     ['KEY_PREFIX', 'Tg_'],
     ['USD_PER_CREDIT', '0'],
     ['USD_PER_CREDIT', 'cheap'],

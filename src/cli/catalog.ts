@@ -5,6 +5,7 @@ import { Families, type Family } from '../../schemas/catalog.ts'
 import { shipped } from '../catalog/shipped.ts'
 import type { Core } from '../compose.ts'
 import { type CatalogCommand, type CatalogState, differences, putByHand } from '../domain/catalog/catalog.ts'
+import { Addresses } from '../engine/addresses.ts'
 import { CatalogEditor } from '../engine/catalog-editor.ts'
 import { OperatorError } from '../engine/operator-error.ts'
 import { Presenter } from '../engine/present.ts'
@@ -22,7 +23,7 @@ export const catalogCommand = (): Command => {
     .option('--json', 'print JSON, with schemas and prices as GET /v1/models shows them')
     .action(async options => {
       const families = await withCore(async ({ catalog, config }) => {
-        const present = new Presenter(() => '', config.usdPerCreditMicros)
+        const present = new Presenter(new Addresses(() => ''), config.usdPerCreditMicros)
         return (await catalog.list(true)).map(offer => present.family(offer.family))
       })
       const rows = options.json

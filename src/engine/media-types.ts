@@ -21,3 +21,15 @@ const types = new Map([
 ])
 
 const endings = new Map([...types].map(([ending, mimeType]) => [mimeType, ending]))
+
+/** A type without its parameters, in lower case. */
+export const essenceOf = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase()
+
+/** The name that a type is known by, where some give it another. */
+export const commonName = (mimeType: string): string => commonNames.get(mimeType) ?? mimeType
+
+const commonNames = new Map([
+  ['image/jpg', 'image/jpeg'],
+  ['image/apng', 'image/png'],
+  ['video/x-m4v', 'video/mp4'],
+])

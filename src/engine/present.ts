@@ -1,28 +1,27 @@
-import type { RunOutput } from '../../schemas/account-events.ts'
+import type { RunOutput, UploadGranted } from '../../schemas/account-events.ts'
 import type { ModelFamily, Pricing } from '../../schemas/api/model.ts'
 import type { Run } from '../../schemas/api/run.ts'
+import type { PresignedUpload, Upload } from '../../schemas/api/upload.ts'
 import type { Endpoint, Family, PriceRule, ReceiptLine } from '../../schemas/catalog.ts'
-import type { RunRow } from '../../schemas/views.ts'
+import type { RunRow, UploadRow } from '../../schemas/views.ts'
 import { statusOf } from '../domain/catalog/choose-endpoint.ts'
 import { priceRange, surchargeMicros } from '../domain/catalog/pricing.ts'
 import { fromMicros } from '../domain/money.ts'
-
-/** Where objects are served, by their keys. */
-export const CDN_PATH = '/cdn/'
+import type { Addresses } from './addresses.ts'
 
 /** Views as the API shows them: snake case, credits instead of microcredits, addresses instead of keys. */
 export class Presenter {
-  readonly #publicUrl: () => string
+  readonly #addresses: Addresses
   readonly #usdPerCreditMicros: number
   readonly #endpoints = new WeakMap<Endpoint, PresentedEndpoint>()
 
-  constructor(publicUrl: () => string, usdPerCreditMicros: number) {
-    this.#publicUrl = publicUrl
+  constructor(addresses: Addresses, usdPerCreditMicros: number) {
+    this.#addresses = addresses
     this.#usdPerCreditMicros = usdPerCreditMicros
   }
 
   run(row: RunRow): Run {
-    const { startedAt, completedAt, refundedMicros, output, error, metadata } = row
+    const { startedAt, completedAt, refundedMicros, output, outputDeletedAt, error, metadata } = row
     return {
       object: 'run',
       run_id: row.runId,
@@ -34,9 +33,43 @@ export class Presenter {
       ...(completedAt !== undefined && { completed_at: completedAt }),
       credits_charged: fromMicros(row.chargedMicros),
       ...(refundedMicros !== undefined && { credits_refunded: fromMicros(refundedMicros) }),
-      ...(output && { output: this.#output(output) }),
+      ...(output && { output: this.#output(output, outputDeletedAt) }),
       ...(error && { error }),
       ...(metadata && { metadata }),
+    }
+  }
+
+  /** An upload whose file is there. */
+  upload(row: UploadRow): Upload {
+    const { sizeBytes, sha256, folderPath } = row
+    if (sizeBytes === undefined || sha256 === undefined) throw new Error(`the upload ${row.uploadId} has no file yet`)
+    return {
+      object: 'upload',
+      id: row.uploadId,
+      url: this.#addresses.urlOf(row.objectKey),
+      size_bytes: sizeBytes,
+      mime_type: row.mimeType,
+      filename: row.filename,
+      ...(folderPath !== undefined && { folder_path: folderPath }),
+      sha256,
+      created_at: row.createdAt,
+      will_delete_at: row.willDeleteAt,
+    }
+  }
+
+  /** A grant that was just given. */
+  presigned(
+    { uploadId, objectKey, expiresAt, willDeleteAt, maxSizeBytes }: UploadGranted,
+    url: string,
+  ): PresignedUpload {
+    return {
+      id: uploadId,
+      presigned_url: url,
+      cdn_url: this.#addresses.urlOf(objectKey),
+      method: 'PUT',
+      expires_at: expiresAt,
+      will_delete_at: willDeleteAt,
+      max_size_bytes: maxSizeBytes,
     }
   }
 
@@ -85,8 +118,10 @@ export class Presenter {
     }
   }
 
-  #output({ artifacts, text }: RunOutput): NonNullable<Run['output']> {
-    const urls = artifacts.map(artifact => this.#publicUrl() + CDN_PATH + artifact.objectKey)
+  #output({ artifacts, text, willDeleteAt }: RunOutput, deletedAt?: string): NonNullable<Run['output']> {
+    const shownText = text !== undefined && { text }
+    if (deletedAt !== undefined) return { ...shownText, deleted_at: deletedAt }
+    const urls = artifacts.map(artifact => this.#addresses.urlOf(artifact.objectKey))
     const [url, ...others] = urls
     const hasOne = others.length === 0
     // Whoever asks for pictures always finds a list, however many they wanted; everything else is one as a rule.
@@ -94,7 +129,8 @@ export class Presenter {
     return {
       ...(url && (isImage || !hasOne) && { urls }),
       ...(url && hasOne && { url }),
-      ...(text !== undefined && { text }),
+      ...shownText,
+      ...(willDeleteAt !== undefined && { will_delete_at: willDeleteAt }),
     }
   }
 

@@ -1,16 +1,19 @@
 import type { RunRequest } from '../../schemas/api/run.ts'
 import type { Endpoint, Receipt } from '../../schemas/catalog.ts'
-import { type AccountId, MAX_INPUT_BYTES, MAX_METADATA_BYTES } from '../../schemas/primitives.ts'
+import { MAX_INPUT_BYTES, MAX_METADATA_BYTES } from '../../schemas/primitives.ts'
 import { chooseEndpoint } from '../domain/catalog/choose-endpoint.ts'
 import { price } from '../domain/catalog/pricing.ts'
 import { webhookUrlFault } from '../domain/webhook-url.ts'
 import { ApiError } from './api-error.ts'
+import type { Asker } from './asker.ts'
 import type { Catalog } from './catalog.ts'
+import type { InputFiles } from './input-files.ts'
 import type { Reads } from './reads.ts'
 
 export interface QuotesParts {
   catalog: Catalog
   reads: Reads
+  inputFiles: InputFiles
   usdPerCreditMicros: number
 }
 
@@ -30,12 +33,12 @@ export class Quotes {
   }
 
   /** Rejects with ApiError where a request asks for nothing that there is. */
-  async quote(accountId: AccountId, { model, input: given, metadata, webhook_url }: RunRequest): Promise<Quote> {
-    const { catalog, reads, usdPerCreditMicros } = this.#parts
+  async quote(asker: Asker, { model, input: given, metadata, webhook_url }: RunRequest): Promise<Quote> {
+    const { catalog, reads, inputFiles, usdPerCreditMicros } = this.#parts
     if (metadata) boundedJson('/metadata', metadata, MAX_METADATA_BYTES)
     const inputJson = boundedJson('/input', given, MAX_INPUT_BYTES)
     if (webhook_url !== undefined) checkWebhookUrl(webhook_url)
-    const account = await reads.get('accounts', accountId)
+    const account = await reads.get('accounts', asker.accountId)
     const offer = await catalog.find(model, account?.tester ?? false)
     if (!offer)
       throw new ApiError(
@@ -57,6 +60,7 @@ export class Quotes {
       throw new ApiError('invalid_input', `The input does not fit the parameters_schema of ${endpoint.id}.`, {
         errors: errors.map(({ path, message }) => ({ path: `/input${path}`, message })),
       })
+    await inputFiles.check(asker, input)
     const { lines, totalMicros } = price(endpoint.pricing, input, usdPerCreditMicros)
     const receipt = {
       catalogRevision: offer.revision,

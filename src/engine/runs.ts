@@ -2,7 +2,7 @@ import { filter, type Observable } from 'rxjs'
 import { hasEnded, requestPlaces, runKey, runs as runView } from '../../projections/runs.ts'
 import type { AccountEvent } from '../../schemas/account-events.ts'
 import type { RunRequest } from '../../schemas/api/run.ts'
-import type { AccountId, KeyId, RunId } from '../../schemas/primitives.ts'
+import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
 import type { RunRow, WatchTask } from '../../schemas/views.ts'
 import { recall } from '../domain/account/runs.ts'
@@ -13,19 +13,12 @@ import type { Clock } from '../ports/clock.ts'
 import { Unavailable } from '../ports/faults.ts'
 import type { Accounts } from './accounts.ts'
 import { ApiError } from './api-error.ts'
+import { type Asker, causeOf } from './asker.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
 import { newRunId } from './ids.ts'
 import type { Quotes } from './quotes.ts'
 import type { Reads } from './reads.ts'
-import type { Cause } from './stream.ts'
 import type { Watch } from './watch.ts'
-
-/** Who asks for a run, and how. */
-export interface Asker {
-  accountId: AccountId
-  keyId: KeyId
-  requestId: string
-}
 
 export interface RunOptions {
   idempotencyKey?: string | undefined
@@ -98,7 +91,7 @@ export class Runs {
       return this.#replay(accountId, earlier.runId, options)
     }
 
-    const { endpoint, input, receipt } = await quotes.quote(accountId, request)
+    const { endpoint, input, receipt } = await quotes.quote(asker, request)
     const { provider, timeoutMs, retry, mode } = endpoint
     const runId = newRunId()
     const startNow = mode === 'sync' && starter.reserve(provider)
@@ -239,8 +232,6 @@ export class Runs {
 
 /** Image and text come while the client waits; for the rest it is told to come again. */
 const defaultWaitMs = ({ mode }: RunRow) => (mode === 'sync' ? SYNC_WAIT_MS : 0)
-
-const causeOf = ({ keyId, requestId }: Asker): Cause => ({ actor: { kind: 'key', keyId }, requestId })
 
 /** A run as its own events tell it, by the rule that its view is made with. */
 const foldRun = (events: Recorded[], known?: RunRow): RunRow | undefined =>

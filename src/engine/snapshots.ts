@@ -4,7 +4,7 @@ import type { Snapshot, ViewStore } from '../ports/view-store.ts'
 import type { Folded } from './stream.ts'
 
 /** Raised whenever the form below changes, or `evolve` folds the same events into another state. */
-const VERSION = 2
+const VERSION = 3
 
 /** A tail of so many events is read in a few milliseconds, so a snapshot any sooner would not pay. */
 const MIN_TAIL = 1000
@@ -27,7 +27,8 @@ export const accountSnapshots = (store: ViewStore): Snapshots<AccountState> => (
   offer: async (stream, folded, lastRevision) => {
     const tail = folded.revision - lastRevision
     // A snapshot is as large as what it holds, so a large one comes more seldom and costs the same for each event.
-    if (tail < MIN_TAIL || tail < folded.state.requests.size) return false
+    const { requests, uploads } = folded.state
+    if (tail < MIN_TAIL || tail < requests.size + uploads.size) return false
     await store.saveSnapshot(stream, freeze(folded))
     return true
   },
@@ -42,6 +43,7 @@ const freeze = ({ revision, hash, state }: Folded<AccountState>): Snapshot => ({
     activeKeys: [...state.activeKeys],
     openRuns: [...state.openRuns],
     deliveries: [...state.deliveries],
+    uploads: [...state.uploads],
     requests: [...state.requests],
   },
 })
@@ -56,6 +58,7 @@ const thaw = ({ revision, hash, state }: Snapshot): Snapshotted<AccountState> =>
       activeKeys: ImmutableMap(frozen.activeKeys),
       openRuns: ImmutableMap(frozen.openRuns),
       deliveries: ImmutableMap(frozen.deliveries),
+      uploads: ImmutableMap(frozen.uploads),
       requests: OrderedMap(frozen.requests),
     },
   }

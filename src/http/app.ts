@@ -6,6 +6,7 @@ import type { Presenter } from '../engine/present.ts'
 import type { Quotes } from '../engine/quotes.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { Runs } from '../engine/runs.ts'
+import type { Uploads } from '../engine/uploads.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { RequestState } from './context.ts'
@@ -19,6 +20,7 @@ import { type HealthChecks, healthRoutes } from './routes/health.ts'
 import { modelRoutes } from './routes/models.ts'
 import { runEventRoutes } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
+import { uploadRoutes } from './routes/uploads.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 
 export interface AppParts {
@@ -27,6 +29,7 @@ export interface AppParts {
   reads: Reads
   catalog: Catalog
   objects: ObjectStore
+  uploads: Uploads
   webhookSecretOf(accountId: AccountId): string
   present: Presenter
   logger: Logger
@@ -40,6 +43,7 @@ export const createApp = ({
   reads,
   catalog,
   objects,
+  uploads,
   webhookSecretOf,
   present,
   logger,
@@ -52,8 +56,8 @@ export const createApp = ({
   balanceRoutes(router, keyed, reads)
   modelRoutes(router, keyed, catalog, reads, present)
   runRoutes(router, keyed, runs, quotes, reads, present)
-
   runEventRoutes(router, keyed, runs, present)
+  uploadRoutes(router, keyed, uploads, reads, present)
   webhookRoutes(router, keyed, webhookSecretOf)
 
   const app = new Koa<RequestState>()

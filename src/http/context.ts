@@ -1,5 +1,6 @@
 import type { Next, ParameterizedContext } from 'koa'
 import type { AccountId, KeyId } from '../../schemas/primitives.ts'
+import type { Asker } from '../engine/asker.ts'
 
 /** What the middleware finds out about a request before a route sees it. */
 export interface RequestState {
@@ -10,3 +11,5 @@ export interface RequestState {
 
 export type Context = ParameterizedContext<RequestState>
 export type Middleware = (ctx: Context, next: Next) => Promise<unknown>
+
+export const askerOf = (ctx: Context): Asker => ({ ...ctx.state.account, requestId: ctx.state.requestId })

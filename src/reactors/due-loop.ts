@@ -43,8 +43,7 @@ export class DueLoop<Row extends DueRow> {
   /** Looks now, then at every change that brings work, and from time to time. */
   start(changes?: Observable<RowChange[]>) {
     const { queues, pollMs } = this.#worklist
-    const bringsWork = ({ view, row }: RowChange) =>
-      view === 'due' && (row as DueRow | undefined)?.queue.startsWith(queues)
+    const bringsWork = ({ view, row }: RowChange) => view === 'due' && row && this.#isDue(row as DueRow, queues)
     this.#subscription = changes?.pipe(filter(rows => rows.some(bringsWork))).subscribe(() => this.wake())
     this.#timer = setInterval(() => this.wake(), pollMs)
     this.wake()
@@ -73,6 +72,11 @@ export class DueLoop<Row extends DueRow> {
     this.#subscription?.unsubscribe()
     clearInterval(this.#timer)
     await this.#round
+  }
+
+  /** What is due on another day wakes nobody. */
+  #isDue({ queue, dueAt }: DueRow, queues: string): boolean {
+    return queue.startsWith(queues) && Date.parse(dueAt) <= this.#parts.clock.nowMs()
   }
 
   async #look() {

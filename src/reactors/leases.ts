@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { RunId } from '../../schemas/primitives.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ViewStore } from '../ports/view-store.ts'
@@ -31,12 +30,12 @@ interface Held {
  * One process's leases on the work that is owed for runs: what one holds, the others leave alone. A lease only saves wasted
  * effort; the authority is always the append.
  */
-export class Leases {
+export class Leases<Id extends string> {
   readonly #parts: Parts
   readonly #kind: string
   readonly #holder = randomUUID()
-  readonly #held = new Map<RunId, Held>()
-  #released: RunId[] = []
+  readonly #held = new Map<Id, Held>()
+  #released: Id[] = []
   #timer: NodeJS.Timeout | undefined
 
   constructor(parts: Parts, kind: string) {
@@ -56,7 +55,7 @@ export class Leases {
   }
 
   /** Takes the leases that nobody else has, and resolves to the runs that it has them for until they are released. */
-  async take(runIds: RunId[]): Promise<Set<RunId>> {
+  async take(runIds: Id[]): Promise<Set<Id>> {
     const taken = new Set(await this.#ask(runIds))
     const renewAtMs = performance.now() + RENEW_EVERY_MS
     for (const runId of taken) this.#held.set(runId, { renewAtMs, taken: true })
@@ -64,11 +63,11 @@ export class Leases {
   }
 
   /** Takes the lease of a run that nobody else can know of yet, should the work on it take longer than most. */
-  hold(runId: RunId) {
+  hold(runId: Id) {
     this.#held.set(runId, { renewAtMs: performance.now() + UNLEASED_MS, taken: false })
   }
 
-  release(runId: RunId) {
+  release(runId: Id) {
     // Most runs end before their lease is taken, and cost no write.
     if (this.#held.get(runId)?.taken) this.#released.push(runId)
     this.#held.delete(runId)
@@ -81,7 +80,7 @@ export class Leases {
 
   async #renew() {
     const nowMs = performance.now()
-    const due: RunId[] = []
+    const due: Id[] = []
     for (const [runId, held] of this.#held) {
       if (held.renewAtMs > nowMs) continue
       held.renewAtMs = nowMs + RENEW_EVERY_MS
@@ -101,7 +100,7 @@ export class Leases {
       )
   }
 
-  async #ask(runIds: RunId[]): Promise<RunId[]> {
+  async #ask(runIds: Id[]): Promise<Id[]> {
     if (runIds.length === 0) return []
     const nowMs = this.#parts.clock.nowMs()
     const keys = runIds.map(runId => this.#keyOf(runId))
@@ -109,7 +108,7 @@ export class Leases {
     return runIds.filter(runId => taken.has(this.#keyOf(runId)))
   }
 
-  #keyOf(runId: RunId): string {
+  #keyOf(runId: Id): string {
     return `${this.#kind}/${runId}`
   }
 }

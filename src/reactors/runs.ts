@@ -58,7 +58,7 @@ export class RunsReactor implements Starter {
   readonly #parts: Parts
   readonly #starts: DueLoop<StartTask>
   readonly #lost: DueLoop<WatchTask>
-  readonly #leases: Leases
+  readonly #leases: Leases<RunId>
   readonly #jobs: Jobs
   readonly #working = new Map<RunId, Working>()
   readonly #taken = new Map<string, number>()

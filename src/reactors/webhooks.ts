@@ -56,7 +56,7 @@ type Outcome = RecordDelivery['outcome']
 export class WebhooksReactor {
   readonly #parts: Parts
   readonly #loop: DueLoop<DeliverTask>
-  readonly #leases: Leases
+  readonly #leases: Leases<RunId>
   readonly #working = new Map<RunId, Promise<void>>()
   readonly #taken = new Map<string, number>()
   /** When the attempts that were recorded last were due. */

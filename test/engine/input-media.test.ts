@@ -2,8 +2,10 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
+import { MAX_PRESIGNED_BYTES } from '../../schemas/primitives.ts'
 import { openDiskObjectStore } from '../../src/adapters/object-store/disk.ts'
 import { createOutbound } from '../../src/adapters/outbound/undici.ts'
+import { Addresses } from '../../src/engine/addresses.ts'
 import { createInputMediaLoader } from '../../src/engine/input-media.ts'
 import { endingFor, mimeTypeOf } from '../../src/engine/media-types.ts'
 import { InputMediaError } from '../../src/ports/input-media.ts'
@@ -11,6 +13,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex')
 const NAME = '0'.repeat(32)
+const CDN = 'https://files.example.com/bucket'
 const going = new AbortController().signal
 
 t.test('a data: URL is decoded, in base64 or percent-encoded', async t => {
@@ -47,7 +50,7 @@ t.test('a data: URL that holds no image is refused', async t => {
 
 t.test('our own address is read from the store, and nobody is asked over the network', async t => {
   const { load, objects, requests, publicUrl } = await setUp(t)
-  await objects.put(`outputs/${NAME}.png`, PNG)
+  await objects.put(`outputs/${NAME}.png`, PNG, 'image/png')
   const path = `/cdn/outputs/${NAME}.png`
   for (const url of [publicUrl + path, publicUrl.toUpperCase() + path, `${publicUrl}${path}?a=1#b`]) {
     const media = await load(url, going)
@@ -57,9 +60,17 @@ t.test('our own address is read from the store, and nobody is asked over the net
   t.same(requests, [])
 })
 
+t.test('so is an address at the front of the store', async t => {
+  const { load, objects, requests } = await setUp(t)
+  await objects.put(`uploads/${NAME}.png`, PNG, 'image/png')
+  t.same(Buffer.from((await load(`${CDN}/uploads/${NAME}.png`, going)).bytes), PNG)
+  await t.rejects(load(`${CDN}/uploads/${'1'.repeat(32)}.png`, going), InputMediaError)
+  t.same(requests, [])
+})
+
 t.test('what is not in the store is not looked for elsewhere', async t => {
   const { load, objects, requests, publicUrl } = await setUp(t)
-  await objects.put(`outputs/${NAME}.mp4`, PNG)
+  await objects.put(`outputs/${NAME}.mp4`, PNG, 'video/mp4')
   const paths = [
     `outputs/${'1'.repeat(32)}.png`,
     `outputs/${NAME}.mp4`,
@@ -76,13 +87,19 @@ t.test('what is not in the store is not looked for elsewhere', async t => {
 
 t.test('a file of ours that is too large is refused', async t => {
   const { load, objects, publicUrl } = await setUp(t)
-  await objects.put(`uploads/${NAME}.png`, Buffer.alloc(25_000_001))
-  await t.rejects(load(`${publicUrl}/cdn/uploads/${NAME}.png`, going), { name: 'InputMediaError', message: /25000000/ })
+  const [key, other] = [`uploads/${NAME}.png`, `uploads/${'1'.repeat(32)}.png`]
+  await objects.put(key, Buffer.alloc(MAX_PRESIGNED_BYTES + 1), 'image/png')
+  await objects.put(other, Buffer.alloc(MAX_PRESIGNED_BYTES), 'image/png')
+  await t.rejects(load(`${publicUrl}/cdn/${key}`, going), {
+    name: 'InputMediaError',
+    message: new RegExp(`more than ${MAX_PRESIGNED_BYTES} bytes`),
+  })
+  t.equal((await load(`${publicUrl}/cdn/${other}`, going)).bytes.byteLength, MAX_PRESIGNED_BYTES)
 })
 
 t.test('a file of ours is not read to its end for nobody', async t => {
   const { load, objects, publicUrl } = await setUp(t)
-  await objects.put(`outputs/${NAME}.png`, PNG)
+  await objects.put(`outputs/${NAME}.png`, PNG, 'image/png')
   await t.rejects(load(`${publicUrl}/cdn/outputs/${NAME}.png`, AbortSignal.abort()), { name: 'AbortError' })
 })
 
@@ -109,7 +126,7 @@ t.test('an address without a type may hold an image; one with another type does 
 t.test('an address that gives nothing usable is refused in words for the client', async t => {
   const servers: Record<string, RequestListener> = {
     '404': (_, response) => response.writeHead(404).end(),
-    'more than 25000000 bytes': (_, response) => response.end(Buffer.alloc(25_000_001)),
+    'more than 26214400 bytes': (_, response) => response.end(Buffer.alloc(26_214_401)),
     empty: (_, response) => response.setHeader('Content-Type', 'image/png').end(),
     'broke off': request => request.socket.destroy(),
   }
@@ -148,11 +165,13 @@ async function setUp(t: Test, listener: RequestListener = (_, response) => respo
   t.teardown(() => server.close().closeAllConnections())
   const { port } = server.address() as AddressInfo
 
-  const objects = await openDiskObjectStore(await temporaryFolder(t))
+  const folder = await temporaryFolder(t)
+  const objects = await openDiskObjectStore({ folder, putSecret: 'secret', putUrl: () => 'http://localhost' })
   const outbound = createOutbound({ allowPrivate: true })
   t.teardown(() => outbound.close())
   // The same server under two names: what asks it for one of our own files is seen.
   const publicUrl = `http://localhost:${port}`
-  const load = createInputMediaLoader({ outbound, objects, publicUrl: () => publicUrl })
+  const addresses = new Addresses(() => publicUrl, CDN)
+  const load = createInputMediaLoader({ outbound, objects, addresses })
   return { load, objects, requests, publicUrl, elsewhere: `http://127.0.0.1:${port}` }
 }

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import type { BalanceRow, DueRow, WebhookRow } from '../../schemas/views.ts'
+import type { BalanceRow, DueRow, UploadRow, WebhookRow } from '../../schemas/views.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import { Accounts } from '../../src/engine/accounts.ts'
 import { Projector } from '../../src/engine/projector.ts'
@@ -7,7 +7,7 @@ import { Reads } from '../../src/engine/reads.ts'
 import { type EventLog, NO_STREAM } from '../../src/ports/event-log.ts'
 import { Damaged, Unavailable } from '../../src/ports/faults.ts'
 import { BY_KEY, type ViewStore } from '../../src/ports/view-store.ts'
-import { accountId, grantCredits, openAccount, runId } from '../support/account-samples.ts'
+import { accountId, grantCredits, openAccount, runId, uploadId } from '../support/account-samples.ts'
 import { dumpText } from '../support/dump.ts'
 import { noSnapshots, openLog, openViews, silentLogger } from '../support/engine.ts'
 import { writeHistory } from '../support/history.ts'
@@ -45,26 +45,28 @@ t.test('the views show what happened', async t => {
   await writeHistory(log)
   await startProjector(t, log, views)
   t.same(await views.get('balance', accountId(1)), {
-    balanceMicros: toMicros(50.5),
+    balanceMicros: toMicros(30.5),
     grantedMicros: toMicros(100.5),
-    debitedMicros: toMicros(90),
+    debitedMicros: toMicros(110),
     refundedMicros: toMicros(40),
   })
   const runs = await views.list<{ runId: string; status: string }>('runs', BY_KEY, {
     prefix: `${accountId(2)}/`,
-    limit: 10,
+    limit: 20,
   })
   t.same(
     runs.map(({ row }) => [row.runId, row.status]),
-    ['queued', 'processing', 'processing', 'completed', ...['failed', 'processing', 'failed', 'failed', 'failed']].map(
-      (status, index) => [runId(2001 + index), status],
-    ),
+    [
+      ...['queued', 'processing', 'processing', 'completed', 'failed'],
+      ...['processing', 'failed', 'failed', 'failed', 'completed', 'completed'],
+    ].map((status, index) => [runId(2001 + index), status]),
   )
   const due = await views.list<DueRow>('due', 'byQueue', { prefix: '', limit: 100 })
-  const owed = due.filter(({ row }) => row.accountId === accountId(2)).map(({ row }) => [row.queue, row.runId])
+  const owed = due.filter(({ row }) => row.accountId === accountId(2)).map(({ row, key }) => [row.queue, key])
   t.same(owed, [
-    ['deliver/example.com', runId(2008)],
-    ['deliver/example.com', runId(2007)],
+    ...[2008, 2010, 2011, 2007].map(number => ['deliver/example.com', runId(number)]),
+    ['objects/outputs', `output/${runId(2010)}`],
+    ...[2006, 2001, 2002, 2005, 2003, 2004].map(number => ['objects/uploads', uploadId(number)]),
     ['start/sandbox', runId(2001)],
     ...[2002, 2003, 2006].map(number => ['watch/sandbox', runId(number)]),
   ])
@@ -76,6 +78,20 @@ t.test('the views show what happened', async t => {
       [runId(2007), 'pending', 1],
       [runId(2008), 'pending', 0],
       [runId(2009), 'abandoned', 1],
+      [runId(2010), 'pending', 0],
+      [runId(2011), 'pending', 0],
+    ],
+  )
+  const uploads = await views.list<UploadRow>('uploads', BY_KEY, { prefix: `${accountId(2)}/`, limit: 10 })
+  t.same(
+    uploads.map(({ row }) => [row.uploadId, row.status, row.sealed]),
+    [
+      [uploadId(2001), 'granted', false],
+      [uploadId(2002), 'stored', false],
+      [uploadId(2003), 'stored', true],
+      [uploadId(2004), 'stored', true],
+      [uploadId(2005), 'leaving', false],
+      [uploadId(2006), 'leaving', true],
     ],
   )
   t.ok((await views.checkpoint())?.position === (await log.head()))

@@ -11,11 +11,16 @@ import {
   accountId,
   createKey,
   grantCredits,
+  grantUpload,
   openAccount,
   queueRun,
+  recordUploadDeletion,
+  requestUploadDeletion,
   revokeKey,
   startRun,
+  storeUpload,
   submitRun,
+  uploadId,
 } from '../support/account-samples.ts'
 import { noSnapshots, openLog, openViews } from '../support/engine.ts'
 import { ManualClock } from '../support/manual-clock.ts'
@@ -31,6 +36,8 @@ const lived: AccountCommand[] = [
   ...[createKey(1), createKey(2), createKey(3), revokeKey(2)],
   ...[1, 2, 3].map(run => queueRun({ run, key: `request-${run}` })),
   ...[startRun(2), startRun(3), submitRun(3)],
+  ...[1, 2, 3, 4, 5].map(upload => grantUpload({ upload })),
+  ...[storeUpload(2), storeUpload(3, { sealed: true }), requestUploadDeletion(4), recordUploadDeletion(5)],
   ...upTo(1200).map(() => grantCredits(1)),
 ]
 
@@ -51,6 +58,7 @@ const plain = (state: AccountState | undefined) =>
     ...state,
     activeKeys: state.activeKeys.toJS(),
     openRuns: state.openRuns.toJS(),
+    uploads: state.uploads.toJS(),
     requests: [...state.requests],
   }
 
@@ -79,6 +87,12 @@ t.test('an account is loaded from its snapshot and what came after', async t => 
   t.ok(snapshot.revision >= 999)
   t.same(reads, [snapshot.revision, snapshot.revision + 1])
   await loadsTheTruth(t, log, accountSnapshots(views))
+  const { uploads } = await accountsOf(log, accountSnapshots(views)).state(accountId())
+  const stages = { 1: 'granted', 2: 'stored', 3: 'sealed', 4: 'leaving' }
+  t.same(
+    uploads.toJS(),
+    Object.fromEntries(Object.entries(stages).map(([number, stage]) => [uploadId(+number), stage])),
+  )
 })
 
 t.test('without its snapshot an account is the same', async t => {

@@ -1,12 +1,27 @@
+import { once } from 'node:events'
+import { mkdir, readdir, readlink, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { picture } from '../support/client.ts'
+import { type Client, picture } from '../support/client.ts'
+import { filePart, upload } from '../support/multipart.ts'
+import { picture as pictureFile } from '../support/sample-files.ts'
 import { openAccount, startService } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const service = await startService(t)
+const folder = await temporaryFolder(t)
+const service = await startService(t, { folder })
 const stranger = service.client()
 const customer = await openAccount(service)
 const { body: run } = await customer.run(picture)
 const path = new URL(String(run.output?.url)).pathname
+
+/** Uploads a file, and tells where it is served. */
+const place = async (bytes: Uint8Array, client: Client = customer) => {
+  const { body } = await upload(client, filePart(bytes))
+  return { path: new URL(body.url).pathname, id: body.id }
+}
 
 t.test('a result is there for whoever has its address', async t => {
   t.match(path, /^\/cdn\/outputs\/[0-9a-f]{32}\.png$/)
@@ -14,11 +29,154 @@ t.test('a result is there for whoever has its address', async t => {
 })
 
 t.test('HEAD answers with the headers alone', async t => {
-  const [head, get] = await Promise.all([stranger.send(path, { method: 'HEAD' }), stranger.send(path)])
+  const range = { Range: 'bytes=999999999-' }
+  const [head, get] = await Promise.all([
+    stranger.sendRaw(path, { method: 'HEAD', headers: range }),
+    stranger.sendRaw(path),
+  ])
   t.equal(head.status, 200)
   t.equal(head.text, '')
-  for (const name of ['Content-Type', 'Content-Length', 'Cache-Control', 'X-Content-Type-Options'])
-    t.equal(head.headers.get(name), get.headers.get(name), name)
+  t.same(comparable(head.headers), comparable(get.headers))
+})
+
+t.test('a file is served so that it can do no harm, and be shown anywhere', async t => {
+  const { path: uploaded } = await place(await pictureFile('png'))
+  for (const [place, cache] of [
+    [path, 'public, max-age=86400, immutable'],
+    [uploaded, 'public, max-age=3600'],
+  ] as const) {
+    const { headers } = await stranger.send(place)
+    t.equal(headers.get('Content-Type'), 'image/png')
+    t.equal(headers.get('X-Content-Type-Options'), 'nosniff')
+    t.equal(headers.get('Content-Security-Policy'), "default-src 'none'; sandbox")
+    t.equal(headers.get('Cross-Origin-Resource-Policy'), 'cross-origin')
+    t.equal(headers.get('Accept-Ranges'), 'bytes')
+    t.equal(headers.get('Cache-Control'), cache)
+  }
+})
+
+t.test('whoever has a file already is not sent it again', async t => {
+  const etag = String((await stranger.send(path)).headers.get('ETag'))
+  t.match(etag, /^"[^"]+"$/)
+  for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*'])
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers, text } = await stranger.sendRaw(path, { method, headers: { 'If-None-Match': known } })
+      t.equal(status, 304, known)
+      t.equal(text, '')
+      t.equal(headers.get('ETag'), etag)
+      t.match(headers.get('Cache-Control'), 'immutable')
+    }
+  for (const known of ['"x"', etag.slice(1, -1)])
+    t.equal((await stranger.sendRaw(path, { headers: { 'If-None-Match': known } })).status, 200, known)
+  const absent = path.replace('.png', '.jpg')
+  t.equal((await stranger.sendRaw(absent, { headers: { 'If-None-Match': '*' } })).status, 404)
+})
+
+t.test('a part of a file is served alone', async t => {
+  const bytes = Buffer.concat([
+    await pictureFile('png'),
+    Buffer.from(Array.from({ length: 1000 }, (_, at) => at % 251)),
+  ])
+  const { path } = await place(bytes)
+  const size = bytes.length
+  const etag = String((await stranger.send(path)).headers.get('ETag'))
+  const parts: [Record<string, string>, number, number][] = [
+    [{ Range: 'bytes=0-0' }, 0, 0],
+    [{ Range: 'bytes=10-19' }, 10, 19],
+    [{ Range: 'BYTES=10-19' }, 10, 19],
+    [{ Range: `bytes=${size - 1}-` }, size - 1, size - 1],
+    [{ Range: 'bytes=5-' }, 5, size - 1],
+    [{ Range: `bytes=5-${size + 100}` }, 5, size - 1],
+    [{ Range: 'bytes=-3' }, size - 3, size - 1],
+    [{ Range: 'bytes=0-9', 'If-Range': etag }, 0, 9],
+  ]
+  for (const [headers, start, end] of parts) {
+    const answer = await fetch(stranger.url + path, { headers })
+    t.equal(answer.status, 206, JSON.stringify(headers))
+    t.equal(answer.headers.get('Content-Range'), `bytes ${start}-${end}/${size}`)
+    t.equal(answer.headers.get('Content-Length'), `${end - start + 1}`)
+    t.equal(answer.headers.get('ETag'), etag)
+    t.ok(Buffer.from(await answer.arrayBuffer()).equals(bytes.subarray(start, end + 1)))
+  }
+  const wholes: Record<string, string>[] = [
+    { Range: 'bytes=0-1,4-5' },
+    { Range: `bytes=-${size}` },
+    { Range: `bytes=-${size + 1}` },
+    { Range: 'bytes=a-b' },
+    { Range: 'bytes' },
+    { Range: 'bytes=' },
+    { Range: 'pages=9999999-' },
+    { Range: 'bytes=0-9', 'If-Range': '"x"' },
+    { Range: 'bytes=0-9', 'If-Range': `W/${etag}` },
+    { Range: 'bytes=0-9', 'If-Range': new Date().toUTCString() },
+    { Range: 'bytes=9999999-', 'If-Range': '"x"' },
+  ]
+  for (const headers of wholes) {
+    const answer = await fetch(stranger.url + path, { headers })
+    t.equal(answer.status, 200, JSON.stringify(headers))
+    t.equal(answer.headers.get('Content-Range'), null)
+    t.ok(Buffer.from(await answer.arrayBuffer()).equals(bytes))
+  }
+  for (const Range of [`bytes=${size}-`, `bytes=${size}-${size + 9}`, 'bytes=-0', 'bytes=99999999999999999999-']) {
+    const { status, headers, text } = await stranger.send(path, { headers: { Range } })
+    t.equal(status, 416, Range)
+    t.equal(headers.get('Content-Range'), `bytes */${size}`)
+    t.notMatch(headers.get('Cache-Control'), 'public')
+    t.equal(text, '')
+  }
+  const known = await stranger.sendRaw(path, { headers: { Range: 'bytes=0-9', 'If-None-Match': etag } })
+  t.equal(known.status, 304, 'what is known is not sent in part either')
+})
+
+t.test('a file without a byte has no parts', async t => {
+  const name = `${'e'.repeat(32)}.png`
+  await mkdir(join(folder, 'objects', 'outputs'), { recursive: true })
+  await writeFile(join(folder, 'objects', 'outputs', name), '')
+  const ask = (headers: Record<string, string>) => stranger.send(`/cdn/outputs/${name}`, { headers })
+  const whole = await ask({})
+  t.equal(whole.status, 200)
+  t.equal(whole.headers.get('Content-Length'), '0')
+  const first = await ask({ Range: 'bytes=0-' })
+  t.equal(first.status, 416)
+  t.equal(first.headers.get('Content-Range'), 'bytes */0')
+  t.equal((await ask({ Range: 'bytes=-5' })).status, 200)
+})
+
+t.test('a file that was deleted is gone, for those who know it too', async t => {
+  const { path, id } = await place(await pictureFile('png', 9))
+  const etag = String((await stranger.send(path)).headers.get('ETag'))
+  await customer.send(`/v1/uploads/${id}`, { method: 'DELETE' })
+  for (const method of ['GET', 'HEAD'])
+    for (const headers of [{}, { 'If-None-Match': etag }, { Range: 'bytes=0-1' }]) {
+      const answer = await stranger.sendRaw(path, { method, headers })
+      t.equal(answer.status, 404)
+      t.equal(answer.headers.get('Cache-Control'), null)
+      t.equal(answer.headers.get('ETag'), null)
+    }
+})
+
+t.test('a client that hangs up during a download leaves no file open', async t => {
+  const large = Buffer.concat([await pictureFile('png'), Buffer.alloc(20 * 2 ** 20)])
+  const { path } = await place(large)
+  const name = String(path.split('/').at(-1))
+  const collected: string[] = []
+  const note = ({ message }: Error) => collected.push(message)
+  process.on('warning', note)
+  t.teardown(() => process.off('warning', note))
+  for (const header of ['', 'Range: bytes=5-\r\n']) {
+    const socket = connect(Number(new URL(stranger.url).port), '127.0.0.1')
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${header}\r\n`)
+    await once(socket, 'data')
+    socket.pause()
+    t.ok(
+      (await openFiles()).some(file => file.endsWith(name)),
+      'it is open while it is sent',
+    )
+    socket.destroy()
+    // A file that stays open makes the test run out of time.
+    while ((await openFiles()).some(file => file.endsWith(name))) await sleep(5)
+  }
+  t.same(collected, [], 'nor was it the garbage collection that closed it')
 })
 
 t.test('what is not there is not found, and no path leads out of the store', async t => {
@@ -46,11 +204,24 @@ t.test('what is not there is not found, and no path leads out of the store', asy
   }
 })
 
-t.test('nothing can be put there', async t => {
-  for (const method of ['PUT', 'POST', 'DELETE']) {
+t.test('nothing can be put there without an address for it', async t => {
+  for (const method of ['POST', 'DELETE', 'PATCH']) {
     const { status, headers } = await stranger.send(path, { method })
     t.equal(status, 405)
     t.match(headers.get('Allow'), /GET/)
   }
+  for (const target of [path, `${path}?signature=x`, '/cdn/outputs/..%2f..%2fx', '/cdn/arriving/x']) {
+    const { status, text } = await stranger.sendRaw(target, { method: 'PUT', body: 'x' })
+    t.equal(status, 404, target)
+    t.equal(JSON.parse(text).error.code, 'upload_not_found')
+  }
   t.equal((await stranger.send(path)).status, 200)
 })
+
+const openFiles = async () => {
+  const names = await readdir('/proc/self/fd')
+  return Promise.all(names.map(name => readlink(`/proc/self/fd/${name}`).catch(() => '')))
+}
+
+const comparable = (headers: Headers) =>
+  Object.fromEntries([...headers].filter(([name]) => !['date', 'x-request-id'].includes(name)))

@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import type { RunId } from '../../schemas/primitives.ts'
 import { createOutbound } from '../../src/adapters/outbound/undici.ts'
+import { Addresses } from '../../src/engine/addresses.ts'
 import { Presenter } from '../../src/engine/present.ts'
 import { webhookSecret } from '../../src/engine/webhook-signature.ts'
 import { WebhooksReactor } from '../../src/reactors/webhooks.ts'
@@ -234,7 +235,7 @@ for (const [answered, type] of [
     // One that believes that the lease has run out, like a process that was suspended for long.
     const clock = new ManualClock(core.clock.nowMs() + MINUTE)
     const outbound = createOutbound({ allowPrivate: true })
-    const present = new Presenter(() => service.url, core.config.usdPerCreditMicros)
+    const present = new Presenter(new Addresses(() => service.url), core.config.usdPerCreditMicros)
     const other = new WebhooksReactor({ ...core, clock, outbound, present, secretOf: () => 'whsec_AAAA' })
     t.teardown(() => outbound.close())
     other.start(core.projector.changes)

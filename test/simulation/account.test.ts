@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
+import type { AccountEvent } from '../../schemas/account-events.ts'
 import { type Actor, accountStream } from '../../schemas/recorded.ts'
 import { account } from '../../src/domain/account/account.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
@@ -14,13 +16,23 @@ import {
   digest,
   failRun,
   grantCredits,
+  grantUpload,
   openAccount,
+  outputDeleted,
   queueRun,
   recordDelivered,
+  recordOutputDeletion,
   recordUndelivered,
+  recordUploadDeletion,
+  requestUploadDeletion,
   revokeKey,
   startRun,
+  storeUpload,
   submitRun,
+  uploadDeleted,
+  uploadDeletionRequested,
+  uploadGranted,
+  uploadStored,
 } from '../support/account-samples.ts'
 import { collect } from '../support/collect.ts'
 import { noSnapshots, openLog } from '../support/engine.ts'
@@ -80,13 +92,33 @@ const delivery: fc.Arbitrary<Wish['command']> = fc
     return recordUndelivered(attempt, { run, ...(end === 'again' && { next: '2026-01-02T00:00:00.000Z' }) })
   })
 
+// A few uploads, so that each is wanted to take steps that fit what it is, and many that do not.
+const upload: fc.Arbitrary<Wish['command']> = fc
+  .record({
+    number: fc.integer({ min: 1, max: 3 }),
+    step: fc.constantFrom('grant', 'grant', 'store', 'seal', 'request', 'record', 'output'),
+    pick: choice,
+  })
+  .map(({ number, step, pick }): Wish['command'] => ({ next }) => {
+    if (step === 'grant') return grantUpload({ upload: number }, 1)
+    if (step === 'store') return storeUpload(number)
+    if (step === 'seal') return storeUpload(number, { sealed: true })
+    if (step === 'request') return requestUploadDeletion(number)
+    return step === 'record' ? recordUploadDeletion(number) : recordOutputDeletion(anyRun(pick, next))
+  })
+
 const wish: fc.Arbitrary<Wish> = fc.record({
   hours: fc.constantFrom(0, 0, 0, 1, 13),
-  command: fc.oneof({ weight: 6, arbitrary: command }, { weight: 1, arbitrary: delivery }),
+  command: fc.oneof(
+    { weight: 6, arbitrary: command },
+    { weight: 1, arbitrary: delivery },
+    { weight: 3, arbitrary: upload },
+  ),
 })
 
 t.test('whatever is asked of the decider, the account adds up', async t => {
   let runs = 0
+  let sealed = 0
   fc.assert(
     fc.property(fc.array(wish, { maxLength: 80, size: 'max' }), wishes => {
       const auditor = new Auditor()
@@ -100,6 +132,7 @@ t.test('whatever is asked of the decider, the account adds up', async t => {
         state = events.reduce(account.evolve, state)
       }
       ask(openAccount({ welcome: 30 }))
+      ask(createKey(1))
       for (const { hours, command } of wishes) {
         clock.advance(hours * HOUR_MS)
         const wanted = command({ next, atMs: clock.nowMs() })
@@ -107,15 +140,18 @@ t.test('whatever is asked of the decider, the account adds up', async t => {
         ask(wanted)
       }
       runs += auditor.runsIn('refunded', 'completed')
+      sealed += auditor.uploads.filter(([, state]) => state === 'sealed').length
       return (
         auditor.faults.length === 0 &&
         auditor.balanceMicros === state.balanceMicros &&
-        auditor.runsIn('queued', 'processing') === state.openRuns.size
+        auditor.runsIn('queued', 'processing') === state.openRuns.size &&
+        isDeepStrictEqual(auditor.uploads, [...state.uploads].sort())
       )
     }),
     { numRuns: 300 },
   )
   t.ok(runs > 300, 'many runs came to an end')
+  t.ok(sealed > 20, 'many uploads came to stay')
 })
 
 t.test('whatever is asked of two processes at once, the account adds up', async t => {
@@ -130,6 +166,7 @@ t.test('whatever is asked of two processes at once, the account adds up', async 
         const clock = new ManualClock()
         const processes = [0, 1].map(() => new Accounts(log, noSnapshots, clock)) as [Accounts, Accounts]
         await processes[0].execute(accountId, { ...openAccount({ welcome: 30 }), accountId }, { actor })
+        await processes[0].execute(accountId, createKey(1), { actor })
         let next = 1
         for (const wishes of rounds) {
           clock.advance(HOUR_MS)
@@ -196,6 +233,14 @@ t.test('the auditor is not easily pleased', async t => {
   const [failure, refund] = failing as [AuditedEvent, AuditedEvent]
   const other = (event: AuditedEvent, change: object) => ({ ...event, data: { ...(event.data as object), ...change } })
 
+  const uploaded = (event: AccountEvent): AuditedEvent => at(0, event)
+  const [grant, store, seal] = [uploadGranted(), uploadStored(), uploadStored(1, { sealed: true })].map(uploaded) as [
+    AuditedEvent,
+    AuditedEvent,
+    AuditedEvent,
+  ]
+  const [leave, gone] = [uploadDeletionRequested(), uploadDeleted()].map(uploaded) as [AuditedEvent, AuditedEvent]
+
   const frauds: Record<string, AuditedEvent[][]> = {
     'a refund comes twice': [...history, [refund]],
     'a refund is too high': [opening, queueing, starting, [failure, other(refund, { amountMicros: 11 })]],
@@ -206,6 +251,13 @@ t.test('the auditor is not easily pleased', async t => {
     'a balance is made up': [opening.map(event => other(event, { balanceAfterMicros: 1 }))],
     'a key is charged twice': [opening, queueing, queueing.map(event => other(event, { runId: 'run_2' }))],
     'a run starts twice': [opening, queueing, starting, starting],
+    'the results of a run that goes on are deleted': [opening, queueing, [uploaded(outputDeleted())]],
+    'an upload is granted twice': [opening, [grant], [grant]],
+    'an upload is stored twice': [opening, [grant], [store], [store]],
+    'an upload is stored after it was sealed': [opening, [grant], [seal], [store]],
+    'an upload is stored that is to go': [opening, [grant], [leave], [seal]],
+    'an upload is asked to go twice': [opening, [grant], [leave], [leave]],
+    'an upload is deleted twice': [opening, [grant], [gone], [gone]],
   }
   const audit = (appends: AuditedEvent[][]) => {
     const auditor = new Auditor()
@@ -213,6 +265,7 @@ t.test('the auditor is not easily pleased', async t => {
     return auditor.faults
   }
   t.same(audit(history), [])
+  t.same(audit([opening, [grant], [store], [seal], [leave], [gone], [grant]]), [])
   for (const [fraud, appends] of Object.entries(frauds)) t.not(audit(appends).length, 0, fraud)
 })
 

@@ -14,6 +14,11 @@ interface Run {
   chargedMicros: number
 }
 
+/** The uploads of one account that may be there at a time. */
+const MOST_UPLOADS = 10_000
+
+type Upload = 'granted' | 'stored' | 'sealed' | 'leaving'
+
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /**
@@ -28,6 +33,8 @@ export class Auditor {
   /** The runs of whose end somebody is to be told, and for those that have ended the attempts so far. */
   readonly #receivers = new Set<string>()
   readonly #attempts = new Map<string, number>()
+  /** Uploads that are not deleted yet. */
+  readonly #uploads = new Map<string, Upload>()
   #events = 0
   #hash = '0'.repeat(64)
 
@@ -58,6 +65,10 @@ export class Auditor {
 
   runsIn(...states: Run['state'][]): number {
     return [...this.#runs.values()].filter(({ state }) => states.includes(state)).length
+  }
+
+  get uploads(): [id: string, state: Upload][] {
+    return [...this.#uploads].sort()
   }
 
   #take(event: AuditedEvent, { isBefore, isAfter }: Record<'isBefore' | 'isAfter', (type: string) => boolean>) {
@@ -113,6 +124,22 @@ export class Auditor {
         this.#expect(isAfter('WebhookAttemptFailed'), 'a receiver is given up without an attempt')
         this.#attempts.delete(runId)
         return
+      case 'RunOutputDeleted':
+        return this.#expect(
+          run === undefined || run.state === 'completed' || run.state === 'refunded',
+          'the results of a run that goes on are deleted',
+        )
+      case 'UploadGranted':
+        this.#expect(this.#uploads.size < MOST_UPLOADS, 'an account has too many uploads')
+        return this.#stepUpload(data, [undefined], 'granted')
+      case 'UploadStored':
+        return data['sealed']
+          ? this.#stepUpload(data, ['granted', 'stored'], 'sealed')
+          : this.#stepUpload(data, ['granted'], 'stored')
+      case 'UploadDeletionRequested':
+        return this.#stepUpload(data, ['granted', 'stored', 'sealed'], 'leaving')
+      case 'UploadDeleted':
+        return this.#stepUpload(data, ['granted', 'stored', 'sealed', 'leaving'], undefined)
     }
   }
 
@@ -135,6 +162,14 @@ export class Auditor {
   #step(run: Run | undefined, from: Run['state'][], to: Run['state']) {
     this.#expect(run !== undefined && from.includes(run.state), `a run that is ${run?.state} becomes ${to}`)
     if (run) run.state = to
+  }
+
+  #stepUpload(data: Facts, from: (Upload | undefined)[], to: Upload | undefined) {
+    const id = String(data['uploadId'])
+    const state = this.#uploads.get(id)
+    this.#expect(from.includes(state), `an upload that is ${state} becomes ${to}`)
+    if (to) this.#uploads.set(id, to)
+    else this.#uploads.delete(id)
   }
 
   #remember(idempotency: Facts | undefined, metadata: Facts) {

@@ -48,7 +48,7 @@ export class Client {
       ...(signal && { signal }),
     })
     const text = await answer.text()
-    const isJson = answer.headers.get('Content-Type')?.startsWith('application/json')
+    const isJson = text !== '' && answer.headers.get('Content-Type')?.startsWith('application/json')
     return { status: answer.status, headers: answer.headers, text, body: isJson ? JSON.parse(text) : text }
   }
 
@@ -68,14 +68,15 @@ export class Client {
     return (await this.send<Balance>('/v1/balance')).body.credits_balance
   }
 
-  /** Sends a path exactly as it is written, where fetch would tidy it first. Resolves to status and text. */
-  sendRaw(path: string, { method = 'GET', headers, body }: Sending = {}): Promise<Pick<Reply, 'status' | 'text'>> {
+  /** Sends a path and headers exactly as they are written, where fetch would tidy them and add some first. */
+  sendRaw(path: string, { method = 'GET', headers, body }: Sending = {}): Promise<Omit<Reply, 'body'>> {
     return new Promise((resolve, reject) => {
       const options = { method, path, headers: { ...this.#headers, ...headers } }
       const sent = request(this.url, options, async answer => {
         let text = ''
         for await (const piece of answer.setEncoding('utf8')) text += piece
-        resolve({ status: answer.statusCode ?? 0, text })
+        const answered = new Headers(Object.entries(answer.headers) as [string, string][])
+        resolve({ status: answer.statusCode ?? 0, headers: answered, text })
       })
       // Without a body there is no length of it either, which is how curl asks.
       if (body === undefined) sent.useChunkedEncodingByDefault = false

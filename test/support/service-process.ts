@@ -36,6 +36,10 @@ export class ScriptProcess {
     this.ended = once(this.#child, 'close').then(([code, signal]) => ({ code, signal, ...this.#written }))
   }
 
+  get pid(): number {
+    return this.#child.pid as number
+  }
+
   /** Resolves when what was written to standard output matches; rejects when the process ends without. */
   until(pattern: RegExp): Promise<RegExpExecArray> {
     return new Promise((resolve, reject) => {

@@ -1,12 +1,12 @@
 import type { Next } from 'koa'
-import type { ErrorBody } from '../../../schemas/api/error.ts'
+import type { ErrorBody, ErrorCode } from '../../../schemas/api/error.ts'
 import { ApiError } from '../../engine/api-error.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Context } from '../context.ts'
 
-/** When to come again after a 503: what makes the service unavailable is mended in seconds, or by a person. */
-const RETRY_AFTER_SECONDS = '2'
+/** When to come again: what makes the service unavailable is mended in seconds, or by a person; a limit takes longer. */
+const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, string>> = { unavailable: '2', rate_limited: '60' }
 
 /** Gives every failure the one body that errors have, and tells nobody outside what broke inside. */
 export const errors = (logger: Logger) => async (ctx: Context, next: Next) => {
@@ -29,7 +29,8 @@ const answer = (ctx: Context, error: ApiError) => {
   const { code, message, details } = error
   ctx.status = error.status
   if (code === 'invalid_api_key') ctx.set('WWW-Authenticate', 'Bearer')
-  if (code === 'unavailable') ctx.set('Retry-After', RETRY_AFTER_SECONDS)
+  const retryAfter = RETRY_AFTER_SECONDS[code]
+  if (retryAfter) ctx.set('Retry-After', retryAfter)
   ctx.body = { error: { code, message, request_id: ctx.state.requestId, ...details } } satisfies ErrorBody
 }
 

@@ -9,7 +9,8 @@ import type { Context } from '../context.ts'
 export const log = (logger: Logger) => async (ctx: Context, next: Next) => {
   const startMs = performance.now()
   await next()
-  const level = ctx.method === 'GET' && ctx.status < 400 ? 'debug' : 'info'
+  const isRead = ctx.method === 'GET' || ctx.method === 'HEAD'
+  const level = isRead && ctx.status < 400 ? 'debug' : 'info'
   if (!logger.isLevelEnabled(level)) return
   const { requestId, account } = ctx.state
   const ms = Math.round((performance.now() - startMs) * 1000) / 1000

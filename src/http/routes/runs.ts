@@ -1,13 +1,14 @@
 import type Router from '@koa/router'
 import { type Quote, type RunList, RunQuery, RunRequest, RunsQuery } from '../../../schemas/api/run.ts'
+import type { RunId } from '../../../schemas/primitives.ts'
 import type { RunRow } from '../../../schemas/views.ts'
 import { fromMicros } from '../../domain/money.ts'
-import { listRuns } from '../../engine/list-runs.ts'
+import { listNewest } from '../../engine/list-newest.ts'
 import type { Presenter } from '../../engine/present.ts'
 import type { Quotes } from '../../engine/quotes.ts'
 import type { Reads } from '../../engine/reads.ts'
-import type { Asker, Runs } from '../../engine/runs.ts'
-import type { Context, Middleware, RequestState } from '../context.ts'
+import type { Runs } from '../../engine/runs.ts'
+import { askerOf, type Context, type Middleware, type RequestState } from '../context.ts'
 import { goneSignal } from '../gone.ts'
 import { idempotencyKey, preferredWaitMs } from '../headers.ts'
 import { jsonBody } from '../middleware/json-body.ts'
@@ -37,7 +38,7 @@ export const runRoutes = (
     const request = runRequest(ctx.request.body)
     const asker = askerOf(ctx)
     if (dry_run === 'true') {
-      const { receipt } = await quotes.quote(asker.accountId, request)
+      const { receipt } = await quotes.quote(asker, request)
       const { model, endpoint, totalMicros, lines } = receipt
       ctx.body = {
         object: 'quote',
@@ -71,22 +72,19 @@ export const runRoutes = (
 
   router.get('/v1/runs', keyed, async ctx => {
     const { limit = DEFAULT_LIMIT, cursor, status, model } = runsQuery(ctx.query)
-    const { found, next } = await listRuns(reads, ctx.state.account.accountId, {
+    const { found, next } = await listNewest(reads, 'runs', ctx.state.account.accountId, {
       limit: Number(limit),
       cursor,
-      status,
-      model,
+      matches: row => (!status || row.status === status) && (!model || row.model === model),
     })
     ctx.body = {
       object: 'list',
       data: found.map(row => present.run(row)),
       has_more: next !== null,
-      next_cursor: next,
+      next_cursor: next as RunId | null,
     } satisfies RunList
   })
 }
-
-const askerOf = (ctx: Context): Asker => ({ ...ctx.state.account, requestId: ctx.state.requestId })
 
 const answerRun = (ctx: Context, row: RunRow, present: Presenter) => {
   if (row.status === 'queued' || row.status === 'processing') {

@@ -1,0 +1,45 @@
+import type { AccountId } from '../../schemas/primitives.ts'
+import type { Views } from '../../schemas/views.ts'
+import { BY_KEY } from '../ports/view-store.ts'
+import type { Reads } from './reads.ts'
+
+/** Rows looked at for one page of a filtered list, so that what is rare cannot make a request read a whole history. */
+const MAX_SCANNED = 2000
+/** The largest limit, and the one row more that shows that there is more. */
+const SCAN_PAGE = 101
+
+interface Wanted<Row> {
+  limit: number
+  /** The id of the last row of the page before. */
+  cursor?: string | undefined
+  matches(row: Row): boolean
+}
+
+/** A page of what an account has in a view, the newest first. `next` is the cursor of the following page, or null at the end. */
+export const listNewest = async <Name extends 'runs' | 'uploads'>(
+  reads: Reads,
+  view: Name,
+  accountId: AccountId,
+  { limit, cursor, matches }: Wanted<Views[Name]>,
+): Promise<{ found: Views[Name][]; next: string | null }> => {
+  await reads.ownWrites(accountId)
+  // The keys of both views are an account and an id, which rises with time.
+  const prefix = `${accountId}/`
+  const found: Views[Name][] = []
+  let shown: string | null = null
+  let last = cursor
+  for (let scanned = 0; scanned < MAX_SCANNED; scanned += SCAN_PAGE) {
+    const after = last && prefix + last
+    const entries = await reads.list(view, BY_KEY, { prefix, after, newestFirst: true, limit: SCAN_PAGE })
+    for (const { key, row } of entries) {
+      last = key.slice(prefix.length)
+      if (!matches(row)) continue
+      // One more than asked for shows that there is more.
+      if (found.length === limit) return { found, next: shown }
+      found.push(row)
+      shown = last
+    }
+    if (entries.length < SCAN_PAGE) return { found, next: null }
+  }
+  return { found, next: last ?? null }
+}

@@ -1,0 +1,108 @@
+import t from 'tap'
+import { ConfigError, readConfig } from '../src/config.ts'
+
+const SECRET = 'aB3/+=%:@?#x'
+const s3 = (url: string) => readConfig({ OBJECT_STORE_URL: url, DATA_DIR: '/data' }).objectStore
+
+t.test('objects lie in a folder unless something else is said', async t => {
+  t.same(readConfig({ DATA_DIR: '/data' }).objectStore, { kind: 'disk', folder: '/data/objects' })
+  t.same(readConfig({ OBJECT_STORE_URL: 'file:/elsewhere' }).objectStore, { kind: 'disk', folder: '/elsewhere' })
+})
+
+t.test('an S3 server is told of in one address', async t => {
+  t.same(s3('s3://key:secret@s3.example.com:9000/tollgate-files?region=eu-central-1&tls=off'), {
+    kind: 's3',
+    host: 's3.example.com',
+    port: 9000,
+    tls: false,
+    region: 'eu-central-1',
+    bucket: 'tollgate-files',
+    accessKey: 'key',
+    secretKey: 'secret',
+    publicUrl: undefined,
+    stagingFolder: '/data/arriving',
+  })
+})
+
+t.test('what an S3 server’s address leaves out is what most servers have', async t => {
+  t.match(s3('s3://key:secret@s3.example.com/bucket'), { port: undefined, tls: true, region: 'us-east-1' })
+  t.match(s3('s3://key:secret@127.0.0.1:443/bucket'), { host: '127.0.0.1', port: 443 })
+  t.match(s3('s3://key:secret@[::1]:9000/bucket'), { host: '[::1]', port: 9000 })
+})
+
+t.test('whatever stands in a secret, it can be written', async t => {
+  const url = `s3://${encodeURIComponent('K/Y')}:${encodeURIComponent(SECRET)}@localhost/bucket`
+  t.match(s3(url), { accessKey: 'K/Y', secretKey: SECRET })
+})
+
+t.test('clients may reach an S3 server, and its files, by other addresses', async t => {
+  const { objectStore, cdnUrl } = readConfig({
+    OBJECT_STORE_URL: 's3://key:secret@minio:9000/bucket?tls=off',
+    OBJECT_STORE_PUBLIC_URL: 'https://s3.example.com',
+    CDN_URL: 'https://files.example.com/bucket',
+  })
+  t.match(objectStore, { host: 'minio', publicUrl: 'https://s3.example.com' })
+  t.equal(cdnUrl, 'https://files.example.com/bucket')
+  t.equal(readConfig({}).cdnUrl, undefined)
+})
+
+t.test('an address that cannot be used is refused, and its secret told to nobody', async t => {
+  for (const url of [
+    's3://',
+    's3://key:hush@host',
+    's3://key:hush@host/',
+    's3://key:hush@host/Bucket',
+    's3://key:hush@host/a/b',
+    's3://key:hush@host/ab',
+    's3://key@host/bucket',
+    's3://:hush@host/bucket',
+    's3://key:@host/bucket',
+    's3://host/bucket',
+    's3://key:hush@host:99999/bucket',
+    's3://key:hush@a host/bucket',
+    's3://key:hush%@host/bucket',
+    's3://key:hush@host/buc..ket',
+    's3://key:hush@host/bucket?tls=OFF',
+    's3://key:hush@host/bucket?tls=off&regoin=a',
+    's3:key:hush@host/bucket',
+    'https://key:hush@host/bucket',
+    's3://key:hush/x@host/bucket',
+  ]) {
+    const { message } = t.throws(() => s3(url), { name: 'ConfigError' }, url) as unknown as Error
+    t.match(message, /^OBJECT_STORE_URL must .*s3:\/\/KEY:SECRET@HOST:PORT\/BUCKET/)
+    t.notMatch(message, /hush/)
+  }
+})
+
+t.test('how long files are kept, and may take to be sent, is told in days and minutes', async t => {
+  const [minute, day] = [60_000, 24 * 60 * 60_000]
+  t.same(readConfig({}).retention, { grantMs: 15 * minute, uploadMs: 7 * day, outputMs: 30 * day })
+  const retention = { UPLOAD_GRANT_MINUTES: '0.5', UPLOAD_RETENTION_DAYS: '1', OUTPUT_RETENTION_DAYS: '0.25' }
+  t.same(readConfig(retention).retention, { grantMs: 30_000, uploadMs: day, outputMs: 6 * 60 * minute })
+})
+
+t.test('times and addresses that make no sense are refused', async t => {
+  for (const [name, value] of [
+    ...['0', '-1', '10081', 'soon'].map(value => ['UPLOAD_GRANT_MINUTES', value]),
+    ...['0', '3651'].map(value => ['UPLOAD_RETENTION_DAYS', value]),
+    ...['0', '3651'].map(value => ['OUTPUT_RETENTION_DAYS', value]),
+    ...['files.example.com', 'https://files.example.com/', 'https://files.example.com/?a', 'ftp://x'].map(value => [
+      'CDN_URL',
+      value,
+    ]),
+    ...['s3.example.com', 'https://s3.example.com/bucket'].map(value => ['OBJECT_STORE_PUBLIC_URL', value]),
+  ] as [string, string][]) {
+    const { message } = t.throws(
+      () => readConfig({ [name]: value }),
+      { name: 'ConfigError' },
+      value,
+    ) as unknown as Error
+    t.ok(message.startsWith(`${name} must `) && message.includes(JSON.stringify(value)), message)
+  }
+})
+
+t.test('an upload lives as long as its address at the least', async t => {
+  const days = { UPLOAD_RETENTION_DAYS: '0.01' }
+  t.throws(() => readConfig(days), ConfigError)
+  t.match(readConfig({ ...days, UPLOAD_GRANT_MINUTES: '14.4' }).retention, { grantMs: 864_000, uploadMs: 864_000 })
+})

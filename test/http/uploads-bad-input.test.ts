@@ -1,0 +1,200 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { ErrorCode } from '../../schemas/api/error.ts'
+import { errorStatus } from '../../schemas/api/error.ts'
+import { MAX_FILENAME_LENGTH, MAX_FOLDER_LENGTH, MAX_INLINE_BYTES } from '../../schemas/primitives.ts'
+import { filePart, formOf, formType, sendForm, textPart, upload } from '../support/multipart.ts'
+import { picture, zipArchive } from '../support/sample-files.ts'
+import { openAccount, startService } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const folder = await temporaryFolder(t)
+const service = await startService(t, { folder })
+const customer = await openAccount(service)
+const png = await picture('png')
+const file = filePart(png)
+
+const leftovers = () => readdir(join(folder, 'objects', 'arriving'))
+
+/** Asserts that a form is refused, with the places of its faults, and that nothing is left of it. */
+const refuses = async (t: Test, code: ErrorCode, path: string | undefined, ask: () => ReturnType<typeof upload>) => {
+  const head = await service.core.log.head()
+  const { status, body } = await ask()
+  t.equal(status, errorStatus[code])
+  t.equal(body.error?.code, code)
+  t.same([...new Set(body.error?.errors?.map(fault => fault.path))], path === undefined ? [] : [path])
+  t.equal(await service.core.log.head(), head, 'nothing was recorded')
+  t.same(await leftovers(), [], 'nothing is left')
+}
+
+const named = (parameter: string) => filePart(png, 'image/png', parameter)
+const inFolder = (path: string) => textPart('folder_path', path)
+const untyped = textPart('file"; filename="a.png', png)
+const whole = formOf(file)
+const behindBoundary = formOf(inFolder('a')).subarray(formOf().length - 4)
+
+const forms: Record<string, [ErrorCode, string | undefined, () => ReturnType<typeof upload>]> = {
+  'no parts': ['invalid_request', '/file', () => upload(customer)],
+  'no file': ['invalid_request', '/file', () => upload(customer, inFolder('photos'))],
+  'two files': ['invalid_request', '/file', () => upload(customer, file, file)],
+  'two folders': ['invalid_request', '/folder_path', () => upload(customer, inFolder('a'), file, inFolder('a'))],
+  'a part nobody knows': ['invalid_request', '/colour', () => upload(customer, file, textPart('colour', 'red'))],
+  'a part that the form has inside': [
+    'invalid_request',
+    '/filename',
+    () => upload(customer, textPart('filename', 'a')),
+  ],
+  'a part with a name that objects have': [
+    'invalid_request',
+    '/__proto__',
+    () => upload(customer, textPart('__proto__', 'a'), file),
+  ],
+  'a name in another case': ['invalid_request', '/File', () => upload(customer, textPart('File', 'a'))],
+  'a part without a name': [
+    'invalid_multipart',
+    undefined,
+    () => upload(customer, { headers: 'Content-Disposition: form-data', body: png }),
+  ],
+  'a part without headers': ['invalid_multipart', undefined, () => upload(customer, { headers: '', body: png })],
+  'an empty file': ['unsupported_media_type', undefined, () => upload(customer, filePart(''))],
+  'a file without a type': ['unsupported_media_type', undefined, () => upload(customer, untyped)],
+  'a file without a type that is text': [
+    'unsupported_media_type',
+    undefined,
+    () => upload(customer, textPart('file', 'a')),
+  ],
+  'a type that is not taken': ['unsupported_media_type', undefined, () => upload(customer, filePart(png, 'text/html'))],
+  'a type that is none': ['unsupported_media_type', undefined, () => upload(customer, filePart(png, ';;;'))],
+  'an SVG': ['unsupported_media_type', undefined, () => upload(customer, filePart(SVG, 'image/svg+xml'))],
+  'an SVG that says it is a PNG': ['unsupported_media_type', undefined, () => upload(customer, filePart(SVG))],
+  'a PNG that says it is a JPEG': [
+    'unsupported_media_type',
+    undefined,
+    () => upload(customer, filePart(png, 'image/jpeg')),
+  ],
+  'nothing that is known': ['unsupported_media_type', undefined, () => upload(customer, filePart('hello'))],
+  'a PNG that is a ZIP archive too': [
+    'unsupported_media_type',
+    undefined,
+    () => upload(customer, filePart(Buffer.concat([png, zipArchive()]))),
+  ],
+  'a file name that is empty': ['invalid_request', '/filename', () => upload(customer, named('filename=""'))],
+  'no file name': ['invalid_request', '/filename', () => upload(customer, named('x=y'))],
+  'a file name that is a folder': ['invalid_request', '/filename', () => upload(customer, named('filename="a/"'))],
+  'a file name that is the folder above': [
+    'invalid_request',
+    '/filename',
+    () => upload(customer, named('filename=".."')),
+  ],
+  'a file name with a control character': [
+    'invalid_request',
+    '/filename',
+    () => upload(customer, named('filename="a\u0000.png"')),
+  ],
+  'a file name with an encoded control character': [
+    'invalid_request',
+    '/filename',
+    () => upload(customer, named("filename*=UTF-8''a%0d%0a.png")),
+  ],
+  'a file name that is too long': [
+    'invalid_request',
+    '/filename',
+    () => upload(customer, named(`filename="${'a'.repeat(MAX_FILENAME_LENGTH + 1)}"`)),
+  ],
+  'a file name of 1,000 characters': [
+    'invalid_request',
+    '/filename',
+    () => upload(customer, named(`filename="${'猫'.repeat(1000)}"`)),
+  ],
+  'an empty folder': ['invalid_request', '/folder_path', () => upload(customer, file, inFolder(''))],
+  'a folder above': ['invalid_request', '/folder_path', () => upload(customer, file, inFolder('a/../b'))],
+  'a folder above, before the file': ['invalid_request', '/folder_path', () => upload(customer, inFolder('..'), file)],
+  'a folder with a control character': [
+    'invalid_request',
+    '/folder_path',
+    () => upload(customer, file, inFolder('a\n')),
+  ],
+  'a folder of 2,000 characters': [
+    'invalid_request',
+    '/folder_path',
+    () => upload(customer, file, inFolder('a'.repeat(2000))),
+  ],
+  'a folder one character too long': [
+    'invalid_request',
+    '/folder_path',
+    () => upload(customer, file, inFolder('a'.repeat(MAX_FOLDER_LENGTH + 1))),
+  ],
+  'a folder of a megabyte': [
+    'invalid_request',
+    '/folder_path',
+    () => upload(customer, file, inFolder('a'.repeat(2 ** 20))),
+  ],
+  'one byte too many': [
+    'payload_too_large',
+    undefined,
+    () => upload(customer, filePart(Buffer.concat([png, Buffer.alloc(MAX_INLINE_BYTES + 1 - png.length)]))),
+  ],
+  'far too much': ['payload_too_large', undefined, () => upload(customer, filePart(Buffer.alloc(30 * 1024 * 1024)))],
+  'far too much around the file': [
+    'payload_too_large',
+    undefined,
+    () => sendForm(customer, Buffer.concat([Buffer.alloc(MAX_INLINE_BYTES + 2 ** 17), whole])),
+  ],
+  'headers of a part that are too long': [
+    'invalid_multipart',
+    undefined,
+    () => upload(customer, { ...file, headers: `${file.headers}\r\nX-A: ${'a'.repeat(2 ** 20)}` }),
+  ],
+  'a header of a part without a name': [
+    'invalid_multipart',
+    undefined,
+    () => upload(customer, { ...file, headers: `${file.headers}\r\nx` }),
+  ],
+  'a boundary with more behind it': [
+    'invalid_multipart',
+    undefined,
+    () => sendForm(customer, Buffer.concat([whole.subarray(0, -4), Buffer.from('x'), behindBoundary])),
+  ],
+  'a body of another type': ['unsupported_media_type', undefined, () => sendForm(customer, png, 'image/png')],
+  'a body of no type': ['unsupported_media_type', undefined, () => sendForm(customer, whole, '')],
+  'another kind of multipart': [
+    'unsupported_media_type',
+    undefined,
+    () => sendForm(customer, whole, formType.replace('form-data', 'mixed')),
+  ],
+  'no boundary': ['invalid_multipart', undefined, () => sendForm(customer, whole, 'multipart/form-data')],
+  'an empty boundary': [
+    'invalid_multipart',
+    undefined,
+    () => sendForm(customer, whole, 'multipart/form-data; boundary='),
+  ],
+  'another boundary': ['invalid_multipart', undefined, () => sendForm(customer, whole, `${formType}x`)],
+  'a boundary that others begin with': [
+    'invalid_multipart',
+    undefined,
+    () => sendForm(customer, whole, formType.slice(0, -1)),
+  ],
+  'an empty body': ['invalid_multipart', undefined, () => sendForm(customer, new Uint8Array())],
+  'no multipart': ['invalid_multipart', undefined, () => sendForm(customer, Buffer.from('{"file":"a"}'))],
+  'lines that end as on Unix': [
+    'invalid_multipart',
+    undefined,
+    () => sendForm(customer, Buffer.from(whole.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')),
+  ],
+}
+
+const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+
+for (const [name, [code, path, ask]] of Object.entries(forms))
+  t.test(`${name}: ${code}`, t => refuses(t, code, path, ask))
+
+t.test('a form that ends anywhere before its end is refused', async t => {
+  for (let length = 0; length < whole.length - '--\r\n'.length; length += 5)
+    await refuses(t, 'invalid_multipart', undefined, () => sendForm(customer, whole.subarray(0, length)))
+})
+
+t.test('a file that is too large is told where to go', async t => {
+  const { body } = await upload(customer, filePart(Buffer.alloc(MAX_INLINE_BYTES + 1)))
+  t.match(body.error.message, 'POST /v1/uploads/presigned')
+})

@@ -1,0 +1,249 @@
+import { truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import type { UploadGranted } from '../../schemas/account-events.ts'
+import { MAX_PRESIGNED_BYTES, type RunId } from '../../schemas/primitives.ts'
+import { accountStream } from '../../schemas/recorded.ts'
+import type { DueRow } from '../../schemas/views.ts'
+import type { Asker } from '../../src/engine/asker.ts'
+import { UploadSettlement } from '../../src/engine/upload-settlement.ts'
+import type { EventLog } from '../../src/ports/event-log.ts'
+import { Unavailable } from '../../src/ports/faults.ts'
+import type { ObjectStore } from '../../src/ports/object-store.ts'
+import type { Entry, Range, ViewStore } from '../../src/ports/view-store.ts'
+import { completeRun, keptOutput, objectKey, queueRun, runId, startRun } from '../support/account-samples.ts'
+import { collect } from '../support/collect.ts'
+import { picture } from '../support/sample-files.ts'
+import { fates, openUploads, PNG_GRANT, SETTLE_AFTER_MS } from '../support/uploads.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const RETENTION_MS = 7 * DAY_MS
+
+const cause = { actor: { kind: 'service' } } as const
+const [png, other, jpeg] = [await picture('png'), await picture('png', 7), await picture('jpeg')]
+
+type Place = Awaited<ReturnType<typeof openUploads>>
+
+const grant = async ({ uploads, asker }: Place): Promise<UploadGranted> =>
+  (await uploads.presign(asker, PNG_GRANT)).upload
+
+const send = ({ objects }: Place, { objectKey, mimeType }: UploadGranted, file: Buffer) =>
+  objects.put(objectKey, file, mimeType)
+
+/** An upload whose file came, and which nobody can replace any longer. */
+const grantSealed = async (place: Place): Promise<UploadGranted> => {
+  const upload = await grant(place)
+  await send(place, upload, png)
+  await place.settlement.seal({ ...upload, accountId: place.asker.accountId }, cause)
+  await place.core.reads.ownWrites(place.asker.accountId)
+  return upload
+}
+
+const requestDeletion = ({ core, asker }: Place, { uploadId }: UploadGranted) =>
+  core.accounts.execute(asker.accountId, { type: 'RequestUploadDeletion', uploadId }, cause)
+
+const fateOf = async ({ core, asker }: Place, { uploadId }: UploadGranted) => (await fates(core.log, asker))[uploadId]
+
+const hasEnded = async (place: Place, upload: UploadGranted) =>
+  !['stored', 'leaving', undefined].includes((await fateOf(place, upload))?.at(-1))
+
+const isThere = async ({ objects }: Place, { objectKey }: UploadGranted) =>
+  (await objects.stat(objectKey)) !== undefined
+
+/** A run that has ended, with results that are kept until then. */
+const makeOutput = async ({ core, asker, objects }: Place, run: number, willDeleteAt: string) => {
+  await objects.put(objectKey(run, 'outputs'), png, 'image/png')
+  const output = keptOutput(willDeleteAt, run)
+  for (const command of [queueRun({ run, credits: 1 }), startRun(run), completeRun(run, output)])
+    await core.accounts.execute(asker.accountId, command, cause)
+}
+
+/** The runs whose results were recorded as gone, as often as they were. */
+const deletedOutputs = async (log: EventLog, { accountId }: Asker): Promise<RunId[]> =>
+  (await collect(log.readStream(accountStream(accountId), 0)))
+    .filter(({ type }) => type === 'RunOutputDeleted')
+    .map(({ data }) => (data as { runId: RunId }).runId)
+
+const iso = (ms: number) => new Date(ms).toISOString()
+
+t.test('when a grant has ended, what has come of it is looked at', async t => {
+  const place = await openUploads(t)
+  const names = ['neverSent', 'sent', 'largest', 'tooLarge', 'otherType', 'replaced', 'spoilt', 'used'] as const
+  const granted = await Promise.all(names.map(async name => [name, await grant(place)] as const))
+  const of = Object.fromEntries(granted) as Record<(typeof names)[number], UploadGranted>
+  for (const name of names) if (name !== 'neverSent') await send(place, of[name], name === 'otherType' ? jpeg : png)
+  for (const [name, bytes] of [
+    ['largest', MAX_PRESIGNED_BYTES],
+    ['tooLarge', MAX_PRESIGNED_BYTES + 1],
+  ] as const)
+    await truncate(join(place.folder, 'objects', of[name].objectKey), bytes)
+  for (const name of ['replaced', 'spoilt', 'used'] as const) await place.uploads.find(place.asker, of[name].uploadId)
+  await send(place, of.replaced, other)
+  await send(place, of.spoilt, jpeg)
+
+  place.clock.advance(SETTLE_AFTER_MS)
+  await place.work(async () => (await Promise.all(names.map(name => hasEnded(place, of[name])))).every(Boolean))
+  const ended = await Promise.all(
+    names.map(async name => [name, await fateOf(place, of[name]), await isThere(place, of[name])]),
+  )
+  t.same(ended, [
+    ['neverSent', ['never_sent'], false],
+    ['sent', ['sealed'], true],
+    ['largest', ['sealed'], true],
+    ['tooLarge', ['too_large'], false],
+    ['otherType', ['unsupported_type'], false],
+    ['replaced', ['stored', 'sealed'], true],
+    ['spoilt', ['stored', 'unsupported_type'], false],
+    ['used', ['stored', 'sealed'], true],
+  ])
+  const row = await place.uploads.find(place.asker, of.replaced.uploadId)
+  t.match(row, { status: 'stored', sealed: true, sizeBytes: other.length })
+  await t.rejects(place.uploads.find(place.asker, of.spoilt.uploadId), { code: 'upload_not_found' })
+})
+
+t.test('nothing is looked at as long as somebody may still be sending', async t => {
+  const place = await openUploads(t)
+  const first = await grant(place)
+  place.clock.advance(1)
+  const second = await grant(place)
+  place.clock.advance(SETTLE_AFTER_MS - 1)
+  await place.work(() => hasEnded(place, first))
+  t.same([await fateOf(place, first), await fateOf(place, second)], [['never_sent'], []])
+})
+
+t.test('a file is taken away when its time is over, and not before', async t => {
+  const place = await openUploads(t)
+  const first = await grantSealed(place)
+  place.clock.advance(1)
+  const second = await grantSealed(place)
+  t.equal(first.willDeleteAt, iso(place.clock.nowMs() - 1 + RETENTION_MS))
+  place.clock.advance(RETENTION_MS - 1)
+  await place.work(async () => (await fateOf(place, first))?.at(-1) === 'expired')
+  t.same([await isThere(place, first), await isThere(place, second)], [false, true])
+  t.same([await fateOf(place, first), await fateOf(place, second)], [['sealed', 'expired'], ['sealed']])
+})
+
+t.test('a deletion that a dead process has begun is ended by the next', async t => {
+  const place = await openUploads(t)
+  const [asked, gone] = [await grantSealed(place), await grantSealed(place)]
+  for (const upload of [asked, gone]) await requestDeletion(place, upload)
+  await place.objects.delete(gone.objectKey)
+  await place.work(async () => (await hasEnded(place, asked)) && (await hasEnded(place, gone)))
+  for (const upload of [asked, gone]) {
+    t.same(await fateOf(place, upload), ['sealed', 'leaving', 'requested'])
+    t.notOk(await isThere(place, upload))
+  }
+})
+
+t.test('an expired file that a dead process has taken away is recorded by the next', async t => {
+  const place = await openUploads(t)
+  const upload = await grantSealed(place)
+  place.clock.advance(RETENTION_MS)
+  await place.objects.delete(upload.objectKey)
+  await place.work(async () => (await fateOf(place, upload))?.at(-1) === 'expired')
+  t.same(await fateOf(place, upload), ['sealed', 'expired'])
+})
+
+t.test('a file that is sent after its deletion is taken away at the end of its grant', async t => {
+  const place = await openUploads(t)
+  const upload = await grant(place)
+  await send(place, upload, png)
+  await place.uploads.delete(place.asker, upload.uploadId)
+  t.notOk(await isThere(place, upload))
+  await send(place, upload, png)
+  place.clock.advance(SETTLE_AFTER_MS)
+  await place.work(async () => (await fateOf(place, upload))?.at(-1) === 'requested')
+  t.same(await fateOf(place, upload), ['leaving', 'requested'])
+  t.notOk(await isThere(place, upload))
+})
+
+t.test('what a store does not do now is done later', async t => {
+  const place = await openUploads(t)
+  const [sent, expired] = [await grant(place), await grantSealed(place)]
+  await send(place, sent, png)
+  place.clock.advance(RETENTION_MS)
+  await makeOutput(place, 1, iso(place.clock.nowMs()))
+  const asked = new Set<string>()
+  const refuse = (key: string) => {
+    asked.add(key)
+    return Promise.reject(new Unavailable('no answer'))
+  }
+  const objects: ObjectStore = { ...place.objects, get: refuse, delete: refuse }
+  const settlement = new UploadSettlement(place.core.accounts, objects)
+  await place.work(() => asked.size === 3, { objects, settlement })
+  t.same([await fateOf(place, sent), await fateOf(place, expired)], [[], ['sealed']])
+  t.same(await deletedOutputs(place.core.log, place.asker), [])
+
+  const { core, asker } = place
+  const isDone = async () =>
+    (await fateOf(place, sent))?.at(-1) === 'expired' && (await deletedOutputs(core.log, asker)).length === 1
+  await place.work(isDone)
+  t.same(
+    [await fateOf(place, sent), await fateOf(place, expired)],
+    [
+      ['sealed', 'expired'],
+      ['sealed', 'expired'],
+    ],
+  )
+})
+
+t.test('two processes record everything once', async t => {
+  const place = await openUploads(t)
+  const { core, asker, clock } = place
+  const granted = await Promise.all(Array.from({ length: 20 }, () => grant(place)))
+  const expired = await Promise.all(Array.from({ length: 20 }, () => grantSealed(place)))
+  const leaving = await Promise.all(Array.from({ length: 20 }, () => grantSealed(place)))
+  for (const upload of leaving) await requestDeletion(place, upload)
+  clock.advance(RETENTION_MS)
+  for (let run = 1; run <= 20; run++) await makeOutput(place, run, iso(clock.nowMs()))
+
+  const all = [...granted, ...expired, ...leaving]
+  const isDone = async () => {
+    const outputs = await deletedOutputs(core.log, asker)
+    const ended = await fates(core.log, asker)
+    return (
+      outputs.length >= 20 &&
+      all.every(({ uploadId }) => !['sealed', 'leaving', undefined].includes(ended[uploadId]?.at(-1)))
+    )
+  }
+  await Promise.all([place.work(isDone), place.work(isDone)])
+  const ended = await fates(core.log, asker)
+  for (const { uploadId } of granted) t.same(ended[uploadId], ['never_sent'])
+  for (const { uploadId } of expired) t.same(ended[uploadId], ['sealed', 'expired'])
+  for (const { uploadId } of leaving) t.same(ended[uploadId], ['sealed', 'leaving', 'requested'])
+  const outputs = await deletedOutputs(core.log, asker)
+  t.same(
+    outputs.sort(),
+    Array.from({ length: 20 }, (_, index) => runId(index + 1)),
+  )
+})
+
+t.test('a process that was suspended records nothing that another has', async t => {
+  const place = await openUploads(t)
+  const { core, asker, clock } = place
+  const upload = await grantSealed(place)
+  clock.advance(RETENTION_MS)
+  await makeOutput(place, 1, iso(clock.nowMs()))
+  await core.reads.ownWrites(asker.accountId)
+  const before = await core.views.list<DueRow>('due', 'byQueue', { prefix: 'objects/', limit: 10 })
+  t.equal(before.length, 2)
+  const isDone = async () => (await deletedOutputs(core.log, asker)).length === 1 && hasEnded(place, upload)
+  await place.work(isDone)
+
+  // It has read what was due before, and goes on with that.
+  let released = 0
+  const views: ViewStore = {
+    ...core.views,
+    list: async <Row>(_view: string, _index: string, { prefix, after = '', before: end = '~', limit }: Range) =>
+      before
+        .filter(({ place }) => place.startsWith(prefix) && place > after && place < end)
+        .slice(0, limit) as Entry<Row>[],
+    release: async (keys, holder) => {
+      released += keys.length
+      await core.views.release(keys, holder)
+    },
+  }
+  await place.work(() => released === 2, { views })
+  t.same(await fateOf(place, upload), ['sealed', 'expired'])
+  t.same(await deletedOutputs(core.log, asker), [runId(1)])
+})

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { request } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import t, { type Test } from 'tap'
+import type { UploadList } from '../../schemas/api/upload.ts'
+import { filePart, formOf, formType } from '../support/multipart.ts'
+import { needsS3, startRadosgw } from '../support/radosgw.ts'
+import { picture } from '../support/sample-files.ts'
+import { type Customer, openAccounts } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+t.setTimeout(240_000)
+
+const UPLOADS = 100
+const FILE_BYTES = 20_000_000
+
+/** A tenth of what the files hold together: nothing of them may be kept that is not on its way. */
+const MOST_BYTES = 150_000_000
+
+const png = await picture('png')
+const form = formOf(filePart(Buffer.concat([png, randomBytes(FILE_BYTES - png.length)])))
+
+/** Sends the form as a slow client does, a little at a time, so that all of them are under way together. */
+const send = async (url: string, customer: Customer): Promise<number> => {
+  const sent = request(`${url}/v1/uploads`, {
+    method: 'POST',
+    agent: false,
+    headers: {
+      Authorization: `Bearer ${customer.apiKey}`,
+      'Content-Type': formType,
+      'Content-Length': form.length,
+    },
+  })
+  const answered = new Promise<number>((resolve, reject) => {
+    sent.once('error', reject).once('response', answer => resolve(answer.resume().statusCode ?? 0))
+  })
+  await pipeline(Readable.from(pieces()), sent)
+  return answered
+}
+
+function* pieces() {
+  for (let at = 0; at < form.length; at += 65_536) yield form.subarray(at, at + 65_536)
+}
+
+const residentBytes = async (pid: number): Promise<number> => {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  // Files that are mapped, as the log is, are not the service's own memory.
+  return Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1]) * 1024
+}
+
+const measure = async (t: Test, environment: Record<string, string>) => {
+  const folder = await temporaryFolder(t)
+  const [customer] = await openAccounts(folder, {})
+  const service = await startServiceProcess(t, folder, environment)
+  const url = service.url.replace('localhost', '127.0.0.1')
+  // What is compiled and kept ready is no growth.
+  await Promise.all(Array.from({ length: 5 }, () => send(url, customer)))
+  const beforeBytes = await residentBytes(service.pid)
+  let mostBytes = 0
+  const watch = setInterval(async () => {
+    mostBytes = Math.max(mostBytes, await residentBytes(service.pid))
+  }, 50)
+  const answers = await Promise.all(Array.from({ length: UPLOADS }, () => send(url, customer)))
+  clearInterval(watch)
+  t.same(
+    answers.filter(status => status !== 200),
+    [],
+    'each upload is taken',
+  )
+  const grownBytes = mostBytes - beforeBytes
+  t.comment(`${Math.round(grownBytes / 1e6)} MB more than the ${Math.round(beforeBytes / 1e6)} MB before`)
+  t.ok(mostBytes > 0 && grownBytes < MOST_BYTES, `${grownBytes} bytes more`)
+  const { body } = await customer.at(url).send<UploadList>('/v1/uploads?limit=100')
+  t.equal(body.data.length, 100)
+  t.ok(body.data.every(({ size_bytes }) => size_bytes === FILE_BYTES))
+}
+
+t.test(`${UPLOADS} uploads at once go to disk in little memory`, t => measure(t, {}))
+
+t.test(`${UPLOADS} uploads at once go to S3 in little memory`, needsS3(), async t => {
+  const server = await startRadosgw()
+  t.teardown(() => server.stop())
+  await measure(t, { OBJECT_STORE_URL: server.url(await server.createBucket()) })
+})
