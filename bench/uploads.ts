@@ -9,17 +9,19 @@ import { type Server, startBare, startTollgate } from './support/servers.ts'
 const FILE_MB = 5
 const BOUNDARY = 'a-boundary-as-browsers-make-them'
 
-/** A form with one file: the head of a PNG up to its image data, and bytes as random as those of any picture. */
+/** A form with one file: the two ends of a PNG, and between them bytes as random as those of any picture. */
 const form = (): Buffer => {
   const header = Buffer.from(
     '89504e470d0a1a0a 0000000d49484452 00000400000004000802000000f07fbcd4 004c4b0049444154'.replaceAll(' ', ''),
     'hex',
   )
+  const end = Buffer.from('0000000049454e44ae426082', 'hex')
   const disposition = 'Content-Disposition: form-data; name="file"; filename="picture.png"'
   return Buffer.concat([
     Buffer.from(`--${BOUNDARY}\r\n${disposition}\r\nContent-Type: image/png\r\n\r\n`),
     header,
-    randomBytes(FILE_MB * 1_000_000 - header.length),
+    randomBytes(FILE_MB * 1_000_000 - header.length - end.length),
+    end,
     Buffer.from(`\r\n--${BOUNDARY}--\r\n`),
   ])
 }

@@ -1,13 +1,13 @@
 import { accountOf } from '../schemas/recorded.ts'
-import type { DueRow, ObjectTask, SettleUploadTask } from '../schemas/views.ts'
+import type { DueRow, ObjectTask, SealUploadTask } from '../schemas/views.ts'
 import { byQueue, queues } from './due.ts'
 import type { Projection, RecordedOf } from './projection.ts'
 
 /**
- * How long after its grant's end an upload is looked at: whoever began to send a file in time may take so long. The service
- * ends requests after five minutes.
+ * How long after its grant's end an upload is looked at: whoever began to send a file in time may take so long. Node.js
+ * ends a request that is not whole after five minutes.
  */
-const SETTLE_AFTER_MS = 6 * 60_000
+const SEAL_AFTER_MS = 6 * 60_000
 
 /** What is owed to the object store: a part of the view `due` with keys of its own. */
 export const dueObjects: Projection<'due'> = {
@@ -32,9 +32,9 @@ export const dueObjects: Projection<'due'> = {
       case 'RunCompleted':
         return deleteOutput(event)
       case 'UploadGranted':
-        return settle(event)
+        return seal(event)
       case 'UploadStored':
-        return row?.task === 'settle-upload' && event.data.sealed ? deleteUpload(row, row.willDeleteAt) : row
+        return row?.task === 'seal-upload' && event.data.sealed ? deleteUpload(row, row.willDeleteAt) : row
       case 'UploadDeletionRequested':
         // As long as another file could still come in its place, the end of the grant is waited for.
         return row?.task === 'delete-upload' ? { ...row, dueAt: event.metadata.at } : row
@@ -64,14 +64,14 @@ const deleteOutput = (event: RecordedOf<'RunCompleted'>): ObjectTask | undefined
   }
 }
 
-const settle = (event: RecordedOf<'UploadGranted'>): DueRow | undefined => {
+const seal = (event: RecordedOf<'UploadGranted'>): DueRow | undefined => {
   const accountId = accountOf(event)
   const { uploadId, expiresAt, willDeleteAt } = event.data
-  const dueAt = new Date(Date.parse(expiresAt) + SETTLE_AFTER_MS).toISOString()
-  return accountId && { task: 'settle-upload', queue: uploadQueue, dueAt, accountId, uploadId, willDeleteAt }
+  const dueAt = new Date(Date.parse(expiresAt) + SEAL_AFTER_MS).toISOString()
+  return accountId && { task: 'seal-upload', queue: uploadQueue, dueAt, accountId, uploadId, willDeleteAt }
 }
 
-const deleteUpload = ({ accountId, uploadId }: SettleUploadTask, dueAt: string): ObjectTask => ({
+const deleteUpload = ({ accountId, uploadId }: SealUploadTask, dueAt: string): ObjectTask => ({
   task: 'delete-upload',
   queue: uploadQueue,
   dueAt,

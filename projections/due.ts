@@ -58,7 +58,7 @@ export function byQueue(row: DueRow, key: string): string {
   return `${row.queue}/${row.dueAt}/${key}`
 }
 
-/** What the names of the queues begin with: one for each provider, one for each host that is to be told, one for the object store. */
+/** What the names of the queues begin with: one for each provider, one for each host to be told, two for the object store. */
 export const queues = { start: 'start/', watch: 'watch/', deliver: 'deliver/', objects: 'objects/' } as const
 
 const isWork = (row: DueRow | undefined): row is StartTask | WatchTask =>

@@ -12,6 +12,17 @@ export interface Projection<Name extends ViewName = ViewName> {
   indexes: { [index: string]: Index<Views[Name]> }
 }
 
+/** A row as events tell it one after the other, from what it was before them. */
+export const fold = <Name extends ViewName>(
+  projection: Projection<Name>,
+  events: Recorded[],
+  row?: Views[Name],
+): Views[Name] | undefined =>
+  events.reduce<Views[Name] | undefined>(
+    (before, event) => projection.keys(event).reduce((now, key) => projection.evolve(now, event, key), before),
+    row,
+  )
+
 /** A method's parameters are compared both ways, so a list of projections may forget which view each one makes. */
 type Index<Row> = { place(row: Row, key: string): string | undefined }['place']
 

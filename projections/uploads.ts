@@ -27,7 +27,7 @@ export const uploads: Projection<'uploads'> = {
         return row && { ...row, status: 'stored', sizeBytes, sha256, sealed }
       }
       case 'UploadDeletionRequested':
-        return row && { ...row, status: 'leaving' }
+        return row && { ...row, status: 'deleting' }
       case 'UploadDeleted':
         return undefined
       default:

@@ -29,8 +29,7 @@ export const Environment = Type.Object({
   ),
   OBJECT_STORE_URL: Type.Optional(
     Type.String({
-      pattern:
-        '^(file:.+|s3://[^:/@?#]+:[^/@?#]+@[^/@?#]+/[a-z0-9]([a-z0-9-]|\\.(?!\\.)){1,61}[a-z0-9](\\?(tls=(on|off)|region=[a-z0-9-]+)(&(tls=(on|off)|region=[a-z0-9-]+))*)?)$',
+      pattern: '^(file:|s3://).+$',
       description:
         'The objects; file:DATA_DIR/objects if unset, or s3://KEY:SECRET@HOST:PORT/BUCKET?region=REGION&tls=off',
     }),
@@ -44,7 +43,8 @@ export const Environment = Type.Object({
   CDN_URL: Type.Optional(
     Type.String({
       pattern: '^https?://[^?#\\s]*[^/?#\\s]$',
-      description: 'A public front of the S3 bucket that files are served from; PUBLIC_URL/cdn if unset',
+      description:
+        'A public front of the S3 bucket, or of PUBLIC_URL/cdn, that files are served from; PUBLIC_URL/cdn if unset',
     }),
   ),
   UPLOAD_GRANT_MINUTES: Type.Number({

@@ -71,12 +71,6 @@ export const MAX_PRESIGNED_BYTES = 50 * 1024 * 1024
 export const MAX_FILENAME_LENGTH = 255
 export const MAX_FOLDER_LENGTH = 255
 
-/** What may be uploaded, and what it is called in an object's key. */
-export const uploadTypes = [
-  ...['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif'],
-  ...['video/mp4', 'video/webm', 'video/quicktime'],
-] as const
-
 /** Characters of the secret from which others are derived. */
 export const MIN_MASTER_SECRET_LENGTH = 32
 

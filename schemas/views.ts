@@ -92,8 +92,8 @@ export type CatalogRow = Static<typeof CatalogRow>
 export const UploadRow = Closed({
   accountId: AccountId,
   uploadId: UploadId,
-  /** `granted` until a good file is there; `leaving` once its owner wants it gone. */
-  status: OneOf('granted', 'stored', 'leaving'),
+  /** `granted` until a good file is there; `deleting` once its owner wants it gone. */
+  status: OneOf('granted', 'stored', 'deleting'),
   objectKey: Type.String(),
   filename: Type.String(),
   folderPath: Type.Optional(Type.String()),
@@ -157,20 +157,20 @@ export const DeleteOutputTask = Closed({
 export type DeleteOutputTask = Static<typeof DeleteOutputTask>
 
 /** A grant that is over: what came of it is to be looked at. */
-export const SettleUploadTask = Closed({
-  task: Type.Literal('settle-upload'),
+export const SealUploadTask = Closed({
+  task: Type.Literal('seal-upload'),
   ...due,
   uploadId: UploadId,
   willDeleteAt: Timestamp,
 })
-export type SettleUploadTask = Static<typeof SettleUploadTask>
+export type SealUploadTask = Static<typeof SealUploadTask>
 
 /** A file that is to be taken away. */
 export const DeleteUploadTask = Closed({ task: Type.Literal('delete-upload'), ...due, uploadId: UploadId })
 export type DeleteUploadTask = Static<typeof DeleteUploadTask>
 
 /** What is to be done in the object store. */
-export type ObjectTask = DeleteOutputTask | SettleUploadTask | DeleteUploadTask
+export type ObjectTask = DeleteOutputTask | SealUploadTask | DeleteUploadTask
 
 /**
  * What is owed to the outside world, with all that a reactor needs to do it. Key: the id of the run or the upload; for a run's
@@ -179,7 +179,7 @@ export type ObjectTask = DeleteOutputTask | SettleUploadTask | DeleteUploadTask
 export const DueRow = Tagged(
   'task',
   ...[StartTask, WatchTask, DeliverTask],
-  ...[DeleteOutputTask, SettleUploadTask, DeleteUploadTask],
+  ...[DeleteOutputTask, SealUploadTask, DeleteUploadTask],
 )
 export type DueRow = StartTask | WatchTask | DeliverTask | ObjectTask
 

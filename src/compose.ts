@@ -22,6 +22,7 @@ import { Quotes } from './engine/quotes.ts'
 import { Reads } from './engine/reads.ts'
 import { Runs } from './engine/runs.ts'
 import { accountSnapshots } from './engine/snapshots.ts'
+import { UploadGrants } from './engine/upload-grants.ts'
 import { UploadSettlement } from './engine/upload-settlement.ts'
 import { Uploads } from './engine/uploads.ts'
 import { Watch } from './engine/watch.ts'
@@ -93,18 +94,19 @@ export const openCore = async (config: Config, substitutes: Substitutes = {}): P
 /** The whole service on top of its core, not yet listening. `publicUrl` tells what addresses begin with. */
 export const openService = async (core: Core, publicUrl: () => string, substitutes: Substitutes = {}) => {
   const { config, logger, clock, log, views, accounts, projector, reads, catalog } = core
+  const { usdPerCreditMicros, retention } = config
   const masterSecret = readMasterSecret(config.masterSecret)
   const addresses = new Addresses(publicUrl, config.cdnUrl)
   const objects = await openObjects(config, logger, addresses, masterSecret)
   const outbound = createOutbound({ allowPrivate: config.allowPrivateWebhooks })
   const loadInputMedia = createInputMediaLoader({ outbound, objects, addresses })
   const providers = substitutes.providers ?? { sandbox: createSandboxProvider({ loadInputMedia, clock }) }
-  const artifacts = new Artifacts(objects, outbound, clock, config.retention.outputMs)
+  const artifacts = new Artifacts({ objects, outbound, clock, retentionMs: retention.outputsMs })
   const runsReactor = new RunsReactor({ providers, accounts, views, artifacts, clock, logger })
-  const { usdPerCreditMicros } = config
   const watch = new Watch(projector.changes)
   const settlement = new UploadSettlement(accounts, objects)
-  const uploads = new Uploads({ accounts, reads, objects, settlement, clock, ...config.retention })
+  const grants = new UploadGrants({ accounts, clock, retentionMs: retention.uploadsMs })
+  const uploads = new Uploads({ accounts, reads, objects, settlement, grants, grantMs: config.uploadGrantMs })
   const inputFiles = new InputFiles({ addresses, objects, uploads })
   const quotes = new Quotes({ catalog, reads, inputFiles, usdPerCreditMicros })
   const runs = new Runs({ accounts, quotes, reads, watch, starter: runsReactor, clock })
@@ -161,7 +163,7 @@ const openObjects = (
     })
   return openS3ObjectStore({
     ...objectStore,
-    lifetimes: { uploadsMs: retention.uploadMs, outputsMs: retention.outputMs },
+    retention,
     onWarning: error => logger.warn({ err: error }, 'the object store may keep what nobody owns for ever'),
   })
 }

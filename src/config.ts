@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { Environment } from '../schemas/environment.ts'
 import { toMicros } from './domain/money.ts'
 import { compileConvertingCheck } from './engine/validator.ts'
+import { parseS3Url, type S3Server } from './s3-url.ts'
 
 /** The checked configuration. Paths are as given: relative to where the process runs. */
 export interface Config {
@@ -14,6 +15,8 @@ export interface Config {
   objectStore: { kind: 'disk'; folder: string } | ({ kind: 's3' } & S3Config)
   /** What the addresses of files begin with, without a slash at the end, where it is not the service's own. */
   cdnUrl: string | undefined
+  /** How long a presigned address can be used. */
+  uploadGrantMs: number
   retention: Retention
   /** Given, or the file that keeps one. */
   masterSecret: { kind: 'given'; secret: string } | { kind: 'file'; path: string }
@@ -24,25 +27,17 @@ export interface Config {
   logLevel: Environment['LOG_LEVEL']
 }
 
-export interface S3Config {
-  host: string
-  port: number | undefined
-  tls: boolean
-  region: string
-  bucket: string
-  accessKey: string
-  secretKey: string
+export interface S3Config extends S3Server {
   /** How clients reach the server, where it is not by the same address. */
   publicUrl: string | undefined
-  /** Where uploads are kept while they come in. */
+  /** Where uploads lie until they are whole. */
   stagingFolder: string
 }
 
-/** How long files are kept, and how long an upload may take to be sent. */
+/** How long files are kept. */
 export interface Retention {
-  grantMs: number
-  uploadMs: number
-  outputMs: number
+  uploadsMs: number
+  outputsMs: number
 }
 
 /** The environment cannot be used; the message names each variable and what is wrong with it. */
@@ -58,25 +53,26 @@ export const readConfig = (variables: Record<string, string | undefined>): Confi
   const values: Record<string, unknown> = Object.fromEntries(given)
   const faults = check(values).map(({ path, message }) => {
     const name = path.slice(1)
-    // A secret that is too short may still be one.
-    const given =
-      name.endsWith('_SECRET') || name === 'OBJECT_STORE_URL' ? '' : `, but is ${JSON.stringify(variables[name])}`
-    return `${name} ${message}${given}. ${describe(name)}.`
+    const shown = isSecret(name) ? '' : `, but is ${JSON.stringify(variables[name])}`
+    return `${name} ${message}${shown}. ${describe(name)}.`
   })
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))
   return toConfig(values as Environment)
 }
 
+/** One that cannot be used may still be one. */
+const isSecret = (name: string) => name.endsWith('_SECRET') || name === 'OBJECT_STORE_URL'
+
 const toConfig = (environment: Environment): Config => {
   const { DATA_DIR } = environment
   const folder = (url: string | undefined, name: string) =>
     url ? url.slice(url.indexOf(':') + 1) : join(DATA_DIR, name)
+  const uploadGrantMs = Math.round(environment.UPLOAD_GRANT_MINUTES * 60_000)
   const retention = {
-    grantMs: Math.round(environment.UPLOAD_GRANT_MINUTES * 60_000),
-    uploadMs: Math.round(environment.UPLOAD_RETENTION_DAYS * DAY_MS),
-    outputMs: Math.round(environment.OUTPUT_RETENTION_DAYS * DAY_MS),
+    uploadsMs: Math.round(environment.UPLOAD_RETENTION_DAYS * DAY_MS),
+    outputsMs: Math.round(environment.OUTPUT_RETENTION_DAYS * DAY_MS),
   }
-  if (retention.uploadMs < retention.grantMs)
+  if (retention.uploadsMs < uploadGrantMs)
     throw new ConfigError('UPLOAD_RETENTION_DAYS must not be shorter than UPLOAD_GRANT_MINUTES.')
   return {
     port: environment.PORT,
@@ -84,15 +80,9 @@ const toConfig = (environment: Environment): Config => {
     publicUrl: environment.PUBLIC_URL,
     eventStore: { kind: 'lmdb', folder: folder(environment.EVENT_STORE_URL, 'log') },
     viewStore: { kind: 'lmdb', folder: folder(environment.VIEW_STORE_URL, 'views') },
-    objectStore: environment.OBJECT_STORE_URL?.startsWith('s3:')
-      ? {
-          kind: 's3',
-          ...readS3Url(environment.OBJECT_STORE_URL),
-          publicUrl: environment.OBJECT_STORE_PUBLIC_URL,
-          stagingFolder: join(DATA_DIR, 'arriving'),
-        }
-      : { kind: 'disk', folder: folder(environment.OBJECT_STORE_URL, 'objects') },
+    objectStore: readObjectStore(environment),
     cdnUrl: environment.CDN_URL,
+    uploadGrantMs,
     retention,
     masterSecret:
       environment.MASTER_SECRET === undefined
@@ -108,32 +98,19 @@ const toConfig = (environment: Environment): Config => {
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** S3 servers that have only one region answer to this name. */
-const DEFAULT_REGION = 'us-east-1'
-
-const readS3Url = (text: string): Omit<S3Config, 'publicUrl' | 'stagingFolder'> => {
-  // The URL standard leaves out default ports only for schemes that it knows, and this is none of them.
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  const [accessKey, secretKey] = [decoded(url?.username), decoded(url?.password)]
-  if (!url || accessKey === undefined || secretKey === undefined)
-    throw new ConfigError(`OBJECT_STORE_URL must be an address that can be read. ${describe('OBJECT_STORE_URL')}.`)
-  return {
-    host: url.hostname,
-    port: url.port ? Number(url.port) : undefined,
-    tls: url.searchParams.get('tls') !== 'off',
-    region: url.searchParams.get('region') ?? DEFAULT_REGION,
-    bucket: url.pathname.slice(1),
-    accessKey,
-    secretKey,
+const readObjectStore = (environment: Environment): Config['objectStore'] => {
+  const { DATA_DIR, OBJECT_STORE_URL: url, OBJECT_STORE_PUBLIC_URL: publicUrl } = environment
+  if (url?.startsWith('s3:')) {
+    const server = parseS3Url(url)
+    if (typeof server !== 'string')
+      return { kind: 's3', ...server, publicUrl, stagingFolder: join(DATA_DIR, 'arriving') }
+    throw new ConfigError(`OBJECT_STORE_URL ${server}. ${describe('OBJECT_STORE_URL')}.`)
   }
-}
-
-const decoded = (text = ''): string | undefined => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
+  if (publicUrl !== undefined)
+    throw new ConfigError(
+      `OBJECT_STORE_PUBLIC_URL needs an S3 server in OBJECT_STORE_URL. ${describe('OBJECT_STORE_PUBLIC_URL')}.`,
+    )
+  return { kind: 'disk', folder: url ? url.slice(url.indexOf(':') + 1) : join(DATA_DIR, 'objects') }
 }
 
 const millionths = (name: string, decimal: number): number => {

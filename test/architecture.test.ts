@@ -17,6 +17,7 @@ const layers = [
   'src/console/',
   'src/audit/',
   'src/catalog/',
+  'src/s3-url.ts',
   'src/config.ts',
   'src/master-secret.ts',
   'src/compose.ts',
@@ -27,7 +28,7 @@ const layers = [
 /** Vendors that one file keeps to itself, so that another can take their place. */
 const keptByOne = [
   ...['lmdb', 'pino', 'piscina', 'safe-stable-stringify', 'typeid-js', 'cli-table3', 'microdiff', 'undici'],
-  ...['minio', 'file-type', 'range-parser'],
+  ...['minio', 'file-type', 'range-parser', '@fastify/busboy'],
   ...['ipaddr.js', 'standardwebhooks', 'better-sse', 'h264-mp4-encoder', 'wasm-media-encoders', 'image-size'],
 ]
 

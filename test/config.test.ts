@@ -69,16 +69,16 @@ t.test('an address that cannot be used is refused, and its secret told to nobody
     's3://key:hush/x@host/bucket',
   ]) {
     const { message } = t.throws(() => s3(url), { name: 'ConfigError' }, url) as unknown as Error
-    t.match(message, /^OBJECT_STORE_URL must .*s3:\/\/KEY:SECRET@HOST:PORT\/BUCKET/)
+    t.match(message, /^OBJECT_STORE_URL (must|has) .*s3:\/\/KEY:SECRET@HOST:PORT\/BUCKET/)
     t.notMatch(message, /hush/)
   }
 })
 
 t.test('how long files are kept, and may take to be sent, is told in days and minutes', async t => {
   const [minute, day] = [60_000, 24 * 60 * 60_000]
-  t.same(readConfig({}).retention, { grantMs: 15 * minute, uploadMs: 7 * day, outputMs: 30 * day })
+  t.match(readConfig({}), { uploadGrantMs: 15 * minute, retention: { uploadsMs: 7 * day, outputsMs: 30 * day } })
   const retention = { UPLOAD_GRANT_MINUTES: '0.5', UPLOAD_RETENTION_DAYS: '1', OUTPUT_RETENTION_DAYS: '0.25' }
-  t.same(readConfig(retention).retention, { grantMs: 30_000, uploadMs: day, outputMs: 6 * 60 * minute })
+  t.match(readConfig(retention), { uploadGrantMs: 30_000, retention: { uploadsMs: day, outputsMs: 6 * 60 * minute } })
 })
 
 t.test('times and addresses that make no sense are refused', async t => {
@@ -104,5 +104,12 @@ t.test('times and addresses that make no sense are refused', async t => {
 t.test('an upload lives as long as its address at the least', async t => {
   const days = { UPLOAD_RETENTION_DAYS: '0.01' }
   t.throws(() => readConfig(days), ConfigError)
-  t.match(readConfig({ ...days, UPLOAD_GRANT_MINUTES: '14.4' }).retention, { grantMs: 864_000, uploadMs: 864_000 })
+  t.match(readConfig({ ...days, UPLOAD_GRANT_MINUTES: '14.4' }), {
+    uploadGrantMs: 864_000,
+    retention: { uploadsMs: 864_000 },
+  })
+})
+
+t.test('another address of an S3 server is refused where there is none', async t => {
+  t.throws(() => readConfig({ OBJECT_STORE_PUBLIC_URL: 'https://files.example.com' }), ConfigError)
 })

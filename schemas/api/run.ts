@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { RunError } from '../account-events.ts'
 import { Closed, OneOf, RunId, Slug, Timestamp } from '../primitives.ts'
 import { RunStatus } from '../views.ts'
+import { ListOf, PageLimit } from './list.ts'
 
 const JsonObject = Type.Record(Type.String(), Type.Unknown())
 
@@ -17,7 +18,7 @@ export const RunQuery = Closed({ dry_run: Type.Optional(OneOf('true', 'false')) 
 export type RunQuery = Static<typeof RunQuery>
 
 export const RunsQuery = Closed({
-  limit: Type.Optional(Type.String({ pattern: '^([1-9][0-9]?|100)$', description: '1 to 100; 20 if unset' })),
+  limit: Type.Optional(PageLimit),
   cursor: Type.Optional(RunId),
   status: Type.Optional(RunStatus),
   model: Type.Optional(Slug),
@@ -49,12 +50,7 @@ export const Run = Closed({
 })
 export type Run = Static<typeof Run>
 
-export const RunList = Closed({
-  object: Type.Literal('list'),
-  data: Type.Array(Run),
-  has_more: Type.Boolean(),
-  next_cursor: Type.Union([RunId, Type.Null()]),
-})
+export const RunList = ListOf(Run, RunId)
 export type RunList = Static<typeof RunList>
 
 /** What a run would cost: the answer to a dry run. */

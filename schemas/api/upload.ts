@@ -1,19 +1,22 @@
 import { type Static, Type } from 'typebox'
 import { Closed, MAX_FILENAME_LENGTH, MAX_FOLDER_LENGTH, Sha256, Timestamp, UploadId } from '../primitives.ts'
+import { ListOf, PageLimit } from './list.ts'
 
-/** A name of one file: nothing that leads elsewhere, and nothing that cannot be seen. */
+/** One name: nothing that leads elsewhere, and nothing that cannot be seen. */
+const NAME = '(?!\\.{1,2}(/|$))[^/\\\\\\p{Cc}]+'
+
 const Filename = Type.String({
   minLength: 1,
   maxLength: MAX_FILENAME_LENGTH,
-  pattern: '^(?!\\.{1,2}$)[^/\\\\\\p{Cc}]+$',
+  pattern: `^${NAME}$`,
   description: 'The name of the file, in any script; no slash and no control characters',
 })
 
 /** Only a hint: files do not lie in folders. */
-export const FolderPath = Type.String({
+const FolderPath = Type.String({
   minLength: 1,
   maxLength: MAX_FOLDER_LENGTH,
-  pattern: '^/?(?!\\.{1,2}(/|$))[^/\\\\\\p{Cc}]+(/(?!\\.{1,2}(/|$))[^/\\\\\\p{Cc}]+)*/?$',
+  pattern: `^/?${NAME}(/${NAME})*/?$`,
   description: 'A folder that the file is said to lie in, such as photos/2026; neither . nor ..',
 })
 
@@ -55,17 +58,12 @@ export const Upload = Closed({
 export type Upload = Static<typeof Upload>
 
 export const UploadsQuery = Closed({
-  limit: Type.Optional(Type.String({ pattern: '^([1-9][0-9]?|100)$', description: '1 to 100; 20 if unset' })),
+  limit: Type.Optional(PageLimit),
   cursor: Type.Optional(UploadId),
 })
 export type UploadsQuery = Static<typeof UploadsQuery>
 
-export const UploadList = Closed({
-  object: Type.Literal('list'),
-  data: Type.Array(Upload),
-  has_more: Type.Boolean(),
-  next_cursor: Type.Union([UploadId, Type.Null()]),
-})
+export const UploadList = ListOf(Upload, UploadId)
 export type UploadList = Static<typeof UploadList>
 
 export const DeletedUpload = Closed({ object: Type.Literal('upload'), id: UploadId, deleted: Type.Literal(true) })

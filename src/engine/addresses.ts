@@ -1,5 +1,3 @@
-import { isObjectKey } from '../ports/object-store.ts'
-
 /** Where the service itself serves objects, by their keys. */
 export const CDN_PATH = '/cdn'
 
@@ -35,8 +33,3 @@ export class Addresses {
     return undefined
   }
 }
-
-/** The folders that keys begin with. */
-export const folders = { uploads: 'uploads', outputs: 'outputs' } as const
-
-export const isUploadKey = (key: string) => isObjectKey(key) && key.startsWith(`${folders.uploads}/`)

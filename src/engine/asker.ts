@@ -1,7 +1,7 @@
 import type { AccountId, KeyId } from '../../schemas/primitives.ts'
 import type { Cause } from './stream.ts'
 
-/** Who asks for something, and how. */
+/** Who asks, and in which request. */
 export interface Asker {
   accountId: AccountId
   keyId: KeyId

@@ -1,8 +1,8 @@
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Addresses } from './addresses.ts'
-import { isUploadKey } from './addresses.ts'
 import { ApiError } from './api-error.ts'
 import type { Asker } from './asker.ts'
+import { isUploadKey } from './object-keys.ts'
 import type { Uploads } from './uploads.ts'
 
 interface Parts {
@@ -35,6 +35,7 @@ export class InputFiles {
     try {
       const upload = await this.#parts.uploads.findByKey(asker, key)
       if (!upload.mimeType.startsWith('image/')) return `The file is ${upload.mimeType}, and not an image.`
+      // Until it is sealed, another file may have come in its place since it was looked at.
       return await this.#objectFault(key, upload.maxSizeBytes)
     } catch (error) {
       if (error instanceof ApiError) return error.message

@@ -1,11 +1,11 @@
 import { addAbortSignal } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { MAX_PRESIGNED_BYTES } from '../../schemas/primitives.ts'
+import { mimeTypeOf } from '../domain/media-types.ts'
 import { type InputMedia, InputMediaError, type LoadInputMedia } from '../ports/input-media.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import { type Outbound, OutboundError } from '../ports/outbound.ts'
 import type { Addresses } from './addresses.ts'
-import { mimeTypeOf } from './media-types.ts'
 
 /** More than the pictures that vendors take, and little enough for many runs at a time to hold one each in memory. */
 const MAX_FETCHED_BYTES = 25 * 1024 * 1024

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { fileTypeFromBuffer } from 'file-type'
-import { commonName } from './media-types.ts'
+import { commonName } from '../domain/media-types.ts'
 
 /** What file-type asks for to know every type that it knows. */
 const HEAD_BYTES = 4_100
@@ -19,6 +19,8 @@ export interface Inspected {
   mimeType: string | undefined
   /** What they could be taken for besides. A file that is two things at once is made to deceive somebody. */
   alsoIs: string | undefined
+  /** The end is missing that every picture of its type has. */
+  isCutOff: boolean
 }
 
 /** Looks at a file while it goes by, and holds no more of it than its two ends. */
@@ -42,11 +44,14 @@ export class Inspection {
   async result(): Promise<Inspected> {
     const head = this.#head.subarray(0, this.#sizeBytes)
     const found = await fileTypeFromBuffer(head)
+    const mimeType = found && commonName(found.mime)
+    const tail = this.#tail()
     return {
       sizeBytes: this.#sizeBytes,
       sha256: this.#hash.digest('hex'),
-      mimeType: found && commonName(found.mime),
-      alsoIs: markIn(head) ?? (endsAsZip(this.#tail(), this.#sizeBytes) ? 'a ZIP archive' : undefined),
+      mimeType,
+      alsoIs: markIn(head) ?? (endsAsZip(tail, this.#sizeBytes) ? 'a ZIP archive' : undefined),
+      isCutOff: mimeType !== undefined && !hasEnd(mimeType, head, tail, this.#sizeBytes),
     }
   }
 
@@ -63,6 +68,25 @@ export const inspect = async (body: AsyncIterable<Uint8Array>): Promise<Inspecte
   for await (const chunk of body) inspection.update(chunk)
   return inspection.result()
 }
+
+/** Something may stand behind the end: phones write films there, and programs what they like. */
+const hasEnd = (mimeType: string, head: Buffer, tail: Buffer, sizeBytes: number): boolean => {
+  switch (mimeType) {
+    case 'image/png':
+      return tail.includes('IEND')
+    case 'image/jpeg':
+      return tail.includes(JPEG_END)
+    case 'image/gif':
+      return tail.includes(GIF_END)
+    case 'image/webp':
+      return head.length >= 8 && head.readUInt32LE(4) + 8 <= sizeBytes
+    default:
+      return true
+  }
+}
+
+const JPEG_END = Buffer.from([0xff, 0xd9])
+const GIF_END = Buffer.from([0x00, 0x3b])
 
 const marks: [RegExp, string][] = [
   [/%PDF-/, 'a PDF document'],

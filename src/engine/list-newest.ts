@@ -1,4 +1,4 @@
-import type { AccountId } from '../../schemas/primitives.ts'
+import type { AccountId, RunId, UploadId } from '../../schemas/primitives.ts'
 import type { Views } from '../../schemas/views.ts'
 import { BY_KEY } from '../ports/view-store.ts'
 import type { Reads } from './reads.ts'
@@ -8,31 +8,42 @@ const MAX_SCANNED = 2000
 /** The largest limit, and the one row more that shows that there is more. */
 const SCAN_PAGE = 101
 
-interface Wanted<Row> {
+interface Wanted<Row, Id> {
   limit: number
   /** The id of the last row of the page before. */
-  cursor?: string | undefined
+  cursor?: Id | undefined
   matches(row: Row): boolean
 }
 
-/** A page of what an account has in a view, the newest first. `next` is the cursor of the following page, or null at the end. */
-export const listNewest = async <Name extends 'runs' | 'uploads'>(
+/** `next` is the cursor of the following page, or null at the end. */
+export interface Page<Row, Id> {
+  found: Row[]
+  next: Id | null
+}
+
+/** The views whose keys are an account and an id, which rises with time. */
+interface Ids {
+  runs: RunId
+  uploads: UploadId
+}
+
+/** A page of what an account has in a view, the newest first. */
+export const listNewest = async <Name extends keyof Ids>(
   reads: Reads,
   view: Name,
   accountId: AccountId,
-  { limit, cursor, matches }: Wanted<Views[Name]>,
-): Promise<{ found: Views[Name][]; next: string | null }> => {
+  { limit, cursor, matches }: Wanted<Views[Name], Ids[Name]>,
+): Promise<Page<Views[Name], Ids[Name]>> => {
   await reads.ownWrites(accountId)
-  // The keys of both views are an account and an id, which rises with time.
   const prefix = `${accountId}/`
   const found: Views[Name][] = []
-  let shown: string | null = null
+  let shown: Ids[Name] | null = null
   let last = cursor
   for (let scanned = 0; scanned < MAX_SCANNED; scanned += SCAN_PAGE) {
     const after = last && prefix + last
     const entries = await reads.list(view, BY_KEY, { prefix, after, newestFirst: true, limit: SCAN_PAGE })
     for (const { key, row } of entries) {
-      last = key.slice(prefix.length)
+      last = key.slice(prefix.length) as Ids[Name]
       if (!matches(row)) continue
       // One more than asked for shows that there is more.
       if (found.length === limit) return { found, next: shown }

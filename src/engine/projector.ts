@@ -1,11 +1,12 @@
-import { type Observable, Subject, type Subscription } from 'rxjs'
+import type { Subscription } from 'rxjs'
 import { PROJECTIONS_VERSION } from '../../projections/all.ts'
 import type { Position, Recorded } from '../../schemas/recorded.ts'
 import { BEFORE_FIRST, type EventLog } from '../ports/event-log.ts'
-import { Damaged, Unavailable } from '../ports/faults.ts'
+import { Damaged } from '../ports/faults.ts'
 import type { Logger } from '../ports/logger.ts'
-import { type Checkpoint, CheckpointMoved, type RowChange, type ViewStore } from '../ports/view-store.ts'
+import { type Checkpoint, CheckpointMoved, type ViewStore } from '../ports/view-store.ts'
 import { follow } from './follow.ts'
+import { Progress } from './progress.ts'
 import { project } from './project.ts'
 
 /**
@@ -21,36 +22,24 @@ const BEHIND_EVENTS = 500
 const PROGRESS_MS = 5000
 
 /** Keeps the views at the head of the log. Any number of projectors may run on one store: one advances at a time. */
-export class Projector {
+export class Projector extends Progress {
   readonly #log: EventLog
   readonly #store: ViewStore
   readonly #logger: Logger
-  readonly #changes = new Subject<RowChange[]>()
   #checkpoint: Checkpoint | undefined
   #subscription: Subscription | undefined
   #taking: Promise<void> = Promise.resolve()
-  #waiters: { position: Position; resolve: () => void }[] = []
   #progressAtMs = 0
   #stopGathering: () => void = () => undefined
   #onDamage: (error: Damaged) => void = () => undefined
 
   constructor(log: EventLog, store: ViewStore, logger: Logger) {
+    super()
     this.#log = log
     this.#store = store
     this.#logger = logger
   }
 
-  /** How far the views reach. */
-  get position(): Position {
-    return this.#checkpoint?.position ?? BEFORE_FIRST
-  }
-
-  /** The rows that were written, commit by commit; an empty list when another projector wrote them. */
-  get changes(): Observable<RowChange[]> {
-    return this.#changes
-  }
-
-  /** Begins to follow, and resolves when the views have passed what the log holds now. Rejects with Damaged. */
   async start(): Promise<void> {
     await this.#discardForeignViews()
     const head = await this.#log.head()
@@ -66,22 +55,12 @@ export class Projector {
       },
       onDrop: error => this.#onDrop(error),
     }).subscribe()
-    await Promise.race([this.#whenPassed(head), damage])
+    await Promise.race([this.whenPassed(head), damage])
     this.#onDamage = () => undefined
   }
 
-  /** Resolves when the views have passed a position. Rejects with Unavailable when that takes too long. */
-  async passed(position: Position, timeoutMs: number): Promise<void> {
-    if (position <= this.position) return
-    let timer: NodeJS.Timeout | undefined
-    const tooLate = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Unavailable('the views are behind the log')), timeoutMs)
-    })
-    try {
-      await Promise.race([this.#whenPassed(position), tooLate])
-    } finally {
-      clearTimeout(timer)
-    }
+  protected hurry() {
+    this.#stopGathering()
   }
 
   async stop(): Promise<void> {
@@ -92,7 +71,8 @@ export class Projector {
 
   async #take(events: Recorded[], goal: Position): Promise<void> {
     const { checkpoint, rows } = await project(this.#store, this.#checkpoint, events)
-    this.#advance(checkpoint, rows)
+    this.#checkpoint = checkpoint
+    this.advance(checkpoint.position, rows)
     if (performance.now() - this.#progressAtMs > PROGRESS_MS && checkpoint.position < goal) {
       this.#progressAtMs = performance.now()
       this.#logger.info({ position: checkpoint.position, of: goal }, 'building the views')
@@ -101,7 +81,7 @@ export class Projector {
 
   /** The next page is not read before this resolves. */
   async #gather(taken: number): Promise<void> {
-    if (this.#waiters.length > 0 || taken >= BEHIND_EVENTS) return
+    if (this.isAwaited || taken >= BEHIND_EVENTS) return
     await new Promise<void>(resolve => {
       const timer = setTimeout(resolve, GATHER_MS)
       this.#stopGathering = () => {
@@ -111,18 +91,9 @@ export class Projector {
     })
   }
 
-  #advance(checkpoint: Checkpoint | undefined, rows: RowChange[]) {
-    this.#checkpoint = checkpoint
-    this.#changes.next(rows)
-    const position = this.position
-    if (this.#waiters.length === 0) return
-    const due = this.#waiters.filter(waiter => waiter.position <= position)
-    this.#waiters = this.#waiters.filter(waiter => waiter.position > position)
-    for (const waiter of due) waiter.resolve()
-  }
-
   async #reread(): Promise<Position> {
-    this.#advance(await this.#store.checkpoint(), [])
+    this.#checkpoint = await this.#store.checkpoint()
+    this.advance(this.#checkpoint?.position ?? BEFORE_FIRST, [])
     return this.position
   }
 
@@ -131,12 +102,6 @@ export class Projector {
     if (error instanceof Damaged) this.#onDamage(error)
     this.#logger.error({ err: error }, 'the projector stumbled and will try again')
     return 'later'
-  }
-
-  #whenPassed(position: Position): Promise<void> {
-    if (position <= this.position) return Promise.resolve()
-    this.#stopGathering()
-    return new Promise(resolve => this.#waiters.push({ position, resolve }))
   }
 
   /** Views that were made by other projections, or from another log, are no views of this log: they are built anew. */

@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import type { AccountId } from '../../schemas/primitives.ts'
+import type { Position } from '../../schemas/recorded.ts'
 import type { ViewName, Views } from '../../schemas/views.ts'
 import type { Entry, Range, RowChange, ViewStore } from '../ports/view-store.ts'
 import type { Accounts } from './accounts.ts'
-import type { Projector } from './projector.ts'
+import type { Progress } from './progress.ts'
 
 /** How long a read waits for the views to show what this process wrote. They are a few milliseconds behind as a rule. */
 const READ_YOUR_WRITES_MS = 5000
@@ -14,16 +15,16 @@ const MAX_RECENT = 50_000
 /** Reads the views. What concerns an account is read when the views have passed all that this process wrote to it. */
 export class Reads {
   readonly #store: ViewStore
-  readonly #projector: Projector
+  readonly #progress: Progress
   readonly #accounts: Accounts
   readonly #recent = new LRUCache<string, object>({ max: MAX_RECENT })
   #changes = 0
 
-  constructor(store: ViewStore, projector: Projector, accounts: Accounts) {
+  constructor(store: ViewStore, progress: Progress, accounts: Accounts) {
     this.#store = store
-    this.#projector = projector
+    this.#progress = progress
     this.#accounts = accounts
-    projector.changes.subscribe(rows => this.#forget(rows))
+    progress.changes.subscribe(rows => this.#forget(rows))
   }
 
   /**
@@ -32,7 +33,12 @@ export class Reads {
    */
   ownWrites(accountId: AccountId): Promise<void> | undefined {
     const position = this.#accounts.lastPosition(accountId)
-    return position <= this.#projector.position ? undefined : this.#projector.passed(position, READ_YOUR_WRITES_MS)
+    return position <= this.#progress.position ? undefined : this.#progress.passed(position, READ_YOUR_WRITES_MS)
+  }
+
+  /** Resolves when the views have passed a position that another process wrote. Rejects with Unavailable. */
+  passed(position: Position): Promise<void> {
+    return this.#progress.passed(position, READ_YOUR_WRITES_MS)
   }
 
   get<Name extends ViewName>(view: Name, key: string): Views[Name] | undefined | Promise<Views[Name] | undefined> {

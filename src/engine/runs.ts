@@ -1,4 +1,5 @@
 import { filter, type Observable } from 'rxjs'
+import { fold } from '../../projections/projection.ts'
 import { hasEnded, requestPlaces, runKey, runs as runView } from '../../projections/runs.ts'
 import type { AccountEvent } from '../../schemas/account-events.ts'
 import type { RunRequest } from '../../schemas/api/run.ts'
@@ -118,11 +119,11 @@ export class Runs {
     if ('refuse' in outcome) throw refused(outcome.refuse)
     if (outcome.repeatOf) return this.#replay(accountId, outcome.repeatOf, options)
 
-    const row = foldRun(outcome.accept) as RunRow
+    const row = fold(runView, outcome.accept) as RunRow
     if (startNow) {
       const ended = starter.begin({ ...run, accountId, startedAt: row.startedAt as string })
       const events = await within(options.waitMs ?? defaultWaitMs(row), ended)
-      return { row: foldRun(events ?? [], row) as RunRow, replayed: false }
+      return { row: fold(runView, events ?? [], row) as RunRow, replayed: false }
     }
     const waited = this.#wait(row, options).catch(error => {
       // The run is accepted and charged, whatever the views can show of it; so the client is told its id.
@@ -156,7 +157,7 @@ export class Runs {
     if (!row) return undefined
     const outcome = await this.#parts.accounts.execute(accountId, { type: 'CancelRun', runId }, causeOf(asker))
     if ('refuse' in outcome) throw new ApiError('run_ended', 'The run has already ended.')
-    return this.#wait(foldRun(outcome.accept, row) as RunRow, {
+    return this.#wait(fold(runView, outcome.accept, row) as RunRow, {
       ...options,
       waitMs: options.waitMs ?? CANCEL_WAIT_MS,
     })
@@ -232,10 +233,6 @@ export class Runs {
 
 /** Image and text come while the client waits; for the rest it is told to come again. */
 const defaultWaitMs = ({ mode }: RunRow) => (mode === 'sync' ? SYNC_WAIT_MS : 0)
-
-/** A run as its own events tell it, by the rule that its view is made with. */
-const foldRun = (events: Recorded[], known?: RunRow): RunRow | undefined =>
-  events.reduce<RunRow | undefined>((row, event) => runView.evolve(row, event, ''), known)
 
 /** What a promise comes to; undefined when it takes too long or fails. */
 const within = <Value>(timeoutMs: number, promise: Promise<Value>): Promise<Value | undefined> =>

@@ -1,29 +1,38 @@
-import { uploadTypes } from '../../schemas/primitives.ts'
+import { commonName, essenceOf } from '../domain/media-types.ts'
 import { ApiError } from './api-error.ts'
 import type { Inspected } from './inspection.ts'
-import { commonName, essenceOf } from './media-types.ts'
+
+/** What may be uploaded. */
+export const takenTypes: readonly string[] = [
+  ...['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif'],
+  ...['video/mp4', 'video/webm', 'video/quicktime'],
+]
 
 /**
- * The type that a client declares, without parameters and by its registered name. Throws unsupported_media_type for one that
- * is not taken, and for none.
+ * The type that a client declares, by its registered name; undefined where it says nothing of it, as curl does for types that it
+ * does not know. Throws unsupported_media_type for one that is not taken.
  */
-export const declaredType = (text: string | undefined): string => {
-  const mimeType = essenceOf(text ?? '')
-  const registered = commonName(mimeType)
-  if (!isTaken(registered))
+export const declaredType = (text: string | undefined): string | undefined => {
+  const mimeType = commonName(essenceOf(text ?? ''))
+  if (saysNothing(mimeType)) return undefined
+  if (!isTaken(mimeType))
     throw new ApiError(
       'unsupported_media_type',
-      `${named(mimeType)} is declared, but only these types are taken: ${all}.`,
+      `${JSON.stringify(mimeType)} is declared, but only these types are taken: ${all}.`,
     )
-  return registered
+  return mimeType
 }
 
-/** Why a file cannot be taken as what it was declared to be; undefined when it can. */
-export const faultOf = ({ sizeBytes, mimeType, alsoIs }: Inspected, declared: string): string | undefined => {
+/** Why a file cannot be taken as what it was declared to be, if it was; undefined when it can. */
+export const faultOf = (
+  { sizeBytes, mimeType, alsoIs, isCutOff }: Inspected,
+  declared = mimeType,
+): string | undefined => {
   if (sizeBytes === 0) return 'The file is empty.'
   if (mimeType === undefined || !isTaken(mimeType))
     return `The file is ${mimeType ?? 'nothing that is known'}, but only these types are taken: ${all}.`
   if (mimeType !== declared) return `The file is ${mimeType}, but was declared as ${declared}.`
+  if (isCutOff) return `The file is ${mimeType}, but its end is missing. Was it saved in full?`
   return alsoIs && `The file is ${mimeType} and ${alsoIs} at once.`
 }
 
@@ -32,13 +41,13 @@ export const faultOf = ({ sizeBytes, mimeType, alsoIs }: Inspected, declared: st
  * Undefined when it can, and when the client said nothing.
  */
 export const sendingFault = (sentAs: string | undefined, declared: string): string | undefined => {
-  const mimeType = essenceOf(sentAs ?? '')
-  if (['', 'application/octet-stream', 'binary/octet-stream', declared].includes(commonName(mimeType))) return undefined
+  const mimeType = commonName(essenceOf(sentAs ?? ''))
+  if (saysNothing(mimeType) || mimeType === declared) return undefined
   return `The file was sent as ${mimeType}, but was declared as ${declared}. Send it with Content-Type: ${declared}.`
 }
 
-const isTaken = (mimeType: string) => (uploadTypes as readonly string[]).includes(mimeType)
+const isTaken = (mimeType: string) => takenTypes.includes(mimeType)
 
-const named = (mimeType: string) => (mimeType === '' ? 'No type' : JSON.stringify(mimeType))
+const saysNothing = (mimeType: string) => ['', 'application/octet-stream', 'binary/octet-stream'].includes(mimeType)
 
-const all = uploadTypes.join(', ')
+const all = takenTypes.join(', ')

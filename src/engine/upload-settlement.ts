@@ -26,11 +26,11 @@ export class UploadSettlement {
   async settle(upload: Upload, cause: Cause): Promise<Inspected | undefined> {
     const found = await this.#look(upload)
     if (!found) return undefined
-    if ('refused' in found) {
+    if ('fault' in found) {
       await this.#objects.delete(upload.objectKey)
-      throw found.refused
+      throw new ApiError(codes[found.reason], found.fault)
     }
-    await this.#store(upload, found, false, cause)
+    await this.store(upload, found, false, cause)
     return found
   }
 
@@ -38,9 +38,17 @@ export class UploadSettlement {
   async seal(upload: Upload, cause: Cause): Promise<void> {
     const found = await this.#look(upload)
     if (!found) return this.remove(upload, 'never_sent', cause)
-    if (!('refused' in found)) return this.#store(upload, found, true, cause)
-    const reason = found.refused.code === 'payload_too_large' ? 'too_large' : 'unsupported_type'
-    return this.remove(upload, reason, cause)
+    if ('fault' in found) return this.remove(upload, found.reason, cause)
+    await this.store(upload, found, true, cause)
+  }
+
+  /**
+   * Records that a file is there, and whether nobody can replace it any longer. A refusal means that another process was
+   * first, or that the upload is gone: the views will show it.
+   */
+  store({ accountId, uploadId }: Upload, { sizeBytes, sha256 }: Inspected, sealed: boolean, cause: Cause) {
+    const upload = { uploadId, sizeBytes, sha256, sealed }
+    return this.#accounts.execute(accountId, { type: 'StoreUpload', upload }, cause)
   }
 
   /** Takes a file away, and records that when it is gone. To be repeated after a crash. */
@@ -54,22 +62,23 @@ export class UploadSettlement {
     await this.#accounts.execute(accountId, { type: 'RecordUploadDeletion', upload: { uploadId, reason } }, cause)
   }
 
-  async #look({ objectKey, mimeType, maxSizeBytes }: Upload): Promise<Inspected | { refused: ApiError } | undefined> {
+  async #look({ objectKey, mimeType, maxSizeBytes }: Upload): Promise<Inspected | Faulty | undefined> {
     const object = await this.#objects.get(objectKey)
     if (!object) return undefined
     if (object.sizeBytes > maxSizeBytes) {
       object.body.destroy()
-      const message = `The file has ${object.sizeBytes} bytes, and ${maxSizeBytes} is the most.`
-      return { refused: new ApiError('payload_too_large', message) }
+      return { reason: 'too_large', fault: `The file has ${object.sizeBytes} bytes, and ${maxSizeBytes} is the most.` }
     }
     const inspected = await inspect(object.body)
-    const fault = faultOf(inspected, mimeType) ?? sendingFault(object.sentAs, mimeType)
-    return fault === undefined ? inspected : { refused: new ApiError('unsupported_media_type', fault) }
-  }
-
-  /** A refusal means that another process was first, or that the upload is gone: the views will show it. */
-  async #store({ accountId, uploadId }: Upload, { sizeBytes, sha256 }: Inspected, sealed: boolean, cause: Cause) {
-    const upload = { uploadId, sizeBytes, sha256, sealed }
-    await this.#accounts.execute(accountId, { type: 'StoreUpload', upload }, cause)
+    const fault = faultOf(inspected, mimeType) ?? sendingFault(object.contentType, mimeType)
+    return fault === undefined ? inspected : { reason: 'unsupported_type', fault }
   }
 }
+
+/** A file that cannot be taken: why, for the log and for the client. */
+interface Faulty {
+  reason: 'too_large' | 'unsupported_type'
+  fault: string
+}
+
+const codes = { too_large: 'payload_too_large', unsupported_type: 'unsupported_media_type' } as const

@@ -6,7 +6,8 @@ import type { Fault } from '../../schemas/api/error.ts'
 export type Check = (value: unknown) => Fault[]
 
 const shapes = new Ajv2020({ strict: true, allowUnionTypes: true, discriminator: true })
-const thorough = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true })
+// Errors are verbose so that they have the schema beside them, whose description people understand better than its pattern.
+const thorough = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true, verbose: true })
 const filling = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true, useDefaults: true })
 const converting = new Ajv2020({ strict: true, allErrors: true, useDefaults: true, coerceTypes: true })
 
@@ -31,7 +32,7 @@ const toCheck =
   value =>
     validate(value) ? [] : (validate.errors ?? []).slice(0, MAX_FAULTS).map(toFault)
 
-const toFault = ({ instancePath, keyword, params, message }: ErrorObject): Fault => {
+const toFault = ({ instancePath, keyword, params, message, parentSchema }: ErrorObject): Fault => {
   switch (keyword) {
     case 'required':
       return { path: `${instancePath}/${toPointerPart(params['missingProperty'])}`, message: 'is required' }
@@ -39,6 +40,10 @@ const toFault = ({ instancePath, keyword, params, message }: ErrorObject): Fault
       return { path: `${instancePath}/${toPointerPart(params['additionalProperty'])}`, message: 'is not known' }
     case 'enum':
       return { path: instancePath, message: `must be one of ${params['allowedValues'].join(', ')}` }
+    case 'pattern':
+      if (typeof parentSchema?.['description'] === 'string')
+        return { path: instancePath, message: `must be as described: ${parentSchema['description']}` }
+      return { path: instancePath, message: message ?? 'must match a pattern' }
     default:
       return { path: instancePath, message: message ?? `breaks the rule ${keyword}` }
   }

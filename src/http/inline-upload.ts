@@ -4,12 +4,13 @@ import { UploadForm } from '../../schemas/api/upload.ts'
 import { MAX_INLINE_BYTES } from '../../schemas/primitives.ts'
 import type { UploadRow } from '../../schemas/views.ts'
 import { ApiError } from '../engine/api-error.ts'
+import type { IncomingUpload } from '../engine/incoming-upload.ts'
 import { declaredType } from '../engine/upload-rules.ts'
-import type { ArrivingFile, Uploads } from '../engine/uploads.ts'
+import type { Uploads } from '../engine/uploads.ts'
 import { toPointerPart } from '../engine/validator.ts'
 import { askerOf, type Context } from './context.ts'
 import { readDisposition } from './disposition.ts'
-import { Malformed, type Part, partsOf } from './multipart.ts'
+import { Malformed, type Part, readForm } from './multipart.ts'
 import { readerOf } from './validate.ts'
 
 /** What a form may have besides its file. */
@@ -23,7 +24,7 @@ export const receiveUpload = async (ctx: Context, uploads: Uploads): Promise<Upl
   try {
     const boundary = boundaryOf(ctx)
     if ((ctx.request.length ?? 0) > MAX_FORM_BYTES) throw tooLarge()
-    const { file, form, mimeType } = await readForm(partsOf(bodyOf(ctx.req), boundary), uploads)
+    const { file, form, mimeType } = await readUpload(ctx.req, boundary, uploads)
     return await file.finish(askerOf(ctx), form, mimeType)
   } catch (error) {
     throw error instanceof Malformed ? new ApiError('invalid_multipart', `${error.message}.`) : error
@@ -45,42 +46,37 @@ const boundaryOf = (ctx: Context): string => {
 }
 
 /** What has come by then is checked before the file is read, and the whole once more at the end. */
-const readForm = async (parts: AsyncIterable<Part>, uploads: Uploads) => {
+const readUpload = async (req: IncomingMessage, boundary: string, uploads: Uploads) => {
   const fields: { filename?: string | undefined; folder_path?: string } = {}
   const seen = new Set<string>()
-  let mimeType = ''
-  let file: ArrivingFile | undefined
-  try {
-    for await (const { headers, body } of parts) {
-      const { name, filename } = readDisposition(headers.get('content-disposition') ?? '')
-      if (name === undefined) throw new Malformed('A part has no name')
-      if (name !== 'file' && name !== 'folder_path') throw invalid(name, 'is not known')
-      if (seen.has(name)) throw invalid(name, 'is given twice')
-      seen.add(name)
-      if (name === 'folder_path') {
-        fields.folder_path = await textOf(body)
-      } else {
-        fields.filename = filename
-        mimeType = declaredType(headers.get('content-type'))
-        uploadForm(fields)
-        file = await uploads.receive()
-        await pipeline(upTo(MAX_INLINE_BYTES, body), file.body)
-      }
+  let mimeType: string | undefined
+  let file: IncomingUpload | undefined
+  const take = async ({ header, body }: Part) => {
+    const { name, filename } = readDisposition(header('content-disposition') ?? '')
+    if (name === undefined) throw new Malformed('A part has no name')
+    if (name !== 'file' && name !== 'folder_path') throw invalid(name, 'is not known; a form has file and folder_path')
+    if (seen.has(name)) throw invalid(name, 'is given twice')
+    seen.add(name)
+    if (name === 'folder_path') {
+      fields.folder_path = await textOf(body)
+    } else {
+      const type = header('content-type')
+      if (filename === undefined && type === undefined)
+        throw invalid(name, "is a text and not a file; curl sends one with -F 'file=@name'")
+      fields.filename = filename
+      mimeType = declaredType(type)
+      uploadForm(fields)
+      file = await uploads.receive()
+      await pipeline(upTo(MAX_INLINE_BYTES, body), file.body)
     }
+  }
+  try {
+    await readForm(req, { boundary, maxBytes: MAX_FORM_BYTES, tooLarge, take })
     if (!file) throw invalid('file', 'is required')
     return { file, form: uploadForm(fields), mimeType }
   } catch (error) {
-    await file?.discard()
+    await (file as IncomingUpload | undefined)?.discard()
     throw error
-  }
-}
-
-async function* bodyOf(req: IncomingMessage): AsyncGenerator<Buffer> {
-  try {
-    // Whoever is refused is to read the answer, for which the connection must stay.
-    yield* upTo(MAX_FORM_BYTES, req.iterator({ destroyOnReturn: false }))
-  } catch (error) {
-    throw error instanceof ApiError ? error : new Malformed('The body was broken off')
   }
 }
 
@@ -107,7 +103,7 @@ const textOf = async (body: AsyncIterable<Buffer>): Promise<string> => {
 const tooLarge = () =>
   new ApiError(
     'payload_too_large',
-    `A file may have ${MAX_INLINE_BYTES} bytes here. Ask for an address with POST /v1/uploads/presigned to send a larger one.`,
+    `A file may have 25 MB here, which is ${MAX_INLINE_BYTES} bytes. Ask for an address with POST /v1/uploads/presigned to send a larger one.`,
   )
 
 const invalid = (name: string, message: string) => {

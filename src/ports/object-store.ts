@@ -1,6 +1,10 @@
 import type { Readable, Writable } from 'node:stream'
 
-/** Where results and uploads lie, by key. A key is `<folder>/<random bits>.<ending>`: see `isObjectKey`. */
+/**
+ * Where results and uploads lie, by key. A key is `<folder>/<random bits>.<ending>`: see `isObjectKey`. Whatever the store cannot do
+ * now rejects with Unavailable. What writes, deletes or signs rejects with RangeError for a text that is no key; for what
+ * reads there is no such object.
+ */
 export interface ObjectStore {
   /** Stores an object, and resolves when it is durable. Storing the same key again replaces it. */
   put(key: string, bytes: Uint8Array, mimeType: string): Promise<void>
@@ -28,7 +32,7 @@ export interface ObjectFacts {
   /** Differs when the bytes do, as HTTP has it, with its quotes. */
   etag: string
   /** The type that it was sent as, where the store serves it as that by itself. */
-  sentAs?: string | undefined
+  contentType?: string | undefined
 }
 
 /** `sizeBytes` is that of the whole object. */
@@ -59,7 +63,7 @@ export interface PutGrant {
   expiresAtMs: number
 }
 
-/** A PUT as it came: the address's path and query, and what is sent. */
+/** A PUT as it came: the key in its address, the query, and what is sent. */
 export interface IncomingPut {
   key: string
   query: URLSearchParams
@@ -79,6 +83,9 @@ export class PutRefused extends Error {
     this.reason = reason
   }
 }
+
+/** What keys begin with. */
+export type Folder = 'uploads' | 'outputs'
 
 /** What a key may look like: a folder, and a name that cannot lead out of it. */
 export const isObjectKey = (text: string) => /^[a-z]{1,32}\/[0-9a-f]{32}\.[a-z0-9]{1,8}$/.test(text)

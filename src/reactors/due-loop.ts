@@ -44,7 +44,9 @@ export class DueLoop<Row extends DueRow> {
   start(changes?: Observable<RowChange[]>) {
     const { queues, pollMs } = this.#worklist
     const bringsWork = ({ view, row }: RowChange) => view === 'due' && row && this.#isDue(row as DueRow, queues)
-    this.#subscription = changes?.pipe(filter(rows => rows.some(bringsWork))).subscribe(() => this.wake())
+    // Another process's projector does not say which rows it wrote.
+    const mayBringWork = (rows: RowChange[]) => rows.length === 0 || rows.some(bringsWork)
+    this.#subscription = changes?.pipe(filter(mayBringWork)).subscribe(() => this.wake())
     this.#timer = setInterval(() => this.wake(), pollMs)
     this.wake()
   }

@@ -27,7 +27,7 @@ interface Held {
 }
 
 /**
- * One process's leases on the work that is owed for runs: what one holds, the others leave alone. A lease only saves wasted
+ * One process's leases on the work that is owed: what one holds, the others leave alone. A lease only saves wasted
  * effort; the authority is always the append.
  */
 export class Leases<Id extends string> {
@@ -50,27 +50,27 @@ export class Leases<Id extends string> {
   /** Gives all leases back. */
   async stop() {
     clearInterval(this.#timer)
-    for (const runId of this.#held.keys()) this.release(runId)
+    for (const id of this.#held.keys()) this.release(id)
     await this.#giveBack()
   }
 
-  /** Takes the leases that nobody else has, and resolves to the runs that it has them for until they are released. */
-  async take(runIds: Id[]): Promise<Set<Id>> {
-    const taken = new Set(await this.#ask(runIds))
+  /** Takes the leases that nobody else has, and resolves to the ids that it has them for until they are released. */
+  async take(ids: Id[]): Promise<Set<Id>> {
+    const taken = new Set(await this.#ask(ids))
     const renewAtMs = performance.now() + RENEW_EVERY_MS
-    for (const runId of taken) this.#held.set(runId, { renewAtMs, taken: true })
+    for (const id of taken) this.#held.set(id, { renewAtMs, taken: true })
     return taken
   }
 
-  /** Takes the lease of a run that nobody else can know of yet, should the work on it take longer than most. */
-  hold(runId: Id) {
-    this.#held.set(runId, { renewAtMs: performance.now() + UNLEASED_MS, taken: false })
+  /** Takes the lease of what nobody else can know of yet, should the work on it take longer than most. */
+  hold(id: Id) {
+    this.#held.set(id, { renewAtMs: performance.now() + UNLEASED_MS, taken: false })
   }
 
-  release(runId: Id) {
+  release(id: Id) {
     // Most runs end before their lease is taken, and cost no write.
-    if (this.#held.get(runId)?.taken) this.#released.push(runId)
-    this.#held.delete(runId)
+    if (this.#held.get(id)?.taken) this.#released.push(id)
+    this.#held.delete(id)
   }
 
   #lookAfter() {
@@ -81,34 +81,34 @@ export class Leases<Id extends string> {
   async #renew() {
     const nowMs = performance.now()
     const due: Id[] = []
-    for (const [runId, held] of this.#held) {
+    for (const [id, held] of this.#held) {
       if (held.renewAtMs > nowMs) continue
       held.renewAtMs = nowMs + RENEW_EVERY_MS
       held.taken = true
-      if (due.push(runId) === RENEW_AT_ONCE) break
+      if (due.push(id) === RENEW_AT_ONCE) break
     }
     await this.#ask(due)
   }
 
   async #giveBack() {
-    const runIds = this.#released
+    const ids = this.#released
     this.#released = []
-    if (runIds.length > 0)
+    if (ids.length > 0)
       await this.#parts.views.release(
-        runIds.map(runId => this.#keyOf(runId)),
+        ids.map(id => this.#keyOf(id)),
         this.#holder,
       )
   }
 
-  async #ask(runIds: Id[]): Promise<Id[]> {
-    if (runIds.length === 0) return []
+  async #ask(ids: Id[]): Promise<Id[]> {
+    if (ids.length === 0) return []
     const nowMs = this.#parts.clock.nowMs()
-    const keys = runIds.map(runId => this.#keyOf(runId))
+    const keys = ids.map(id => this.#keyOf(id))
     const taken = new Set(await this.#parts.views.lease(keys, this.#holder, nowMs, nowMs + LEASE_MS))
-    return runIds.filter(runId => taken.has(this.#keyOf(runId)))
+    return ids.filter(id => taken.has(this.#keyOf(id)))
   }
 
-  #keyOf(runId: Id): string {
-    return `${this.#kind}/${runId}`
+  #keyOf(id: Id): string {
+    return `${this.#kind}/${id}`
   }
 }

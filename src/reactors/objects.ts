@@ -94,7 +94,7 @@ export class ObjectsReactor {
     // Another process may have done it since the task was read.
     const upload = await reads.get('uploads', uploadKey(accountId, uploadId))
     if (!upload) return
-    if (upload.status === 'leaving') await settlement.remove(upload, 'requested', cause)
+    if (upload.status === 'deleting') await settlement.remove(upload, 'requested', cause)
     else if (task === 'delete-upload') await settlement.remove(upload, 'expired', cause)
     else if (!upload.sealed) await settlement.seal(upload, cause)
   }

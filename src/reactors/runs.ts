@@ -64,6 +64,8 @@ export class RunsReactor implements Starter {
   readonly #taken = new Map<string, number>()
   readonly #progress = new Subject<RunProgress>()
   #cancellations: Subscription | undefined
+  /** Only a process that has the role works on runs; the others leave them in the queue. */
+  #started = false
   #stopping = false
   /** Aborts when a stop waits no longer for results to be stored. */
   readonly #lastCall = new AbortController()
@@ -89,6 +91,7 @@ export class RunsReactor implements Starter {
   }
 
   start(changes: Observable<RowChange[]>) {
+    this.#started = true
     this.#starts.start(changes)
     this.#lost.start()
     this.#cancellations = changes.subscribe(rows => {
@@ -118,7 +121,7 @@ export class RunsReactor implements Starter {
 
   reserve(provider: string): boolean {
     const taken = this.#taken.get(provider) ?? 0
-    if (this.#stopping || taken >= SLOTS_PER_PROVIDER || this.#jobs.size >= MAX_JOBS) return false
+    if (!this.#started || this.#stopping || taken >= SLOTS_PER_PROVIDER || this.#jobs.size >= MAX_JOBS) return false
     this.#taken.set(provider, taken + 1)
     return true
   }

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { Addresses, isUploadKey } from '../../src/engine/addresses.ts'
+import { Addresses } from '../../src/engine/addresses.ts'
+import { isUploadKey } from '../../src/engine/object-keys.ts'
 
 const NAME = '0123456789abcdef'.repeat(2)
 const KEY = `uploads/${NAME}.png`

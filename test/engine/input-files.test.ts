@@ -85,7 +85,7 @@ t.test('somebody else’s picture is as if it were not there', async t => {
 t.test('a picture that was not sent yet cannot be used, and can once it was', async t => {
   const { customer, events, refused } = await start(t)
   const granted = await grant(customer)
-  t.match(await refused(t, granted.cdn_url), /^No file has come yet/)
+  t.match(await refused(t, granted.cdn_url), /^There is no file yet, or it was refused/)
   t.equal((await customer.send<UploadList>('/v1/uploads')).body.data.length, 0)
   await put(granted, png)
   t.match((await run(customer, granted.cdn_url)).body, { status: 'completed' })

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import t from 'tap'
-import { uploadTypes } from '../../schemas/primitives.ts'
 import { type Inspected, Inspection, inspect } from '../../src/engine/inspection.ts'
+import { takenTypes } from '../../src/engine/upload-rules.ts'
 import { film, jpegWith, picture, pngWith, sampleFiles, zipArchive } from '../support/sample-files.ts'
 
 /** As many bytes as are looked at from the beginning for the type, for marks, and from the end. */
@@ -27,11 +27,24 @@ const filled = (bytes: number, start: Buffer, end: Buffer = Buffer.alloc(0)) =>
   Buffer.concat([start, randomBytes(bytes - start.length - end.length), end])
 
 t.test('each type that is taken is known, and is nothing else besides', async t => {
-  t.same(Object.keys(samples), uploadTypes)
+  t.same(Object.keys(samples), takenTypes)
   for (const [mimeType, file] of Object.entries(samples)) {
     const sha256 = createHash('sha256').update(file).digest('hex')
-    t.same(await look(file), { sizeBytes: file.length, sha256, mimeType, alsoIs: undefined })
+    t.same(await look(file), { sizeBytes: file.length, sha256, mimeType, alsoIs: undefined, isCutOff: false })
     t.same(await inPieces(file, 1), await look(file), `${mimeType}, byte by byte`)
+  }
+})
+
+t.test('a picture whose end is missing is known to be cut off', async t => {
+  for (const type of ['image/png', 'image/jpeg', 'image/gif', 'image/webp']) {
+    const file = samples[type] as Buffer
+    const cut = Buffer.concat([file.subarray(0, file.length - 13), Buffer.alloc(type === 'image/webp' ? 0 : 100_000)])
+    t.match(await look(cut), { mimeType: type, isCutOff: true }, type)
+    t.match(
+      await look(Buffer.concat([file, Buffer.alloc(1000)])),
+      { isCutOff: false },
+      `${type} with something behind it`,
+    )
   }
 })
 
@@ -97,7 +110,7 @@ t.test('what is not taken is not taken for anything that is', async t => {
   }
   for (const [name, file] of Object.entries(others)) {
     const { mimeType } = await look(file)
-    t.notOk((uploadTypes as readonly (string | undefined)[]).includes(mimeType), `${name} is ${mimeType}`)
+    t.notOk((takenTypes as readonly (string | undefined)[]).includes(mimeType), `${name} is ${mimeType}`)
   }
 })
 

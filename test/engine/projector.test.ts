@@ -90,8 +90,8 @@ t.test('the views show what happened', async t => {
       [uploadId(2002), 'stored', false],
       [uploadId(2003), 'stored', true],
       [uploadId(2004), 'stored', true],
-      [uploadId(2005), 'leaving', false],
-      [uploadId(2006), 'leaving', true],
+      [uploadId(2005), 'deleting', false],
+      [uploadId(2006), 'deleting', true],
     ],
   )
   t.ok((await views.checkpoint())?.position === (await log.head()))

@@ -88,7 +88,7 @@ t.test('an account is loaded from its snapshot and what came after', async t => 
   t.same(reads, [snapshot.revision, snapshot.revision + 1])
   await loadsTheTruth(t, log, accountSnapshots(views))
   const { uploads } = await accountsOf(log, accountSnapshots(views)).state(accountId())
-  const stages = { 1: 'granted', 2: 'stored', 3: 'sealed', 4: 'leaving' }
+  const stages = { 1: 'granted', 2: 'stored', 3: 'sealed', 4: 'deleting' }
   t.same(
     uploads.toJS(),
     Object.fromEntries(Object.entries(stages).map(([number, stage]) => [uploadId(+number), stage])),

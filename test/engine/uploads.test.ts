@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import t, { type Test } from 'tap'
 import { Accounts } from '../../src/engine/accounts.ts'
 import type { Asker } from '../../src/engine/asker.ts'
+import { UploadGrants } from '../../src/engine/upload-grants.ts'
 import { UploadSettlement } from '../../src/engine/upload-settlement.ts'
 import { Uploads } from '../../src/engine/uploads.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
@@ -35,7 +36,9 @@ const others = (place: Place, { fates = [], store = {} }: { fates?: Fate[]; stor
   const accounts = new Accounts(faultyLog(core.log, ...fates), noSnapshots, place.clock)
   const objects = { ...place.objects, ...store }
   const settlement = new UploadSettlement(accounts, objects)
-  return new Uploads({ ...core, accounts, objects, settlement, ...core.config.retention })
+  const { uploadGrantMs: grantMs, retention } = core.config
+  const grants = new UploadGrants({ ...core, accounts, retentionMs: retention.uploadsMs })
+  return new Uploads({ ...core, accounts, objects, settlement, grants, grantMs })
 }
 
 /** That there is nothing of a file that was not taken but what the log has of it. */
@@ -112,7 +115,7 @@ t.test('a file that comes into its place when its grant is over is taken away ag
   await leavesOnly(t, place, 'UploadGranted', 'UploadDeleted')
 })
 
-t.test('a grant whose file is not there yet, or for which there is no log, is found later', async t => {
+t.test('a file that came but could not be recorded is found later', async t => {
   const place = await openUploads(t)
   const uploads = others(place, { fates: [append => append(), unavailable] })
   await t.rejects(send(uploads, place.asker), Unavailable)

@@ -30,7 +30,6 @@ const refuses = async (t: Test, code: ErrorCode, path: string | undefined, ask: 
 
 const named = (parameter: string) => filePart(png, 'image/png', parameter)
 const inFolder = (path: string) => textPart('folder_path', path)
-const untyped = textPart('file"; filename="a.png', png)
 const whole = formOf(file)
 const behindBoundary = formOf(inFolder('a')).subarray(formOf().length - 4)
 
@@ -58,14 +57,13 @@ const forms: Record<string, [ErrorCode, string | undefined, () => ReturnType<typ
   ],
   'a part without headers': ['invalid_multipart', undefined, () => upload(customer, { headers: '', body: png })],
   'an empty file': ['unsupported_media_type', undefined, () => upload(customer, filePart(''))],
-  'a file without a type': ['unsupported_media_type', undefined, () => upload(customer, untyped)],
-  'a file without a type that is text': [
+  'a text in the place of the file': ['invalid_request', '/file', () => upload(customer, textPart('file', 'lake.jpg'))],
+  'a type that is not taken': ['unsupported_media_type', undefined, () => upload(customer, filePart(png, 'text/html'))],
+  'a file that is cut off': [
     'unsupported_media_type',
     undefined,
-    () => upload(customer, textPart('file', 'a')),
+    () => upload(customer, filePart(png.subarray(0, -13))),
   ],
-  'a type that is not taken': ['unsupported_media_type', undefined, () => upload(customer, filePart(png, 'text/html'))],
-  'a type that is none': ['unsupported_media_type', undefined, () => upload(customer, filePart(png, ';;;'))],
   'an SVG': ['unsupported_media_type', undefined, () => upload(customer, filePart(SVG, 'image/svg+xml'))],
   'an SVG that says it is a PNG': ['unsupported_media_type', undefined, () => upload(customer, filePart(SVG))],
   'a PNG that says it is a JPEG': [
@@ -144,12 +142,21 @@ const forms: Record<string, [ErrorCode, string | undefined, () => ReturnType<typ
   'headers of a part that are too long': [
     'invalid_multipart',
     undefined,
-    () => upload(customer, { ...file, headers: `${file.headers}\r\nX-A: ${'a'.repeat(2 ** 20)}` }),
+    () => upload(customer, { ...file, headers: `X-A: ${'a'.repeat(2 ** 20)}\r\n${file.headers}` }),
   ],
   'a header of a part without a name': [
     'invalid_multipart',
     undefined,
-    () => upload(customer, { ...file, headers: `${file.headers}\r\nx` }),
+    () => upload(customer, { ...file, headers: `x\r\n${file.headers}` }),
+  ],
+  'headers of a part that do not end': [
+    'invalid_multipart',
+    undefined,
+    () =>
+      sendForm(
+        customer,
+        Buffer.concat([whole.subarray(0, -4), Buffer.from('\r\nContent-Disposition: form-data\r\n'), formOf()]),
+      ),
   ],
   'a boundary with more behind it': [
     'invalid_multipart',

@@ -43,7 +43,7 @@ const dueAfter = (...history: AccountEvent[]): Record<string, DueRow> => {
 }
 
 const upload = { accountId: accountId(), uploadId: uploadId(), queue: 'objects/uploads' }
-const settle: DueRow = { task: 'settle-upload', ...upload, dueAt: '2026-01-01T00:21:00.000Z', willDeleteAt: LATER }
+const settle: DueRow = { task: 'seal-upload', ...upload, dueAt: '2026-01-01T00:21:00.000Z', willDeleteAt: LATER }
 const sealed = [uploadGranted(), uploadStored(1, { sealed: true })]
 
 t.test('what has come of a grant is looked at when nobody can send any longer', async t => {

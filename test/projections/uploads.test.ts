@@ -44,7 +44,7 @@ t.test('an upload is shown as far as it is', async t => {
   const deletions = [uploadDeletionRequested(), uploadDeleted()]
   t.same(rowAfter(uploadGranted()), granted)
   t.same(rowAfter(uploadGranted(), uploadStored()), stored)
-  t.same(rowAfter(uploadGranted(), uploadStored(), ...deletions.slice(0, 1)), { ...stored, status: 'leaving' })
+  t.same(rowAfter(uploadGranted(), uploadStored(), ...deletions.slice(0, 1)), { ...stored, status: 'deleting' })
   t.same(rowAfter(uploadGranted(), uploadStored(), ...deletions), undefined)
 })
 

@@ -14,7 +14,7 @@ import type { Entry, Range, ViewStore } from '../../src/ports/view-store.ts'
 import { completeRun, keptOutput, objectKey, queueRun, runId, startRun } from '../support/account-samples.ts'
 import { collect } from '../support/collect.ts'
 import { picture } from '../support/sample-files.ts'
-import { fates, openUploads, PNG_GRANT, SETTLE_AFTER_MS } from '../support/uploads.ts'
+import { fates, openUploads, PNG_REQUEST, SEAL_AFTER_MS } from '../support/uploads.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const RETENTION_MS = 7 * DAY_MS
@@ -25,7 +25,7 @@ const [png, other, jpeg] = [await picture('png'), await picture('png', 7), await
 type Place = Awaited<ReturnType<typeof openUploads>>
 
 const grant = async ({ uploads, asker }: Place): Promise<UploadGranted> =>
-  (await uploads.presign(asker, PNG_GRANT)).upload
+  (await uploads.presign(asker, PNG_REQUEST)).upload
 
 const send = ({ objects }: Place, { objectKey, mimeType }: UploadGranted, file: Buffer) =>
   objects.put(objectKey, file, mimeType)
@@ -45,7 +45,7 @@ const requestDeletion = ({ core, asker }: Place, { uploadId }: UploadGranted) =>
 const fateOf = async ({ core, asker }: Place, { uploadId }: UploadGranted) => (await fates(core.log, asker))[uploadId]
 
 const hasEnded = async (place: Place, upload: UploadGranted) =>
-  !['stored', 'leaving', undefined].includes((await fateOf(place, upload))?.at(-1))
+  !['stored', 'deleting', undefined].includes((await fateOf(place, upload))?.at(-1))
 
 const isThere = async ({ objects }: Place, { objectKey }: UploadGranted) =>
   (await objects.stat(objectKey)) !== undefined
@@ -81,7 +81,7 @@ t.test('when a grant has ended, what has come of it is looked at', async t => {
   await send(place, of.replaced, other)
   await send(place, of.spoilt, jpeg)
 
-  place.clock.advance(SETTLE_AFTER_MS)
+  place.clock.advance(SEAL_AFTER_MS)
   await place.work(async () => (await Promise.all(names.map(name => hasEnded(place, of[name])))).every(Boolean))
   const ended = await Promise.all(
     names.map(async name => [name, await fateOf(place, of[name]), await isThere(place, of[name])]),
@@ -106,7 +106,7 @@ t.test('nothing is looked at as long as somebody may still be sending', async t 
   const first = await grant(place)
   place.clock.advance(1)
   const second = await grant(place)
-  place.clock.advance(SETTLE_AFTER_MS - 1)
+  place.clock.advance(SEAL_AFTER_MS - 1)
   await place.work(() => hasEnded(place, first))
   t.same([await fateOf(place, first), await fateOf(place, second)], [['never_sent'], []])
 })
@@ -130,7 +130,7 @@ t.test('a deletion that a dead process has begun is ended by the next', async t 
   await place.objects.delete(gone.objectKey)
   await place.work(async () => (await hasEnded(place, asked)) && (await hasEnded(place, gone)))
   for (const upload of [asked, gone]) {
-    t.same(await fateOf(place, upload), ['sealed', 'leaving', 'requested'])
+    t.same(await fateOf(place, upload), ['sealed', 'deleting', 'requested'])
     t.notOk(await isThere(place, upload))
   }
 })
@@ -151,9 +151,9 @@ t.test('a file that is sent after its deletion is taken away at the end of its g
   await place.uploads.delete(place.asker, upload.uploadId)
   t.notOk(await isThere(place, upload))
   await send(place, upload, png)
-  place.clock.advance(SETTLE_AFTER_MS)
+  place.clock.advance(SEAL_AFTER_MS)
   await place.work(async () => (await fateOf(place, upload))?.at(-1) === 'requested')
-  t.same(await fateOf(place, upload), ['leaving', 'requested'])
+  t.same(await fateOf(place, upload), ['deleting', 'requested'])
   t.notOk(await isThere(place, upload))
 })
 
@@ -203,14 +203,14 @@ t.test('two processes record everything once', async t => {
     const ended = await fates(core.log, asker)
     return (
       outputs.length >= 20 &&
-      all.every(({ uploadId }) => !['sealed', 'leaving', undefined].includes(ended[uploadId]?.at(-1)))
+      all.every(({ uploadId }) => !['sealed', 'deleting', undefined].includes(ended[uploadId]?.at(-1)))
     )
   }
   await Promise.all([place.work(isDone), place.work(isDone)])
   const ended = await fates(core.log, asker)
   for (const { uploadId } of granted) t.same(ended[uploadId], ['never_sent'])
   for (const { uploadId } of expired) t.same(ended[uploadId], ['sealed', 'expired'])
-  for (const { uploadId } of leaving) t.same(ended[uploadId], ['sealed', 'leaving', 'requested'])
+  for (const { uploadId } of leaving) t.same(ended[uploadId], ['sealed', 'deleting', 'requested'])
   const outputs = await deletedOutputs(core.log, asker)
   t.same(
     outputs.sort(),

@@ -17,7 +17,7 @@ interface Run {
 /** The uploads of one account that may be there at a time. */
 const MOST_UPLOADS = 10_000
 
-type Upload = 'granted' | 'stored' | 'sealed' | 'leaving'
+type Upload = 'granted' | 'stored' | 'sealed' | 'deleting'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -137,9 +137,9 @@ export class Auditor {
           ? this.#stepUpload(data, ['granted', 'stored'], 'sealed')
           : this.#stepUpload(data, ['granted'], 'stored')
       case 'UploadDeletionRequested':
-        return this.#stepUpload(data, ['granted', 'stored', 'sealed'], 'leaving')
+        return this.#stepUpload(data, ['granted', 'stored', 'sealed'], 'deleting')
       case 'UploadDeleted':
-        return this.#stepUpload(data, ['granted', 'stored', 'sealed', 'leaving'], undefined)
+        return this.#stepUpload(data, ['granted', 'stored', 'sealed', 'deleting'], undefined)
     }
   }
 

@@ -15,7 +15,7 @@ import { filePart, formOf, formType, upload } from '../support/multipart.ts'
 import { picture } from '../support/sample-files.ts'
 import { type Customer, openAccounts, openFolder } from '../support/service.ts'
 import { ScriptProcess } from '../support/service-process.ts'
-import { fates, PNG_GRANT } from '../support/uploads.ts'
+import { fates, PNG_REQUEST } from '../support/uploads.ts'
 
 // Kills a service at each step of uploads and of their deletion, and then looks at what is left. By hand:
 //   node --import=tsx test/simulation/upload-crash.ts
@@ -47,7 +47,7 @@ interface Place {
 const send = ({ customer, file }: Place) => upload(customer, filePart(file))
 
 const presign = async ({ customer }: Place) =>
-  (await customer.post<PresignedUpload>('/v1/uploads/presigned', PNG_GRANT)).body
+  (await customer.post<PresignedUpload>('/v1/uploads/presigned', PNG_REQUEST)).body
 
 const put = async (place: Place): Promise<PresignedUpload> => {
   const granted = await presign(place)
@@ -78,25 +78,25 @@ const victims: Victim[] = [
     step: 'after a deletion is asked for',
     holdAt: 'after UploadDeletionRequested',
     ask: async place => remove(place, (await send(place)).body.id),
-    fate: ['sealed', 'leaving', 'requested'],
+    fate: ['sealed', 'deleting', 'requested'],
   },
   {
     step: 'after a file is deleted',
     holdAt: 'after unlink',
     ask: async place => remove(place, (await send(place)).body.id),
-    fate: ['sealed', 'leaving', 'requested'],
+    fate: ['sealed', 'deleting', 'requested'],
   },
   {
     step: 'after a file is deleted that may be sent again',
     holdAt: 'after unlink',
     ask: async place => remove(place, (await put(place)).id),
-    fate: ['leaving', 'requested'],
+    fate: ['deleting', 'requested'],
   },
   {
     step: 'before a deletion is recorded',
     holdAt: 'before UploadDeleted',
     ask: async place => remove(place, (await send(place)).body.id),
-    fate: ['sealed', 'leaving', 'requested'],
+    fate: ['sealed', 'deleting', 'requested'],
   },
 ]
 

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import type { UploadList } from '../../schemas/api/upload.ts'
 import { filePart, formOf, formType } from '../support/multipart.ts'
 import { needsS3, startRadosgw } from '../support/radosgw.ts'
-import { picture } from '../support/sample-files.ts'
+import { picture, pngWith } from '../support/sample-files.ts'
 import { type Customer, openAccounts } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -21,7 +21,8 @@ const FILE_BYTES = 20_000_000
 const MOST_BYTES = 150_000_000
 
 const png = await picture('png')
-const form = formOf(filePart(Buffer.concat([png, randomBytes(FILE_BYTES - png.length)])))
+const chunkOverhead = 12
+const form = formOf(filePart(pngWith(png, 'teSt', randomBytes(FILE_BYTES - png.length - chunkOverhead))))
 
 /** Sends the form as a slow client does, a little at a time, so that all of them are under way together. */
 const send = async (url: string, customer: Customer): Promise<number> => {

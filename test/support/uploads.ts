@@ -4,6 +4,7 @@ import type { AccountEvent } from '../../schemas/account-events.ts'
 import { accountStream } from '../../schemas/recorded.ts'
 import { openDiskObjectStore } from '../../src/adapters/object-store/disk.ts'
 import type { Asker } from '../../src/engine/asker.ts'
+import { UploadGrants } from '../../src/engine/upload-grants.ts'
 import { UploadSettlement } from '../../src/engine/upload-settlement.ts'
 import { Uploads } from '../../src/engine/uploads.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
@@ -15,10 +16,9 @@ import { openAccount, openFolder } from './service.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 /** So long after its grant an upload that was never sent is looked at: 15 minutes to begin, and six to end. */
-export const SETTLE_AFTER_MS = 21 * 60_000
+export const SEAL_AFTER_MS = 21 * 60_000
 
-/** A granted upload, and what it may be replaced with. */
-export const PNG_GRANT = { filename: 'beach.png', mime_type: 'image/png' }
+export const PNG_REQUEST = { filename: 'beach.png', mime_type: 'image/png' }
 
 /** Where a folder's objects are, without a service. */
 export const openObjects = (folder: string): Promise<ObjectStore> =>
@@ -38,7 +38,9 @@ export const openUploads = async (
   t.teardown(() => core.close())
   const objects = await openObjects(place)
   const settlement = new UploadSettlement(core.accounts, objects)
-  const uploads = new Uploads({ ...core, objects, settlement, ...core.config.retention })
+  const { uploadGrantMs, retention } = core.config
+  const grants = new UploadGrants({ ...core, retentionMs: retention.uploadsMs })
+  const uploads = new Uploads({ ...core, objects, settlement, grants, grantMs: uploadGrantMs })
   const openAsker = async (): Promise<Asker> => {
     const { accountId, keyId } = await openAccount({ core, url: 'http://localhost' })
     return { accountId, keyId, requestId: crypto.randomUUID() }
@@ -74,7 +76,7 @@ export const fates = async (log: EventLog, asker: Pick<Asker, 'accountId'>): Pro
   for (const { type, data } of await uploadEvents(log, asker)) {
     told[data.uploadId] ??= []
     if (type === 'UploadStored') told[data.uploadId]?.push(data.sealed ? 'sealed' : 'stored')
-    if (type === 'UploadDeletionRequested') told[data.uploadId]?.push('leaving')
+    if (type === 'UploadDeletionRequested') told[data.uploadId]?.push('deleting')
     if (type === 'UploadDeleted') told[data.uploadId]?.push(data.reason)
   }
   return told

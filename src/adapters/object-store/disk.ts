@@ -14,8 +14,8 @@ import {
   type PutGrant,
   PutRefused,
 } from '../../ports/object-store.ts'
-import { expectKey, expectRange } from './arguments.ts'
 import { type ArrivingFile, absent, openArriving, toDiskFault } from './arriving.ts'
+import { expectKey, expectRange } from './expect.ts'
 import { readGrant, signPut } from './signed-put.ts'
 
 export interface DiskOptions {

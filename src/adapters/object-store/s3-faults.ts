@@ -22,7 +22,14 @@ export const toS3Fault = (error: unknown, place: Place): unknown => {
   if (error instanceof RangeError || code === 'InvalidRange') return new RangeError('there are no such bytes')
   if (code === 'NoSuchBucket') return noBucket(place, error)
   if (REFUSED.includes(code))
-    return new Unavailable(`${server} refuses the access to bucket ${bucket} (${code})`, { cause: error })
+    return new Unavailable(
+      `${server} refuses the access to bucket ${bucket} (${code}); are the key and the secret in OBJECT_STORE_URL right, and may they use the bucket?`,
+      { cause: error },
+    )
+  if (code === 'EPROTO')
+    return new Unavailable(`${server} does not speak TLS; OBJECT_STORE_URL must say ?tls=off if that is wanted`, {
+      cause: error,
+    })
   const isOfServer = BUSY.test(message) || name === 'S3Error' || (code !== '' && !(error instanceof TypeError))
   if (!isOfServer || WRONG.includes(code)) return error
   return new Unavailable(`bucket ${bucket} on ${server} does not answer (${message || code})`, { cause: error })

@@ -4,10 +4,10 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { Client } from 'minio'
 import { type IncomingObject, isObjectKey, type ObjectStore } from '../../ports/object-store.ts'
-import { expectKey, expectRange } from './arguments.ts'
 import { openArriving } from './arriving.ts'
+import { expectKey, expectRange } from './expect.ts'
 import { isAbsent, noBucket, toS3Fault } from './s3-faults.ts'
-import { type Lifetimes, withOurRules } from './s3-lifecycle.ts'
+import { type Retention, withOurRules } from './s3-lifecycle.ts'
 import { createAgent, createTransport } from './s3-transport.ts'
 
 export interface S3Options {
@@ -21,7 +21,7 @@ export interface S3Options {
   /** How clients reach the server, where it is not by the same address. */
   publicUrl: string | undefined
   /** How long the bucket keeps what nobody has taken away before. */
-  lifetimes: Lifetimes
+  retention: Retention
   /** Where objects lie until they are whole: only then is their size known, which S3 asks for. */
   stagingFolder: string
   /** Told of what does not stop the service, but must be looked after. */
@@ -128,12 +128,12 @@ export const openS3ObjectStore = async (options: S3Options): Promise<ObjectStore
       const part = range ? ([range.start, range.end - range.start + 1] as const) : ([0, 0] as const)
       const body = (await find(client.getPartialObject(bucket, key, ...part))) as IncomingMessage | undefined
       if (!body) return undefined
-      const { etag = '', 'content-type': sentAs } = body.headers
-      return { sizeBytes: wholeSizeOf(body), etag, sentAs, body }
+      const { etag = '', 'content-type': contentType } = body.headers
+      return { sizeBytes: wholeSizeOf(body), etag, contentType, body }
     },
     stat: async key => {
       const found = isObjectKey(key) ? await find(client.statObject(bucket, key)) : undefined
-      return found && { sizeBytes: found.size, etag: `"${found.etag}"`, sentAs: found.metaData['content-type'] }
+      return found && { sizeBytes: found.size, etag: `"${found.etag}"`, contentType: found.metaData['content-type'] }
     },
     delete: async key => {
       expectKey(key)
@@ -152,13 +152,13 @@ export const openS3ObjectStore = async (options: S3Options): Promise<ObjectStore
 }
 
 /** A backstop: the service itself removes what is too old. */
-const updateLifecycle = async (client: Client, { bucket, lifetimes }: S3Options) => {
+const updateLifecycle = async (client: Client, { bucket, retention }: S3Options) => {
   const request = { bucketName: bucket, query: 'lifecycle' }
   const present = await client.makeRequestAsync({ ...request, method: 'GET' }).then(text, error => {
     if (error.code === 'NoSuchLifecycleConfiguration') return ''
     throw error
   })
-  const rules = withOurRules(present, lifetimes)
+  const rules = withOurRules(present, retention)
   if (rules === undefined) return
   const headers = { 'content-md5': createHash('md5').update(rules).digest('base64') }
   await client.makeRequestAsyncOmit({ ...request, method: 'PUT', headers }, rules)

@@ -52,7 +52,7 @@ export const evolve = (state: AccountState, event: Happened<AccountEvent>): Acco
       return { ...state, uploads: state.uploads.set(uploadId, sealed ? 'sealed' : 'stored') }
     }
     case 'UploadDeletionRequested':
-      return { ...state, uploads: state.uploads.set(event.data.uploadId, 'leaving') }
+      return { ...state, uploads: state.uploads.set(event.data.uploadId, 'deleting') }
     case 'UploadDeleted':
       return { ...state, uploads: state.uploads.delete(event.data.uploadId) }
     default:

@@ -31,9 +31,9 @@ export interface OpenRun {
 
 /**
  * `granted`: a file may come; `stored`: it is there, and another may still come in its place; `sealed`: it is there for good;
- * `leaving`: its owner wants it gone.
+ * `deleting`: its owner wants it gone.
  */
-export type UploadStage = 'granted' | 'stored' | 'sealed' | 'leaving'
+export type UploadStage = 'granted' | 'stored' | 'sealed' | 'deleting'
 
 export interface RememberedRequest {
   runId: RunId

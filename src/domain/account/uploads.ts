@@ -14,7 +14,7 @@ export const grant = ({ keyId, upload }: GrantUpload, state: AccountState): Deci
 /** A file counts as stored when it is used first, and once more, for good, when nobody can replace it any longer. */
 export const store = ({ upload }: { upload: UploadStored }, state: AccountState): Decision<AccountEvent> => {
   const stage = state.uploads.get(upload.uploadId)
-  if (stage === undefined || stage === 'leaving') return refuse('upload_not_found')
+  if (stage === undefined || stage === 'deleting') return refuse('upload_not_found')
   if (stage === 'sealed' || (stage === 'stored' && !upload.sealed)) return refuse('upload_already_stored')
   return accept([{ type: 'UploadStored', data: upload }])
 }
@@ -22,7 +22,7 @@ export const store = ({ upload }: { upload: UploadStored }, state: AccountState)
 export const requestDeletion = ({ uploadId }: { uploadId: UploadId }, state: AccountState): Decision<AccountEvent> => {
   const stage = state.uploads.get(uploadId)
   if (stage === undefined) return refuse('upload_not_found')
-  return accept(stage === 'leaving' ? [] : [{ type: 'UploadDeletionRequested', data: { uploadId } }])
+  return accept(stage === 'deleting' ? [] : [{ type: 'UploadDeletionRequested', data: { uploadId } }])
 }
 
 /** The file is gone already. */

@@ -28,6 +28,9 @@ const answerEmpty = (ctx: Context) => {
 const answer = (ctx: Context, error: ApiError) => {
   const { code, message, details } = error
   ctx.status = error.status
+  // What was known of the answer that did not come to be says nothing of this one.
+  ctx.remove('ETag')
+  ctx.remove('Cache-Control')
   if (code === 'invalid_api_key') ctx.set('WWW-Authenticate', 'Bearer')
   const retryAfter = RETRY_AFTER_SECONDS[code]
   if (retryAfter) ctx.set('Retry-After', retryAfter)

@@ -1,6 +1,5 @@
 import type Router from '@koa/router'
 import { type Quote, type RunList, RunQuery, RunRequest, RunsQuery } from '../../../schemas/api/run.ts'
-import type { RunId } from '../../../schemas/primitives.ts'
 import type { RunRow } from '../../../schemas/views.ts'
 import { fromMicros } from '../../domain/money.ts'
 import { listNewest } from '../../engine/list-newest.ts'
@@ -12,14 +11,12 @@ import { askerOf, type Context, type Middleware, type RequestState } from '../co
 import { goneSignal } from '../gone.ts'
 import { idempotencyKey, preferredWaitMs } from '../headers.ts'
 import { jsonBody } from '../middleware/json-body.ts'
+import { limitOf, showPage } from '../page.ts'
 import { noSuchRun, runIdOf } from '../run-id.ts'
 import { readerOf } from '../validate.ts'
 
 /** When a client should look again after a 202, as the contract recommends. */
 const POLL_SECONDS = '10'
-
-/** A page that fits on a screen. */
-const DEFAULT_LIMIT = 20
 
 const runRequest = readerOf(RunRequest, 'body')
 const runQuery = readerOf(RunQuery, 'query')
@@ -71,18 +68,14 @@ export const runRoutes = (
   })
 
   router.get('/v1/runs', keyed, async ctx => {
-    const { limit = DEFAULT_LIMIT, cursor, status, model } = runsQuery(ctx.query)
-    const { found, next } = await listNewest(reads, 'runs', ctx.state.account.accountId, {
-      limit: Number(limit),
+    const query = runsQuery(ctx.query)
+    const { cursor, status, model } = query
+    const page = await listNewest(reads, 'runs', ctx.state.account.accountId, {
+      limit: limitOf(query),
       cursor,
       matches: row => (!status || row.status === status) && (!model || row.model === model),
     })
-    ctx.body = {
-      object: 'list',
-      data: found.map(row => present.run(row)),
-      has_more: next !== null,
-      next_cursor: next as RunId | null,
-    } satisfies RunList
+    ctx.body = showPage(page, row => present.run(row)) satisfies RunList
   })
 }
 

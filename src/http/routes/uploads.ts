@@ -1,6 +1,5 @@
 import type Router from '@koa/router'
 import { type DeletedUpload, PresignRequest, type UploadList, UploadsQuery } from '../../../schemas/api/upload.ts'
-import type { UploadId } from '../../../schemas/primitives.ts'
 import { listNewest } from '../../engine/list-newest.ts'
 import type { Presenter } from '../../engine/present.ts'
 import type { Reads } from '../../engine/reads.ts'
@@ -9,11 +8,9 @@ import { askerOf, type Middleware, type RequestState } from '../context.ts'
 import { receiveUpload } from '../inline-upload.ts'
 import { jsonBody } from '../middleware/json-body.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
+import { limitOf, showPage } from '../page.ts'
 import { uploadIdOf } from '../upload-id.ts'
 import { readerOf } from '../validate.ts'
-
-/** A page that fits on a screen. */
-const DEFAULT_LIMIT = 20
 
 const presignRequest = readerOf(PresignRequest, 'body')
 const uploadsQuery = readerOf(UploadsQuery, 'query')
@@ -45,17 +42,12 @@ export const uploadRoutes = (
   })
 
   router.get('/v1/uploads', keyed, async ctx => {
-    const { limit = DEFAULT_LIMIT, cursor } = uploadsQuery(ctx.query)
-    const { found, next } = await listNewest(reads, 'uploads', ctx.state.account.accountId, {
-      limit: Number(limit),
-      cursor,
+    const query = uploadsQuery(ctx.query)
+    const page = await listNewest(reads, 'uploads', ctx.state.account.accountId, {
+      limit: limitOf(query),
+      cursor: query.cursor,
       matches: row => row.status === 'stored',
     })
-    ctx.body = {
-      object: 'list',
-      data: found.map(row => present.upload(row)),
-      has_more: next !== null,
-      next_cursor: next as UploadId | null,
-    } satisfies UploadList
+    ctx.body = showPage(page, row => present.upload(row)) satisfies UploadList
   })
 }

@@ -22,7 +22,7 @@ t.test('a bucket', needsS3(), async t => {
   const optionsFor = async (t: Test, options: Partial<S3Options> = {}): Promise<S3Options> => ({
     ...{ host, port, tls: false, region, accessKey, secretKey, publicUrl: undefined },
     bucket: options.bucket ?? (await server.createBucket()),
-    lifetimes: { uploadsMs: DAY_MS, outputsMs: 7 * DAY_MS },
+    retention: { uploadsMs: DAY_MS, outputsMs: 7 * DAY_MS },
     stagingFolder: await temporaryFolder(t),
     onWarning: error => t.fail(error.message),
     ...options,
@@ -134,7 +134,7 @@ t.test('a bucket', needsS3(), async t => {
   t.test('the bucket itself removes what is too old, later than the service does', async t => {
     const { bucket } = await open(t)
     t.same(await rulesOf(bucket), { 'tollgate-uploads': ['uploads/', 2], 'tollgate-outputs': ['outputs/', 8] })
-    await open(t, { bucket, lifetimes: { uploadsMs: DAY_MS + 1, outputsMs: 1 } })
+    await open(t, { bucket, retention: { uploadsMs: DAY_MS + 1, outputsMs: 1 } })
     t.same(
       await rulesOf(bucket),
       { 'tollgate-uploads': ['uploads/', 3], 'tollgate-outputs': ['outputs/', 8] },
@@ -148,7 +148,7 @@ t.test('a bucket', needsS3(), async t => {
     await client.setBucketLifecycle(bucket, { Rule: [others] } as never)
     const before = await rawRules(bucket)
     await open(t, { bucket })
-    await open(t, { bucket, lifetimes: { uploadsMs: 3 * DAY_MS, outputsMs: 1 } })
+    await open(t, { bucket, retention: { uploadsMs: 3 * DAY_MS, outputsMs: 1 } })
     const after = await rawRules(bucket)
     t.equal(after.length, 3)
     t.ok(after.includes(before[0] ?? ''), 'to the letter')

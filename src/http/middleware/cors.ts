@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
  * Lets pages of any site read files and send them to signed addresses (https://fetch.spec.whatwg.org/#http-cors-protocol).
  * Neither needs a cookie or a key, so that a page gets no more than anybody who has the address.
  */
-export const crossOrigin = async (ctx: Context, next: Next) => {
+export const cors = async (ctx: Context, next: Next) => {
   ctx.set('Access-Control-Allow-Origin', '*')
   ctx.set('Access-Control-Expose-Headers', 'ETag, Content-Range, Accept-Ranges, X-Request-Id')
   if (ctx.method !== 'OPTIONS') return next()

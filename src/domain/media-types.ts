@@ -25,7 +25,7 @@ const endings = new Map([...types].map(([ending, mimeType]) => [mimeType, ending
 /** A type without its parameters, in lower case. */
 export const essenceOf = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase()
 
-/** The name that a type is known by, where some give it another. */
+/** The type that another one counts as, or goes by. */
 export const commonName = (mimeType: string): string => commonNames.get(mimeType) ?? mimeType
 
 const commonNames = new Map([
