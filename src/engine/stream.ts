@@ -81,13 +81,13 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
       try {
         return await this.#log.append(stream, events, expectedRevision)
       } catch (error) {
-        if (error instanceof Unavailable && attempt === 1) throw error
-        if (error instanceof RevisionConflict || error instanceof Unavailable) {
-          const appended = attempt > 1 ? await this.#findAppended(stream, events, expectedRevision) : undefined
-          if (appended) return appended
-          throw error
-        }
-        // The answer is lost, not the question: asking again with the same revision can only be written once.
+        const isFault = error instanceof RevisionConflict || error instanceof Unavailable
+        if (isFault && attempt === 1) throw error
+        const appended = isFault ? await this.#findAppended(stream, events, expectedRevision) : undefined
+        if (appended) return appended
+        if (error instanceof RevisionConflict) throw error
+        // The answer is lost, not the question: asking again with the same revision can only be written once. That the log takes
+        // no writes now says nothing of the first time, which may still be under way.
         if (attempt >= MAX_SETTLE_ATTEMPTS)
           throw new Unavailable('the event log does not answer, and whether it has written is not known', {
             cause: error,

@@ -5,13 +5,13 @@ import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import { Mailbox } from '../../src/engine/mailbox.ts'
 import { Streams } from '../../src/engine/stream.ts'
-import type { EventLog } from '../../src/ports/event-log.ts'
+import type { Appended, EventLog } from '../../src/ports/event-log.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
 import { Auditor } from '../simulation/auditor.ts'
 import { accountId, grantCredits, openAccount, queueRun, runId } from '../support/account-samples.ts'
 import { collect } from '../support/collect.ts'
 import { openLog } from '../support/engine.ts'
-import { answerLost, countingLog, faultyLog, notWritten, unavailable } from '../support/faulty-log.ts'
+import { answerLost, countingLog, type Fate, faultyLog, notWritten, unavailable } from '../support/faulty-log.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
 const STREAM = accountStream(accountId())
@@ -178,6 +178,22 @@ t.test('an append whose answer is lost is settled also when the log takes no mor
   const log = await openFunded(t)
   const outcome = await openMailbox(faultyLog(log, answerLost, unavailable)).execute(queueRun())
   t.match(outcome, { accept: [{}, {}], position: await log.head() })
+})
+
+t.test('an append that arrives late is no failure, though the log took no more meanwhile', async t => {
+  const log = await openFunded(t)
+  let late: () => Promise<Appended>
+  const underWay: Fate = async append => {
+    late = append
+    throw new Error('the answer did not come in time')
+  }
+  const arrived: Fate = async append => {
+    await late()
+    return append()
+  }
+  const outcome = await openMailbox(faultyLog(log, underWay, unavailable, arrived)).execute(queueRun())
+  t.match(outcome, { accept: [{}, {}], position: await log.head() })
+  t.equal((await eventsOf(log)).length, 4)
 })
 
 t.test('a log that takes no writes leaves everything as it was', async t => {
