@@ -27,6 +27,8 @@ export class UploadSettlement {
     const found = await this.#look(upload)
     if (!found) return undefined
     if ('fault' in found) {
+      // A good file may have come in the place of the bad one, while that was looked at.
+      if ((await this.#objects.stat(upload.objectKey))?.etag !== found.etag) return this.settle(upload, cause)
       await this.#objects.delete(upload.objectKey)
       throw new ApiError(codes[found.reason], found.fault)
     }
@@ -65,13 +67,18 @@ export class UploadSettlement {
   async #look({ objectKey, mimeType, maxSizeBytes }: Upload): Promise<Inspected | Faulty | undefined> {
     const object = await this.#objects.get(objectKey)
     if (!object) return undefined
+    const { etag } = object
     if (object.sizeBytes > maxSizeBytes) {
       object.body.destroy()
-      return { reason: 'too_large', fault: `The file has ${object.sizeBytes} bytes, and ${maxSizeBytes} is the most.` }
+      return {
+        reason: 'too_large',
+        fault: `The file has ${object.sizeBytes} bytes, and ${maxSizeBytes} is the most.`,
+        etag,
+      }
     }
     const inspected = await inspect(object.body)
     const fault = faultOf(inspected, mimeType) ?? sendingFault(object.contentType, mimeType)
-    return fault === undefined ? inspected : { reason: 'unsupported_type', fault }
+    return fault === undefined ? inspected : { reason: 'unsupported_type', fault, etag }
   }
 }
 
@@ -79,6 +86,7 @@ export class UploadSettlement {
 interface Faulty {
   reason: 'too_large' | 'unsupported_type'
   fault: string
+  etag: string
 }
 
 const codes = { too_large: 'payload_too_large', unsupported_type: 'unsupported_media_type' } as const

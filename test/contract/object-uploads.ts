@@ -36,6 +36,16 @@ export const objectUploadContract = (t: Test, open: (t: Test) => Promise<OpenedS
     t.ok(peakBytes < ENOUGH_BYTES, `${peakBytes} bytes at the most`)
   })
 
+  t.test('what has not come in full when the store is closed leaves no trace', async t => {
+    const { store, leftovers } = await open(t)
+    const [part, whole] = [await store.receive(), await store.receive()]
+    part.body.write('a part')
+    whole.body.end('all of it')
+    t.equal((await leftovers()).length, 2)
+    await store.close()
+    t.same(await leftovers(), [])
+  })
+
   t.test('whoever has the address of an upload may send it', async t => {
     const { store, leftovers } = await open(t)
     const url = await store.presignPut(grant())

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import type { UploadDeleted } from '../../schemas/account-events.ts'
 import { UploadSettlement } from '../../src/engine/upload-settlement.ts'
@@ -79,6 +80,27 @@ for (const [name, [file, code, message, reason]] of Object.entries(bad)) {
     t.notOk(await isThere())
   })
 }
+
+t.test('a good file that comes while a bad one is looked at is not taken for it', async t => {
+  const { core, objects, upload, send, events, isThere } = await start(t, jpeg)
+  const whileLookedAt: ObjectStore = {
+    ...objects,
+    get: async key => {
+      const found = await objects.get(key)
+      const body = Readable.from(
+        (async function* () {
+          yield* found?.body ?? []
+          await send(png)
+        })(),
+      )
+      return found && { ...found, body: found.sizeBytes === jpeg.length ? body : found.body }
+    },
+  }
+  const settlement = new UploadSettlement(core.accounts, whileLookedAt)
+  t.match(await settlement.settle(upload, cause), { mimeType: 'image/png' })
+  t.ok(await isThere())
+  t.same(await events(), [stored(png, false)])
+})
 
 t.test('an upload for which no file has come by the end was never sent', async t => {
   const { settlement, upload, events } = await start(t)

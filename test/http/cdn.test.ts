@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { type Client, picture } from '../support/client.ts'
 import { filePart, upload } from '../support/multipart.ts'
-import { picture as pictureFile } from '../support/sample-files.ts'
+import { picture as pictureFile, pngWith } from '../support/sample-files.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -153,7 +153,7 @@ t.test('a file that was deleted is gone, for those who know it too', async t => 
 })
 
 t.test('a client that hangs up during a download leaves no file open', async t => {
-  const large = Buffer.concat([await pictureFile('png'), Buffer.alloc(20 * 2 ** 20)])
+  const large = pngWith(await pictureFile('png'), 'teSt', Buffer.alloc(20 * 2 ** 20))
   const { path } = await place(large)
   const name = String(path.split('/').at(-1))
   const collected: string[] = []

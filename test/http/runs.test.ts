@@ -29,7 +29,7 @@ t.test('a sync run answers with its picture', async t => {
     'content-length': String(bytes.length),
     'x-content-type-options': 'nosniff',
     'content-security-policy': "default-src 'none'; sandbox",
-    'cache-control': /immutable/,
+    'cache-control': /max-age=3600/,
   })
 })
 

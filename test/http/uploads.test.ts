@@ -275,7 +275,7 @@ t.test('what is no id of an upload is not found', async t => {
 })
 
 t.test('without a good key nothing is taken, told or deleted', async t => {
-  const { accounts, log, projector } = service.core
+  const { accounts, log, progress } = service.core
   const revoked = await openAccount(service)
   const { body } = await upload(revoked, filePart(png))
   await accounts.execute(
@@ -283,7 +283,7 @@ t.test('without a good key nothing is taken, told or deleted', async t => {
     { type: 'RevokeApiKey', keyId: revoked.keyId },
     { actor: { kind: 'operator' } },
   )
-  await projector.passed(await log.head(), 5000)
+  await progress.passed(await log.head(), 5000)
   const head = await log.head()
   for (const client of [revoked, service.client()]) {
     const answers = [

@@ -73,7 +73,7 @@ for (const [name, [request, type, errorCode]] of Object.entries(ends))
     const event = { type: 'WebhookDelivered', data: { runId: run.body.run_id, attempt: 1, status: 204 } }
     t.match(recorded, [{ ...event, metadata: { actor: { kind: 'reactor' } } }])
     // What is recorded is owed no longer, by the views that the service acts on.
-    await service.core.projector.passed(await log.head(), 5000)
+    await service.core.progress.passed(await log.head(), 5000)
     t.same(await views.list('due', 'byQueue', { prefix: 'deliver/', limit: 10 }), [])
     t.equal(receiver.told.length, 1)
   })

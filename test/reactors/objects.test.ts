@@ -1,5 +1,3 @@
-import { truncate } from 'node:fs/promises'
-import { join } from 'node:path'
 import t from 'tap'
 import type { UploadGranted } from '../../schemas/account-events.ts'
 import { MAX_PRESIGNED_BYTES, type RunId } from '../../schemas/primitives.ts'
@@ -13,7 +11,7 @@ import type { ObjectStore } from '../../src/ports/object-store.ts'
 import type { Entry, Range, ViewStore } from '../../src/ports/view-store.ts'
 import { completeRun, keptOutput, objectKey, queueRun, runId, startRun } from '../support/account-samples.ts'
 import { collect } from '../support/collect.ts'
-import { picture } from '../support/sample-files.ts'
+import { picture, pngWith } from '../support/sample-files.ts'
 import { fates, openUploads, PNG_REQUEST, SEAL_AFTER_MS } from '../support/uploads.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -66,17 +64,18 @@ const deletedOutputs = async (log: EventLog, { accountId }: Asker): Promise<RunI
 
 const iso = (ms: number) => new Date(ms).toISOString()
 
+/** The length, the name and the sum of a chunk. */
+const CHUNK_OVERHEAD = 12
+
 t.test('when a grant has ended, what has come of it is looked at', async t => {
   const place = await openUploads(t)
   const names = ['neverSent', 'sent', 'largest', 'tooLarge', 'otherType', 'replaced', 'spoilt', 'used'] as const
   const granted = await Promise.all(names.map(async name => [name, await grant(place)] as const))
   const of = Object.fromEntries(granted) as Record<(typeof names)[number], UploadGranted>
   for (const name of names) if (name !== 'neverSent') await send(place, of[name], name === 'otherType' ? jpeg : png)
-  for (const [name, bytes] of [
-    ['largest', MAX_PRESIGNED_BYTES],
-    ['tooLarge', MAX_PRESIGNED_BYTES + 1],
-  ] as const)
-    await truncate(join(place.folder, 'objects', of[name].objectKey), bytes)
+  const largest = pngWith(png, 'teSt', Buffer.alloc(MAX_PRESIGNED_BYTES - png.length - CHUNK_OVERHEAD))
+  await send(place, of.largest, largest)
+  await send(place, of.tooLarge, Buffer.concat([largest, Buffer.alloc(1)]))
   for (const name of ['replaced', 'spoilt', 'used'] as const) await place.uploads.find(place.asker, of[name].uploadId)
   await send(place, of.replaced, other)
   await send(place, of.spoilt, jpeg)

@@ -57,7 +57,7 @@ const ask = async (customer: Customer, url: string): Promise<RunId> =>
 const dueDeliveries = ({ core }: Service) => core.views.list('due', 'byQueue', { prefix: 'deliver/', limit: 1000 })
 
 const webhookRow = async ({ core }: Service, customer: Customer, runId: RunId) => {
-  await core.projector.passed(await core.log.head(), 5000)
+  await core.progress.passed(await core.log.head(), 5000)
   return core.reads.get('webhooks', `${customer.accountId}/${runId}`)
 }
 
@@ -215,7 +215,7 @@ t.test('a slow receiver does not hold up another', async t => {
   for (const runId of told) await untilRecorded(log, 1, customer.accountId, runId)
   const recorded = await untilRecorded(log, told.length, customer.accountId)
   t.same(new Set(recorded.map(event => event.data.runId)), new Set(told))
-  await service.core.projector.passed(await log.head(), 5000)
+  await service.core.progress.passed(await log.head(), 5000)
   t.equal((await dueDeliveries(service)).length, held.length)
   slow.answer = status(200)
 })
@@ -238,7 +238,7 @@ for (const [answered, type] of [
     const present = new Presenter(new Addresses(() => service.url), core.config.usdPerCreditMicros)
     const other = new WebhooksReactor({ ...core, clock, outbound, present, secretOf: () => 'whsec_AAAA' })
     t.teardown(() => outbound.close())
-    other.start(core.projector.changes)
+    other.start(core.progress.changes)
     await receiver.until(2)
     for (const answer of answers) answer()
     await Promise.all([other.stop(), service.stop()])

@@ -7,12 +7,15 @@ import { Unavailable } from '../../ports/faults.ts'
 
 /** What has not grown for so long belongs to a process that died; another that lives may be writing what is younger. */
 const ABANDONED_MS = 60 * 60 * 1000
+const SWEEP_EVERY_MS = 10 * 60 * 1000
 
 /** A folder where files lie while they come in. */
 export interface Arriving {
   /** Begins a file. `onBytes` sees what comes, in its order. */
   receive(onBytes?: (bytes: Buffer) => void): Promise<ArrivingFile>
   check(): Promise<void>
+  /** Discards what has not come in full, and sweeps no more. */
+  close(): Promise<void>
 }
 
 export interface ArrivingFile {
@@ -35,7 +38,25 @@ export const openArriving = async (folder: string, mode?: number): Promise<Arriv
   } catch (error) {
     throw cannotWrite(folder, error)
   }
-  return { receive: onBytes => begin(join(folder, randomUUID()), mode, onBytes), check }
+  const sweeping = setInterval(() => sweep(folder).catch(() => undefined), SWEEP_EVERY_MS).unref()
+  const files = new Set<ArrivingFile>()
+  return {
+    receive: async onBytes => {
+      const begun = await begin(join(folder, randomUUID()), mode, onBytes)
+      const discard = () => {
+        files.delete(file)
+        return begun.discard()
+      }
+      const file = { ...begun, discard }
+      files.add(file)
+      return file
+    },
+    check,
+    close: async () => {
+      clearInterval(sweeping)
+      await Promise.all([...files].map(file => file.discard()))
+    },
+  }
 }
 
 /** That a disk takes nothing for now is Unavailable; all else stays what it is. */

@@ -80,7 +80,7 @@ export const openDiskObjectStore = async ({ folder, putSecret, putUrl }: DiskOpt
       await incoming.store(put.key, grant.mimeType)
     },
     check: arriving.check,
-    close: async () => undefined,
+    close: arriving.close,
   }
 }
 

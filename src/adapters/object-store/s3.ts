@@ -147,7 +147,10 @@ export const openS3ObjectStore = async (options: S3Options): Promise<ObjectStore
       return forClients.presignedUrl('PUT', bucket, key, Math.min(seconds, WEEK_S), {}, new Date(fromMs))
     },
     check,
-    close: async () => agent.destroy(),
+    close: async () => {
+      await arriving.close()
+      agent.destroy()
+    },
   }
 }
 

@@ -23,6 +23,8 @@ export const cdnRoutes = (router: Router<RequestState>, objects: ObjectStore) =>
   if (!objects.acceptPut) return
   const acceptPut = objects.acceptPut.bind(objects)
   router.put(path, cors, unreadBody, async ctx => {
+    if (ctx.get('Content-Range'))
+      throw new ApiError('invalid_request', 'A file is sent as a whole: Content-Range is not possible here.')
     const key = keyOf(ctx)
     const query = new URLSearchParams(ctx.querystring)
     const mimeType = ctx.get('Content-Type') || undefined
