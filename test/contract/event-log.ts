@@ -24,7 +24,9 @@ export const eventLogContract = (name: string, open: (t: Test) => Promise<Opened
       const appended = await log.append(stream, numbered(1), NO_STREAM)
       t.equal(appended.revision, 0)
       t.equal(appended.position, await log.head())
-      t.equal((await log.append(stream, numbered(2), 0)).revision, 2)
+      const next = await log.append(stream, numbered(2), 0)
+      t.equal(next.revision, 2)
+      t.equal(next.position, await log.head())
     })
 
     t.test('events are read as they were written, in order', async t => {
@@ -62,6 +64,30 @@ export const eventLogContract = (name: string, open: (t: Test) => Promise<Opened
         await t.rejects(log.append(stream, numbered(3), expectedRevision), RevisionConflict, `${expectedRevision}`)
       t.equal((await collect(log.readStream(stream, 0))).length, 2)
       t.equal((await log.append(stream, numbered(1), 1)).revision, 2)
+    })
+
+    t.test('an append that is repeated is refused, or taken for the one before; nothing is written twice', async t => {
+      const { log } = await open(t)
+      const stream = newStream()
+      const [first, second] = [numbered(2), numbered(3, 2)]
+      await log.append(stream, first, NO_STREAM)
+      const appended = await log.append(stream, second, 1)
+      for (const [events, expectedRevision, last] of [
+        [first, NO_STREAM, 1],
+        [second, 1, 4],
+      ] as const) {
+        const outcome = await log.append(stream, events, expectedRevision).catch(error => error)
+        const { revision, position } = (await collect(log.readStream(stream, last)))[0] as RawEvent
+        t.ok(outcome instanceof RevisionConflict || t.same(outcome, { revision, position }))
+      }
+      await t.rejects(
+        log.append(stream, [...second, ...numbered(1)], 1),
+        RevisionConflict,
+        'more than what was written',
+      )
+      await t.rejects(log.append(stream, second.toReversed(), 1), RevisionConflict, 'in another order')
+      t.same(numbersOf(await collect(log.readStream(stream, 0))), upTo(5))
+      t.equal(appended.position, await log.head())
     })
 
     t.test('a conflict of one stream does not touch another that is written at the same time', async t => {
@@ -133,6 +159,17 @@ export const eventLogContract = (name: string, open: (t: Test) => Promise<Opened
       const middle = all[MANY] as RawEvent
       t.same(idsOf(of([one, other], await collect(log.readAll(middle.position)))), idsOf(all.slice(MANY + 1)))
       t.same(await collect(log.readAll(await log.head())), [])
+    })
+
+    t.test('the place before an event can be read from', async t => {
+      const { log } = await open(t)
+      const stream = newStream()
+      await log.append(stream, numbered(3), NO_STREAM)
+      const events = await collect(log.readStream(stream, 0))
+      for (const [index, { position }] of events.entries()) {
+        t.same(idsOf(of([stream], await collect(log.readAll(position - 1)))), idsOf(events.slice(index)))
+        t.same(idsOf(await firstOf(log, position - 1, [stream], 3 - index)), idsOf(events.slice(index)))
+      }
     })
 
     t.test('large events come through whole', async t => {
@@ -211,14 +248,19 @@ export const eventLogContract = (name: string, open: (t: Test) => Promise<Opened
     t.test('a follower that takes its time misses nothing', async t => {
       const { log } = await open(t)
       const stream = newStream()
-      const { position } = await log.append(stream, numbered(1), NO_STREAM)
+      const before = await log.head()
+      await log.append(stream, numbered(1), NO_STREAM)
       const stop = new AbortController()
       const seen: RawEvent[] = []
-      for await (const page of log.follow(position - 1, stop.signal)) {
+      let written = 1
+      for await (const page of log.follow(before, stop.signal)) {
         seen.push(...of([stream], page))
+        if (seen.length >= 301) stop.abort()
         // What is seen is answered with more while the follower holds the page.
-        if (seen.length < 301) await fill(log, stream, 100, seen.length)
-        else stop.abort()
+        else if (seen.length === written) {
+          await fill(log, stream, 100, written)
+          written += 100
+        }
       }
       t.same(numbersOf(seen), upTo(301))
     })
@@ -246,7 +288,8 @@ export const eventLogContract = (name: string, open: (t: Test) => Promise<Opened
     })
   })
 
-const newStream = () => `contract-${crypto.randomUUID()}`
+/** Named like one of ours, since a log may pass over the streams of others. */
+const newStream = () => `account-${crypto.randomUUID()}`
 
 const newEvent = (data: unknown): NewEvent => ({
   id: crypto.randomUUID(),

@@ -1,0 +1,183 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { openEventStoreLog } from '../../../src/adapters/event-log/eventstoredb.ts'
+import { Accounts } from '../../../src/engine/accounts.ts'
+import { BEFORE_FIRST, type NewEvent, NO_STREAM, RevisionConflict } from '../../../src/ports/event-log.ts'
+import { Unavailable } from '../../../src/ports/faults.ts'
+import { accountId, grantCredits, openAccount } from '../../support/account-samples.ts'
+import { collect } from '../../support/collect.ts'
+import { noSnapshots, openLog } from '../../support/engine.ts'
+import { startEventStoreServer } from '../../support/event-store-server.ts'
+import { type AppendFate, type Faults, notReady, timedOut } from '../../support/event-store-server-faults.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+
+/** A server with such faults, the log over it, and the one that it keeps, which never fails. */
+const open = async (t: Test, faults: Faults, appendTimeoutMs: number) => {
+  const stored = await openLog(t)
+  const server = await startEventStoreServer({ log: stored, faults })
+  const log = openEventStoreLog({ url: server.url, appendTimeoutMs })
+  t.teardown(() => server.close())
+  t.teardown(() => log.close())
+  return { stored, server, log }
+}
+
+/** A connection that breaks takes the answers to all appends on it along; the others are for one append each. */
+const MISHAPS: AppendFate[] = [
+  ...(['broken after', 'broken after', 'broken before', 'unanswered', 'unheard'] as const),
+  ...[{ afterMs: 400 }, { refuse: timedOut() }, { refuse: notReady() }],
+]
+const APPEND_TIMEOUT_MS = 250
+
+/** Lets one append in so many fail, each in another way. */
+const oneIn = (count: number) => (): AppendFate | undefined =>
+  Math.random() * count < 1 ? MISHAPS[Math.floor(Math.random() * MISHAPS.length)] : undefined
+
+t.test('10,000 appends with answers lost at random: none is lost, doubled or wrongly reported', async t => {
+  const [STREAMS, APPENDS] = [50, 200]
+  const { stored, log } = await open(t, { append: oneIn(100) }, APPEND_TIMEOUT_MS)
+  const [reported, refused]: [Set<string>, Set<string>] = [new Set(), new Set()]
+  let repeated = 0
+
+  /** Asks until it is known what became of the events. What was surely not written is given up for another. */
+  const settle = async (stream: string, events: NewEvent[], revision: number): Promise<'written' | 'given up'> => {
+    let isOpen = false
+    while (true) {
+      try {
+        const { revision: reached } = await log.append(stream, events, revision)
+        if (reached !== revision + events.length) throw new TypeError(`${stream} does not end at ${reached}`)
+        return 'written'
+      } catch (error) {
+        if (error instanceof RevisionConflict) {
+          const found = await collect(stored.readStream(stream, revision + 1))
+          if (isOpen && events.every(({ id }, index) => found[index]?.id === id)) return 'written'
+          throw new TypeError('a conflict without another writer', { cause: error })
+        }
+        if (error instanceof TypeError) throw error
+        if (error instanceof Unavailable && !isOpen) return 'given up'
+        isOpen ||= !(error instanceof Unavailable)
+        repeated += 1
+        await delay(10)
+      }
+    }
+  }
+
+  const writer = async (stream: string) => {
+    let revision = NO_STREAM
+    for (let append = 0; append < APPENDS; append++) {
+      const events = newEvents(1 + (append % 3))
+      const written = (await settle(stream, events, revision)) === 'written'
+      for (const { id } of events) (written ? reported : refused).add(id)
+      if (written) revision += events.length
+    }
+  }
+  await Promise.all(Array.from({ length: STREAMS }, (_, index) => writer(`account-${index}`)))
+
+  // An append that the server was told to delay may come in even now.
+  await delay(500)
+  const ids = (await collect(stored.readAll(BEFORE_FIRST))).map(({ id }) => id)
+  t.equal(new Set(ids).size, ids.length, 'nothing is doubled')
+  t.same(new Set(ids), reported, 'what was reported is there, and nothing else')
+  t.notOk(ids.some(id => refused.has(id)))
+  t.ok(repeated > 50, 'many answers were lost')
+})
+
+t.test('10,000 commands through the mailboxes with answers lost at random: each takes effect once', async t => {
+  const [ACCOUNTS, COMMANDS] = [50, 200]
+  const faults: Faults = {}
+  const { stored, log } = await open(t, faults, APPEND_TIMEOUT_MS)
+  const accounts = new Accounts(log, noSnapshots, new ManualClock())
+  const grants = new Map<string, 'granted' | 'open'>()
+  const grant = async (account: number, requestId: string) => {
+    try {
+      const outcome = await accounts.execute(accountId(account), grantCredits(1), cause(requestId))
+      if ('refuse' in outcome) throw new TypeError(outcome.refuse.code)
+      grants.set(requestId, 'granted')
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+      if (/is not known/.test(error.message)) grants.set(requestId, 'open')
+    }
+  }
+  const life = async (account: number) => {
+    await accounts.execute(accountId(account), openAccount({ account, welcome: 0 }), cause('opening'))
+    faults.append = oneIn(200)
+    for (let command = 0; command < COMMANDS; command++) await grant(account, `${account}-${command}`)
+  }
+  await Promise.all(Array.from({ length: ACCOUNTS }, (_, index) => life(index + 1)))
+
+  await delay(500)
+  const all = (await collect(stored.readAll(BEFORE_FIRST))).filter(({ type }) => type === 'CreditsGranted')
+  const requests = all.map(({ metadata }) => (metadata as { requestId: string }).requestId)
+  t.equal(new Set(requests).size, requests.length, 'nothing takes effect twice')
+  t.same(
+    requests.filter(request => !grants.has(request) && request !== 'opening'),
+    [],
+    'what was said not to be written is not',
+  )
+  const there = new Set(requests)
+  t.same(
+    [...grants].filter(([request, outcome]) => outcome === 'granted' && !there.has(request)),
+    [],
+    'what was confirmed is there',
+  )
+  t.ok(grants.size > 9000)
+  faults.append = undefined
+  const balances = await Promise.all(
+    Array.from({ length: ACCOUNTS }, (_, index) =>
+      new Accounts(log, noSnapshots, new ManualClock()).state(accountId(index + 1)),
+    ),
+  )
+  t.equal(
+    balances.reduce((sum, { balanceMicros }) => sum + balanceMicros, 0),
+    all.length * 1_000_000,
+  )
+})
+
+t.test('an append that lands after nobody found it is still settled', async t => {
+  const fates: (AppendFate | undefined)[] = [{ afterMs: 400 }]
+  const { log, stored } = await open(t, { append: () => fates.shift() }, 100)
+  const events = newEvents(2)
+  await t.rejects(log.append('account-1', events, NO_STREAM), /did not answer an append within 100 ms/)
+  t.same(await collect(log.readStream('account-1', 0)), [], 'it is not there yet')
+  const again = await log.append('account-1', events, NO_STREAM)
+  t.equal(again.revision, 1)
+  await delay(600)
+  t.same(
+    (await collect(stored.readAll(BEFORE_FIRST))).map(({ id }) => id),
+    events.map(({ id }) => id),
+  )
+
+  fates.push({ afterMs: 400 })
+  const late = newEvents(1)
+  await t.rejects(log.append('account-1', late, 1))
+  await log.append('account-1', newEvents(1), 1)
+  await delay(600)
+  await t.rejects(log.append('account-1', late, 1), RevisionConflict, 'another came first, so it never lands')
+  t.equal((await collect(stored.readAll(BEFORE_FIRST))).length, 3)
+})
+
+t.test('an append to a stream waits for the one before, whatever the server makes of their order', async t => {
+  const fates: (AppendFate | undefined)[] = [{ afterMs: 200 }, undefined, { afterMs: 100 }]
+  const { log } = await open(t, { append: () => fates.shift() }, 2000)
+  const appends = [0, 1, 2, 3].map(index => log.append('account-1', newEvents(1), index - 1))
+  t.same(
+    (await Promise.all(appends)).map(({ revision }) => revision),
+    [0, 1, 2, 3],
+  )
+})
+
+t.test('a server that does not say where repeated events are is asked', async t => {
+  const { log, server } = await open(t, { hidesPositionOfRepeated: true }, 1000)
+  const events = newEvents(3)
+  const appended = await log.append('account-1', events, NO_STREAM)
+  t.same(await log.append('account-1', events, NO_STREAM), appended)
+
+  server.faults.read = () => ({ refuse: notReady() })
+  const failure = await log.append('account-1', events, NO_STREAM).catch(error => error)
+  t.match(failure, { message: /took an append to account-1, and does not say where it is/ })
+  t.notOk(failure instanceof Unavailable, 'it is written all the same')
+})
+
+const cause = (requestId: string) => ({ actor: { kind: 'operator' }, requestId }) as const
+
+const newEvents = (count: number): NewEvent[] =>
+  Array.from({ length: count }, () => ({ id: crypto.randomUUID(), type: 'SomethingHappened', data: {}, metadata: {} }))

@@ -1,0 +1,206 @@
+import t, { type Test } from 'tap'
+import { openEventStoreLog } from '../../../src/adapters/event-log/eventstoredb.ts'
+import { toPosition } from '../../../src/adapters/event-log/eventstoredb-positions.ts'
+import { parseEventStoreUrl } from '../../../src/adapters/event-log/eventstoredb-url.ts'
+import { BEFORE_FIRST, NO_STREAM } from '../../../src/ports/event-log.ts'
+import { Damaged, Unavailable } from '../../../src/ports/faults.ts'
+import { collect } from '../../support/collect.ts'
+import { openLog } from '../../support/engine.ts'
+import { startEventStoreServer } from '../../support/event-store-server.ts'
+import {
+  accessDenied,
+  type Faults,
+  notLeader,
+  notReady,
+  type Refusal,
+  streamDeleted,
+  timedOut,
+} from '../../support/event-store-server-faults.ts'
+import { ScriptProcess } from '../../support/service-process.ts'
+
+const startServer = async (t: Test, faults: Faults = {}) => {
+  const stored = await openLog(t)
+  const server = await startEventStoreServer({ log: stored, faults })
+  t.teardown(() => server.close())
+  return { stored, server }
+}
+
+const open = async (t: Test, faults: Faults = {}) => {
+  const { stored, server } = await startServer(t, faults)
+  const log = openEventStoreLog({ url: server.url, appendTimeoutMs: 300, readTimeoutMs: 300 })
+  t.teardown(() => log.close())
+  return { stored, server, log }
+}
+
+t.test('what the server refuses is said not to be written, and what it leaves open is not', async t => {
+  const refusals: [string, Refusal, RegExp, boolean][] = [
+    ['access', accessDenied(), /refuses the access; check the user, the password and tls in its address/, true],
+    ['not ready', notReady(), /does not answer as it should \(Server Is Not Ready\)/, true],
+    ['a timeout', timedOut(), /does not answer as it should \(Operation timed out/, false],
+  ]
+  for (const [name, refuse, message, isCertain] of refusals) {
+    const { log } = await open(t, { append: () => ({ refuse }), read: () => ({ refuse }) })
+    const failure = await log.append('account-1', newEvents(1), NO_STREAM).catch(error => error)
+    t.match(failure, { message }, name)
+    t.equal(failure instanceof Unavailable, isCertain, name)
+    t.match(failure, { message: /EventStoreDB at 127\.0\.0\.1:\d+/ }, name)
+    await t.rejects(collect(log.readStream('account-1', 0)), Unavailable, `${name}, for a read`)
+    await t.rejects(log.head(), Unavailable, `${name}, for the head`)
+  }
+})
+
+t.test('a stream that was deleted on the server is damage', async t => {
+  const { log } = await open(t, { read: () => ({ refuse: streamDeleted('account-1') }) })
+  await t.rejects(collect(log.readStream('account-1', 0)), Damaged)
+})
+
+t.test('more bytes than the server takes are not written', async t => {
+  const { log, stored } = await open(t)
+  const events = newEvents(2).map(event => ({ ...event, data: { text: 'x'.repeat(600_000) } }))
+  await t.rejects(log.append('account-1', events, NO_STREAM), { name: 'Unavailable', message: /raise MaxAppendSize/ })
+  t.same(await collect(stored.readAll(BEFORE_FIRST)), [])
+})
+
+t.test('what cannot be JSON is refused at once', async t => {
+  const { log } = await open(t)
+  const [event] = newEvents(1)
+  await t.rejects(
+    log.append('account-1', [{ id: '', type: '', metadata: {}, ...event, data: { number: 1n } }], NO_STREAM),
+  )
+  t.equal((await log.append('account-1', newEvents(1), NO_STREAM)).revision, 0, 'and the stream is not blocked')
+})
+
+t.test('after an election, the new leader is asked', async t => {
+  const leader = await startServer(t)
+  const refuse = notLeader('127.0.0.1', leader.server.port)
+  const { log, stored } = await open(t, { append: () => ({ refuse }), read: () => ({ refuse }) })
+  t.equal((await log.append('account-1', newEvents(1), NO_STREAM)).revision, 0)
+  t.equal((await collect(leader.stored.readStream('account-1', 0))).length, 1)
+  t.equal((await collect(log.readStream('account-1', 0))).length, 1)
+  t.same(await collect(stored.readAll(BEFORE_FIRST)), [])
+
+  const lost = notLeader('127.0.0.1', (await startServer(t, { append: () => ({ refuse }) })).server.port)
+  const other = await open(t, { append: () => ({ refuse: lost }) })
+  leader.server.faults.append = () => ({ refuse: lost })
+  await t.rejects(other.log.append('account-2', newEvents(1), NO_STREAM), Unavailable, 'but not for ever')
+})
+
+t.test('a cluster is asked who leads it, and found again when it was away', async t => {
+  const { server } = await startServer(t)
+  const url = `esdb://127.0.0.1:${server.port},127.0.0.1:${server.port}?tls=false&discoveryInterval=10&maxDiscoverAttempts=2`
+  const log = openEventStoreLog({ url })
+  t.teardown(() => log.close())
+  await log.append('account-1', newEvents(1), NO_STREAM)
+  const { port } = server
+  await server.close()
+  for (let attempt = 0; attempt < 3; attempt++)
+    await t.rejects(log.append('account-1', newEvents(1), 0), /EventStoreDB at 127\.0\.0\.1/)
+  const again = await startEventStoreServer({ log: await openLog(t), port })
+  t.teardown(() => again.close())
+  t.equal((await log.append('account-1', newEvents(1), NO_STREAM)).revision, 0)
+})
+
+t.test('a server that is not there has taken nothing', async t => {
+  const { server, log } = await open(t)
+  await server.close()
+  const message = /EventStoreDB at 127\.0\.0\.1:\d+ does not answer as it should \(No connection established/
+  await t.rejects(log.append('account-1', newEvents(1), NO_STREAM), { name: 'Unavailable', message })
+  await t.rejects(log.head(), { name: 'Unavailable', message })
+})
+
+t.test('a connection on which nothing comes through any more does not hold anybody up', async t => {
+  const { server, log } = await open(t)
+  await log.append('account-1', newEvents(1), NO_STREAM)
+  server.silence(true)
+  const append = await log.append('account-1', newEvents(1), 0).catch(error => error)
+  t.match(append, { message: /did not answer an append within 300 ms/ })
+  t.notOk(append instanceof Unavailable, 'it may still get there')
+  await t.rejects(log.head(), { name: 'Unavailable', message: /did not answer a read within 300 ms/ })
+  const following = log.follow(BEFORE_FIRST, AbortSignal.timeout(30_000))[Symbol.asyncIterator]()
+  await t.rejects(following.next(), { name: 'Unavailable' }, 'a subscription that is never confirmed')
+  server.silence(false)
+  t.ok((await log.head()) > BEFORE_FIRST)
+})
+
+t.test('a read that breaks off in the middle fails, and never looks complete', async t => {
+  for (const by of ['break', 'hang'] as const) {
+    const { log, stored } = await open(t, { read: () => ({ after: 20, by }) })
+    await stored.append('account-1', newEvents(50), NO_STREAM)
+    await t.rejects(collect(log.readStream('account-1', 0)), Unavailable, by)
+    await t.rejects(collect(log.readAll(BEFORE_FIRST)), Unavailable, by)
+  }
+})
+
+t.test('an event that is no JSON is damage', async t => {
+  const { log, server } = await open(t)
+  await log.append('account-1', newEvents(1), NO_STREAM)
+  server.faults.garbles = true
+  await t.rejects(collect(log.readStream('account-1', 0)), {
+    name: 'Damaged',
+    message: /holds no JSON at revision 0 of account-1; restore it from a backup/,
+  })
+})
+
+t.test('positions that are not exact as numbers are refused', t => {
+  t.equal(toPosition(String(2 ** 52 - 1)), 2 ** 53 - 2)
+  for (const commit of [2n ** 52n, 2n ** 53n + 1n, 2n ** 64n - 1n])
+    t.throws(() => toPosition(String(commit)), RangeError)
+  t.end()
+})
+
+t.test('a process ends when it has closed its log, whatever was going on', async t => {
+  const { server } = await startServer(t, { append: () => 'unanswered' })
+  const script = `
+    import { openEventStoreLog } from './src/adapters/event-log/eventstoredb.ts'
+    const log = openEventStoreLog({ url: '${server.url}', appendTimeoutMs: 200 })
+    const event = { id: crypto.randomUUID(), type: 'SomethingHappened', data: {}, metadata: {} }
+    log.append('account-1', [event], -1).catch(error => console.log(error.message))
+    const stop = new AbortController()
+    const following = log.follow(-1, stop.signal)[Symbol.asyncIterator]()
+    await following.next()
+    stop.abort()
+    await log.close()
+    console.log('closed')
+  `
+  const { code, stdout, stderr } = await new ScriptProcess('--input-type=module', ['-e', script], {}).ended
+  t.same({ code, stderr }, { code: 0, stderr: '' })
+  t.match(stdout, /did not answer an append within 200 ms\nclosed/)
+})
+
+t.test('an address is read, and one that cannot be is refused without repeating it', t => {
+  t.same(
+    parseEventStoreUrl('esdb://ada:s%40crets@one:2113,two:2114/?tls=true&streamPrefix=a.b-&nodePreference=leader'),
+    {
+      connectionString: 'esdb://ada:s%40crets@one:2113,two:2114?tls=true&nodePreference=leader',
+      server: 'one:2113,two:2114',
+      streamPrefix: 'a.b-',
+    },
+  )
+  t.same(parseEventStoreUrl('esdb+discover://cluster.example').server, 'cluster.example')
+  for (const [url, message] of [
+    ['http://ada:secret@host', /has the form esdb:\/\/user:password@host/],
+    ['esdb://ada:secret@', /has the form/],
+    ['esdb://ada:secret@host:port', /has the form/],
+    ['esdb://ada:se@cret@host', /has the form/],
+    ['esdb://ada:secret%zz@host', /percent-encoded/],
+    ['esdb://ada:secret@host?tlsVerifyCert=false', /tlsVerifyCert is no option/],
+    ['esdb://ada:secret@host?tls=off', /tls cannot be what it is/],
+    ['esdb://ada:secret@host?streamPrefix=a%2Bb', /streamPrefix may have letters/],
+  ] as const) {
+    t.throws(() => openEventStoreLog({ url }), { name: 'TypeError', message }, url)
+    t.throws(() => openEventStoreLog({ url }), { message: /^(?!.*secret)/ }, url)
+  }
+  t.end()
+})
+
+t.test('the password is in no message', async t => {
+  const { server } = await startServer(t, { append: () => ({ refuse: accessDenied() }) })
+  const log = openEventStoreLog({ url: server.url.replace('://', '://ada:secret@') })
+  t.teardown(() => log.close())
+  const failure = await log.append('account-1', newEvents(1), NO_STREAM).catch(error => error)
+  t.match(failure, { message: /refuses the access/ })
+  t.notMatch(String(failure.stack) + String(failure.cause?.stack), /secret/)
+})
+
+const newEvents = (count: number) =>
+  Array.from({ length: count }, () => ({ id: crypto.randomUUID(), type: 'SomethingHappened', data: {}, metadata: {} }))

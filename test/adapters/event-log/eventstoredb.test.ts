@@ -1,0 +1,94 @@
+import t, { type Test } from 'tap'
+import { openEventStoreLog } from '../../../src/adapters/event-log/eventstoredb.ts'
+import { BEFORE_FIRST, NO_STREAM } from '../../../src/ports/event-log.ts'
+import { eventLogContract } from '../../contract/event-log.ts'
+import { collect } from '../../support/collect.ts'
+import { openLog } from '../../support/engine.ts'
+import { startEventStoreServer } from '../../support/event-store-server.ts'
+
+const openAt = (t: Test, url: string) => {
+  let log = openEventStoreLog({ url })
+  t.teardown(() => log.close())
+  const reopen = async () => {
+    await log.close()
+    log = openEventStoreLog({ url })
+    return log
+  }
+  return { log, reopen }
+}
+
+eventLogContract('a server that speaks as EventStoreDB does', async t => {
+  const server = await startEventStoreServer({ log: await openLog(t) })
+  t.teardown(() => server.close())
+  return openAt(t, server.url)
+})
+
+// A real server, which may hold anything, and which the suite leaves its streams in.
+const realServer = process.env['EVENT_STORE_TEST_URL']
+if (realServer) eventLogContract('an EventStoreDB server', async t => openAt(t, realServer))
+
+t.test('an empty log has no head', async t => {
+  const server = await startEventStoreServer({ log: await openLog(t) })
+  t.teardown(() => server.close())
+  const { log } = openAt(t, server.url)
+  t.equal(await log.head(), BEFORE_FIRST)
+  t.same(await collect(log.readAll(BEFORE_FIRST)), [])
+})
+
+t.test('the streams of others on a server are passed over', async t => {
+  const stored = await openLog(t)
+  const server = await startEventStoreServer({ log: stored })
+  t.teardown(() => server.close())
+  const own = openAt(t, server.url).log
+  const theirs = openAt(t, `${server.url}&streamPrefix=other.-`).log
+  let number = 0
+  const events = (count: number) =>
+    Array.from({ length: count }, () => ({
+      id: crypto.randomUUID(),
+      type: 'SomethingHappened',
+      data: { number: ++number },
+      metadata: {},
+    }))
+  const names = ['account-1', 'login-1', 'catalog']
+  for (const stream of ['orders-1', '$$account-1', 'catalogue', 'my-account-1', 'otherx-account-1'])
+    await stored.append(stream, events(300), NO_STREAM)
+  for (const log of [own, theirs]) for (const name of names) await log.append(name, events(1), NO_STREAM)
+  await stored.append('orders-1', events(300), 299)
+
+  for (const [log, numbers] of [
+    [own, [1501, 1502, 1503]],
+    [theirs, [1504, 1505, 1506]],
+  ] as const) {
+    const all = await collect(log.readAll(BEFORE_FIRST))
+    t.same(
+      all.map(({ stream, data }) => [stream, (data as { number: number }).number]),
+      names.map((name, index) => [name, numbers[index]]),
+    )
+    t.equal(await log.head(), all.at(-1)?.position)
+    t.same(await collect(log.readAll(await log.head())), [])
+    for await (const page of log.follow(BEFORE_FIRST, AbortSignal.timeout(5000))) {
+      t.same(page, all.slice(0, page.length))
+      break
+    }
+  }
+})
+
+t.test('what is there is handed out in full pages', async t => {
+  const stored = await openLog(t)
+  const server = await startEventStoreServer({ log: stored })
+  t.teardown(() => server.close())
+  const { log } = openAt(t, server.url)
+  const events = (count: number, text = '') =>
+    Array.from({ length: count }, () => ({ id: crypto.randomUUID(), type: 'Happened', data: { text }, metadata: {} }))
+  await stored.append('account-1', events(2500), NO_STREAM)
+  const sizes = async (pages: AsyncIterable<unknown[]>, count: number) => {
+    const lengths: number[] = []
+    for await (const page of pages) if (lengths.push(page.length) === count) break
+    return lengths
+  }
+  for (const pages of [log.readStream('account-1', 0), log.readAll(BEFORE_FIRST)])
+    t.same(await sizes(pages, 4), [1000, 1000, 500])
+  t.same(await sizes(log.follow(BEFORE_FIRST, AbortSignal.timeout(5000)), 3), [1000, 1000, 500])
+  await stored.append('account-2', events(10, 'x'.repeat(900_000)), NO_STREAM)
+  t.same(await sizes(log.readStream('account-2', 0), 3), [5, 5], 'fewer when they are large')
+})

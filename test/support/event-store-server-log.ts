@@ -1,0 +1,104 @@
+import type { RawEvent } from '../../schemas/recorded.ts'
+import { BEFORE_FIRST, type EventLog, type NewEvent, NO_STREAM, RevisionConflict } from '../../src/ports/event-log.ts'
+
+/** What a writer expects of a stream. */
+export type Expected = number | 'any' | 'exists'
+
+export type Written =
+  | { revision: number; position: bigint | undefined; repeated: boolean }
+  | { wrongExpected: true; current: number }
+
+/** An embedded log, as EventStoreDB would hold it: with its positions, and with its rules for repeated events. */
+export class ServerLog {
+  readonly log: EventLog
+
+  constructor(log: EventLog) {
+    this.log = log
+  }
+
+  /**
+   * The same ids at the same expected revision are not written again, and are a success; so are those that a stream ends
+   * with where anything was expected.
+   */
+  async append(stream: string, events: NewEvent[], expected: Expected): Promise<Written> {
+    while (true) {
+      const revision = typeof expected === 'number' ? expected : await this.#lastRevision(stream)
+      if (expected === 'exists' && revision === NO_STREAM) return { wrongExpected: true, current: NO_STREAM }
+      const repeatedAfter = typeof expected === 'number' ? revision : revision - events.length
+      const repeated = await this.#findRepeated(stream, events, repeatedAfter)
+      if (repeated) return { revision: repeated.revision, position: toCommit(repeated.position), repeated: true }
+      try {
+        const appended = await this.log.append(stream, events, revision)
+        return { revision: appended.revision, position: toCommit(appended.position), repeated: false }
+      } catch (error) {
+        if (!(error instanceof RevisionConflict)) throw error
+        // Another append may have come between, and it may have been the same one.
+        if (typeof expected !== 'number' || (await this.#findRepeated(stream, events, expected))) continue
+        return { wrongExpected: true, current: await this.#lastRevision(stream) }
+      }
+    }
+  }
+
+  async *readStream(stream: string, from: number | 'end', backwards: boolean): AsyncGenerator<RawEvent> {
+    if (!backwards) {
+      if (from !== 'end') for await (const page of this.log.readStream(stream, from)) yield* page
+      return
+    }
+    const events: RawEvent[] = []
+    for await (const page of this.log.readStream(stream, 0)) events.push(...page)
+    yield* events.slice(0, from === 'end' ? undefined : from + 1).reverse()
+  }
+
+  /** From the event at a position on, or from either end. */
+  async *readAll(from: bigint | 'start' | 'end', backwards: boolean): AsyncGenerator<RawEvent> {
+    if (!backwards) {
+      const after = from === 'start' ? BEFORE_FIRST : from === 'end' ? await this.log.head() : toPosition(from) - 1
+      for await (const page of this.log.readAll(after)) yield* page
+      return
+    }
+    let to = from === 'end' ? await this.log.head() : from === 'start' ? BEFORE_FIRST : toPosition(from) - 1
+    while (to > BEFORE_FIRST) {
+      const start = Math.max(BEFORE_FIRST, to - WINDOW)
+      const window: RawEvent[] = []
+      for await (const page of this.log.readAll(start)) {
+        window.push(...page.filter(({ position }) => position <= to))
+        if (window.length >= to - start) break
+      }
+      yield* window.reverse()
+      to = start
+    }
+  }
+
+  async exists(stream: string): Promise<boolean> {
+    for await (const _ of this.log.readStream(stream, 0)) return true
+    return false
+  }
+
+  async #findRepeated(stream: string, events: NewEvent[], after: number): Promise<RawEvent | undefined> {
+    if (after < NO_STREAM || events.length === 0) return undefined
+    const found: RawEvent[] = []
+    for await (const page of this.log.readStream(stream, after + 1)) {
+      found.push(...page)
+      if (found.length >= events.length) break
+    }
+    return events.every(({ id }, index) => found[index]?.id === id) ? found[events.length - 1] : undefined
+  }
+
+  async #lastRevision(stream: string): Promise<number> {
+    let last = NO_STREAM
+    for await (const page of this.log.readStream(stream, 0)) last = page.at(-1)?.revision ?? last
+    return last
+  }
+}
+
+const WINDOW = 1000
+
+/** Positions count the bytes of a file with records of different lengths, so few numbers are one. */
+export const toCommit = (position: number): bigint => BigInt(position) * 150n + BigInt((position * 37) % 101)
+
+/** Throws a RangeError where no event begins. */
+export const toPosition = (commit: bigint): number => {
+  const position = Number(commit / 150n)
+  if (toCommit(position) !== commit) throw new RangeError(`no event begins at ${commit}`)
+  return position
+}
