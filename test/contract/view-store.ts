@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap'
+import root, { type Test } from 'tap'
 import {
   type Batch,
   BY_KEY,
@@ -15,8 +15,8 @@ export interface OpenedViews {
 }
 
 /** What every view store must do. Each store that is opened is empty. */
-export const viewStoreContract = (name: string, open: (t: Test) => Promise<OpenedViews>) =>
-  t.test(`${name} is a view store`, async t => {
+export const viewStoreContract = (name: string, open: (t: Test) => Promise<OpenedViews>, parent: Test = root) =>
+  parent.test(`${name} is a view store`, async t => {
     t.test('an empty store has no checkpoint, row or entry', async t => {
       const { store } = await open(t)
       t.equal(await store.checkpoint(), undefined)
@@ -96,10 +96,11 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
     for (const index of ['byName', BY_KEY])
       t.test(`${index} is listed in order, in both directions`, async t => {
         const { store } = await open(t)
-        const places = ['10', '9', 'A', 'a', 'b', 'c', '~']
+        const places = ['10', '9', 'A', 'a', 'b', 'c', '~', 'é', '日本']
         await store.commit(batch(undefined, 1, colours(places.toReversed())))
         t.same(await placesOf(store, {}, index), places)
         t.same(await placesOf(store, { newestFirst: true }, index), places.toReversed())
+        t.same(await placesOf(store, { prefix: '日' }, index), ['日本'])
         const [entry] = await store.list('fruit', index, { prefix: '', limit: 1 })
         t.same(entry, { place: '10', key: '10', row: { colour: 'red' } })
       })
@@ -190,7 +191,7 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
     t.test('a dump holds every cell by rising address, as of one moment', async t => {
       const { store } = await open(t)
       await store.commit(batch(undefined, 1, { pear: 'green', apple: 'red' }))
-      const { checkpoint, cells } = await store.dump()
+      const { checkpoint, cells, close } = await store.dump()
       await store.commit(batch(1, 2, { apple: 'brown', pear: undefined, plum: 'blue' }))
       const addresses: string[] = []
       const values: string[] = []
@@ -198,9 +199,70 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
         addresses.push(address)
         values.push(value)
       }
+      close()
       t.same(checkpoint, checkpointAt(1))
       t.same(addresses, [...addresses].sort())
       t.same(values, ['apple', 'pear', '{"colour":"red"}', '{"colour":"green"}'])
+    })
+
+    t.test('a dump that is read slowly stays with its moment, however much is written meanwhile', async t => {
+      const { store } = await open(t)
+      const names = Array.from({ length: 1000 }, (_, index) => `fruit-${String(index).padStart(4, '0')}`)
+      await store.commit(batch(undefined, 1, colours(names)))
+      const before = await dumpOf(store)
+      const { cells, close } = await store.dump()
+      const read: Cell[] = []
+      let position = 1
+      for await (const cell of cells) {
+        read.push(cell)
+        if (read.length % 100 !== 1) continue
+        const [changed, gone, back] = [3, 5, 7].map(factor => names[(position * factor * 31) % names.length] as string)
+        const changes = {
+          [changed as string]: `colour-${position}`,
+          [gone as string]: undefined,
+          [back as string]: 'new',
+        }
+        await store.commit(batch(position, position + 1, { ...changes, [`fruit-${position}-new`]: 'red' }))
+        position++
+      }
+      close()
+      t.same(read, before.cells)
+      t.not((await dumpOf(store)).cells.length, before.cells.length, 'and the next one shows all that was written')
+    })
+
+    t.test('of several changes to one cell in a commit, the last counts', async t => {
+      const { store } = await open(t)
+      const rows = ['red', 'blue', undefined, 'green'].map(colour => ({
+        view: 'fruit',
+        key: 'apple',
+        row: colour ? { colour } : undefined,
+      }))
+      const entries = ['apple', undefined, 'apple', undefined].map(key => ({
+        ...{ view: 'fruit', index: 'byName' },
+        ...{ place: 'apple', key },
+      }))
+      await store.commit({ from: undefined, to: checkpointAt(1), rows, entries })
+      t.same((await dumpOf(store)).cells, [{ address: 'rows/fruit/apple', value: '{"colour":"green"}' }])
+    })
+
+    t.test('a commit may be large, and so may what takes it back', async t => {
+      const { store } = await open(t)
+      const names = Array.from({ length: 5003 }, (_, index) => `fruit-${index}`)
+      await store.commit(batch(undefined, 1, colours(names)))
+      t.equal((await store.getMany('fruit', names)).filter(Boolean).length, names.length)
+      t.same(await placesOf(store, { limit: 10_000 }), [...names].sort())
+      t.same(await placesOf(store, { limit: 10_000 }, BY_KEY), [...names].sort())
+      await store.commit(batch(1, 2, Object.fromEntries(names.slice(1).map(name => [name, undefined]))))
+      t.same(await placesOf(store), ['fruit-0'])
+      t.same(await placesOf(store, {}, BY_KEY), ['fruit-0'])
+    })
+
+    t.test('a row that an entry names and that is not there is left out', async t => {
+      const { store } = await open(t)
+      await store.commit(batch(undefined, 1, colours(['apple', 'pear'])))
+      const rows = [{ view: 'fruit', key: 'apple', row: undefined }]
+      await store.commit({ from: checkpointAt(1), to: checkpointAt(2), rows, entries: [] })
+      t.same(await placesOf(store), ['pear'])
     })
 
     t.test('a repair makes the cells what they should be, in one step', async t => {
@@ -294,8 +356,9 @@ const placesOf = async (store: ViewStore, range: Partial<Range> = {}, index = 'b
   (await store.list('fruit', index, { prefix: '', limit: 100, ...range })).map(({ place }) => place)
 
 const dumpOf = async (store: ViewStore) => {
-  const { checkpoint, cells } = await store.dump()
+  const { checkpoint, cells, close } = await store.dump()
   const list: Cell[] = []
   for await (const cell of cells) list.push(cell)
+  close()
   return { checkpoint, cells: list }
 }

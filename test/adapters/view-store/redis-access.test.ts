@@ -1,0 +1,95 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { openRedisViewStore } from '../../../src/adapters/view-store/redis.ts'
+import { freePorts } from '../../support/radosgw-ports.ts'
+import { isInstalled, needsRedis, startRedis } from '../../support/redis-server.ts'
+import { ScriptProcess } from '../../support/service-process.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const to = { position: 1, eventId: 'a', version: 1 }
+
+const start = async (t: Test, settings?: string[]) => {
+  const server = await startRedis(settings)
+  t.teardown(() => server.stop())
+  return server
+}
+
+/** What an opened store is for, from end to end. */
+const useStore = async (t: Test, url: string) => {
+  const store = await openRedisViewStore({ url, onWarning: warning => t.fail(warning.message) })
+  t.teardown(() => store.close())
+  await store.commit({ from: undefined, to, rows: [{ view: 'fruit', key: 'apple', row: {} }], entries: [] })
+  t.equal((await store.list('fruit', 'key', { prefix: '', limit: 1 })).length, 1)
+  const { cells, close } = await store.dump()
+  for await (const { address } of cells) t.equal(address, 'rows/fruit/apple')
+  close()
+  await store.lease(['a'], 'one', 0, 100)
+  await store.saveSnapshot('one', { version: 1, revision: 1, hash: '', state: {} })
+  await store.clear()
+}
+
+const refusal = async (url: string): Promise<string> => {
+  const error = await openRedisViewStore({ url, onWarning: () => undefined }).then(
+    store => store.close(),
+    error => error,
+  )
+  return `${error?.name}: ${error?.message}`
+}
+
+t.test('a server with a password', needsRedis(), async t => {
+  const { host, port } = await start(t, ['--requirepass', 'p@ss/word:1'])
+  const server = `Unavailable: Redis at ${host}:${port}`
+  await useStore(t, `redis://:${encodeURIComponent('p@ss/word:1')}@${host}:${port}`)
+  t.match(await refusal(`redis://${host}:${port}`), `${server} is not available (NOAUTH`)
+  const refused = await refusal(`redis://:wrong-one@${host}:${port}`)
+  t.match(refused, `${server} is not available (WRONGPASS`)
+  t.notMatch(refused, 'wrong-one')
+})
+
+t.test('a user who may touch our keys only', needsRedis(), async t => {
+  const { host, port, command } = await start(t)
+  await command('ACL SETUSER ada on >secret ~{tollgate}:* +@all -@dangerous -@admin')
+  await useStore(t, `redis://ada:secret@${host}:${port}`)
+  await command('ACL SETUSER bob on >secret ~{other}:* +@all')
+  const store = await openRedisViewStore({ url: `redis://bob:secret@${host}:${port}`, onWarning: () => undefined })
+  t.teardown(() => store.close())
+  await t.rejects(store.checkpoint(), { name: 'Unavailable', message: /NOPERM/ })
+  await t.rejects(store.clear(), { name: 'Unavailable', message: /NOPERM/ })
+})
+
+t.test('a database of the server', needsRedis(), async t => {
+  const { url, command } = await start(t)
+  const stores = await Promise.all(
+    ['', '/0', '/7'].map(path =>
+      openRedisViewStore({ url: url + path, onWarning: warning => t.fail(warning.message) }),
+    ),
+  )
+  for (const store of stores) t.teardown(() => store.close())
+  await stores[2]?.commit({ from: undefined, to, rows: [], entries: [] })
+  t.match(await command('INFO keyspace'), /db7:keys=2/)
+  t.same(await Promise.all(stores.map(store => store.checkpoint())), [undefined, undefined, to])
+  t.match(await refusal(`${url}/99`), /^Unavailable: .*DB index/)
+})
+
+const withTls =
+  needsRedis().skip || (!isInstalled('openssl') && process.env['CI'] !== 'true' && 'openssl is not installed')
+
+t.test('a server with TLS', { skip: withTls }, async t => {
+  const folder = await temporaryFolder(t)
+  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
+  const subject = ['-subj', '/CN=redis', '-addext', 'subjectAltName=IP:127.0.0.1']
+  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+  execFileSync('openssl', ['req', ...kind, ...subject, '-keyout', key, '-out', certificate], { stdio: 'ignore' })
+  const [port] = (await freePorts('127.0.0.1', 1)) as [number]
+  const files = ['--tls-cert-file', certificate, '--tls-key-file', key, '--tls-ca-cert-file', certificate]
+  const { command } = await start(t, ['--tls-port', String(port), '--tls-auth-clients', 'no', ...files])
+  const url = `rediss://127.0.0.1:${port}`
+
+  // Not each time does the server have its say before the connection is closed.
+  for (let round = 0; round < 20; round++) t.match(await refusal(url), /^Unavailable: .*self-signed certificate/)
+  // Node.js reads whom to trust when it starts.
+  const trusting = new ScriptProcess('test/support/commit-to-redis.ts', [url], { NODE_EXTRA_CA_CERTS: certificate })
+  t.match(await trusting.ended, { code: 0, stdout: 'committed\n' })
+  t.equal(await command('EXISTS {tollgate}:checkpoint'), ':1\r\n')
+})

@@ -1,0 +1,236 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { openRedisViewStore, type RedisOptions } from '../../../src/adapters/view-store/redis.ts'
+import { Unavailable } from '../../../src/ports/faults.ts'
+import { BY_KEY, type Checkpoint, CheckpointMoved, type ViewStore } from '../../../src/ports/view-store.ts'
+import { needsRedis, type RedisServer, startRedis } from '../../support/redis-server.ts'
+
+const start = async (t: Test, settings?: string[]) => {
+  const server = await startRedis(settings)
+  t.teardown(() => server.stop())
+  return server
+}
+
+const open = async (t: Test, url: string, options: Partial<RedisOptions> = {}) => {
+  const store = await openRedisViewStore({ url, onWarning: warning => t.fail(warning.message), ...options })
+  t.teardown(() => store.close())
+  return store
+}
+
+/** How many commits a server is killed under, at different times from their beginning to their end. */
+const ROUNDS = 8
+
+const checkpointAt = (position: number): Checkpoint => ({ position, eventId: `event-${position}`, version: 1 })
+
+const commit = (store: ViewStore, position: number, rowCount = 1) =>
+  store.commit({
+    from: position === 1 ? undefined : checkpointAt(position - 1),
+    to: checkpointAt(position),
+    rows: Array.from({ length: rowCount }, (_, index) => ({
+      ...{ view: 'fruit', key: String(index) },
+      row: { position, text: 'x'.repeat(1000) },
+    })),
+    entries: Array.from({ length: rowCount }, (_, index) => ({
+      ...{ view: 'fruit', index: 'byPosition', place: `${position}/${index}`, key: String(index) },
+    })),
+  })
+
+/** Everything that the store is asked to do while it cannot. */
+const attempts: [string, (store: ViewStore) => Promise<unknown>][] = [
+  ['checkpoint', store => store.checkpoint()],
+  ['get', store => store.get('fruit', '0')],
+  ['getMany', store => store.getMany('fruit', ['0'])],
+  ['list', store => store.list('fruit', 'byPosition', { prefix: '', limit: 1 })],
+  ['loadSnapshot', store => store.loadSnapshot('one')],
+  ['commit', store => commit(store, 2)],
+  ['lease', store => store.lease(['a'], 'one', 0, 100)],
+  ['release', store => store.release(['a'], 'one')],
+  ['saveSnapshot', store => store.saveSnapshot('one', { version: 1, revision: 1, hash: '', state: {} })],
+  ['dump', store => store.dump()],
+  ['clear', store => store.clear()],
+]
+const reads = attempts.slice(0, 5)
+const writes = attempts.slice(5)
+
+const areUnavailable = async (t: Test, store: ViewStore, { host, port }: RedisServer, some = attempts) => {
+  await Promise.all(
+    some.map(async ([name, attempt]) => {
+      const error = await attempt(store).then(
+        () => undefined,
+        error => error,
+      )
+      t.ok(error instanceof Unavailable, `${name}: ${error}`)
+      t.match(error?.message, `Redis at ${host}:${port}`)
+      t.equal(error?.cause, undefined, 'what was sent stays out of the error')
+    }),
+  )
+}
+
+/** Resolves when the store answers again. */
+const answers = async (store: ViewStore) => {
+  for (;;) {
+    const isThere = await store.checkpoint().then(
+      () => true,
+      () => false,
+    )
+    if (isThere) return
+    await sleep(20)
+  }
+}
+
+t.test('faults of Redis', needsRedis(), async t => {
+  t.test('a server that is gone is unavailable, and is found again', async t => {
+    const server = await start(t)
+    const store = await open(t, server.url)
+    await commit(store, 1)
+    await server.kill()
+    await areUnavailable(t, store, server)
+    await t.rejects(openRedisViewStore({ url: server.url, onWarning: () => undefined }), {
+      name: 'Unavailable',
+      message: `Redis at ${server.host}:${server.port} is not available (connect ECONNREFUSED ${server.host}:${server.port})`,
+    })
+    await server.start()
+    await answers(store)
+    t.equal(await store.checkpoint(), undefined, 'it kept nothing')
+    await t.rejects(commit(store, 2), CheckpointMoved)
+    await answers(store)
+    await commit(store, 1)
+    t.same(await store.checkpoint(), checkpointAt(1))
+  })
+
+  t.test('a server that hangs is unavailable, and a commit that it makes after all is not made twice', async t => {
+    const server = await start(t)
+    const store = await open(t, server.url, { writeMs: 1000 })
+    await commit(store, 1)
+    server.pause()
+    await Promise.all([
+      areUnavailable(t, store, server, reads),
+      t.rejects(commit(store, 2), Unavailable),
+      t.rejects(openRedisViewStore({ url: server.url, onWarning: () => undefined }), Unavailable),
+    ])
+    server.continue()
+    await answers(store)
+    const isMade = (await store.checkpoint())?.position === 2
+    t.ok(isMade, 'the commit was only late')
+    await t.rejects(commit(store, 2), CheckpointMoved)
+    await commit(store, 3)
+    t.same(
+      await store.list('fruit', 'byPosition', { prefix: '', limit: 10 }).then(found => found.map(({ place }) => place)),
+      [...['1/0', '2/0', '3/0']],
+    )
+  })
+
+  t.test('views that were lost are not taken for the truth until they reach as far as before', async t => {
+    const server = await start(t)
+    const [one, other] = [await open(t, server.url), await open(t, server.url)]
+    for (const position of [1, 2, 3]) await commit(one, position)
+    t.match(await other.get('fruit', '0'), { position: 3 })
+    await server.command('FLUSHALL')
+    const lost = [
+      () => other.get('fruit', '0'),
+      () => other.get('fruit', 'unknown'),
+      () => other.list('fruit', BY_KEY, { prefix: '', limit: 10 }),
+      () => other.list('fruit', 'byPosition', { prefix: '', limit: 10 }),
+    ]
+    for (const position of [1, 2, 3]) {
+      for (const read of lost) await t.rejects(read(), Unavailable, `until position ${position}`)
+      t.equal((await other.checkpoint())?.position, position === 1 ? undefined : position - 1)
+      await commit(one, position)
+    }
+    for (const read of lost) await t.resolves(read())
+    const [entry] = await other.list('fruit', 'byPosition', { prefix: '', limit: 1 })
+    t.match(entry, { row: { position: 3 } })
+    await other.clear()
+    t.equal(await other.get('fruit', '0'), undefined, 'what one empties on purpose is empty')
+  })
+
+  t.test('a commit under which the server is killed is there wholly or not at all', async t => {
+    const server = await start(t, ['--appendonly', 'yes', '--appendfsync', 'everysec'])
+    const store = await open(t, server.url)
+    // The first one takes longer than those to come.
+    await commit(store, 1, 3000)
+    const beganAtMs = performance.now()
+    await commit(store, 2, 3000)
+    const commitMs = performance.now() - beganAtMs
+    let position = 2
+    for (let round = 0; round < ROUNDS; round++) {
+      const outcome = commit(store, position + 1, 3000).then(
+        () => 'made',
+        error => error,
+      )
+      await sleep((commitMs * round) / ROUNDS)
+      await server.kill()
+      const made = await outcome
+      if (made !== 'made') t.type(made, Unavailable)
+      await server.start()
+      await answers(store)
+      const now = (await store.checkpoint())?.position ?? 0
+      t.ok(
+        made === 'made' ? now === position + 1 : now === position || now === position + 1,
+        `${now} in round ${round}`,
+      )
+      position = now ?? 0
+      const rows = await store.list<{ position: number }>('fruit', 'key', { prefix: '', limit: 10_000 })
+      t.equal(rows.length, 3000)
+      t.equal(rows.filter(({ row }) => row.position !== position).length, 0)
+      const entries = await store.list('fruit', 'byPosition', { prefix: '', limit: 100_000 })
+      t.equal(entries.length, 3000 * position)
+    }
+  })
+
+  t.test('a server that is full takes no writes, and then does again', async t => {
+    const server = await start(t)
+    const store = await open(t, server.url)
+    await commit(store, 1)
+    await server.command('CONFIG SET maxmemory 1')
+    await areUnavailable(t, store, server, [['commit', store => commit(store, 2)], ...writes.slice(3, 4)])
+    t.same(await store.checkpoint(), checkpointAt(1))
+    t.equal((await store.list('fruit', 'byPosition', { prefix: '', limit: 10 })).length, 1, 'what it has can be read')
+    await server.command('CONFIG SET maxmemory 0')
+    await commit(store, 2)
+  })
+
+  t.test('a server that has become a replica takes no writes, and without its master no reads', async t => {
+    const server = await start(t)
+    const store = await open(t, server.url)
+    await commit(store, 1)
+    await server.command(`REPLICAOF ${server.host} 1`)
+    await t.rejects(commit(store, 2), Unavailable)
+    await answers(store)
+    t.same(await store.checkpoint(), checkpointAt(1), 'nothing was written')
+    await server.command('CONFIG SET replica-serve-stale-data no')
+    await areUnavailable(t, store, server)
+    await server.command('REPLICAOF NO ONE')
+    await answers(store)
+    t.same(await store.checkpoint(), checkpointAt(1))
+  })
+
+  t.test('a server that is busy with the script of another is unavailable', async t => {
+    const server = await start(t, ['--busy-reply-threshold', '1'])
+    const store = await open(t, server.url)
+    await commit(store, 1)
+    const endless = server.command('EVAL "while true do end" 0')
+    while (!(await server.command('PING')).startsWith('-BUSY')) await sleep(5)
+    await areUnavailable(t, store, server)
+    await server.command('SCRIPT KILL')
+    await endless
+    await commit(store, 2)
+  })
+
+  t.test('a server that is still loading what it kept is unavailable', async t => {
+    const server = await start(t, ['--appendonly', 'yes'])
+    const store = await open(t, server.url)
+    await commit(store, 1)
+    await server.command('EVAL "for i = 1, 200000 do redis.call(\'SET\', i, i) end" 0')
+    await server.kill()
+    // It takes far longer than the test so, unless it is told to go on at once.
+    await server.start(['--key-load-delay', '100'])
+    t.match(await server.command('PING'), /^-LOADING/)
+    await areUnavailable(t, store, server)
+    const isLoading = { name: 'Unavailable', message: /LOADING/ }
+    await t.rejects(openRedisViewStore({ url: server.url, onWarning: () => undefined }), isLoading)
+    await server.command('CONFIG SET key-load-delay 0')
+    await answers(store)
+    t.same(await store.checkpoint(), checkpointAt(1))
+  })
+})

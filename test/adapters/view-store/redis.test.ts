@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { openRedisViewStore } from '../../../src/adapters/view-store/redis.ts'
+import { Projector } from '../../../src/engine/projector.ts'
+import { compareViews, rebuildViews } from '../../../src/engine/rebuild.ts'
+import { Unavailable } from '../../../src/ports/faults.ts'
+import { type Checkpoint, CheckpointMoved, type ViewStore } from '../../../src/ports/view-store.ts'
+import { viewStoreContract } from '../../contract/view-store.ts'
+import { dumpText } from '../../support/dump.ts'
+import { openLog, openViews, silentLogger } from '../../support/engine.ts'
+import { writeHistory } from '../../support/history.ts'
+import { needsRedis, startRedis } from '../../support/redis-server.ts'
+
+const elsewhere = process.env['REDIS_TEST_URL']
+
+/** A key space of its own, of which nothing stays behind. */
+const freshKeySpace = (t: Test, url: string) => {
+  const keySpace = `test-${randomUUID()}`
+  t.teardown(async () => {
+    const store = await openRedisViewStore({ url, keySpace, onWarning: () => undefined })
+    await store.clear()
+    await store.close()
+  })
+  return keySpace
+}
+
+const openStore = async (t: Test, url: string, keySpace = freshKeySpace(t, url)) => {
+  const store = await openRedisViewStore({ url, keySpace, onWarning: warning => t.fail(warning.message) })
+  t.teardown(() => store.close())
+  return store
+}
+
+t.test('any server', elsewhere ? {} : needsRedis(), async t => {
+  const server = elsewhere ? undefined : await startRedis()
+  t.teardown(() => server?.stop())
+  const url = elsewhere ?? server?.url ?? ''
+
+  const open = async (t: Test) => {
+    const keySpace = freshKeySpace(t, url)
+    const store = await openStore(t, url, keySpace)
+    const reopen = async () => {
+      await store.close()
+      return openStore(t, url, keySpace)
+    }
+    return { store, reopen }
+  }
+  await viewStoreContract('Redis', open, t)
+
+  t.test('the views of one log are the same as in LMDB, cell by cell', async t => {
+    const log = await openLog(t)
+    await writeHistory(log)
+    const [redis, lmdb] = [await openStore(t, url), await openViews(t)]
+    await Promise.all([project(log, redis), project(log, lmdb)])
+    t.equal(await dumpText(redis), await dumpText(lmdb))
+    t.same((await compareViews(log, redis, await openViews(t))).changes, [])
+    t.same((await compareViews(log, lmdb, await openStore(t, url))).changes, [])
+
+    const at = await redis.checkpoint()
+    const rows = ['runs', 'balance'].map(view => ({ view, key: 'acct_nobody', row: { forged: true } }))
+    if (at) await redis.commit({ from: at, to: at, rows, entries: [] })
+    t.equal((await rebuildViews(log, redis, await openStore(t, url))).length, 2)
+    t.equal(await dumpText(redis), await dumpText(lmdb), 'and after what was forged is put right')
+  })
+
+  t.test('of two who commit at once, one is first each time', async t => {
+    const keySpace = freshKeySpace(t, url)
+    const stores = [await openStore(t, url, keySpace), await openStore(t, url, keySpace)]
+    const winners: string[] = []
+    let from: Checkpoint | undefined
+    for (let position = 0; position < 200; position++) {
+      const outcomes = await Promise.allSettled(
+        stores.map((store, index) => {
+          const name = `${position}-${index}`
+          const to = { position, eventId: name, version: 1 }
+          return store.commit({ from, to, rows: [{ view: 'won', key: name, row: {} }], entries: [] })
+        }),
+      )
+      const lost = outcomes.filter(outcome => outcome.status === 'rejected')
+      if (lost.length !== 1 || !(lost[0]?.reason instanceof CheckpointMoved)) t.fail(`at ${position}`)
+      from = await stores[0]?.checkpoint()
+      const winner = `${position}-${outcomes.findIndex(({ status }) => status === 'fulfilled')}`
+      t.equal(from?.eventId, winner)
+      winners.push(winner)
+    }
+    const all = await stores[0]?.list('won', 'key', { prefix: '', limit: 1000 })
+    t.same(
+      all?.map(({ key }) => key),
+      [...winners].sort(),
+    )
+  })
+
+  t.test('two projectors on one store make the views that one makes', async t => {
+    const log = await openLog(t)
+    const keySpace = freshKeySpace(t, url)
+    const stores = [await openStore(t, url, keySpace), await openStore(t, url, keySpace)]
+    const projectors = stores.map(store => new Projector(log, store, silentLogger))
+    await Promise.all(projectors.map(projector => projector.start()))
+    await writeHistory(log)
+    await writeHistory(log, { first: 4 })
+    const head = await log.head()
+    await Promise.all(projectors.map(projector => projector.passed(head, 20_000)))
+    await Promise.all(projectors.map(projector => projector.stop()))
+    const lmdb = await openViews(t)
+    await project(log, lmdb)
+    t.equal(await dumpText(stores[0] as ViewStore), await dumpText(lmdb))
+  })
+
+  t.test('key spaces do not touch one another', async t => {
+    const [one, other] = [await openStore(t, url), await openStore(t, url)]
+    const to = { position: 1, eventId: 'a', version: 1 }
+    const rows = [{ view: 'fruit', key: 'apple', row: { colour: 'red' } }]
+    await one.commit({ from: undefined, to, rows, entries: [] })
+    await other.commit({ from: undefined, to, rows, entries: [] })
+    await one.clear()
+    t.equal(await one.get('fruit', 'apple'), undefined)
+    t.same(await other.get('fruit', 'apple'), { colour: 'red' })
+    t.same(await other.checkpoint(), to)
+  })
+})
+
+t.test('a server of our own', needsRedis(), async t => {
+  const server = await startRedis()
+  t.teardown(() => server.stop())
+  const { url, command } = server
+  const to = { position: 1, eventId: 'a', version: 1 }
+  const nothing = { from: undefined, to, rows: [], entries: [] }
+
+  t.beforeEach(() => command('FLUSHALL'))
+
+  t.test('all keys have the key space in their name, and lie in one slot of a cluster', async t => {
+    const store = await openStore(t, url, 'views')
+    await store.commit({ ...nothing, rows: [{ view: 'fruit', key: 'apple', row: {} }] })
+    await store.lease(['a'], 'one', 0, 100)
+    await store.saveSnapshot('one', { version: 1, revision: 1, hash: '', state: {} })
+    const { close } = await store.dump()
+    const keys = namesIn(await command('KEYS *'))
+    t.equal(keys.length, 9)
+    t.same(
+      keys.filter(key => !key.startsWith('{views}:')),
+      [],
+    )
+    close()
+    await store.clear()
+    t.equal(await command('DBSIZE'), ':0\r\n')
+  })
+
+  t.test('a lease that nobody renews leaves nothing behind', async t => {
+    const store = await openStore(t, url)
+    await store.lease(['a', 'b'], 'one', 0, 15_000)
+    await store.lease(['c'], 'other', 100_000, 115_000)
+    const keys = namesIn(await command('KEYS *')).sort()
+    const [ends, holders] = keys
+    t.equal(keys.length, 2)
+    t.equal(await command(`ZCARD ${ends}`), ':1\r\n')
+    t.equal(await command(`HLEN ${holders}`), ':1\r\n')
+  })
+
+  t.test('a dump that nobody reads to its end leaves nothing behind', async t => {
+    const store = await openStore(t, url)
+    await store.dump()
+    const held = namesIn(await command('KEYS *:dump:*'))
+    t.equal(held.length, 2)
+    for (const key of held) t.match(await command(`PTTL ${key}`), /^:[1-9]/)
+    await command(`DEL ${held.join(' ')}`)
+    await store.commit(nothing)
+    t.equal(namesIn(await command('KEYS *:dump*')).length, 0)
+  })
+
+  t.test('a dump whose moment is lost says so', async t => {
+    const store = await openStore(t, url)
+    await store.commit(nothing)
+    const { cells, close } = await store.dump()
+    await command('FLUSHALL')
+    await t.rejects(cells[Symbol.asyncIterator]().next(), Unavailable)
+    close()
+  })
+
+  t.test('a server that has forgotten the scripts is told them again', async t => {
+    const store = await openStore(t, url)
+    await store.commit(nothing)
+    await command('SCRIPT FLUSH')
+    await store.commit({ ...nothing, from: to, to: { ...to, eventId: 'b' } })
+    t.equal((await store.checkpoint())?.eventId, 'b')
+  })
+
+  t.test('views that are gone while the service runs are built anew with the next event', async t => {
+    const [log, redis, lmdb] = [await openLog(t), await openStore(t, url), await openViews(t)]
+    await writeHistory(log)
+    const projector = new Projector(log, redis, silentLogger)
+    await projector.start()
+    await command('FLUSHALL')
+    t.equal(await redis.checkpoint(), undefined)
+    await writeHistory(log, { first: 4 })
+    await projector.passed(await log.head(), 20_000)
+    await projector.stop()
+    await project(log, lmdb)
+    t.equal(await dumpText(redis), await dumpText(lmdb))
+  })
+
+  t.test('a server that may drop what it holds is warned of', async t => {
+    const warningsUnder = async (policy: string) => {
+      await command(`CONFIG SET maxmemory-policy ${policy}`)
+      const warnings: string[] = []
+      const store = await openRedisViewStore({ url, onWarning: ({ message }) => warnings.push(message) })
+      await store.close()
+      return warnings
+    }
+    t.match(await warningsUnder('allkeys-lru'), [/allkeys-lru.*noeviction/])
+    t.same(await warningsUnder('noeviction'), [])
+  })
+})
+
+const project = async (log: Awaited<ReturnType<typeof openLog>>, views: ViewStore) => {
+  const projector = new Projector(log, views, silentLogger)
+  await projector.start()
+  await projector.stop()
+}
+
+/** Of a list as Redis sends it, each name stands behind a line with its length. */
+const namesIn = (answer: string): string[] => answer.split('\r\n').filter(line => line !== '' && !/^[*$]/.test(line))
