@@ -24,7 +24,7 @@ const prepareFolder = async (runs: number): Promise<Folder & { key: string }> =>
   const accountId = await register(core, { email: 'a@b.c', tester: false, welcomeMicros: 1 }, cause)
   const { apiKey } = await createApiKey(core.accounts, 'tg', { accountId, name: 'bench', cause })
   if (runs > 0) await fillLog(core.log, { runs, accounts: 1000 })
-  await core.projector.passed(await core.log.head(), 600_000)
+  await core.progress.passed(await core.log.head(), 600_000)
   await core.close()
   return { ...made, key: apiKey }
 }

@@ -13,7 +13,7 @@ const deliver = async (receiver: Receiver): Promise<number> => {
   const { folder, discard } = await withFolder()
   const core = await openCore(readConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' }))
   await fillLog(core.log, { runs: DELIVERIES, accounts: 100, webhookUrl: receiver.url })
-  await core.projector.passed(await core.log.head(), 60_000)
+  await core.progress.passed(await core.log.head(), 60_000)
   await core.close()
   const rate = receiver.rateOf(DELIVERIES)
   const { child } = await startProcess('tollgate-server.js', {

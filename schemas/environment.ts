@@ -22,11 +22,28 @@ export const Environment = Type.Object({
     }),
   ),
   EVENT_STORE_URL: Type.Optional(
-    Type.String({ pattern: '^lmdb:.+', description: 'The event log; lmdb:DATA_DIR/log if unset' }),
+    Type.String({
+      pattern: '^(lmdb:|esdb(\\+discover)?://).+$',
+      description: 'The event log; lmdb:DATA_DIR/log if unset, or esdb://USER:PASSWORD@HOST:2113 of EventStoreDB',
+    }),
   ),
   VIEW_STORE_URL: Type.Optional(
-    Type.String({ pattern: '^lmdb:.+', description: 'The views; lmdb:DATA_DIR/views if unset' }),
+    Type.String({
+      pattern: '^(lmdb:|rediss?://).+$',
+      description: 'The views; lmdb:DATA_DIR/views if unset, or redis://USER:PASSWORD@HOST:6379 (rediss:// for TLS)',
+    }),
   ),
+  VIEW_KEY_SPACE: Type.String({
+    pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
+    default: 'tollgate',
+    description: 'What the keys begin with that the views take in Redis',
+  }),
+  ROLES: Type.String({
+    pattern: '^(api|projector|reactors)(,(api|projector|reactors))*$',
+    default: 'api,projector,reactors',
+    description:
+      'What this process does: answers requests (api), keeps the views (projector), does what is due (reactors)',
+  }),
   OBJECT_STORE_URL: Type.Optional(
     Type.String({
       pattern: '^(file:|s3://).+$',

@@ -6,7 +6,6 @@ import { systemClock } from './adapters/clock/system.ts'
 import { openLmdbEventLog } from './adapters/event-log/lmdb.ts'
 import { createLogger } from './adapters/logger/pino.ts'
 import { openDiskObjectStore } from './adapters/object-store/disk.ts'
-import { openS3ObjectStore } from './adapters/object-store/s3.ts'
 import { createOutbound } from './adapters/outbound/undici.ts'
 import { createSandboxProvider } from './adapters/provider/sandbox/provider.ts'
 import { openLmdbViewStore } from './adapters/view-store/lmdb.ts'
@@ -17,6 +16,7 @@ import { Catalog } from './engine/catalog.ts'
 import { InputFiles } from './engine/input-files.ts'
 import { createInputMediaLoader } from './engine/input-media.ts'
 import { Presenter } from './engine/present.ts'
+import type { Progress } from './engine/progress.ts'
 import { Projector } from './engine/projector.ts'
 import { Quotes } from './engine/quotes.ts'
 import { Reads } from './engine/reads.ts'
@@ -25,6 +25,7 @@ import { accountSnapshots } from './engine/snapshots.ts'
 import { UploadGrants } from './engine/upload-grants.ts'
 import { UploadSettlement } from './engine/upload-settlement.ts'
 import { Uploads } from './engine/uploads.ts'
+import { ViewFollower } from './engine/view-follower.ts'
 import { Watch } from './engine/watch.ts'
 import { webhookSecret } from './engine/webhook-signature.ts'
 import { createApp } from './http/app.ts'
@@ -61,7 +62,7 @@ export interface Core {
   log: EventLog
   views: ViewStore
   accounts: Accounts
-  projector: Projector
+  progress: Progress
   reads: Reads
   catalog: Catalog
   close(): Promise<void>
@@ -70,30 +71,26 @@ export interface Core {
 /** Opens the stores and brings the views up to date. Throws Unavailable or Damaged. */
 export const openCore = async (config: Config, substitutes: Substitutes = {}): Promise<Core> => {
   const { logger = createLogger(config.logLevel), clock = systemClock } = substitutes
-  const log = openLmdbEventLog(config.eventStore.folder, error => {
-    logger.fatal(
-      { err: error },
-      'a commit to the event log failed; the process ends so that a new one reads what is there',
-    )
-    process.exit(1)
-  })
-  const views = openLmdbViewStore(config.viewStore.folder)
+  const log = await openLog(config, logger)
+  const views = await openViews(config, logger)
   const accounts = new Accounts(log, accountSnapshots(views), clock)
-  const projector = new Projector(log, views, logger)
-  const reads = new Reads(views, projector, accounts)
-  const catalog = new Catalog(reads, projector.changes)
-  await projector.start()
+  const progress = config.roles.has('projector')
+    ? new Projector(log, views, logger)
+    : new ViewFollower(log, views, logger)
+  const reads = new Reads(views, progress, accounts)
+  const catalog = new Catalog(reads, progress.changes)
+  await progress.start()
   const close = async () => {
-    await projector.stop()
+    await progress.stop()
     await views.close()
     await log.close()
   }
-  return { config, logger, clock, log, views, accounts, projector, reads, catalog, close }
+  return { config, logger, clock, log, views, accounts, progress, reads, catalog, close }
 }
 
 /** The whole service on top of its core, not yet listening. `publicUrl` tells what addresses begin with. */
 export const openService = async (core: Core, publicUrl: () => string, substitutes: Substitutes = {}) => {
-  const { config, logger, clock, log, views, accounts, projector, reads, catalog } = core
+  const { config, logger, clock, log, views, accounts, progress, reads, catalog } = core
   const { usdPerCreditMicros, retention } = config
   const masterSecret = readMasterSecret(config.masterSecret)
   const addresses = new Addresses(publicUrl, config.cdnUrl)
@@ -103,7 +100,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const providers = substitutes.providers ?? { sandbox: createSandboxProvider({ loadInputMedia, clock }) }
   const artifacts = new Artifacts({ objects, outbound, clock, retentionMs: retention.outputsMs })
   const runsReactor = new RunsReactor({ providers, accounts, views, artifacts, clock, logger })
-  const watch = new Watch(projector.changes)
+  const watch = new Watch(progress.changes)
   const settlement = new UploadSettlement(accounts, objects)
   const grants = new UploadGrants({ accounts, clock, retentionMs: retention.uploadsMs })
   const uploads = new Uploads({ accounts, reads, objects, settlement, grants, grantMs: config.uploadGrantMs })
@@ -116,9 +113,11 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const objectsReactor = new ObjectsReactor({ accounts, objects, settlement, reads, views, clock, logger })
   const checks = { log: () => log.head(), views: () => views.checkpoint(), objects: () => objects.check() }
   const app = createApp({
+    isApi: config.roles.has('api'),
     runs,
     quotes,
     reads,
+    accounts,
     catalog,
     objects,
     uploads,
@@ -129,26 +128,46 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   })
   return {
     app,
+    /** Begins what the process's roles are, but for answering requests. */
     start: () => {
-      runsReactor.start(projector.changes)
-      webhooks.start(projector.changes)
-      objectsReactor.start(projector.changes)
+      if (!config.roles.has('reactors')) return
+      for (const reactor of [runsReactor, webhooks, objectsReactor]) reactor.start(progress.changes)
     },
     /** Ends the work in progress, and then the waiting for what is still queued. */
     stop: async () => {
       await Promise.all([runsReactor.stop(), webhooks.stop(), objectsReactor.stop()])
-      await projector.passed(await log.head(), LAST_OUTCOMES_MS).catch(() => undefined)
+      await progress.passed(await log.head(), LAST_OUTCOMES_MS).catch(() => undefined)
       watch.close()
-      await Promise.all([
-        ...Object.values(providers).map(provider => provider.close()),
-        outbound.close(),
-        objects.close(),
-      ])
+      await Promise.all([...Object.values(providers).map(provider => provider.close()), outbound.close()])
     },
+    /** To be called when nobody is answered any more. */
+    close: () => objects.close(),
   }
 }
 
-const openObjects = (
+// What talks to other servers is loaded where it is wanted: it takes a good part of the time in which a process starts.
+
+const openLog = async ({ eventStore }: Config, logger: Logger): Promise<EventLog> => {
+  if (eventStore.kind === 'eventstoredb') {
+    const { openEventStoreLog } = await import('./adapters/event-log/eventstoredb.ts')
+    return openEventStoreLog({ url: eventStore.url })
+  }
+  return openLmdbEventLog(eventStore.folder, error => {
+    logger.fatal(
+      { err: error },
+      'a commit to the event log failed; the process ends so that a new one reads what is there',
+    )
+    process.exit(1)
+  })
+}
+
+const openViews = async ({ viewStore }: Config, logger: Logger): Promise<ViewStore> => {
+  if (viewStore.kind === 'lmdb') return openLmdbViewStore(viewStore.folder)
+  const { openRedisViewStore } = await import('./adapters/view-store/redis.ts')
+  return openRedisViewStore({ ...viewStore, onWarning: error => logger.warn({ err: error }, 'the views may be lost') })
+}
+
+const openObjects = async (
   config: Config,
   logger: Logger,
   addresses: Addresses,
@@ -161,6 +180,7 @@ const openObjects = (
       putSecret: deriveSecret(masterSecret, 'upload-addresses'),
       putUrl: () => addresses.ownUrl,
     })
+  const { openS3ObjectStore } = await import('./adapters/object-store/s3.ts')
   return openS3ObjectStore({
     ...objectStore,
     retention,

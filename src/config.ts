@@ -10,8 +10,9 @@ export interface Config {
   host: string
   /** Without a slash at the end; undefined until the port is known, where it was not set. */
   publicUrl: string | undefined
-  eventStore: { kind: 'lmdb'; folder: string }
-  viewStore: { kind: 'lmdb'; folder: string }
+  roles: ReadonlySet<Role>
+  eventStore: { kind: 'lmdb'; folder: string } | { kind: 'eventstoredb'; url: string }
+  viewStore: { kind: 'lmdb'; folder: string } | { kind: 'redis'; url: string; keySpace: string }
   objectStore: { kind: 'disk'; folder: string } | ({ kind: 's3' } & S3Config)
   /** What the addresses of files begin with, without a slash at the end, where it is not the service's own. */
   cdnUrl: string | undefined
@@ -26,6 +27,9 @@ export interface Config {
   welcomeMicros: number
   logLevel: Environment['LOG_LEVEL']
 }
+
+/** What a process does. Any number of each may run on the same stores. */
+export type Role = 'api' | 'projector' | 'reactors'
 
 export interface S3Config extends S3Server {
   /** How clients reach the server, where it is not by the same address. */
@@ -61,12 +65,9 @@ export const readConfig = (variables: Record<string, string | undefined>): Confi
 }
 
 /** One that cannot be used may still be one. */
-const isSecret = (name: string) => name.endsWith('_SECRET') || name === 'OBJECT_STORE_URL'
+const isSecret = (name: string) => name.endsWith('_SECRET') || name.endsWith('_STORE_URL')
 
 const toConfig = (environment: Environment): Config => {
-  const { DATA_DIR } = environment
-  const folder = (url: string | undefined, name: string) =>
-    url ? url.slice(url.indexOf(':') + 1) : join(DATA_DIR, name)
   const uploadGrantMs = Math.round(environment.UPLOAD_GRANT_MINUTES * 60_000)
   const retention = {
     uploadsMs: Math.round(environment.UPLOAD_RETENTION_DAYS * DAY_MS),
@@ -78,15 +79,16 @@ const toConfig = (environment: Environment): Config => {
     port: environment.PORT,
     host: environment.HOST,
     publicUrl: environment.PUBLIC_URL,
-    eventStore: { kind: 'lmdb', folder: folder(environment.EVENT_STORE_URL, 'log') },
-    viewStore: { kind: 'lmdb', folder: folder(environment.VIEW_STORE_URL, 'views') },
+    roles: new Set(environment.ROLES.split(',') as Role[]),
+    eventStore: readEventStore(environment),
+    viewStore: readViewStore(environment),
     objectStore: readObjectStore(environment),
     cdnUrl: environment.CDN_URL,
     uploadGrantMs,
     retention,
     masterSecret:
       environment.MASTER_SECRET === undefined
-        ? { kind: 'file', path: join(DATA_DIR, 'master-secret') }
+        ? { kind: 'file', path: join(environment.DATA_DIR, 'master-secret') }
         : { kind: 'given', secret: environment.MASTER_SECRET },
     allowPrivateWebhooks: environment.ALLOW_PRIVATE_WEBHOOKS,
     keyPrefix: environment.KEY_PREFIX,
@@ -97,6 +99,23 @@ const toConfig = (environment: Environment): Config => {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000
+
+const readEventStore = ({ DATA_DIR, EVENT_STORE_URL: url, MASTER_SECRET }: Environment): Config['eventStore'] => {
+  if (!url?.startsWith('esdb')) return { kind: 'lmdb', folder: folderOf(url, DATA_DIR, 'log') }
+  // Processes on several machines share no file that could keep one.
+  if (MASTER_SECRET === undefined)
+    throw new ConfigError(`MASTER_SECRET must be set, the same for every process. ${describe('MASTER_SECRET')}.`)
+  return { kind: 'eventstoredb', url }
+}
+
+const readViewStore = ({ DATA_DIR, VIEW_STORE_URL: url, VIEW_KEY_SPACE }: Environment): Config['viewStore'] =>
+  url?.startsWith('redis')
+    ? { kind: 'redis', url, keySpace: VIEW_KEY_SPACE }
+    : { kind: 'lmdb', folder: folderOf(url, DATA_DIR, 'views') }
+
+/** The folder that an address such as `lmdb:./data/log` names. */
+const folderOf = (url: string | undefined, dataDir: string, name: string) =>
+  url ? url.slice(url.indexOf(':') + 1) : join(dataDir, name)
 
 const readObjectStore = (environment: Environment): Config['objectStore'] => {
   const { DATA_DIR, OBJECT_STORE_URL: url, OBJECT_STORE_PUBLIC_URL: publicUrl } = environment
@@ -110,7 +129,7 @@ const readObjectStore = (environment: Environment): Config['objectStore'] => {
     throw new ConfigError(
       `OBJECT_STORE_PUBLIC_URL needs an S3 server in OBJECT_STORE_URL. ${describe('OBJECT_STORE_PUBLIC_URL')}.`,
     )
-  return { kind: 'disk', folder: url ? url.slice(url.indexOf(':') + 1) : join(DATA_DIR, 'objects') }
+  return { kind: 'disk', folder: folderOf(url, DATA_DIR, 'objects') }
 }
 
 const millionths = (name: string, decimal: number): number => {

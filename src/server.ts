@@ -27,7 +27,7 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
       'a family that ships is left out, since one of yours has its name; see "tollgate catalog diff"',
     ),
   )
-  await core.projector.passed(published, CATCH_UP_MS)
+  await core.progress.passed(published, CATCH_UP_MS)
   // Only now is there somebody to answer. The port, and with it the address, is known when it is listened on.
   const server = createServer(service.app.callback())
   await listen(server, host, port)
@@ -43,6 +43,7 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
       const late = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS)
       await closed
       clearTimeout(late)
+      await service.close()
     },
   }
 }

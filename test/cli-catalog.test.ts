@@ -32,7 +32,7 @@ const start = async (t: Test, provider: Provider = instantProvider) => {
 const catalogEvents = ({ core }: Service) => collect(core.log.readStream(CATALOG_STREAM, 0))
 
 /** The service notices what another process has appended within a quarter of a second, and this waits for it. */
-const noticed = async ({ core }: Service) => core.projector.passed(await core.log.head(), 10_000)
+const noticed = async ({ core }: Service) => core.progress.passed(await core.log.head(), 10_000)
 
 const run = (customer: Client, model: string, input = {}) =>
   customer.run({ model, input: { prompt: 'hello', ...input } }, { Prefer: 'wait=1' })

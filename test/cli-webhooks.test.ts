@@ -30,7 +30,7 @@ interface Listed {
 const folder = await temporaryFolder(t)
 const environment = { ALLOW_PRIVATE_WEBHOOKS: 'true' }
 const service = await startService(t, { folder, environment, providers: { sandbox: provider } })
-const { log, projector } = service.core
+const { log, progress } = service.core
 const operator = operatorOf(folder)
 
 const ask = async (customer: Customer, receiver: Receiver, request: object = picture): Promise<RunId> => {
@@ -52,7 +52,7 @@ const withHistory = async (t: Test) => {
   await until(1, delivered)
   const waiting = await ask(customer, receiver, film)
   await customer.run(picture)
-  await projector.passed(await log.head(), 5000)
+  await progress.passed(await log.head(), 5000)
   return { customer, receiver, abandoned, pending, delivered, waiting }
 }
 
@@ -114,7 +114,7 @@ t.test('webhooks redeliver: the receiver is told again at once, where it was or 
     { type: 'WebhookDelivered', data: { attempt: 1 } },
   ])
   await untilRecorded(log, 3, accountId, delivered)
-  await projector.passed(await log.head(), 5000)
+  await progress.passed(await log.head(), 5000)
   const listed = await operator.json(t, 'webhooks', 'list', accountId, '--status', 'delivered')
   t.match(listed, [{ run_id: delivered }, { run_id: abandoned, url: elsewhere.url, attempts: 1 }])
 })

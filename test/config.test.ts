@@ -113,3 +113,22 @@ t.test('an upload lives as long as its address at the least', async t => {
 t.test('another address of an S3 server is refused where there is none', async t => {
   t.throws(() => readConfig({ OBJECT_STORE_PUBLIC_URL: 'https://files.example.com' }), ConfigError)
 })
+
+t.test('a store that is not known is refused, and its secret told to nobody', async t => {
+  for (const name of ['EVENT_STORE_URL', 'VIEW_STORE_URL', 'OBJECT_STORE_URL']) {
+    const { message } = t.throws(() => readConfig({ [name]: 'ftp://key:hush@host' }), ConfigError) as unknown as Error
+    t.match(message, name)
+    t.notMatch(message, /hush/)
+  }
+})
+
+t.test('processes of several machines share stores and the secret, and each has its roles', async t => {
+  const urls = { EVENT_STORE_URL: 'esdb://localhost:2113', VIEW_STORE_URL: 'rediss://user:hush@localhost/1' }
+  t.throws(() => readConfig(urls), { message: /^MASTER_SECRET must be set/ })
+  const { eventStore, viewStore, roles } = readConfig({ ...urls, MASTER_SECRET: 'a'.repeat(32), ROLES: 'api,reactors' })
+  t.same(eventStore, { kind: 'eventstoredb', url: urls.EVENT_STORE_URL })
+  t.same(viewStore, { kind: 'redis', url: urls.VIEW_STORE_URL, keySpace: 'tollgate' })
+  t.same([...roles], ['api', 'reactors'])
+  t.same([...readConfig({}).roles], ['api', 'projector', 'reactors'])
+  t.throws(() => readConfig({ ROLES: 'api,reader' }), ConfigError)
+})

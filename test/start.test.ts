@@ -40,8 +40,6 @@ t.test('a variable that cannot be used is named, with what it should be', async 
     ['PORT', '80.5'],
     ['PUBLIC_URL', 'example.com'],
     ['PUBLIC_URL', 'https://example.com/'],
-    ['EVENT_STORE_URL', 'redis://localhost'],
-    ['VIEW_STORE_URL', './views'],
     ['KEY_PREFIX', 'Tg_'],
     ['USD_PER_CREDIT', '0'],
     ['USD_PER_CREDIT', 'cheap'],

@@ -12,7 +12,7 @@ export const withCore = async <Result>(work: (core: Core) => Promise<Result>): P
   const core = await openCore(readConfig(process.env), { logger: commandLineLogger() })
   try {
     const result = await work(core)
-    await core.projector.passed(await core.log.head(), CATCH_UP_MS)
+    await core.progress.passed(await core.log.head(), CATCH_UP_MS)
     return result
   } finally {
     await core.close()

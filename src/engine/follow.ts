@@ -10,11 +10,16 @@ const MAX_BACK_OFF_MS = 5000
 /** A follower that stands still for so long while the log goes on is taken to have lost its subscription. */
 const WATCHDOG_MS = 5000
 
+/** How often a follower confirms that what it took is still there. */
+const CONFIRM_MS = 1000
+
 export interface Follower {
   /** Where to go on; asked again after each drop. */
   from(): Promise<Position>
   /** Takes a page of events, in order. The next page is read only when this one is taken. */
   take(events: Recorded[]): Promise<void>
+  /** Throws when what was taken is no longer where it was put. */
+  confirm?(): Promise<void>
   /** Told of each drop, and whether to come back at once. */
   onDrop(error: unknown): 'at once' | 'later'
 }
@@ -28,6 +33,7 @@ export const follow = (log: EventLog, follower: Follower): Observable<Position> 
       return merge(
         pages,
         watchdog(log, () => reached),
+        confirmations(follower),
       )
     }),
     retry({
@@ -69,3 +75,9 @@ const watchdog = (log: EventLog, reached: () => Position): Observable<never> => 
     ignoreElements(),
   )
 }
+
+const confirmations = (follower: Follower): Observable<never> =>
+  interval(CONFIRM_MS).pipe(
+    concatMap(async () => follower.confirm?.()),
+    ignoreElements(),
+  )

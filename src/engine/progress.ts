@@ -8,10 +8,16 @@ import type { RowChange } from '../ports/view-store.ts'
 export abstract class Progress {
   readonly #changes = new Subject<RowChange[]>()
   #position: Position = BEFORE_FIRST
+  #highest: Position = BEFORE_FIRST
   #waiters: { position: Position; resolve: () => void }[] = []
 
   get position(): Position {
     return this.#position
+  }
+
+  /** The views once reached further than they do now: they were emptied, and are being built anew. */
+  get isBuildingAnew(): boolean {
+    return this.#position < this.#highest
   }
 
   /** The rows that were written, commit by commit; an empty list when another process wrote them. */
@@ -52,6 +58,7 @@ export abstract class Progress {
 
   protected advance(position: Position, rows: RowChange[]) {
     this.#position = position
+    this.#highest = Math.max(this.#highest, position)
     this.#changes.next(rows)
     if (!this.isAwaited) return
     const due = this.#waiters.filter(waiter => waiter.position <= position)

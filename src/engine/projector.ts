@@ -53,6 +53,7 @@ export class Projector extends Progress {
         this.#taking = this.#take(events, head)
         return this.#taking.then(() => this.#gather(events.length))
       },
+      confirm: () => this.#confirm(),
       onDrop: error => this.#onDrop(error),
     }).subscribe()
     await Promise.race([this.whenPassed(head), damage])
@@ -95,6 +96,12 @@ export class Projector extends Progress {
     this.#checkpoint = await this.#store.checkpoint()
     this.advance(this.#checkpoint?.position ?? BEFORE_FIRST, [])
     return this.position
+  }
+
+  /** Somebody may empty the views while the log stands still. */
+  async #confirm() {
+    const position = (await this.#store.checkpoint())?.position ?? BEFORE_FIRST
+    if (position < this.position) throw new CheckpointMoved('the views were emptied')
   }
 
   #onDrop(error: unknown): 'at once' | 'later' {

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { AccountId } from '../../schemas/primitives.ts'
 import type { Position } from '../../schemas/recorded.ts'
 import type { ViewName, Views } from '../../schemas/views.ts'
+import { Unavailable } from '../ports/faults.ts'
 import type { Entry, Range, RowChange, ViewStore } from '../ports/view-store.ts'
 import type { Accounts } from './accounts.ts'
 import type { Progress } from './progress.ts'
@@ -42,13 +43,20 @@ export class Reads {
   }
 
   get<Name extends ViewName>(view: Name, key: string): Views[Name] | undefined | Promise<Views[Name] | undefined> {
+    this.#expectWhole()
     if (!kept.has(view)) return this.#store.get(view, key)
     const recent = this.#recent.get(`${view}/${key}`) as Views[Name] | undefined
     return recent ?? this.#load(view, key)
   }
 
   list<Name extends ViewName>(view: Name, index: string, range: Range): Promise<Entry<Views[Name]>[]> {
+    this.#expectWhole()
     return this.#store.list(view, index, range)
+  }
+
+  /** What is missing from views that are being built anew is not missing, and what is there may be old. */
+  #expectWhole() {
+    if (this.#progress.isBuildingAnew) throw new Unavailable('the views are being built anew')
   }
 
   async #load<Name extends ViewName>(view: Name, key: string): Promise<Views[Name] | undefined> {

@@ -81,6 +81,7 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
       try {
         return await this.#log.append(stream, events, expectedRevision)
       } catch (error) {
+        if (error instanceof Damaged) throw error
         const isFault = error instanceof RevisionConflict || error instanceof Unavailable
         if (isFault && attempt === 1) throw error
         const appended = isFault ? await this.#findAppended(stream, events, expectedRevision) : undefined

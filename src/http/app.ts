@@ -1,6 +1,7 @@
 import Router from '@koa/router'
 import Koa from 'koa'
 import type { AccountId } from '../../schemas/primitives.ts'
+import type { Accounts } from '../engine/accounts.ts'
 import type { Catalog } from '../engine/catalog.ts'
 import type { Presenter } from '../engine/present.ts'
 import type { Quotes } from '../engine/quotes.ts'
@@ -13,6 +14,7 @@ import type { RequestState } from './context.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { errors } from './middleware/errors.ts'
 import { log } from './middleware/log.ts'
+import { position } from './middleware/position.ts'
 import { requestId } from './middleware/request-id.ts'
 import { balanceRoutes } from './routes/balance.ts'
 import { cdnRoutes } from './routes/cdn.ts'
@@ -24,9 +26,12 @@ import { uploadRoutes } from './routes/uploads.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 
 export interface AppParts {
+  /** Whether requests are answered here; a process without that role says only that it lives. */
+  isApi: boolean
   runs: Runs
   quotes: Quotes
   reads: Reads
+  accounts: Accounts
   catalog: Catalog
   objects: ObjectStore
   uploads: Uploads
@@ -38,9 +43,11 @@ export interface AppParts {
 
 /** The HTTP service. What stands behind `keyed` needs an API key; the rest is open. */
 export const createApp = ({
+  isApi,
   runs,
   quotes,
   reads,
+  accounts,
   catalog,
   objects,
   uploads,
@@ -52,18 +59,21 @@ export const createApp = ({
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   const keyed = authenticate(reads)
   healthRoutes(router, checks)
-  cdnRoutes(router, objects)
-  balanceRoutes(router, keyed, reads)
-  modelRoutes(router, keyed, catalog, reads, present)
-  runRoutes(router, keyed, runs, quotes, reads, present)
-  runEventRoutes(router, keyed, runs, present)
-  uploadRoutes(router, keyed, uploads, reads, present)
-  webhookRoutes(router, keyed, webhookSecretOf)
+  if (isApi) {
+    cdnRoutes(router, objects)
+    balanceRoutes(router, keyed, reads)
+    modelRoutes(router, keyed, catalog, reads, present)
+    runRoutes(router, keyed, runs, quotes, reads, present)
+    runEventRoutes(router, keyed, runs, present)
+    uploadRoutes(router, keyed, uploads, reads, present)
+    webhookRoutes(router, keyed, webhookSecretOf)
+  }
 
   const app = new Koa<RequestState>()
   app.use(requestId)
   app.use(log(logger))
   app.use(errors(logger))
+  app.use(position(reads, accounts))
   app.use(router.routes())
   app.use(router.allowedMethods())
   // What comes here is a connection that broke while it was being answered.

@@ -121,7 +121,7 @@ t.test('a file that came but could not be recorded is found later', async t => {
   await t.rejects(send(uploads, place.asker), Unavailable)
   const [granted] = await uploadEvents(place.core.log, place.asker)
   t.equal(granted?.type, 'UploadGranted')
-  await place.core.projector.passed(await place.core.log.head(), 5000)
+  await place.core.progress.passed(await place.core.log.head(), 5000)
   const row = granted && (await place.uploads.find(place.asker, granted.data.uploadId))
   t.match(row, { status: 'stored', sizeBytes: png.length })
 })

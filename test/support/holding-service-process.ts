@@ -43,6 +43,6 @@ const log: EventLog = {
     ),
 }
 const accounts = new Accounts(log, accountSnapshots(core.views), core.clock)
-const reads = new Reads(core.views, core.projector, accounts)
+const reads = new Reads(core.views, core.progress, accounts)
 const server = await startServer({ ...core, log, accounts, reads })
 core.logger.info({ url: server.url }, 'listening')

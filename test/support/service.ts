@@ -66,7 +66,7 @@ export const openAccount = async (
   const accountId = await register(core, { email, tester, welcomeMicros: toMicros(credits) }, cause)
   const key = await createApiKey(core.accounts, core.config.keyPrefix, { accountId, name: 'test', cause })
   // The service looks keys up in the views, which follow the log.
-  await core.projector.passed(await core.log.head(), 5000)
+  await core.progress.passed(await core.log.head(), 5000)
   return Object.assign(new Client(url, key.apiKey), { accountId, ...key })
 }
 

@@ -50,8 +50,8 @@ export const openUploads = async (
   const work = async (holds: () => boolean | Promise<boolean>, others: Partial<ObjectsParts> = {}) => {
     const parts = { ...core, objects, settlement, ...others }
     const reactor = new ObjectsReactor(parts)
-    await core.projector.passed(await core.log.head(), 5000)
-    reactor.start(core.projector.changes)
+    await core.progress.passed(await core.log.head(), 5000)
+    reactor.start(core.progress.changes)
     while (!(await holds())) await new Promise(setImmediate)
     await reactor.stop()
   }

@@ -24,11 +24,11 @@ export const vendorFamily = (id = 'vendor', differences: Partial<Endpoint> = {})
 }
 
 /** Puts families on offer, and resolves when clients can see them. */
-export const offer = async ({ log, clock, projector }: Core, ...families: Family[]) => {
+export const offer = async ({ log, clock, progress }: Core, ...families: Family[]) => {
   const editor = new CatalogEditor(log, clock)
   const commands = putByHand(await editor.state(), families)
   const { position } = await editor.apply(commands, { actor: { kind: 'operator' } })
-  await projector.passed(position, 5000)
+  await progress.passed(position, 5000)
 }
 
 /** A request for a job that the vendor does as it is told. */

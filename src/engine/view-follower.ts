@@ -1,0 +1,65 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { BEFORE_FIRST, type EventLog } from '../ports/event-log.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { ViewStore } from '../ports/view-store.ts'
+import { Progress } from './progress.ts'
+
+/** How often a process without a projector looks how far the views are: while nobody waits for them, and while somebody does. */
+const LOOK_EVERY_MS = 100
+const HURRY_EVERY_MS = 5
+
+/** How often it looks while the views do not answer. */
+const LOOK_AGAIN_MS = 1_000
+
+/** Watches the views that the projectors of other processes keep. */
+export class ViewFollower extends Progress {
+  readonly #log: EventLog
+  readonly #store: ViewStore
+  readonly #logger: Logger
+  #looking: Promise<void> | undefined
+  #stop = new AbortController()
+  #hurried = new AbortController()
+
+  constructor(log: EventLog, store: ViewStore, logger: Logger) {
+    super()
+    this.#log = log
+    this.#store = store
+    this.#logger = logger
+  }
+
+  async start(): Promise<void> {
+    const head = await this.#log.head()
+    this.#looking = this.#look()
+    await this.whenPassed(head)
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    this.#hurried.abort()
+    await this.#looking
+  }
+
+  protected hurry() {
+    this.#hurried.abort()
+  }
+
+  async #look() {
+    while (!this.#stop.signal.aborted) {
+      const position = await this.#position()
+      if (position !== undefined && position !== this.position) this.advance(position, [])
+      this.#hurried = new AbortController()
+      const pauseMs = position === undefined ? LOOK_AGAIN_MS : this.isAwaited ? HURRY_EVERY_MS : LOOK_EVERY_MS
+      await delay(pauseMs, undefined, { signal: this.#hurried.signal }).catch(() => undefined)
+    }
+  }
+
+  /** Undefined when the views do not answer. */
+  async #position() {
+    try {
+      return (await this.#store.checkpoint())?.position ?? BEFORE_FIRST
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'the views do not say how far they are')
+      return undefined
+    }
+  }
+}
