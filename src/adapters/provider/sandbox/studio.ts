@@ -17,7 +17,8 @@ export interface Studio {
 
 /** Makes media on threads of their own, for a large picture would hold up the event loop for seconds. */
 export function createStudio({ threads = defaultThreads() }: { threads?: number } = {}): Studio {
-  const gate = new Gate(Math.max(1, threads - 1))
+  const slowGate = new Gate(Math.max(1, threads - 1))
+  const sourceGate = new Gate(threads * SOURCES_PER_THREAD)
   let crew: Crew | undefined
   let closed = false
 
@@ -41,7 +42,8 @@ export function createStudio({ threads = defaultThreads() }: { threads?: number 
   return {
     make(work, signal, loadSource) {
       const begin = () => run(work, signal, loadSource)
-      return slow.has(work.craft) ? gate.pass(begin, signal) : begin()
+      if (slow.has(work.craft)) return slowGate.pass(begin, signal)
+      return loadSource ? sourceGate.pass(begin, signal) : begin()
     },
 
     async close() {
@@ -82,6 +84,10 @@ const defaultThreads = () => Math.max(2, availableParallelism())
 
 /** What may take minutes leaves one thread to what somebody waits for. */
 const slow: ReadonlySet<Craft> = new Set(['film', 'music'])
+
+// More than one, so that a source that comes slowly does not leave the thread without work; few, since each source is
+// held in memory from when it is loaded until its picture is done.
+const SOURCES_PER_THREAD = 4
 
 // The worker has the extension of this very file: `.ts` when run from source, and `.js` once compiled.
 const workerFile = fileURLToPath(new URL(`./studio-worker${extname(import.meta.url)}`, import.meta.url))

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { pictureSize } from '../../../../src/adapters/provider/sandbox/picture/picture-size.ts'
 import { createStudio } from '../../../../src/adapters/provider/sandbox/studio.ts'
-import type { Work } from '../../../../src/adapters/provider/sandbox/work.ts'
+import { isUnusable, type Work } from '../../../../src/adapters/provider/sandbox/work.ts'
 import { formatOf, openStudio, type Picture, paintIn, small, toPaint } from './support.ts'
 
 const { paint } = openStudio(t.teardown)
@@ -57,6 +57,31 @@ t.test('a picture does not wait for films', async t => {
     (await films).every(film => film.status === 'rejected'),
     'and closing ends the films',
   )
+})
+
+t.test('a source is loaded only when its turn is near, and does not wait for films', async t => {
+  const pair = createStudio({ threads: 2 })
+  t.teardown(() => pair.close())
+  const progress = new Float32Array(new SharedArrayBuffer(4))
+  const films = Promise.allSettled([1, 2].map(seed => pair.make({ ...longFilm, seed, progress })))
+  while (progress[0] === 0) await delay(10)
+  let held = 0
+  let most = 0
+  const repaint = async () => {
+    const load = async () => {
+      most = Math.max(most, ++held)
+      return Buffer.from('no picture, which is soon found')
+    }
+    const result = await pair.make({ ...toPaint(small), craft: 'repaint' }, undefined, load)
+    held--
+    return isUnusable(result)
+  }
+  const repaints = Promise.all(Array.from({ length: 50 }, repaint))
+  t.not(await Promise.race([repaints, films.then(() => 'the films')]), 'the films')
+  t.notOk((await repaints).includes(false))
+  t.ok(most < 20, `${most} of 50 were held at once`)
+  await pair.close()
+  await films
 })
 
 t.test('a film that is given up frees its thread', async t => {

@@ -1,0 +1,144 @@
+import type { PictureSize } from './picture-size.ts'
+
+/**
+ * The sizes that an AVIF file states, of itself and of its parts, and those that the parts have, which is what the
+ * decoder makes room for. How a picture is clipped is left out: the decoder does that after all else. Throws when the
+ * file is broken.
+ */
+export function avifSizes(file: Buffer): PictureSize[] {
+  const meta = boxesIn(contentOf(only('meta', boxesIn(file))))
+  const properties = boxesIn(only('ipco', boxesIn(only('iprp', meta).body)).body)
+  const stated = properties.filter(({ kind }) => kind === 'ispe').map(({ body }) => sizeAt(body, 4))
+  if (stated.length === 0) throw new Error('No size is stated.')
+  const inside = meta.find(({ kind }) => kind === 'idat')?.body ?? Buffer.alloc(0)
+  return [...stated, ...itemsIn(only('iloc', meta).body, file, inside).flatMap(sizesOfItem)]
+}
+
+interface Box {
+  kind: string
+  body: Buffer
+}
+
+function boxesIn(bytes: Buffer): Box[] {
+  const boxes: Box[] = []
+  for (let at = 0; at + 8 <= bytes.length; ) {
+    const short = bytes.readUInt32BE(at)
+    const isLong = short === 1
+    const length = isLong ? Number(bytes.readBigUInt64BE(at + 8)) : short || bytes.length - at
+    const start = at + (isLong ? 16 : 8)
+    if (at + length < start) throw new Error('A box ends before it begins.')
+    boxes.push({ kind: bytes.toString('latin1', at + 4, at + 8), body: bytes.subarray(start, at + length) })
+    at += length
+  }
+  return boxes
+}
+
+/** With two of a kind, the decoder might read the other. */
+function only(kind: string, boxes: readonly Box[]): Box {
+  const [box, ...others] = boxes.filter(box => box.kind === kind)
+  if (box === undefined || others.length > 0) throw new Error(`There is not one ${kind}.`)
+  return box
+}
+
+/** Some boxes begin with a version and flags. */
+const contentOf = ({ body }: Box) => body.subarray(4)
+
+const sizeAt = (bytes: Buffer, at: number): PictureSize => ({
+  width: bytes.readUInt32BE(at),
+  height: bytes.readUInt32BE(at + 4),
+})
+
+/** The bytes of every part of the file, of which each may be in several pieces. */
+function itemsIn(iloc: Buffer, file: Buffer, inside: Buffer): Buffer[] {
+  let at = 4
+  const next = (length: number) => {
+    const value = length === 8 ? Number(iloc.readBigUInt64BE(at)) : length === 0 ? 0 : iloc.readUIntBE(at, length)
+    at += length
+    return value
+  }
+  const version = iloc.readUInt8(0)
+  const [offsets, lengths] = halves(next(1))
+  const [bases, indices] = halves(next(1))
+  const count = next(version < 2 ? 2 : 4)
+  const items: Buffer[] = []
+  let left = 2 * file.length
+  for (let index = 0; index < count; index++) {
+    next(version < 2 ? 2 : 4)
+    const from = version > 0 && (next(2) & 0x0f) === 1 ? inside : file
+    next(2)
+    const base = next(bases)
+    const pieces = Array.from({ length: next(2) }, () => {
+      if (version > 0) next(indices)
+      const start = base + next(offsets)
+      const piece = from.subarray(start, start + (next(lengths) || from.length))
+      if (piece.length === 0) throw new Error('A part is empty.')
+      return piece
+    })
+    // Parts that lie over each other could make a small file take for ever.
+    left -= pieces.reduce((sum, piece) => sum + piece.length, 0)
+    if (left < 0) throw new Error('The parts are larger than the file.')
+    items.push(Buffer.concat(pieces))
+  }
+  return items
+}
+
+const halves = (byte: number) => [byte >> 4, byte & 0x0f] as const
+
+const sizesOfItem = (item: Buffer): PictureSize[] =>
+  isGrid(item) ? [gridSize(item)] : sequenceHeadersIn(item).map(sizeOfSequence)
+
+/** A picture put together of others consists of nothing but these few bytes, of which the first is a version. */
+const isGrid = (item: Buffer) => item[0] === 0 && (item.length === 8 || item.length === 12)
+
+const gridSize = (item: Buffer): PictureSize =>
+  item.length === 12 ? sizeAt(item, 4) : { width: item.readUInt16BE(4), height: item.readUInt16BE(6) }
+
+/** Finds the headers among the units that AV1 consists of. Other parts, such as EXIF, begin with what is none. */
+function sequenceHeadersIn(item: Buffer): Buffer[] {
+  const headers: Buffer[] = []
+  for (let at = 0; at < item.length; ) {
+    const unit = item.readUInt8(at++)
+    if (unit & HAS_EXTENSION) at++
+    let length = item.length - at
+    if (unit & HAS_LENGTH) {
+      length = 0
+      for (let shift = 0, more = true; more; shift += 7) {
+        const byte = item.readUInt8(at++)
+        length += (byte & 0x7f) * 2 ** shift
+        more = byte > 0x7f && shift < 49
+      }
+    }
+    if (((unit >> 3) & 0x0f) === SEQUENCE_HEADER) headers.push(item.subarray(at, at + length))
+    at += length
+  }
+  return headers
+}
+
+/** Section 5.5.1 of the AV1 specification. No frame is larger than what stands here. */
+function sizeOfSequence(header: Buffer): PictureSize {
+  let at = 0
+  const next = (bits: number) => {
+    let value = 0
+    for (; bits > 0; bits--, at++) value = value * 2 + ((header.readUInt8(at >> 3) >> (7 - (at & 7))) & 1)
+    return value
+  }
+  next(4)
+  const isReduced = next(1) === 1
+  if (isReduced) next(5)
+  else {
+    if (next(1) === 1) throw new Error('Only a film has timing.')
+    const hasDelay = next(1) === 1
+    for (let points = next(5) + 1; points > 0; points--) {
+      next(12)
+      if (next(5) > 7) next(1)
+      if (hasDelay && next(1) === 1) next(4)
+    }
+  }
+  const widthBits = next(4) + 1
+  const heightBits = next(4) + 1
+  return { width: next(widthBits) + 1, height: next(heightBits) + 1 }
+}
+
+const HAS_EXTENSION = 0x04
+const HAS_LENGTH = 0x02
+const SEQUENCE_HEADER = 1
