@@ -12,7 +12,7 @@ import { startServer } from '../../src/server.ts'
 import { auditFolder } from '../support/ledger.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { filePart, formOf, formType, upload } from '../support/multipart.ts'
-import { picture } from '../support/sample-files.ts'
+import { picture, pngWith } from '../support/sample-files.ts'
 import { type Customer, openAccounts, openFolder } from '../support/service.ts'
 import { ScriptProcess } from '../support/service-process.ts'
 import { fates, PNG_REQUEST } from '../support/uploads.ts'
@@ -117,7 +117,7 @@ const sacrifice = async (victim: Victim): Promise<string[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-upload-crash-'))
   try {
     const [customer] = await openAccounts(folder, {})
-    const place = { customer, folder, file: Buffer.concat([await picture('png'), randomBytes(300_000)]) }
+    const place = { customer, folder, file: pngWith(await picture('png'), 'teSt', randomBytes(300_000)) }
     await kill(victim, place)
     await age(join(folder, 'objects', 'arriving'))
     const faults = await findFaults(victim, place)
