@@ -1,25 +1,24 @@
 import t, { type Test } from 'tap'
-import { picture, sandbox } from '../support/client.ts'
+import type { Balance } from '../../schemas/api/balance.ts'
+import { type Client, picture, sandbox } from '../support/client.ts'
 import { openAccounts } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 t.setTimeout(180_000)
 
-/** Processes on the same stores, one for each list of roles. */
+/** Processes on the same stores, one for each list of roles, as a client of each sees them. */
 const start = async (t: Test, ...roles: string[]) => {
   const folder = await temporaryFolder(t)
   const [customer] = await openAccounts(folder, { credits: 1000, tester: true })
   // A process without a projector waits for the views of another, so they all start together.
   const processes = await Promise.all(roles.map(each => startServiceProcess(t, folder, { ROLES: each })))
-  const urls = processes.map(({ url }) => url)
-  const clients = urls.map(url => customer.at(url))
-  return { customer, urls, clients: clients as [typeof customer, ...(typeof customer)[]] }
+  const clients = processes.map(({ url }) => customer.at(url))
+  return clients as [Client, Client, Client]
 }
 
 t.test('a process that only answers hears of what others do', async t => {
-  const { clients } = await start(t, 'api', 'projector', 'reactors')
-  const [client] = clients
+  const [client] = await start(t, 'api', 'projector', 'reactors')
   const done = await client.run(picture)
   t.match(done, { status: 200, body: { status: 'completed', credits_charged: 10 } })
   t.equal(await client.balance(), 990, 'and its reads show what it wrote')
@@ -31,26 +30,23 @@ t.test('a process that only answers hears of what others do', async t => {
 })
 
 t.test('a process without the role to answer says only that it lives', async t => {
-  const { clients } = await start(t, 'projector', 'reactors', 'api')
-  for (const client of clients.slice(0, 2)) {
+  const [projector, reactors, api] = await start(t, 'projector', 'reactors', 'api')
+  for (const client of [projector, reactors]) {
     t.equal((await client.send('/healthz')).status, 200)
     t.equal((await client.send('/readyz')).status, 200)
     t.equal((await client.send('/v1/balance')).status, 404)
   }
-  t.equal((await clients[2]?.send('/v1/balance'))?.status, 200)
+  t.equal((await api.send('/v1/balance')).status, 200)
 })
 
 t.test('what was written through one process is seen through another by its position', async t => {
-  const { clients } = await start(t, 'api,projector,reactors', 'api')
-  const [one, other] = clients
+  const [one, other] = await start(t, 'api,projector,reactors', 'api')
   for (let spent = 1; spent <= 20; spent++) {
     const { headers } = await one.run(sandbox())
     const position = String(headers.get('Tollgate-Position'))
     t.match(position, /^\d+$/)
-    const { body } = (await other?.send<{ credits_balance: number }>('/v1/balance', {
-      headers: { 'Tollgate-Position': position },
-    })) as { body: { credits_balance: number } }
-    t.equal(body.credits_balance, 1000 - spent)
+    const seen = await other.send<Balance>('/v1/balance', { headers: { 'Tollgate-Position': position } })
+    t.equal(seen.body.credits_balance, 1000 - spent)
   }
   t.equal((await one.send('/v1/balance')).headers.get('Tollgate-Position'), null, 'a read has written nothing')
   for (const given of ['soon', '1.5', '99999999999999999999'])
