@@ -18,3 +18,6 @@ export class ApiError extends Error {
     return errorStatus[this.code]
   }
 }
+
+/** A key that was good when the request came, and is no more. */
+export const keyRevoked = () => new ApiError('invalid_api_key', 'This API key was revoked.')

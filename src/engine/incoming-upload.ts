@@ -13,10 +13,16 @@ import type { UploadGrants } from './upload-grants.ts'
 import { faultOf } from './upload-rules.ts'
 import type { UploadSettlement } from './upload-settlement.ts'
 
-/** A file on its way through the service, which nobody sees before it is finished. One of `finish` and `discard` is called once. */
+/**
+ * A file on its way through the service, which nobody sees before it is finished. One of `finish` and `discard` is called
+ * once.
+ */
 export interface IncomingUpload {
   readonly body: Writable
-  /** Takes the file on, when all of it has come, as what it was declared to be, if it was. Rejects with ApiError or Unavailable; then there is no trace of it. */
+  /**
+   * Takes the file on, when all of it has come, as what it was declared to be, if it was. Rejects with ApiError or Unavailable;
+   * then there is no trace of it.
+   */
   finish(asker: Asker, form: UploadForm, declared: string | undefined): Promise<UploadRow>
   discard(): Promise<void>
 }

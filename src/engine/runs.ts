@@ -13,7 +13,7 @@ import type { Refusal } from '../domain/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import { Unavailable } from '../ports/faults.ts'
 import type { Accounts } from './accounts.ts'
-import { ApiError } from './api-error.ts'
+import { ApiError, keyRevoked } from './api-error.ts'
 import { type Asker, causeOf } from './asker.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
 import { newRunId } from './ids.ts'
@@ -256,7 +256,7 @@ const refused = (refusal: Refusal): ApiError => {
       })
     }
     case 'key_not_found':
-      return new ApiError('invalid_api_key', 'This API key was revoked.')
+      return keyRevoked()
     case 'idempotency_mismatch':
       return new ApiError(
         'idempotency_mismatch',

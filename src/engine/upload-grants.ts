@@ -4,13 +4,13 @@ import type { Recorded } from '../../schemas/recorded.ts'
 import type { Refusal } from '../domain/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Accounts } from './accounts.ts'
-import { ApiError } from './api-error.ts'
+import { ApiError, keyRevoked } from './api-error.ts'
 import { type Asker, causeOf } from './asker.ts'
 import { newUploadId } from './ids.ts'
 import { newObjectKey } from './object-keys.ts'
 
 /** What a file may be that comes under a grant, and until when it may come. */
-export interface GrantTerms extends Pick<UploadGranted, 'method' | 'mimeType' | 'maxSizeBytes'> {
+interface GrantTerms extends Pick<UploadGranted, 'method' | 'mimeType' | 'maxSizeBytes'> {
   form: UploadForm
   grantMs: number
 }
@@ -57,7 +57,7 @@ export class UploadGrants {
 const refused = (refusal: Refusal): ApiError => {
   switch (refusal.code) {
     case 'key_not_found':
-      return new ApiError('invalid_api_key', 'This API key was revoked.')
+      return keyRevoked()
     case 'too_many_uploads':
       return new ApiError(
         'rate_limited',

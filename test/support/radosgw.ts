@@ -1,13 +1,11 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { accessSync, constants } from 'node:fs'
-import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { join } from 'node:path'
 import { Client } from 'minio'
-import { freePorts } from './radosgw-ports.ts'
 import { type ClusterPlace, clusterSettings } from './radosgw-settings.ts'
+import { freePorts, isInstalled, killProgram, launchProgram, STEP_MS, untilAnswers } from './server-program.ts'
 
 /** A real S3 server: Ceph's gateway, over a cluster of one that keeps all in memory. */
 export interface S3Server {
@@ -27,9 +25,6 @@ export interface S3Server {
 
 const HOST = '127.0.0.1'
 const REGION = 'us-east-1'
-
-/** Far more than any step takes on a busy machine. */
-const STEP_MS = 20_000
 
 const PROGRAMS = ['monmaptool', 'ceph-mon', 'ceph-osd', 'ceph', 'radosgw', 'radosgw-admin', 'setpriv']
 
@@ -51,21 +46,11 @@ export const startRadosgw = async (): Promise<S3Server> => {
   return tryStart().catch(tryStart)
 }
 
-const isInstalled = (program: string): boolean =>
-  (process.env['PATH'] ?? '').split(delimiter).some(folder => {
-    try {
-      accessSync(join(folder, program), constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
-
 const tryStart = async (): Promise<S3Server> => {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-rgw-'))
   const running: ChildProcess[] = []
   const stop = async () => {
-    await Promise.all(running.map(kill))
+    await Promise.all(running.map(killProgram))
     await rm(folder, { recursive: true, force: true })
   }
   try {
@@ -104,7 +89,11 @@ const start = async (folder: string, running: ChildProcess[], stop: () => Promis
 
   const frontend = `beast endpoint=${HOST}:${port} tcp_nodelay=1`
   const gateway = await launch('radosgw', ['-n', 'client.rgw', '--rgw-frontends', frontend])
-  await answers(gateway, `http://${HOST}:${port}`, join(folder, 'radosgw.log'))
+  await untilAnswers(gateway, join(folder, 'radosgw.log'), async () => {
+    const answer = await fetch(`http://${HOST}:${port}`, { signal: AbortSignal.timeout(1000) }).catch(() => undefined)
+    await answer?.body?.cancel()
+    return answer !== undefined
+  })
 
   const [accessKey, secretKey] = [randomBytes(10).toString('hex'), randomBytes(20).toString('hex')]
   const keys = ['--access-key', accessKey, '--secret-key', secretKey]
@@ -128,34 +117,4 @@ const runProgram = (program: string, args: string[], input = ''): Promise<void> 
       else resolve()
     })
     child.stdin?.end(input)
-  })
-
-/** The kernel kills what is started here when this process ends, in whatever way it does. */
-const launchProgram = async (program: string, args: string[], log: string): Promise<ChildProcess> => {
-  const file = await open(log, 'a')
-  try {
-    return spawn('setpriv', ['--pdeathsig', 'KILL', '--', program, ...args], { stdio: ['ignore', file.fd, file.fd] })
-  } finally {
-    await file.close()
-  }
-}
-
-const answers = async (child: ChildProcess, url: string, log: string) => {
-  const until = Date.now() + STEP_MS
-  while (Date.now() < until && !hasEnded(child)) {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(1000) }).catch(() => undefined)
-    await answer?.body?.cancel()
-    if (answer) return
-    await sleep(20)
-  }
-  throw new Error(`radosgw does not answer: ${(await readFile(log, 'utf8')).slice(-2000)}`)
-}
-
-const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
-
-const kill = (child: ChildProcess) =>
-  new Promise<void>(resolve => {
-    if (hasEnded(child)) return resolve()
-    child.once('exit', () => resolve())
-    child.kill('SIGKILL')
   })

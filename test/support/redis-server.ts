@@ -1,11 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
-import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
+import type { ChildProcess } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { freePorts } from './radosgw-ports.ts'
+import { join } from 'node:path'
+import { freePorts, isInstalled, killProgram, launchProgram, STEP_MS, untilAnswers } from './server-program.ts'
 
 /** A real Redis of its own, in memory unless its settings say otherwise. */
 export interface RedisServer {
@@ -27,9 +25,6 @@ export interface RedisServer {
 
 const HOST = '127.0.0.1'
 
-/** Far more than any step takes on a busy machine. */
-const STEP_MS = 20_000
-
 const PROGRAMS = ['redis-server', 'setpriv']
 const IN_MEMORY = ['--save', '', '--appendonly', 'no']
 
@@ -45,16 +40,6 @@ export const startRedis = async (settings: string[] = []): Promise<RedisServer> 
   return tryStart(settings).catch(() => tryStart(settings))
 }
 
-export const isInstalled = (program: string): boolean =>
-  (process.env['PATH'] ?? '').split(delimiter).some(folder => {
-    try {
-      accessSync(join(folder, program), constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
-
 const tryStart = async (settings: string[]): Promise<RedisServer> => {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-redis-'))
   const [port] = (await freePorts(HOST, 1)) as [number]
@@ -63,11 +48,13 @@ const tryStart = async (settings: string[]): Promise<RedisServer> => {
   let child: ChildProcess | undefined
 
   const kill = async () => {
-    if (child) await end(child)
+    if (child) await killProgram(child)
   }
   const start = async (more: string[] = []) => {
-    child = await launch([...args, ...more], log)
-    await answers(child, port, log)
+    child = await launchProgram('redis-server', [...args, ...more], log)
+    await untilAnswers(child, log, async () =>
+      /^\+PONG|^-NOAUTH|^-LOADING/.test(await ask(port, 'PING').catch(() => '')),
+    )
   }
   const stop = async () => {
     await kill()
@@ -87,27 +74,6 @@ const tryStart = async (settings: string[]): Promise<RedisServer> => {
   }
 }
 
-/** The kernel kills what is started here when this process ends, in whatever way it does. */
-const launch = async (args: string[], log: string): Promise<ChildProcess> => {
-  const file = await open(log, 'a')
-  try {
-    const stdio = ['ignore', file.fd, file.fd] as const
-    return spawn('setpriv', ['--pdeathsig', 'KILL', '--', 'redis-server', ...args], { stdio: [...stdio] })
-  } finally {
-    await file.close()
-  }
-}
-
-const answers = async (child: ChildProcess, port: number, log: string) => {
-  const until = Date.now() + STEP_MS
-  while (Date.now() < until && !hasEnded(child)) {
-    const answer = await ask(port, 'PING').catch(() => '')
-    if (/^\+PONG|^-NOAUTH|^-LOADING/.test(answer)) return
-    await sleep(20)
-  }
-  throw new Error(`redis-server does not answer: ${(await readFile(log, 'utf8')).slice(-2000)}`)
-}
-
 const ask = (port: number, line: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket: Socket = connect(port, HOST, () => socket.write(`${line}\r\n`))
@@ -117,13 +83,4 @@ const ask = (port: number, line: string): Promise<string> =>
       socket.destroy()
     })
     socket.once('close', () => reject(new Error('redis-server closed the connection')))
-  })
-
-const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
-
-const end = (child: ChildProcess) =>
-  new Promise<void>(resolve => {
-    if (hasEnded(child)) return resolve()
-    child.once('exit', () => resolve())
-    child.kill('SIGKILL')
   })

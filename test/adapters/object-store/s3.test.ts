@@ -6,7 +6,7 @@ import { openS3ObjectStore, type S3Options } from '../../../src/adapters/object-
 import { Unavailable } from '../../../src/ports/faults.ts'
 import { objectStoreContract, textOf } from '../../contract/object-store.ts'
 import { needsS3, startRadosgw } from '../../support/radosgw.ts'
-import { freePorts } from '../../support/radosgw-ports.ts'
+import { freePorts } from '../../support/server-program.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const PNG = 'image/png'
