@@ -2,7 +2,6 @@ import t from 'tap'
 import { due } from '../../projections/due.ts'
 import { dueObjects } from '../../projections/due-objects.ts'
 import type { AccountEvent } from '../../schemas/account-events.ts'
-import { accountStream, type Recorded } from '../../schemas/recorded.ts'
 import type { DueRow } from '../../schemas/views.ts'
 import {
   accepted,
@@ -13,6 +12,8 @@ import {
   keptOutput,
   objectKey,
   outputDeleted,
+  RECORDED_AT,
+  recorded,
   refunded,
   runId,
   started,
@@ -23,11 +24,7 @@ import {
   uploadStored,
 } from '../support/account-samples.ts'
 
-const THEN = '2026-01-01T00:03:00.000Z'
 const LATER = '2026-01-08T00:00:00.000Z'
-
-const recorded = (event: AccountEvent, stream = accountStream(accountId())) =>
-  ({ stream, metadata: { at: THEN }, ...event }) as unknown as Recorded
 
 /** What is due after a history, by both projections of the view. */
 const dueAfter = (...history: AccountEvent[]): Record<string, DueRow> => {
@@ -58,7 +55,7 @@ t.test('a file that is there for good is taken away when its time is over', asyn
 })
 
 t.test('a deletion that is asked for is owed at once, or when nobody can send any longer', async t => {
-  const task: DueRow = { task: 'delete-upload', ...upload, dueAt: THEN }
+  const task: DueRow = { task: 'delete-upload', ...upload, dueAt: RECORDED_AT }
   t.same(dueAfter(...sealed, uploadDeletionRequested()), { [uploadId()]: task })
   t.same(dueAfter(uploadGranted(), uploadDeletionRequested()), { [uploadId()]: settle })
   t.same(dueAfter(uploadGranted(), uploadStored(), uploadDeletionRequested()), { [uploadId()]: settle })

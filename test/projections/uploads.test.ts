@@ -1,12 +1,14 @@
 import t from 'tap'
+import { fold } from '../../projections/projection.ts'
 import { uploadKey, uploads } from '../../projections/uploads.ts'
 import type { AccountEvent } from '../../schemas/account-events.ts'
-import { accountStream, type Recorded } from '../../schemas/recorded.ts'
 import type { UploadRow } from '../../schemas/views.ts'
 import {
   accountId,
   digest,
   objectKey,
+  RECORDED_AT,
+  recorded,
   uploadDeleted,
   uploadDeletionRequested,
   uploadGranted,
@@ -14,15 +16,11 @@ import {
   uploadStored,
 } from '../support/account-samples.ts'
 
-const THEN = '2026-01-01T00:03:00.000Z'
-
-const recorded = (event: AccountEvent) =>
-  ({ stream: accountStream(accountId()), metadata: { at: THEN }, ...event }) as unknown as Recorded
-
 const rowAfter = (...history: AccountEvent[]) =>
-  history
-    .map(event => recorded(event))
-    .reduce<UploadRow | undefined>((row, event) => uploads.evolve(row, event, ''), undefined)
+  fold(
+    uploads,
+    history.map(event => recorded(event)),
+  )
 
 const granted: UploadRow = {
   accountId: accountId(),
@@ -34,7 +32,7 @@ const granted: UploadRow = {
   mimeType: 'image/png',
   maxSizeBytes: 1000,
   sealed: false,
-  createdAt: THEN,
+  createdAt: RECORDED_AT,
   expiresAt: '2026-01-01T00:15:00.000Z',
   willDeleteAt: '2026-01-08T00:00:00.000Z',
 }

@@ -9,6 +9,7 @@ import type {
 } from '../../schemas/account-events.ts'
 import type { Receipt } from '../../schemas/catalog.ts'
 import type { AccountId, KeyId, RunId, UploadId } from '../../schemas/primitives.ts'
+import { accountStream, type Recorded } from '../../schemas/recorded.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import type { RememberedRequest } from '../../src/domain/account/state.ts'
 import { toMicros } from '../../src/domain/money.ts'
@@ -113,6 +114,13 @@ interface FileOptions {
   sealed?: boolean
   hash?: string
 }
+
+/** When what a projection is shown has happened. */
+export const RECORDED_AT = '2026-01-01T00:03:00.000Z'
+
+/** An event as a projection sees it, as far as one looks. */
+export const recorded = (event: AccountEvent, stream = accountStream(accountId())) =>
+  ({ stream, metadata: { at: RECORDED_AT }, ...event }) as unknown as Recorded
 
 // Commands. Amounts are credits.
 
