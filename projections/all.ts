@@ -14,7 +14,7 @@ import { webhooks } from './webhooks.ts'
  * Raised whenever a projection gives other rows for the same log than before: the views are then built anew at the
  * next start.
  */
-export const PROJECTIONS_VERSION = 4
+export const PROJECTIONS_VERSION = 5
 
 /** Every projection. Two may make one view, each the rows of its own keys. */
 export const projections: Projection[] = [

@@ -6,7 +6,7 @@ import type { Projection, RecordedOf } from './projection.ts'
  * How long after its start a run is looked after, in case its process is no more. Whoever works on it holds a lease by
  * then, so a lost run is found when this is past and its lease has run out.
  */
-const WATCH_AFTER_MS = 10_000
+export const WATCH_AFTER_MS = 10_000
 
 /** What is owed to the outside world for each run, by queue and by the time at which it is due. */
 export const due: Projection<'due'> = {
@@ -36,7 +36,7 @@ export const due: Projection<'due'> = {
       case 'RunSubmitted':
         return row?.task === 'watch-run' ? { ...row, jobId: event.data.jobId } : row
       case 'RunCancelRequested':
-        return row?.task === 'watch-run' ? { ...row, cancelRequested: true } : row
+        return row?.task === 'watch-run' ? cancel(row, event) : row
       case 'RunCompleted':
       case 'RunFailed':
         return isWork(row) && row.webhookUrl !== undefined ? deliver(row.webhookUrl, event) : undefined
@@ -58,8 +58,14 @@ export function byQueue(row: DueRow, key: string): string {
   return `${row.queue}/${row.dueAt}/${key}`
 }
 
-/** What the names of the queues begin with: one for each provider, one for each host to be told, two for the object store. */
-export const queues = { start: 'start/', watch: 'watch/', deliver: 'deliver/', objects: 'objects/' } as const
+/** What the names of the queues begin with: three for each provider, one for each host to be told, two for the object store. */
+export const queues = {
+  start: 'start/',
+  watch: 'watch/',
+  cancel: 'cancel/',
+  deliver: 'deliver/',
+  objects: 'objects/',
+} as const
 
 const isWork = (row: DueRow | undefined): row is StartTask | WatchTask =>
   row?.task === 'start-run' || row?.task === 'watch-run'
@@ -90,6 +96,14 @@ const watch = (row: StartTask, { metadata: { at } }: RecordedOf<'RunStarted'>): 
   queue: queues.watch + row.provider,
   dueAt: later(at, WATCH_AFTER_MS),
   startedAt: at,
+})
+
+/** Whoever works on it is to hear of it soon, and need not look through all that is being worked on. */
+const cancel = (row: WatchTask, { metadata: { at } }: RecordedOf<'RunCancelRequested'>): DueRow => ({
+  ...row,
+  queue: queues.cancel + row.provider,
+  dueAt: at,
+  cancelRequested: true,
 })
 
 const deliver = (

@@ -15,6 +15,7 @@ import { Addresses } from './engine/addresses.ts'
 import { Catalog } from './engine/catalog.ts'
 import { InputFiles } from './engine/input-files.ts'
 import { createInputMediaLoader } from './engine/input-media.ts'
+import { Keys } from './engine/keys.ts'
 import { Presenter } from './engine/present.ts'
 import type { Progress } from './engine/progress.ts'
 import { Projector } from './engine/projector.ts'
@@ -105,7 +106,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const grants = new UploadGrants({ accounts, clock, retentionMs: retention.uploadsMs })
   const uploads = new Uploads({ accounts, reads, objects, settlement, grants, grantMs: config.uploadGrantMs })
   const inputFiles = new InputFiles({ addresses, objects, uploads })
-  const quotes = new Quotes({ catalog, reads, inputFiles, usdPerCreditMicros })
+  const quotes = new Quotes({ catalog, accounts, inputFiles, usdPerCreditMicros })
   const runs = new Runs({ accounts, quotes, reads, watch, starter: runsReactor, clock })
   const present = new Presenter(addresses, usdPerCreditMicros)
   const secretOf = (accountId: AccountId) => webhookSecret(masterSecret, accountId)
@@ -117,6 +118,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     runs,
     quotes,
     reads,
+    keys: new Keys(reads, accounts),
     accounts,
     catalog,
     objects,

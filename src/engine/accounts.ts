@@ -44,6 +44,11 @@ export class Accounts {
     return this.#mailbox(accountId).state()
   }
 
+  /** An account as it is on the log now. */
+  presentState(accountId: AccountId): Promise<AccountState> {
+    return this.#mailbox(accountId).presentState()
+  }
+
   /** What the views must have passed before this process's own writes to an account can be read there. */
   lastPosition(accountId: AccountId): Position {
     return this.#mailboxes.peek(accountId)?.position ?? this.#forgottenPosition

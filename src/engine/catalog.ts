@@ -3,6 +3,7 @@ import type { Fault } from '../../schemas/api/error.ts'
 import type { Endpoint, Family, FamilyStatus } from '../../schemas/catalog.ts'
 import type { CatalogRow } from '../../schemas/views.ts'
 import { goesBy, statusOf, visibleTo } from '../domain/catalog/choose-endpoint.ts'
+import { Unavailable } from '../ports/faults.ts'
 import type { RowChange } from '../ports/view-store.ts'
 import type { Reads } from './reads.ts'
 import { type Check, compileFillingCheck } from './validator.ts'
@@ -22,6 +23,7 @@ export class Catalog {
   readonly #reads: Reads
   readonly #checks = new WeakMap<Endpoint, Check>()
   #rows: Promise<CatalogRow[]> | undefined
+  #lastSeen: CatalogRow[] | undefined
 
   constructor(reads: Reads, changes: Observable<RowChange[]>) {
     this.#reads = reads
@@ -57,15 +59,23 @@ export class Catalog {
 
   #current(): Promise<CatalogRow[]> {
     if (this.#rows) return this.#rows
-    const rows = this.#reads
-      .list('catalog', 'byAge', { prefix: '', limit: MAX_FAMILIES })
-      .then(entries => entries.map(entry => entry.row))
+    const rows = this.#read()
     // What failed is asked for again, unless something newer has taken its place.
     rows.catch(() => {
       if (this.#rows === rows) this.#rows = undefined
     })
     this.#rows = rows
-    return rows
+    return rows.catch(error => {
+      // While the views do not answer, what was on offer last is on offer still: receipts name its revision.
+      if (error instanceof Unavailable && this.#lastSeen) return this.#lastSeen
+      throw error
+    })
+  }
+
+  async #read(): Promise<CatalogRow[]> {
+    const entries = await this.#reads.list('catalog', 'byAge', { prefix: '', limit: MAX_FAMILIES })
+    this.#lastSeen = entries.map(entry => entry.row)
+    return this.#lastSeen
   }
 }
 

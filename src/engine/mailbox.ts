@@ -12,6 +12,9 @@ const MAX_WAITING = 2000
 /** Commands that share one append: enough to make the disk's pace irrelevant, few enough for one event store request. */
 const MAX_BATCH = 500
 
+/** Data that share one append: half of what an event store takes at once, since what is last decided may go beyond. */
+const MAX_BATCH_BYTES = 512 * 1024
+
 /** How often a batch is decided again after another process wrote first. Each time that process got on, so nobody is stuck. */
 const MAX_CONFLICTS = 20
 
@@ -71,6 +74,11 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
     return (await this.#load()).state
   }
 
+  /** The state after all that the log holds now, whoever wrote it. */
+  async presentState(): Promise<State> {
+    return (await this.#streams.load(this.#stream, await this.#load())).folded.state
+  }
+
   async #work() {
     this.#working = true
     while (this.#waiting.length > 0) {
@@ -92,6 +100,7 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
     for (let conflicts = 0; conflicts <= MAX_CONFLICTS; conflicts++) {
       const before = await this.#load()
       const { outcomes, events, folded } = this.#decide(batch, before)
+      this.#waiting.unshift(...batch.splice(outcomes.length))
       if (events.length > 0 ? !(await this.#append(events, before, folded)) : !(await this.#isCurrent(before))) continue
       for (const event of events) event.position = this.position
       batch.forEach((waiting, index) => {
@@ -127,11 +136,13 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
     return this.#take((await this.#streams.load(this.#stream, before)).folded)
   }
 
+  /** Decides as many as fit into one append. */
   #decide(batch: Waiting<Command, Event>[], before: Folded<State>) {
     const at = new Date(this.#clock.nowMs()).toISOString()
     const events: Recorded<Event>[] = []
     let folded = before
-    const outcomes = batch.map(({ command, cause }): Decided<Event> => {
+    let bytes = 0
+    const decideOne = ({ command, cause }: Waiting<Command, Event>): Decided<Event> => {
       try {
         const decision = this.#streams.decider.decide(command, folded.state)
         if ('refuse' in decision) return decision
@@ -143,12 +154,19 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
         })
         events.push(...recorded)
         folded = after
+        // One that is alone fits in any case.
+        if (batch.length > 1) bytes += Buffer.byteLength(JSON.stringify(decision.accept))
         return { ...decision, accept: recorded }
       } catch (broken) {
         // A bug that one command brings out must not take those down that wait beside it.
         return { broken }
       }
-    })
+    }
+    const outcomes: Decided<Event>[] = []
+    for (const waiting of batch) {
+      outcomes.push(decideOne(waiting))
+      if (bytes >= MAX_BATCH_BYTES) break
+    }
     return { outcomes, events, folded }
   }
 

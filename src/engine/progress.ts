@@ -1,8 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Observable, Subject } from 'rxjs'
 import type { Position } from '../../schemas/recorded.ts'
 import { BEFORE_FIRST } from '../ports/event-log.ts'
 import { Unavailable } from '../ports/faults.ts'
 import type { RowChange } from '../ports/view-store.ts'
+
+/** How often whoever waits makes sure that the views still answer. */
+const MAKE_SURE_EVERY_MS = 100
 
 /** How far the views reach, and those who wait until they reach further. */
 export abstract class Progress {
@@ -29,18 +33,27 @@ export abstract class Progress {
   abstract start(): Promise<void>
   abstract stop(): Promise<void>
 
-  /** Resolves when the views have passed a position. Rejects with Unavailable when that takes too long. */
+  /**
+   * Resolves when the views have passed a position. Rejects with Unavailable when that takes too long, and at once when
+   * the views do not answer.
+   */
   async passed(position: Position, timeoutMs: number): Promise<void> {
     if (position <= this.#position) return
-    let timer: NodeJS.Timeout | undefined
-    const tooLate = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Unavailable('the views are behind the log')), timeoutMs)
-    })
+    const over = new AbortController()
     try {
-      await Promise.race([this.whenPassed(position), tooLate])
+      await Promise.race([this.whenPassed(position), this.#tooLate(timeoutMs, over.signal)])
     } finally {
-      clearTimeout(timer)
+      over.abort()
     }
+  }
+
+  async #tooLate(timeoutMs: number, signal: AbortSignal): Promise<never> {
+    const endMs = performance.now() + timeoutMs
+    while (performance.now() < endMs) {
+      await delay(MAKE_SURE_EVERY_MS, undefined, { signal })
+      await this.probe()
+    }
+    throw new Unavailable('the views are behind the log')
   }
 
   protected whenPassed(position: Position): Promise<void> {
@@ -55,6 +68,9 @@ export abstract class Progress {
 
   /** Somebody waits. */
   protected abstract hurry(): void
+
+  /** Rejects with Unavailable when the views do not answer. */
+  protected abstract probe(): Promise<unknown>
 
   protected advance(position: Position, rows: RowChange[]) {
     this.#position = position

@@ -2,7 +2,7 @@ import type { Subscription } from 'rxjs'
 import { PROJECTIONS_VERSION } from '../../projections/all.ts'
 import type { Position, Recorded } from '../../schemas/recorded.ts'
 import { BEFORE_FIRST, type EventLog } from '../ports/event-log.ts'
-import { Damaged } from '../ports/faults.ts'
+import { Damaged, Unavailable } from '../ports/faults.ts'
 import type { Logger } from '../ports/logger.ts'
 import { type Checkpoint, CheckpointMoved, type ViewStore } from '../ports/view-store.ts'
 import { follow } from './follow.ts'
@@ -64,6 +64,10 @@ export class Projector extends Progress {
     this.#stopGathering()
   }
 
+  protected probe() {
+    return this.#store.checkpoint()
+  }
+
   async stop(): Promise<void> {
     this.#subscription?.unsubscribe()
     this.#stopGathering()
@@ -93,8 +97,12 @@ export class Projector extends Progress {
   }
 
   async #reread(): Promise<Position> {
-    this.#checkpoint = await this.#store.checkpoint()
-    this.advance(this.#checkpoint?.position ?? BEFORE_FIRST, [])
+    const checkpoint = await this.#store.checkpoint()
+    // Rows of two versions must not be mixed; whoever came first has to go.
+    if (checkpoint && checkpoint.version !== PROJECTIONS_VERSION)
+      throw new Unavailable(`another version of the service keeps these views; end the one or the other`)
+    this.#checkpoint = checkpoint
+    this.advance(checkpoint?.position ?? BEFORE_FIRST, [])
     return this.position
   }
 

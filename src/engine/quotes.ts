@@ -4,15 +4,15 @@ import { MAX_INPUT_BYTES, MAX_METADATA_BYTES } from '../../schemas/primitives.ts
 import { chooseEndpoint } from '../domain/catalog/choose-endpoint.ts'
 import { price } from '../domain/catalog/pricing.ts'
 import { webhookUrlFault } from '../domain/webhook-url.ts'
+import type { Accounts } from './accounts.ts'
 import { ApiError } from './api-error.ts'
 import type { Asker } from './asker.ts'
 import type { Catalog } from './catalog.ts'
 import type { InputFiles } from './input-files.ts'
-import type { Reads } from './reads.ts'
 
 export interface QuotesParts {
   catalog: Catalog
-  reads: Reads
+  accounts: Accounts
   inputFiles: InputFiles
   usdPerCreditMicros: number
 }
@@ -34,12 +34,12 @@ export class Quotes {
 
   /** Rejects with ApiError where a request asks for nothing that there is. */
   async quote(asker: Asker, { model, input: given, metadata, webhook_url }: RunRequest): Promise<Quote> {
-    const { catalog, reads, inputFiles, usdPerCreditMicros } = this.#parts
+    const { catalog, accounts, inputFiles, usdPerCreditMicros } = this.#parts
     if (metadata) boundedJson('/metadata', metadata, MAX_METADATA_BYTES)
     const inputJson = boundedJson('/input', given, MAX_INPUT_BYTES)
     if (webhook_url !== undefined) checkWebhookUrl(webhook_url)
-    const account = await reads.get('accounts', asker.accountId)
-    const offer = await catalog.find(model, account?.tester ?? false)
+    const { tester } = await accounts.state(asker.accountId)
+    const offer = await catalog.find(model, tester)
     if (!offer)
       throw new ApiError(
         'model_not_found',

@@ -1,5 +1,6 @@
 import { Map as ImmutableMap, OrderedMap } from 'immutable'
 import type { AccountState } from '../domain/account/state.ts'
+import { Unavailable } from '../ports/faults.ts'
 import type { Snapshot, ViewStore } from '../ports/view-store.ts'
 import type { Folded } from './stream.ts'
 
@@ -21,7 +22,8 @@ export interface Snapshots<State> {
 
 export const accountSnapshots = (store: ViewStore): Snapshots<AccountState> => ({
   load: async stream => {
-    const snapshot = await store.loadSnapshot(stream)
+    // Without the views the whole stream is read, which takes longer and gives the same.
+    const snapshot = await store.loadSnapshot(stream).catch(unlessUnavailable)
     return snapshot?.version === VERSION ? thaw(snapshot) : undefined
   },
   offer: async (stream, folded, lastRevision) => {
@@ -33,6 +35,11 @@ export const accountSnapshots = (store: ViewStore): Snapshots<AccountState> => (
     return true
   },
 })
+
+const unlessUnavailable = (error: unknown) => {
+  if (!(error instanceof Unavailable)) throw error
+  return undefined
+}
 
 const freeze = ({ revision, hash, state }: Folded<AccountState>): Snapshot => ({
   version: VERSION,

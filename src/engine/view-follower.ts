@@ -43,6 +43,10 @@ export class ViewFollower extends Progress {
     this.#hurried.abort()
   }
 
+  protected probe() {
+    return this.#store.checkpoint()
+  }
+
   async #look() {
     while (!this.#stop.signal.aborted) {
       const position = await this.#position()

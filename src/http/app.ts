@@ -3,6 +3,7 @@ import Koa from 'koa'
 import type { AccountId } from '../../schemas/primitives.ts'
 import type { Accounts } from '../engine/accounts.ts'
 import type { Catalog } from '../engine/catalog.ts'
+import type { Keys } from '../engine/keys.ts'
 import type { Presenter } from '../engine/present.ts'
 import type { Quotes } from '../engine/quotes.ts'
 import type { Reads } from '../engine/reads.ts'
@@ -10,7 +11,7 @@ import type { Runs } from '../engine/runs.ts'
 import type { Uploads } from '../engine/uploads.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
-import type { RequestState } from './context.ts'
+import type { Middleware, RequestState } from './context.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { errors } from './middleware/errors.ts'
 import { log } from './middleware/log.ts'
@@ -31,6 +32,7 @@ export interface AppParts {
   runs: Runs
   quotes: Quotes
   reads: Reads
+  keys: Keys
   accounts: Accounts
   catalog: Catalog
   objects: ObjectStore
@@ -47,6 +49,7 @@ export const createApp = ({
   runs,
   quotes,
   reads,
+  keys,
   accounts,
   catalog,
   objects,
@@ -57,7 +60,9 @@ export const createApp = ({
   checks,
 }: AppParts): Koa<RequestState> => {
   const router = new Router<RequestState>({ sensitive: true, strict: true })
-  const keyed = authenticate(reads)
+  const known = authenticate(keys)
+  const awaited = position(reads, accounts)
+  const keyed: Middleware = (ctx, next) => known(ctx, () => awaited(ctx, next))
   healthRoutes(router, checks)
   if (isApi) {
     cdnRoutes(router, objects)
@@ -73,7 +78,6 @@ export const createApp = ({
   app.use(requestId)
   app.use(log(logger))
   app.use(errors(logger))
-  app.use(position(reads, accounts))
   app.use(router.routes())
   app.use(router.allowedMethods())
   // What comes here is a connection that broke while it was being answered.

@@ -104,10 +104,10 @@ export class Jobs {
     this.#followed.set(runId, { pollAtMs: this.#inMs(pollAfterMs), failures: 0, asking: false, ended })
   }
 
-  /** Asks after a job as soon as can be, since something has changed. */
+  /** Looks after a job as soon as can be, since it is wanted no more; once its provider was told so, that is enough. */
   hurry(runId: RunId) {
     const followed = this.#followed.get(runId)
-    if (followed) followed.pollAtMs = 0
+    if (followed && followed.cancelAskedMs === undefined) followed.pollAtMs = 0
   }
 
   #askAfterDue() {

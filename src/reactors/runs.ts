@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Observable, Subject, type Subscription } from 'rxjs'
-import { queues } from '../../projections/due.ts'
+import { type Observable, Subject } from 'rxjs'
+import { queues, WATCH_AFTER_MS } from '../../projections/due.ts'
 import type { AccountEvent } from '../../schemas/account-events.ts'
 import type { RunId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
-import type { DueRow, StartTask, WatchTask } from '../../schemas/views.ts'
+import type { StartTask, WatchTask } from '../../schemas/views.ts'
 import type { AccountCommand } from '../domain/account/commands.ts'
 import type { Accounts } from '../engine/accounts.ts'
 import type { RunProgress, RunToDo, Starter } from '../engine/runs.ts'
@@ -58,12 +58,12 @@ export class RunsReactor implements Starter {
   readonly #parts: Parts
   readonly #starts: DueLoop<StartTask>
   readonly #lost: DueLoop<WatchTask>
+  readonly #cancels: DueLoop<WatchTask>
   readonly #leases: Leases<RunId>
   readonly #jobs: Jobs
   readonly #working = new Map<RunId, Working>()
   readonly #taken = new Map<string, number>()
   readonly #progress = new Subject<RunProgress>()
-  #cancellations: Subscription | undefined
   /** Only a process that has the role works on runs; the others leave them in the queue. */
   #started = false
   #stopping = false
@@ -83,6 +83,7 @@ export class RunsReactor implements Starter {
     const watch = { queues: queues.watch, pollMs: WATCH_POLL_MS, take: (rows: WatchTask[]) => this.#watch(rows) }
     this.#starts = new DueLoop(parts, start)
     this.#lost = new DueLoop(parts, watch)
+    this.#cancels = new DueLoop(parts, { ...watch, queues: queues.cancel })
   }
 
   /** How far the runs are that this process works on. */
@@ -94,9 +95,7 @@ export class RunsReactor implements Starter {
     this.#started = true
     this.#starts.start(changes)
     this.#lost.start()
-    this.#cancellations = changes.subscribe(rows => {
-      for (const { view, row } of rows) if (view === 'due' && row) this.#cancelWhereWanted(row as DueRow)
-    })
+    this.#cancels.start(changes)
     this.#leases.start()
     this.#jobs.start()
   }
@@ -107,8 +106,7 @@ export class RunsReactor implements Starter {
    */
   async stop() {
     this.#stopping = true
-    this.#cancellations?.unsubscribe()
-    await Promise.all([this.#starts.stop(), this.#lost.stop()])
+    await Promise.all([this.#starts.stop(), this.#lost.stop(), this.#cancels.stop()])
     this.#jobs.release()
     const all = Promise.all([...this.#working.values()].map(work => work.done))
     await Promise.race([all, delay(STOP_GRACE_MS, undefined, { ref: false })])
@@ -238,8 +236,11 @@ export class RunsReactor implements Starter {
 
   /** Looks after the runs that have begun: those whose process is no more are taken over. */
   async #watch(rows: WatchTask[]): Promise<boolean> {
-    for (const row of rows) this.#cancelWhereWanted(row)
-    const foreign = rows.filter(row => !this.#isHere(row.runId))
+    const nowMs = this.#parts.clock.nowMs()
+    for (const row of rows) if (row.cancelRequested) this.#cancel(row.runId)
+    // Whoever began a run a moment ago has no lease of it yet.
+    const isOld = ({ startedAt }: WatchTask) => Date.parse(startedAt) + WATCH_AFTER_MS <= nowMs
+    const foreign = rows.filter(row => !this.#isHere(row.runId) && isOld(row))
     const leased = await this.#leases.take(foreign.map(row => row.runId))
     for (const row of foreign) if (leased.has(row.runId)) await this.#takeOver(row)
     return true
@@ -264,10 +265,9 @@ export class RunsReactor implements Starter {
     return this.#working.has(runId) || this.#jobs.has(runId)
   }
 
-  #cancelWhereWanted(row: DueRow) {
-    if (row.task !== 'watch-run' || !row.cancelRequested) return
-    this.#working.get(row.runId)?.submission.cancel()
-    this.#jobs.hurry(row.runId)
+  #cancel(runId: RunId) {
+    this.#working.get(runId)?.submission.cancel()
+    this.#jobs.hurry(runId)
   }
 
   #free(provider: string) {

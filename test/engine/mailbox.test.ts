@@ -58,6 +58,31 @@ t.test('all commands that wait share one append', async t => {
   t.same(await audit(log), [])
 })
 
+t.test('an append is never larger than an event store takes', async t => {
+  const base = await openFunded(t, 10_000)
+  const sizes: number[] = []
+  const log: EventLog = {
+    ...base,
+    append: (stream, events, expectedRevision) => {
+      sizes.push(Buffer.byteLength(JSON.stringify(events)))
+      return base.append(stream, events, expectedRevision)
+    },
+  }
+  const mailbox = openMailbox(log)
+  const metadata = { note: 'ö'.repeat(8000) }
+  const outcomes = await Promise.all(upTo(150).map(run => mailbox.execute(queueRun({ run, metadata }))))
+  t.ok(outcomes.every(outcome => 'accept' in outcome))
+  t.ok(sizes.length > 4 && sizes.every(size => size < 1024 * 1024), sizes.join())
+  t.same(
+    (await eventsOf(log))
+      .filter(({ type }) => type === 'RunQueued')
+      .map(({ data }) => (data as { runId: string }).runId),
+    upTo(150).map(run => runId(run)),
+    'in the order in which they were asked for',
+  )
+  t.same(await audit(log), [])
+})
+
 t.test('what comes while an append is under way shares the next', async t => {
   const base = await openFunded(t)
   const mailbox = openMailbox(base)

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { PROJECTIONS_VERSION } from '../../projections/all.ts'
 import type { BalanceRow, DueRow, UploadRow, WebhookRow } from '../../schemas/views.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import { Accounts } from '../../src/engine/accounts.ts'
@@ -64,11 +65,12 @@ t.test('the views show what happened', async t => {
   const due = await views.list<DueRow>('due', 'byQueue', { prefix: '', limit: 100 })
   const owed = due.filter(({ row }) => row.accountId === accountId(2)).map(({ row, key }) => [row.queue, key])
   t.same(owed, [
+    ['cancel/sandbox', runId(2006)],
     ...[2008, 2010, 2011, 2007].map(number => ['deliver/example.com', runId(number)]),
     ['objects/outputs', `output/${runId(2010)}`],
     ...[2006, 2001, 2002, 2005, 2003, 2004].map(number => ['objects/uploads', uploadId(number)]),
     ['start/sandbox', runId(2001)],
-    ...[2002, 2003, 2006].map(number => ['watch/sandbox', runId(number)]),
+    ...[2002, 2003].map(number => ['watch/sandbox', runId(number)]),
   ])
   const webhooks = await views.list<WebhookRow>('webhooks', BY_KEY, { prefix: `${accountId(2)}/`, limit: 10 })
   t.same(
@@ -153,6 +155,26 @@ t.test('views of other projections are built anew', async t => {
   t.equal(await dumpText(views), await viewsOf(t, log))
 })
 
+t.test('views that another version has taken over are left alone', async t => {
+  const [log, views] = [await openLog(t), await openViews(t)]
+  await writeHistory(log)
+  const errors: string[] = []
+  const logger = {
+    ...silentLogger,
+    error: (facts: object) => errors.push(String((facts as { err: Error }).err.message)),
+  }
+  const projector = await startProjector(t, log, views, logger)
+  const from = await views.checkpoint()
+  const newer = from && { ...from, version: PROJECTIONS_VERSION + 1 }
+  if (newer) await views.commit({ from, to: newer, rows: [], entries: [] })
+  const before = await dumpText(views)
+  await writeHistory(log, { first: 7 })
+  await t.rejects(projector.passed(await log.head(), 300), Unavailable)
+  t.match(errors[0], 'another version')
+  t.same(await views.checkpoint(), newer)
+  t.equal(await dumpText(views), before)
+})
+
 t.test('views that fit are not built anew', async t => {
   const [log, views] = [await openLog(t), await openViews(t)]
   await writeHistory(log)
@@ -199,6 +221,23 @@ t.test('a read waits for what this process wrote', async t => {
 t.test('waiting for a position ends when it does not come', async t => {
   const projector = await startProjector(t, await openLog(t), await openViews(t))
   await t.rejects(projector.passed(0, 1), Unavailable)
+})
+
+t.test('nobody waits for views that do not answer', async t => {
+  const [log, views] = [await openLog(t), await openViews(t)]
+  let answers = true
+  const silent = () => Promise.reject(new Unavailable('the views do not answer'))
+  const shaky: ViewStore = {
+    ...views,
+    checkpoint: () => (answers ? views.checkpoint() : silent()),
+    commit: batch => (answers ? views.commit(batch) : silent()),
+  }
+  const projector = await startProjector(t, log, shaky)
+  answers = false
+  await writeHistory(log)
+  await t.rejects(projector.passed(await log.head(), 1e9), { message: 'the views do not answer' })
+  answers = true
+  await projector.passed(await log.head(), 10_000)
 })
 
 t.test('a log that cannot be read is said to be damaged, and not waited for', async t => {

@@ -40,7 +40,9 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
 
   /** Runs inside the write transaction, where no other process can write. */
   const expectCheckpoint = (from: Checkpoint | undefined) => {
-    if (meta.get(CHECKPOINT)?.eventId !== from?.eventId) throw new CheckpointMoved('another projector was there first')
+    const now = meta.get(CHECKPOINT)
+    if (now?.eventId !== from?.eventId || now?.version !== from?.version)
+      throw new CheckpointMoved('another projector was there first')
   }
 
   const commit = async (batch: Batch) => {

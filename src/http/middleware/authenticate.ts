@@ -1,20 +1,18 @@
 import type { Next } from 'koa'
 import { ApiError } from '../../engine/api-error.ts'
-import { sha256 } from '../../engine/canonical.ts'
-import type { Reads } from '../../engine/reads.ts'
+import type { Keys } from '../../engine/keys.ts'
 import type { Context } from '../context.ts'
 
 /** Longer than any key of ours, whatever the prefix; what is longer is not even hashed. */
 const BEARER = /^Bearer ([!-~]{1,128})$/i
 
 /** Finds the account whose key the request carries. Keys are known by their hash alone. */
-export const authenticate = (reads: Reads) => async (ctx: Context, next: Next) => {
+export const authenticate = (keys: Keys) => async (ctx: Context, next: Next) => {
   const key = BEARER.exec(ctx.get('Authorization'))?.[1]
   if (key === undefined)
     throw new ApiError('invalid_api_key', 'An API key is needed, as the header "Authorization: Bearer <key>".')
-  const row = await reads.get('keys', sha256(key))
-  if (!row || row.revokedAt !== undefined)
-    throw new ApiError('invalid_api_key', 'This API key is not known or was revoked.')
-  ctx.state.account = { accountId: row.accountId, keyId: row.keyId }
+  const holder = await keys.holderOf(key)
+  if (!holder) throw new ApiError('invalid_api_key', 'This API key is not known or was revoked.')
+  ctx.state.account = holder
   return next()
 }

@@ -9,15 +9,14 @@ const HEADER = 'Tollgate-Position'
 
 /**
  * What a client has written through one process, it sees through every other: an answer to a write tells how far the log was,
- * and a request that gives this back waits until the views have come so far.
+ * and a request that gives this back waits until the views have come so far. It comes behind `authenticate`.
  */
 export const position = (reads: Reads, accounts: Accounts) => async (ctx: Context, next: Next) => {
   const given = positionOf(ctx)
   if (given !== undefined) await reads.passed(given)
   await next()
-  const { account } = ctx.state
-  if (account && ctx.method !== 'GET' && ctx.method !== 'HEAD')
-    ctx.set(HEADER, String(accounts.lastPosition(account.accountId)))
+  if (ctx.method !== 'GET' && ctx.method !== 'HEAD')
+    ctx.set(HEADER, String(accounts.lastPosition(ctx.state.account.accountId)))
 }
 
 const positionOf = (ctx: Context): Position | undefined => {
