@@ -58,18 +58,21 @@ export class Catalog {
   }
 
   #current(): Promise<CatalogRow[]> {
-    if (this.#rows) return this.#rows
+    return (this.#rows ?? this.#begin()).catch(error => {
+      // While the views do not answer, what was on offer last is on offer still: receipts name its revision.
+      if (error instanceof Unavailable && this.#lastSeen) return this.#lastSeen
+      throw error
+    })
+  }
+
+  #begin(): Promise<CatalogRow[]> {
     const rows = this.#read()
     // What failed is asked for again, unless something newer has taken its place.
     rows.catch(() => {
       if (this.#rows === rows) this.#rows = undefined
     })
     this.#rows = rows
-    return rows.catch(error => {
-      // While the views do not answer, what was on offer last is on offer still: receipts name its revision.
-      if (error instanceof Unavailable && this.#lastSeen) return this.#lastSeen
-      throw error
-    })
+    return rows
   }
 
   async #read(): Promise<CatalogRow[]> {

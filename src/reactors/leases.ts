@@ -87,7 +87,16 @@ export class Leases<Id extends string> {
       held.taken = true
       if (due.push(id) === RENEW_AT_ONCE) break
     }
-    await this.#ask(due)
+    try {
+      await this.#ask(due)
+    } catch (error) {
+      // A lease that was not renewed runs out soon, so it is tried again at once.
+      for (const id of due) {
+        const held = this.#held.get(id)
+        if (held) held.renewAtMs = nowMs
+      }
+      throw error
+    }
   }
 
   async #giveBack() {
