@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PROJECTIONS_VERSION } from '../projections/all.ts'
 import type { AccountId } from '../schemas/primitives.ts'
 import { systemClock } from './adapters/clock/system.ts'
 import { openLmdbEventLog } from './adapters/event-log/lmdb.ts'
@@ -166,7 +167,11 @@ const openLog = async ({ eventStore }: Config, logger: Logger): Promise<EventLog
 const openViews = async ({ viewStore }: Config, logger: Logger): Promise<ViewStore> => {
   if (viewStore.kind === 'lmdb') return openLmdbViewStore(viewStore.folder)
   const { openRedisViewStore } = await import('./adapters/view-store/redis.ts')
-  return openRedisViewStore({ ...viewStore, onWarning: error => logger.warn({ err: error }, 'the views may be lost') })
+  return openRedisViewStore({
+    ...viewStore,
+    version: PROJECTIONS_VERSION,
+    onWarning: error => logger.warn({ err: error }, 'the views may be lost'),
+  })
 }
 
 const openObjects = async (

@@ -2,7 +2,14 @@ import { PROJECTIONS_VERSION, projections } from '../../projections/all.ts'
 import type { Projection } from '../../projections/projection.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
 import type { ViewName, Views } from '../../schemas/views.ts'
-import type { Checkpoint, EntryChange, RowChange, ViewStore } from '../ports/view-store.ts'
+import { BEFORE_FIRST } from '../ports/event-log.ts'
+import {
+  type Checkpoint,
+  CheckpointMoved,
+  type EntryChange,
+  type RowChange,
+  type ViewStore,
+} from '../ports/view-store.ts'
 
 type Row = Views[ViewName] | undefined
 
@@ -24,7 +31,15 @@ export const project = async (
   if (!last) throw new RangeError('there is nothing to project')
   if (from && last.position <= from.position) throw new RangeError('a checkpoint may not go back')
   const { steps, touched } = plan(events)
-  await loadRows(store, touched)
+  const { position, rows: loaded } = await store.getMany<Row>(
+    touched.map(({ projection, key }) => ({ view: projection.view, key })),
+  )
+  // Rows of another moment may already hold these events.
+  if (position !== (from?.position ?? BEFORE_FIRST)) throw new CheckpointMoved('the views are not where they were')
+  touched.forEach((row, index) => {
+    row.before = loaded[index]
+    row.now = loaded[index]
+  })
   for (const { event, row } of steps) row.now = row.projection.evolve(row.now, event, row.key)
 
   const rows: RowChange[] = []
@@ -55,21 +70,6 @@ const plan = (events: Recorded[]) => {
         steps.push({ event, row })
       }
   return { steps, touched: [...touched.values()] }
-}
-
-const loadRows = async (store: ViewStore, touched: Touched[]) => {
-  for (const projection of projections) {
-    const wanted = touched.filter(row => row.projection === projection)
-    if (wanted.length === 0) continue
-    const rows = await store.getMany<Row>(
-      projection.view,
-      wanted.map(row => row.key),
-    )
-    wanted.forEach((row, index) => {
-      row.before = rows[index]
-      row.now = rows[index]
-    })
-  }
 }
 
 const moveEntries = (entries: EntryChange[], { view, indexes }: Projection, key: string, before: Row, now: Row) => {

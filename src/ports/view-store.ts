@@ -8,7 +8,8 @@ export interface ViewStore {
   /** How far into the log the rows reach; undefined for an empty store. */
   checkpoint(): Promise<Checkpoint | undefined>
   get<Row>(view: string, key: string): Promise<Row | undefined>
-  getMany<Row>(view: string, keys: string[]): Promise<(Row | undefined)[]>
+  /** Rows of any views as of one moment, and how far all rows reach then. */
+  getMany<Row>(rows: RowAddress[]): Promise<{ position: Position; rows: (Row | undefined)[] }>
   /** The rows that an index orders, with their place in that order. BY_KEY orders every view by its keys. */
   list<Row>(view: string, index: string, range: Range): Promise<Entry<Row>[]>
   /**
@@ -73,10 +74,13 @@ export interface Batch {
   entries: EntryChange[]
 }
 
-/** A row to write; `undefined` takes it away. */
-export interface RowChange {
+export interface RowAddress {
   view: string
   key: string
+}
+
+/** A row to write; `undefined` takes it away. */
+export interface RowChange extends RowAddress {
   row: object | undefined
 }
 

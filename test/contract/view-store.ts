@@ -1,4 +1,5 @@
 import root, { type Test } from 'tap'
+import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import {
   type Batch,
   BY_KEY,
@@ -22,6 +23,7 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       t.equal(await store.checkpoint(), undefined)
       t.equal(await store.get('fruit', 'apple'), undefined)
       t.same(await store.list('fruit', 'byName', { prefix: '', limit: 1 }), [])
+      t.same(await store.getMany([{ view: 'fruit', key: 'apple' }]), { position: BEFORE_FIRST, rows: [undefined] })
       t.same(await dumpOf(store), { checkpoint: undefined, cells: [] })
     })
 
@@ -30,20 +32,19 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       await store.commit(batch(undefined, 1, { apple: 'red', pear: 'green' }))
       t.same(await store.checkpoint(), checkpointAt(1))
       t.same(await store.get('fruit', 'apple'), { colour: 'red' })
-      t.same(await store.getMany('fruit', ['pear', 'plum', 'apple', 'pear']), [
-        { colour: 'green' },
-        undefined,
-        { colour: 'red' },
-        { colour: 'green' },
-      ])
-      t.same(await store.getMany('fruit', []), [])
+      t.same(await store.getMany(['pear', 'plum', 'apple', 'pear'].map(key => ({ view: 'fruit', key }))), {
+        position: 1,
+        rows: [{ colour: 'green' }, undefined, { colour: 'red' }, { colour: 'green' }],
+      })
+      t.same(await store.getMany([]), { position: 1, rows: [] })
     })
 
     t.test('a later commit replaces rows and takes them away', async t => {
       const { store } = await open(t)
       await store.commit(batch(undefined, 1, { apple: 'red', pear: 'green' }))
       await store.commit(batch(1, 2, { apple: 'brown', pear: undefined }))
-      t.same(await store.getMany('fruit', ['apple', 'pear']), [{ colour: 'brown' }, undefined])
+      t.same(await store.get('fruit', 'apple'), { colour: 'brown' })
+      t.same(await store.get('fruit', 'pear'), undefined)
       t.same(await placesOf(store), ['apple'])
     })
 
@@ -249,7 +250,8 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       const { store } = await open(t)
       const names = Array.from({ length: 5003 }, (_, index) => `fruit-${index}`)
       await store.commit(batch(undefined, 1, colours(names)))
-      t.equal((await store.getMany('fruit', names)).filter(Boolean).length, names.length)
+      const { rows } = await store.getMany(names.map(key => ({ view: 'fruit', key })))
+      t.equal(rows.filter(Boolean).length, names.length)
       t.same(await placesOf(store, { limit: 10_000 }), [...names].sort())
       t.same(await placesOf(store, { limit: 10_000 }, BY_KEY), [...names].sort())
       await store.commit(batch(1, 2, Object.fromEntries(names.slice(1).map(name => [name, undefined]))))

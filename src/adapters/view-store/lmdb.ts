@@ -1,3 +1,4 @@
+import { BEFORE_FIRST } from '../../ports/event-log.ts'
 import {
   type Batch,
   BY_KEY,
@@ -5,6 +6,7 @@ import {
   CheckpointMoved,
   type Entry,
   type Range,
+  type RowAddress,
   type Snapshot,
   type ViewStore,
 } from '../../ports/view-store.ts'
@@ -66,7 +68,10 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
       return meta.get(CHECKPOINT)
     },
     get: async (view, key) => get(view, key),
-    getMany: async (view, keys) => keys.map(key => get(view, key)),
+    getMany: async <Row>(wanted: RowAddress[]) => ({
+      position: meta.get(CHECKPOINT)?.position ?? BEFORE_FIRST,
+      rows: wanted.map(({ view, key }) => get<Row>(view, key)),
+    }),
 
     list: async <Row>(view: string, name: string, range: Range) => {
       const found: Entry<Row>[] = []

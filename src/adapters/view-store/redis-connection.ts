@@ -32,7 +32,7 @@ export const connectToRedis = async ({
   url,
   writeMs,
   onWarning,
-}: Required<Omit<RedisOptions, 'keySpace'>>): Promise<RedisConnection> => {
+}: Required<Omit<RedisOptions, 'keySpace' | 'version'>>): Promise<RedisConnection> => {
   const address = toAddress(url)
   const server = `Redis at ${address.host}:${address.port}`
   const [reader, writer] = [open(address, READ_MS), open(address, writeMs)]

@@ -8,6 +8,7 @@ import {
   type Checkpoint,
   CheckpointMoved,
   type Range,
+  type RowAddress,
   type ViewStore,
 } from '../../ports/view-store.ts'
 import { connectToRedis } from './redis-connection.ts'
@@ -18,6 +19,8 @@ export interface RedisOptions {
   url: string
   /** What tells these keys from others in the database. */
   keySpace?: string
+  /** Rows of two versions stand side by side. The leases are the same for both. */
+  version?: number
   /** Told of what does not stop the service, but must be looked after. */
   onWarning: (warning: Error) => void
   /** How long a write may take. */
@@ -29,6 +32,9 @@ const WRITE_MS = 10_000
 
 /** Behind every character that a place can have. */
 const LAST = '\uffff'
+
+/** The field beside the cells that says how far they reach. */
+const POSITION = 'position'
 
 // The two kinds of cells, in the order of their names.
 const INDEX = 'index/'
@@ -53,25 +59,26 @@ const CLOCKS_APART_MS = 60_000
 export const openRedisViewStore = async ({
   url,
   keySpace = 'tollgate',
+  version = 0,
   onWarning,
   writeMs = WRITE_MS,
 }: RedisOptions): Promise<ViewStore> => {
-  const key = (name: string) => `{${keySpace}}:${name}`
-  const [checkpointKey, cells, order, dumps] = [key('checkpoint'), key('cells'), key('order'), key('dumps')]
-  const [holders, ends, snapshots] = [key('lease-holders'), key('lease-ends'), key('snapshots')]
+  const shared = (name: string) => `{${keySpace}}:${name}`
+  const own = (name: string) => shared(`${version}:${name}`)
+  const [checkpointKey, cells, order, dumps] = [own('checkpoint'), own('cells'), own('order'), own('dumps')]
+  const [holders, ends, snapshots] = [shared('lease-holders'), shared('lease-ends'), own('snapshots')]
   const redis = await connectToRedis({ url, writeMs, onWarning })
 
   /** The furthest that this process has seen the cells reach. */
   let furthest = BEFORE_FIRST
 
   /**
-   * What is missing from cells that were lost, or is older than what was shown before, must not be taken for the truth: until
-   * they are built anew there are no answers.
+   * What is missing from cells that were lost, or is older than what was shown before it was asked for, must not be taken for
+   * the truth: until they are built anew there are no answers.
    */
-  const expectWhole = (position: string | null | undefined) => {
-    const reached = Number(position ?? BEFORE_FIRST)
-    if (reached < furthest) throw new Unavailable(`the views on ${redis.server} were lost and are being built anew`)
-    furthest = reached
+  const expectWhole = (reached: number, seenBefore: number) => {
+    if (reached < seenBefore) throw new Unavailable(`the views on ${redis.server} were lost and are being built anew`)
+    furthest = Math.max(furthest, reached)
   }
 
   /**
@@ -108,24 +115,30 @@ export const openRedisViewStore = async ({
   }
 
   return {
-    checkpoint: async () => parse<Checkpoint>(await redis.read(client => client.hget(checkpointKey, 'json'))),
+    checkpoint: async () => {
+      const found = parse<Checkpoint>(await redis.read(client => client.hget(checkpointKey, 'json')))
+      furthest = Math.max(furthest, found?.position ?? BEFORE_FIRST)
+      return found
+    },
     get: async <Row>(view: string, rowKey: string) => {
-      const [row, position] = await redis.read(client => client.hmget(cells, rowAddress(view, rowKey), 'position'))
-      expectWhole(position)
+      const seenBefore = furthest
+      const [row, position] = await redis.read(client => client.hmget(cells, rowAddress(view, rowKey), POSITION))
+      expectWhole(toPosition(position), seenBefore)
       return parse<Row>(row)
     },
-    getMany: async <Row>(view: string, keys: string[]) => {
-      if (keys.length === 0) return []
-      const addresses = keys.map(rowKey => rowAddress(view, rowKey))
-      return (await redis.read(client => client.hmget(cells, ...addresses))).map(row => parse<Row>(row))
+    getMany: async <Row>(wanted: RowAddress[]) => {
+      const addresses = wanted.map(({ view, key }) => rowAddress(view, key))
+      const [position, ...rows] = await redis.read(client => client.hmget(cells, POSITION, ...addresses))
+      return { position: toPosition(position), rows: rows.map(row => parse<Row>(row)) }
     },
 
     list: async <Row>(view: string, index: string, range: Range) => {
       const byKey = index === BY_KEY
       const prefix = byKey ? rowAddress(view, '') : indexAddress(view, index, '')
       const args = [...toLexRange(prefix, range), byKey ? '' : rowAddress(view, '')]
+      const seenBefore = furthest
       const [position, addresses, values, rows] = (await redis.list(LIST, [cells, order], args)) as Listed
-      expectWhole(position)
+      expectWhole(toPosition(position), seenBefore)
       return addresses.flatMap((address, i) => {
         const place = address.slice(prefix.length)
         const row = parse<Row>((rows ?? values)[i])
@@ -157,7 +170,7 @@ export const openRedisViewStore = async ({
     },
 
     dump: async () => {
-      const dump = key(`dump:${randomUUID()}`)
+      const dump = own(`dump:${randomUUID()}`)
       const json = await redis.write(BEGIN_DUMP, [checkpointKey, dumps, dump], [String(DUMP_MS)])
       // Where the moment is lost all the same, the next page says so.
       const hold = () => redis.write(HOLD_DUMP, [dump], [String(DUMP_MS)]).catch(() => undefined)
@@ -182,6 +195,8 @@ type Listed = [position: string | null, addresses: string[], values: (string | n
 
 const rowAddress = (view: string, key: string) => `${ROWS}${view}/${key}`
 const indexAddress = (view: string, index: string, place: string) => `${INDEX}${view}.${index}/${place}`
+
+const toPosition = (text: string | null | undefined) => Number(text ?? BEFORE_FIRST)
 
 const parse = <Value>(json: string | null | undefined): Value | undefined =>
   typeof json === 'string' ? JSON.parse(json) : undefined

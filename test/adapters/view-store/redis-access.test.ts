@@ -91,5 +91,5 @@ t.test('a server with TLS', { skip: withTls }, async t => {
   // Node.js reads whom to trust when it starts.
   const trusting = new ScriptProcess('test/support/commit-to-redis.ts', [url], { NODE_EXTRA_CA_CERTS: certificate })
   t.match(await trusting.ended, { code: 0, stdout: 'committed\n' })
-  t.equal(await command('EXISTS {tollgate}:checkpoint'), ':1\r\n')
+  t.equal(await command('EXISTS {tollgate}:0:checkpoint'), ':1\r\n')
 })

@@ -39,7 +39,7 @@ const commit = (store: ViewStore, position: number, rowCount = 1) =>
 const attempts: [string, (store: ViewStore) => Promise<unknown>][] = [
   ['checkpoint', store => store.checkpoint()],
   ['get', store => store.get('fruit', '0')],
-  ['getMany', store => store.getMany('fruit', ['0'])],
+  ['getMany', store => store.getMany([{ view: 'fruit', key: '0' }])],
   ['list', store => store.list('fruit', 'byPosition', { prefix: '', limit: 1 })],
   ['loadSnapshot', store => store.loadSnapshot('one')],
   ['commit', store => commit(store, 2)],
@@ -142,6 +142,17 @@ t.test('faults of Redis', needsRedis(), async t => {
     t.match(entry, { row: { position: 3 } })
     await other.clear()
     t.equal(await other.get('fruit', '0'), undefined, 'what one empties on purpose is empty')
+  })
+
+  t.test('how far a process knows the views to reach, its reads must reach too', async t => {
+    const server = await start(t)
+    const [one, other] = [await open(t, server.url), await open(t, server.url)]
+    for (const position of [1, 2, 3]) await commit(one, position)
+    t.equal((await other.checkpoint())?.position, 3, 'all that it has asked for')
+    await server.command('FLUSHALL')
+    await commit(one, 1)
+    await t.rejects(other.get('fruit', '0'), Unavailable)
+    await t.rejects(other.list('fruit', BY_KEY, { prefix: '', limit: 1 }), Unavailable)
   })
 
   t.test('a commit under which the server is killed is there wholly or not at all', async t => {

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { openRedisViewStore } from '../../../src/adapters/view-store/redis.ts'
+import { decode } from '../../../src/engine/codec.ts'
+import { project as projectPage } from '../../../src/engine/project.ts'
 import { Projector } from '../../../src/engine/projector.ts'
 import { compareViews, rebuildViews } from '../../../src/engine/rebuild.ts'
+import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
-import { type Checkpoint, CheckpointMoved, type ViewStore } from '../../../src/ports/view-store.ts'
+import { BY_KEY, type Checkpoint, CheckpointMoved, type ViewStore } from '../../../src/ports/view-store.ts'
 import { viewStoreContract } from '../../contract/view-store.ts'
+import { collect } from '../../support/collect.ts'
 import { dumpText } from '../../support/dump.ts'
 import { openLog, openViews, silentLogger } from '../../support/engine.ts'
 import { writeHistory } from '../../support/history.ts'
@@ -103,6 +107,55 @@ t.test('any server', elsewhere ? {} : needsRedis(), async t => {
     const lmdb = await openViews(t)
     await project(log, lmdb)
     t.equal(await dumpText(stores[0] as ViewStore), await dumpText(lmdb))
+  })
+
+  t.test('what reads and commits find at the same time is not taken for a loss', async t => {
+    const keySpace = freshKeySpace(t, url)
+    const store = await openStore(t, url, keySpace)
+    const to = (position: number) => ({ position, eventId: `event-${position}`, version: 1 })
+    for (let position = 1; position <= 300; position++) {
+      const rows = [{ view: 'fruit', key: 'apple', row: { position } }]
+      const from = position === 1 ? undefined : to(position - 1)
+      const committed = store.commit({ from, to: to(position), rows, entries: [] })
+      const reads = [0, 1, 2].map(async turns => {
+        for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate)
+        await store.get('fruit', 'apple')
+        await store.list('fruit', BY_KEY, { prefix: '', limit: 1 })
+      })
+      const outcomes = await Promise.allSettled([committed, ...reads])
+      const failed = outcomes.find(outcome => outcome.status === 'rejected')
+      if (failed) return t.fail(`at ${position}: ${failed.reason}`)
+    }
+    t.match(await store.get('fruit', 'apple'), { position: 300 })
+  })
+
+  t.test('a page is not written over rows that hold it already', async t => {
+    const log = await openLog(t)
+    await writeHistory(log)
+    const keySpace = freshKeySpace(t, url)
+    const [one, other] = [await openStore(t, url, keySpace), await openStore(t, url, keySpace)]
+    const events = (await collect(log.readAll(BEFORE_FIRST))).map(raw => decode(raw))
+    await projectPage(one, undefined, events)
+    // The other projector has not seen that, and the views are emptied between its reading and its writing.
+    const late: ViewStore = { ...other, commit: batch => one.clear().then(() => other.commit(batch)) }
+    await t.rejects(projectPage(late, undefined, events), CheckpointMoved)
+    t.same((await compareViews(log, one, await openViews(t))).changes, [])
+  })
+
+  t.test('views of two versions stand side by side, and share their leases', async t => {
+    const keySpace = freshKeySpace(t, url)
+    const ofVersion = async (version: number) => {
+      const store = await openRedisViewStore({ url, keySpace, version, onWarning: () => undefined })
+      t.teardown(() => store.clear().then(() => store.close()))
+      return store
+    }
+    const [older, newer] = [await ofVersion(1), await ofVersion(2)]
+    const to = { position: 1, eventId: 'a', version: 1 }
+    await older.commit({ from: undefined, to, rows: [{ view: 'fruit', key: 'apple', row: {} }], entries: [] })
+    t.equal(await newer.checkpoint(), undefined)
+    t.equal(await newer.get('fruit', 'apple'), undefined)
+    t.same(await older.lease(['run/1'], 'one', 0, 100), ['run/1'])
+    t.same(await newer.lease(['run/1'], 'other', 1, 100), [], 'or it would take over what is being worked on')
   })
 
   t.test('key spaces do not touch one another', async t => {
