@@ -1,0 +1,159 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Test } from 'tap'
+import { openScratchViews } from '../../src/compose.ts'
+import { toMicros } from '../../src/domain/money.ts'
+import { compareViews } from '../../src/engine/rebuild.ts'
+import { type Audit, auditLog } from './ledger.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+import { type RedisServer, startRedis } from './redis-server.ts'
+import { type Customer, openAccount, openFolder } from './service.ts'
+import { startServiceProcess } from './service-process.ts'
+import { type Answered, SteadyClient } from './steady-load.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+import { PNG_REQUEST } from './uploads.ts'
+
+/** Processes on one folder with their views in one Redis, and clients that ask them all the time. */
+export interface LoadOnRedis {
+  folder: string
+  redis: RedisServer
+  urls: string[]
+  /** A customer whose key every process has seen, and one whose key none has; the clients have others. */
+  guest: Customer
+  stranger: Customer
+  /** What was answered of that which the clients asked for from a moment on. */
+  answersSince(sinceMs: number): Answered[]
+  /** Resolves when each client has read again. */
+  allRead(): Promise<void>
+  /** No client asks for anything new. */
+  end(): Promise<void>
+  /** Waits for the end of all that was accepted, stops the processes, and looks at what is there. */
+  finish(): Promise<void>
+}
+
+const CREDITS = 100_000
+
+/** Accounts that do nothing: because of them the views are built anew in several steps, and are there in part meanwhile. */
+const IDLE_ACCOUNTS = 1200
+
+/** Of these one stays with each process, and the others go from one to another. */
+const CLIENTS_PER_PROCESS = 2
+
+/** How long the clients ask before anything happens. */
+const BEFORE_MS = 1500
+
+/** When all must be as before. A lost connection is tried each 2 s, and the log is followed again after 5 s, at the most. */
+const BACK_MS = 25_000
+
+const POLL_MS = 50
+
+/** Starts a process for each list of roles, and the clients. */
+export const startLoadOnRedis = async (t: Test, ...roles: string[]): Promise<LoadOnRedis> => {
+  const redis = await startRedis()
+  t.teardown(() => redis.stop())
+  const folder = await temporaryFolder(t)
+  const environment = { VIEW_STORE_URL: redis.url, ALLOW_PRIVATE_WEBHOOKS: 'true' }
+  const [guest, stranger, ...customers] = await openCustomers(folder, environment, roles.length * CLIENTS_PER_PROCESS)
+  const receiver = await startReceiver(t)
+  const starting = roles.map(each => startServiceProcess(t, folder, { ...environment, ROLES: each }))
+  const processes = await Promise.all(starting)
+  const urls = processes.map(({ url }) => url)
+  const introduce = async (customer: Customer) => {
+    for (const url of urls) t.equal((await customer.at(url).post('/v1/uploads/presigned', PNG_REQUEST)).status, 200)
+  }
+  await Promise.all([guest, ...customers].map(introduce))
+
+  const clients = customers.map((customer, index) => {
+    const own = urls[index]
+    return new SteadyClient({ customer, credits: CREDITS, urls: own ? [own] : urls, webhookUrl: receiver.url })
+  })
+  const answersSince = (sinceMs: number) => clients.flatMap(client => client.answersSince(sinceMs))
+  const stop = new AbortController()
+  const working = clients.map(client => client.work(stop.signal))
+  await delay(BEFORE_MS)
+  t.equal(countOf(answersSince(0), 503), 0, 'before anything happens, everything is answered')
+
+  return {
+    ...{ folder, redis, urls, guest, stranger, answersSince },
+    allRead: async () => {
+      const sinceMs = performance.now()
+      const isBack = (client: SteadyClient) => countOf(ofKind(client.answersSince(sinceMs), 'read'), 200) > 0
+      t.ok(await holdsSoon(() => clients.every(isBack)), 'all clients read again')
+    },
+    end: async () => {
+      stop.abort()
+      await Promise.all(working)
+    },
+    finish: async () => {
+      await Promise.all(clients.map(client => client.settle()))
+      t.same(
+        clients.flatMap(client => client.faults),
+        [],
+      )
+      t.ok(await allTold(clients, receiver), 'all receivers are told')
+      for (const { code, stderr } of await Promise.all(processes.map(process => process.end('SIGTERM'))))
+        t.same({ code, stderr }, { code: 0, stderr: '' })
+      const audit = await auditOn(folder, environment)
+      t.same(audit.faults, [])
+      t.same(findUnkept(audit, clients), [])
+    },
+  }
+}
+
+export const ofKind = (answered: Answered[], wanted: Answered['kind']): Answered[] =>
+  answered.filter(({ kind }) => kind === wanted)
+
+export const countOf = (answered: Answered[], wanted: number): number =>
+  answered.filter(({ status }) => status === wanted).length
+
+const openCustomers = async (folder: string, environment: Record<string, string>, clients: number) => {
+  const core = await openFolder(folder, { environment })
+  const open = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => openAccount({ core, url: '' }, { credits: CREDITS, tester: true })))
+  // These come first in the log, so that of views that are there in part they have their first rows.
+  const customers = await open(2 + clients)
+  await open(IDLE_ACCOUNTS)
+  await core.close()
+  return customers as [Customer, Customer, ...Customer[]]
+}
+
+/** Waits until everybody who is to hear of the end of a run has, be it twice. */
+const allTold = async (clients: SteadyClient[], receiver: Receiver): Promise<boolean> => {
+  const jobs = clients.flatMap(({ accepted }) => accepted.filter(({ isJob }) => isJob))
+  const isTold = () => jobs.every(({ runId }) => receiver.toldOf(runId).length > 0)
+  return holdsSoon(isTold)
+}
+
+/** Whether something holds before all must be well again. */
+const holdsSoon = async (holds: () => boolean): Promise<boolean> => {
+  const endMs = performance.now() + BACK_MS
+  while (!holds() && performance.now() < endMs) await delay(POLL_MS)
+  return holds()
+}
+
+/** The audit of the log, with the faults of the views in Redis beside its own: each cell must be as it is built in LMDB. */
+const auditOn = async (folder: string, environment: Record<string, string>): Promise<Audit> => {
+  const core = await openFolder(folder, { environment })
+  const { scratch, discard } = await openScratchViews()
+  try {
+    const { ledgers, faults } = await auditLog(core.log)
+    const { changes } = await compareViews(core.log, core.views, scratch)
+    return { ledgers, faults: [...faults, ...changes.map(({ address }) => `the views differ at ${address}`)] }
+  } finally {
+    await discard()
+    await core.close()
+  }
+}
+
+/** What the log says must be what the clients were told. */
+const findUnkept = ({ ledgers }: Audit, clients: SteadyClient[]): string[] =>
+  clients.flatMap(({ customer: { accountId }, accepted, credits }) => {
+    const ledger = ledgers.get(accountId)
+    if (!ledger) return [`${accountId} is not in the log`]
+    const { balanceMicros, runs } = ledger
+    const faults = accepted.flatMap(({ runId, fails }) =>
+      runs.get(runId)?.end === (fails ? 'failed' : 'completed') ? [] : [`${runId} has not ended as it was to`],
+    )
+    if (runs.size !== accepted.length) faults.push(`${accepted.length} runs were accepted, and ${runs.size} are there`)
+    if (balanceMicros !== toMicros(credits)) faults.push(`the balance is ${balanceMicros}, and not ${credits} credits`)
+    return faults
+  })
