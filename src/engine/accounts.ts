@@ -45,8 +45,8 @@ export class Accounts {
   }
 
   /** An account as it is on the log now. */
-  presentState(accountId: AccountId): Promise<AccountState> {
-    return this.#mailbox(accountId).presentState()
+  currentState(accountId: AccountId): Promise<AccountState> {
+    return this.#mailbox(accountId).currentState()
   }
 
   /** What the views must have passed before this process's own writes to an account can be read there. */

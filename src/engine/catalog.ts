@@ -4,7 +4,7 @@ import type { Endpoint, Family, FamilyStatus } from '../../schemas/catalog.ts'
 import type { CatalogRow } from '../../schemas/views.ts'
 import { goesBy, statusOf, visibleTo } from '../domain/catalog/choose-endpoint.ts'
 import { Unavailable } from '../ports/faults.ts'
-import type { RowChange } from '../ports/view-store.ts'
+import { type Changes, mayHold } from './progress.ts'
 import type { Reads } from './reads.ts'
 import { type Check, compileFillingCheck } from './validator.ts'
 
@@ -25,9 +25,9 @@ export class Catalog {
   #rows: Promise<CatalogRow[]> | undefined
   #lastSeen: CatalogRow[] | undefined
 
-  constructor(reads: Reads, changes: Observable<RowChange[]>) {
+  constructor(reads: Reads, changes: Observable<Changes>) {
     this.#reads = reads
-    changes.pipe(filter(mayTouchCatalog)).subscribe(() => {
+    changes.pipe(filter(written => mayHold(written, ({ view }) => view === 'catalog'))).subscribe(() => {
       this.#rows = undefined
     })
   }
@@ -58,14 +58,14 @@ export class Catalog {
   }
 
   #current(): Promise<CatalogRow[]> {
-    return (this.#rows ?? this.#begin()).catch(error => {
+    return (this.#rows ?? this.#readAnew()).catch(error => {
       // While the views do not answer, what was on offer last is on offer still: receipts name its revision.
       if (error instanceof Unavailable && this.#lastSeen) return this.#lastSeen
       throw error
     })
   }
 
-  #begin(): Promise<CatalogRow[]> {
+  #readAnew(): Promise<CatalogRow[]> {
     const rows = this.#read()
     // What failed is asked for again, unless something newer has taken its place.
     rows.catch(() => {
@@ -81,5 +81,3 @@ export class Catalog {
     return this.#lastSeen
   }
 }
-
-const mayTouchCatalog = (rows: RowChange[]) => rows.length === 0 || rows.some(row => row.view === 'catalog')

@@ -39,7 +39,7 @@ export class Keys {
     } catch (error) {
       const holder = this.#known.get(hash)
       if (!(error instanceof Unavailable) || !holder) throw error
-      const { activeKeys } = await this.#accounts.presentState(holder.accountId)
+      const { activeKeys } = await this.#accounts.currentState(holder.accountId)
       return activeKeys.has(holder.keyId) ? holder : undefined
     }
   }

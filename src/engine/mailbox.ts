@@ -75,7 +75,7 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
   }
 
   /** The state after all that the log holds now, whoever wrote it. */
-  async presentState(): Promise<State> {
+  async currentState(): Promise<State> {
     return (await this.#streams.load(this.#stream, await this.#load())).folded.state
   }
 
@@ -100,6 +100,7 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
     for (let conflicts = 0; conflicts <= MAX_CONFLICTS; conflicts++) {
       const before = await this.#load()
       const { outcomes, events, folded } = this.#decide(batch, before)
+      // What did not fit waits for the next append.
       this.#waiting.unshift(...batch.splice(outcomes.length))
       if (events.length > 0 ? !(await this.#append(events, before, folded)) : !(await this.#isCurrent(before))) continue
       for (const event of events) event.position = this.position

@@ -3,17 +3,28 @@ import { type Observable, Subject } from 'rxjs'
 import type { Position } from '../../schemas/recorded.ts'
 import { BEFORE_FIRST } from '../ports/event-log.ts'
 import { Unavailable } from '../ports/faults.ts'
-import type { RowChange } from '../ports/view-store.ts'
+import type { RowChange, ViewStore } from '../ports/view-store.ts'
 
 /** How often whoever waits makes sure that the views still answer. */
 const MAKE_SURE_EVERY_MS = 100
 
+/** The rows of one commit; 'unknown' where another process wrote them, so that any may have changed. */
+export type Changes = RowChange[] | 'unknown'
+
+export const mayHold = (changes: Changes, wanted: (change: RowChange) => boolean): boolean =>
+  changes === 'unknown' || changes.some(wanted)
+
 /** How far the views reach, and those who wait until they reach further. */
 export abstract class Progress {
-  readonly #changes = new Subject<RowChange[]>()
+  protected readonly store: ViewStore
+  readonly #changes = new Subject<Changes>()
   #position: Position = BEFORE_FIRST
   #highest: Position = BEFORE_FIRST
   #waiters: { position: Position; resolve: () => void }[] = []
+
+  constructor(store: ViewStore) {
+    this.store = store
+  }
 
   get position(): Position {
     return this.#position
@@ -24,8 +35,8 @@ export abstract class Progress {
     return this.#position < this.#highest
   }
 
-  /** The rows that were written, commit by commit; an empty list when another process wrote them. */
-  get changes(): Observable<RowChange[]> {
+  /** What was written, commit by commit. */
+  get changes(): Observable<Changes> {
     return this.#changes
   }
 
@@ -51,7 +62,7 @@ export abstract class Progress {
     const endMs = performance.now() + timeoutMs
     while (performance.now() < endMs) {
       await delay(MAKE_SURE_EVERY_MS, undefined, { signal })
-      await this.probe()
+      await this.reached()
     }
     throw new Unavailable('the views are behind the log')
   }
@@ -69,13 +80,15 @@ export abstract class Progress {
   /** Somebody waits. */
   protected abstract hurry(): void
 
-  /** Rejects with Unavailable when the views do not answer. */
-  protected abstract probe(): Promise<unknown>
+  /** How far the views reach by themselves. Rejects with Unavailable when they do not answer. */
+  protected async reached(): Promise<Position> {
+    return (await this.store.checkpoint())?.position ?? BEFORE_FIRST
+  }
 
-  protected advance(position: Position, rows: RowChange[]) {
+  protected advance(position: Position, changes: Changes) {
     this.#position = position
     this.#highest = Math.max(this.#highest, position)
-    this.#changes.next(rows)
+    this.#changes.next(changes)
     if (!this.isAwaited) return
     const due = this.#waiters.filter(waiter => waiter.position <= position)
     this.#waiters = this.#waiters.filter(waiter => waiter.position > position)

@@ -24,7 +24,6 @@ const PROGRESS_MS = 5000
 /** Keeps the views at the head of the log. Any number of projectors may run on one store: one advances at a time. */
 export class Projector extends Progress {
   readonly #log: EventLog
-  readonly #store: ViewStore
   readonly #logger: Logger
   #checkpoint: Checkpoint | undefined
   #subscription: Subscription | undefined
@@ -34,9 +33,8 @@ export class Projector extends Progress {
   #onDamage: (error: Damaged) => void = () => undefined
 
   constructor(log: EventLog, store: ViewStore, logger: Logger) {
-    super()
+    super(store)
     this.#log = log
-    this.#store = store
     this.#logger = logger
   }
 
@@ -64,10 +62,6 @@ export class Projector extends Progress {
     this.#stopGathering()
   }
 
-  protected probe() {
-    return this.#store.checkpoint()
-  }
-
   async stop(): Promise<void> {
     this.#subscription?.unsubscribe()
     this.#stopGathering()
@@ -75,7 +69,7 @@ export class Projector extends Progress {
   }
 
   async #take(events: Recorded[], goal: Position): Promise<void> {
-    const { checkpoint, rows } = await project(this.#store, this.#checkpoint, events)
+    const { checkpoint, rows } = await project(this.store, this.#checkpoint, events)
     this.#checkpoint = checkpoint
     this.advance(checkpoint.position, rows)
     if (performance.now() - this.#progressAtMs > PROGRESS_MS && checkpoint.position < goal) {
@@ -97,19 +91,18 @@ export class Projector extends Progress {
   }
 
   async #reread(): Promise<Position> {
-    const checkpoint = await this.#store.checkpoint()
+    const checkpoint = await this.store.checkpoint()
     // Rows of two versions must not be mixed; whoever came first has to go.
     if (checkpoint && checkpoint.version !== PROJECTIONS_VERSION)
       throw new Unavailable(`another version of the service keeps these views; end the one or the other`)
     this.#checkpoint = checkpoint
-    this.advance(checkpoint?.position ?? BEFORE_FIRST, [])
+    this.advance(checkpoint?.position ?? BEFORE_FIRST, 'unknown')
     return this.position
   }
 
   /** Somebody may empty the views while the log stands still. */
   async #confirm() {
-    const position = (await this.#store.checkpoint())?.position ?? BEFORE_FIRST
-    if (position < this.position) throw new CheckpointMoved('the views were emptied')
+    if ((await this.reached()) < this.position) throw new CheckpointMoved('the views were emptied')
   }
 
   #onDrop(error: unknown): 'at once' | 'later' {
@@ -121,10 +114,10 @@ export class Projector extends Progress {
 
   /** Views that were made by other projections, or from another log, are no views of this log: they are built anew. */
   async #discardForeignViews() {
-    const checkpoint = await this.#store.checkpoint()
+    const checkpoint = await this.store.checkpoint()
     if (!checkpoint || ((await this.#stands(checkpoint)) && checkpoint.version === PROJECTIONS_VERSION)) return
     this.#logger.warn({ checkpoint, version: PROJECTIONS_VERSION }, 'the views do not fit the log and are built anew')
-    await this.#store.clear()
+    await this.store.clear()
   }
 
   async #stands({ position, eventId }: Checkpoint): Promise<boolean> {

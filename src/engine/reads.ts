@@ -3,9 +3,9 @@ import type { AccountId } from '../../schemas/primitives.ts'
 import type { Position } from '../../schemas/recorded.ts'
 import type { ViewName, Views } from '../../schemas/views.ts'
 import { Unavailable } from '../ports/faults.ts'
-import type { Entry, Range, RowChange, ViewStore } from '../ports/view-store.ts'
+import type { Entry, Range, ViewStore } from '../ports/view-store.ts'
 import type { Accounts } from './accounts.ts'
-import type { Progress } from './progress.ts'
+import type { Changes, Progress } from './progress.ts'
 
 /** How long a read waits for the views to show what this process wrote. They are a few milliseconds behind as a rule. */
 const READ_YOUR_WRITES_MS = 5000
@@ -25,7 +25,7 @@ export class Reads {
     this.#store = store
     this.#progress = progress
     this.#accounts = accounts
-    progress.changes.subscribe(rows => this.#forget(rows))
+    progress.changes.subscribe(changes => this.#forget(changes))
   }
 
   /**
@@ -67,11 +67,10 @@ export class Reads {
     return row
   }
 
-  #forget(rows: RowChange[]) {
+  #forget(changes: Changes) {
     this.#changes += 1
-    // Another process's projector does not say which rows it wrote.
-    if (rows.length === 0) this.#recent.clear()
-    for (const { view, key } of rows) if (kept.has(view)) this.#recent.delete(`${view}/${key}`)
+    if (changes === 'unknown') this.#recent.clear()
+    else for (const { view, key } of changes) if (kept.has(view)) this.#recent.delete(`${view}/${key}`)
   }
 }
 

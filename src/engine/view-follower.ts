@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { BEFORE_FIRST, type EventLog } from '../ports/event-log.ts'
+import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import { Progress } from './progress.ts'
@@ -14,16 +14,14 @@ const LOOK_AGAIN_MS = 1_000
 /** Watches the views that the projectors of other processes keep. */
 export class ViewFollower extends Progress {
   readonly #log: EventLog
-  readonly #store: ViewStore
   readonly #logger: Logger
   #looking: Promise<void> | undefined
   #stop = new AbortController()
   #hurried = new AbortController()
 
   constructor(log: EventLog, store: ViewStore, logger: Logger) {
-    super()
+    super(store)
     this.#log = log
-    this.#store = store
     this.#logger = logger
   }
 
@@ -35,7 +33,6 @@ export class ViewFollower extends Progress {
 
   async stop(): Promise<void> {
     this.#stop.abort()
-    this.#hurried.abort()
     await this.#looking
   }
 
@@ -43,24 +40,21 @@ export class ViewFollower extends Progress {
     this.#hurried.abort()
   }
 
-  protected probe() {
-    return this.#store.checkpoint()
-  }
-
   async #look() {
     while (!this.#stop.signal.aborted) {
-      const position = await this.#position()
-      if (position !== undefined && position !== this.position) this.advance(position, [])
+      const position = await this.#lookOnce()
+      if (position !== undefined && position !== this.position) this.advance(position, 'unknown')
       this.#hurried = new AbortController()
       const pauseMs = position === undefined ? LOOK_AGAIN_MS : this.isAwaited ? HURRY_EVERY_MS : LOOK_EVERY_MS
-      await delay(pauseMs, undefined, { signal: this.#hurried.signal }).catch(() => undefined)
+      const signal = AbortSignal.any([this.#stop.signal, this.#hurried.signal])
+      await delay(pauseMs, undefined, { signal }).catch(() => undefined)
     }
   }
 
   /** Undefined when the views do not answer. */
-  async #position() {
+  async #lookOnce() {
     try {
-      return (await this.#store.checkpoint())?.position ?? BEFORE_FIRST
+      return await this.reached()
     } catch (error) {
       this.#logger.warn({ err: error }, 'the views do not say how far they are')
       return undefined

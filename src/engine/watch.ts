@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs'
-import type { RowChange } from '../ports/view-store.ts'
+import type { Changes } from './progress.ts'
 
 export interface Waiting {
   /** True at the row's next change; false when the time is up, the signal aborts, or the waiting is ended. */
@@ -12,12 +12,12 @@ export class Watch {
   readonly #waiters = new Map<string, Set<(changed: boolean) => void>>()
   #closed = false
 
-  constructor(changes: Observable<RowChange[]>) {
-    changes.subscribe(rows => {
+  constructor(changes: Observable<Changes>) {
+    changes.subscribe(written => {
       if (this.#waiters.size === 0) return
-      // Another process's projector does not say which rows it wrote, so all look for themselves.
-      if (rows.length === 0) this.#endAll(true)
-      for (const { view, key } of rows) for (const end of this.#waiters.get(`${view}/${key}`) ?? []) end(true)
+      // Then all look for themselves.
+      if (written === 'unknown') this.#endAll(true)
+      else for (const { view, key } of written) for (const end of this.#waiters.get(`${view}/${key}`) ?? []) end(true)
     })
   }
 

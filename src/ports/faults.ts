@@ -1,4 +1,4 @@
-/** A store takes no work for now; the caller may come again. Nothing was written. */
+/** A store takes no work for now; the caller may come again. Nothing was written, where the port does not say otherwise. */
 export class Unavailable extends Error {
   override name = 'Unavailable'
 }

@@ -2,7 +2,8 @@ import type { Position } from '../../schemas/recorded.ts'
 
 /**
  * Where the views live: documents by key, and indexes that order them. All of it can be thrown away and built again
- * from the log, but for the leases and snapshots, which can be thrown away too.
+ * from the log, but for the leases and snapshots, which can be thrown away too. Everything rejects with Unavailable when
+ * the store does not answer; then a write may have been made, which stating the same checkpoint again finds out.
  */
 export interface ViewStore {
   /** How far into the log the rows reach; undefined for an empty store. */

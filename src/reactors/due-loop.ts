@@ -1,5 +1,6 @@
 import { filter, type Observable, type Subscription } from 'rxjs'
 import type { DueRow } from '../../schemas/views.ts'
+import { type Changes, mayHold } from '../engine/progress.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { RowChange, ViewStore } from '../ports/view-store.ts'
@@ -41,12 +42,11 @@ export class DueLoop<Row extends DueRow> {
   }
 
   /** Looks now, then at every change that brings work, and from time to time. */
-  start(changes?: Observable<RowChange[]>) {
+  start(changes?: Observable<Changes>) {
     const { queues, pollMs } = this.#worklist
-    const bringsWork = ({ view, row }: RowChange) => view === 'due' && row && this.#isDue(row as DueRow, queues)
-    // Another process's projector does not say which rows it wrote.
-    const mayBringWork = (rows: RowChange[]) => rows.length === 0 || rows.some(bringsWork)
-    this.#subscription = changes?.pipe(filter(mayBringWork)).subscribe(() => this.wake())
+    const bringsWork = ({ view, row }: RowChange) =>
+      view === 'due' && row !== undefined && this.#isDue(row as DueRow, queues)
+    this.#subscription = changes?.pipe(filter(written => mayHold(written, bringsWork))).subscribe(() => this.wake())
     this.#timer = setInterval(() => this.wake(), pollMs)
     this.wake()
   }

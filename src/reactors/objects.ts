@@ -5,12 +5,13 @@ import { runKey } from '../../projections/runs.ts'
 import { uploadKey } from '../../projections/uploads.ts'
 import type { DeleteOutputTask, ObjectTask } from '../../schemas/views.ts'
 import type { Accounts } from '../engine/accounts.ts'
+import type { Changes } from '../engine/progress.ts'
 import type { Reads } from '../engine/reads.ts'
 import type { UploadSettlement } from '../engine/upload-settlement.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
-import type { RowChange, ViewStore } from '../ports/view-store.ts'
+import type { ViewStore } from '../ports/view-store.ts'
 import { DueLoop } from './due-loop.ts'
 import { Leases } from './leases.ts'
 
@@ -43,7 +44,7 @@ export class ObjectsReactor {
     this.#loop = new DueLoop(parts, { queues: queues.objects, pollMs: POLL_MS, take: rows => this.#take(rows) })
   }
 
-  start(changes: Observable<RowChange[]>) {
+  start(changes: Observable<Changes>) {
     this.#leases.start()
     this.#loop.start(changes)
   }

@@ -7,11 +7,12 @@ import type { Recorded } from '../../schemas/recorded.ts'
 import type { StartTask, WatchTask } from '../../schemas/views.ts'
 import type { AccountCommand } from '../domain/account/commands.ts'
 import type { Accounts } from '../engine/accounts.ts'
+import type { Changes } from '../engine/progress.ts'
 import type { RunProgress, RunToDo, Starter } from '../engine/runs.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Failed, Outcome, Provider } from '../ports/provider.ts'
-import type { RowChange, ViewStore } from '../ports/view-store.ts'
+import type { ViewStore } from '../ports/view-store.ts'
 import type { Artifacts } from './artifacts.ts'
 import { DueLoop } from './due-loop.ts'
 import { cancelled, lost, stopped } from './failures.ts'
@@ -91,7 +92,7 @@ export class RunsReactor implements Starter {
     return this.#progress
   }
 
-  start(changes: Observable<RowChange[]>) {
+  start(changes: Observable<Changes>) {
     this.#started = true
     this.#starts.start(changes)
     this.#lost.start()

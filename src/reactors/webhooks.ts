@@ -10,12 +10,13 @@ import type { RecordDelivery } from '../domain/account/commands.ts'
 import { nextAttemptMs } from '../domain/webhook-schedule.ts'
 import type { Accounts } from '../engine/accounts.ts'
 import type { Presenter } from '../engine/present.ts'
+import type { Changes } from '../engine/progress.ts'
 import type { Reads } from '../engine/reads.ts'
 import { signWebhook } from '../engine/webhook-signature.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import { type Outbound, OutboundError } from '../ports/outbound.ts'
-import type { RowChange, ViewStore } from '../ports/view-store.ts'
+import type { ViewStore } from '../ports/view-store.ts'
 import { DueLoop } from './due-loop.ts'
 import { Leases } from './leases.ts'
 import { onceAvailable } from './once-available.ts'
@@ -73,7 +74,7 @@ export class WebhooksReactor {
     })
   }
 
-  start(changes: Observable<RowChange[]>) {
+  start(changes: Observable<Changes>) {
     this.#leases.start()
     this.#loop.start(changes)
   }

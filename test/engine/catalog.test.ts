@@ -3,10 +3,11 @@ import t from 'tap'
 import { Accounts } from '../../src/engine/accounts.ts'
 import { Catalog } from '../../src/engine/catalog.ts'
 import { publishShipped } from '../../src/engine/catalog-editor.ts'
+import type { Changes } from '../../src/engine/progress.ts'
 import { Projector } from '../../src/engine/projector.ts'
 import { Reads } from '../../src/engine/reads.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
-import type { RowChange, ViewStore } from '../../src/ports/view-store.ts'
+import type { ViewStore } from '../../src/ports/view-store.ts'
 import { family } from '../support/catalog-samples.ts'
 import { noSnapshots, openLog, openViews, silentLogger } from '../support/engine.ts'
 import { ManualClock } from '../support/manual-clock.ts'
@@ -24,12 +25,12 @@ t.test('what was on offer last is on offer while the views do not answer', async
   t.teardown(() => projector.stop())
   await projector.start()
   const reads = new Reads(shaky, projector, new Accounts(log, noSnapshots, clock))
-  const changes = new Subject<RowChange[]>()
+  const changes = new Subject<Changes>()
   const [catalog, fresh] = [new Catalog(reads, changes), new Catalog(reads, changes)]
   t.match(await catalog.find('lumen', true), { family: { id: 'lumen' } })
 
   answers = false
-  changes.next([])
+  changes.next('unknown')
   // All who ask at once share one look, and one answer.
   const found = await Promise.all([1, 2, 3].map(() => catalog.find('lumen', true)))
   t.match(

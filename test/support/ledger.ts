@@ -53,10 +53,10 @@ export const auditLog = async (log: EventLog): Promise<Audit> => {
 
 /**
  * Opens what a service left in a folder: the audit of its log, with the faults of its views beside those of the log.
- * Nobody else may have the folder open in this process.
+ * Nobody else may have the folder open in this process. `environment` names stores that are elsewhere.
  */
-export const auditFolder = async (folder: string): Promise<Audit> => {
-  const core = await openFolder(folder)
+export const auditFolder = async (folder: string, environment: Record<string, string> = {}): Promise<Audit> => {
+  const core = await openFolder(folder, { environment })
   const { scratch, discard } = await openScratchViews()
   try {
     const { ledgers, faults } = await auditLog(core.log)

@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { openScratchViews } from '../../src/compose.ts'
 import { toMicros } from '../../src/domain/money.ts'
-import { compareViews } from '../../src/engine/rebuild.ts'
-import { type Audit, auditLog } from './ledger.ts'
+import { type Audit, auditFolder } from './ledger.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
 import { type Customer, openAccount, openFolder } from './service.ts'
@@ -92,7 +90,7 @@ export const startLoadOnRedis = async (t: Test, ...roles: string[]): Promise<Loa
       t.ok(await allTold(clients, receiver), 'all receivers are told')
       for (const { code, stderr } of await Promise.all(processes.map(process => process.end('SIGTERM'))))
         t.same({ code, stderr }, { code: 0, stderr: '' })
-      const audit = await auditOn(folder, environment)
+      const audit = await auditFolder(folder, environment)
       t.same(audit.faults, [])
       t.same(findUnkept(audit, clients), [])
     },
@@ -128,20 +126,6 @@ const holdsSoon = async (holds: () => boolean): Promise<boolean> => {
   const endMs = performance.now() + BACK_MS
   while (!holds() && performance.now() < endMs) await delay(POLL_MS)
   return holds()
-}
-
-/** The audit of the log, with the faults of the views in Redis beside its own: each cell must be as it is built in LMDB. */
-const auditOn = async (folder: string, environment: Record<string, string>): Promise<Audit> => {
-  const core = await openFolder(folder, { environment })
-  const { scratch, discard } = await openScratchViews()
-  try {
-    const { ledgers, faults } = await auditLog(core.log)
-    const { changes } = await compareViews(core.log, core.views, scratch)
-    return { ledgers, faults: [...faults, ...changes.map(({ address }) => `the views differ at ${address}`)] }
-  } finally {
-    await discard()
-    await core.close()
-  }
 }
 
 /** What the log says must be what the clients were told. */
