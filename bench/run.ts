@@ -4,14 +4,20 @@ import { balance } from './balance.ts'
 import { hotAccount } from './hot-account.ts'
 import { measureInFlight } from './in-flight.ts'
 import { measureMemory } from './memory.ts'
+import { redisProjector } from './redis-projector.ts'
+import { redisViews } from './redis-views.ts'
 import { replay } from './replay.ts'
 import { startUp } from './start-up.ts'
 import { type Answer, answer, type Question } from './support/compare.ts'
 import { syncRuns } from './sync-runs.ts'
+import { twoProcesses } from './two-processes.ts'
 import { uploads } from './uploads.ts'
 import { webhooks } from './webhooks.ts'
 
-const questions: Question[] = [appends, syncRuns, asyncRuns, balance, replay, hotAccount, webhooks, uploads, startUp]
+const questions: Question[] = [
+  ...[appends, syncRuns, asyncRuns, balance, replay, hotAccount, webhooks, uploads, startUp],
+  ...[redisViews, redisProjector, twoProcesses],
+]
 
 const show = ({ name, question, baseline, unit, baselineMedian, measuredMedian, ratio, goal, reached }: Answer) => {
   const round = (number: number) => Math.round(number).toLocaleString('en')

@@ -2,7 +2,7 @@ import type { Question } from './support/compare.ts'
 import { type Load, putLoad } from './support/load.ts'
 import { type Server, startBare, startTollgate } from './support/servers.ts'
 
-export const runLoad = ({ url, keys }: Server): Load => ({
+export const runLoad = ({ url, keys }: Pick<Server, 'url' | 'keys'>): Load => ({
   url: `${url}/v1/run`,
   keys,
   method: 'POST',

@@ -1,6 +1,12 @@
 import { type Static, Type } from 'typebox'
 import { MIN_MASTER_SECRET_LENGTH, OneOf } from './primitives.ts'
 
+/** What a process does. Any number of each may run on the same stores. */
+export const ROLES = ['api', 'projector', 'reactors'] as const
+export type Role = (typeof ROLES)[number]
+
+const ANY_ROLE = ROLES.join('|')
+
 /** Every environment variable that the service reads. Values are text; numbers and defaults are filled in before the check. */
 export const Environment = Type.Object({
   PORT: Type.Integer({
@@ -21,6 +27,12 @@ export const Environment = Type.Object({
       description: 'How clients reach the service, without a path; http://HOST:PORT if unset',
     }),
   ),
+  ROLES: Type.String({
+    pattern: `^(${ANY_ROLE})(,(${ANY_ROLE}))*$`,
+    default: ROLES.join(','),
+    description:
+      'What this process does: answers requests (api), keeps the views (projector), does what is due (reactors)',
+  }),
   EVENT_STORE_URL: Type.Optional(
     Type.String({
       pattern: '^(lmdb:|esdb(\\+discover)?://).+$',
@@ -37,12 +49,6 @@ export const Environment = Type.Object({
     pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
     default: 'tollgate',
     description: 'What the keys begin with that the views take in Redis',
-  }),
-  ROLES: Type.String({
-    pattern: '^(api|projector|reactors)(,(api|projector|reactors))*$',
-    default: 'api,projector,reactors',
-    description:
-      'What this process does: answers requests (api), keeps the views (projector), does what is due (reactors)',
   }),
   OBJECT_STORE_URL: Type.Optional(
     Type.String({

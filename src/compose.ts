@@ -1,15 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { PROJECTIONS_VERSION } from '../projections/all.ts'
 import type { AccountId } from '../schemas/primitives.ts'
 import { systemClock } from './adapters/clock/system.ts'
-import { openLmdbEventLog } from './adapters/event-log/lmdb.ts'
 import { createLogger } from './adapters/logger/pino.ts'
-import { openDiskObjectStore } from './adapters/object-store/disk.ts'
 import { createOutbound } from './adapters/outbound/undici.ts'
 import { createSandboxProvider } from './adapters/provider/sandbox/provider.ts'
-import { openLmdbViewStore } from './adapters/view-store/lmdb.ts'
 import type { Config } from './config.ts'
 import { Accounts } from './engine/accounts.ts'
 import { Addresses } from './engine/addresses.ts'
@@ -31,17 +24,19 @@ import { ViewFollower } from './engine/view-follower.ts'
 import { Watch } from './engine/watch.ts'
 import { webhookSecret } from './engine/webhook-signature.ts'
 import { createApp } from './http/app.ts'
-import { deriveSecret, readMasterSecret } from './master-secret.ts'
+import { readMasterSecret } from './master-secret.ts'
 import type { Clock } from './ports/clock.ts'
 import type { EventLog } from './ports/event-log.ts'
 import type { Logger } from './ports/logger.ts'
-import type { ObjectStore } from './ports/object-store.ts'
 import type { Provider } from './ports/provider.ts'
 import type { ViewStore } from './ports/view-store.ts'
 import { Artifacts } from './reactors/artifacts.ts'
 import { ObjectsReactor } from './reactors/objects.ts'
 import { RunsReactor } from './reactors/runs.ts'
 import { WebhooksReactor } from './reactors/webhooks.ts'
+import { openLog, openObjects, openViews } from './stores.ts'
+
+export { openScratchViews } from './stores.ts'
 
 /** How long a stop waits for the views to show the outcomes that were recorded last, to those who wait for them. */
 const LAST_OUTCOMES_MS = 1000
@@ -146,62 +141,4 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     /** To be called when nobody is answered any more. */
     close: () => objects.close(),
   }
-}
-
-// What talks to other servers is loaded where it is wanted: it takes a good part of the time in which a process starts.
-
-const openLog = async ({ eventStore }: Config, logger: Logger): Promise<EventLog> => {
-  if (eventStore.kind === 'eventstoredb') {
-    const { openEventStoreLog } = await import('./adapters/event-log/eventstoredb.ts')
-    return openEventStoreLog({ url: eventStore.url })
-  }
-  return openLmdbEventLog(eventStore.folder, error => {
-    logger.fatal(
-      { err: error },
-      'a commit to the event log failed; the process ends so that a new one reads what is there',
-    )
-    process.exit(1)
-  })
-}
-
-const openViews = async ({ viewStore }: Config, logger: Logger): Promise<ViewStore> => {
-  if (viewStore.kind === 'lmdb') return openLmdbViewStore(viewStore.folder)
-  const { openRedisViewStore } = await import('./adapters/view-store/redis.ts')
-  return openRedisViewStore({
-    ...viewStore,
-    version: PROJECTIONS_VERSION,
-    onWarning: error => logger.warn({ err: error }, 'the views may be lost'),
-  })
-}
-
-const openObjects = async (
-  config: Config,
-  logger: Logger,
-  addresses: Addresses,
-  masterSecret: string,
-): Promise<ObjectStore> => {
-  const { objectStore, retention } = config
-  if (objectStore.kind === 'disk')
-    return openDiskObjectStore({
-      folder: objectStore.folder,
-      putSecret: deriveSecret(masterSecret, 'upload-addresses'),
-      putUrl: () => addresses.ownUrl,
-    })
-  const { openS3ObjectStore } = await import('./adapters/object-store/s3.ts')
-  return openS3ObjectStore({
-    ...objectStore,
-    retention,
-    onWarning: error => logger.warn({ err: error }, 'the object store may keep what nobody owns for ever'),
-  })
-}
-
-/** An empty view store in a folder of its own, and the way to be rid of it. */
-export const openScratchViews = async (): Promise<{ scratch: ViewStore; discard: () => Promise<void> }> => {
-  const folder = await mkdtemp(join(tmpdir(), 'tollgate-views-'))
-  const scratch = openLmdbViewStore(folder)
-  const discard = async () => {
-    await scratch.close()
-    await rm(folder, { recursive: true, force: true })
-  }
-  return { scratch, discard }
 }

@@ -1,7 +1,9 @@
 import { join } from 'node:path'
-import { Environment } from '../schemas/environment.ts'
+import { Environment, type Role } from '../schemas/environment.ts'
 import { toMicros } from './domain/money.ts'
 import { compileConvertingCheck } from './engine/validator.ts'
+import { type EventStoreAddress, parseEventStoreUrl } from './eventstoredb-url.ts'
+import { parseRedisUrl, type RedisAddress } from './redis-url.ts'
 import { parseS3Url, type S3Server } from './s3-url.ts'
 
 /** The checked configuration. Paths are as given: relative to where the process runs. */
@@ -11,8 +13,8 @@ export interface Config {
   /** Without a slash at the end; undefined until the port is known, where it was not set. */
   publicUrl: string | undefined
   roles: ReadonlySet<Role>
-  eventStore: { kind: 'lmdb'; folder: string } | { kind: 'eventstoredb'; url: string }
-  viewStore: { kind: 'lmdb'; folder: string } | { kind: 'redis'; url: string; keySpace: string }
+  eventStore: { kind: 'lmdb'; folder: string } | { kind: 'eventstoredb'; address: EventStoreAddress }
+  viewStore: { kind: 'lmdb'; folder: string } | { kind: 'redis'; address: RedisAddress; keySpace: string }
   objectStore: { kind: 'disk'; folder: string } | ({ kind: 's3' } & S3Config)
   /** What the addresses of files begin with, without a slash at the end, where it is not the service's own. */
   cdnUrl: string | undefined
@@ -27,9 +29,6 @@ export interface Config {
   welcomeMicros: number
   logLevel: Environment['LOG_LEVEL']
 }
-
-/** What a process does. Any number of each may run on the same stores. */
-export type Role = 'api' | 'projector' | 'reactors'
 
 export interface S3Config extends S3Server {
   /** How clients reach the server, where it is not by the same address. */
@@ -102,15 +101,16 @@ const DAY_MS = 24 * 60 * 60 * 1000
 
 const readEventStore = ({ DATA_DIR, EVENT_STORE_URL: url, MASTER_SECRET }: Environment): Config['eventStore'] => {
   if (!url?.startsWith('esdb')) return { kind: 'lmdb', folder: folderOf(url, DATA_DIR, 'log') }
+  const address = readAddress('EVENT_STORE_URL', url, parseEventStoreUrl)
   // Processes on several machines share no file that could keep one.
   if (MASTER_SECRET === undefined)
     throw new ConfigError(`MASTER_SECRET must be set, the same for every process. ${describe('MASTER_SECRET')}.`)
-  return { kind: 'eventstoredb', url }
+  return { kind: 'eventstoredb', address }
 }
 
 const readViewStore = ({ DATA_DIR, VIEW_STORE_URL: url, VIEW_KEY_SPACE }: Environment): Config['viewStore'] =>
   url?.startsWith('redis')
-    ? { kind: 'redis', url, keySpace: VIEW_KEY_SPACE }
+    ? { kind: 'redis', address: readAddress('VIEW_STORE_URL', url, parseRedisUrl), keySpace: VIEW_KEY_SPACE }
     : { kind: 'lmdb', folder: folderOf(url, DATA_DIR, 'views') }
 
 /** The folder that an address such as `lmdb:./data/log` names. */
@@ -120,16 +120,25 @@ const folderOf = (url: string | undefined, dataDir: string, name: string) =>
 const readObjectStore = (environment: Environment): Config['objectStore'] => {
   const { DATA_DIR, OBJECT_STORE_URL: url, OBJECT_STORE_PUBLIC_URL: publicUrl } = environment
   if (url?.startsWith('s3:')) {
-    const server = parseS3Url(url)
-    if (typeof server !== 'string')
-      return { kind: 's3', ...server, publicUrl, stagingFolder: join(DATA_DIR, 'arriving') }
-    throw new ConfigError(`OBJECT_STORE_URL ${server}. ${describe('OBJECT_STORE_URL')}.`)
+    const server = readAddress('OBJECT_STORE_URL', url, parseS3Url)
+    return { kind: 's3', ...server, publicUrl, stagingFolder: join(DATA_DIR, 'arriving') }
   }
   if (publicUrl !== undefined)
     throw new ConfigError(
       `OBJECT_STORE_PUBLIC_URL needs an S3 server in OBJECT_STORE_URL. ${describe('OBJECT_STORE_PUBLIC_URL')}.`,
     )
   return { kind: 'disk', folder: folderOf(url, DATA_DIR, 'objects') }
+}
+
+/** Where an address cannot be used, the parser returns a text that says why, and that repeats no secret. */
+const readAddress = <Address extends object>(
+  name: string,
+  url: string,
+  parse: (url: string) => Address | string,
+): Address => {
+  const address = parse(url)
+  if (typeof address === 'string') throw new ConfigError(`${name} ${address}. ${describe(name)}.`)
+  return address
 }
 
 const millionths = (name: string, decimal: number): number => {

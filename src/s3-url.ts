@@ -1,3 +1,5 @@
+import { percentDecode } from './percent-decode.ts'
+
 /** An S3 server and a bucket on it, as one address tells of them. */
 export interface S3Server {
   host: string
@@ -20,7 +22,7 @@ export const parseS3Url = (text: string): S3Server | string => {
   if (!URL.canParse(text)) return 'must be an address that can be read'
   // The URL standard leaves out default ports only for schemes that it knows, and this is none of them.
   const { hostname: host, port, username, password, pathname, searchParams } = new URL(text)
-  const [accessKey, secretKey] = [decode(username), decode(password)]
+  const [accessKey, secretKey] = [percentDecode(username), percentDecode(password)]
   if (!host || !accessKey || !secretKey) return 'must have a key, a secret and a host, percent-encoded where needed'
   const bucket = pathname.slice(1)
   if (!BUCKET.test(bucket)) return 'must name a bucket by 3 to 63 lower case letters, digits, dots and hyphens'
@@ -30,13 +32,4 @@ export const parseS3Url = (text: string): S3Server | string => {
   if (tls !== 'on' && tls !== 'off') return 'must say tls=on or tls=off'
   const region = searchParams.get('region') ?? DEFAULT_REGION
   return { host, port: port ? Number(port) : undefined, tls: tls === 'on', region, bucket, accessKey, secretKey }
-}
-
-/** Undefined for what is not well encoded. */
-const decode = (text: string): string | undefined => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
 }

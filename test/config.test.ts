@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { ConfigError, readConfig } from '../src/config.ts'
 
 const SECRET = 'aB3/+=%:@?#x'
@@ -114,6 +114,71 @@ t.test('another address of an S3 server is refused where there is none', async t
   t.throws(() => readConfig({ OBJECT_STORE_PUBLIC_URL: 'https://files.example.com' }), ConfigError)
 })
 
+t.test('EventStoreDB is told of in one address', async t => {
+  const addressOf = (url: string) =>
+    readConfig({ EVENT_STORE_URL: url, MASTER_SECRET: 'a'.repeat(32) }).eventStore as unknown
+  t.same(addressOf('esdb://ada:s%40crets@one:2113,two:2114/?tls=true&streamPrefix=a.b-&nodePreference=leader'), {
+    kind: 'eventstoredb',
+    address: {
+      connectionString: 'esdb://ada:s%40crets@one:2113,two:2114?tls=true&nodePreference=leader',
+      server: 'one:2113,two:2114',
+      streamPrefix: 'a.b-',
+    },
+  })
+  t.match(addressOf('esdb+discover://cluster.example'), { address: { server: 'cluster.example', streamPrefix: '' } })
+})
+
+t.test('an address of EventStoreDB that cannot be used is refused, and its password told to nobody', async t => {
+  for (const [url, fault] of [
+    ['esdb://ada:hush@', /must have the form esdb:/],
+    ['esdb://ada:hush@host:port', /must have the form/],
+    ['esdb://ada:hu@sh@host', /must have the form/],
+    ['esdb://ada:hu/sh@host', /must have the form/],
+    ['esdb://hush@host', /must have the form/],
+    ['esdb://ada:hush%zz@host', /percent-encoded/],
+    ['esdb://ada:hush@host?tlsVerifyCert=false', /unknown parameter; there are tls, /],
+    ['esdb://ada:hush@host?constructor=a', /unknown parameter/],
+    ['esdb://ada:1?hush@host', /unknown parameter/],
+    ['esdb://ada:hush@host?tls=maybe', /a value of tls that cannot be used/],
+    ['esdb://ada:hush@host?gossipTimeout=soon', /a value of gossipTimeout/],
+    ['esdb://ada:hush@host?nodePreference=follower', /a value of nodePreference/],
+    ['esdb://ada:hush@host?connectionName=', /a value of connectionName/],
+    ['esdb://ada:hush@host?streamPrefix=a%2Bb', /must have a streamPrefix of letters/],
+  ] as const)
+    expectFault(t, 'EVENT_STORE_URL', url, fault)
+})
+
+t.test('Redis is told of in one address', async t => {
+  const addressOf = (url: string) => {
+    const { viewStore } = readConfig({ VIEW_STORE_URL: url })
+    return 'address' in viewStore && viewStore.address
+  }
+  t.same(addressOf('redis://views.example.com'), { host: 'views.example.com', port: 6379, db: 0, tls: false })
+  t.same(addressOf(`rediss://ada%40a:${encodeURIComponent(SECRET)}@views.example.com:6380/12`), {
+    ...{ host: 'views.example.com', port: 6380, db: 12, tls: true },
+    ...{ username: 'ada@a', password: SECRET },
+  })
+  t.same(addressOf('redis://:only@[::1]:7000/'), { host: '::1', port: 7000, db: 0, password: 'only', tls: false })
+})
+
+t.test('an address of Redis that cannot be used is refused, and its password told to nobody', async t => {
+  for (const [url, fault] of [
+    ['redis://u:hu/sh@h:x', /must be an address that can be read/],
+    ['redis://u:hush@h:99999', /must be an address that can be read/],
+    ['redis://u:hush@', /must be an address that can be read/],
+    ['redis:///1', /must have a host/],
+    ['redis://u:hush%zz@h', /percent-encoded/],
+    ['redis://%zz:hush@h', /percent-encoded/],
+    ['redis://u:hush@h/abc', /must name the database by a number/],
+    ['redis://u:hush@h/-1', /must name the database by a number/],
+    ['redis://u:hush@h/1/2', /must name the database by a number/],
+    ['redis://u:1/hush@h', /must name the database by a number/],
+    ['redis://u:1?hush@h', /must have nothing behind the database/],
+    ['redis://u:1#hush@h', /must have nothing behind the database/],
+  ] as const)
+    expectFault(t, 'VIEW_STORE_URL', url, fault)
+})
+
 t.test('a store that is not known is refused, and its secret told to nobody', async t => {
   for (const name of ['EVENT_STORE_URL', 'VIEW_STORE_URL', 'OBJECT_STORE_URL']) {
     const { message } = t.throws(() => readConfig({ [name]: 'ftp://key:hush@host' }), ConfigError) as unknown as Error
@@ -126,9 +191,17 @@ t.test('processes of several machines share stores and the secret, and each has 
   const urls = { EVENT_STORE_URL: 'esdb://localhost:2113', VIEW_STORE_URL: 'rediss://user:hush@localhost/1' }
   t.throws(() => readConfig(urls), { message: /^MASTER_SECRET must be set/ })
   const { eventStore, viewStore, roles } = readConfig({ ...urls, MASTER_SECRET: 'a'.repeat(32), ROLES: 'api,reactors' })
-  t.same(eventStore, { kind: 'eventstoredb', url: urls.EVENT_STORE_URL })
-  t.same(viewStore, { kind: 'redis', url: urls.VIEW_STORE_URL, keySpace: 'tollgate' })
+  t.match(eventStore, { kind: 'eventstoredb', address: { server: 'localhost:2113' } })
+  t.match(viewStore, { kind: 'redis', address: { host: 'localhost', db: 1 }, keySpace: 'tollgate' })
   t.same([...roles], ['api', 'reactors'])
   t.same([...readConfig({}).roles], ['api', 'projector', 'reactors'])
   t.throws(() => readConfig({ ROLES: 'api,reader' }), ConfigError)
 })
+
+/** The message names the variable, what is wrong with it and what it is for, and holds no word of a secret. */
+const expectFault = (t: Test, name: string, url: string, fault: RegExp) => {
+  const { message } = t.throws(() => readConfig({ [name]: url }), ConfigError, url) as unknown as Error
+  t.match(message, new RegExp(`^${name} (must|has) .*USER:PASSWORD@HOST`))
+  t.match(message, fault, url)
+  t.notMatch(message, /hu|sh@/, url)
+}

@@ -24,15 +24,17 @@ export const startBare = async (): Promise<Server> => {
 /** The service on a folder of its own. Its log lines go where the operator's would, and are thrown away there. */
 export const startTollgate = async ({
   accounts = 1,
+  env,
   profile,
 }: {
   accounts?: number
+  env?: Record<string, string>
   profile?: string
 } = {}): Promise<Server> => {
   const { folder, discard } = await withFolder()
   const { child, ready } = await startProcess<{ url: string; keys: string[] }>('tollgate-server.js', {
     args: [String(accounts)],
-    env: { DATA_DIR: folder, PORT: '0' },
+    env: { DATA_DIR: folder, PORT: '0', ...env },
     ...(process.env['BENCH_PROFILE'] && profile && { profile }),
   })
   const stop = async () => {

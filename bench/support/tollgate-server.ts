@@ -26,6 +26,7 @@ const keys = await Promise.all(
     return (await createApiKey(core.accounts, 'tg', { accountId, name: 'bench', cause })).apiKey
   }),
 )
+await core.progress.passed(await core.log.head(), 60_000)
 process.on('message', async () => {
   await server.stop()
   await core.close()

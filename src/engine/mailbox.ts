@@ -76,7 +76,7 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
 
   /** The state after all that the log holds now, whoever wrote it. */
   async currentState(): Promise<State> {
-    return (await this.#streams.load(this.#stream, await this.#load())).folded.state
+    return (await this.#catchUp(await this.#load())).state
   }
 
   async #work() {
@@ -180,10 +180,11 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
     return this.#folded as Folded<State>
   }
 
+  /** What was read while an append was under way may be the older of the two. */
   #take(folded: Folded<State>): Folded<State> {
     this.position = Math.max(this.position, folded.position)
-    this.#folded = folded
-    return folded
+    if (!this.#folded || folded.revision >= this.#folded.revision) this.#folded = folded
+    return this.#folded
   }
 
   #offerSnapshot(folded: Folded<State>) {

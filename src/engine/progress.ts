@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Observable, Subject } from 'rxjs'
 import type { Position } from '../../schemas/recorded.ts'
-import { BEFORE_FIRST } from '../ports/event-log.ts'
+import { BEFORE_FIRST, type EventLog } from '../ports/event-log.ts'
 import { Unavailable } from '../ports/faults.ts'
-import type { RowChange, ViewStore } from '../ports/view-store.ts'
+import type { Checkpoint, RowChange, ViewStore } from '../ports/view-store.ts'
 
 /** How often whoever waits makes sure that the views still answer. */
 const MAKE_SURE_EVERY_MS = 100
@@ -17,12 +17,17 @@ export const mayHold = (changes: Changes, wanted: (change: RowChange) => boolean
 /** How far the views reach, and those who wait until they reach further. */
 export abstract class Progress {
   protected readonly store: ViewStore
+  readonly #log: EventLog
+  /** The id of the log's first event, by which views of another log are recognised; undefined as long as there is none. */
+  #origin: string | undefined
+  #areOfAnotherLog = false
   readonly #changes = new Subject<Changes>()
   #position: Position = BEFORE_FIRST
   #highest: Position = BEFORE_FIRST
-  #waiters: { position: Position; resolve: () => void }[] = []
+  readonly #waiters = new Set<{ position: Position; resolve: () => void }>()
 
-  constructor(store: ViewStore) {
+  constructor(log: EventLog, store: ViewStore) {
+    this.#log = log
     this.store = store
   }
 
@@ -30,9 +35,9 @@ export abstract class Progress {
     return this.#position
   }
 
-  /** The views once reached further than they do now: they were emptied, and are being built anew. */
-  get isBuildingAnew(): boolean {
-    return this.#position < this.#highest
+  /** What is in the views is not to be shown: they are of another log, or were emptied and reach less far than they did. */
+  get areWrong(): boolean {
+    return this.#areOfAnotherLog || this.#position < this.#highest
   }
 
   /** What was written, commit by commit. */
@@ -49,10 +54,9 @@ export abstract class Progress {
    * the views do not answer.
    */
   async passed(position: Position, timeoutMs: number): Promise<void> {
-    if (position <= this.#position) return
     const over = new AbortController()
     try {
-      await Promise.race([this.whenPassed(position), this.#tooLate(timeoutMs, over.signal)])
+      await Promise.race([this.whenPassed(position, over.signal), this.#tooLate(timeoutMs, over.signal)])
     } finally {
       over.abort()
     }
@@ -67,31 +71,60 @@ export abstract class Progress {
     throw new Unavailable('the views are behind the log')
   }
 
-  protected whenPassed(position: Position): Promise<void> {
+  /** Whoever no longer waits says so by the signal. */
+  protected whenPassed(position: Position, signal?: AbortSignal): Promise<void> {
     if (position <= this.#position) return Promise.resolve()
     this.hurry()
-    return new Promise(resolve => this.#waiters.push({ position, resolve }))
+    return new Promise(resolve => {
+      const waiter = { position, resolve }
+      this.#waiters.add(waiter)
+      signal?.addEventListener('abort', () => this.#waiters.delete(waiter), { once: true })
+    })
   }
 
   protected get isAwaited(): boolean {
-    return this.#waiters.length > 0
+    return this.#waiters.size > 0
   }
 
   /** Somebody waits. */
   protected abstract hurry(): void
 
-  /** How far the views reach by themselves. Rejects with Unavailable when they do not answer. */
+  /** How far the views say that they reach. Rejects with Unavailable when they do not answer, or are of another log. */
   protected async reached(): Promise<Position> {
-    return (await this.store.checkpoint())?.position ?? BEFORE_FIRST
+    return (await this.checkpoint())?.position ?? BEFORE_FIRST
+  }
+
+  protected async checkpoint(): Promise<Checkpoint | undefined> {
+    try {
+      const checkpoint = await this.store.checkpoint()
+      this.#areOfAnotherLog = checkpoint !== undefined && checkpoint.origin !== (await this.#originOfLog())
+      if (!this.#areOfAnotherLog) return checkpoint
+    } catch (error) {
+      // Nobody says any longer what changes, so nothing may be answered from memory.
+      this.#changes.next('unknown')
+      throw error
+    }
+    this.#changes.next('unknown')
+    throw new Unavailable('the views are kept for another log; give one of the two another VIEW_KEY_SPACE')
+  }
+
+  async #originOfLog(): Promise<string | undefined> {
+    if (this.#origin === undefined)
+      for await (const [first] of this.#log.readAll(BEFORE_FIRST)) {
+        this.#origin = first?.id
+        break
+      }
+    return this.#origin
   }
 
   protected advance(position: Position, changes: Changes) {
     this.#position = position
     this.#highest = Math.max(this.#highest, position)
     this.#changes.next(changes)
-    if (!this.isAwaited) return
-    const due = this.#waiters.filter(waiter => waiter.position <= position)
-    this.#waiters = this.#waiters.filter(waiter => waiter.position > position)
-    for (const waiter of due) waiter.resolve()
+    for (const waiter of this.#waiters) {
+      if (waiter.position > position) continue
+      this.#waiters.delete(waiter)
+      waiter.resolve()
+    }
   }
 }

@@ -27,8 +27,8 @@ export const project = async (
   from: Checkpoint | undefined,
   events: Recorded[],
 ): Promise<{ checkpoint: Checkpoint; rows: RowChange[] }> => {
-  const last = events.at(-1)
-  if (!last) throw new RangeError('there is nothing to project')
+  const [first, last] = [events[0], events.at(-1)]
+  if (!first || !last) throw new RangeError('there is nothing to project')
   if (from && last.position <= from.position) throw new RangeError('a checkpoint may not go back')
   const { steps, touched } = plan(events)
   const { position, rows: loaded } = await store.getMany<Row>(
@@ -49,7 +49,12 @@ export const project = async (
     rows.push({ view: projection.view, key, row: now })
     moveEntries(entries, projection, key, before, now)
   }
-  const checkpoint = { position: last.position, eventId: last.id, version: PROJECTIONS_VERSION }
+  const checkpoint = {
+    position: last.position,
+    eventId: last.id,
+    origin: from?.origin ?? first.id,
+    version: PROJECTIONS_VERSION,
+  }
   await store.commit({ from, to: checkpoint, rows, entries })
   return { checkpoint, rows }
 }

@@ -33,7 +33,7 @@ export class Projector extends Progress {
   #onDamage: (error: Damaged) => void = () => undefined
 
   constructor(log: EventLog, store: ViewStore, logger: Logger) {
-    super(store)
+    super(log, store)
     this.#log = log
     this.#logger = logger
   }
@@ -91,7 +91,7 @@ export class Projector extends Progress {
   }
 
   async #reread(): Promise<Position> {
-    const checkpoint = await this.store.checkpoint()
+    const checkpoint = await this.checkpoint()
     // Rows of two versions must not be mixed; whoever came first has to go.
     if (checkpoint && checkpoint.version !== PROJECTIONS_VERSION)
       throw new Unavailable(`another version of the service keeps these views; end the one or the other`)

@@ -43,20 +43,20 @@ export class Reads {
   }
 
   get<Name extends ViewName>(view: Name, key: string): Views[Name] | undefined | Promise<Views[Name] | undefined> {
-    this.#expectWhole()
+    this.#expectRight()
     if (!kept.has(view)) return this.#store.get(view, key)
     const recent = this.#recent.get(`${view}/${key}`) as Views[Name] | undefined
     return recent ?? this.#load(view, key)
   }
 
   list<Name extends ViewName>(view: Name, index: string, range: Range): Promise<Entry<Views[Name]>[]> {
-    this.#expectWhole()
+    this.#expectRight()
     return this.#store.list(view, index, range)
   }
 
-  /** What is missing from views that are being built anew is not missing, and what is there may be old. */
-  #expectWhole() {
-    if (this.#progress.isBuildingAnew) throw new Unavailable('the views are being built anew')
+  /** What is missing from such views is not missing, and what is there may be old, or somebody else's. */
+  #expectRight() {
+    if (this.#progress.areWrong) throw new Unavailable('the views are being built anew, or are of another log')
   }
 
   async #load<Name extends ViewName>(view: Name, key: string): Promise<Views[Name] | undefined> {

@@ -87,12 +87,16 @@ export class Runs {
     const { idempotencyKey: key } = options
     const idempotency = key === undefined ? undefined : { key, requestHash: sha256(canonicalJson(request)) }
     const earlier = key === undefined ? undefined : await this.#recall(accountId, key)
-    if (idempotency && earlier) {
-      if (earlier.requestHash !== idempotency.requestHash) throw refused({ code: 'idempotency_mismatch' })
-      return this.#replay(accountId, earlier.runId, options)
-    }
+    if (idempotency && earlier) return this.#repeat(accountId, earlier, idempotency.requestHash, options)
 
-    const { endpoint, input, receipt } = await quotes.quote(asker, request)
+    const quote = await quotes.quote(asker, request).catch(error => error as Error)
+    if (quote instanceof Error) {
+      // What is not to be had any more may have been accepted by another process, under this very key.
+      const elsewhere = idempotency && (await this.#recall(accountId, idempotency.key, 'afresh'))
+      if (idempotency && elsewhere) return this.#repeat(accountId, elsewhere, idempotency.requestHash, options)
+      throw quote
+    }
+    const { endpoint, input, receipt } = quote
     const { provider, timeoutMs, retry, mode } = endpoint
     const runId = newRunId()
     const startNow = mode === 'sync' && starter.reserve(provider)
@@ -181,13 +185,19 @@ export class Runs {
     }
   }
 
+  async #repeat(accountId: AccountId, earlier: RememberedRequest, requestHash: string, options: RunOptions) {
+    if (earlier.requestHash !== requestHash) throw refused({ code: 'idempotency_mismatch' })
+    return this.#replay(accountId, earlier.runId, options)
+  }
+
   async #replay(accountId: AccountId, runId: RunId, options: RunOptions): Promise<RunAnswer> {
     return { row: await this.#wait(await this.#see(accountId, runId), options), replayed: true }
   }
 
-  async #recall(accountId: AccountId, key: string): Promise<RememberedRequest | undefined> {
+  /** `afresh` asks the log what others have accepted. */
+  async #recall(accountId: AccountId, key: string, how?: 'afresh'): Promise<RememberedRequest | undefined> {
     const { accounts, reads, clock } = this.#parts
-    const state = await accounts.state(accountId)
+    const state = await (how === 'afresh' ? accounts.currentState(accountId) : accounts.state(accountId))
     const found = recall(key, clock.nowMs(), state)
     if (found || !state.forgetful) return found
     await reads.ownWrites(accountId)

@@ -20,7 +20,7 @@ export class ViewFollower extends Progress {
   #hurried = new AbortController()
 
   constructor(log: EventLog, store: ViewStore, logger: Logger) {
-    super(store)
+    super(log, store)
     this.#log = log
     this.#logger = logger
   }

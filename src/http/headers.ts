@@ -1,3 +1,4 @@
+import type { Position } from '../../schemas/recorded.ts'
 import { ApiError } from '../engine/api-error.ts'
 import type { Context } from './context.ts'
 
@@ -18,8 +19,21 @@ export const idempotencyKey = (ctx: Context): string | undefined => {
   if (header === undefined) return undefined
   const key = String(header).replace(/^"(.*)"$/, '$1')
   if (!/^[\x21-\x7e]{1,255}$/.test(key))
-    throw new ApiError('invalid_request', 'Idempotency-Key must be 1 to 255 visible ASCII characters.', {
-      errors: [{ path: '/headers/Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' }],
-    })
+    throw headerFault('Idempotency-Key', 'must be 1 to 255 visible ASCII characters')
   return key
 }
+
+/** How far the log was when a write was answered. */
+export const POSITION = 'Tollgate-Position'
+
+/** The position that a client gives back; undefined when there is none. */
+export const positionGiven = (ctx: Context): Position | undefined => {
+  const header = ctx.get(POSITION)
+  if (header === '') return undefined
+  const given = Number(header)
+  if (/^-?\d+$/.test(header) && Number.isSafeInteger(given)) return given
+  throw headerFault(POSITION, `must be a number that an answer gave in its ${POSITION}`)
+}
+
+const headerFault = (name: string, message: string) =>
+  new ApiError('invalid_request', `${name} ${message}.`, { errors: [{ path: `/headers/${name}`, message }] })

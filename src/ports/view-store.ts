@@ -43,10 +43,12 @@ export interface ViewStore {
 /** The index that every view has: a row's place is its key. */
 export const BY_KEY = 'key'
 
-/** `eventId` is that of the event at the position: a store that was built from another log is recognised by it. */
 export interface Checkpoint {
   position: Position
+  /** The event at the position. A log that was restored from a backup may have another one there. */
   eventId: string
+  /** The first event of the log. Another log has another one. */
+  origin: string
   /** The version of the projections that the rows were made with. */
   version: number
 }

@@ -339,7 +339,12 @@ const partsNewestFirst: Part[] = [
 
 const colours = (names: string[]) => Object.fromEntries(names.map(name => [name, 'red']))
 
-const checkpointAt = (position: number): Checkpoint => ({ position, eventId: `event-${position}`, version: 1 })
+const checkpointAt = (position: number): Checkpoint => ({
+  position,
+  eventId: `event-${position}`,
+  origin: 'event-0',
+  version: 1,
+})
 
 /** Fruit by name and colour, each with an entry under its name. */
 const batch = (from: number | undefined, to: number, fruit: Record<string, string | undefined>): Batch => ({

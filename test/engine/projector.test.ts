@@ -5,6 +5,7 @@ import { toMicros } from '../../src/domain/money.ts'
 import { Accounts } from '../../src/engine/accounts.ts'
 import { Projector } from '../../src/engine/projector.ts'
 import { Reads } from '../../src/engine/reads.ts'
+import { ViewFollower } from '../../src/engine/view-follower.ts'
 import { type EventLog, NO_STREAM } from '../../src/ports/event-log.ts'
 import { Damaged, Unavailable } from '../../src/ports/faults.ts'
 import { BY_KEY, type ViewStore } from '../../src/ports/view-store.ts'
@@ -153,6 +154,39 @@ t.test('views of other projections are built anew', async t => {
   if (from) await views.commit({ from, to: { ...from, version: 0 }, rows: stale, entries: [] })
   await (await startProjector(t, log, views)).stop()
   t.equal(await dumpText(views), await viewsOf(t, log))
+})
+
+t.test('views that the service of another log has taken over are left alone, and are not shown', async t => {
+  const [log, other, views] = [await openLog(t), await openLog(t), await openViews(t)]
+  await Promise.all([writeHistory(log), writeHistory(other)])
+  const projector = await startProjector(t, log, views)
+  const follower = new ViewFollower(log, views, silentLogger)
+  t.teardown(() => follower.stop())
+  await follower.start()
+  await startProjector(t, other, views)
+  const taken = await dumpText(views)
+  await writeHistory(log, { first: 7 })
+  for (const progress of [projector, follower]) {
+    await t.rejects(progress.passed(await log.head(), 5000), { message: /another log/ })
+    t.ok(progress.areWrong)
+  }
+  t.equal(await dumpText(views), taken)
+})
+
+t.test('whoever waits no longer is forgotten', async t => {
+  const [log, views] = [await openLog(t), await openViews(t)]
+  class Watched extends Projector {
+    get isWaitedFor() {
+      return this.isAwaited
+    }
+  }
+  const projector = new Watched(log, views, silentLogger)
+  t.teardown(() => projector.stop())
+  await projector.start()
+  const waiting = projector.passed(1, 50)
+  t.ok(projector.isWaitedFor)
+  await t.rejects(waiting, Unavailable)
+  t.notOk(projector.isWaitedFor)
 })
 
 t.test('views that another version has taken over are left alone', async t => {

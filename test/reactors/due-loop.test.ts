@@ -50,7 +50,7 @@ const open = async (t: Test, take: (page: StartTask[]) => boolean | Promise<bool
     position += 1
     await views.commit({
       from,
-      to: { position, eventId: String(position), version: 1 },
+      to: { position, eventId: String(position), origin: '1', version: 1 },
       rows: rows.map(changeOf),
       entries: rows.map(row => ({ view: 'due', index: 'byQueue', place: place(row), key: row.runId })),
     })

@@ -38,7 +38,12 @@ t.test('a poll that is no longer wanted when its turn comes is not made', async 
   // One more than the provider is asked after at a time.
   const tasks = Array.from({ length: 65 }, () => task(newRunId()))
   const rows = tasks.map(row => ({ view: 'due', key: row.runId, row }))
-  await views.commit({ from: undefined, to: { position: 0, eventId: 'a', version: 1 }, rows, entries: [] })
+  await views.commit({
+    from: undefined,
+    to: { position: 0, eventId: 'a', origin: 'event-0', version: 1 },
+    rows,
+    entries: [],
+  })
   const jobs = new Jobs({
     providers: { deaf },
     views,

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { type Client, picture, type Reply, sandbox } from '../support/client.ts'
 import { allRuns, auditFolder } from '../support/ledger.ts'
+import { operatorOf } from '../support/operator.ts'
 import { type AccountOptions, openAccounts } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -16,7 +17,7 @@ const startTwo = async (t: Test, options: AccountOptions) => {
       t.same({ code, stderr }, { code: 0, stderr: '' })
     return auditFolder(folder)
   }
-  return { one, other, stop }
+  return { one, other, stop, operator: operatorOf(folder) }
 }
 
 /** Asks both at once for a run, over and over; a 503 means that the other one was faster, and to ask again. */
@@ -76,4 +77,16 @@ t.test('one idempotency key is one run, whichever process is asked', async t => 
   const audit = await stop()
   t.same(audit.faults, [])
   t.equal(allRuns(audit).size, 1)
+})
+
+t.test('a request is the run that it was, also when another process is asked and the model is gone', async t => {
+  const { one, other, operator } = await startTwo(t, { credits: 100, tester: true })
+  const key = { 'Idempotency-Key': 'before' }
+  await other.run(sandbox())
+  const { body } = await one.run(sandbox(), key)
+  await operator.json(t, 'catalog', 'withdraw', 'sandbox')
+  const isRefused = async () => (await other.run(sandbox())).status === 404
+  while (!(await isRefused())) await new Promise(resolve => setTimeout(resolve, 50))
+  t.match(await other.run(sandbox(), key), { status: 200, body: { run_id: body.run_id } })
+  t.equal((await other.run(sandbox({ prompt: 'another' }), key)).status, 422)
 })

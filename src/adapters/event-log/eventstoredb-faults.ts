@@ -1,36 +1,27 @@
 import { RevisionConflict } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
 
-export interface EventStoreFault {
-  error: Error
-  /** The request did nothing, and another server, or a new connection, may take it at once. */
-  wasNotTaken: boolean
-}
+/** The request did nothing, and another server, or a new connection, may take it at once. */
+export class NotTaken extends Unavailable {}
 
 /**
  * What the failure of a request means. An append may have been written whatever went wrong, but for those failures by
  * which the server, or the connection that never was, says otherwise. A read never writes.
  */
-export const toEventStoreFault = (error: unknown, server: string, isAppend: boolean): EventStoreFault => {
-  if (error instanceof RevisionConflict || error instanceof Damaged || error instanceof RangeError)
-    return { error, wasNotTaken: false }
-  const { code, details, message, metadata } = error as ServiceError
+export const toEventStoreFault = (cause: unknown, server: string, kind: 'append' | 'read'): Error => {
+  if (cause instanceof RevisionConflict || cause instanceof Damaged || cause instanceof RangeError) return cause
+  const { code, details, message, metadata } = cause as ServiceError
   const exception = String(metadata?.get('exception')[0] ?? '')
   const place = `EventStoreDB at ${server}`
-  const unavailable = (what: string) => new Unavailable(`${place} ${what}`, { cause: error })
-  if (exception === 'not-leader') return { error: unavailable('is not the leader of its cluster'), wasNotTaken: true }
-  if (message === CLOSED_BY_CLIENT) return { error: unavailable('was disconnected'), wasNotTaken: true }
+  if (exception === 'not-leader') return new NotTaken(`${place} is not the leader of its cluster`, { cause })
+  if (message === CLOSED_BY_CLIENT) return new NotTaken(`${place} was disconnected`, { cause })
   if (exception === 'stream-deleted')
-    return { error: new Damaged(`${place} had a stream of ours deleted; restore it from a backup`), wasNotTaken: false }
-  const certain = REFUSED.find(([matches]) => matches(exception, code))?.[1]
-  if (certain) return { error: unavailable(certain), wasNotTaken: false }
+    return new Damaged(`${place} had a stream of ours deleted; restore it from a backup`)
+  const refusal = REFUSED.find(([matches]) => matches(exception, code))?.[1]
+  if (refusal) return new Unavailable(`${place} ${refusal}`, { cause })
   const said = details || message || 'no reason'
-  const isUnwritten = !isAppend || NOT_SENT.test(said)
-  const what = `does not answer as it should (${said})`
-  return {
-    error: isUnwritten ? unavailable(what) : new Error(`${place} ${what}`, { cause: error }),
-    wasNotTaken: false,
-  }
+  const Fault = kind === 'read' || NOT_SENT.test(said) ? Unavailable : Error
+  return new Fault(`${place} does not answer as it should (${said})`, { cause })
 }
 
 /** How the vendor's client fails; the reasons of the server are in the metadata. */

@@ -7,7 +7,7 @@ export interface Sink<Item> {
   mayPause(): void
 }
 
-interface Flow {
+export interface Flow {
   pause(): void
   resume(): void
 }

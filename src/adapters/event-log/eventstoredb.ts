@@ -2,40 +2,46 @@ import type { AccountId } from '../../../schemas/primitives.ts'
 import { accountStream, CATALOG_STREAM, loginStream, type Position, type RawEvent } from '../../../schemas/recorded.ts'
 import { type Appended, BEFORE_FIRST, type EventLog, type NewEvent } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
-import { Connection, type Selection, type ServerEvent } from './eventstoredb-connection.ts'
+import { Connection, type EventStoreAddress } from './eventstoredb-connection.ts'
+import type { Selection, ServerEvent } from './eventstoredb-messages.ts'
 import { inPages } from './eventstoredb-pages.ts'
-import { parseEventStoreUrl } from './eventstoredb-url.ts'
 
 /** A page ends at so many events or bytes, so that neither small nor large events make it slow or heavy. */
 const PAGE_EVENTS = 1000
 const PAGE_BYTES = 4 * 1024 * 1024
 
-export interface EventStoreOptions {
-  /** See parseEventStoreUrl. */
-  url: string
-  /** Some broken connections neither answer nor fail. The server itself gives an append up after about two seconds. */
-  appendTimeoutMs?: number
-  readTimeoutMs?: number
-}
-
 /** Appends that may be under way; past this the server is not keeping up. */
 const MAX_WAITING = 50_000
 
 /**
+ * Some broken connections neither answer nor fail. The server itself gives an append up after about two seconds, and is
+ * given the time to say so.
+ */
+const APPEND_TIMEOUT_MS = 5000
+
+/** A read that finds little has much to look through, and nobody is left in doubt when it is given up. */
+const READ_TIMEOUT_MS = 10_000
+
+export interface EventStoreOptions {
+  address: EventStoreAddress
+  appendTimeoutMs?: number
+  /** How long the server may be silent in a read. */
+  readTimeoutMs?: number
+}
+
+/**
  * The event log on an EventStoreDB server or cluster, for any number of processes anywhere. It connects when it is first
- * asked for something. Throws a TypeError for an address that cannot be read.
+ * asked for something.
  */
 export const openEventStoreLog = ({
-  url,
-  appendTimeoutMs = 5000,
-  readTimeoutMs = 10_000,
+  address,
+  appendTimeoutMs = APPEND_TIMEOUT_MS,
+  readTimeoutMs = READ_TIMEOUT_MS,
 }: EventStoreOptions): EventLog => {
-  const address = parseEventStoreUrl(url)
   const { server, streamPrefix } = address
   const connection = new Connection(address)
   const matching = matchOurs(streamPrefix)
-  const waiting = new Set<Promise<Appended>>()
-  const lastAppends = new Map<string, Promise<unknown>>()
+  const appends = new Appends()
   /** Nothing of ours lies after the one position up to the other, so that need not be looked through again. */
   let skippable = { after: BEFORE_FIRST, upTo: BEFORE_FIRST }
 
@@ -54,7 +60,7 @@ export const openEventStoreLog = ({
   async function* read(selection: Selection, signal?: AbortSignal): AsyncGenerator<RawEvent[]> {
     let reached = 'after' in selection ? selection.after : BEFORE_FIRST
     const pages = inPages<ServerEvent>(
-      (sink, signal) =>
+      (sink, stop) =>
         connection.read(
           selection,
           {
@@ -68,7 +74,7 @@ export const openEventStoreLog = ({
               skippable = { after: reached, upTo: position }
             },
           },
-          signal,
+          stop,
         ),
       {
         items: PAGE_EVENTS,
@@ -120,20 +126,8 @@ export const openEventStoreLog = ({
   }
 
   return {
-    append: (stream, events, expectedRevision) => {
-      if (waiting.size >= MAX_WAITING) return Promise.reject(new Unavailable('too many appends wait for the event log'))
-      // The server takes requests in any order, so those for one stream are made one after another.
-      const write = () => append(stream, events, expectedRevision)
-      const appended = (lastAppends.get(stream) ?? Promise.resolve()).then(write, write)
-      lastAppends.set(stream, appended)
-      waiting.add(appended)
-      const forget = () => {
-        waiting.delete(appended)
-        if (lastAppends.get(stream) === appended) lastAppends.delete(stream)
-      }
-      appended.then(forget, forget)
-      return appended
-    },
+    append: (stream, events, expectedRevision) =>
+      appends.oneAfterAnother(stream, () => append(stream, events, expectedRevision)),
 
     readStream: (stream, fromRevision) => read({ stream: streamPrefix + stream, fromRevision }),
 
@@ -153,7 +147,7 @@ export const openEventStoreLog = ({
     head: async () => (await readFirst({ matching, last: true }))[0]?.position ?? BEFORE_FIRST,
 
     close: async () => {
-      await Promise.allSettled(waiting)
+      await appends.settled()
       await connection.close()
     },
   }
@@ -163,4 +157,30 @@ export const openEventStoreLog = ({
 const matchOurs = (streamPrefix: string): string => {
   const kinds = [accountStream('' as AccountId), loginStream(''), `${CATALOG_STREAM}$`]
   return `^${streamPrefix.replaceAll('.', '\\.')}(${kinds.join('|')})`
+}
+
+/** The server takes requests in any order, so the appends to one stream are made one after another. */
+class Appends {
+  readonly #waiting = new Set<Promise<Appended>>()
+  readonly #lastAppends = new Map<string, Promise<Appended>>()
+
+  oneAfterAnother(key: string, work: () => Promise<Appended>): Promise<Appended> {
+    if (this.#waiting.size >= MAX_WAITING)
+      return Promise.reject(new Unavailable('too many appends wait for the event log'))
+    const before: Promise<unknown> = this.#lastAppends.get(key) ?? Promise.resolve()
+    const appended = before.then(work, work)
+    this.#lastAppends.set(key, appended)
+    this.#waiting.add(appended)
+    const forget = () => {
+      this.#waiting.delete(appended)
+      if (this.#lastAppends.get(key) === appended) this.#lastAppends.delete(key)
+    }
+    appended.then(forget, forget)
+    return appended
+  }
+
+  /** Resolves when those that are under way now have ended, one way or the other. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#waiting)
+  }
 }

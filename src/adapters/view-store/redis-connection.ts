@@ -5,6 +5,15 @@ import type { RedisOptions } from './redis.ts'
 import { toRedisFault } from './redis-faults.ts'
 import type { Script } from './redis-scripts.ts'
 
+export interface RedisAddress {
+  host: string
+  port: number
+  db: number
+  username?: string
+  password?: string
+  tls: boolean
+}
+
 /** Two connections to one server, so that no read waits behind a large write. All that fails does so as a fault of the port. */
 export interface RedisConnection {
   /** The host and the port, for messages. */
@@ -29,11 +38,10 @@ const HANG_UP_MS = 500
 
 /** Resolves when Redis takes commands; from then on a connection that is lost is made anew. Rejects with Unavailable. */
 export const connectToRedis = async ({
-  url,
+  address,
   writeMs,
   onWarning,
 }: Required<Omit<RedisOptions, 'keySpace' | 'version'>>): Promise<RedisConnection> => {
-  const address = toAddress(url)
   const server = `Redis at ${address.host}:${address.port}`
   const [reader, writer] = [open(address, READ_MS), open(address, writeMs)]
 
@@ -86,34 +94,14 @@ interface Opened {
   trouble(): string | undefined
 }
 
-interface Address {
-  host: string
-  port: number
-  db: number
-  username?: string
-  password?: string
-  tls?: object
-}
-
-const toAddress = (text: string): Address => {
-  const url = new URL(text)
-  // An address of IPv6 stands in brackets where a port may follow.
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  return {
-    host,
-    port: Number(url.port || 6379),
-    db: Number(url.pathname.slice(1)),
-    ...(url.username !== '' && { username: decodeURIComponent(url.username) }),
-    ...(url.password !== '' && { password: decodeURIComponent(url.password) }),
-    // A server behind a front for many is found by the name that is asked for.
-    ...(url.protocol === 'rediss:' && { tls: isIP(host) ? {} : { servername: host } }),
-  }
-}
-
-const open = (address: Address, commandTimeout: number): Opened => {
+const open = ({ tls, ...address }: RedisAddress, commandTimeout: number): Opened => {
+  const { host, port } = address
+  // A server behind a front for many is found by the name that is asked for.
+  const secure = tls && { tls: isIP(host) ? {} : { servername: host } }
   const client = new Redis({
     ...address,
-    Connector: connectorTo(address),
+    ...secure,
+    Connector: connectorTo({ host, port, ...secure }),
     lazyConnect: true,
     commandTimeout,
     // A server that is gone without a word is noticed by what it does not answer.
@@ -141,7 +129,7 @@ const open = (address: Address, commandTimeout: number): Opened => {
 }
 
 /** The library looks at the first error of a socket only, and TLS that fails has two: the second one would end the process. */
-const connectorTo = ({ host, port, tls }: Address) =>
+const connectorTo = ({ host, port, tls }: { host: string; port: number; tls?: object }) =>
   class extends AbstractConnector {
     constructor() {
       super(HANG_UP_MS)

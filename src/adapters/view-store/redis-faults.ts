@@ -16,6 +16,7 @@ const NOT_NOW = new RegExp(
   `(?:^|-)(?:${[
     ...['LOADING', 'READONLY', 'OOM', 'MASTERDOWN', 'BUSY', 'MISCONF', 'NOREPLICAS', 'TRYAGAIN', 'CLUSTERDOWN'],
     ...['NOAUTH', 'WRONGPASS', 'NOPERM', 'MOVED', 'ASK', 'UNKILLABLE'],
+    ...['WRONGTYPE', 'ERR The user executing the script'],
     ...['ERR max number of clients', 'ERR invalid password', 'ERR AUTH', 'ERR DB index', 'ERR invalid DB index'],
   ].join('|')})\\b`,
 )

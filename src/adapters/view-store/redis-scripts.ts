@@ -23,47 +23,50 @@ end
 `
 
 /**
- * KEYS: checkpoint, cells, order, dumps. ARGV: the event that the store must be at; the one it is at then, and its checkpoint;
+ * KEYS: cells, order, dumps. ARGV: the event that the store must be at; the one it is at then, and its checkpoint;
  * how many cells are written; address and value of each; the addresses of those that are taken away.
- * Returns 0, and has written nothing, when the store is elsewhere. All that can refuse a write does so at the first one.
+ * Returns 0, and has written nothing, when the store is elsewhere.
  */
 export const WRITE = script(`
 if (redis.call('HGET', KEYS[1], 'eventId') or '') ~= ARGV[1] then return 0 end
 local firstGone = 5 + 2 * tonumber(ARGV[4])
+-- A script that fails keeps what it has written, so what may be refused is tried before, where it changes nothing.
+redis.call('ZADD', KEYS[2], 'XX', 0, '')
+redis.call('ZREM', KEYS[2], '')
+redis.call('HDEL', KEYS[1], '')
 
-for _, dump in ipairs(redis.call('SMEMBERS', KEYS[4])) do
+for _, dump in ipairs(redis.call('SMEMBERS', KEYS[3])) do
   local was, touched = dump .. ':was', dump .. ':touched'
   local function keep(address)
-    local value = redis.call('HGET', KEYS[2], address)
+    local value = redis.call('HGET', KEYS[1], address)
     if redis.call('HSETNX', was, address, value and '=' .. value or '') == 1 then
       redis.call('ZADD', touched, 0, address)
     end
   end
   if redis.call('EXISTS', was, touched) < 2 then
-    redis.call('SREM', KEYS[4], dump)
+    redis.call('SREM', KEYS[3], dump)
   else
     for i = 5, firstGone - 1, 2 do keep(ARGV[i]) end
     for i = firstGone, #ARGV do keep(ARGV[i]) end
   end
 end
 
-redis.call('HSET', KEYS[1], 'eventId', ARGV[2], 'json', ARGV[3])
--- Beside the cells, so that whoever reads one sees in the same moment how far they reach.
-redis.call('HSET', KEYS[2], 'position', string.match(ARGV[3], '"position":(-?%d+)'))
+-- Among the cells, so that whoever reads one sees in the same moment how far they reach, and none is lost without the other.
+redis.call('HSET', KEYS[1], 'eventId', ARGV[2], 'checkpoint', ARGV[3], 'position', string.match(ARGV[3], '"position":(-?%d+)'))
 for first = 5, firstGone - 1, ${AT_ONCE} do
   local last = math.min(first + ${AT_ONCE - 1}, firstGone - 1)
-  redis.call('HSET', KEYS[2], unpack(ARGV, first, last))
+  redis.call('HSET', KEYS[1], unpack(ARGV, first, last))
   local places = {}
   for i = first, last, 2 do
     places[#places + 1] = 0
     places[#places + 1] = ARGV[i]
   end
-  redis.call('ZADD', KEYS[3], unpack(places))
+  redis.call('ZADD', KEYS[2], unpack(places))
 end
 for first = firstGone, #ARGV, ${AT_ONCE} do
   local last = math.min(first + ${AT_ONCE - 1}, #ARGV)
-  redis.call('HDEL', KEYS[2], unpack(ARGV, first, last))
-  redis.call('ZREM', KEYS[3], unpack(ARGV, first, last))
+  redis.call('HDEL', KEYS[1], unpack(ARGV, first, last))
+  redis.call('ZREM', KEYS[2], unpack(ARGV, first, last))
 end
 return 1
 `)
@@ -88,7 +91,7 @@ return { position, found, values, getMany(KEYS[1], rows) }
 
 /**
  * Holds the moment for a dump: from now on each write keeps, beside the cells, what it changes for the first time.
- * KEYS: checkpoint, dumps, the dump. ARGV: for how long. Returns the checkpoint.
+ * KEYS: cells, dumps, the dump. ARGV: for how long. Returns the checkpoint.
  */
 export const BEGIN_DUMP = script(`
 local was, touched = KEYS[3] .. ':was', KEYS[3] .. ':touched'
@@ -97,7 +100,7 @@ redis.call('ZADD', touched, 0, '')
 redis.call('PEXPIRE', was, ARGV[1])
 redis.call('PEXPIRE', touched, ARGV[1])
 redis.call('SADD', KEYS[2], KEYS[3])
-return redis.call('HGET', KEYS[1], 'json')
+return redis.call('HGET', KEYS[1], 'checkpoint')
 `)
 
 /** Holds the moment for longer. KEYS: the dump. ARGV: for how long. */

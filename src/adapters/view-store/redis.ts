@@ -11,12 +11,11 @@ import {
   type RowAddress,
   type ViewStore,
 } from '../../ports/view-store.ts'
-import { connectToRedis } from './redis-connection.ts'
+import { connectToRedis, type RedisAddress } from './redis-connection.ts'
 import { BEGIN_DUMP, CLEAR, END_DUMP, HOLD_DUMP, LEASE, LIST, READ_DUMP, RELEASE, WRITE } from './redis-scripts.ts'
 
 export interface RedisOptions {
-  /** `redis[s]://[user:password@]host[:port][/database]` */
-  url: string
+  address: RedisAddress
   /** What tells these keys from others in the database. */
   keySpace?: string
   /** Rows of two versions stand side by side. The leases are the same for both. */
@@ -57,7 +56,7 @@ const CLOCKS_APART_MS = 60_000
  * The braces keep all keys in one slot of a cluster.
  */
 export const openRedisViewStore = async ({
-  url,
+  address,
   keySpace = 'tollgate',
   version = 0,
   onWarning,
@@ -65,9 +64,9 @@ export const openRedisViewStore = async ({
 }: RedisOptions): Promise<ViewStore> => {
   const shared = (name: string) => `{${keySpace}}:${name}`
   const own = (name: string) => shared(`${version}:${name}`)
-  const [checkpointKey, cells, order, dumps] = [own('checkpoint'), own('cells'), own('order'), own('dumps')]
+  const [cells, order, dumps] = [own('cells'), own('order'), own('dumps')]
   const [holders, ends, snapshots] = [shared('lease-holders'), shared('lease-ends'), own('snapshots')]
-  const redis = await connectToRedis({ url, writeMs, onWarning })
+  const redis = await connectToRedis({ address, writeMs, onWarning })
 
   /** The furthest that this process has seen the cells reach. */
   let furthest = BEFORE_FIRST
@@ -96,7 +95,7 @@ export const openRedisViewStore = async ({
       else puts.push(address, value)
     }
     const head = [from?.eventId ?? '', to.eventId, JSON.stringify(to), String(puts.length / 2)]
-    const written = await redis.write(WRITE, [checkpointKey, cells, order, dumps], [...head, ...puts, ...gone])
+    const written = await redis.write(WRITE, [cells, order, dumps], [...head, ...puts, ...gone])
     if (written === 0) throw new CheckpointMoved('another projector was there first')
     furthest = Math.max(furthest, to.position)
   }
@@ -116,7 +115,7 @@ export const openRedisViewStore = async ({
 
   return {
     checkpoint: async () => {
-      const found = parse<Checkpoint>(await redis.read(client => client.hget(checkpointKey, 'json')))
+      const found = parse<Checkpoint>(await redis.read(client => client.hget(cells, 'checkpoint')))
       furthest = Math.max(furthest, found?.position ?? BEFORE_FIRST)
       return found
     },
@@ -171,7 +170,7 @@ export const openRedisViewStore = async ({
 
     dump: async () => {
       const dump = own(`dump:${randomUUID()}`)
-      const json = await redis.write(BEGIN_DUMP, [checkpointKey, dumps, dump], [String(DUMP_MS)])
+      const json = await redis.write(BEGIN_DUMP, [cells, dumps, dump], [String(DUMP_MS)])
       // Where the moment is lost all the same, the next page says so.
       const hold = () => redis.write(HOLD_DUMP, [dump], [String(DUMP_MS)]).catch(() => undefined)
       const timer = setInterval(hold, HOLD_EVERY_MS).unref()
@@ -184,7 +183,7 @@ export const openRedisViewStore = async ({
 
     repair: (changes, at) => write(at, at, changes),
     clear: async () => {
-      await redis.write(CLEAR, [dumps, checkpointKey, cells, order, holders, ends, snapshots], [])
+      await redis.write(CLEAR, [dumps, cells, order, holders, ends, snapshots], [])
       furthest = BEFORE_FIRST
     },
     close: async () => redis.close(),

@@ -10,12 +10,13 @@ import { noSnapshots, openLog } from '../../support/engine.ts'
 import { startEventStoreServer } from '../../support/event-store-server.ts'
 import { type AppendFate, type Faults, notReady, timedOut } from '../../support/event-store-server-faults.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
+import { eventStoreAt } from '../../support/store-addresses.ts'
 
 /** A server with such faults, the log over it, and the one that it keeps, which never fails. */
 const open = async (t: Test, faults: Faults, appendTimeoutMs: number) => {
   const stored = await openLog(t)
   const server = await startEventStoreServer({ log: stored, faults })
-  const log = openEventStoreLog({ url: server.url, appendTimeoutMs })
+  const log = openEventStoreLog({ address: eventStoreAt(server.url), appendTimeoutMs })
   t.teardown(() => server.close())
   t.teardown(() => log.close())
   return { stored, server, log }

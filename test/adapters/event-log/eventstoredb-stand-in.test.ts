@@ -7,6 +7,7 @@ import { openLog } from '../../support/engine.ts'
 import { startEventStoreServer } from '../../support/event-store-server.ts'
 import { type Faults, streamDeleted, timedOut } from '../../support/event-store-server-faults.ts'
 import { ScriptProcess } from '../../support/service-process.ts'
+import { eventStoreAt } from '../../support/store-addresses.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 // What the tests take for EventStoreDB must be it to the vendor's own client as well.
@@ -99,7 +100,7 @@ t.test('it is a process of its own, too, which keeps what it is given', async t 
     const server = new ScriptProcess('test/support/event-store-process.ts', [folder], {})
     t.teardown(() => server.end('SIGKILL'))
     const [, url = ''] = await server.until(/"url":"([^"]+)"/)
-    return { server, log: openEventStoreLog({ url }) }
+    return { server, log: openEventStoreLog({ address: eventStoreAt(url) }) }
   }
   const event = { id: crypto.randomUUID(), type: 'SomethingHappened', data: {}, metadata: {} }
   const first = await start()

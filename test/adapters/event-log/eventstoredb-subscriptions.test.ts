@@ -14,12 +14,14 @@ import { startEventStoreServer } from '../../support/event-store-server.ts'
 import { consumerTooSlow, type ReadFate } from '../../support/event-store-server-faults.ts'
 import { writeHistory } from '../../support/history.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
+import { eventStoreAt } from '../../support/store-addresses.ts'
 
 /** A server, what it keeps, and two logs over it, so that what breaks for the reader does not for the writer. */
 const open = async (t: Test) => {
   const stored = await openLog(t)
   const server = await startEventStoreServer({ log: stored })
-  const logs = [openEventStoreLog({ url: server.url }), openEventStoreLog({ url: server.url })] as const
+  const address = eventStoreAt(server.url)
+  const logs = [openEventStoreLog({ address }), openEventStoreLog({ address })] as const
   t.teardown(() => server.close())
   for (const log of logs) t.teardown(() => log.close())
   return { stored, server, reading: logs[0], writing: logs[1] }

@@ -5,13 +5,14 @@ import { eventLogContract } from '../../contract/event-log.ts'
 import { collect } from '../../support/collect.ts'
 import { openLog } from '../../support/engine.ts'
 import { startEventStoreServer } from '../../support/event-store-server.ts'
+import { eventStoreAt } from '../../support/store-addresses.ts'
 
 const openAt = (t: Test, url: string) => {
-  let log = openEventStoreLog({ url })
+  let log = openEventStoreLog({ address: eventStoreAt(url) })
   t.teardown(() => log.close())
   const reopen = async () => {
     await log.close()
-    log = openEventStoreLog({ url })
+    log = openEventStoreLog({ address: eventStoreAt(url) })
     return log
   }
   return { log, reopen }

@@ -29,7 +29,7 @@ t.test('a folder that cannot be written is unavailable', async t => {
 t.test('two who have the folder open see what the other commits', async t => {
   const folder = await temporaryFolder(t)
   const [one, other] = [await openViews(t, folder), await openViews(t, folder)]
-  const to = { position: 0, eventId: 'a', version: 1 }
+  const to = { position: 0, eventId: 'a', origin: 'event-0', version: 1 }
   await one.commit({
     from: undefined,
     to,
@@ -56,7 +56,7 @@ t.test('a sound store can always be opened again, whatever came and went', async
       const size = () => (pick(10) === 0 ? pick(40_000) : pick(200))
       const rows = newKeys.map(key => ({ view: 'due', key, row: { input: 'x'.repeat(size()) } }))
       const gone = goneKeys.map(key => ({ view: 'due', key, row: undefined }))
-      const to = { position, eventId: `event-${position}`, version: 1 }
+      const to = { position, eventId: `event-${position}`, origin: 'event-0', version: 1 }
       await store.commit({ from, to, rows: [...rows, ...gone], entries: [] })
       await store.close()
       store = openLmdbViewStore(folder)

@@ -2,12 +2,15 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openRedisViewStore } from '../../../src/adapters/view-store/redis.ts'
+import { Unavailable } from '../../../src/ports/faults.ts'
+import { dumpText } from '../../support/dump.ts'
 import { needsRedis, startRedis } from '../../support/redis-server.ts'
 import { freePorts, isInstalled } from '../../support/server-program.ts'
 import { ScriptProcess } from '../../support/service-process.ts'
+import { redisAt } from '../../support/store-addresses.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-const to = { position: 1, eventId: 'a', version: 1 }
+const to = { position: 1, eventId: 'a', origin: 'event-0', version: 1 }
 
 const start = async (t: Test, settings?: string[]) => {
   const server = await startRedis(settings)
@@ -17,7 +20,7 @@ const start = async (t: Test, settings?: string[]) => {
 
 /** What an opened store is for, from end to end. */
 const useStore = async (t: Test, url: string) => {
-  const store = await openRedisViewStore({ url, onWarning: warning => t.fail(warning.message) })
+  const store = await openRedisViewStore({ address: redisAt(url), onWarning: warning => t.fail(warning.message) })
   t.teardown(() => store.close())
   await store.commit({ from: undefined, to, rows: [{ view: 'fruit', key: 'apple', row: {} }], entries: [] })
   t.equal((await store.list('fruit', 'key', { prefix: '', limit: 1 })).length, 1)
@@ -30,7 +33,7 @@ const useStore = async (t: Test, url: string) => {
 }
 
 const refusal = async (url: string): Promise<string> => {
-  const error = await openRedisViewStore({ url, onWarning: () => undefined }).then(
+  const error = await openRedisViewStore({ address: redisAt(url), onWarning: () => undefined }).then(
     store => store.close(),
     error => error,
   )
@@ -52,22 +55,49 @@ t.test('a user who may touch our keys only', needsRedis(), async t => {
   await command('ACL SETUSER ada on >secret ~{tollgate}:* +@all -@dangerous -@admin')
   await useStore(t, `redis://ada:secret@${host}:${port}`)
   await command('ACL SETUSER bob on >secret ~{other}:* +@all')
-  const store = await openRedisViewStore({ url: `redis://bob:secret@${host}:${port}`, onWarning: () => undefined })
+  const store = await openRedisViewStore({
+    address: redisAt(`redis://bob:secret@${host}:${port}`),
+    onWarning: () => undefined,
+  })
   t.teardown(() => store.close())
   await t.rejects(store.checkpoint(), { name: 'Unavailable', message: /NOPERM/ })
   await t.rejects(store.clear(), { name: 'Unavailable', message: /NOPERM/ })
+})
+
+t.test('a user who may not do all that a commit does has made none of it', needsRedis(), async t => {
+  const { host, port, command } = await start(t)
+  const address = redisAt(`redis://${host}:${port}`)
+  const store = await openRedisViewStore({ address, onWarning: () => undefined })
+  t.teardown(() => store.close())
+  const at = (position: number) => ({ position, eventId: `event-${position}`, origin: 'event-0', version: 1 })
+  const change = (position: number, row: object | undefined) => ({
+    ...{ from: position === 0 ? undefined : at(position - 1), to: at(position) },
+    rows: [{ view: 'fruit', key: 'apple', row }],
+    entries: [{ view: 'fruit', index: 'byName', place: 'apple', key: row && 'apple' }],
+  })
+  await store.commit(change(0, { colour: 'red' }))
+  const before = await dumpText(store)
+  for (const name of ['hset', 'zadd', 'hdel', 'zrem']) {
+    await command(`ACL SETUSER default -${name}`)
+    for (const row of [{ colour: 'green' }, undefined]) await t.rejects(store.commit(change(1, row)), Unavailable, name)
+    await command('ACL SETUSER default +@all')
+    t.equal(await dumpText(store), before)
+    t.same(await store.checkpoint(), at(0))
+  }
+  await store.commit(change(1, { colour: 'green' }))
+  t.same(await store.get('fruit', 'apple'), { colour: 'green' })
 })
 
 t.test('a database of the server', needsRedis(), async t => {
   const { url, command } = await start(t)
   const stores = await Promise.all(
     ['', '/0', '/7'].map(path =>
-      openRedisViewStore({ url: url + path, onWarning: warning => t.fail(warning.message) }),
+      openRedisViewStore({ address: redisAt(url + path), onWarning: warning => t.fail(warning.message) }),
     ),
   )
   for (const store of stores) t.teardown(() => store.close())
   await stores[2]?.commit({ from: undefined, to, rows: [], entries: [] })
-  t.match(await command('INFO keyspace'), /db7:keys=2/)
+  t.match(await command('INFO keyspace'), /db7:keys=1/)
   t.same(await Promise.all(stores.map(store => store.checkpoint())), [undefined, undefined, to])
   t.match(await refusal(`${url}/99`), /^Unavailable: .*DB index/)
 })
@@ -91,5 +121,5 @@ t.test('a server with TLS', { skip: withTls }, async t => {
   // Node.js reads whom to trust when it starts.
   const trusting = new ScriptProcess('test/support/commit-to-redis.ts', [url], { NODE_EXTRA_CA_CERTS: certificate })
   t.match(await trusting.ended, { code: 0, stdout: 'committed\n' })
-  t.equal(await command('EXISTS {tollgate}:0:checkpoint'), ':1\r\n')
+  t.equal(await command('EXISTS {tollgate}:0:cells'), ':1\r\n')
 })

@@ -4,6 +4,7 @@ import { openRedisViewStore, type RedisOptions } from '../../../src/adapters/vie
 import { Unavailable } from '../../../src/ports/faults.ts'
 import { BY_KEY, type Checkpoint, CheckpointMoved, type ViewStore } from '../../../src/ports/view-store.ts'
 import { needsRedis, type RedisServer, startRedis } from '../../support/redis-server.ts'
+import { redisAt } from '../../support/store-addresses.ts'
 
 const start = async (t: Test, settings?: string[]) => {
   const server = await startRedis(settings)
@@ -12,7 +13,11 @@ const start = async (t: Test, settings?: string[]) => {
 }
 
 const open = async (t: Test, url: string, options: Partial<RedisOptions> = {}) => {
-  const store = await openRedisViewStore({ url, onWarning: warning => t.fail(warning.message), ...options })
+  const store = await openRedisViewStore({
+    address: redisAt(url),
+    onWarning: warning => t.fail(warning.message),
+    ...options,
+  })
   t.teardown(() => store.close())
   return store
 }
@@ -20,7 +25,12 @@ const open = async (t: Test, url: string, options: Partial<RedisOptions> = {}) =
 /** How many commits a server is killed under, at different times from their beginning to their end. */
 const ROUNDS = 8
 
-const checkpointAt = (position: number): Checkpoint => ({ position, eventId: `event-${position}`, version: 1 })
+const checkpointAt = (position: number): Checkpoint => ({
+  position,
+  eventId: `event-${position}`,
+  origin: 'event-0',
+  version: 1,
+})
 
 const commit = (store: ViewStore, position: number, rowCount = 1) =>
   store.commit({
@@ -85,7 +95,7 @@ t.test('faults of Redis', needsRedis(), async t => {
     await commit(store, 1)
     await server.kill()
     await areUnavailable(t, store, server)
-    await t.rejects(openRedisViewStore({ url: server.url, onWarning: () => undefined }), {
+    await t.rejects(openRedisViewStore({ address: redisAt(server.url), onWarning: () => undefined }), {
       name: 'Unavailable',
       message: `Redis at ${server.host}:${server.port} is not available (connect ECONNREFUSED ${server.host}:${server.port})`,
     })
@@ -106,7 +116,7 @@ t.test('faults of Redis', needsRedis(), async t => {
     await Promise.all([
       areUnavailable(t, store, server, reads),
       t.rejects(commit(store, 2), Unavailable),
-      t.rejects(openRedisViewStore({ url: server.url, onWarning: () => undefined }), Unavailable),
+      t.rejects(openRedisViewStore({ address: redisAt(server.url), onWarning: () => undefined }), Unavailable),
     ])
     server.continue()
     await answers(store)
@@ -239,7 +249,7 @@ t.test('faults of Redis', needsRedis(), async t => {
     t.match(await server.command('PING'), /^-LOADING/)
     await areUnavailable(t, store, server)
     const isLoading = { name: 'Unavailable', message: /LOADING/ }
-    await t.rejects(openRedisViewStore({ url: server.url, onWarning: () => undefined }), isLoading)
+    await t.rejects(openRedisViewStore({ address: redisAt(server.url), onWarning: () => undefined }), isLoading)
     await server.command('CONFIG SET key-load-delay 0')
     await answers(store)
     t.same(await store.checkpoint(), checkpointAt(1))

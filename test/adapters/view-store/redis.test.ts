@@ -14,6 +14,7 @@ import { dumpText } from '../../support/dump.ts'
 import { openLog, openViews, silentLogger } from '../../support/engine.ts'
 import { writeHistory } from '../../support/history.ts'
 import { needsRedis, startRedis } from '../../support/redis-server.ts'
+import { redisAt } from '../../support/store-addresses.ts'
 
 const elsewhere = process.env['REDIS_TEST_URL']
 
@@ -21,7 +22,7 @@ const elsewhere = process.env['REDIS_TEST_URL']
 const freshKeySpace = (t: Test, url: string) => {
   const keySpace = `test-${randomUUID()}`
   t.teardown(async () => {
-    const store = await openRedisViewStore({ url, keySpace, onWarning: () => undefined })
+    const store = await openRedisViewStore({ address: redisAt(url), keySpace, onWarning: () => undefined })
     await store.clear()
     await store.close()
   })
@@ -29,7 +30,11 @@ const freshKeySpace = (t: Test, url: string) => {
 }
 
 const openStore = async (t: Test, url: string, keySpace = freshKeySpace(t, url)) => {
-  const store = await openRedisViewStore({ url, keySpace, onWarning: warning => t.fail(warning.message) })
+  const store = await openRedisViewStore({
+    address: redisAt(url),
+    keySpace,
+    onWarning: warning => t.fail(warning.message),
+  })
   t.teardown(() => store.close())
   return store
 }
@@ -75,7 +80,7 @@ t.test('any server', elsewhere ? {} : needsRedis(), async t => {
       const outcomes = await Promise.allSettled(
         stores.map((store, index) => {
           const name = `${position}-${index}`
-          const to = { position, eventId: name, version: 1 }
+          const to = { position, eventId: name, origin: 'event-0', version: 1 }
           return store.commit({ from, to, rows: [{ view: 'won', key: name, row: {} }], entries: [] })
         }),
       )
@@ -112,7 +117,7 @@ t.test('any server', elsewhere ? {} : needsRedis(), async t => {
   t.test('what reads and commits find at the same time is not taken for a loss', async t => {
     const keySpace = freshKeySpace(t, url)
     const store = await openStore(t, url, keySpace)
-    const to = (position: number) => ({ position, eventId: `event-${position}`, version: 1 })
+    const to = (position: number) => ({ position, eventId: `event-${position}`, origin: 'event-0', version: 1 })
     for (let position = 1; position <= 300; position++) {
       const rows = [{ view: 'fruit', key: 'apple', row: { position } }]
       const from = position === 1 ? undefined : to(position - 1)
@@ -145,12 +150,12 @@ t.test('any server', elsewhere ? {} : needsRedis(), async t => {
   t.test('views of two versions stand side by side, and share their leases', async t => {
     const keySpace = freshKeySpace(t, url)
     const ofVersion = async (version: number) => {
-      const store = await openRedisViewStore({ url, keySpace, version, onWarning: () => undefined })
+      const store = await openRedisViewStore({ address: redisAt(url), keySpace, version, onWarning: () => undefined })
       t.teardown(() => store.clear().then(() => store.close()))
       return store
     }
     const [older, newer] = [await ofVersion(1), await ofVersion(2)]
-    const to = { position: 1, eventId: 'a', version: 1 }
+    const to = { position: 1, eventId: 'a', origin: 'event-0', version: 1 }
     await older.commit({ from: undefined, to, rows: [{ view: 'fruit', key: 'apple', row: {} }], entries: [] })
     t.equal(await newer.checkpoint(), undefined)
     t.equal(await newer.get('fruit', 'apple'), undefined)
@@ -160,7 +165,7 @@ t.test('any server', elsewhere ? {} : needsRedis(), async t => {
 
   t.test('key spaces do not touch one another', async t => {
     const [one, other] = [await openStore(t, url), await openStore(t, url)]
-    const to = { position: 1, eventId: 'a', version: 1 }
+    const to = { position: 1, eventId: 'a', origin: 'event-0', version: 1 }
     const rows = [{ view: 'fruit', key: 'apple', row: { colour: 'red' } }]
     await one.commit({ from: undefined, to, rows, entries: [] })
     await other.commit({ from: undefined, to, rows, entries: [] })
@@ -175,7 +180,7 @@ t.test('a server of our own', needsRedis(), async t => {
   const server = await startRedis()
   t.teardown(() => server.stop())
   const { url, command } = server
-  const to = { position: 1, eventId: 'a', version: 1 }
+  const to = { position: 1, eventId: 'a', origin: 'event-0', version: 1 }
   const nothing = { from: undefined, to, rows: [], entries: [] }
 
   t.beforeEach(() => command('FLUSHALL'))
@@ -187,7 +192,7 @@ t.test('a server of our own', needsRedis(), async t => {
     await store.saveSnapshot('one', { version: 1, revision: 1, hash: '', state: {} })
     const { close } = await store.dump()
     const keys = namesIn(await command('KEYS *'))
-    t.equal(keys.length, 9)
+    t.equal(keys.length, 8)
     t.same(
       keys.filter(key => !key.startsWith('{views}:')),
       [],
@@ -254,7 +259,10 @@ t.test('a server of our own', needsRedis(), async t => {
     const warningsUnder = async (policy: string) => {
       await command(`CONFIG SET maxmemory-policy ${policy}`)
       const warnings: string[] = []
-      const store = await openRedisViewStore({ url, onWarning: ({ message }) => warnings.push(message) })
+      const store = await openRedisViewStore({
+        address: redisAt(url),
+        onWarning: ({ message }) => warnings.push(message),
+      })
       await store.close()
       return warnings
     }

@@ -1,0 +1,97 @@
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { openLmdbEventLog } from '../src/adapters/event-log/lmdb.ts'
+import { createLogger } from '../src/adapters/logger/pino.ts'
+import { openRedisViewStore } from '../src/adapters/view-store/redis.ts'
+import { Projector } from '../src/engine/projector.ts'
+import type { Batch, ViewStore } from '../src/ports/view-store.ts'
+import { startRedis } from '../test/support/redis-server.ts'
+import { redisAt } from '../test/support/store-addresses.ts'
+import type { Question } from './support/compare.ts'
+import { fillLog } from './support/fill.ts'
+import { withFolder } from './support/folder.ts'
+
+const RUNS = 25_000
+const ACCOUNTS = 100
+
+/** As many commands as a page of the log has events. */
+const PIPELINED = 1000
+
+/**
+ * An event comes to less than a row: most of them change one that the same page writes already. So "the same bytes" are as
+ * many SETs as there are events, which together carry all that the projector writes: rows and entries with where they stand.
+ */
+export const redisProjector: Question = {
+  name: 'redis-projector',
+  question: 'events that the projector brings from the log into an empty Redis',
+  baseline: 'as many raw SETs of the same bytes in all, 1,000 in a pipeline',
+  unit: 'events/s',
+  goal: { atLeast: 0.3 },
+  prepare: async () => {
+    const { folder, discard } = await withFolder()
+    const redis = await startRedis()
+    const log = openLmdbEventLog(join(folder, 'log'), error => {
+      throw error
+    })
+    await fillLog(log, { runs: RUNS, accounts: ACCOUNTS })
+    const events = (await log.head()) + 1
+    const client = new Redis(redis.url)
+
+    const replay = async (watch: (batch: Batch) => void = () => undefined) => {
+      await redis.command('FLUSHALL')
+      const store = await openRedisViewStore({
+        address: redisAt(redis.url),
+        onWarning: error => {
+          throw error
+        },
+      })
+      const commit: ViewStore['commit'] = batch => {
+        watch(batch)
+        return store.commit(batch)
+      }
+      const projector = new Projector(log, { ...store, commit }, createLogger('warn'))
+      const startMs = performance.now()
+      await projector.start()
+      const rate = events / ((performance.now() - startMs) / 1000)
+      await projector.stop()
+      await store.close()
+      return rate
+    }
+
+    let bytes = 0
+    await replay(batch => {
+      bytes += sizeOf(batch)
+    })
+    const value = 'v'.repeat(Math.round(bytes / events))
+
+    const set = async () => {
+      await redis.command('FLUSHALL')
+      const startMs = performance.now()
+      for (let first = 0; first < events; first += PIPELINED) {
+        const pipeline = client.pipeline()
+        for (let event = first; event < Math.min(first + PIPELINED, events); event++) pipeline.set(String(event), value)
+        await pipeline.exec()
+      }
+      return events / ((performance.now() - startMs) / 1000)
+    }
+
+    return {
+      baseline: set,
+      measured: () => replay(),
+      close: async () => {
+        client.disconnect()
+        await redis.stop()
+        await log.close()
+        await discard()
+      },
+    }
+  },
+}
+
+const sizeOf = ({ rows, entries }: Batch): number => {
+  const texts = [
+    ...rows.flatMap(({ view, key, row }) => [view, key, row && JSON.stringify(row)]),
+    ...entries.flatMap(({ view, index, place, key }) => [view, index, place, key]),
+  ]
+  return texts.reduce((bytes, text) => bytes + Buffer.byteLength(text ?? ''), 0)
+}

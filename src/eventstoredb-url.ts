@@ -1,0 +1,61 @@
+import { percentDecode } from './percent-decode.ts'
+
+/** What an address of an EventStoreDB server says. */
+export interface EventStoreAddress {
+  /** For the vendor's client: the address without what is only ours. */
+  connectionString: string
+  /** The hosts, for messages. */
+  server: string
+  /** What the names of all our streams begin with there, so that several deployments can share a server. */
+  streamPrefix: string
+}
+
+const EXAMPLE = 'esdb://user:password@host:2113?tls=true&streamPrefix=name-'
+
+const HOST = '[\\w.-]+(?::\\d{1,5})?'
+const FORM = new RegExp(`^(esdb|esdb\\+discover)://([^:@/?]+:[^:@/?]+@)?(${HOST}(?:,${HOST})*)/?(?:\\?(.*))?$`)
+const PREFIX = /^[\w.-]{0,100}$/
+
+const SWITCH = /^(true|false)$/
+const NUMBER = /^\d{1,9}$/
+const TEXT = /./
+
+/** What the vendor's client takes. It prints a warning when it is asked not to check certificates, so that is left out. */
+const PARAMETERS: Record<string, RegExp> = {
+  tls: SWITCH,
+  tlsCAFile: TEXT,
+  userCertFile: TEXT,
+  userKeyFile: TEXT,
+  connectionName: TEXT,
+  nodePreference: /^leader$/,
+  maxDiscoverAttempts: NUMBER,
+  discoveryInterval: NUMBER,
+  gossipTimeout: NUMBER,
+  keepAliveInterval: NUMBER,
+  keepAliveTimeout: NUMBER,
+}
+const KNOWN = [...Object.keys(PARAMETERS), 'streamPrefix'].join(', ')
+
+/**
+ * Reads `esdb://user:password@host:port,host:port?tls=false&streamPrefix=…`; a text says what is wrong with it, and nothing
+ * of its password. The vendor's client would repeat the address, and print it for parameters that it does not know.
+ */
+export const parseEventStoreUrl = (text: string): EventStoreAddress | string => {
+  const match = FORM.exec(text)
+  if (!match) return `must have the form ${EXAMPLE}`
+  const [, scheme, credentials = '', server = '', query = ''] = match
+  if (percentDecode(credentials) === undefined) return 'must have a user and a password that are percent-encoded'
+  const parameters = new URLSearchParams(query)
+  const streamPrefix = parameters.get('streamPrefix') ?? ''
+  if (!PREFIX.test(streamPrefix))
+    return 'must have a streamPrefix of letters, digits, "-", "_" and "." only, and at most 100 of them'
+  parameters.delete('streamPrefix')
+  for (const [name, value] of parameters) {
+    const form = Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name] : undefined
+    // What stands there may be the rest of a password with a question mark in it.
+    if (!form) return `has an unknown parameter; there are ${KNOWN}`
+    if (!form.test(value)) return `has a value of ${name} that cannot be used`
+  }
+  const rest = [...parameters].map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
+  return { connectionString: `${scheme}://${credentials}${server}${rest && `?${rest}`}`, server, streamPrefix }
+}

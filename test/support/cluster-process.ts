@@ -1,0 +1,96 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ROLES } from '../../schemas/environment.ts'
+import { type Cluster, startCluster } from './cluster.ts'
+import type { End, Member } from './cluster-member.ts'
+import { freePorts } from './server-program.ts'
+
+// A cluster to try things on, until Ctrl-C. How many processes, and what each does:
+//   npm run cluster -- 3 api api projector,reactors
+
+/** How long the first start may take to open the first account. */
+const WELCOME_MS = 3_000
+
+const main = async () => {
+  const asked = new AbortController()
+  const askedToStop = once(asked.signal, 'abort')
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => asked.abort())
+  try {
+    const [given = process.env['CLUSTER_SIZE'] || '3', ...named] = process.argv.slice(2)
+    const size = Number(given)
+    if (!/^\d+$/.test(given) || named.length > size)
+      throw new Error('Say how many processes, and then what each of them does, as in 3 api api projector,reactors.')
+    const roles = Array.from({ length: size }, (_, index) => named[index] ?? ROLES.join(','))
+    console.log('Starting the stores, and then the processes …')
+    const cluster = await start(roles, asked.signal)
+    console.log(describe(cluster, roles, await findKey(cluster)))
+    await askedToStop
+    console.log('\nStopping …')
+    await cluster.stop()
+  } catch (error) {
+    if (asked.signal.aborted) return
+    console.error((error as Error).message)
+    process.exitCode = 1
+  }
+}
+
+const start = async (roles: string[], signal: AbortSignal): Promise<Cluster> => {
+  const { PORT, ...others } = process.env
+  const first = Number(PORT)
+  const ports = first ? roles.map((_, index) => first + index) : await freePorts('127.0.0.1', roles.length)
+  // What was uploaded to one process has an address that all others know as theirs.
+  const answering = ports[roles.findIndex(each => each.includes('api'))] ?? 0
+  const env = { PUBLIC_URL: `http://localhost:${answering}`, ...others }
+  return startCluster({ size: roles.length, roles, ports, env, onEnd: tellOfEnd, signal })
+}
+
+const tellOfEnd = ({ name, log }: Member, { code, signal, stderr }: End) => {
+  console.log(`\n${name} has ended by itself (${signal ?? `status ${code}`}). Its log: ${log}\n${stderr}`)
+}
+
+/** The key that one of the processes tells of on the first start, if this is one. */
+const findKey = async ({ members }: Cluster): Promise<string | undefined> => {
+  const untilMs = Date.now() + (process.env['EVENT_STORE_URL'] ? 0 : WELCOME_MS)
+  do {
+    for (const { log } of members) {
+      const [key] = /\S+_sk_live_\w+/.exec(await readFile(log, 'utf8')) ?? []
+      if (key) return key
+    }
+    await sleep(100)
+  } while (members.length > 0 && Date.now() < untilMs)
+  return undefined
+}
+
+/** What a person needs to know to use it. */
+const describe = ({ env, members, redis, folder }: Cluster, roles: string[], key: string | undefined): string => {
+  const { EVENT_STORE_URL = '', VIEW_STORE_URL = '', OBJECT_STORE_URL = '' } = env
+  const { protocol, host, pathname } = new URL(OBJECT_STORE_URL)
+  const processes = members.map(({ name, url, pid, log }, index) => [
+    ...[name, url, `pid ${pid}`, roles[index] ?? '', basename(log)],
+  ])
+  const stores = [
+    ['event log', process.env['EVENT_STORE_URL'] ? 'yours' : 'a stand-in for EventStoreDB', EVENT_STORE_URL],
+    ['views', redis ? 'Redis' : 'yours', VIEW_STORE_URL],
+    ['objects', process.env['OBJECT_STORE_URL'] ? 'yours' : 'radosgw', `${protocol}//${host}${pathname}`],
+  ]
+  const asked = members.find((_, index) => roles[index]?.includes('api'))
+  const spend = `  curl -s ${asked?.url}/v1/balance -H 'Authorization: Bearer ${key}'`
+  const exports = Object.entries(env).map(([name, value]) => ` \\\n    ${name}='${value}'`)
+  return [
+    ...['', ...inColumns(processes), '', ...inColumns(stores), ''],
+    ...[`  The logs of the processes are in ${folder}.`, ''],
+    ...(asked && key ? ['  An account is open. What it has to spend:', '', spend, ''] : []),
+    ...['  In another terminal, the command line on the same stores:', '', `  export${exports.join('')}`],
+    ...['  npm run -s tollgate -- accounts open --email ada@example.com --credits 500', ''],
+    '  Ctrl-C stops it all, and removes what it has kept here.',
+  ].join('\n')
+}
+
+const inColumns = (rows: string[][]): string[] => {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map(row => row[column]?.length ?? 0))) ?? []
+  return rows.map(row => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd())
+}
+
+await main()
