@@ -127,7 +127,7 @@ t.test('npm run cluster', needsCluster(), async t => {
 
   const cluster = new ScriptProcess(script, ['2', 'api'], { TMPDIR: folder })
   t.teardown(() => cluster.end('SIGKILL'))
-  const [printed] = await cluster.until(/[^]*Ctrl-C stops/)
+  const [printed] = await cluster.until(/.*Ctrl-C stops/s)
   t.ok((await leftovers()).length > 6, 'what is left can be found at all')
   const processes = [...printed.matchAll(/process \d +(\S+) +pid (\d+) +(\S+)/g)].map(([, ...cells]) => cells)
   t.match(processes, [
