@@ -36,8 +36,6 @@ import { RunsReactor } from './reactors/runs.ts'
 import { WebhooksReactor } from './reactors/webhooks.ts'
 import { openLog, openObjects, openViews } from './stores.ts'
 
-export { openScratchViews } from './stores.ts'
-
 /** How long a stop waits for the views to show the outcomes that were recorded last, to those who wait for them. */
 const LAST_OUTCOMES_MS = 1000
 
