@@ -116,5 +116,6 @@ const runProgram = (program: string, args: string[], input = ''): Promise<void> 
       if (error) reject(new Error(`${program} failed: ${stderr || stdout || error.message}`, { cause: error }))
       else resolve()
     })
-    child.stdin?.end(input)
+    // One that needs no input may have ended before it is written.
+    child.stdin?.on('error', () => undefined).end(input)
   })
