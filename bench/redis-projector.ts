@@ -28,8 +28,8 @@ export const redisProjector: Question = {
   unit: 'events/s',
   goal: { atLeast: 0.3 },
   prepare: async () => {
-    const { folder, discard } = await withFolder()
     const redis = await startRedis()
+    const { folder, discard } = await withFolder()
     const log = openLmdbEventLog(join(folder, 'log'), error => {
       throw error
     })

@@ -8,10 +8,12 @@ import { startServer } from './server.ts'
 const STOP_DEADLINE_MS = 9000
 
 const main = async () => {
-  const core = await openCore(readConfig(process.env))
+  const config = readConfig(process.env)
+  const core = await openCore(config)
   const server = await startServer(core)
-  core.logger.info({ url: server.url, pid: process.pid }, 'listening')
-  await welcome(core, server.url)
+  const { url, port } = server
+  core.logger.info({ url, port, roles: [...config.roles], pid: process.pid }, 'listening')
+  await welcome(core, url)
 
   let stopping = false
   const stop = async (signal: string) => {

@@ -13,6 +13,7 @@ const CATCH_UP_MS = 30_000
 export interface RunningServer {
   /** How clients reach the service, without a slash at the end. */
   url: string
+  port: number
   stop(): Promise<void>
 }
 
@@ -31,10 +32,12 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
   // Only now is there somebody to answer. The port, and with it the address, is known when it is listened on.
   const server = createServer(service.app.callback())
   await listen(server, host, port)
-  url ||= `http://${hostName(host)}:${(server.address() as AddressInfo).port}`
+  const listened = (server.address() as AddressInfo).port
+  url ||= `http://${hostName(host)}:${listened}`
   service.start()
   return {
     url,
+    port: listened,
     stop: async () => {
       // A connection that is kept alive would otherwise bring new requests for as long as the stop takes.
       server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'))

@@ -66,10 +66,13 @@ const readPages = (log: EventLog, from: Position, follower: Follower): Observabl
 
 const watchdog = (log: EventLog, reached: () => Position): Observable<never> => {
   let headBefore = reached()
+  let reachedBefore = reached()
   return interval(WATCHDOG_MS).pipe(
     concatMap(async () => {
-      // Only what was there a whole interval ago must be taken by now.
-      if (reached() < headBefore) throw new Error(`the follower stands still at position ${reached()}`)
+      // Only what was there a whole interval ago must be taken by now, if nothing was taken since.
+      if (reached() < headBefore && reached() === reachedBefore)
+        throw new Error(`the follower stands still at position ${reached()}`)
+      reachedBefore = reached()
       headBefore = await log.head()
     }),
     ignoreElements(),

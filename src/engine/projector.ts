@@ -29,6 +29,7 @@ export class Projector extends Progress {
   #subscription: Subscription | undefined
   #taking: Promise<void> = Promise.resolve()
   #progressAtMs = 0
+  #hasStumbled = false
   #stopGathering: () => void = () => undefined
   #onDamage: (error: Damaged) => void = () => undefined
 
@@ -97,18 +98,25 @@ export class Projector extends Progress {
       throw new Unavailable(`another version of the service keeps these views; end the one or the other`)
     this.#checkpoint = checkpoint
     this.advance(checkpoint?.position ?? BEFORE_FIRST, 'unknown')
+    if (this.#hasStumbled) this.#logger.info({ position: this.position }, 'the projector goes on')
+    this.#hasStumbled = false
     return this.position
   }
 
   /** Somebody may empty the views while the log stands still. */
   async #confirm() {
-    if ((await this.reached()) < this.position) throw new CheckpointMoved('the views were emptied')
+    const before = this.position
+    const position = await this.reached()
+    if (position >= before) return
+    this.#logger.warn({ position, before }, 'the views were emptied and are built anew')
+    throw new CheckpointMoved('the views were emptied')
   }
 
   #onDrop(error: unknown): 'at once' | 'later' {
     if (error instanceof CheckpointMoved) return 'at once'
     if (error instanceof Damaged) this.#onDamage(error)
     this.#logger.error({ err: error }, 'the projector stumbled and will try again')
+    this.#hasStumbled = true
     return 'later'
   }
 

@@ -34,6 +34,7 @@ export class DueLoop<Row extends DueRow> {
   #subscription: Subscription | undefined
   #round: Promise<void> | undefined
   #again = false
+  #isFailing = false
   #stopped = false
 
   constructor(parts: DueLoopParts, worklist: Worklist<Row>) {
@@ -59,7 +60,8 @@ export class DueLoop<Row extends DueRow> {
       return
     }
     this.#round = this.#look()
-      .catch(error => this.#parts.logger.error({ err: error }, 'due work could not be looked for'))
+      .then(() => this.#tell(undefined))
+      .catch(error => this.#tell(error))
       .finally(() => {
         this.#round = undefined
         if (this.#again) {
@@ -74,6 +76,15 @@ export class DueLoop<Row extends DueRow> {
     this.#subscription?.unsubscribe()
     clearInterval(this.#timer)
     await this.#round
+  }
+
+  /** Once when it begins to fail, and once when it is over: it is looked for many times a second. */
+  #tell(error: unknown) {
+    const { queues } = this.#worklist
+    if (error && !this.#isFailing)
+      this.#parts.logger.error({ err: error, queues }, 'due work cannot be looked for; it is tried again and again')
+    if (!error && this.#isFailing) this.#parts.logger.info({ queues }, 'due work is looked for again')
+    this.#isFailing = error !== undefined
   }
 
   /** What is due on another day wakes nobody. */
