@@ -11,7 +11,7 @@ import { freePorts } from './server-program.ts'
 //   npm run cluster -- 3 api api projector,reactors
 
 /** How long the first start may take to open the first account. */
-const WELCOME_MS = 3_000
+const WELCOME_MS = 10_000
 
 const main = async () => {
   const asked = new AbortController()
@@ -55,12 +55,23 @@ const findKey = async ({ members }: Cluster): Promise<string | undefined> => {
   const untilMs = Date.now() + (process.env['EVENT_STORE_URL'] ? 0 : WELCOME_MS)
   do {
     for (const { log } of members) {
-      const [key] = /\S+_sk_live_\w+/.exec(await readFile(log, 'utf8')) ?? []
-      if (key) return key
+      const [key] = /\w+_sk_live_[0-9a-f]{32}/.exec(await readFile(log, 'utf8')) ?? []
+      // The views of the other processes may be a moment behind.
+      if (key && (await isKnown(key, members))) return key
     }
     await sleep(100)
   } while (members.length > 0 && Date.now() < untilMs)
   return undefined
+}
+
+/** Whether all processes that answer know a key. */
+const isKnown = async (key: string, members: Member[]): Promise<boolean> => {
+  const headers = { Authorization: `Bearer ${key}` }
+  const statuses = await Promise.all(
+    members.map(async ({ url }) => (await fetch(`${url}/v1/balance`, { headers })).status),
+  )
+  // One without the role to answer says 404.
+  return statuses.every(status => status === 200 || status === 404)
 }
 
 /** What a person needs to know to use it. */
