@@ -3,6 +3,7 @@ import { asyncRuns } from './async-runs.ts'
 import { balance } from './balance.ts'
 import { hotAccount } from './hot-account.ts'
 import { measureInFlight } from './in-flight.ts'
+import { mcp } from './mcp.ts'
 import { measureMemory } from './memory.ts'
 import { redisProjector } from './redis-projector.ts'
 import { redisViews } from './redis-views.ts'
@@ -15,7 +16,7 @@ import { uploads } from './uploads.ts'
 import { webhooks } from './webhooks.ts'
 
 const questions: Question[] = [
-  ...[appends, syncRuns, asyncRuns, balance, replay, hotAccount, webhooks, uploads, startUp],
+  ...[appends, syncRuns, asyncRuns, balance, mcp, replay, hotAccount, webhooks, uploads, startUp],
   ...[redisViews, redisProjector, twoProcesses],
 ]
 

@@ -1,5 +1,5 @@
-import { openCore } from '../src/compose.ts'
 import { readConfig } from '../src/config.ts'
+import { openCore } from '../src/core.ts'
 import type { Question } from './support/compare.ts'
 import { fillLog } from './support/fill.ts'
 import { withFolder } from './support/folder.ts'

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, Micros, OneOf, Slug, Tagged } from './primitives.ts'
+import { Closed, JsonObject, Micros, OneOf, Slug, Tagged } from './primitives.ts'
 
 export const OutputType = OneOf('image', 'video', 'audio', 'text')
 export const Kind = OneOf('t2i', 'i2i', 't2v', 'i2v', 't2a', 't2t')
@@ -33,10 +33,10 @@ export type PriceRule = Static<typeof PriceRule>
 /** A JSON Schema 2020-12 document for an endpoint's input. */
 export const ParametersSchema = Type.Object({
   type: Type.Literal('object'),
-  properties: Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown())),
+  properties: Type.Record(Type.String(), JsonObject),
   required: Type.Optional(Type.Array(Type.String())),
   additionalProperties: Type.Literal(false),
-  examples: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
+  examples: Type.Optional(Type.Array(JsonObject)),
 })
 export type ParametersSchema = Static<typeof ParametersSchema>
 

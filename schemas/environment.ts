@@ -7,6 +7,9 @@ export type Role = (typeof ROLES)[number]
 
 const ANY_ROLE = ROLES.join('|')
 
+/** How a server is reached: its host by name or number, and a port. */
+const ORIGIN = 'https?://(?:[\\w-]+(?:\\.[\\w-]+)*|\\[[0-9a-fA-F:.]+\\])(?::\\d{1,5})?'
+
 /** Every environment variable that the service reads. Values are text; numbers and defaults are filled in before the check. */
 export const Environment = Type.Object({
   PORT: Type.Integer({
@@ -23,8 +26,15 @@ export const Environment = Type.Object({
   DATA_DIR: Type.String({ minLength: 1, default: './data', description: 'Where the embedded stores keep their files' }),
   PUBLIC_URL: Type.Optional(
     Type.String({
-      pattern: '^https?://[^/?#\\s]+$',
-      description: 'How clients reach the service, without a path; http://HOST:PORT if unset',
+      pattern: `^${ORIGIN}$`,
+      description: 'How clients reach the service, without a path or a slash at the end; http://HOST:PORT if unset',
+    }),
+  ),
+  ALLOWED_ORIGINS: Type.Optional(
+    Type.String({
+      pattern: `^${ORIGIN}(,${ORIGIN})*$`,
+      description:
+        'Sites whose pages may use /mcp, beside PUBLIC_URL itself, without a path or a slash at the end, such as https://a.example.com,http://localhost:6274',
     }),
   ),
   ROLES: Type.String({
@@ -59,7 +69,7 @@ export const Environment = Type.Object({
   ),
   OBJECT_STORE_PUBLIC_URL: Type.Optional(
     Type.String({
-      pattern: '^https?://[^/?#\\s]+$',
+      pattern: `^${ORIGIN}$`,
       description: 'How clients reach an S3 server to upload, where it has another address for them',
     }),
   ),
@@ -98,6 +108,10 @@ export const Environment = Type.Object({
   ALLOW_PRIVATE_WEBHOOKS: Type.Boolean({
     default: false,
     description: 'Lets webhooks and image addresses lead to private networks; for development',
+  }),
+  PUBLIC_DESCRIPTORS: Type.Boolean({
+    default: false,
+    description: 'Lets everybody read /v1/openapi.json, /llms.txt and /.well-known/mcp without a key',
   }),
   KEY_PREFIX: Type.String({ pattern: '^[a-z0-9]{1,16}$', default: 'tg', description: 'What API keys begin with' }),
   USD_PER_CREDIT: Type.Number({

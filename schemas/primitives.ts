@@ -4,6 +4,9 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox'
 export const Closed = <Shape extends Record<string, TSchema>>(shape: Shape) =>
   Type.Object(shape, { additionalProperties: false })
 
+/** An object of somebody else's. */
+export const JsonObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
+
 /** The union of `{ type, data }` over a table of event shapes. */
 export type EventUnion<Table extends Record<string, TSchema>> = {
   [Name in keyof Table & string]: { type: Name; data: Static<Table[Name]> }
@@ -66,6 +69,8 @@ export const MAX_LIVE_UPLOADS = 10_000
 /** The largest file that comes through the service, and the largest that goes to the object store by itself. */
 export const MAX_INLINE_BYTES = 25 * 1024 * 1024
 export const MAX_PRESIGNED_BYTES = 50 * 1024 * 1024
+export const MAX_INLINE_MB = MAX_INLINE_BYTES / 1024 / 1024
+export const MAX_PRESIGNED_MB = MAX_PRESIGNED_BYTES / 1024 / 1024
 
 /** Characters of a file's name, as file systems have it, and of the folder that it is said to lie in. */
 export const MAX_FILENAME_LENGTH = 255
@@ -73,6 +78,24 @@ export const MAX_FOLDER_LENGTH = 255
 
 /** Characters of the secret from which others are derived. */
 export const MIN_MASTER_SECRET_LENGTH = 32
+
+/** What a client calls a request, so that it can be repeated: visible ASCII characters. For so many hours it is remembered. */
+export const IDEMPOTENCY_KEY = '[!-~]{1,255}'
+export const IDEMPOTENCY_HOURS = 24
+
+/** What a client or this service calls a request in logs. */
+export const REQUEST_ID = '[A-Za-z0-9._-]{1,128}'
+
+/** How far the log was, as text. It is -1 where there is nothing in it. */
+export const POSITION = '-?\\d+'
+
+/** How long an answer may be asked to wait: proxies in between give up on a connection that is silent for longer than two minutes. */
+export const MIN_WAIT_SECONDS = 1
+export const MAX_WAIT_SECONDS = 120
+
+/** Rows of a page, and of one that fits on a screen. */
+export const MAX_PAGE = 100
+export const DEFAULT_PAGE = 20
 
 /** Bytes of `metadata` and `input` as JSON text, and of a whole request body with its depth. */
 export const MAX_METADATA_BYTES = 16 * 1024

@@ -1,10 +1,13 @@
 import { join } from 'node:path'
 import { Environment, type Role } from '../schemas/environment.ts'
+import type { EventStoreAddress } from './adapters/event-log/eventstoredb-connection.ts'
+import type { S3Address } from './adapters/object-store/s3.ts'
+import type { RedisAddress } from './adapters/view-store/redis-connection.ts'
 import { toMicros } from './domain/money.ts'
 import { compileConvertingCheck } from './engine/validator.ts'
-import { type EventStoreAddress, parseEventStoreUrl } from './eventstoredb-url.ts'
-import { parseRedisUrl, type RedisAddress } from './redis-url.ts'
-import { parseS3Url, type S3Server } from './s3-url.ts'
+import { parseEventStoreUrl } from './eventstoredb-url.ts'
+import { parseRedisUrl } from './redis-url.ts'
+import { parseS3Url } from './s3-url.ts'
 
 /** The checked configuration. Paths are as given: relative to where the process runs. */
 export interface Config {
@@ -12,6 +15,8 @@ export interface Config {
   host: string
   /** Without a slash at the end; undefined until the port is known, where it was not set. */
   publicUrl: string | undefined
+  /** Sites whose pages may use the service, beside its own, as browsers name them. */
+  allowedOrigins: string[]
   roles: ReadonlySet<Role>
   eventStore: { kind: 'lmdb'; folder: string } | { kind: 'eventstoredb'; address: EventStoreAddress }
   viewStore: { kind: 'lmdb'; folder: string } | { kind: 'redis'; address: RedisAddress; keySpace: string }
@@ -24,13 +29,15 @@ export interface Config {
   /** Given, or the file that keeps one. */
   masterSecret: { kind: 'given'; secret: string } | { kind: 'file'; path: string }
   allowPrivateWebhooks: boolean
+  /** Whether everybody may read what describes the interface, or only those who have a key. */
+  publicDescriptors: boolean
   keyPrefix: string
   usdPerCreditMicros: number
   welcomeMicros: number
   logLevel: Environment['LOG_LEVEL']
 }
 
-export interface S3Config extends S3Server {
+export interface S3Config extends S3Address {
   /** How clients reach the server, where it is not by the same address. */
   publicUrl: string | undefined
   /** Where uploads lie until they are whole. */
@@ -77,7 +84,8 @@ const toConfig = (environment: Environment): Config => {
   return {
     port: environment.PORT,
     host: environment.HOST,
-    publicUrl: environment.PUBLIC_URL,
+    publicUrl: environment.PUBLIC_URL && readUrl('PUBLIC_URL', environment.PUBLIC_URL),
+    allowedOrigins: readOrigins(environment),
     roles: new Set(environment.ROLES.split(',') as Role[]),
     eventStore: readEventStore(environment),
     viewStore: readViewStore(environment),
@@ -90,6 +98,7 @@ const toConfig = (environment: Environment): Config => {
         ? { kind: 'file', path: join(environment.DATA_DIR, 'master-secret') }
         : { kind: 'given', secret: environment.MASTER_SECRET },
     allowPrivateWebhooks: environment.ALLOW_PRIVATE_WEBHOOKS,
+    publicDescriptors: environment.PUBLIC_DESCRIPTORS,
     keyPrefix: environment.KEY_PREFIX,
     usdPerCreditMicros: millionths('USD_PER_CREDIT', environment.USD_PER_CREDIT),
     welcomeMicros: millionths('WELCOME_CREDITS', environment.WELCOME_CREDITS),
@@ -98,6 +107,15 @@ const toConfig = (environment: Environment): Config => {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000
+
+/** An address whose form is right may still have a host or a port that none can have. */
+const readUrl = (name: keyof Environment, url: string): string => {
+  if (URL.canParse(url)) return url
+  throw new ConfigError(`${name} must have addresses, but has ${JSON.stringify(url)}. ${describe(name)}.`)
+}
+
+const readOrigins = ({ ALLOWED_ORIGINS: origins }: Environment): string[] =>
+  (origins?.split(',') ?? []).map(origin => new URL(readUrl('ALLOWED_ORIGINS', origin)).origin)
 
 const readEventStore = ({ DATA_DIR, EVENT_STORE_URL: url, MASTER_SECRET }: Environment): Config['eventStore'] => {
   if (!url?.startsWith('esdb')) return { kind: 'lmdb', folder: folderOf(url, DATA_DIR, 'log') }

@@ -1,14 +1,5 @@
+import type { EventStoreAddress } from './adapters/event-log/eventstoredb-connection.ts'
 import { percentDecode } from './percent-decode.ts'
-
-/** What an address of an EventStoreDB server says. */
-export interface EventStoreAddress {
-  /** For the vendor's client: the address without what is only ours. */
-  connectionString: string
-  /** The hosts, for messages. */
-  server: string
-  /** What the names of all our streams begin with there, so that several deployments can share a server. */
-  streamPrefix: string
-}
 
 const EXAMPLE = 'esdb://user:password@host:2113?tls=true&streamPrefix=name-'
 

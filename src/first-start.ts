@@ -1,5 +1,5 @@
 import type { AccountId } from '../schemas/primitives.ts'
-import type { Core } from './compose.ts'
+import type { Core } from './core.ts'
 import { fromMicros } from './domain/money.ts'
 import { createApiKey } from './engine/api-keys.ts'
 import { OperatorError } from './engine/operator-error.ts'

@@ -1,5 +1,5 @@
-import { openCore } from './compose.ts'
 import { readConfig } from './config.ts'
+import { openCore } from './core.ts'
 import { explainFailure } from './failure.ts'
 import { welcome } from './first-start.ts'
 import { startServer } from './server.ts'

@@ -1,14 +1,5 @@
+import type { RedisAddress } from './adapters/view-store/redis-connection.ts'
 import { percentDecode } from './percent-decode.ts'
-
-/** What an address of a Redis server says. */
-export interface RedisAddress {
-  host: string
-  port: number
-  db: number
-  username?: string
-  password?: string
-  tls: boolean
-}
 
 const DEFAULT_PORT = 6379
 

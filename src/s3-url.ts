@@ -1,15 +1,5 @@
+import type { S3Address } from './adapters/object-store/s3.ts'
 import { percentDecode } from './percent-decode.ts'
-
-/** An S3 server and a bucket on it, as one address tells of them. */
-export interface S3Server {
-  host: string
-  port: number | undefined
-  tls: boolean
-  region: string
-  bucket: string
-  accessKey: string
-  secretKey: string
-}
 
 /** S3 servers that have only one region answer to this name. */
 const DEFAULT_REGION = 'us-east-1'
@@ -18,7 +8,7 @@ const DEFAULT_REGION = 'us-east-1'
 const BUCKET = /^[a-z0-9](?:[a-z0-9-]|\.(?!\.)){1,61}[a-z0-9]$/
 
 /** Reads `s3://KEY:SECRET@HOST:PORT/BUCKET?region=…&tls=off`; a text says what is wrong with it, and nothing of its secret. */
-export const parseS3Url = (text: string): S3Server | string => {
+export const parseS3Url = (text: string): S3Address | string => {
   if (!URL.canParse(text)) return 'must be an address that can be read'
   // The URL standard leaves out default ports only for schemes that it knows, and this is none of them.
   const { hostname: host, port, username, password, pathname, searchParams } = new URL(text)

@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, isIPv6 } from 'node:net'
 import { shipped } from './catalog/shipped.ts'
-import { type Core, openService, type Substitutes } from './compose.ts'
+import { openService } from './compose.ts'
+import type { Core, Substitutes } from './core.ts'
 import { publishShipped } from './engine/catalog-editor.ts'
 
 /** After work in progress has ended, connections have so long to take their answers. */

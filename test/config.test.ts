@@ -198,6 +198,46 @@ t.test('processes of several machines share stores and the secret, and each has 
   t.throws(() => readConfig({ ROLES: 'api,reader' }), ConfigError)
 })
 
+t.test('sites whose pages may use the service are told as browsers name them', async t => {
+  t.same(readConfig({}).allowedOrigins, [])
+  const given = 'https://App.Example.com:443,http://localhost:6274,https://[::1]:8443'
+  t.same(readConfig({ ALLOWED_ORIGINS: given }).allowedOrigins, [
+    'https://app.example.com',
+    'http://localhost:6274',
+    'https://[::1]:8443',
+  ])
+  for (const value of [
+    ...['*', 'null', 'app.example.com', 'https://*.example.com', 'https://app.example.com/', 'https://a.example.com,'],
+    ...['https://a.example.com, https://b.example.com', 'https://me@example.com', 'https://a:99999', 'ftp://a'],
+  ])
+    t.throws(() => readConfig({ ALLOWED_ORIGINS: value }), { name: 'ConfigError', message: /^ALLOWED_ORIGINS must / })
+})
+
+t.test('the public address is a host and a port, and nothing that would break what is written of it', async t => {
+  for (const value of ['https://api.example.com', 'http://127.0.0.1:8080', 'http://[::1]:8080', 'http://my_host'])
+    t.equal(readConfig({ PUBLIC_URL: value }).publicUrl, value)
+  for (const value of [
+    ...['https://api.example.com/', 'https://api.example.com/v1', 'api.example.com', 'ftp://a', 'https://a:99999'],
+    ...[
+      'https://[::1',
+      'http://%zz',
+      'http://<script>',
+      'https://me:pw@a.example',
+      'https://a)',
+      'https://a`b',
+      'http://',
+    ],
+    ...['https://a.example.', 'https://a"b', 'https://a\\b', 'http://[:::]'],
+  ])
+    t.throws(() => readConfig({ PUBLIC_URL: value }), { name: 'ConfigError', message: /^PUBLIC_URL must / }, value)
+})
+
+t.test('a switch is told how it can stand', async t => {
+  t.throws(() => readConfig({ PUBLIC_DESCRIPTORS: 'yes' }), {
+    message: /^PUBLIC_DESCRIPTORS must be true or false, but is /,
+  })
+})
+
 /** The message names the variable, what is wrong with it and what it is for, and holds no word of a secret. */
 const expectFault = (t: Test, name: string, url: string, fault: RegExp) => {
   const { message } = t.throws(() => readConfig({ [name]: url }), ConfigError, url) as unknown as Error

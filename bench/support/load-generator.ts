@@ -9,6 +9,7 @@ const {
   seconds,
   method,
   keys = [],
+  headers,
   body,
   file,
   awake = false,
@@ -16,7 +17,7 @@ const {
 const stayAwake = () => setImmediate(stayAwake)
 if (awake) stayAwake()
 
-const type = { 'content-type': file?.type ?? 'application/json' }
+const common = { 'content-type': file?.type ?? 'application/json', ...headers }
 const sent = file ? readFileSync(file.path) : body && JSON.stringify(body)
 
 let next = 0
@@ -25,11 +26,11 @@ const result = await autocannon({
   connections,
   duration: seconds,
   method,
-  headers: type,
+  headers: common,
   ...(sent && { body: sent }),
   setupClient: client => {
     const key = keys[next++ % keys.length]
-    if (key) client.setHeaders({ ...type, authorization: `Bearer ${key}` })
+    if (key) client.setHeaders({ ...common, authorization: `Bearer ${key}` })
   },
 })
 const told = { answersPerSecond: result['2xx'] / result.duration, bad: result.non2xx + result.errors + result.timeouts }

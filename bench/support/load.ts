@@ -7,6 +7,8 @@ export interface Load {
   method: 'GET' | 'POST'
   /** One for each connection, in turn. */
   keys?: string[]
+  /** Beside those of the key and of the body. */
+  headers?: Record<string, string>
   /** Sent as JSON; or a file that is sent as it is, under its type. */
   body?: object
   file?: { path: string; type: string }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { openCore } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
+import { openCore } from '../../src/core.ts'
 import { fillLog } from './fill.ts'
 
 const runs = Number(process.argv[2])

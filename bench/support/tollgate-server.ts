@@ -1,5 +1,5 @@
-import { openCore } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
+import { openCore } from '../../src/core.ts'
 import { createApiKey } from '../../src/engine/api-keys.ts'
 import { register } from '../../src/engine/registration.ts'
 import type { Provider } from '../../src/ports/provider.ts'

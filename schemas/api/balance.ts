@@ -1,5 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { Closed } from '../primitives.ts'
+import { about } from './about.ts'
 
-export const Balance = Closed({ object: Type.Literal('balance'), credits_balance: Type.Number() })
+export const Balance = Closed({
+  object: Type.Literal('balance'),
+  credits_balance: about(Type.Number(), 'What is left to spend, to the millionth of a credit.', 87.5),
+})
 export type Balance = Static<typeof Balance>

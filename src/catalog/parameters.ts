@@ -18,7 +18,7 @@ export const negativePrompt = (maxLength = MAX_TEXT_LENGTH, byDefault = ''): Par
   text('Negative prompt', 'What the result should not have.', { minLength: 0, maxLength, default: byDefault })
 
 export const imageUrl = (role: string): Parameter => ({
-  ...text('Image URL', `${role}: its http(s) address, or the picture itself as a data: URL.`, {
+  ...text('Image URL', `${role}: its http(s) address, as an upload has one, or the picture itself as a data: URL.`, {
     maxLength: MAX_IMAGE_URL_LENGTH,
   }),
   pattern: '^(https?://|data:)',

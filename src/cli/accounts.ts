@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { AccountRow } from '../../schemas/views.ts'
-import type { Core } from '../compose.ts'
+import type { Core } from '../core.ts'
 import { fromMicros } from '../domain/money.ts'
 import { createApiKey } from '../engine/api-keys.ts'
 import { register } from '../engine/registration.ts'

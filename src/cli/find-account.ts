@@ -1,5 +1,5 @@
 import type { AccountRow } from '../../schemas/views.ts'
-import type { Core } from '../compose.ts'
+import type { Core } from '../core.ts'
 import { OperatorError } from '../engine/operator-error.ts'
 
 /** The account that a person named, by its id. Throws OperatorError when there is none. */

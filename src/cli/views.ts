@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import type { Core } from '../compose.ts'
+import type { Core } from '../core.ts'
 import { compareViews, type Progress, rebuildViews } from '../engine/rebuild.ts'
 import type { CellChange, ViewStore } from '../ports/view-store.ts'
 import { openScratchViews } from '../stores.ts'

@@ -2,11 +2,19 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
+/** A receiver that takes longer has failed: Standard Webhooks asks for 15 to 30 s. */
+export const ATTEMPT_TIMEOUT_MS = 15 * SECOND
+
 /**
  * The waits between attempts, as the Standard Webhooks specification proposes them: a receiver that restarts is told in
  * seconds, and one that is mended after a long weekend still in time.
  */
 const WAITS_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR]
+
+export const MAX_ATTEMPTS = WAITS_MS.length + 1
+
+/** From the first attempt to the last, where no wait is made longer. */
+export const ATTEMPTS_SPAN_MS = WAITS_MS.reduce((sum, waitMs) => sum + waitMs, 0)
 
 /** A wait is made longer by up to this part of it, so that those who failed together do not come back together. */
 const JITTER = 0.1

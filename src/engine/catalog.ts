@@ -1,6 +1,7 @@
 import { filter, type Observable } from 'rxjs'
 import type { Fault } from '../../schemas/api/error.ts'
 import type { Endpoint, Family, FamilyStatus } from '../../schemas/catalog.ts'
+import type { AccountId } from '../../schemas/primitives.ts'
 import type { CatalogRow } from '../../schemas/views.ts'
 import { goesBy, statusOf, visibleTo } from '../domain/catalog/choose-endpoint.ts'
 import { Unavailable } from '../ports/faults.ts'
@@ -33,6 +34,12 @@ export class Catalog {
   }
 
   /** All that an account may see, in the order of publication. */
+  async listFor(accountId: AccountId): Promise<Offer[]> {
+    const account = await this.#reads.get('accounts', accountId)
+    return this.list(account?.tester ?? false)
+  }
+
+  /** The same for testers, or for everybody else. */
   async list(tester: boolean): Promise<Offer[]> {
     return (await this.#current()).flatMap(({ family, revision }) => {
       const visible = visibleTo(family, tester)

@@ -1,4 +1,5 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js'
+import type { TSchema } from 'typebox'
 import { events, Metadata, type RawEvent, type Recorded } from '../../schemas/recorded.ts'
 import { Damaged } from '../ports/faults.ts'
 import { compileGuard } from './validator.ts'
@@ -12,9 +13,9 @@ export type Upcast = (old: { type: string; data: unknown }) => { type: string; d
  */
 const upcasts: Upcast[] = []
 
-const guards = new Map<string, ValidateFunction>(
-  Object.entries(events).map(([type, shape]) => [type, compileGuard(shape)]),
-)
+const shapes = new Map<string, TSchema>(Object.entries(events))
+/** Those that were needed so far. */
+const guards = new Map<string, ValidateFunction>()
 const isMetadata = compileGuard(Metadata)
 
 /** An event as it may enter the log. Throws a TypeError for one that its schema does not allow: that is a bug. */
@@ -43,11 +44,19 @@ const findFault = ({
   data: unknown
   metadata: unknown
 }): string | undefined => {
-  const guard = guards.get(type)
+  const guard = guards.get(type) ?? compileGuardOf(type)
   if (!guard) return 'the type is not known'
   if (!guard(data)) return `data${describe(guard)}`
   if (!isMetadata(metadata)) return `metadata${describe(isMetadata)}`
   return undefined
+}
+
+const compileGuardOf = (type: string): ValidateFunction | undefined => {
+  const shape = shapes.get(type)
+  if (!shape) return undefined
+  const guard = compileGuard(shape)
+  guards.set(type, guard)
+  return guard
 }
 
 const describe = ({ errors }: ValidateFunction): string => {

@@ -1,4 +1,4 @@
-import type { AccountId, RunId, UploadId } from '../../schemas/primitives.ts'
+import { type AccountId, MAX_PAGE, type RunId, type UploadId } from '../../schemas/primitives.ts'
 import type { Views } from '../../schemas/views.ts'
 import { BY_KEY } from '../ports/view-store.ts'
 import type { Reads } from './reads.ts'
@@ -6,7 +6,7 @@ import type { Reads } from './reads.ts'
 /** Rows looked at for one page of a filtered list, so that what is rare cannot make a request read a whole history. */
 const MAX_SCANNED = 2000
 /** The largest limit, and the one row more that shows that there is more. */
-const SCAN_PAGE = 101
+const SCAN_PAGE = MAX_PAGE + 1
 
 interface Wanted<Row, Id> {
   limit: number

@@ -1,9 +1,10 @@
 import type { RunOutput, UploadGranted } from '../../schemas/account-events.ts'
+import type { Balance } from '../../schemas/api/balance.ts'
 import type { ModelFamily, Pricing } from '../../schemas/api/model.ts'
-import type { Run } from '../../schemas/api/run.ts'
+import type { Quote, QuoteLine, Run } from '../../schemas/api/run.ts'
 import type { PresignedUpload, Upload } from '../../schemas/api/upload.ts'
-import type { Endpoint, Family, PriceRule, ReceiptLine } from '../../schemas/catalog.ts'
-import type { RunRow, UploadRow } from '../../schemas/views.ts'
+import type { Endpoint, Family, PriceRule, Receipt, ReceiptLine } from '../../schemas/catalog.ts'
+import type { BalanceRow, RunRow, UploadRow } from '../../schemas/views.ts'
 import { statusOf } from '../domain/catalog/choose-endpoint.ts'
 import { priceRange, surchargeMicros } from '../domain/catalog/pricing.ts'
 import { fromMicros } from '../domain/money.ts'
@@ -18,6 +19,11 @@ export class Presenter {
   constructor(addresses: Addresses, usdPerCreditMicros: number) {
     this.#addresses = addresses
     this.#usdPerCreditMicros = usdPerCreditMicros
+  }
+
+  /** An account without a row has never had any credits. */
+  balance(row: BalanceRow | undefined): Balance {
+    return { object: 'balance', credits_balance: fromMicros(row?.balanceMicros ?? 0) }
   }
 
   run(row: RunRow): Run {
@@ -93,8 +99,18 @@ export class Presenter {
     }
   }
 
+  quote({ model, endpoint, totalMicros, lines }: Receipt): Quote {
+    return {
+      object: 'quote',
+      model,
+      endpoint,
+      credits: fromMicros(totalMicros),
+      lines: lines.map(line => this.#line(line)),
+    }
+  }
+
   /** A receipt's line with credits and US dollars as numbers. */
-  line(line: ReceiptLine): Record<string, unknown> {
+  #line(line: ReceiptLine): QuoteLine {
     switch (line.kind) {
       case 'base':
         return { kind: 'base', credits: fromMicros(line.amountMicros) }

@@ -3,6 +3,7 @@ import { type Observable, Subject } from 'rxjs'
 import type { Position } from '../../schemas/recorded.ts'
 import { BEFORE_FIRST, type EventLog } from '../ports/event-log.ts'
 import { Unavailable } from '../ports/faults.ts'
+import type { Logger } from '../ports/logger.ts'
 import type { Checkpoint, RowChange, ViewStore } from '../ports/view-store.ts'
 
 /** How often whoever waits makes sure that the views still answer. */
@@ -16,19 +17,22 @@ export const mayHold = (changes: Changes, wanted: (change: RowChange) => boolean
 
 /** How far the views reach, and those who wait until they reach further. */
 export abstract class Progress {
+  protected readonly log: EventLog
   protected readonly store: ViewStore
-  readonly #log: EventLog
+  protected readonly logger: Logger
   /** The id of the log's first event, by which views of another log are recognised; undefined as long as there is none. */
   #origin: string | undefined
   #areOfAnotherLog = false
   readonly #changes = new Subject<Changes>()
   #position: Position = BEFORE_FIRST
   #highest: Position = BEFORE_FIRST
+  #answering: Promise<unknown> | undefined
   readonly #waiters = new Set<{ position: Position; resolve: () => void }>()
 
-  constructor(log: EventLog, store: ViewStore) {
-    this.#log = log
+  constructor(log: EventLog, store: ViewStore, logger: Logger) {
+    this.log = log
     this.store = store
+    this.logger = logger
   }
 
   get position(): Position {
@@ -54,6 +58,7 @@ export abstract class Progress {
    * the views do not answer.
    */
   async passed(position: Position, timeoutMs: number): Promise<void> {
+    if (position <= this.#position) return
     const over = new AbortController()
     try {
       await Promise.race([this.whenPassed(position, over.signal), this.#tooLate(timeoutMs, over.signal)])
@@ -64,11 +69,18 @@ export abstract class Progress {
 
   async #tooLate(timeoutMs: number, signal: AbortSignal): Promise<never> {
     const endMs = performance.now() + timeoutMs
-    while (performance.now() < endMs) {
-      await delay(MAKE_SURE_EVERY_MS, undefined, { signal })
-      await this.reached()
-    }
+    while (performance.now() < endMs && !signal.aborted) await this.#makeSure()
     throw new Unavailable('the views are behind the log')
+  }
+
+  /** Asks the views in a moment whether they still answer, once for all who wait. */
+  #makeSure(): Promise<unknown> {
+    this.#answering ??= delay(MAKE_SURE_EVERY_MS)
+      .then(() => this.reached())
+      .finally(() => {
+        this.#answering = undefined
+      })
+    return this.#answering
   }
 
   /** Whoever no longer waits says so by the signal. */
@@ -110,7 +122,7 @@ export abstract class Progress {
 
   async #originOfLog(): Promise<string | undefined> {
     if (this.#origin === undefined)
-      for await (const [first] of this.#log.readAll(BEFORE_FIRST)) {
+      for await (const [first] of this.log.readAll(BEFORE_FIRST)) {
         this.#origin = first?.id
         break
       }

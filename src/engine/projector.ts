@@ -1,10 +1,9 @@
 import type { Subscription } from 'rxjs'
 import { PROJECTIONS_VERSION } from '../../projections/all.ts'
 import type { Position, Recorded } from '../../schemas/recorded.ts'
-import { BEFORE_FIRST, type EventLog } from '../ports/event-log.ts'
+import { BEFORE_FIRST } from '../ports/event-log.ts'
 import { Damaged, Unavailable } from '../ports/faults.ts'
-import type { Logger } from '../ports/logger.ts'
-import { type Checkpoint, CheckpointMoved, type ViewStore } from '../ports/view-store.ts'
+import { type Checkpoint, CheckpointMoved } from '../ports/view-store.ts'
 import { follow } from './follow.ts'
 import { Progress } from './progress.ts'
 import { project } from './project.ts'
@@ -23,8 +22,6 @@ const PROGRESS_MS = 5000
 
 /** Keeps the views at the head of the log. Any number of projectors may run on one store: one advances at a time. */
 export class Projector extends Progress {
-  readonly #log: EventLog
-  readonly #logger: Logger
   #checkpoint: Checkpoint | undefined
   #subscription: Subscription | undefined
   #taking: Promise<void> = Promise.resolve()
@@ -33,20 +30,14 @@ export class Projector extends Progress {
   #stopGathering: () => void = () => undefined
   #onDamage: (error: Damaged) => void = () => undefined
 
-  constructor(log: EventLog, store: ViewStore, logger: Logger) {
-    super(log, store)
-    this.#log = log
-    this.#logger = logger
-  }
-
   async start(): Promise<void> {
     await this.#discardForeignViews()
-    const head = await this.#log.head()
+    const head = await this.log.head()
     this.#progressAtMs = performance.now()
     const damage = new Promise<never>((_, reject) => {
       this.#onDamage = reject
     })
-    this.#subscription = follow(this.#log, {
+    this.#subscription = follow(this.log, {
       from: () => this.#reread(),
       take: events => {
         this.#taking = this.#take(events, head)
@@ -75,7 +66,7 @@ export class Projector extends Progress {
     this.advance(checkpoint.position, rows)
     if (performance.now() - this.#progressAtMs > PROGRESS_MS && checkpoint.position < goal) {
       this.#progressAtMs = performance.now()
-      this.#logger.info({ position: checkpoint.position, of: goal }, 'building the views')
+      this.logger.info({ position: checkpoint.position, of: goal }, 'building the views')
     }
   }
 
@@ -98,7 +89,7 @@ export class Projector extends Progress {
       throw new Unavailable(`another version of the service keeps these views; end the one or the other`)
     this.#checkpoint = checkpoint
     this.advance(checkpoint?.position ?? BEFORE_FIRST, 'unknown')
-    if (this.#hasStumbled) this.#logger.info({ position: this.position }, 'the projector goes on')
+    if (this.#hasStumbled) this.logger.info({ position: this.position }, 'the projector goes on')
     this.#hasStumbled = false
     return this.position
   }
@@ -108,14 +99,14 @@ export class Projector extends Progress {
     const before = this.position
     const position = await this.reached()
     if (position >= before) return
-    this.#logger.warn({ position, before }, 'the views were emptied and are built anew')
+    this.logger.warn({ position, before }, 'the views were emptied and are built anew')
     throw new CheckpointMoved('the views were emptied')
   }
 
   #onDrop(error: unknown): 'at once' | 'later' {
     if (error instanceof CheckpointMoved) return 'at once'
     if (error instanceof Damaged) this.#onDamage(error)
-    this.#logger.error({ err: error }, 'the projector stumbled and will try again')
+    this.logger.error({ err: error }, 'the projector stumbled and will try again')
     this.#hasStumbled = true
     return 'later'
   }
@@ -124,12 +115,12 @@ export class Projector extends Progress {
   async #discardForeignViews() {
     const checkpoint = await this.store.checkpoint()
     if (!checkpoint || ((await this.#stands(checkpoint)) && checkpoint.version === PROJECTIONS_VERSION)) return
-    this.#logger.warn({ checkpoint, version: PROJECTIONS_VERSION }, 'the views do not fit the log and are built anew')
+    this.logger.warn({ checkpoint, version: PROJECTIONS_VERSION }, 'the views do not fit the log and are built anew')
     await this.store.clear()
   }
 
   async #stands({ position, eventId }: Checkpoint): Promise<boolean> {
-    for await (const [event] of this.#log.readAll(position - 1)) return event?.id === eventId
+    for await (const [event] of this.log.readAll(position - 1)) return event?.id === eventId
     return false
   }
 }

@@ -43,7 +43,7 @@ export class Quotes {
     if (!offer)
       throw new ApiError(
         'model_not_found',
-        `There is no model ${JSON.stringify(model)}; GET /v1/models lists those there are.`,
+        `There is no model ${JSON.stringify(model)}; the list of models (GET /v1/models, or the tool list_models) has those there are. What a model can do is chosen by its input.`,
       )
     const endpoint = chooseEndpoint(offer.family, given)
     if (!endpoint) {

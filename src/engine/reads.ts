@@ -37,6 +37,13 @@ export class Reads {
     return position <= this.#progress.position ? undefined : this.#progress.passed(position, READ_YOUR_WRITES_MS)
   }
 
+  /** A row of an account as it is after all that this process wrote to the account. Rejects with Unavailable. */
+  async getOwn<Name extends ViewName>(accountId: AccountId, view: Name, key: string): Promise<Views[Name] | undefined> {
+    const pending = this.ownWrites(accountId)
+    if (pending) await pending
+    return this.get(view, key)
+  }
+
   /** Resolves when the views have passed a position that another process wrote. Rejects with Unavailable. */
   passed(position: Position): Promise<void> {
     return this.#progress.passed(position, READ_YOUR_WRITES_MS)

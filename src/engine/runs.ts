@@ -2,8 +2,8 @@ import { filter, type Observable } from 'rxjs'
 import { fold } from '../../projections/projection.ts'
 import { hasEnded, requestPlaces, runKey, runs as runView } from '../../projections/runs.ts'
 import type { AccountEvent } from '../../schemas/account-events.ts'
-import type { RunRequest } from '../../schemas/api/run.ts'
-import type { AccountId, RunId } from '../../schemas/primitives.ts'
+import type { RunRequest, RunsQuery } from '../../schemas/api/run.ts'
+import { type AccountId, IDEMPOTENCY_HOURS, type RunId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
 import type { RunRow, WatchTask } from '../../schemas/views.ts'
 import { recall } from '../domain/account/runs.ts'
@@ -16,7 +16,8 @@ import type { Accounts } from './accounts.ts'
 import { ApiError, keyRevoked } from './api-error.ts'
 import { type Asker, causeOf } from './asker.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
-import { newRunId } from './ids.ts'
+import { newRunId, parseRunId } from './ids.ts'
+import { listNewest, type Page } from './list-newest.ts'
 import type { Quotes } from './quotes.ts'
 import type { Reads } from './reads.ts'
 import type { Watch } from './watch.ts'
@@ -54,6 +55,9 @@ export interface RunAnswer {
   replayed: boolean
 }
 
+/** Which of an account's runs are wanted: the next so many after the cursor, of a status, of a model. */
+export type RunsWanted = Omit<RunsQuery, 'limit'> & { limit: number }
+
 /** How long the answer to a sync run is held when the client does not say. */
 const SYNC_WAIT_MS = 60_000
 
@@ -86,14 +90,14 @@ export class Runs {
     const { accountId, keyId } = asker
     const { idempotencyKey: key } = options
     const idempotency = key === undefined ? undefined : { key, requestHash: sha256(canonicalJson(request)) }
-    const earlier = key === undefined ? undefined : await this.#recall(accountId, key)
-    if (idempotency && earlier) return this.#repeat(accountId, earlier, idempotency.requestHash, options)
+    const repeated = idempotency && (await this.#repeat(accountId, idempotency, options))
+    if (repeated) return repeated
 
     const quote = await quotes.quote(asker, request).catch(error => error as Error)
     if (quote instanceof Error) {
       // What is not to be had any more may have been accepted by another process, under this very key.
-      const elsewhere = idempotency && (await this.#recall(accountId, idempotency.key, 'afresh'))
-      if (idempotency && elsewhere) return this.#repeat(accountId, elsewhere, idempotency.requestHash, options)
+      const accepted = idempotency && (await this.#repeat(accountId, idempotency, options, 'afresh'))
+      if (accepted) return accepted
       throw quote
     }
     const { endpoint, input, receipt } = quote
@@ -145,21 +149,29 @@ export class Runs {
     return () => subscription.unsubscribe()
   }
 
-  /** An account's own run; undefined for any other, whether it exists or not. */
-  async find(accountId: AccountId, runId: RunId): Promise<RunRow | undefined> {
-    await this.#parts.reads.ownWrites(accountId)
-    return this.#parts.reads.get('runs', runKey(accountId, runId))
+  /** An account's own run, by either form of its id. Rejects with ApiError for any other, whether it exists or not. */
+  async find(accountId: AccountId, id: string): Promise<RunRow> {
+    const runId = parseRunId(id)
+    const row = runId && (await this.#rowOf(accountId, runId))
+    if (!row) throw new ApiError('run_not_found', 'There is no such run.')
+    return row
+  }
+
+  /** A page of an account's runs, the newest first. */
+  list(accountId: AccountId, { limit, cursor, status, model }: RunsWanted): Promise<Page<RunRow, RunId>> {
+    const matches = (row: RunRow) => (!status || row.status === status) && (!model || row.model === model)
+    return listNewest(this.#parts.reads, 'runs', accountId, { limit, cursor, matches })
   }
 
   /**
-   * Asks for a run to be given up. Resolves to the run when that has happened, or as it is when the waiting ends; undefined
-   * where the account has no such run. Rejects with ApiError when it has ended.
+   * Asks for a run to be given up. Resolves to the run when that has happened, or as it is when the waiting ends. Rejects
+   * with ApiError where the account has no such run, and when it has ended.
    */
-  async cancel(asker: Asker, runId: RunId, options: RunOptions): Promise<RunRow | undefined> {
+  async cancel(asker: Asker, id: string, options: RunOptions): Promise<RunRow> {
     const { accountId } = asker
-    const row = await this.find(accountId, runId)
-    if (!row) return undefined
-    const outcome = await this.#parts.accounts.execute(accountId, { type: 'CancelRun', runId }, causeOf(asker))
+    const row = await this.find(accountId, id)
+    const command = { type: 'CancelRun', runId: row.runId } as const
+    const outcome = await this.#parts.accounts.execute(accountId, command, causeOf(asker))
     if ('refuse' in outcome) throw new ApiError('run_ended', 'The run has already ended.')
     return this.#wait(fold(runView, outcome.accept, row) as RunRow, {
       ...options,
@@ -185,7 +197,15 @@ export class Runs {
     }
   }
 
-  async #repeat(accountId: AccountId, earlier: RememberedRequest, requestHash: string, options: RunOptions) {
+  /** The answer to a request that was made before; undefined where there is none. `afresh` asks the log what others have accepted. */
+  async #repeat(
+    accountId: AccountId,
+    { key, requestHash }: { key: string; requestHash: string },
+    options: RunOptions,
+    how?: 'afresh',
+  ): Promise<RunAnswer | undefined> {
+    const earlier = await this.#recall(accountId, key, how)
+    if (!earlier) return undefined
     if (earlier.requestHash !== requestHash) throw refused({ code: 'idempotency_mismatch' })
     return this.#replay(accountId, earlier.runId, options)
   }
@@ -194,7 +214,6 @@ export class Runs {
     return { row: await this.#wait(await this.#see(accountId, runId), options), replayed: true }
   }
 
-  /** `afresh` asks the log what others have accepted. */
   async #recall(accountId: AccountId, key: string, how?: 'afresh'): Promise<RememberedRequest | undefined> {
     const { accounts, reads, clock } = this.#parts
     const state = await (how === 'afresh' ? accounts.currentState(accountId) : accounts.state(accountId))
@@ -235,9 +254,13 @@ export class Runs {
 
   /** A run that is known to exist. */
   async #see(accountId: AccountId, runId: RunId): Promise<RunRow> {
-    const row = await this.find(accountId, runId)
+    const row = await this.#rowOf(accountId, runId)
     if (!row) throw new Error(`the run ${runId} is not in the views, which have passed it`)
     return row
+  }
+
+  #rowOf(accountId: AccountId, runId: RunId): Promise<RunRow | undefined> {
+    return this.#parts.reads.getOwn(accountId, 'runs', runKey(accountId, runId))
   }
 }
 
@@ -270,7 +293,7 @@ const refused = (refusal: Refusal): ApiError => {
     case 'idempotency_mismatch':
       return new ApiError(
         'idempotency_mismatch',
-        'This Idempotency-Key was used in the last 24 hours for another request.',
+        `This Idempotency-Key was used in the last ${IDEMPOTENCY_HOURS} hours for another request. Use a new one for this request.`,
       )
     default:
       throw new Error(`a run was refused for a reason that no request can cause: ${refusal.code}`)

@@ -6,7 +6,9 @@ import type { ObjectStore } from '../ports/object-store.ts'
 import type { Accounts } from './accounts.ts'
 import { ApiError } from './api-error.ts'
 import { type Asker, causeOf } from './asker.ts'
+import { isUploadId } from './ids.ts'
 import { type IncomingUpload, receiveUpload } from './incoming-upload.ts'
+import { listNewest, type Page } from './list-newest.ts'
 import type { Reads } from './reads.ts'
 import type { UploadGrants } from './upload-grants.ts'
 import { declaredType } from './upload-rules.ts'
@@ -57,8 +59,8 @@ export class Uploads {
    * An account's own upload. One that was granted is looked at, for its file may have come. Rejects with ApiError where
    * there is none, or where the file cannot be taken.
    */
-  async find(asker: Asker, uploadId: UploadId): Promise<UploadRow> {
-    const row = await this.#row(asker.accountId, uploadId)
+  async find(asker: Asker, id: string): Promise<UploadRow> {
+    const row = await this.#row(asker.accountId, id)
     return this.#arrived(asker, row)
   }
 
@@ -72,17 +74,28 @@ export class Uploads {
     return this.#arrived(asker, isOwn ? entry.row : undefined)
   }
 
-  /** Deletes an account's own upload. Rejects with ApiError where there is none. */
-  async delete(asker: Asker, uploadId: UploadId): Promise<void> {
+  /** A page of an account's uploads whose files have come, the newest first. */
+  list(
+    accountId: AccountId,
+    { limit, cursor }: { limit: number; cursor?: UploadId },
+  ): Promise<Page<UploadRow, UploadId>> {
+    const matches = ({ status }: UploadRow) => status === 'stored'
+    return listNewest(this.#parts.reads, 'uploads', accountId, { limit, cursor, matches })
+  }
+
+  /** Deletes an account's own upload, and resolves to its id. Rejects with ApiError where there is none. */
+  async delete(asker: Asker, id: string): Promise<UploadId> {
     const { accounts, objects, settlement } = this.#parts
     const cause = causeOf(asker)
-    const row = await this.#row(asker.accountId, uploadId)
+    const row = await this.#row(asker.accountId, id)
     if (!row || row.status === 'deleting') throw noSuchUpload()
+    const { uploadId } = row
     const outcome = await accounts.execute(asker.accountId, { type: 'RequestUploadDeletion', uploadId }, cause)
     if ('refuse' in outcome) throw noSuchUpload()
     // Where another file may still come, the last word is left to the end of the grant.
     if (row.sealed) await settlement.remove(row, 'requested', cause)
     else await objects.delete(row.objectKey)
+    return uploadId
   }
 
   /** An upload whose file is there. */
@@ -96,13 +109,10 @@ export class Uploads {
     return { ...row, status: 'stored', sizeBytes, sha256 }
   }
 
-  async #row(accountId: AccountId, uploadId: UploadId): Promise<UploadRow | undefined> {
-    const { reads } = this.#parts
-    await reads.ownWrites(accountId)
-    return reads.get('uploads', uploadKey(accountId, uploadId))
+  async #row(accountId: AccountId, id: string): Promise<UploadRow | undefined> {
+    return isUploadId(id) ? this.#parts.reads.getOwn(accountId, 'uploads', uploadKey(accountId, id)) : undefined
   }
 }
 
 /** The same for an upload that is absent and for one of somebody else. */
-export const noSuchUpload = (message = 'There is no such upload, or no longer.') =>
-  new ApiError('upload_not_found', message)
+const noSuchUpload = (message = 'There is no such upload, or no longer.') => new ApiError('upload_not_found', message)

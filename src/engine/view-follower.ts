@@ -1,7 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { EventLog } from '../ports/event-log.ts'
-import type { Logger } from '../ports/logger.ts'
-import type { ViewStore } from '../ports/view-store.ts'
 import { Progress } from './progress.ts'
 
 /** How often a process without a projector looks how far the views are: while nobody waits for them, and while somebody does. */
@@ -13,20 +10,12 @@ const LOOK_AGAIN_MS = 1_000
 
 /** Watches the views that the projectors of other processes keep. */
 export class ViewFollower extends Progress {
-  readonly #log: EventLog
-  readonly #logger: Logger
   #looking: Promise<void> | undefined
   #stop = new AbortController()
   #hurried = new AbortController()
 
-  constructor(log: EventLog, store: ViewStore, logger: Logger) {
-    super(log, store)
-    this.#log = log
-    this.#logger = logger
-  }
-
   async start(): Promise<void> {
-    const head = await this.#log.head()
+    const head = await this.log.head()
     this.#looking = this.#look()
     await this.whenPassed(head)
   }
@@ -56,7 +45,7 @@ export class ViewFollower extends Progress {
     try {
       return await this.reached()
     } catch (error) {
-      this.#logger.warn({ err: error }, 'the views do not say how far they are')
+      this.logger.warn({ err: error }, 'the views do not say how far they are')
       return undefined
     }
   }

@@ -17,9 +17,14 @@ import { errors } from './middleware/errors.ts'
 import { log } from './middleware/log.ts'
 import { position } from './middleware/position.ts'
 import { requestId } from './middleware/request-id.ts'
+import { serveAt } from './operation.ts'
+import { operations } from './operations.ts'
 import { balanceRoutes } from './routes/balance.ts'
 import { cdnRoutes } from './routes/cdn.ts'
+import { type DescriptorOptions, descriptorRoutes } from './routes/descriptors.ts'
+import { docsRoutes } from './routes/docs.ts'
 import { type HealthChecks, healthRoutes } from './routes/health.ts'
+import { type McpEndpoint, mcpRoutes } from './routes/mcp.ts'
 import { modelRoutes } from './routes/models.ts'
 import { runEventRoutes } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
@@ -27,8 +32,13 @@ import { uploadRoutes } from './routes/uploads.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 
 export interface AppParts {
-  /** Whether requests are answered here; a process without that role says only that it lives. */
-  isApi: boolean
+  logger: Logger
+  checks: HealthChecks
+  /** What requests are answered with; a process without that role says only that it lives. */
+  api: ApiParts | undefined
+}
+
+export interface ApiParts {
   runs: Runs
   quotes: Quotes
   reads: Reads
@@ -39,40 +49,15 @@ export interface AppParts {
   uploads: Uploads
   webhookSecretOf(accountId: AccountId): string
   present: Presenter
-  logger: Logger
-  checks: HealthChecks
+  mcp: McpEndpoint
+  described: Pick<DescriptorOptions, 'publicUrl' | 'isPublic'>
 }
 
-/** The HTTP service. What stands behind `keyed` needs an API key; the rest is open. */
-export const createApp = ({
-  isApi,
-  runs,
-  quotes,
-  reads,
-  keys,
-  accounts,
-  catalog,
-  objects,
-  uploads,
-  webhookSecretOf,
-  present,
-  logger,
-  checks,
-}: AppParts): Koa<RequestState> => {
+/** The HTTP service. */
+export const createApp = ({ logger, checks, api }: AppParts): Koa<RequestState> => {
   const router = new Router<RequestState>({ sensitive: true, strict: true })
-  const known = authenticate(keys)
-  const awaited = position(reads, accounts)
-  const keyed: Middleware = (ctx, next) => known(ctx, () => awaited(ctx, next))
-  healthRoutes(router, checks)
-  if (isApi) {
-    cdnRoutes(router, objects)
-    balanceRoutes(router, keyed, reads)
-    modelRoutes(router, keyed, catalog, reads, present)
-    runRoutes(router, keyed, runs, quotes, reads, present)
-    runEventRoutes(router, keyed, runs, present)
-    uploadRoutes(router, keyed, uploads, reads, present)
-    webhookRoutes(router, keyed, webhookSecretOf)
-  }
+  healthRoutes(serveAt(router), checks)
+  if (api) apiRoutes(router, api)
 
   const app = new Koa<RequestState>()
   app.use(requestId)
@@ -83,4 +68,24 @@ export const createApp = ({
   // What comes here is a connection that broke while it was being answered.
   app.on('error', error => logger.debug({ err: error }, 'a connection broke'))
   return app
+}
+
+/** What stands behind `keyed` needs an API key; the rest is open. */
+const apiRoutes = (router: Router<RequestState>, api: ApiParts) => {
+  const { runs, quotes, reads, keys, accounts, catalog, objects, uploads, webhookSecretOf, present, mcp, described } =
+    api
+  const known = authenticate(keys)
+  const awaited = position(reads, accounts)
+  const keyed: Middleware = (ctx, next) => known(ctx, () => awaited(ctx, next))
+  const serve = serveAt(router, keyed)
+  cdnRoutes(router, serve, objects)
+  balanceRoutes(serve, reads, present)
+  modelRoutes(serve, catalog, present)
+  runRoutes(serve, runs, quotes, present)
+  runEventRoutes(serve, runs, present)
+  uploadRoutes(serve, uploads, present)
+  webhookRoutes(serve, webhookSecretOf)
+  mcpRoutes(router, serve, mcp)
+  descriptorRoutes(serve, { operations, tools: mcp.tools, ...described }, catalog, present)
+  docsRoutes(serve)
 }

@@ -7,6 +7,10 @@ export interface RequestState {
   requestId: string
   /** Set by `authenticate`, and so on every route behind it. */
   account: { accountId: AccountId; keyId: KeyId }
+  /** The tool that a message calls; undefined where it is none of ours. */
+  tool?: string | undefined
+  /** It is a read, though its method does not say so. */
+  isRead?: boolean
 }
 
 export type Context = ParameterizedContext<RequestState>

@@ -1,10 +1,7 @@
+import { IDEMPOTENCY_KEY, MAX_WAIT_SECONDS, MIN_WAIT_SECONDS, POSITION } from '../../schemas/primitives.ts'
 import type { Position } from '../../schemas/recorded.ts'
 import { ApiError } from '../engine/api-error.ts'
 import type { Context } from './context.ts'
-
-/** Longer than two minutes, proxies in between give up on a silent connection. */
-const MIN_WAIT_SECONDS = 1
-const MAX_WAIT_SECONDS = 120
 
 /** `Prefer: wait=n` (RFC 7240) in milliseconds, brought within its bounds; undefined when there is none that can be read. */
 export const preferredWaitMs = (ctx: Context): number | undefined => {
@@ -18,22 +15,24 @@ export const idempotencyKey = (ctx: Context): string | undefined => {
   const header = ctx.headers['idempotency-key']
   if (header === undefined) return undefined
   const key = String(header).replace(/^"(.*)"$/, '$1')
-  if (!/^[\x21-\x7e]{1,255}$/.test(key))
-    throw headerFault('Idempotency-Key', 'must be 1 to 255 visible ASCII characters')
+  if (!VISIBLE.test(key)) throw headerFault('Idempotency-Key', 'must be 1 to 255 visible ASCII characters')
   return key
 }
 
 /** How far the log was when a write was answered. */
-export const POSITION = 'Tollgate-Position'
+export const TOLLGATE_POSITION = 'Tollgate-Position'
 
 /** The position that a client gives back; undefined when there is none. */
 export const positionGiven = (ctx: Context): Position | undefined => {
-  const header = ctx.get(POSITION)
+  const header = ctx.get(TOLLGATE_POSITION)
   if (header === '') return undefined
   const given = Number(header)
-  if (/^-?\d+$/.test(header) && Number.isSafeInteger(given)) return given
-  throw headerFault(POSITION, `must be a number that an answer gave in its ${POSITION}`)
+  if (NUMBER.test(header) && Number.isSafeInteger(given)) return given
+  throw headerFault(TOLLGATE_POSITION, `must be a number that an answer gave in its ${TOLLGATE_POSITION}`)
 }
+
+const VISIBLE = new RegExp(`^${IDEMPOTENCY_KEY}$`)
+const NUMBER = new RegExp(`^${POSITION}$`)
 
 const headerFault = (name: string, message: string) =>
   new ApiError('invalid_request', `${name} ${message}.`, { errors: [{ path: `/headers/${name}`, message }] })

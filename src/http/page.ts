@@ -1,10 +1,8 @@
+import { DEFAULT_PAGE } from '../../schemas/primitives.ts'
 import type { Page } from '../engine/list-newest.ts'
 
-/** A page that fits on a screen. */
-const DEFAULT_LIMIT = 20
-
 /** The limit of a list as its query gives it. */
-export const limitOf = ({ limit = `${DEFAULT_LIMIT}` }: { limit?: string }): number => Number(limit)
+export const limitOf = ({ limit = `${DEFAULT_PAGE}` }: { limit?: string }): number => Number(limit)
 
 /** A page as the API shows it. */
 export const showPage = <Row, Id extends string, Shown>({ found, next }: Page<Row, Id>, show: (row: Row) => Shown) => ({

@@ -7,7 +7,7 @@ import type { WebhookEvent } from '../../schemas/api/webhook.ts'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import type { DeliverTask, RunRow } from '../../schemas/views.ts'
 import type { RecordDelivery } from '../domain/account/commands.ts'
-import { nextAttemptMs } from '../domain/webhook-schedule.ts'
+import { ATTEMPT_TIMEOUT_MS, nextAttemptMs } from '../domain/webhook-schedule.ts'
 import type { Accounts } from '../engine/accounts.ts'
 import type { Presenter } from '../engine/present.ts'
 import type { Changes } from '../engine/progress.ts'
@@ -27,9 +27,6 @@ const SLOTS = 512
 
 /** More than are recorded while the views are behind. */
 const MAX_RECORDED = 50_000
-
-/** A receiver that takes longer has failed: Standard Webhooks asks for 15 to 30 s. */
-const TIMEOUT_MS = 15_000
 
 /** How often due deliveries are looked for when nothing says that there are some. */
 const POLL_MS = 500
@@ -147,7 +144,7 @@ export class WebhooksReactor {
     })
     const headers = { 'content-type': 'application/json', ...signed }
     try {
-      const { status, retryAfter } = await outbound.post(url, { headers, body, timeoutMs: TIMEOUT_MS })
+      const { status, retryAfter } = await outbound.post(url, { headers, body, timeoutMs: ATTEMPT_TIMEOUT_MS })
       if (status >= 200 && status < 300) return { delivered: true, status }
       const reason = `The receiver answered with ${status}.`
       // 410 says that nobody is there any more.

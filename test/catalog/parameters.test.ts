@@ -93,7 +93,7 @@ t.test('what is not known is refused, and so is the lack of what is required', a
   for (const [, { id, parametersSchema }] of endpoints) {
     const check = compileCheck(parametersSchema)
     const [least] = parametersSchema.examples as [Input]
-    t.same(check({ ...least, surprise: 1 }), [{ path: '/surprise', message: 'is not known' }], id)
+    t.match(check({ ...least, surprise: 1 }), [{ path: '/surprise', message: /^is not known; there are [a-z]/ }], id)
     for (const name of parametersSchema.required ?? []) {
       const { [name]: _, ...rest } = least
       t.same(check(rest), [{ path: `/${name}`, message: 'is required' }], id)

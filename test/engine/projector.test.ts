@@ -257,6 +257,23 @@ t.test('waiting for a position ends when it does not come', async t => {
   await t.rejects(projector.passed(0, 1), Unavailable)
 })
 
+t.test('many who wait ask the views once for all', async t => {
+  const [log, views] = [await openLog(t), await openViews(t)]
+  let asked = 0
+  const counted: ViewStore = {
+    ...views,
+    checkpoint: async () => {
+      asked += 1
+      return views.checkpoint()
+    },
+  }
+  const projector = await startProjector(t, log, counted)
+  asked = 0
+  const waiting = Array.from({ length: 500 }, () => projector.passed(0, 400))
+  t.ok((await Promise.allSettled(waiting)).every(({ status }) => status === 'rejected'))
+  t.ok(asked > 0 && asked < 100, `${asked} times`)
+})
+
 t.test('nobody waits for views that do not answer', async t => {
   const [log, views] = [await openLog(t), await openViews(t)]
   let answers = true

@@ -1,15 +1,12 @@
 import t from 'tap'
 import { Run } from '../../schemas/api/run.ts'
 import { compileCheck } from '../../src/engine/validator.ts'
-import { openAccount, startService } from '../support/service.ts'
-import { startVendor } from '../support/vendor.ts'
-import { offer, order, vendorFamily } from '../support/vendor-families.ts'
-import { createVendorProvider } from '../support/vendor-provider.ts'
+import { openAccount } from '../support/service.ts'
+import { order } from '../support/vendor-families.ts'
+import { startVendorService } from '../support/vendor-service.ts'
 
 const faultsOfRun = compileCheck(Run)
-const vendor = await startVendor(t)
-const service = await startService(t, { providers: { vendor: createVendorProvider(vendor.url) } })
-await offer(service.core, vendorFamily())
+const { vendor, service } = await startVendorService(t)
 
 t.test('an async run is taken with 202 at once, and found when it is done', async t => {
   const customer = await openAccount(service)

@@ -1,22 +1,15 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { Run } from '../../schemas/api/run.ts'
 import { compileCheck } from '../../src/engine/validator.ts'
 import { type Waiting, Watch } from '../../src/engine/watch.ts'
-import { type Customer, openAccount, type Service, startService } from '../support/service.ts'
-import { type Fault, type Step, startVendor } from '../support/vendor.ts'
-import { offer, order, vendorFamily } from '../support/vendor-families.ts'
-import { createVendorProvider } from '../support/vendor-provider.ts'
+import { type Customer, openAccount, type Service } from '../support/service.ts'
+import type { Fault, Step } from '../support/vendor.ts'
+import { order } from '../support/vendor-families.ts'
+import { startVendorService } from '../support/vendor-service.ts'
 
 const faultsOfRun = compileCheck(Run)
 
-const start = async (t: Test) => {
-  const vendor = await startVendor(t)
-  const service = await startService(t, { providers: { vendor: createVendorProvider(vendor.url) } })
-  await offer(service.core, vendorFamily())
-  return { vendor, service }
-}
-
-const { vendor, service } = await start(t)
+const { vendor, service } = await startVendorService(t)
 
 interface Told {
   name: string
@@ -105,7 +98,7 @@ t.test('a run is told as it is, and at each change, until it has ended', async t
 })
 
 t.test('a queued run is told of its start, and of its failure', async t => {
-  const { vendor, service } = await start(t)
+  const { vendor, service } = await startVendorService(t)
   const customer = await openAccount(service)
   const faults: Fault[] = [{ step: 'asked', act: 'hold' }]
   await Promise.all(Array.from({ length: 64 }, () => customer.run(order({ faults }))))
@@ -230,7 +223,7 @@ t.test('nobody waits any more for a client that has hung up', async t => {
 })
 
 t.test('a stop of the service ends the stream', async t => {
-  const { vendor, service } = await start(t)
+  const { vendor, service } = await startVendorService(t)
   const customer = await openAccount(service)
   const { body } = await customer.run(order({ faults: [{ step: 'polled', act: 'hold' }] }))
   while (!vendor.tally(body.run_id)?.held.polled) await new Promise(setImmediate)

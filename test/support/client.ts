@@ -2,6 +2,7 @@ import { request } from 'node:http'
 import type { Balance } from '../../schemas/api/balance.ts'
 import type { ErrorBody } from '../../schemas/api/error.ts'
 import type { Run } from '../../schemas/api/run.ts'
+import { checkAnswer } from './document.ts'
 
 /** An answer that was read to its end. A body that is no JSON is left as text. */
 export interface Reply<Body = Run & ErrorBody> {
@@ -19,7 +20,7 @@ export interface Sending {
   signal?: AbortSignal
 }
 
-/** A small client of the HTTP interface, with or without a key. */
+/** A small client of the HTTP interface, with or without a key. It takes no answer that is not as the document has it. */
 export class Client {
   readonly url: string
   readonly #apiKey: string | undefined
@@ -48,6 +49,7 @@ export class Client {
       ...(signal && { signal }),
     })
     const text = await answer.text()
+    checkAnswer(method, path, { status: answer.status, headers: answer.headers, text })
     const isJson = text !== '' && answer.headers.get('Content-Type')?.startsWith('application/json')
     return { status: answer.status, headers: answer.headers, text, body: isJson ? JSON.parse(text) : text }
   }
@@ -76,7 +78,13 @@ export class Client {
         let text = ''
         for await (const piece of answer.setEncoding('utf8')) text += piece
         const answered = new Headers(Object.entries(answer.headers) as [string, string][])
-        resolve({ status: answer.statusCode ?? 0, headers: answered, text })
+        const reply = { status: answer.statusCode ?? 0, headers: answered, text }
+        try {
+          checkAnswer(method, path, reply)
+          resolve(reply)
+        } catch (error) {
+          reject(error)
+        }
       })
       // Without a body there is no length of it either, which is how curl asks.
       if (body === undefined) sent.useChunkedEncodingByDefault = false

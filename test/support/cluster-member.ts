@@ -4,10 +4,8 @@ import { appendFileSync, closeSync, fstatSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { toRun } from './program.ts'
 import type { Ended } from './service-process.ts'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** What is kept of the last words of a process. */
 const WORDS_LENGTH = 2000
@@ -63,8 +61,7 @@ export class Member {
     const log = openSync(this.log, 'a')
     const { size } = fstatSync(log)
     // The kernel kills it when this process ends, in whatever way it does; a Ctrl-C in the terminal is only for this one.
-    const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', process.execPath, '--import=tsx', script, ...args], {
-      cwd: root,
+    const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', ...toRun(script), ...args], {
       detached: true,
       env: { PATH: process.env['PATH'], ...env },
       stdio: ['ignore', log, 'pipe'],

@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
-import { openCore } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
+import { openCore } from '../../src/core.ts'
 import { Accounts } from '../../src/engine/accounts.ts'
 import { Reads } from '../../src/engine/reads.ts'
 import { accountSnapshots } from '../../src/engine/snapshots.ts'

@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
+import { toRun } from './program.ts'
 
 /** How a process ended, and all that it wrote. */
 export interface Ended {
@@ -13,15 +11,14 @@ export interface Ended {
   stderr: string
 }
 
-/** A script of the project as a process of its own, with nothing in its environment but what is given. */
-export class ScriptProcess {
+/** A program as a process of its own, with nothing in its environment but what is given. */
+export class ProgramProcess {
   readonly ended: Promise<Ended>
   readonly #child
   readonly #written = { stdout: '', stderr: '' }
 
-  constructor(script: string, args: string[], env: Record<string, string>) {
-    this.#child = spawn(process.execPath, ['--import=tsx', script, ...args], {
-      cwd: root,
+  constructor([command = '', ...args]: string[], env: Record<string, string>) {
+    this.#child = spawn(command, args, {
       env: { PATH: process.env['PATH'] ?? '', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -59,6 +56,13 @@ export class ScriptProcess {
   end(signal: NodeJS.Signals): Promise<Ended> {
     this.#child.kill(signal)
     return this.ended
+  }
+}
+
+/** A script of the project. */
+export class ScriptProcess extends ProgramProcess {
+  constructor(script: string, args: string[], env: Record<string, string>) {
+    super([...toRun(script), ...args], env)
   }
 }
 

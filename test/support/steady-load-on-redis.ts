@@ -107,11 +107,14 @@ const openCustomers = async (folder: string, environment: Record<string, string>
   const core = await openFolder(folder, { environment })
   const open = (count: number) =>
     Promise.all(Array.from({ length: count }, () => openAccount({ core, url: '' }, { credits: CREDITS, tester: true })))
-  // These come first in the log, so that of views that are there in part they have their first rows.
-  const customers = await open(2 + clients)
-  await open(IDLE_ACCOUNTS)
-  await core.close()
-  return customers as [Customer, Customer, ...Customer[]]
+  try {
+    // These come first in the log, so that of views that are there in part they have their first rows.
+    const customers = await open(2 + clients)
+    await open(IDLE_ACCOUNTS)
+    return customers as [Customer, Customer, ...Customer[]]
+  } finally {
+    await core.close()
+  }
 }
 
 /** Waits until everybody who is to hear of the end of a run has, be it twice. */

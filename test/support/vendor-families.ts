@@ -1,5 +1,5 @@
 import type { Endpoint, Family } from '../../schemas/catalog.ts'
-import type { Core } from '../../src/compose.ts'
+import type { Core } from '../../src/core.ts'
 import { putByHand } from '../../src/domain/catalog/catalog.ts'
 import { CatalogEditor } from '../../src/engine/catalog-editor.ts'
 import { endpoint, family, parameters, priceRule } from './catalog-samples.ts'

@@ -1,5 +1,5 @@
-import { openCore } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
+import { openCore } from '../../src/core.ts'
 import { startServer } from '../../src/server.ts'
 import { createVendorProvider } from './vendor-provider.ts'
 

@@ -10,11 +10,11 @@ import { toPosition } from './eventstoredb-positions.ts'
 
 /** What the address of a server says. */
 export interface EventStoreAddress {
-  /** What the vendor's client reads. */
+  /** For the vendor's client: the address without what is only ours. */
   connectionString: string
   /** The hosts, for messages. */
   server: string
-  /** What the names of all our streams begin with there. */
+  /** What the names of all our streams begin with there, so that several deployments can share a server. */
   streamPrefix: string
 }
 

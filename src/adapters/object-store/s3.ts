@@ -10,7 +10,8 @@ import { isAbsent, noBucket, toS3Fault } from './s3-faults.ts'
 import { type Retention, withOurRules } from './s3-lifecycle.ts'
 import { createAgent, createTransport } from './s3-transport.ts'
 
-export interface S3Options {
+/** An S3 server and a bucket on it, as one address tells of them. */
+export interface S3Address {
   host: string
   port: number | undefined
   tls: boolean
@@ -18,6 +19,9 @@ export interface S3Options {
   bucket: string
   accessKey: string
   secretKey: string
+}
+
+export interface S3Options extends S3Address {
   /** How clients reach the server, where it is not by the same address. */
   publicUrl: string | undefined
   /** How long the bucket keeps what nobody has taken away before. */
@@ -178,7 +182,7 @@ const clientOptions = ({ host, port, tls, region, accessKey, secretKey }: Server
   secretKey,
 })
 
-type ServerOptions = Pick<S3Options, 'host' | 'port' | 'tls' | 'region' | 'accessKey' | 'secretKey'>
+type ServerOptions = Omit<S3Address, 'bucket'>
 
 const parse = (text: string) => {
   const url = new URL(text)

@@ -5,6 +5,7 @@ import type { RedisOptions } from './redis.ts'
 import { toRedisFault } from './redis-faults.ts'
 import type { Script } from './redis-scripts.ts'
 
+/** What an address of a Redis server says. */
 export interface RedisAddress {
   host: string
   port: number

@@ -1,5 +1,11 @@
 import { Map as ImmutableMap, OrderedMap } from 'immutable'
-import type { AccountId, KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
+import {
+  type AccountId,
+  IDEMPOTENCY_HOURS,
+  type KeyId,
+  type RunId,
+  type UploadId,
+} from '../../../schemas/primitives.ts'
 
 /** An account, folded from its events. It stays bounded: a finished run leaves it once its receiver was told, and a revoked key. */
 export interface AccountState {
@@ -42,7 +48,7 @@ export interface RememberedRequest {
 }
 
 /** How long an idempotency key is remembered. */
-export const REMEMBER_MS = 24 * 60 * 60 * 1000
+export const REMEMBER_MS = IDEMPOTENCY_HOURS * 60 * 60 * 1000
 
 /** Idempotency keys held in memory: about 20 MB at the most for one account, and more than one a second for a day. */
 export const MAX_REMEMBERED = 100_000

@@ -1,7 +1,6 @@
 import type { Next } from 'koa'
-import type { ErrorBody, ErrorCode } from '../../../schemas/api/error.ts'
-import { ApiError } from '../../engine/api-error.ts'
-import { Unavailable } from '../../ports/faults.ts'
+import type { ErrorCode } from '../../../schemas/api/error.ts'
+import { ApiError, toApiError } from '../../engine/api-error.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Context } from '../context.ts'
 
@@ -14,7 +13,7 @@ export const errors = (logger: Logger) => async (ctx: Context, next: Next) => {
     await next()
     if (ctx.body === undefined || ctx.body === null) answerEmpty(ctx)
   } catch (error) {
-    answer(ctx, toApiError(error, ctx, logger))
+    answer(ctx, isUnreadable(error) ? unreadable() : toApiError(error, logger, { requestId: ctx.state.requestId }))
   }
 }
 
@@ -26,7 +25,7 @@ const answerEmpty = (ctx: Context) => {
 }
 
 const answer = (ctx: Context, error: ApiError) => {
-  const { code, message, details } = error
+  const { code } = error
   ctx.status = error.status
   // What was known of the answer that did not come to be says nothing of this one.
   ctx.remove('ETag')
@@ -34,18 +33,11 @@ const answer = (ctx: Context, error: ApiError) => {
   if (code === 'invalid_api_key') ctx.set('WWW-Authenticate', 'Bearer')
   const retryAfter = RETRY_AFTER_SECONDS[code]
   if (retryAfter) ctx.set('Retry-After', retryAfter)
-  ctx.body = { error: { code, message, request_id: ctx.state.requestId, ...details } } satisfies ErrorBody
+  ctx.body = error.toBody(ctx.state.requestId)
 }
 
-const toApiError = (error: unknown, ctx: Context, logger: Logger): ApiError => {
-  if (error instanceof ApiError) return error
-  const { requestId } = ctx.state
-  if (error instanceof Unavailable) {
-    logger.warn({ err: error, requestId }, 'unavailable')
-    return new ApiError('unavailable', 'The service cannot do this right now. Please try again in a moment.')
-  }
-  if (error instanceof URIError || (error as NodeJS.ErrnoException).code === 'ERR_INVALID_URL')
-    return new ApiError('invalid_request', 'The address of the request cannot be read.')
-  logger.error({ err: error, requestId }, 'a request broke')
-  return new ApiError('internal_error', 'Something broke on our side. Please give the request_id when you report it.')
-}
+/** An address whose escapes or form no router can read. */
+const isUnreadable = (error: unknown) =>
+  error instanceof URIError || (error as NodeJS.ErrnoException).code === 'ERR_INVALID_URL'
+
+const unreadable = () => new ApiError('invalid_request', 'The address of the request cannot be read.')

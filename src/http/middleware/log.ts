@@ -9,10 +9,9 @@ import type { Context } from '../context.ts'
 export const log = (logger: Logger) => async (ctx: Context, next: Next) => {
   const startMs = performance.now()
   await next()
-  const isRead = ctx.method === 'GET' || ctx.method === 'HEAD'
+  const { requestId, account, tool, isRead = ctx.method === 'GET' || ctx.method === 'HEAD' } = ctx.state
   const level = isRead && ctx.status < 400 ? 'debug' : 'info'
   if (!logger.isLevelEnabled(level)) return
-  const { requestId, account } = ctx.state
   const ms = Math.round((performance.now() - startMs) * 1000) / 1000
   const facts = {
     requestId,
@@ -21,6 +20,7 @@ export const log = (logger: Logger) => async (ctx: Context, next: Next) => {
     status: ctx.status,
     ms,
     accountId: account?.accountId,
+    tool,
   }
   logger[level](facts, 'request')
 }

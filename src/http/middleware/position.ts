@@ -2,7 +2,7 @@ import type { Next } from 'koa'
 import type { Accounts } from '../../engine/accounts.ts'
 import type { Reads } from '../../engine/reads.ts'
 import type { Context } from '../context.ts'
-import { POSITION, positionGiven } from '../headers.ts'
+import { positionGiven, TOLLGATE_POSITION } from '../headers.ts'
 
 /**
  * What a client has written through one process, it sees through every other: an answer to a write tells how far the log was,
@@ -13,5 +13,5 @@ export const position = (reads: Reads, accounts: Accounts) => async (ctx: Contex
   if (given !== undefined) await reads.passed(given)
   await next()
   if (ctx.method !== 'GET' && ctx.method !== 'HEAD')
-    ctx.set(POSITION, String(accounts.lastPosition(ctx.state.account.accountId)))
+    ctx.set(TOLLGATE_POSITION, String(accounts.lastPosition(ctx.state.account.accountId)))
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Next } from 'koa'
+import { REQUEST_ID } from '../../../schemas/primitives.ts'
 import type { Context } from '../context.ts'
 
-const WELL_FORMED = /^[\w.-]{1,128}$/
+const WELL_FORMED = new RegExp(`^${REQUEST_ID}$`)
 
 /** Names the request: with the client's own id where that is well formed, so that both sides' logs can be joined. */
 export const requestId = (ctx: Context, next: Next) => {

@@ -1,15 +1,29 @@
-import type Router from '@koa/router'
-import type { Balance } from '../../../schemas/api/balance.ts'
-import { fromMicros } from '../../domain/money.ts'
+import { Balance } from '../../../schemas/api/balance.ts'
+import * as examples from '../../../schemas/api/examples.ts'
+import type { Presenter } from '../../engine/present.ts'
 import type { Reads } from '../../engine/reads.ts'
-import type { Middleware, RequestState } from '../context.ts'
+import { operation, type Serve } from '../operation.ts'
 
-export const balanceRoutes = (router: Router<RequestState>, keyed: Middleware, reads: Reads) => {
-  router.get('/v1/balance', keyed, async ctx => {
+const getBalance = operation({
+  id: 'getBalance',
+  method: 'get',
+  path: '/v1/balance',
+  tag: 'Account',
+  summary: 'The credits that are left',
+  answers: {
+    200: {
+      description: 'The balance, after every request that was answered before.',
+      shape: Balance,
+      examples: { 'A balance': examples.balance },
+    },
+  },
+})
+
+export const balanceOperations = [getBalance]
+
+export const balanceRoutes = (serve: Serve, reads: Reads, present: Presenter) => {
+  serve(getBalance, async ctx => {
     const { accountId } = ctx.state.account
-    const pending = reads.ownWrites(accountId)
-    if (pending) await pending
-    const row = await reads.get('balance', accountId)
-    ctx.body = { object: 'balance', credits_balance: fromMicros(row?.balanceMicros ?? 0) } satisfies Balance
+    ctx.body = present.balance(await reads.getOwn(accountId, 'balance', accountId))
   })
 }

@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream'
 import type Router from '@koa/router'
+import { FileBytes, fileHeaders, filePlace, partHeaders, sentHeaders } from '../../../schemas/api/file.ts'
+import { ContentRange, IfNoneMatch, IfRange, Range } from '../../../schemas/api/headers.ts'
 import { mimeTypeOf } from '../../domain/media-types.ts'
 import { CDN_PATH } from '../../engine/addresses.ts'
 import { ApiError } from '../../engine/api-error.ts'
@@ -9,20 +11,61 @@ import { byteRangeOf } from '../byte-range.ts'
 import type { Context, RequestState } from '../context.ts'
 import { cors } from '../middleware/cors.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
+import { operation, type Serve } from '../operation.ts'
 
 /** An upload may be replaced for a while, and any file is deleted one day: a cache may keep it for an hour longer. */
 const CACHE = 'public, max-age=3600'
 
-/** Serves files from the object store, and takes those that the store gave addresses for. Neither needs a key. */
-export const cdnRoutes = (router: Router<RequestState>, objects: ObjectStore) => {
-  const path = `${CDN_PATH}/:folder/:name`
+const path = `${CDN_PATH}/:folder/:name`
 
+const getFile = operation({
+  id: 'getFile',
+  method: 'get',
+  path,
+  tag: 'Files',
+  summary: 'A result, or an upload',
+  description: 'Whoever has the address may read the file. Ranges and conditional requests are possible.',
+  open: true,
+  params: filePlace,
+  headers: { Range, 'If-Range': IfRange, 'If-None-Match': IfNoneMatch },
+  answers: {
+    200: { description: 'The file.', shape: FileBytes, type: '*/*', headers: fileHeaders },
+    206: {
+      description: 'The part that was asked for.',
+      shape: FileBytes,
+      type: '*/*',
+      headers: partHeaders,
+    },
+    304: { description: 'It is still the one that the client has.', headers: fileHeaders },
+    416: { description: 'The file has no such part.', headers: { 'Content-Range': ContentRange } },
+  },
+  errors: ['not_found'],
+})
+
+const putFile = operation({
+  id: 'putFile',
+  method: 'put',
+  path,
+  tag: 'Files',
+  summary: 'Send a file to an address that you were given',
+  description: 'Use the address as it is. Only where files are kept on disk; else it leads to the object store itself.',
+  open: true,
+  params: filePlace,
+  content: { '*/*': FileBytes },
+  answers: { 200: { description: 'The file is there.', headers: sentHeaders } },
+  errors: ['invalid_request', 'unsupported_media_type', 'upload_not_found', 'payload_too_large'],
+})
+
+export const cdnOperations = [getFile, putFile]
+
+/** Serves files from the object store, and takes those that the store gave addresses for. Neither needs a key. */
+export const cdnRoutes = (router: Router<RequestState>, serve: Serve, objects: ObjectStore) => {
   router.options(path, cors)
-  router.get(path, cors, ctx => serve(ctx, objects, keyOf(ctx)))
+  serve(getFile, cors, ctx => serveFile(ctx, objects, keyOf(ctx)))
 
   if (!objects.acceptPut) return
   const acceptPut = objects.acceptPut.bind(objects)
-  router.put(path, cors, unreadBody, async ctx => {
+  const takeFile = async (ctx: Context & { params: Record<string, string> }) => {
     if (ctx.get('Content-Range'))
       throw new ApiError('invalid_request', 'A file is sent as a whole: Content-Range is not possible here.')
     const key = keyOf(ctx)
@@ -35,12 +78,13 @@ export const cdnRoutes = (router: Router<RequestState>, objects: ObjectStore) =>
     if (facts) ctx.set('ETag', facts.etag)
     ctx.body = null
     ctx.status = 200
-  })
+  }
+  serve(putFile, cors, unreadBody, takeFile)
 }
 
 const keyOf = ({ params }: { params: Record<string, string> }) => `${params['folder']}/${params['name']}`
 
-const serve = async (ctx: Context, objects: ObjectStore, key: string): Promise<void> => {
+const serveFile = async (ctx: Context, objects: ObjectStore, key: string): Promise<void> => {
   const facts = await objects.stat(key)
   if (!facts) return
   const range = byteRangeOf(ctx, facts)

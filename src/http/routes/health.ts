@@ -1,6 +1,7 @@
-import type Router from '@koa/router'
+import { health, readiness } from '../../../schemas/api/examples.ts'
+import { Health, Readiness } from '../../../schemas/api/health.ts'
 import { ApiError } from '../../engine/api-error.ts'
-import type { RequestState } from '../context.ts'
+import { operation, type Serve } from '../operation.ts'
 
 /** How long a store may take to answer before it counts as gone. */
 const CHECK_TIMEOUT_MS = 2000
@@ -8,17 +9,41 @@ const CHECK_TIMEOUT_MS = 2000
 /** Each part of the service that must answer, with a way to ask it. */
 export type HealthChecks = Record<string, () => Promise<unknown>>
 
-export const healthRoutes = (router: Router<RequestState>, checks: HealthChecks) => {
-  router.get('/healthz', ctx => {
-    ctx.body = { status: 'ok' }
+const getHealth = operation({
+  id: 'getHealth',
+  method: 'get',
+  path: '/healthz',
+  tag: 'Service',
+  summary: 'Whether the process lives',
+  open: true,
+  answers: { 200: { description: 'It lives.', shape: Health, examples: { 'It lives': health } } },
+})
+
+const getReadiness = operation({
+  id: 'getReadiness',
+  method: 'get',
+  path: '/readyz',
+  tag: 'Service',
+  summary: 'Whether the event log, the views and the object store answer',
+  open: true,
+  answers: {
+    200: { description: 'All of them do.', shape: Readiness, examples: { 'All of them do': readiness } },
+  },
+})
+
+export const healthOperations = [getHealth, getReadiness]
+
+export const healthRoutes = (serve: Serve, checks: HealthChecks) => {
+  serve(getHealth, ctx => {
+    ctx.body = { status: 'ok' } satisfies Health
   })
 
-  router.get('/readyz', async ctx => {
+  serve(getReadiness, async ctx => {
     const names = Object.keys(checks)
     const answers = await Promise.all(Object.values(checks).map(answersInTime))
     const silent = names.filter((_, index) => !answers[index])
     if (silent.length > 0) throw new ApiError('unavailable', `No answer from: ${silent.join(', ')}.`)
-    ctx.body = { status: 'ready', ...Object.fromEntries(names.map(name => [name, 'ok'])) }
+    ctx.body = { status: 'ready', ...Object.fromEntries(names.map(name => [name, 'ok'])) } as Readiness
   })
 }
 

@@ -1,22 +1,46 @@
-import type Router from '@koa/router'
 import { createSession } from 'better-sse'
 import { hasEnded } from '../../../projections/runs.ts'
+import { runEvents } from '../../../schemas/api/examples.ts'
+import { LastEventId } from '../../../schemas/api/headers.ts'
+import { RunAddress, RunEvents } from '../../../schemas/api/run.ts'
 import type { Presenter } from '../../engine/present.ts'
 import type { Runs } from '../../engine/runs.ts'
-import type { Middleware, RequestState } from '../context.ts'
 import { goneSignal } from '../gone.ts'
-import { noSuchRun, runIdOf } from '../run-id.ts'
+import { operation, type Serve } from '../operation.ts'
+
+const followRun = operation({
+  id: 'followRun',
+  method: 'get',
+  path: '/v1/runs/:id/events',
+  tag: 'Runs',
+  summary: 'The changes of a run as they happen',
+  description:
+    'Server-sent events until the run has ended: `run` events hold the run as it is then, `progress` events how far it is, from 0 to 1, where the provider says so.',
+  params: { id: RunAddress },
+  headers: { 'Last-Event-ID': LastEventId },
+  answers: {
+    200: {
+      description: 'The events.',
+      shape: RunEvents,
+      type: 'text/event-stream',
+      examples: { 'A run that is being worked on, and fails': runEvents },
+    },
+    204: { description: 'The run has ended, and its last event was seen.' },
+  },
+  errors: ['run_not_found'],
+})
+
+export const runEventOperations = [followRun]
 
 /**
  * A run's changes as server-sent events, until it has ended. Each `run` event holds the run as it is then; its id is the
  * revision of what changed it, so that a client that comes back with `Last-Event-ID` is told only what is new. Between them,
  * `progress` events tell how far it is, where the provider says so.
  */
-export const runEventRoutes = (router: Router<RequestState>, keyed: Middleware, runs: Runs, present: Presenter) => {
-  router.get('/v1/runs/:id/events', keyed, async ctx => {
+export const runEventRoutes = (serve: Serve, runs: Runs, present: Presenter) => {
+  serve(followRun, async ctx => {
     const { accountId } = ctx.state.account
-    const row = await runs.find(accountId, runIdOf(ctx))
-    if (!row) throw noSuchRun()
+    const row = await runs.find(accountId, String(ctx.params['id']))
     if (ctx.method === 'HEAD') {
       ctx.status = 200
       return

@@ -1,49 +1,129 @@
-import type Router from '@koa/router'
-import { type Quote, type RunList, RunQuery, RunRequest, RunsQuery } from '../../../schemas/api/run.ts'
+import * as examples from '../../../schemas/api/examples.ts'
+import {
+  IdempotencyKey,
+  IdempotentReplayed,
+  Location,
+  Prefer,
+  PreferenceApplied,
+  RetryAfter,
+} from '../../../schemas/api/headers.ts'
+import { Run, RunAddress, RunList, RunOrQuote, RunQuery, RunRequest, RunsQuery } from '../../../schemas/api/run.ts'
 import type { RunRow } from '../../../schemas/views.ts'
-import { fromMicros } from '../../domain/money.ts'
-import { listNewest } from '../../engine/list-newest.ts'
 import type { Presenter } from '../../engine/present.ts'
 import type { Quotes } from '../../engine/quotes.ts'
-import type { Reads } from '../../engine/reads.ts'
 import type { Runs } from '../../engine/runs.ts'
-import { askerOf, type Context, type Middleware, type RequestState } from '../context.ts'
+import { askerOf, type Context } from '../context.ts'
 import { goneSignal } from '../gone.ts'
 import { idempotencyKey, preferredWaitMs } from '../headers.ts'
-import { jsonBody } from '../middleware/json-body.ts'
+import { operation, type Serve } from '../operation.ts'
 import { limitOf, showPage } from '../page.ts'
-import { noSuchRun, runIdOf } from '../run-id.ts'
-import { readerOf } from '../validate.ts'
 
 /** When a client should look again after a 202, as the contract recommends. */
 const POLL_SECONDS = '10'
 
-const runRequest = readerOf(RunRequest, 'body')
-const runQuery = readerOf(RunQuery, 'query')
-const runsQuery = readerOf(RunsQuery, 'query')
+const onItsWay = {
+  description: 'The run goes on. Look again at `Location` after `Retry-After` seconds, or give a `webhook_url`.',
+  shape: Run,
+  examples: { 'A film that is being made': examples.filmOnItsWay },
+  headers: { Location, 'Retry-After': RetryAfter },
+}
 
-export const runRoutes = (
-  router: Router<RequestState>,
-  keyed: Middleware,
-  runs: Runs,
-  quotes: Quotes,
-  reads: Reads,
-  present: Presenter,
-) => {
-  router.post('/v1/run', keyed, jsonBody, async ctx => {
-    const { dry_run } = runQuery(ctx.query)
-    const request = runRequest(ctx.request.body)
+/** What answers that a run's own headers ask for. */
+const toItsHeaders = {
+  'Idempotent-Replayed': IdempotentReplayed,
+  'Preference-Applied': PreferenceApplied,
+}
+
+const runModel = operation({
+  id: 'runModel',
+  method: 'post',
+  path: '/v1/run',
+  tag: 'Runs',
+  summary: 'Run a model',
+  description:
+    'Images, short text and speech are answered with their result, if they take no longer than a minute; video and music go on, and are looked at later. The credits are debited when the run is accepted, and given back in full when it fails. With `dry_run=true` nothing is run or charged: the answer is what it would cost.',
+  query: RunQuery,
+  headers: { 'Idempotency-Key': IdempotencyKey, Prefer },
+  json: RunRequest,
+  examples: {
+    'A picture': examples.pictureRequest,
+    'A picture of yours, changed': examples.editRequest,
+    'A film, and whom to tell of it': examples.filmRequest,
+  },
+  answers: {
+    200: {
+      description: 'The run has ended; or the quote that a dry run asks for.',
+      shape: RunOrQuote,
+      examples: {
+        'A picture': examples.picture,
+        'A text': examples.text,
+        'A failed run': examples.failed,
+        'What a run would cost': examples.quote,
+      },
+      headers: toItsHeaders,
+    },
+    202: { ...onItsWay, headers: { ...onItsWay.headers, ...toItsHeaders } },
+  },
+  errors: ['invalid_input', 'insufficient_credits', 'model_not_found', 'idempotency_mismatch'],
+})
+
+const getRun = operation({
+  id: 'getRun',
+  method: 'get',
+  path: '/v1/runs/:id',
+  tag: 'Runs',
+  summary: 'How far a run is, and its result',
+  params: { id: RunAddress },
+  answers: {
+    200: {
+      description: 'The run.',
+      shape: Run,
+      examples: {
+        'A film that is being made': examples.filmOnItsWay,
+        'A picture': examples.picture,
+        'A failed run': examples.failed,
+      },
+    },
+  },
+  errors: ['run_not_found'],
+})
+
+const cancelRun = operation({
+  id: 'cancelRun',
+  method: 'post',
+  path: '/v1/runs/:id/cancel',
+  tag: 'Runs',
+  summary: 'Give a run up',
+  description: 'A run that could be stopped has failed as `cancelled`, and its credits are given back.',
+  params: { id: RunAddress },
+  headers: { Prefer },
+  answers: {
+    200: { description: 'The run has ended.', shape: Run, examples: { 'A cancelled run': examples.cancelled } },
+    202: { ...onItsWay, description: 'The run is still being worked on; its provider was asked to stop.' },
+  },
+  errors: ['run_not_found', 'run_ended'],
+})
+
+const listRuns = operation({
+  id: 'listRuns',
+  method: 'get',
+  path: '/v1/runs',
+  tag: 'Runs',
+  summary: 'The runs of the account, the newest first',
+  query: RunsQuery,
+  answers: {
+    200: { description: 'A page of them.', shape: RunList, examples: { 'The first page': examples.runList } },
+  },
+})
+
+export const runOperations = [runModel, getRun, cancelRun, listRuns]
+
+export const runRoutes = (serve: Serve, runs: Runs, quotes: Quotes, present: Presenter) => {
+  serve(runModel, async (ctx, { query, json: request }) => {
     const asker = askerOf(ctx)
-    if (dry_run === 'true') {
+    if (query.dry_run === 'true') {
       const { receipt } = await quotes.quote(asker, request)
-      const { model, endpoint, totalMicros, lines } = receipt
-      ctx.body = {
-        object: 'quote',
-        model,
-        endpoint,
-        credits: fromMicros(totalMicros),
-        lines: lines.map(line => present.line(line)),
-      } satisfies Quote
+      ctx.body = present.quote(receipt)
       return
     }
     const waitMs = preferredWaitMs(ctx)
@@ -54,27 +134,17 @@ export const runRoutes = (
     answerRun(ctx, row, present)
   })
 
-  router.get('/v1/runs/:id', keyed, async ctx => {
-    const row = await runs.find(ctx.state.account.accountId, runIdOf(ctx))
-    if (!row) throw noSuchRun()
-    ctx.body = present.run(row)
+  serve(getRun, async ctx => {
+    ctx.body = present.run(await runs.find(ctx.state.account.accountId, String(ctx.params['id'])))
   })
 
-  router.post('/v1/runs/:id/cancel', keyed, async ctx => {
+  serve(cancelRun, async ctx => {
     const options = { waitMs: preferredWaitMs(ctx), gone: () => goneSignal(ctx) }
-    const row = await runs.cancel(askerOf(ctx), runIdOf(ctx), options)
-    if (!row) throw noSuchRun()
-    answerRun(ctx, row, present)
+    answerRun(ctx, await runs.cancel(askerOf(ctx), String(ctx.params['id']), options), present)
   })
 
-  router.get('/v1/runs', keyed, async ctx => {
-    const query = runsQuery(ctx.query)
-    const { cursor, status, model } = query
-    const page = await listNewest(reads, 'runs', ctx.state.account.accountId, {
-      limit: limitOf(query),
-      cursor,
-      matches: row => (!status || row.status === status) && (!model || row.model === model),
-    })
+  serve(listRuns, async (ctx, { query }) => {
+    const page = await runs.list(ctx.state.account.accountId, { ...query, limit: limitOf(query) })
     ctx.body = showPage(page, row => present.run(row)) satisfies RunList
   })
 }

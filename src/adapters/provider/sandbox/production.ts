@@ -38,7 +38,7 @@ export async function produce(
     }
     return { kind: 'done', media }
   } catch (error) {
-    if (error instanceof InputMediaError) return invalidInput(error.message)
+    if (error instanceof InputMediaError) return invalidInput(`image_url: ${error.message}`)
     throw error
   }
 }

@@ -133,7 +133,7 @@ t.test('cancelling frees the thread for the next job', async t => {
 
 t.test('an address that leads to nothing usable is the client’s mistake', async t => {
   const asking = (kind: string, address: string) => job(20, `any-${kind}`, { ...film, image_url: address })
-  const nothing = { kind: 'failed', code: 'invalid_input', message: 'There is nothing at that address.' }
+  const nothing = { kind: 'failed', code: 'invalid_input', message: 'image_url: There is nothing at that address.' }
   t.same(await submit(asking('i2i', 'http://example.com/nothing')), nothing)
   t.match(await submit(asking('i2i', 'http://example.com/text')), { kind: 'failed', code: 'invalid_input' })
   for (const [address, message] of [

@@ -1,0 +1,206 @@
+import type { Balance } from './balance.ts'
+import type { Health, Readiness } from './health.ts'
+import type { ModelList } from './model.ts'
+import type { Quote, Run, RunList, RunRequest } from './run.ts'
+import type { DeletedUpload, PresignedUpload, PresignRequest, Upload, UploadList } from './upload.ts'
+import type { WebhookEvent, WebhookSecret } from './webhook.ts'
+
+// What requests and answers look like, for those who read the document. The types are those of the shapes, and a test holds
+// the values to all that the shapes say.
+
+const CDN = 'https://api.example.com/cdn'
+
+export const modelList: ModelList = {
+  object: 'list',
+  data: [
+    {
+      id: 'nano-banana-2',
+      object: 'model_family',
+      name: 'Nano Banana 2',
+      aliases: ['nano'],
+      output_type: 'image',
+      status: 'public',
+      mode: 'sync',
+      credits_range: { min: 10, max: 81.5 },
+      endpoints: [
+        {
+          id: 'nano-banana-2-t2i',
+          kind: 't2i',
+          mode: 'sync',
+          status: 'public',
+          description: 'Makes pictures from a text.',
+          parameters_schema: {
+            type: 'object',
+            properties: {
+              prompt: { type: 'string', title: 'Prompt', minLength: 1, maxLength: 20_000 },
+              num_images: { type: 'integer', title: 'Number of images', minimum: 1, maximum: 4, default: 1 },
+              resolution: { type: 'string', title: 'Resolution', enum: ['1K', '2K', '4K'], default: '1K' },
+              enable_web_search: { type: 'boolean', title: 'Web search', default: false },
+            },
+            required: ['prompt'],
+            additionalProperties: false,
+            examples: [{ prompt: 'A lighthouse on a cliff in a storm, oil painting' }],
+          },
+          pricing: {
+            base_credits: 10,
+            quantities: ['num_images'],
+            multipliers: { resolution: { '1K': 1, '2K': 1.5, '4K': 2 } },
+            surcharges: [{ when: { parameter: 'enable_web_search', equals: true }, usd: 0.015, credits: 1.5 }],
+          },
+        },
+      ],
+    },
+  ],
+}
+
+export const pictureRequest: RunRequest = {
+  model: 'nano-banana-2',
+  input: { prompt: 'A quiet mountain lake at sunrise', resolution: '2K' },
+}
+
+export const editRequest: RunRequest = {
+  model: 'nano-banana-2',
+  input: {
+    prompt: 'Make it winter',
+    image_url: `${CDN}/uploads/efcb85226663123752bbd143221a15b4.jpg`,
+  },
+  metadata: { order: 17 },
+}
+
+export const filmRequest: RunRequest = {
+  model: 'seedance-1-5-pro',
+  input: { prompt: 'Waves on a beach at night', duration: 4, resolution: '480p' },
+  webhook_url: 'https://example.com/hooks/tollgate',
+}
+
+export const picture: Run = {
+  object: 'run',
+  run_id: 'run_01m7z4hp40enbs019v3tcadvdx',
+  status: 'completed',
+  model: 'nano-banana-2',
+  endpoint: 'nano-banana-2-t2i',
+  created_at: '2026-11-21T13:25:49.312Z',
+  started_at: '2026-11-21T13:25:49.312Z',
+  completed_at: '2026-11-21T13:25:49.589Z',
+  credits_charged: 15,
+  output: {
+    urls: [`${CDN}/outputs/45d93e63b196ad2f3568870c00051596.png`],
+    url: `${CDN}/outputs/45d93e63b196ad2f3568870c00051596.png`,
+    will_delete_at: '2026-12-21T13:25:49.589Z',
+  },
+}
+
+export const text: Run = {
+  object: 'run',
+  run_id: 'run_01m7z4k2q1fprt8yj9a0b3c4d5',
+  status: 'completed',
+  model: 'gpt-5-mini',
+  endpoint: 'gpt-5-mini-t2t',
+  created_at: '2026-11-21T13:26:48.033Z',
+  started_at: '2026-11-21T13:26:48.033Z',
+  completed_at: '2026-11-21T13:26:48.201Z',
+  credits_charged: 1.2,
+  output: { text: 'A lake lies still before the sun.' },
+}
+
+export const filmOnItsWay: Run = {
+  object: 'run',
+  run_id: 'run_01m7z4m8h5e0sa2bq6w7r8t9v0',
+  status: 'processing',
+  model: 'seedance-1-5-pro',
+  endpoint: 'seedance-1-5-pro-t2v',
+  created_at: '2026-11-21T13:27:58.117Z',
+  started_at: '2026-11-21T13:27:58.140Z',
+  credits_charged: 9.36,
+}
+
+export const failed: Run = {
+  ...filmOnItsWay,
+  status: 'failed',
+  completed_at: '2026-11-21T13:28:31.902Z',
+  credits_refunded: 9.36,
+  error: { code: 'provider_error', message: 'The provider failed to answer.' },
+}
+
+export const cancelled: Run = {
+  ...failed,
+  error: { code: 'cancelled', message: 'The run was cancelled.' },
+}
+
+export const runList: RunList = {
+  object: 'list',
+  data: [filmOnItsWay, picture],
+  has_more: true,
+  next_cursor: 'run_01m7z4hp40enbs019v3tcadvdx',
+}
+
+export const quote: Quote = {
+  object: 'quote',
+  model: 'nano-banana-2',
+  endpoint: 'nano-banana-2-t2i',
+  credits: 31.5,
+  lines: [
+    { kind: 'base', credits: 10 },
+    { kind: 'quantity', parameter: 'num_images', value: 2 },
+    { kind: 'multiplier', parameter: 'resolution', value: '2K', factor: 1.5 },
+    { kind: 'surcharge', parameter: 'enable_web_search', usd: 0.015, usd_per_credit: 0.01, credits: 1.5 },
+  ],
+}
+
+export const runEvents = `event: progress
+data: {"run_id":"${filmOnItsWay.run_id}","progress":0.4}
+id: 7
+
+event: run
+data: ${JSON.stringify(failed)}
+id: 8
+
+`
+
+export const completedEvent: WebhookEvent = {
+  type: 'run.completed',
+  timestamp: '2026-11-21T13:25:49.589Z',
+  data: picture,
+}
+
+export const failedEvent: WebhookEvent = { type: 'run.failed', timestamp: '2026-11-21T13:28:31.902Z', data: failed }
+
+export const balance: Balance = { object: 'balance', credits_balance: 87.5 }
+
+export const upload: Upload = {
+  object: 'upload',
+  id: 'upl_01m7zse8a8fewa24xyrw6y4p0d',
+  url: `${CDN}/uploads/efcb85226663123752bbd143221a15b4.jpg`,
+  size_bytes: 154_765,
+  mime_type: 'image/jpeg',
+  filename: 'lake.jpg',
+  folder_path: 'photos/2026',
+  sha256: '59e5f774f7f2619af0d576d03068a8e6b0f8b4cdcae1ee594ab832c59de51654',
+  created_at: '2026-11-21T19:30:56.968Z',
+  will_delete_at: '2026-11-28T19:30:56.968Z',
+}
+
+export const uploadList: UploadList = { object: 'list', data: [upload], has_more: false, next_cursor: null }
+
+export const deletedUpload: DeletedUpload = { object: 'upload', id: upload.id, deleted: true }
+
+export const presignRequest: PresignRequest = { filename: 'lake.jpg', mime_type: 'image/jpeg', size_bytes: 154_765 }
+
+export const presigned: PresignedUpload = {
+  id: 'upl_01m7zse9kefewa24y8756jwc39',
+  presigned_url: `${CDN}/uploads/f085391ad091fee240dc7613f1a01477.jpg?expires=1795290358286&type=image%2Fjpeg&max=52428800&signature=9b1c`,
+  cdn_url: `${CDN}/uploads/f085391ad091fee240dc7613f1a01477.jpg`,
+  method: 'PUT',
+  expires_at: '2026-11-21T19:45:58.286Z',
+  will_delete_at: '2026-11-28T19:30:58.286Z',
+  max_size_bytes: 52_428_800,
+}
+
+export const webhookSecret: WebhookSecret = {
+  object: 'webhook_secret',
+  secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwXqk0Sk1hSy4=',
+}
+
+export const health: Health = { status: 'ok' }
+
+export const readiness: Readiness = { status: 'ready', log: 'ok', views: 'ok', objects: 'ok' }

@@ -1,0 +1,55 @@
+/**
+ * What the page does: it asks for the description, without a key first, and gives it to the viewer. The key is kept nowhere but
+ * in the page, and goes nowhere but to the service that the page came from.
+ */
+export const init = /* js */ `'use strict'
+const field = document.getElementById('key')
+const state = document.getElementById('state')
+let viewer
+
+const say = (text, isWrong = false) => {
+  state.textContent = text
+  state.classList.toggle('wrong', isWrong)
+}
+
+const load = async key => {
+  const headers = key ? { Authorization: 'Bearer ' + key } : {}
+  const answer = await fetch('/v1/openapi.json', { headers, cache: 'no-cache' }).catch(() => undefined)
+  if (answer?.status === 401)
+    return key ? say('This key is not known, or was revoked.', true) : say('Give an API key to read the reference and to try requests.')
+  if (!answer?.ok) return say('The description could not be loaded. Please try again in a moment.', true)
+  const description = await answer.json()
+  say(key ? 'Requests are sent with this key.' : '')
+  show(description, key)
+}
+
+const show = (description, key) => {
+  const authorize = () => key && viewer.preauthorizeApiKey('apiKey', key)
+  if (viewer) return authorize()
+  viewer = SwaggerUIBundle({
+    // Requests go where the page came from, by whatever name that is known here.
+    spec: { ...description, servers: [{ url: location.origin }] },
+    dom_id: '#reference',
+    deepLinking: true,
+    docExpansion: 'list',
+    defaultModelsExpandDepth: 0,
+    tryItOutEnabled: true,
+    displayRequestDuration: true,
+    persistAuthorization: false,
+    queryConfigEnabled: false,
+    validatorUrl: null,
+    onComplete: authorize,
+  })
+}
+
+document.getElementById('key-form').addEventListener('submit', event => {
+  event.preventDefault()
+  load(field.value.trim())
+})
+
+const dark = matchMedia('(prefers-color-scheme: dark)')
+const tint = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+dark.addEventListener('change', tint)
+tint()
+load()
+`

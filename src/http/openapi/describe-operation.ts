@@ -1,0 +1,148 @@
+import type { TSchema } from 'typebox'
+import { isOptional } from '../../../schemas/api/about.ts'
+import { ErrorBody, type ErrorCode, errorMeanings, errorStatus } from '../../../schemas/api/error.ts'
+import { errorExamples } from '../../../schemas/api/error-examples.ts'
+import { RequestId, RetryAfter, TollgatePosition, WwwAuthenticate } from '../../../schemas/api/headers.ts'
+import type { Answer, Examples, Operation } from '../operation.ts'
+import type { Components } from './components.ts'
+
+/** A Response Object, as OpenAPI calls it. */
+interface ResponseObject {
+  description: string
+  headers: Record<string, unknown>
+  content?: Record<string, { schema: unknown; examples?: object }>
+}
+
+/** One operation, as it stands under its path. */
+export const describeOperation = (operation: Operation, components: Components) => {
+  const { id, tag, summary, description, open, json, content, examples } = operation
+  const types = json ? { 'application/json': json } : content
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    ...(open && { security: [] }),
+    parameters: parametersOf(operation, components),
+    ...(types && { requestBody: { required: true, content: contentOf(types, examples, components) } }),
+    responses: responsesOf(operation, components),
+  }
+}
+
+const parametersOf = ({ params = {}, query, headers = {}, open }: Operation, components: Components) => {
+  const parameter = (place: string, name: string, shape: TSchema, required: boolean) => ({
+    ...{ name, in: place, required },
+    ...components.showParameter(shape),
+  })
+  const needed = new Set((query?.required as string[] | undefined) ?? [])
+  const common = { ...(!open && { 'Tollgate-Position': TollgatePosition }), 'X-Request-Id': RequestId }
+  return [
+    ...Object.entries(params).map(([name, shape]) => parameter('path', name, shape, true)),
+    ...Object.entries<TSchema>(query?.properties ?? {}).map(([name, shape]) =>
+      parameter('query', name, shape, needed.has(name)),
+    ),
+    ...Object.entries({ ...headers, ...common }).map(([name, shape]) =>
+      components.share('parameters', name, parameter('header', name, shape, false)),
+    ),
+  ]
+}
+
+const responsesOf = (operation: Operation, components: Components) => {
+  const tellsPosition = operation.method !== 'get' && !operation.open && !operation.streams
+  const position = tellsPosition && { 'Tollgate-Position': TollgatePosition }
+  const answered = Object.entries(operation.answers).map(([status, answer]) => {
+    const headers = { ...answer.headers, ...(Number(status) < 300 && position) }
+    return [status, response({ ...answer, headers }, components)] as const
+  })
+  const errors = errorsOf(operation)
+  const refused = [...new Set(errors.map(code => errorStatus[code]))].map(status => {
+    const codes = errors.filter(code => errorStatus[code] === status)
+    const refusal = refuse(status, codes, components)
+    const answer = operation.answers[status]
+    return [
+      String(status),
+      answer ? either(response(answer, components), refusal) : components.share('responses', codes.join('-'), refusal),
+    ] as const
+  })
+  return Object.fromEntries([...answered, ...refused])
+}
+
+/** Where a status has an answer of its own, and errors as well. */
+const either = (answer: ResponseObject, refusal: ResponseObject): ResponseObject => {
+  const bodies = [answer, refusal].flatMap(({ content }) => content?.['application/json'] ?? [])
+  const schema = { anyOf: bodies.map(body => body.schema) }
+  const examples = Object.assign({}, ...bodies.map(body => body.examples))
+  return {
+    description: `${answer.description}\n\n${refusal.description}`,
+    headers: { ...answer.headers, ...refusal.headers },
+    content: { ...answer.content, 'application/json': { schema, examples } },
+  }
+}
+
+const response = (
+  { description, shape, type = 'application/json', content, examples, headers = {} }: Answer,
+  components: Components,
+): ResponseObject => ({
+  description,
+  headers: Object.fromEntries(
+    Object.entries({ ...headers, 'X-Request-Id': RequestId }).map(([name, shape]) => {
+      const header = { required: !isOptional(shape), ...components.showParameter(shape) }
+      // openapi-typescript takes for required what it finds by reference.
+      return [name, header.required ? components.share('headers', name, header) : header]
+    }),
+  ),
+  ...((shape || content) && {
+    content: contentOf({ ...(shape && { [type]: shape }), ...content }, examples, components),
+  }),
+})
+
+const refuse = (status: number, codes: ErrorCode[], components: Components): ResponseObject => {
+  const part = (properties: object) => ({ type: 'object', properties })
+  const ofThese = part({ error: part({ code: { enum: codes } }) })
+  return {
+    ...response(
+      {
+        description: codes.map(code => `\`${code}\`: ${errorMeanings[code]}`).join('\n\n'),
+        headers: {
+          ...(status === 401 && { 'WWW-Authenticate': WwwAuthenticate }),
+          ...((status === 503 || status === 429) && { 'Retry-After': RetryAfter }),
+        },
+      },
+      components,
+    ),
+    content: {
+      'application/json': {
+        schema: { allOf: [components.show(ErrorBody), ofThese] },
+        examples: Object.fromEntries(codes.map(code => [code, { value: errorExamples[code] }])),
+      },
+    },
+  }
+}
+
+const contentOf = (types: Record<string, TSchema>, examples: Examples | undefined, components: Components) =>
+  Object.fromEntries(
+    Object.entries(types).map(([type, shape]) => [
+      type,
+      { schema: components.show(shape), ...(examples && { examples: shownExamples(examples) }) },
+    ]),
+  )
+
+const shownExamples = (examples: Examples) =>
+  Object.fromEntries(
+    Object.entries(examples).map(([summary, value]) => [
+      summary.replaceAll(/\W+/g, '-').toLowerCase(),
+      { summary, value },
+    ]),
+  )
+
+/** What may go wrong with an operation: what it says, and what may with every one that is asked like it. */
+const errorsOf = ({ open, params, query, json, errors = [] }: Operation): ErrorCode[] => [
+  ...new Set<ErrorCode>([
+    ...(params || query || json || !open ? (['invalid_request'] as const) : []),
+    ...(json ? (['unsupported_media_type', 'payload_too_large'] as const) : []),
+    ...(open ? [] : (['invalid_api_key'] as const)),
+    ...errors,
+    'internal_error',
+    'unavailable',
+  ]),
+]

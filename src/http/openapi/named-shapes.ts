@@ -1,0 +1,44 @@
+import { RunError } from '../../../schemas/account-events.ts'
+import { Balance } from '../../../schemas/api/balance.ts'
+import { RunErrorCode, RunId, RunStatus, Timestamp, UploadId } from '../../../schemas/api/common.ts'
+import { McpDescriptor, OpenApi, ToolSummary } from '../../../schemas/api/descriptors.ts'
+import { ErrorBody, ErrorCode, Fault } from '../../../schemas/api/error.ts'
+import { Health, Readiness } from '../../../schemas/api/health.ts'
+import { JsonRpcAnswer, JsonRpcError, JsonRpcMessage, JsonRpcResult } from '../../../schemas/api/mcp.ts'
+import { ModelEndpoint, ModelFamily, ModelList, Pricing } from '../../../schemas/api/model.ts'
+import {
+  ModelId,
+  Quote,
+  QuoteLine,
+  Run,
+  RunAddress,
+  RunList,
+  RunOrQuote,
+  RunOutput,
+  RunRequest,
+} from '../../../schemas/api/run.ts'
+import {
+  DeletedUpload,
+  PresignedUpload,
+  PresignRequest,
+  Upload,
+  UploadList,
+  UploadMultipart,
+} from '../../../schemas/api/upload.ts'
+import { WebhookEvent, WebhookSecret } from '../../../schemas/api/webhook.ts'
+import { EndpointStatus, FamilyStatus, Kind, Mode, OutputType, ParametersSchema } from '../../../schemas/catalog.ts'
+
+/** The shapes that have a name in the document. Clients that are generated call their types so. */
+export const namedShapes = {
+  ...{ ModelList, ModelFamily, ModelEndpoint, Pricing, ParametersSchema },
+  ...{ OutputType, FamilyStatus, EndpointStatus, Kind, Mode },
+  ...{ RunRequest, ModelId, RunOrQuote, Run, RunList, RunAddress, RunId, RunStatus, RunOutput, RunError, RunErrorCode },
+  ...{ Quote, QuoteLine },
+  ...{ Balance },
+  ...{ Upload, UploadId, UploadList, UploadMultipart, PresignRequest, PresignedUpload, DeletedUpload },
+  ...{ WebhookEvent, WebhookSecret },
+  ...{ JsonRpcMessage, JsonRpcAnswer, JsonRpcResult, JsonRpcError },
+  ...{ OpenApi, McpDescriptor, ToolSummary },
+  ...{ Health, Readiness },
+  ...{ ErrorBody, ErrorCode, Fault, Timestamp },
+}

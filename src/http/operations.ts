@@ -1,0 +1,27 @@
+import type { Operation } from './operation.ts'
+import { balanceOperations } from './routes/balance.ts'
+import { cdnOperations } from './routes/cdn.ts'
+import { descriptorOperations } from './routes/descriptors.ts'
+import { docsOperations } from './routes/docs.ts'
+import { healthOperations } from './routes/health.ts'
+import { mcpOperations } from './routes/mcp.ts'
+import { modelOperations } from './routes/models.ts'
+import { runEventOperations } from './routes/run-events.ts'
+import { runOperations } from './routes/runs.ts'
+import { uploadOperations } from './routes/uploads.ts'
+import { webhookOperations } from './routes/webhooks.ts'
+
+/** All that the HTTP interface can be asked for, in the order in which the document shows it. */
+export const operations: Operation[] = [
+  ...modelOperations,
+  ...runOperations,
+  ...runEventOperations,
+  ...balanceOperations,
+  ...uploadOperations,
+  ...webhookOperations,
+  ...cdnOperations,
+  ...mcpOperations,
+  ...descriptorOperations,
+  ...docsOperations,
+  ...healthOperations,
+]

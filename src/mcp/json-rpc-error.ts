@@ -1,0 +1,8 @@
+import type { JsonRpcError } from '../../schemas/api/mcp.ts'
+import type { Context } from '../http/context.ts'
+
+/** Answers a request whose message was not looked at, so that there is no id to answer under. */
+export const jsonRpcError = (ctx: Context, status: number, code: number, message: string) => {
+  ctx.status = status
+  ctx.body = { jsonrpc: '2.0', error: { code, message }, id: null } satisfies JsonRpcError
+}

@@ -1,0 +1,22 @@
+import { hasEnded } from '../../projections/runs.ts'
+import type { Run } from '../../schemas/api/run.ts'
+import type { RunRow } from '../../schemas/views.ts'
+import { mimeTypeOf } from '../domain/media-types.ts'
+import type { Call, ToolAnswer } from './tool.ts'
+
+/** A run, with its files as links, and what to do where it has not ended. */
+export const runAnswer = (row: RunRow, { present }: Call, ...notes: string[]): ToolAnswer<Run> => {
+  const run = present.run(row)
+  const more = `The run goes on. Call get_run with run_id ${row.runId} to see how it ends.`
+  return { body: run, notes: hasEnded(row) ? notes : [...notes, more], links: linksOf(run) }
+}
+
+const linksOf = ({ output }: Run) => {
+  const urls = output?.urls ?? (output?.url === undefined ? [] : [output.url])
+  return urls.map(uri => ({
+    type: 'resource_link' as const,
+    uri,
+    name: uri.slice(uri.lastIndexOf('/') + 1),
+    mimeType: mimeTypeOf(uri),
+  }))
+}

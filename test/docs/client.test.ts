@@ -1,0 +1,159 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { errorExamples } from '../../schemas/api/error-examples.ts'
+import type { Run, RunList, RunRequest } from '../../schemas/api/run.ts'
+import { picture } from '../support/client.ts'
+import { makeClientTypes } from '../support/make-client-types.ts'
+import { needsOutside } from '../support/outside.ts'
+import { node } from '../support/program.ts'
+import { openAccount, startService } from '../support/service.ts'
+import { ProgramProcess } from '../support/service-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const inRoot = (path: string) => join(root, path)
+
+/** What the TypeScript of the project says of a folder. */
+const compile = (tsconfig: string): Promise<string> =>
+  new Promise(resolve => {
+    execFile(inRoot('node_modules/.bin/tsc'), ['-p', tsconfig], { cwd: root }, (_, stdout) => resolve(stdout))
+  })
+
+const service = await startService(t)
+
+/** Runs the program as a reader of it does. */
+const runExample = (apiKey: string) =>
+  new ProgramProcess([...node, '--import=tsx', 'docs/client/example.ts'], {
+    TOLLGATE_URL: service.url,
+    TOLLGATE_API_KEY: apiKey,
+  }).ended
+
+t.test('the client and its types compile', needsOutside('openapi-typescript'), async t => {
+  const customer = await openAccount(service)
+  await makeClientTypes((await customer.send('/v1/openapi.json')).text)
+  t.equal(await compile('docs/client'), '')
+
+  const folder = await temporaryFolder(t)
+  const tsconfig = {
+    extends: inRoot('docs/client/tsconfig.json'),
+    compilerOptions: { types: [] },
+    include: [inRoot('docs/client/api.d.ts'), 'misuse.mts'],
+  }
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
+  await writeFile(join(folder, 'misuse.mts'), misuse)
+  t.equal(await compile(folder), '', 'and what is no request does not')
+})
+
+t.test('the program makes a picture, changes one, and makes a film', async t => {
+  const customer = await openAccount(service)
+  const { code, stdout, stderr } = await runExample(customer.apiKey)
+  t.equal(stderr, '')
+  t.equal(code, 0)
+
+  const { data } = (await customer.send<RunList>('/v1/runs')).body
+  t.same(
+    data.map(({ endpoint, status }) => `${endpoint} ${status}`),
+    ['seedance-1-5-pro-t2v completed', 'nano-banana-2-i2i completed', 'z-image-turbo-t2i completed'],
+  )
+  const [film, winter, first] = data as [Run, Run, Run]
+  t.same(stdout.trim().split('\n'), [
+    `A picture for ${first.credits_charged} credits: ${first.output?.url}`,
+    `The same lake in winter: ${winter.output?.url}`,
+    `A film: ${film.output?.url}`,
+    `${await customer.balance()} credits are left.`,
+  ])
+  t.same(film.metadata, { order: 17 })
+})
+
+t.test('it says what a run would cost that the account cannot pay', async t => {
+  const customer = await openAccount(service, { credits: 0.5 })
+  const { code, stdout } = await runExample(customer.apiKey)
+  t.equal(code, 1)
+  t.match(stdout, /^That costs [\d.]+ credits, and 0\.5 are left\.$/m)
+  t.equal(await customer.balance(), 0.5)
+})
+
+t.test('it says what else is refused, in the words of the API', async t => {
+  const { code, stdout } = await runExample('tg_sk_live_unknown')
+  t.equal(code, 1)
+  t.match(stdout, /^invalid_api_key: This API key is not known or was revoked\. \(request \S+\)$/m)
+})
+
+t.test('what is not answered, or with 503, is asked again and charged once', async t => {
+  const customer = await openAccount(service)
+  const front = await startFront(t, answer => answer.destroy(), busy)
+  // Found at run time, since the types of the client may not have been made.
+  const { Tollgate } = (await import(inRoot('docs/client/tollgate.ts'))) as { Tollgate: ExampleClient }
+  const tollgate = new Tollgate({ baseUrl: front.url, apiKey: customer.apiKey })
+  const { run_id } = await tollgate.begin(picture)
+  t.equal(front.asked(), 3)
+  const { data } = (await customer.send<RunList>('/v1/runs')).body
+  t.same(
+    data.map(run => run.run_id),
+    [run_id],
+  )
+  t.equal(await customer.balance(), 90)
+})
+
+t.test('who is never answered is told so in the end', async t => {
+  const customer = await openAccount(service)
+  const { Tollgate } = (await import(inRoot('docs/client/tollgate.ts'))) as { Tollgate: ExampleClient }
+  const front = await startFront(t, ...Array.from({ length: 10 }, () => busy))
+  const tollgate = new Tollgate({ baseUrl: front.url, apiKey: customer.apiKey })
+  await t.rejects(tollgate.begin(picture), { name: 'TollgateError', fault: errorExamples.unavailable.error })
+  t.equal(front.asked(), 5)
+})
+
+/** A front that passes requests on to the service, and gives the first ones other answers than the service's. */
+const startFront = async (t: Test, ...others: ((answer: ServerResponse) => void)[]) => {
+  let asked = 0
+  const front = createServer(async (request, answer) => {
+    const { method = 'GET', url = '', headers } = request
+    const { authorization = '', 'idempotency-key': key = '' } = headers as Record<string, string>
+    const sent = { authorization, 'idempotency-key': key, 'content-type': 'application/json' }
+    const passedOn = await fetch(service.url + url, { method, headers: sent, body: await buffer(request) })
+    const body = await passedOn.text()
+    const other = others[asked++]
+    if (other) other(answer)
+    else answer.writeHead(passedOn.status, { 'Content-Type': 'application/json' }).end(body)
+  })
+  front.listen(0, '127.0.0.1')
+  await once(front, 'listening')
+  t.teardown(() => front.close())
+  return { url: `http://127.0.0.1:${(front.address() as AddressInfo).port}`, asked: () => asked }
+}
+
+const busy = (answer: ServerResponse) =>
+  answer
+    .writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '0' })
+    .end(JSON.stringify(errorExamples.unavailable))
+
+type ExampleClient = new (of: { baseUrl: string; apiKey: string }) => { begin(body: RunRequest): Promise<Run> }
+
+/** Each line that is marked must be a fault, or the compiler finds fault with the mark. */
+const misuse = `
+import type { components } from ${JSON.stringify(inRoot('docs/client/api.d.ts'))}
+type Ask = components['schemas']['RunRequest']
+export const right: Ask = { model: 'nano-banana-2', input: { prompt: 'a lake', resolution: '2K', num_images: 2 } }
+export const change: Ask = { model: 'nano-banana-2', input: { prompt: 'winter', image_url: 'https://example.com/a.jpg' } }
+// @ts-expect-error there is no such model
+export const model: Ask = { model: 'nano-banana-3', input: { prompt: 'a lake' } }
+// @ts-expect-error there is no such parameter
+export const name: Ask = { model: 'nano-banana-2', input: { prompt: 'a lake', resolutoin: '2K' } }
+// @ts-expect-error there is no such value
+export const value: Ask = { model: 'nano-banana-2', input: { prompt: 'a lake', resolution: '8K' } }
+// @ts-expect-error it belongs to another model
+export const other: Ask = { model: 'nano-banana-2', input: { prompt: 'a lake', duration: 4 } }
+// @ts-expect-error the prompt is missing
+export const empty: Ask = { model: 'veo-3-1', input: {} }
+export const isLast = (run: components['schemas']['Run']) => run.status === 'completed' || run.status === 'failed'
+// @ts-expect-error there is no such status
+export const isDone = (run: components['schemas']['Run']) => run.status === 'done'
+`

@@ -1,0 +1,206 @@
+import t from 'tap'
+import { McpDescriptor } from '../../schemas/api/descriptors.ts'
+import { CatalogEditor } from '../../src/engine/catalog-editor.ts'
+import { compileCheck } from '../../src/engine/validator.ts'
+import { describeMcp } from '../../src/http/mcp-descriptor.ts'
+import { templateOf } from '../../src/http/operation.ts'
+import { operations } from '../../src/http/operations.ts'
+import { tools } from '../../src/mcp/tools.ts'
+import { withdraw } from '../support/catalog-samples.ts'
+import type { Client } from '../support/client.ts'
+import type { Document } from '../support/document-parts.ts'
+import { openAccount, startService } from '../support/service.ts'
+
+const paths = ['/v1/openapi.json', '/llms.txt', '/.well-known/mcp']
+
+const service = await startService(t)
+const stranger = service.client()
+const customer = await openAccount(service)
+const open = await startService(t, { environment: { PUBLIC_DESCRIPTORS: 'true' } })
+
+const documentFor = async (client: Client) => (await client.send<Document>('/v1/openapi.json')).body
+
+t.test('descriptions need a key', async t => {
+  for (const path of paths) {
+    const refused = await stranger.send(path)
+    t.equal(refused.status, 401, path)
+    t.equal(refused.body.error.code, 'invalid_api_key')
+    const { status, headers } = await customer.send(path)
+    t.equal(status, 200, path)
+    t.equal(headers.get('Cache-Control'), 'private, max-age=300')
+    t.match(headers.get('Vary'), 'Authorization')
+    t.notOk(headers.has('Access-Control-Allow-Origin'))
+  }
+})
+
+t.test('an operator may open them, and them alone', async t => {
+  const reader = open.client()
+  for (const path of paths) {
+    const { status, headers } = await reader.send(path)
+    t.equal(status, 200, path)
+    t.equal(headers.get('Cache-Control'), 'public, max-age=300')
+    t.equal(headers.get('Access-Control-Allow-Origin'), '*')
+  }
+  t.equal((await reader.send('/v1/models')).status, 401)
+  t.match(
+    (await reader.send<string>('/llms.txt')).body,
+    '`GET /llms.txt`: What an agent must know to use the service (no key)',
+  )
+})
+
+t.test('the document says which of them are open', async t => {
+  const openIn = ({ paths }: Document) =>
+    Object.entries(paths).flatMap(([path, { get }]) => (get?.security?.length === 0 ? [path] : []))
+  const [keyed, opened] = await Promise.all([documentFor(customer), documentFor(open.client())])
+  t.same(
+    openIn(opened).filter(path => !openIn(keyed).includes(path)),
+    paths,
+  )
+  t.ok('401' in (keyed.paths['/llms.txt']?.['get']?.responses ?? {}))
+  t.notOk('401' in (opened.paths['/llms.txt']?.['get']?.responses ?? {}))
+})
+
+t.test('who has a description is not sent it again', async t => {
+  for (const path of paths) {
+    const plain = await customer.sendRaw(path)
+    const etag = plain.headers.get('ETag') ?? ''
+    t.match(etag, /^"[\w-]{43}"$/, path)
+    const again = await customer.sendRaw(path, { headers: { 'If-None-Match': etag } })
+    t.same([again.status, again.text, again.headers.get('ETag')], [304, '', etag])
+    t.match(again.headers.get('Cache-Control'), /max-age/)
+    t.equal((await customer.sendRaw(path, { headers: { 'If-None-Match': '"other"' } })).status, 200)
+    const head = await customer.sendRaw(path, { method: 'HEAD' })
+    t.same([head.status, head.text, head.headers.get('ETag')], [200, '', etag])
+    t.equal(head.headers.get('Content-Length'), String(Buffer.byteLength(plain.text)))
+  }
+})
+
+t.test('who takes it compressed, gets the same in fewer bytes, under a name of its own', async t => {
+  const headers = { 'Accept-Encoding': 'gzip' }
+  for (const path of paths) {
+    const plain = await customer.sendRaw(path)
+    const zipped = await customer.send(path, { headers })
+    t.equal(zipped.headers.get('Content-Encoding'), 'gzip', path)
+    t.equal(plain.headers.get('Content-Encoding'), null)
+    t.equal(zipped.text, plain.text)
+    t.not(zipped.headers.get('ETag'), plain.headers.get('ETag'))
+    t.match(zipped.headers.get('Vary'), 'Accept-Encoding')
+    const { status } = await customer.sendRaw(path, {
+      headers: { ...headers, 'If-None-Match': String(zipped.headers.get('ETag')) },
+    })
+    t.equal(status, 304)
+  }
+})
+
+t.test('what is withdrawn from the catalog is in no description any more', async t => {
+  const { core } = service
+  const etagOf = async (path: string) => (await customer.send(path)).headers.get('ETag')
+  const before = await Promise.all(paths.map(etagOf))
+  t.same(await Promise.all(paths.map(etagOf)), before)
+  const editor = new CatalogEditor(core.log, core.clock)
+  const { position } = await editor.apply([withdraw('sora-2')], { actor: { kind: 'operator' } })
+  await core.progress.passed(position, 5000)
+  const models = (await documentFor(customer)).components.schemas['ModelId']?.enum
+  t.equal(models?.length, 31)
+  t.notOk(models?.includes('sora-2'))
+  t.notMatch((await customer.send('/llms.txt')).text, '`sora-2`')
+  const [document, text, descriptor] = await Promise.all(paths.map(etagOf))
+  t.not(document, before[0])
+  t.not(text, before[1])
+  t.equal(descriptor, before[2])
+})
+
+t.test('llms.txt has the form that its readers expect', async t => {
+  const { text, headers } = await customer.send('/llms.txt')
+  t.equal(headers.get('Content-Type'), 'text/plain; charset=utf-8')
+  const [preamble = '', ...sections] = text.split(/^## /m)
+  t.match(preamble, /^# Tollgate\n\n> [^\n]+\n\n/)
+  t.equal([...text.matchAll(/^# /gm)].length, 1, 'one title')
+  t.notMatch(text, /^###/m, 'no other headings')
+  for (const section of sections) t.match(section, /^[A-Z]\w+\n\n(- \[[^\]]+\]\([^)\s]+\)(: .+)?\n)+\n?$/)
+  t.match(sections.at(-1), /^Optional\n/)
+})
+
+t.test('each link in llms.txt leads somewhere', async t => {
+  const links = linksIn((await customer.send('/llms.txt')).text)
+  t.ok(links.length > 8)
+  for (const url of links) {
+    t.ok(url.startsWith(`${service.url}/`), url)
+    t.equal((await customer.send(url.slice(service.url.length))).status, 200, url)
+  }
+})
+
+t.test('each request that llms.txt names is one of the interface', async t => {
+  const { text } = await customer.send('/llms.txt')
+  const named = [...text.matchAll(/`(GET|POST|PUT|DELETE) (\/[^`?]*)`/g)].map(([, method, path]) => `${method} ${path}`)
+  const known = operations.map(operation => `${operation.method.toUpperCase()} ${templateOf(operation)}`)
+  t.same(
+    [...new Set(named)].filter(request => !known.includes(request)),
+    [],
+  )
+  const told = operations.filter(({ tag }) => tag !== 'Service').length
+  t.ok(new Set(named).size >= told)
+})
+
+t.test('llms.txt tells what models cost, and which tools there are', async t => {
+  const { text } = await customer.send('/llms.txt')
+  t.match(text, '- `nano-banana-2` (image): 10 to 81.5 credits\n')
+  t.match(text, '- `eleven-v3` (audio): 10 credits\n')
+  t.match(text, `Its tools:\n${tools.map(({ name, title }) => `- \`${name}\`: ${title}\n`).join('')}\n`)
+})
+
+t.test('the MCP descriptor tells where and how agents connect', async t => {
+  const { body, headers } = await customer.send<McpDescriptor>('/.well-known/mcp')
+  t.equal(headers.get('Content-Type'), 'application/json; charset=utf-8')
+  t.same(compileCheck(McpDescriptor)(body), [])
+  t.match(body, {
+    name: 'localhost/tollgate',
+    title: 'Tollgate',
+    version: '0.2.0',
+    transport: 'streamable-http',
+    endpoint: `${service.url}/mcp`,
+    authentication: { required: true, type: 'http', scheme: 'bearer' },
+  })
+  t.type(body.tools, Array)
+})
+
+t.test('a server card is what MCP wants of one', async t => {
+  const tools = [{ name: 'get_balance', title: 'Balance', description: 'Says what is left.' }]
+  const card = describeMcp(
+    'https://api.example.com',
+    tools.map(tool => ({ ...tool, input: {} })),
+  )
+  t.equal(card.$schema, 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json')
+  t.equal(card.name, 'com.example.api/tollgate')
+  t.match(card.description, /^.{1,100}$/)
+  t.match(card.remotes, [
+    {
+      type: 'streamable-http',
+      url: 'https://api.example.com/mcp',
+      headers: [{ name: 'Authorization', isRequired: true, isSecret: true, value: 'Bearer {api_key}' }],
+    },
+  ])
+  t.same(
+    Object.keys(card.remotes[0]?.headers[0]?.variables ?? {}),
+    ['api_key'],
+    'what the value has in braces is a variable',
+  )
+  t.same(card.tools, tools)
+})
+
+t.test('the server has a name wherever it is', async t => {
+  const names: [string, string][] = [
+    ['http://localhost:8080', 'localhost/tollgate'],
+    ['http://10.1.2.3:8080', '10.1.2.3/tollgate'],
+    ['http://[2001:db8::1]:8080', '2001-db8--1/tollgate'],
+    ['https://My_API.example.com', 'com.example.my-api/tollgate'],
+    ['https://bücher.example', 'example.xn--bcher-kva/tollgate'],
+  ]
+  for (const [url, name] of names) {
+    const card = describeMcp(url, [])
+    t.equal(card.name, name)
+    t.same(compileCheck(McpDescriptor)(card), [], url)
+  }
+})
+
+const linksIn = (text: string) => [...text.matchAll(/^- \[[^\]]+\]\(([^)]+)\)/gm)].map(([, url]) => url ?? '')

@@ -1,0 +1,221 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type Router from '@koa/router'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import t from 'tap'
+import { type ErrorCode, errorStatus } from '../../schemas/api/error.ts'
+import { modelList, quote } from '../../schemas/api/examples.ts'
+import type { ModelList } from '../../schemas/api/model.ts'
+import type { Quote } from '../../schemas/api/run.ts'
+import { openService } from '../../src/compose.ts'
+import { byText } from '../../src/http/openapi/components.ts'
+import { describeApi } from '../../src/http/openapi/document.ts'
+import { namedShapes } from '../../src/http/openapi/named-shapes.ts'
+import { operations } from '../../src/http/operations.ts'
+import { documentAjv, escapePointer } from '../support/document.ts'
+import { type Document, type Operation, objectsIn } from '../support/document-parts.ts'
+import { openAccount, startService } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+const service = await startService(t)
+const customer = await openAccount(service)
+const { body: document, text } = await customer.send<Document>('/v1/openapi.json')
+const ajv = documentAjv(document)
+const { body: models } = await customer.send<ModelList>('/v1/models')
+
+const compile = (pointer: string) => ajv.compile({ $ref: `document${pointer}` })
+
+const faultsOf = (pointer: string, value: unknown) => {
+  const validate = compile(pointer)
+  return validate(value) ? [] : [{ pointer, value, errors: validate.errors }]
+}
+
+t.test('it is OpenAPI 3.1, of the version of the interface, and says where it is', async t => {
+  t.match(document.openapi, /^3\.1\.\d$/)
+  t.match(document.info, { title: 'Tollgate', version: '0.2.0' })
+  t.same(document.servers, [{ url: service.url }])
+  t.same(Object.keys(document.webhooks), ['run.completed', 'run.failed'])
+})
+
+t.test('it is the same, to the letter, for the same service', async t => {
+  const { body: anew } = await customer.send('/v1/openapi.json', { headers: { 'Accept-Encoding': 'identity' } })
+  t.equal(JSON.stringify(anew), text)
+  const offered = { baseUrl: service.url, families: models.data }
+  t.equal(JSON.stringify(describeApi(operations, offered)), text)
+})
+
+t.test('what is routed is described, and the other way round', async t => {
+  const wired = await openService(service.core, () => service.url)
+  t.teardown(async () => {
+    await wired.stop()
+    await wired.close()
+  })
+  const { router } = wired.app.middleware.find(each => 'router' in each) as unknown as { router: Router }
+  const routed = router.stack.flatMap(({ path, methods }) => methods.map(method => `${method} ${path}`))
+  const described = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.keys(item).map(method => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
+  )
+  t.same(
+    described.filter(each => !routed.includes(each)),
+    [],
+  )
+  const writes = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+  const others = [...new Set(routed)].filter(
+    each => !described.includes(each) && writes.includes(each.split(' ')[0] ?? ''),
+  )
+  for (const each of others) {
+    const [method = '', path = ''] = each.split(' ')
+    t.equal((await customer.send(path, { method })).status, 405, `${each} is routed only to be refused`)
+  }
+})
+
+t.test('examples of requests are taken', async t => {
+  const content = document.paths['/v1/run']?.['post']?.requestBody?.content['application/json']
+  const examples = Object.values(content?.examples ?? {})
+  t.ok(examples.length >= 3)
+  for (const { value } of examples) {
+    const { status, body } = await customer.post<Quote>('/v1/run?dry_run=true', value)
+    t.equal(status, 200)
+    t.equal(body.object, 'quote')
+  }
+})
+
+t.test('the examples of a model and of a quote are those of what is on offer', async t => {
+  const input = { prompt: 'A quiet mountain lake', num_images: 2, resolution: '2K', enable_web_search: true }
+  const { body } = await customer.post<Quote>('/v1/run?dry_run=true', { model: quote.model, input })
+  t.same(body, quote)
+  const [family] = modelList.data
+  const offered = models.data.find(({ id }) => id === family?.id)
+  t.same(offered?.credits_range, family?.credits_range)
+  t.match(offered?.endpoints[0], { ...family?.endpoints[0], description: String, parameters_schema: Object })
+})
+
+t.test('the models are those on offer, each with its parameters', async t => {
+  const { ModelId, ...schemas } = document.components.schemas
+  t.equal(ModelId?.enum?.length, 32)
+  t.same(
+    ModelId?.enum,
+    models.data.map(({ id }) => id),
+  )
+  for (const { id, parameters_schema, description } of models.data.flatMap(family => family.endpoints))
+    t.same(schemas[`${id}.parameters`], { description, ...parameters_schema })
+})
+
+t.test('receivers are told how often and how long webhooks are tried', async t => {
+  for (const { post } of Object.values(document.webhooks))
+    t.match(post?.description, /within 15 seconds .* 10 attempts, over about 3 days/)
+})
+
+t.test('who writes behind a key is told how far the log was, unless the answer streams', async t => {
+  const told = Object.values(document.paths)
+    .flatMap(Object.values<Operation>)
+    .filter(({ responses }) =>
+      Object.values(responses).some(({ headers }) => headers && 'Tollgate-Position' in headers),
+    )
+  t.same(
+    new Set(told.map(({ operationId }) => operationId)),
+    new Set(['runModel', 'cancelRun', 'sendUpload', 'presignUpload', 'deleteUpload']),
+  )
+})
+
+t.test('the error codes are closed, and each comes with its status', async t => {
+  const { ErrorCode } = document.components.schemas
+  t.same(ErrorCode?.enum, Object.keys(errorStatus))
+  const told = new Set<string>()
+  for (const [path, item] of Object.entries(document.paths))
+    for (const [method, { responses }] of Object.entries(item))
+      for (const [status, { $ref = '' }] of Object.entries(responses)) {
+        const refusal = document.components.responses[$ref.split('/').at(-1) as string]
+        for (const code of Object.keys(refusal?.content['application/json']?.examples ?? {})) {
+          t.equal(String(errorStatus[code as ErrorCode]), status, `${method} ${path}: ${code}`)
+          told.add(code)
+        }
+      }
+  const never = Object.keys(errorStatus).filter(code => !told.has(code))
+  t.same(never, ['method_not_allowed', 'idempotency_conflict'])
+})
+
+// From here on nobody is asked any more: what follows keeps the process busy for longer than idle connections live.
+
+t.test('redocly finds nothing in it', async t => {
+  const file = join(await temporaryFolder(t), 'openapi.json')
+  await writeFile(file, text)
+  const command = ['lint', file, '--config', 'test/support/redocly.yaml', '--format', 'json']
+  const env = { PATH: process.env['PATH'] ?? '', REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+  const { stdout } = await promisify(execFile)('node_modules/.bin/redocly', command, { cwd: root, env }).catch(
+    (failed: { stdout: string }) => failed,
+  )
+  const { problems } = JSON.parse(stdout) as { problems: { ruleId: string; message: string; location: object }[] }
+  t.same(problems, [])
+})
+
+t.test('it is what the specification says', async t => {
+  const validator = new Validator()
+  t.same(await validator.validate(JSON.parse(text)), { valid: true })
+  t.equal(validator.version, '3.1')
+})
+
+t.test('every schema is a strict one', async t => {
+  const pointers = Object.keys(document.components.schemas).map(name => `#/components/schemas/${escapePointer(name)}`)
+  for (const { pointer, object } of objectsIn(document))
+    if (typeof object['schema'] === 'object' && !pointer.endsWith('/properties')) pointers.push(`${pointer}/schema`)
+  t.ok(pointers.length > 150)
+  for (const pointer of pointers) t.doesNotThrow(() => compile(pointer), pointer)
+})
+
+t.test('each shape that has a name is used, and is told from all others', async t => {
+  const families = models.data.flatMap(({ endpoints }) => endpoints.map(({ id }) => `${id}.parameters`))
+  t.same(new Set(Object.keys(document.components.schemas)), new Set([...Object.keys(namedShapes), ...families]))
+  const { RunStatus, Kind } = namedShapes
+  t.doesNotThrow(() => byText({ RunStatus, Kind }))
+  t.throws(() => byText({ RunStatus, Kind, Other: { ...RunStatus, description: 'Anything.' } }), /Other .* RunStatus/)
+})
+
+t.test('what has a name is more than a type, so that no text is taken for another', async t => {
+  const bare = Object.entries(document.components.schemas).filter(
+    ([, schema]) => !Object.keys(schema).some(key => !['type', 'description', 'examples'].includes(key)),
+  )
+  t.same(bare, [])
+})
+
+t.test('examples are what their schemas say', async t => {
+  let count = 0
+  for (const { pointer, object } of objectsIn(document)) {
+    const { examples, schema } = object as { examples?: unknown; schema?: object }
+    const isSchema = Array.isArray(examples)
+    const values = isSchema ? examples : schema ? Object.values(examples ?? {}).map(({ value }) => value) : []
+    count += values.length
+    for (const value of values) t.same(faultsOf(isSchema ? pointer : `${pointer}/schema`, value), [])
+  }
+  t.ok(count > 150)
+})
+
+t.test('every JSON body of a request, an answer and a webhook has an example', async t => {
+  const all = [document.paths, document.webhooks].flatMap(items =>
+    Object.values(items).flatMap(Object.values<Operation>),
+  )
+  const contents = all.flatMap(({ tags, requestBody, responses }) =>
+    tags.includes('Agents') ? [] : [requestBody?.content, ...Object.values(responses).map(({ content }) => content)],
+  )
+  const refused = Object.values(document.components.responses).map(({ content }) => content)
+  const bodies = [...contents, ...refused].flatMap(content => content?.['application/json'] ?? [])
+  t.ok(bodies.length > 20)
+  for (const { schema, examples } of bodies) t.ok(examples, JSON.stringify(schema))
+})
+
+t.test('a request is told from another by what its model asks for', async t => {
+  const request = '#/components/schemas/RunRequest'
+  const asks = (model: string, input: object) => faultsOf(request, { model, input }).length === 0
+  t.ok(asks('nano-banana-2', { prompt: 'a lake' }))
+  t.ok(asks('nano-banana-2', { prompt: 'winter', image_url: 'https://example.com/lake.jpg' }))
+  t.notOk(asks('nano-banana-2', { prompt: 'a lake', resolution: '8K' }))
+  t.notOk(asks('nano-banana-2', { prompt: 'a lake', duration: 4 }))
+  t.ok(asks('veo-3-1', { prompt: 'a lake', duration: 4 }))
+  t.notOk(asks('veo-3-1', {}))
+  t.notOk(asks('nano-banana-3', { prompt: 'a lake' }))
+})

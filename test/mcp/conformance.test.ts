@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { needsOutside, outsideProgram } from '../support/outside.ts'
+import { openAccount, startService } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { startKeyedFront } from './keyed-front.ts'
+import { revisions } from './support.ts'
+
+const notApplicable = (revision: string) => fileURLToPath(new URL(`not-applicable/${revision}.yml`, import.meta.url))
+
+/** Runs the official suite against a server. Resolves to how it ended, and what it wrote. */
+const runSuite = (url: string, revision: string, folder: string): Promise<{ code: unknown; text: string }> =>
+  new Promise(resolve => {
+    const [node, script] = outsideProgram('conformance')
+    const asked = ['--url', `${url}/mcp`, '--requirements', revision, '--expected-failures', notApplicable(revision)]
+    execFile(node, [script, 'server', ...asked, '-o', folder], (error, stdout, stderr) =>
+      resolve({ code: error?.code ?? 0, text: stdout + stderr }),
+    )
+  })
+
+interface Check {
+  id: string
+  status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'SKIPPED' | 'INFO'
+}
+
+/** What the suite found, by its scenarios. */
+const checksIn = async (folder: string): Promise<Check[]> => {
+  const files = (await readdir(folder, { recursive: true })).filter(name => name.endsWith('checks.json'))
+  return (await Promise.all(files.map(async file => JSON.parse(await readFile(join(folder, file), 'utf8'))))).flat()
+}
+
+for (const revision of revisions)
+  t.test(`the official suite finds that ${revision} is spoken`, needsOutside('conformance'), async t => {
+    const front = await startKeyedFront(t)
+    const service = await startService(t, { environment: { ALLOWED_ORIGINS: front.origins.join() } })
+    front.leadTo(await openAccount(service))
+    const folder = await temporaryFolder(t)
+
+    const { code, text } = await runSuite(front.url, revision, folder)
+    t.equal(code, 0, 'what applies passes, and what does not apply fails', { text })
+    const passed = (await checksIn(folder)).filter(({ status }) => status === 'SUCCESS').map(({ id }) => id)
+    t.comment(`${passed.length} checks passed`)
+    t.ok(passed.includes('tools-list') || passed.length > 10, 'and there was something to find', { passed })
+  })

@@ -1,0 +1,32 @@
+import t from 'tap'
+import type { Logger } from '../../src/ports/logger.ts'
+import { sandbox } from '../support/client.ts'
+import { openAccount, startService } from '../support/service.ts'
+import { call, connect, post, refusal, request, revisions } from './support.ts'
+
+const lines: string[] = []
+const keep = (level: string) => (facts: object, message: string) => {
+  const { path, tool } = facts as { path?: string; tool?: string }
+  if (message === 'request' && path === '/mcp') lines.push(`${level} ${tool}`)
+}
+const quiet = () => undefined
+const logger: Logger = {
+  isLevelEnabled: () => true,
+  ...{ debug: keep('debug'), info: keep('info'), warn: quiet, error: quiet, fatal: quiet },
+}
+
+for (const revision of revisions)
+  t.test(`the line of a request names the tool, and tells reads from the rest (${revision})`, async t => {
+    const service = await startService(t, { logger })
+    const customer = await openAccount(service, { tester: true })
+    const client = await connect(t, customer, revision)
+    lines.length = 0
+    await call(client, 'get_balance')
+    await call(client, 'run_model', sandbox())
+    await refusal(client, 'get_run', { run_id: 'none' })
+    await post(customer, request(revision, 'tools/list'))
+    await post(customer, request(revision, 'tools/call', { name: 'none-of-ours', arguments: {} }))
+    // A line may be written after its answer.
+    await service.stop()
+    t.same(lines, ['debug get_balance', 'info run_model', 'debug get_run', 'debug undefined', 'debug undefined'])
+  })

@@ -1,0 +1,275 @@
+import { connect as connectSocket } from 'node:net'
+import t from 'tap'
+import { MAX_BODY_BYTES, MAX_JSON_DEPTH } from '../../schemas/primitives.ts'
+import { picture } from '../support/client.ts'
+import { instantProvider, openAccount, startService } from '../support/service.ts'
+import { errorOf, post, type Revision, request, revisions, type Sent } from './support.ts'
+
+const service = await startService(t, { providers: { sandbox: instantProvider } })
+const customer = await openAccount(service)
+const [old, present] = revisions
+
+const balance = (revision: Revision = present) =>
+  request(revision, 'tools/call', { name: 'get_balance', arguments: {} })
+
+/** The same with other headers; one that is undefined is left out. */
+const withHeaders = ({ headers, message }: Sent, others: Record<string, string | undefined>): Sent => {
+  const all = Object.entries({ ...headers, ...others })
+  return { headers: Object.fromEntries(all.filter((each): each is [string, string] => each[1] !== undefined)), message }
+}
+
+t.test('a stateless request is answered by itself, and no session begun', async t => {
+  for (const revision of revisions) {
+    const { status, headers, message } = await post(customer, balance(revision))
+    t.equal(status, 200)
+    t.match(headers.get('Content-Type'), revision === old ? /^text\/event-stream/ : /^application\/json/)
+    t.match(message, { jsonrpc: '2.0', id: 1, result: { structuredContent: { credits_balance: 100 } } })
+    t.equal(headers.get('Mcp-Session-Id'), null)
+    t.match(headers.get('X-Request-Id'), /^[0-9a-f-]{36}$/)
+  }
+})
+
+t.test('the key says who asks, whatever a session or the connection says', async t => {
+  const other = await openAccount(service, { credits: 7 })
+  for (const revision of revisions)
+    for (const [{ apiKey, url }, credits] of [
+      [customer, 100],
+      [other, 7],
+    ] as const) {
+      const asked = withHeaders(balance(revision), { 'Mcp-Session-Id': 'the-same-for-both' })
+      const { message } = await post({ url, apiKey }, asked)
+      t.equal(message.result.structuredContent.credits_balance, credits)
+    }
+})
+
+/** Sends a request with a host, or an address, that clients do not send. */
+const sendRaw = (target: string, host: string, { headers, message }: Sent): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const body = JSON.stringify(message)
+    const { hostname, port } = new URL(customer.url)
+    const lines = Object.entries({
+      ...headers,
+      Host: host,
+      Authorization: `Bearer ${customer.apiKey}`,
+      'Content-Length': body.length,
+      Connection: 'close',
+    }).map(([name, value]) => `${name}: ${value}`)
+    const socket = connectSocket(Number(port), hostname, () =>
+      socket.end(`POST ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`),
+    )
+    let text = ''
+    socket.setEncoding('utf8').on('data', part => {
+      text += part
+    })
+    socket.on('error', reject).on('close', () => resolve(text))
+  })
+
+t.test('what a client says of the host is nobody’s business', async t => {
+  for (const revision of revisions) {
+    for (const host of ['[', 'a b', 'foo:99999', 'me@y', '<script>', 'a%zz', '#'])
+      t.match(await sendRaw('/mcp?api_key=secret', host, balance(revision)), /^HTTP\/1.1 200 .*credits_balance/s, host)
+    t.match(await sendRaw(`${customer.url}/mcp`, 'a', balance(revision)), /^HTTP\/1.1 200 .*credits_balance/s)
+  }
+})
+
+t.test('whoever reads anything reads the answer', async t => {
+  for (const revision of revisions)
+    for (const accept of ['*/*', undefined]) {
+      const { status, message } = await post(customer, withHeaders(balance(revision), { Accept: accept }))
+      t.equal(status, 200)
+      t.equal(message.result.structuredContent.credits_balance, 100)
+    }
+})
+
+t.test('a progress token of any length is not repeated without end', async t => {
+  for (const [progressToken, isTold] of [
+    ['x'.repeat(1000), true],
+    ['x'.repeat(1001), false],
+  ] as const) {
+    const asked = request(present, 'tools/call', { name: 'run_model', arguments: picture, _meta: { progressToken } })
+    const { message, text } = await post(await openAccount(service), asked)
+    t.equal(message.result.structuredContent.status, 'completed')
+    t.equal(text.includes('notifications/progress'), isTold)
+  }
+})
+
+t.test('without a good key nothing is told', async t => {
+  const { url } = customer
+  for (const revision of revisions)
+    for (const apiKey of [undefined, 'tg_sk_live_00000000000000000000000000000000']) {
+      const { status, headers, text } = await post({ url, ...(apiKey && { apiKey }) }, balance(revision))
+      t.equal(status, 401)
+      t.equal(headers.get('WWW-Authenticate'), 'Bearer')
+      t.equal(JSON.parse(text).error.code, 'invalid_api_key')
+    }
+})
+
+t.test('there is no stream to be opened, and no session to be ended', async t => {
+  for (const client of [customer, service.client()])
+    for (const method of ['GET', 'DELETE', 'HEAD', 'PUT', 'PATCH']) {
+      const { status, headers, text } = await client.send('/mcp', { method, headers: { Accept: 'text/event-stream' } })
+      t.equal(status, 405)
+      t.equal(headers.get('Allow'), 'POST')
+      if (method !== 'HEAD') t.equal(JSON.parse(text).error.code, 'method_not_allowed')
+    }
+})
+
+t.test('the server says what it is, in either way', async t => {
+  const clientInfo = { name: 'test', version: '1' }
+  for (const [asked, answered] of [
+    ['2025-11-25', '2025-11-25'],
+    ['2025-06-18', '2025-06-18'],
+    ['1999-01-01', '2025-11-25'],
+  ]) {
+    const hello = request(old, 'initialize', { protocolVersion: asked, capabilities: {}, clientInfo })
+    const { message } = await post(customer, withHeaders(hello, { 'MCP-Protocol-Version': undefined }))
+    t.match(message.result, { protocolVersion: answered, serverInfo: { name: 'tollgate' } })
+    t.same(message.result.capabilities, { tools: { listChanged: false } })
+  }
+  const { message } = await post(customer, request(present, 'server/discover'))
+  t.match(message.result, { supportedVersions: ['2026-07-28'], ttlMs: 3_600_000, cacheScope: 'public' })
+  t.same(message.result.capabilities, { tools: { listChanged: false } })
+  const { message: listed } = await post(customer, request(present, 'tools/list'))
+  t.match(listed.result, { ttlMs: 3_600_000, cacheScope: 'public' })
+})
+
+t.test('batches are refused whole', async t => {
+  const head = await service.core.log.head()
+  const run = (revision: Revision) => request(revision, 'tools/call', { name: 'run_model', arguments: picture }).message
+  for (const revision of revisions)
+    for (const batch of [[run(revision)], [run(revision), run(revision)], []]) {
+      const { status, message } = await post(customer, { ...balance(revision), message: batch })
+      t.equal(status, 400)
+      t.match(message, { jsonrpc: '2.0', id: null, error: { code: -32600 } })
+    }
+  t.equal(await service.core.log.head(), head)
+})
+
+t.test('notifications are taken, and not answered', async t => {
+  const head = await service.core.log.head()
+  for (const revision of revisions)
+    for (const method of ['notifications/initialized', 'notifications/cancelled', 'tools/call']) {
+      const { headers, message } = request(revision, method, { name: 'run_model', arguments: picture, requestId: 1 })
+      const { id, ...notification } = message
+      const { status, text } = await post(customer, { headers, message: notification })
+      t.equal(status, 202, `${revision} ${method}`)
+      t.equal(text, '')
+    }
+  t.equal(await service.core.log.head(), head)
+})
+
+t.test('a method that is not there is said not to be', async t => {
+  for (const [revision, status] of [
+    [old, 200],
+    [present, 404],
+  ] as const)
+    for (const method of ['nope', 'resources/list', 'prompts/list', 'tools/call/run_model', '__proto__']) {
+      const reply = await post(customer, request(revision, method))
+      t.equal(reply.status, status, method)
+      t.match(reply.message, { jsonrpc: '2.0', id: 1, error: { code: -32601 } }, method)
+    }
+})
+
+t.test('a revision that is not spoken is refused', async t => {
+  const unknown = await post(customer, withHeaders(balance(old), { 'MCP-Protocol-Version': '1999-01-01' }))
+  t.equal(unknown.status, 400)
+  t.equal(unknown.message.error.code, -32000)
+  const { headers, message } = balance()
+  const later = JSON.parse(JSON.stringify(message).replaceAll('"2026-07-28"', '"2099-01-01"'))
+  const refused = await post(customer, {
+    headers: { ...headers, 'MCP-Protocol-Version': '2099-01-01' },
+    message: later,
+  })
+  t.equal(refused.status, 400)
+  t.match(refused.message, { id: 1, error: { code: -32022, data: { supported: ['2026-07-28'] } } })
+})
+
+t.test('headers that say another thing than the message are refused', async t => {
+  for (const others of [
+    { 'MCP-Protocol-Version': undefined },
+    { 'MCP-Protocol-Version': old },
+    { 'Mcp-Method': undefined },
+    { 'Mcp-Method': 'tools/list' },
+    { 'Mcp-Name': undefined },
+    { 'Mcp-Name': 'list_runs' },
+  ]) {
+    const { status, message } = await post(customer, withHeaders(balance(), others))
+    t.equal(status, 400)
+    t.match(message, { id: 1, error: { code: -32020 } })
+  }
+})
+
+t.test('what is no message is refused', async t => {
+  for (const message of ['', {}, { hello: 1 }, { jsonrpc: '1.0', id: 1, method: 'tools/list' }, { id: 1 }]) {
+    const reply = await post(customer, { ...balance(old), message })
+    t.equal(reply.status, 400)
+    t.match(reply.message, { jsonrpc: '2.0', error: { code: -32600 } })
+  }
+  for (const name of [5, null, {}, undefined]) {
+    const { headers, message } = request(old, 'tools/call')
+    const { message: answered } = await post(customer, { headers, message: { ...message, params: { name } } })
+    t.equal(answered.error.code, -32602)
+  }
+  for (const args of [5, [], 'x', null]) {
+    const { headers, message } = request(old, 'tools/call')
+    const params = { name: 'get_balance', arguments: args }
+    const { message: answered } = await post(customer, { headers, message: { ...message, params } })
+    t.equal(answered.error.code, -32602)
+  }
+})
+
+t.test('what is not JSON, or too much of it, is refused as on the API', async t => {
+  const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+  const bodies: [string, string, string][] = [
+    ['{"jsonrpc":', 'application/json', 'invalid_request'],
+    ['5', 'application/json', 'invalid_request'],
+    [JSON.stringify(balance().message), 'text/plain', 'unsupported_media_type'],
+    [JSON.stringify(balance().message), 'application/x-www-form-urlencoded', 'unsupported_media_type'],
+    [JSON.stringify(balance().message).padEnd(MAX_BODY_BYTES + 1), 'application/json', 'payload_too_large'],
+    [`{"a":${nested(MAX_JSON_DEPTH)}}`, 'application/json', 'invalid_request'],
+    [`{"a":${nested(100_000)}}`, 'application/json', 'invalid_request'],
+    [`{"a":"\\ud800"}`, 'application/json', 'invalid_request'],
+  ]
+  for (const revision of revisions)
+    for (const [message, type, code] of bodies) {
+      const { headers } = balance(revision)
+      const { text } = await post(customer, { headers: { ...headers, 'Content-Type': type }, message })
+      t.equal(JSON.parse(text).error.code, code, `${revision} ${message.slice(0, 20)} ${type}`)
+    }
+})
+
+t.test('arguments are as large as the API takes them', async t => {
+  const args = { ...picture, input: { prompt: 'x'.repeat(300_000) } }
+  for (const revision of revisions) {
+    const { message } = await post(customer, request(revision, 'tools/call', { name: 'run_model', arguments: args }))
+    t.match(errorOf(message.result), { code: 'invalid_request', errors: [{ path: '/input' }] })
+  }
+})
+
+t.test('who lists changes of tools is told at once that there will be none', async t => {
+  const { status, text } = await post(
+    customer,
+    request(present, 'subscriptions/listen', { notifications: { toolsListChanged: true } }),
+  )
+  t.equal(status, 200)
+  t.match(text, 'notifications/subscriptions/acknowledged')
+})
+
+t.test('a client that hangs up in the middle of its message is no fault', async t => {
+  const { port } = new URL(customer.url)
+  const socket = connectSocket(Number(port), '127.0.0.1')
+  socket.write(
+    `POST /mcp HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${customer.apiKey}\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{"jsonrpc"`,
+  )
+  await new Promise(resolve => socket.write('', resolve))
+  socket.destroy()
+  t.match((await post(customer, balance())).message, { result: { structuredContent: { object: 'balance' } } })
+})
+
+t.test('a process that answers no requests has no tools either', async t => {
+  const { url } = await startService(t, { environment: { ROLES: 'projector,reactors' } })
+  // The document tells of those that do.
+  const answer = await fetch(`${url}/mcp`, { method: 'POST' })
+  t.equal(answer.status, 404)
+  t.match(await answer.json(), { error: { code: 'not_found' } })
+})

@@ -1,0 +1,253 @@
+import t from 'tap'
+import type { Run } from '../../schemas/api/run.ts'
+import { Reads } from '../../src/engine/reads.ts'
+import { type Waiting, Watch } from '../../src/engine/watch.ts'
+import { Unavailable } from '../../src/ports/faults.ts'
+import { sandbox } from '../support/client.ts'
+import { auditLog } from '../support/ledger.ts'
+import { type Customer, openAccount, startService } from '../support/service.ts'
+import type { Fault } from '../support/vendor.ts'
+import { order, syncOrder } from '../support/vendor-families.ts'
+import { startVendorService } from '../support/vendor-service.ts'
+import { call, connect, refusal, request, revisions } from './support.ts'
+
+interface Told {
+  progress: number
+  message?: string | undefined
+}
+
+const { vendor, service } = await startVendorService(t)
+const sandboxes = await startService(t)
+
+const held: Fault[] = [{ step: 'polled', act: 'hold' }]
+
+const find = async (customer: Customer, runId: string) => (await customer.send<Run>(`/v1/runs/${runId}`)).body
+
+/** The only run of an account, once it is there. */
+const onlyRun = async (customer: Customer): Promise<Run> => {
+  const list = async () => (await customer.send<{ data: Run[] }>('/v1/runs')).body.data
+  for (;;) {
+    const [run] = await list()
+    if (run) return run
+  }
+}
+
+/** A moment that a test brings about, and the way to wait for it. */
+const moment = () => {
+  let happen = () => {}
+  const happened = new Promise<void>(resolve => {
+    happen = resolve
+  })
+  return { happen, happened }
+}
+
+for (const revision of revisions) {
+  t.test(`${revision}: a slow run tells that it goes on, at once and every other second`, async t => {
+    const client = await connect(t, await openAccount(sandboxes, { tester: true }), revision)
+    const told: Told[] = []
+    const { body } = await call<Run>(client, 'run_model', sandbox({ delay_ms: 4500 }), {
+      onprogress: progress => told.push(progress),
+    })
+    t.match(body, { status: 'completed', output: { text: 'Sandbox heard: hello' } })
+    t.match(told[0], { progress: 0, total: 100, message: 'processing' })
+    t.ok(told.length > 2)
+    for (const { message } of told.slice(0, -1)) t.equal(message, 'processing')
+    t.match(told.at(-1), { progress: 100, message: 'completed' })
+    const steps = told.map(({ progress }) => progress)
+    t.same(
+      steps,
+      [...new Set(steps)].sort((one, other) => one - other),
+    )
+  })
+
+  t.test(`${revision}: an async run tells how far its provider is`, async t => {
+    const client = await connect(t, await openAccount(service), revision)
+    const told: Told[] = []
+    const { body } = await call<Run>(client, 'run_model', order({ workMs: 1000 }), {
+      onprogress: progress => told.push(progress),
+    })
+    t.match(body, { status: 'completed', endpoint: 'vendor-t2v' })
+    const shares = told.flatMap(({ message }) => /^processing, (\d+) %$/.exec(message ?? '')?.[1] ?? [])
+    t.ok(shares.length > 1)
+    t.same(
+      shares,
+      shares.toSorted((one, other) => Number(one) - Number(other)),
+    )
+    const steps = told.map(({ progress }) => progress)
+    t.same(
+      steps,
+      [...new Set(steps)].sort((one, other) => one - other),
+    )
+    t.equal(told.at(-1)?.message, 'completed')
+  })
+
+  t.test(`${revision}: nothing is told to who does not ask for it`, async t => {
+    const customer = await openAccount(service)
+    const { headers, message } = request(revision, 'tools/call', { name: 'run_model', arguments: order() })
+    const answer = await fetch(`${customer.url}/mcp`, {
+      method: 'POST',
+      headers: { ...headers, Authorization: `Bearer ${customer.apiKey}` },
+      body: JSON.stringify(message),
+    })
+    t.notMatch(await answer.text(), 'notifications/progress')
+  })
+
+  t.test(`${revision}: a run that fails is a result, and refunded`, async t => {
+    const customer = await openAccount(service)
+    const client = await connect(t, customer, revision)
+    for (const request of [order, syncOrder]) {
+      const { body, notes } = await call<Run>(client, 'run_model', request({ faults: [{ step: 'asked', act: 422 }] }))
+      t.match(body, { status: 'failed', credits_refunded: 1, error: { code: 'content_rejected' } })
+      t.same(notes, [])
+    }
+    t.equal(await customer.balance(), 100)
+  })
+
+  t.test(`${revision}: a run that is not done after 45 seconds is handed back as it is`, async t => {
+    const timeUp = new AbortController()
+    const { timeout } = AbortSignal
+    t.intercept(AbortSignal, 'timeout', {
+      value: (ms: number) => (ms === 45_000 ? timeUp.signal : timeout.call(AbortSignal, ms)),
+    })
+    const customer = await openAccount(service)
+    const client = await connect(t, customer, revision)
+    const answer = call<Run>(client, 'run_model', order({ faults: held }), { onprogress: () => undefined })
+    const { run_id } = await onlyRun(customer)
+    while (vendor.tally(run_id)?.held.polled !== 1) await new Promise(setImmediate)
+    timeUp.abort()
+    const { body, notes, links } = await answer
+    t.match(body, { run_id, status: 'processing', credits_charged: 1 })
+    t.match(notes, [new RegExp(`get_run with run_id ${run_id}`)])
+    t.same(links, [])
+    t.match((await call<Run>(client, 'get_run', { run_id })).notes, notes)
+    vendor.release()
+    while ((await call<Run>(client, 'get_run', { run_id })).body.status === 'processing');
+    t.match(await call<Run>(client, 'get_run', { run_id }), { body: { status: 'completed' }, notes: [] })
+  })
+
+  t.test(`${revision}: who is told nothing meanwhile waits as long`, async t => {
+    const waitedMs: number[] = []
+    const { begin } = Watch.prototype
+    t.intercept(Watch.prototype, 'begin', {
+      value(this: Watch, ...args: Parameters<Watch['begin']>) {
+        waitedMs.push(args[2])
+        return begin.apply(this, args)
+      },
+    })
+    const client = await connect(t, await openAccount(service), revision)
+    t.match(await call<Run>(client, 'run_model', order()), { body: { status: 'completed' }, notes: [] })
+    t.ok(waitedMs.length > 0 && waitedMs.every(ms => ms > 30_000 && ms <= 45_000), String(waitedMs))
+  })
+
+  t.test(`${revision}: a run that is accepted is told of, whatever the views can show`, async t => {
+    const customer = await openAccount(service)
+    const client = await connect(t, customer, revision)
+    const away = t.intercept(Reads.prototype, 'getOwn', {
+      value: () => Promise.reject(new Unavailable('the views are away')),
+    })
+    const { body, notes } = await call<Run>(client, 'run_model', order({ workMs: 3_600_000 }))
+    t.match(body, { status: 'queued', credits_charged: 1 })
+    t.match(notes, [/get_run/])
+    t.equal((await refusal(client, 'get_run', { run_id: body.run_id })).code, 'unavailable')
+    away.restore()
+    await call(client, 'cancel_run', { run_id: body.run_id })
+  })
+
+  t.test(`${revision}: who hangs up ends the waiting, and not the run`, async t => {
+    const waitings: Waiting[] = []
+    const { begin } = Watch.prototype
+    const waits = moment()
+    t.intercept(Watch.prototype, 'begin', {
+      value(this: Watch, ...args: Parameters<Watch['begin']>) {
+        const waiting = begin.apply(this, args)
+        waitings.push(waiting)
+        waits.happen()
+        return waiting
+      },
+    })
+    const customer = await openAccount(service)
+    const hangUp = new AbortController()
+    const { headers, message } = request(revision, 'tools/call', {
+      name: 'run_model',
+      arguments: order({ faults: held }),
+      _meta: { progressToken: 1 },
+    })
+    const answer = await fetch(`${customer.url}/mcp`, {
+      method: 'POST',
+      headers: { ...headers, Authorization: `Bearer ${customer.apiKey}` },
+      body: JSON.stringify(message),
+      signal: hangUp.signal,
+    })
+    await answer.body?.getReader().read()
+    await waits.happened
+    const { run_id } = await onlyRun(customer)
+    while (vendor.tally(run_id)?.held.polled !== 1) await new Promise(setImmediate)
+    hangUp.abort()
+    // The run stands still, so that only the hanging up can end what is waited for last.
+    t.equal(await waitings.at(-1)?.changed, false)
+    t.equal((await find(customer, run_id)).status, 'processing')
+    vendor.release()
+    while ((await find(customer, run_id)).status === 'processing');
+    t.equal((await find(customer, run_id)).status, 'completed')
+    t.equal(await customer.balance(), 99)
+  })
+
+  t.test(`${revision}: a stop of the service hands the run back as it is`, async t => {
+    const { vendor, service } = await startVendorService(t)
+    const customer = await openAccount(service)
+    const client = await connect(t, customer, revision)
+    const processing = moment()
+    const answer = call<Run>(client, 'run_model', order({ faults: held }), { onprogress: processing.happen })
+    await processing.happened
+    const { run_id } = await onlyRun(customer)
+    while (vendor.tally(run_id)?.held.polled !== 1) await new Promise(setImmediate)
+    const stopped = service.stop()
+    const { body, notes } = await answer
+    t.match(body, { run_id, status: 'processing' })
+    t.match(notes, [/get_run/])
+    await stopped
+  })
+
+  t.test(`${revision}: a key is the same for tools and requests, and is charged once`, async t => {
+    const customer = await openAccount(sandboxes, { tester: true })
+    const client = await connect(t, customer, revision)
+    const asked = { ...sandbox({ delay_ms: 300 }), metadata: { order: 7 } }
+    for (const key of ['first-here', 'first-there', 'at-once']) {
+      const here = () => call<Run>(client, 'run_model', { ...asked, idempotency_key: key })
+      const there = () => customer.run(asked, { 'Idempotency-Key': key })
+      if (key === 'first-here') {
+        const { body, notes } = await here()
+        const reply = await there()
+        t.same(reply.body, body)
+        t.equal(reply.headers.get('Idempotent-Replayed'), 'true')
+        t.same(notes, [])
+      } else if (key === 'first-there') {
+        const reply = await there()
+        const { body, notes } = await here()
+        t.same(body, reply.body)
+        t.match(notes, [/charged once/])
+      } else {
+        const runs = await Promise.all([here(), there(), here(), there()])
+        t.equal(new Set(runs.map(({ body }) => body.run_id)).size, 1)
+      }
+      const other = { ...asked, metadata: { order: 8 } }
+      t.equal((await refusal(client, 'run_model', { ...other, idempotency_key: key })).code, 'idempotency_mismatch')
+      t.equal((await customer.run(other, { 'Idempotency-Key': key })).body.error.code, 'idempotency_mismatch')
+    }
+    t.equal(await customer.balance(), 97)
+    t.same((await auditLog(sandboxes.core.log)).faults, [])
+  })
+
+  t.test(`${revision}: a run is given up`, async t => {
+    const customer = await openAccount(service)
+    const client = await connect(t, customer, revision)
+    const { body } = await customer.run(order({ workMs: 3_600_000 }))
+    const { run_id } = body
+    while ((vendor.tally(run_id)?.polls ?? 0) === 0) await new Promise(setImmediate)
+    const cancelled = await call<Run>(client, 'cancel_run', { run_id })
+    t.match(cancelled, { body: { status: 'failed', credits_refunded: 1, error: { code: 'cancelled' } }, notes: [] })
+    t.same(cancelled.body, await find(customer, run_id))
+    t.equal(await customer.balance(), 100)
+    t.equal((await refusal(client, 'cancel_run', { run_id })).code, 'run_ended')
+  })
+}

@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { shipped } from '../../src/catalog/shipped.ts'
+import { visibleTo } from '../../src/domain/catalog/choose-endpoint.ts'
+import { Addresses } from '../../src/engine/addresses.ts'
+import { Presenter } from '../../src/engine/present.ts'
+import { describeApi } from '../../src/http/openapi/document.ts'
+import { operations } from '../../src/http/operations.ts'
+import { outsideProgram } from './outside.ts'
+
+const typesFile = fileURLToPath(new URL('../../docs/client/api.d.ts', import.meta.url))
+
+/** Makes the types of the example client from a document. */
+export const makeClientTypes = async (document: string): Promise<void> => {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-types-'))
+  try {
+    const file = join(folder, 'openapi.json')
+    await writeFile(file, document)
+    const [node, script] = outsideProgram('openapi-typescript')
+    await promisify(execFile)(node, [script, file, '--output', typesFile])
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** The document of a service that offers what ships. */
+const shippedDocument = (): string => {
+  const baseUrl = 'http://localhost:8080'
+  const present = new Presenter(new Addresses(() => baseUrl), 10_000)
+  const families = shipped.flatMap(family => visibleTo(family, false) ?? []).map(family => present.family(family))
+  return JSON.stringify(describeApi(operations, { baseUrl, families }))
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await makeClientTypes(shippedDocument())
