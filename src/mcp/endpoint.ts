@@ -1,10 +1,10 @@
 import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node'
-import { type AuthInfo, createMcpHandler, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { type AuthInfo, createMcpHandler } from '@modelcontextprotocol/server'
 import type { Asker } from '../engine/asker.ts'
 import { askerOf, type Context } from '../http/context.ts'
 import type { McpEndpoint } from '../http/routes/mcp.ts'
-import { jsonRpcError } from './json-rpc-error.ts'
 import { allowOrigins } from './origins.ts'
+import { readMessage } from './read-message.ts'
 import { createServer } from './server.ts'
 import type { Services } from './tool.ts'
 import { toolCalledBy, tools } from './tools.ts'
@@ -30,12 +30,8 @@ export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...services }: McpP
     tools,
     fromAllowedOrigin: allowOrigins(() => [...originsOf(publicUrl()), ...allowedOrigins]),
     answer: async ctx => {
-      const message: unknown = ctx.request.body
-      // One request may not be a hundred calls; batches have left the protocol.
-      if (Array.isArray(message)) {
-        jsonRpcError(ctx, 400, ProtocolErrorCode.InvalidRequest, 'Send one message a request: batches are not taken.')
-        return
-      }
+      const message = await readMessage(ctx)
+      if (message === undefined) return
       const tool = toolCalledBy(message)
       ctx.state.tool = tool?.name
       ctx.state.isRead = tool?.annotations.readOnlyHint ?? true

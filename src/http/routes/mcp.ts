@@ -11,7 +11,6 @@ import {
 } from '../../../schemas/api/mcp.ts'
 import type { Context, Middleware, RequestState } from '../context.ts'
 import { PROTOCOL_VERSIONS } from '../mcp-descriptor.ts'
-import { jsonBody } from '../middleware/json-body.ts'
 import { operation, type Serve } from '../operation.ts'
 
 /** Whoever speaks MCP. */
@@ -19,7 +18,7 @@ export interface McpEndpoint {
   tools: ToolSummary[]
   /** Lets only those pages in that may call, and answers what their browser asks beforehand. */
   fromAllowedOrigin: Middleware
-  /** Answers a message whose body was read. */
+  /** Reads a message and answers it. */
   answer(ctx: Context): Promise<void>
   /** To be called when nobody is answered any more. */
   close(): Promise<void>
@@ -60,8 +59,7 @@ const callMcp = operation({
 export const mcpOperations = [callMcp]
 
 export const mcpRoutes = (router: Router<RequestState>, serve: Serve, mcp: McpEndpoint) => {
-  // What is JSON, but not as it should be, is refused in the words of the protocol.
-  serve(callMcp, mcp.fromAllowedOrigin, ctx => jsonBody(ctx, () => mcp.answer(ctx)))
+  serve(callMcp, mcp.fromAllowedOrigin, mcp.answer)
   // There are no sessions to be followed or ended.
   router.all(path, mcp.fromAllowedOrigin, ctx => {
     ctx.set('Allow', 'POST')
