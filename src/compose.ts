@@ -8,6 +8,7 @@ import { createInputMediaLoader } from './engine/input-media.ts'
 import { Keys } from './engine/keys.ts'
 import { Presenter } from './engine/present.ts'
 import { Quotes } from './engine/quotes.ts'
+import { RunReads } from './engine/run-reads.ts'
 import { Runs } from './engine/runs.ts'
 import { UploadGrants } from './engine/upload-grants.ts'
 import { UploadSettlement } from './engine/upload-settlement.ts'
@@ -44,14 +45,15 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const uploads = new Uploads({ accounts, reads, objects, settlement, grants, grantMs: config.uploadGrantMs })
   const inputFiles = new InputFiles({ addresses, objects, uploads })
   const quotes = new Quotes({ catalog, accounts, inputFiles, usdPerCreditMicros })
-  const runs = new Runs({ accounts, quotes, reads, watch, starter: runsReactor, clock })
+  const runReads = new RunReads({ reads, watch, progress: runsReactor.progress })
+  const runs = new Runs({ accounts, quotes, reads, runReads, starter: runsReactor, clock })
   const present = new Presenter(addresses, usdPerCreditMicros)
   const secretOf = (accountId: AccountId) => webhookSecret(masterSecret, accountId)
   const webhooks = new WebhooksReactor({ accounts, views, reads, outbound, present, clock, logger, secretOf })
   const objectsReactor = new ObjectsReactor({ accounts, objects, settlement, reads, views, clock, logger })
   const checks = { log: () => log.head(), views: () => views.checkpoint(), objects: () => objects.check() }
   const openApi = async (): Promise<ApiParts> => {
-    const services = { runs, quotes, reads, catalog, uploads, present }
+    const services = { runs, runReads, quotes, reads, catalog, uploads, present }
     return {
       ...services,
       ...{ accounts, objects, keys: new Keys(reads, accounts), webhookSecretOf: secretOf },

@@ -1,13 +1,10 @@
-import { filter, type Observable } from 'rxjs'
 import { fold } from '../../projections/projection.ts'
-import { hasEnded, requestPlaces, runKey, runs as runView } from '../../projections/runs.ts'
+import { runs as runView } from '../../projections/runs.ts'
 import type { AccountEvent } from '../../schemas/account-events.ts'
-import type { RunRequest, RunsQuery } from '../../schemas/api/run.ts'
+import type { RunRequest } from '../../schemas/api/run.ts'
 import { type AccountId, IDEMPOTENCY_HOURS, type RunId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
 import type { RunRow, WatchTask } from '../../schemas/views.ts'
-import { recall } from '../domain/account/runs.ts'
-import type { RememberedRequest } from '../domain/account/state.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { Refusal } from '../domain/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -16,11 +13,11 @@ import type { Accounts } from './accounts.ts'
 import { ApiError, keyRevoked } from './api-error.ts'
 import { type Asker, causeOf } from './asker.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
-import { newRunId, parseRunId } from './ids.ts'
-import { listNewest, type Page } from './list-newest.ts'
+import { newRunId } from './ids.ts'
 import type { Quotes } from './quotes.ts'
 import type { Reads } from './reads.ts'
-import type { Watch } from './watch.ts'
+import { recallRequest } from './recall-request.ts'
+import type { RunReads } from './run-reads.ts'
 
 export interface RunOptions {
   idempotencyKey?: string | undefined
@@ -37,17 +34,9 @@ export interface Starter {
   unreserve(provider: string): void
   /** Begins a run whose start is durable, in a slot that was reserved. Resolves to the events that ended it. */
   begin(run: RunToDo): Promise<Recorded<AccountEvent>[]>
-  /** How far the runs are that this process works on. */
-  readonly progress: Observable<RunProgress>
 }
 
 export type RunToDo = Omit<WatchTask, 'task' | 'queue' | 'dueAt' | 'cancelRequested' | 'webhookUrl'>
-
-/** How far a run is, from 0 to 1, as its provider tells. */
-export interface RunProgress {
-  runId: RunId
-  progress: number
-}
 
 /** A run as far as it is. `replayed` when an earlier, equal request had begun it. */
 export interface RunAnswer {
@@ -55,14 +44,8 @@ export interface RunAnswer {
   replayed: boolean
 }
 
-/** Which of an account's runs are wanted: the next so many after the cursor, of a status, of a model. */
-export type RunsWanted = Omit<RunsQuery, 'limit'> & { limit: number }
-
 /** How long the answer to a sync run is held when the client does not say. */
 const SYNC_WAIT_MS = 60_000
-
-/** How often whoever follows a run looks for themselves, in case a change was not told. */
-const LOOK_AGAIN_MS = 60_000
 
 /** How long the answer to a cancellation waits for the provider to stop. */
 const CANCEL_WAIT_MS = 5_000
@@ -71,7 +54,7 @@ export interface RunsParts {
   accounts: Accounts
   quotes: Quotes
   reads: Reads
-  watch: Watch
+  runReads: RunReads
   starter: Starter
   clock: Clock
 }
@@ -133,7 +116,7 @@ export class Runs {
       const events = await within(options.waitMs ?? defaultWaitMs(row), ended)
       return { row: fold(runView, events ?? [], row) as RunRow, replayed: false }
     }
-    const waited = this.#wait(row, options).catch(error => {
+    const waited = this.#whenEnded(row, options).catch(error => {
       // The run is accepted and charged, whatever the views can show of it; so the client is told its id.
       if (error instanceof Unavailable) return row
       throw error
@@ -141,60 +124,18 @@ export class Runs {
     return { row: await waited, replayed: false }
   }
 
-  /** Tells a listener how far a run is, from 0 to 1, while this process works on it. Returns the way to stop that. */
-  onProgress(runId: RunId, listener: (progress: number) => void): () => void {
-    const subscription = this.#parts.starter.progress
-      .pipe(filter(told => told.runId === runId))
-      .subscribe(told => listener(Math.round(told.progress * 1000) / 1000))
-    return () => subscription.unsubscribe()
-  }
-
-  /** An account's own run, by either form of its id. Rejects with ApiError for any other, whether it exists or not. */
-  async find(accountId: AccountId, id: string): Promise<RunRow> {
-    const runId = parseRunId(id)
-    const row = runId && (await this.#rowOf(accountId, runId))
-    if (!row) throw new ApiError('run_not_found', 'There is no such run.')
-    return row
-  }
-
-  /** A page of an account's runs, the newest first. */
-  list(accountId: AccountId, { limit, cursor, status, model }: RunsWanted): Promise<Page<RunRow, RunId>> {
-    const matches = (row: RunRow) => (!status || row.status === status) && (!model || row.model === model)
-    return listNewest(this.#parts.reads, 'runs', accountId, { limit, cursor, matches })
-  }
-
   /**
    * Asks for a run to be given up. Resolves to the run when that has happened, or as it is when the waiting ends. Rejects
    * with ApiError where the account has no such run, and when it has ended.
    */
-  async cancel(asker: Asker, id: string, options: RunOptions): Promise<RunRow> {
+  async cancel(asker: Asker, id: string, { waitMs = CANCEL_WAIT_MS, gone }: RunOptions): Promise<RunRow> {
+    const { accounts, runReads } = this.#parts
     const { accountId } = asker
-    const row = await this.find(accountId, id)
+    const row = await runReads.find(accountId, id)
     const command = { type: 'CancelRun', runId: row.runId } as const
-    const outcome = await this.#parts.accounts.execute(accountId, command, causeOf(asker))
+    const outcome = await accounts.execute(accountId, command, causeOf(asker))
     if ('refuse' in outcome) throw new ApiError('run_ended', 'The run has already ended.')
-    return this.#wait(fold(runView, outcome.accept, row) as RunRow, {
-      ...options,
-      waitMs: options.waitMs ?? CANCEL_WAIT_MS,
-    })
-  }
-
-  /** A run as it is, and at each change until it has ended, the service stops or the signal aborts. */
-  async *changes(accountId: AccountId, runId: RunId, signal: AbortSignal): AsyncGenerator<RunRow> {
-    const { watch } = this.#parts
-    let shown: number | undefined
-    while (!signal.aborted && !watch.closed) {
-      const waiting = watch.begin('runs', runKey(accountId, runId), LOOK_AGAIN_MS, signal)
-      try {
-        const row = await this.#see(accountId, runId)
-        if (row.revision !== shown) yield row
-        shown = row.revision
-        if (hasEnded(row)) return
-        await waiting.changed
-      } finally {
-        waiting.end()
-      }
-    }
+    return runReads.whenEnded(fold(runView, outcome.accept, row) as RunRow, waitMs, gone?.())
   }
 
   /** The answer to a request that was made before; undefined where there is none. `afresh` asks the log what others have accepted. */
@@ -204,63 +145,19 @@ export class Runs {
     options: RunOptions,
     how?: 'afresh',
   ): Promise<RunAnswer | undefined> {
-    const earlier = await this.#recall(accountId, key, how)
+    const earlier = await recallRequest(this.#parts, accountId, key, how)
     if (!earlier) return undefined
     if (earlier.requestHash !== requestHash) throw refused({ code: 'idempotency_mismatch' })
     return this.#replay(accountId, earlier.runId, options)
   }
 
   async #replay(accountId: AccountId, runId: RunId, options: RunOptions): Promise<RunAnswer> {
-    return { row: await this.#wait(await this.#see(accountId, runId), options), replayed: true }
+    const row = await this.#parts.runReads.see(accountId, runId)
+    return { row: await this.#whenEnded(row, options), replayed: true }
   }
 
-  async #recall(accountId: AccountId, key: string, how?: 'afresh'): Promise<RememberedRequest | undefined> {
-    const { accounts, reads, clock } = this.#parts
-    const state = await (how === 'afresh' ? accounts.currentState(accountId) : accounts.state(accountId))
-    const found = recall(key, clock.nowMs(), state)
-    if (found || !state.forgetful) return found
-    await reads.ownWrites(accountId)
-    const [entry] = await reads.list('runs', 'byRequest', {
-      prefix: requestPlaces(accountId, key),
-      newestFirst: true,
-      limit: 1,
-    })
-    if (!entry?.row.request) return undefined
-    const { runId, createdAt, request } = entry.row
-    return recall(key, clock.nowMs(), state, { runId, requestHash: request.hash, atMs: Date.parse(createdAt) })
-  }
-
-  /** The run as it is when it has ended, or when the waiting has. */
-  async #wait(row: RunRow, { waitMs = defaultWaitMs(row), gone }: RunOptions): Promise<RunRow> {
-    const { watch } = this.#parts
-    const { accountId, runId } = row
-    const endMs = performance.now() + waitMs
-    const signal = gone?.()
-    let latest = row
-    while (!hasEnded(latest)) {
-      const remainingMs = endMs - performance.now()
-      if (remainingMs <= 0) break
-      // The waiting begins before the look, so that no change falls between them.
-      const waiting = watch.begin('runs', runKey(accountId, runId), remainingMs, signal)
-      try {
-        latest = await this.#see(accountId, runId)
-        if (!hasEnded(latest) && !(await waiting.changed)) break
-      } finally {
-        waiting.end()
-      }
-    }
-    return latest
-  }
-
-  /** A run that is known to exist. */
-  async #see(accountId: AccountId, runId: RunId): Promise<RunRow> {
-    const row = await this.#rowOf(accountId, runId)
-    if (!row) throw new Error(`the run ${runId} is not in the views, which have passed it`)
-    return row
-  }
-
-  #rowOf(accountId: AccountId, runId: RunId): Promise<RunRow | undefined> {
-    return this.#parts.reads.getOwn(accountId, 'runs', runKey(accountId, runId))
+  #whenEnded(row: RunRow, { waitMs = defaultWaitMs(row), gone }: RunOptions): Promise<RunRow> {
+    return this.#parts.runReads.whenEnded(row, waitMs, gone?.())
   }
 }
 

@@ -7,6 +7,7 @@ import type { Keys } from '../engine/keys.ts'
 import type { Presenter } from '../engine/present.ts'
 import type { Quotes } from '../engine/quotes.ts'
 import type { Reads } from '../engine/reads.ts'
+import type { RunReads } from '../engine/run-reads.ts'
 import type { Runs } from '../engine/runs.ts'
 import type { Uploads } from '../engine/uploads.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -40,6 +41,7 @@ export interface AppParts {
 
 export interface ApiParts {
   runs: Runs
+  runReads: RunReads
   quotes: Quotes
   reads: Reads
   keys: Keys
@@ -72,8 +74,7 @@ export const createApp = ({ logger, checks, api }: AppParts): Koa<RequestState> 
 
 /** What stands behind `keyed` needs an API key; the rest is open. */
 const apiRoutes = (router: Router<RequestState>, api: ApiParts) => {
-  const { runs, quotes, reads, keys, accounts, catalog, objects, uploads, webhookSecretOf, present, mcp, described } =
-    api
+  const { runReads, reads, keys, accounts, catalog, objects, uploads, webhookSecretOf, present, mcp, described } = api
   const known = authenticate(keys)
   const awaited = position(reads, accounts)
   const keyed: Middleware = (ctx, next) => known(ctx, () => awaited(ctx, next))
@@ -81,8 +82,8 @@ const apiRoutes = (router: Router<RequestState>, api: ApiParts) => {
   cdnRoutes(router, serve, objects)
   balanceRoutes(serve, reads, present)
   modelRoutes(serve, catalog, present)
-  runRoutes(serve, runs, quotes, present)
-  runEventRoutes(serve, runs, present)
+  runRoutes(serve, api)
+  runEventRoutes(serve, runReads, present)
   uploadRoutes(serve, uploads, present)
   webhookRoutes(serve, webhookSecretOf)
   mcpRoutes(router, serve, mcp)

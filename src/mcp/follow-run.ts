@@ -9,13 +9,13 @@ const SIGN_OF_LIFE_MS = 2000
 /** Follows a run until it has ended, the time is up, or nobody waits any more; and tells the client how it goes meanwhile. */
 export const followRun = async (row: RunRow, call: Call, tell: Tell, forMs: number): Promise<RunRow> => {
   if (hasEnded(row)) return row
-  const { runs, signal } = call
+  const { runReads, signal } = call
   const until = AbortSignal.any([signal, AbortSignal.timeout(forMs)])
   const progress = new Progress(row, tell)
-  const stopProgress = runs.onProgress(row.runId, share => progress.reached(share))
+  const stopProgress = runReads.onProgress(row.runId, share => progress.reached(share))
   let latest = row
   try {
-    for await (const now of runs.changes(row.accountId, row.runId, until)) {
+    for await (const now of runReads.changes(row.accountId, row.runId, until)) {
       latest = now
       progress.changed(now)
     }

@@ -6,6 +6,7 @@ import type { Catalog } from '../engine/catalog.ts'
 import type { Presenter } from '../engine/present.ts'
 import type { Quotes } from '../engine/quotes.ts'
 import type { Reads } from '../engine/reads.ts'
+import type { RunReads } from '../engine/run-reads.ts'
 import type { Runs } from '../engine/runs.ts'
 import type { Uploads } from '../engine/uploads.ts'
 import { readerOf } from '../http/validate.ts'
@@ -14,6 +15,7 @@ import type { Logger } from '../ports/logger.ts'
 /** What tools do their work with. */
 export interface Services {
   runs: Runs
+  runReads: RunReads
   quotes: Quotes
   reads: Reads
   catalog: Catalog

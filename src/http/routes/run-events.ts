@@ -4,7 +4,7 @@ import { runEvents } from '../../../schemas/api/examples.ts'
 import { LastEventId } from '../../../schemas/api/headers.ts'
 import { RunAddress, RunEvents } from '../../../schemas/api/run.ts'
 import type { Presenter } from '../../engine/present.ts'
-import type { Runs } from '../../engine/runs.ts'
+import type { RunReads } from '../../engine/run-reads.ts'
 import { goneSignal } from '../gone.ts'
 import { operation, type Serve } from '../operation.ts'
 
@@ -37,10 +37,10 @@ export const runEventOperations = [followRun]
  * revision of what changed it, so that a client that comes back with `Last-Event-ID` is told only what is new. Between them,
  * `progress` events tell how far it is, where the provider says so.
  */
-export const runEventRoutes = (serve: Serve, runs: Runs, present: Presenter) => {
+export const runEventRoutes = (serve: Serve, runReads: RunReads, present: Presenter) => {
   serve(followRun, async ctx => {
     const { accountId } = ctx.state.account
-    const row = await runs.find(accountId, String(ctx.params['id']))
+    const row = await runReads.find(accountId, String(ctx.params['id']))
     if (ctx.method === 'HEAD') {
       ctx.status = 200
       return
@@ -60,9 +60,9 @@ export const runEventRoutes = (serve: Serve, runs: Runs, present: Presenter) => 
       // A client that has hung up between two events is no fault.
       if (session.isConnected) session.push(data, name, told)
     }
-    const stopProgress = runs.onProgress(row.runId, progress => push({ run_id: row.runId, progress }, 'progress'))
+    const stopProgress = runReads.onProgress(row.runId, progress => push({ run_id: row.runId, progress }, 'progress'))
     try {
-      for await (const now of runs.changes(accountId, row.runId, gone)) {
+      for await (const now of runReads.changes(accountId, row.runId, gone)) {
         if (String(now.revision) === told) continue
         told = String(now.revision)
         push(present.run(now), 'run')

@@ -11,6 +11,7 @@ import { Run, RunAddress, RunList, RunOrQuote, RunQuery, RunRequest, RunsQuery }
 import type { RunRow } from '../../../schemas/views.ts'
 import type { Presenter } from '../../engine/present.ts'
 import type { Quotes } from '../../engine/quotes.ts'
+import type { RunReads } from '../../engine/run-reads.ts'
 import type { Runs } from '../../engine/runs.ts'
 import { askerOf, type Context } from '../context.ts'
 import { goneSignal } from '../gone.ts'
@@ -118,7 +119,14 @@ const listRuns = operation({
 
 export const runOperations = [runModel, getRun, cancelRun, listRuns]
 
-export const runRoutes = (serve: Serve, runs: Runs, quotes: Quotes, present: Presenter) => {
+export interface RunRoutesParts {
+  runs: Runs
+  runReads: RunReads
+  quotes: Quotes
+  present: Presenter
+}
+
+export const runRoutes = (serve: Serve, { runs, runReads, quotes, present }: RunRoutesParts) => {
   serve(runModel, async (ctx, { query, json: request }) => {
     const asker = askerOf(ctx)
     if (query.dry_run === 'true') {
@@ -135,7 +143,7 @@ export const runRoutes = (serve: Serve, runs: Runs, quotes: Quotes, present: Pre
   })
 
   serve(getRun, async ctx => {
-    ctx.body = present.run(await runs.find(ctx.state.account.accountId, String(ctx.params['id'])))
+    ctx.body = present.run(await runReads.find(ctx.state.account.accountId, String(ctx.params['id'])))
   })
 
   serve(cancelRun, async ctx => {
@@ -144,7 +152,7 @@ export const runRoutes = (serve: Serve, runs: Runs, quotes: Quotes, present: Pre
   })
 
   serve(listRuns, async (ctx, { query }) => {
-    const page = await runs.list(ctx.state.account.accountId, { ...query, limit: limitOf(query) })
+    const page = await runReads.list(ctx.state.account.accountId, { ...query, limit: limitOf(query) })
     ctx.body = showPage(page, row => present.run(row)) satisfies RunList
   })
 }

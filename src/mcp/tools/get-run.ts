@@ -10,5 +10,5 @@ export const getRun = tool({
   input: RunArguments,
   output: Run,
   annotations: READ_ONLY,
-  answer: async ({ run_id }, call) => runAnswer(await call.runs.find(call.asker.accountId, run_id), call),
+  answer: async ({ run_id }, call) => runAnswer(await call.runReads.find(call.asker.accountId, run_id), call),
 })

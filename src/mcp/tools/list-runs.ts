@@ -12,8 +12,8 @@ export const listRuns = tool({
   input: ListRunsArguments,
   output: RunList,
   annotations: READ_ONLY,
-  answer: async ({ limit = DEFAULT_PAGE, ...wanted }, { runs, present, asker }) => {
-    const page = await runs.list(asker.accountId, { ...wanted, limit })
+  answer: async ({ limit = DEFAULT_PAGE, ...wanted }, { runReads, present, asker }) => {
+    const page = await runReads.list(asker.accountId, { ...wanted, limit })
     return { body: showPage(page, row => present.run(row)) }
   },
 })
