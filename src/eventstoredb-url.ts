@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs'
 import type { EventStoreAddress } from './adapters/event-log/eventstoredb-connection.ts'
 import { percentDecode } from './percent-decode.ts'
 
@@ -27,6 +28,9 @@ const PARAMETERS: Record<string, RegExp> = {
 }
 const KNOWN = [...Object.keys(PARAMETERS), 'streamPrefix'].join(', ')
 
+/** Read by the vendor's client, which does not say what they were for when they are missing. */
+const FILES = new Set(['tlsCAFile', 'userCertFile', 'userKeyFile'])
+
 /**
  * Reads `esdb://user:password@host:port,host:port?tls=false&streamPrefix=…`; a text says what is wrong with it, and nothing
  * of its password. The vendor's client would repeat the address, and print it for parameters that it does not know.
@@ -46,7 +50,17 @@ export const parseEventStoreUrl = (text: string): EventStoreAddress | string => 
     // What stands there may be the rest of a password with a question mark in it.
     if (!form) return `has an unknown parameter; there are ${KNOWN}`
     if (!form.test(value)) return `has a value of ${name} that cannot be used`
+    if (FILES.has(name) && !isReadable(value)) return `has a ${name} that cannot be read`
   }
   const rest = [...parameters].map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
   return { connectionString: `${scheme}://${credentials}${server}${rest && `?${rest}`}`, server, streamPrefix }
+}
+
+const isReadable = (file: string): boolean => {
+  try {
+    accessSync(file, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
 }
