@@ -5,8 +5,10 @@ import { openAccount, startService } from '../support/service.ts'
 import { call, connect, post, refusal, request, revisions } from './support.ts'
 
 const lines: string[] = []
+const reasons: string[] = []
 const keep = (level: string) => (facts: object, message: string) => {
-  const { path, tool } = facts as { path?: string; tool?: string }
+  const { path, tool, reason } = facts as { path?: string; tool?: string; reason?: string }
+  if (reason !== undefined) reasons.push(reason)
   if (message === 'request' && path === '/mcp') lines.push(`${level} ${tool}`)
 }
 const quiet = () => undefined
@@ -30,3 +32,13 @@ for (const revision of revisions)
     await service.stop()
     t.same(lines, ['debug get_balance', 'info run_model', 'debug get_run', 'debug undefined', 'debug undefined'])
   })
+
+t.test('the line of a message that is not served repeats little of it', async t => {
+  const service = await startService(t, { logger })
+  const customer = await openAccount(service)
+  const { headers, message } = request('2026-07-28', 'tools/list')
+  const { status } = await post(customer, { headers, message: { ...message, method: 'x'.repeat(100_000) } })
+  t.equal(status, 400)
+  t.match(reasons, [/method-header-mismatch/])
+  t.ok(reasons.every(({ length }) => length <= 200))
+})

@@ -149,6 +149,8 @@ for (const revision of revisions) {
     t.match(body, { status: 'queued', credits_charged: 1 })
     t.match(notes, [/get_run/])
     t.equal((await refusal(client, 'get_run', { run_id: body.run_id })).code, 'unavailable')
+    // What begins at once is answered from its own events.
+    t.match((await call<Run>(client, 'run_model', syncOrder())).body, { status: 'completed' })
     away.restore()
     await call(client, 'cancel_run', { run_id: body.run_id })
   })
