@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Test } from 'tap'
 import { toRun } from './program.ts'
@@ -10,6 +10,12 @@ export interface Ended {
   stdout: string
   stderr: string
 }
+
+// A test that is given up has no teardown, and must leave no process behind all the same.
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
 
 /** A program as a process of its own, with nothing in its environment but what is given. */
 export class ProgramProcess {
@@ -26,10 +32,8 @@ export class ProgramProcess {
       this.#child[name].setEncoding('utf8').on('data', text => {
         this.#written[name] += text
       })
-    // A test that is given up has no teardown, and must leave no process behind all the same.
-    const killOnExit = () => this.#child.kill('SIGKILL')
-    process.once('exit', killOnExit)
-    this.#child.once('exit', () => process.off('exit', killOnExit))
+    running.add(this.#child)
+    this.#child.once('exit', () => running.delete(this.#child))
     this.ended = once(this.#child, 'close').then(([code, signal]) => ({ code, signal, ...this.#written }))
   }
 
