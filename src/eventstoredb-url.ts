@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { EventStoreAddress } from './adapters/event-log/eventstoredb-connection.ts'
 import { percentDecode } from './percent-decode.ts'
 
@@ -11,13 +11,15 @@ const PREFIX = /^[\w.-]{0,100}$/
 const SWITCH = /^(true|false)$/
 const NUMBER = /^\d{1,9}$/
 const TEXT = /./
+/** Read by the vendor's client, which does not say what it was for when it is missing. */
+const FILE = /./
 
 /** What the vendor's client takes. It prints a warning when it is asked not to check certificates, so that is left out. */
 const PARAMETERS: Record<string, RegExp> = {
   tls: SWITCH,
-  tlsCAFile: TEXT,
-  userCertFile: TEXT,
-  userKeyFile: TEXT,
+  tlsCAFile: FILE,
+  userCertFile: FILE,
+  userKeyFile: FILE,
   connectionName: TEXT,
   nodePreference: /^leader$/,
   maxDiscoverAttempts: NUMBER,
@@ -28,12 +30,10 @@ const PARAMETERS: Record<string, RegExp> = {
 }
 const KNOWN = [...Object.keys(PARAMETERS), 'streamPrefix'].join(', ')
 
-/** Read by the vendor's client, which does not say what they were for when they are missing. */
-const FILES = new Set(['tlsCAFile', 'userCertFile', 'userKeyFile'])
-
 /**
  * Reads `esdb://user:password@host:port,host:port?tls=false&streamPrefix=…`; a text says what is wrong with it, and nothing
  * of its password. The vendor's client would repeat the address, and print it for parameters that it does not know.
+ * The files that it names are looked for.
  */
 export const parseEventStoreUrl = (text: string): EventStoreAddress | string => {
   const match = FORM.exec(text)
@@ -50,15 +50,17 @@ export const parseEventStoreUrl = (text: string): EventStoreAddress | string => 
     // What stands there may be the rest of a password with a question mark in it.
     if (!form) return `has an unknown parameter; there are ${KNOWN}`
     if (!form.test(value)) return `has a value of ${name} that cannot be used`
-    if (FILES.has(name) && !isReadable(value)) return `has a ${name} that cannot be read`
+    if (form === FILE && !isReadable(value)) return `has a ${name} that cannot be read`
   }
+  if (parameters.has('userCertFile') !== parameters.has('userKeyFile'))
+    return 'must have userCertFile and userKeyFile together'
   const rest = [...parameters].map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
   return { connectionString: `${scheme}://${credentials}${server}${rest && `?${rest}`}`, server, streamPrefix }
 }
 
 const isReadable = (file: string): boolean => {
   try {
-    accessSync(file, constants.R_OK)
+    readFileSync(file)
     return true
   } catch {
     return false

@@ -18,7 +18,8 @@ export const welcome = async (core: Core, url: string): Promise<void> => {
   const accountId = await accountToGreet(core)
   if (!accountId) return
   const { apiKey } = await createApiKey(accounts, keyPrefix, { accountId, name: 'first', cause })
-  // The service looks keys up in the views, so whoever uses it at once would be refused. It has to be shown all the same.
+  // Keys are looked up in the views, so a request that came before they have this one would be refused. Should they not come
+  // in time, the key is shown all the same: there is no second chance.
   await reads.ownWrites(accountId)?.catch(() => undefined)
   console.log(`
   Welcome to Tollgate. An account with ${fromMicros(welcomeMicros)} credits is open, and this is its API key.
@@ -36,11 +37,12 @@ export const welcome = async (core: Core, url: string): Promise<void> => {
 
 /** The account that is opened now, or one whose opening ended before its key was shown; undefined at any later start. */
 const accountToGreet = async (core: Core): Promise<AccountId | undefined> => {
-  const { config, reads } = core
+  const { config, reads, accounts } = core
   const [first, second] = await reads.list('accounts', BY_KEY, { prefix: '', limit: 2 })
   if (first) {
-    const keys = await reads.list('keys', 'byAccount', { prefix: `${first.key}/`, limit: 1 })
-    return !second && first.row.email === OWNER && keys.length === 0 ? first.row.accountId : undefined
+    const { accountId, email } = first.row
+    if (second || email !== OWNER) return undefined
+    return (await accounts.currentState(accountId)).activeKeys.size === 0 ? accountId : undefined
   }
   return register(core, { email: OWNER, tester: false, welcomeMicros: config.welcomeMicros }, cause).catch(error => {
     // Another process on these stores made its first start at the same moment, and says what there is to say.

@@ -13,7 +13,7 @@ const main = async () => {
   const server = await startServer(core)
   const { url, port } = server
   core.logger.info({ url, port, roles: [...config.roles], pid: process.pid }, 'listening')
-  await welcome(core, url)
+  const greeted = welcome(core, url)
 
   let stopping = false
   const stop = async (signal: string) => {
@@ -21,6 +21,8 @@ const main = async () => {
     stopping = true
     core.logger.info({ signal }, 'stopping')
     setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref()
+    // The first key is shown at no other time.
+    await greeted.catch(() => undefined)
     await server.stop()
     await core.close()
     core.logger.info({}, 'stopped')
@@ -28,6 +30,7 @@ const main = async () => {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  await greeted
 }
 
 main().catch(error => {

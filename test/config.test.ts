@@ -144,6 +144,8 @@ t.test('an address of EventStoreDB that cannot be used is refused, and its passw
     ['esdb://ada:hush@host?nodePreference=follower', /a value of nodePreference/],
     ['esdb://ada:hush@host?connectionName=', /a value of connectionName/],
     ['esdb://ada:hush@host?tlsCAFile=/no/such/file', /has a tlsCAFile that cannot be read/],
+    ['esdb://ada:hush@host?tlsCAFile=/', /has a tlsCAFile that cannot be read/],
+    ['esdb://ada:hush@host?userKeyFile=/dev/null', /userCertFile and userKeyFile together/],
     ['esdb://ada:hush@host?streamPrefix=a%2Bb', /must have a streamPrefix of letters/],
   ] as const)
     expectFault(t, 'EVENT_STORE_URL', url, fault)

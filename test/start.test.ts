@@ -142,6 +142,13 @@ t.test('the very first start prints a key and a request to try, once', async t =
   t.notMatch(quiet, /Welcome|sk_live|curl/)
 })
 
+t.test('a service that is stopped while it greets has shown its key, and ends as at any other time', async t => {
+  const service = await startServiceProcess(t, await temporaryFolder(t))
+  const { code, stdout } = await service.end('SIGTERM')
+  t.equal(code, 0)
+  t.match(stdout, /tg_sk_live_/)
+})
+
 t.test('two services that start at once on a new folder both run, and one greets', async t => {
   const folder = await temporaryFolder(t)
   const both = await Promise.all([startServiceProcess(t, folder), startServiceProcess(t, folder)])

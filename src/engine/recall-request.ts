@@ -13,8 +13,9 @@ export interface RecallParts {
 }
 
 /**
- * The request that an account made under an idempotency key: what its stream remembers, or the views where that is too much to
- * remember. `afresh` asks the log what other processes have accepted. Rejects with Unavailable.
+ * The request that an account made under an idempotency key; undefined where there is none that still counts. It is looked for
+ * in the account's state, and in the views where the state had to drop some before their time. `afresh` asks the log what
+ * other processes have accepted. Rejects with Unavailable.
  */
 export const recallRequest = async (
   { accounts, reads, clock }: RecallParts,

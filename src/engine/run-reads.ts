@@ -44,27 +44,28 @@ export class RunReads {
     return row
   }
 
-  /** A run that is known to exist. */
-  async see(accountId: AccountId, runId: RunId): Promise<RunRow> {
+  /** A run that was accepted: that it is not there would be a fault of ours. Rejects with Unavailable. */
+  async getExisting(accountId: AccountId, runId: RunId): Promise<RunRow> {
     const row = await this.#rowOf(accountId, runId)
     if (!row) throw new Error(`the run ${runId} is not in the views, which have passed it`)
     return row
   }
 
-  /** A page of an account's runs, the newest first. */
+  /** A page of an account's runs, the newest first. Rejects with Unavailable. */
   list(accountId: AccountId, { limit, cursor, status, model }: RunsWanted): Promise<Page<RunRow, RunId>> {
     const matches = (row: RunRow) => (!status || row.status === status) && (!model || row.model === model)
     return listNewest(this.#parts.reads, 'runs', accountId, { limit, cursor, matches })
   }
 
-  /** A run as it is, and at each change until it has ended, the service stops or the signal aborts. */
+  /** A run as it is, and at each change until it has ended, the service stops or the signal aborts. Throws Unavailable. */
   async *changes(accountId: AccountId, runId: RunId, signal: AbortSignal): AsyncGenerator<RunRow> {
     const { watch } = this.#parts
     let shown: number | undefined
     while (!signal.aborted && !watch.closed) {
+      // The waiting begins before the look, so that no change falls between them; so it does in whenEnded.
       const waiting = watch.begin('runs', runKey(accountId, runId), LOOK_AGAIN_MS, signal)
       try {
-        const row = await this.see(accountId, runId)
+        const row = await this.getExisting(accountId, runId)
         if (row.revision !== shown) yield row
         shown = row.revision
         if (hasEnded(row)) return
@@ -83,7 +84,7 @@ export class RunReads {
     return () => subscription.unsubscribe()
   }
 
-  /** A run as it is when it has ended, or when the waiting has: after a time, or by a signal. */
+  /** Waits until a run has ended, for so long at the most or until the signal aborts, and resolves to it as it is then. Rejects with Unavailable. */
   async whenEnded(row: RunRow, waitMs: number, signal?: AbortSignal): Promise<RunRow> {
     const { accountId, runId } = row
     const endMs = performance.now() + waitMs
@@ -91,10 +92,9 @@ export class RunReads {
     while (!hasEnded(latest)) {
       const remainingMs = endMs - performance.now()
       if (remainingMs <= 0) break
-      // The waiting begins before the look, so that no change falls between them.
       const waiting = this.#parts.watch.begin('runs', runKey(accountId, runId), remainingMs, signal)
       try {
-        latest = await this.see(accountId, runId)
+        latest = await this.getExisting(accountId, runId)
         if (!hasEnded(latest) && !(await waiting.changed)) break
       } finally {
         waiting.end()

@@ -7,16 +7,13 @@ import type { Recorded } from '../../schemas/recorded.ts'
 import type { RunRow, WatchTask } from '../../schemas/views.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { Refusal } from '../domain/refusal.ts'
-import type { Clock } from '../ports/clock.ts'
 import { Unavailable } from '../ports/faults.ts'
-import type { Accounts } from './accounts.ts'
 import { ApiError, keyRevoked } from './api-error.ts'
 import { type Asker, causeOf } from './asker.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
 import { newRunId } from './ids.ts'
 import type { Quotes } from './quotes.ts'
-import type { Reads } from './reads.ts'
-import { recallRequest } from './recall-request.ts'
+import { type RecallParts, recallRequest } from './recall-request.ts'
 import type { RunReads } from './run-reads.ts'
 
 export interface RunOptions {
@@ -50,13 +47,10 @@ const SYNC_WAIT_MS = 60_000
 /** How long the answer to a cancellation waits for the provider to stop. */
 const CANCEL_WAIT_MS = 5_000
 
-export interface RunsParts {
-  accounts: Accounts
+export interface RunsParts extends RecallParts {
   quotes: Quotes
-  reads: Reads
   runReads: RunReads
   starter: Starter
-  clock: Clock
 }
 
 /** Takes requests for runs: recalls, queues, begins and waits. */
@@ -135,7 +129,7 @@ export class Runs {
     const command = { type: 'CancelRun', runId: row.runId } as const
     const outcome = await accounts.execute(accountId, command, causeOf(asker))
     if ('refuse' in outcome) throw new ApiError('run_ended', 'The run has already ended.')
-    return runReads.whenEnded(fold(runView, outcome.accept, row) as RunRow, waitMs, gone?.())
+    return this.#whenEnded(fold(runView, outcome.accept, row) as RunRow, { waitMs, gone })
   }
 
   /** The answer to a request that was made before; undefined where there is none. `afresh` asks the log what others have accepted. */
@@ -152,7 +146,7 @@ export class Runs {
   }
 
   async #replay(accountId: AccountId, runId: RunId, options: RunOptions): Promise<RunAnswer> {
-    const row = await this.#parts.runReads.see(accountId, runId)
+    const row = await this.#parts.runReads.getExisting(accountId, runId)
     return { row: await this.#whenEnded(row, options), replayed: true }
   }
 

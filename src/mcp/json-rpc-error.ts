@@ -2,7 +2,7 @@ import type { JsonRpcError } from '../../schemas/api/mcp.ts'
 import type { Context } from '../http/context.ts'
 
 /** Answers a request whose message was not looked at, so that there is no id to answer under. */
-export const jsonRpcError = (ctx: Context, status: number, code: number, message: string) => {
+export const jsonRpcError = (ctx: Context, status: number, code: number, message: string, data?: object) => {
   ctx.status = status
-  ctx.body = { jsonrpc: '2.0', error: { code, message }, id: null } satisfies JsonRpcError
+  ctx.body = { jsonrpc: '2.0', error: { code, message, ...(data && { data }) }, id: null } satisfies JsonRpcError
 }

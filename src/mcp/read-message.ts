@@ -4,16 +4,22 @@ import type { Context } from '../http/context.ts'
 import { jsonBody } from '../http/middleware/json-body.ts'
 import { jsonRpcError } from './json-rpc-error.ts'
 
-/** The one message of a request; undefined where there is none, which is answered then in the words of the protocol. */
+const { InvalidRequest, ParseError } = ProtocolErrorCode
+
+/** The one message of a request. Undefined where it cannot be read: then the client has been answered, with a JSON-RPC error. */
 export const readMessage = async (ctx: Context): Promise<unknown> => {
   try {
     await jsonBody(ctx, async () => undefined)
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error
-    return jsonRpcError(ctx, 400, ProtocolErrorCode.ParseError, error.message)
+    // What was parsed is there already when it is found to be too deep, say.
+    const isJson = ctx.request.body !== undefined
+    jsonRpcError(ctx, 400, isJson ? InvalidRequest : ParseError, error.message, error.details)
+    return undefined
   }
   const message: unknown = ctx.request.body
   if (!Array.isArray(message)) return message
   // One request may not be a hundred calls; batches have left the protocol.
-  return jsonRpcError(ctx, 400, ProtocolErrorCode.InvalidRequest, 'Send one message a request: batches are not taken.')
+  jsonRpcError(ctx, 400, InvalidRequest, 'Send one message a request: batches are not taken.')
+  return undefined
 }

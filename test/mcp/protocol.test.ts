@@ -220,21 +220,23 @@ t.test('what is no message is refused', async t => {
 
 t.test('what cannot be read is refused', async t => {
   const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
-  const bodies: [string, string, string | number][] = [
+  const bodies: [body: string, type: string, code: string | number, path?: string][] = [
     ['{"jsonrpc":', 'application/json', -32700],
     ['5', 'application/json', -32700],
     [JSON.stringify(balance().message), 'text/plain', 'unsupported_media_type'],
     [JSON.stringify(balance().message), 'application/x-www-form-urlencoded', 'unsupported_media_type'],
     [JSON.stringify(balance().message).padEnd(MAX_BODY_BYTES + 1), 'application/json', 'payload_too_large'],
-    [`{"a":${nested(MAX_JSON_DEPTH)}}`, 'application/json', -32700],
-    [`{"a":${nested(100_000)}}`, 'application/json', -32700],
-    [`{"a":"\\ud800"}`, 'application/json', -32700],
+    [`{"a":${nested(MAX_JSON_DEPTH)}}`, 'application/json', -32600, `/a${'/0'.repeat(MAX_JSON_DEPTH - 1)}`],
+    [`{"a":${nested(100_000)}}`, 'application/json', -32600],
+    [`{"a":"\\ud800"}`, 'application/json', -32600, '/a'],
   ]
   for (const revision of revisions)
-    for (const [message, type, code] of bodies) {
+    for (const [message, type, code, path] of bodies) {
       const { headers } = balance(revision)
       const { text } = await post(customer, { headers: { ...headers, 'Content-Type': type }, message })
-      t.equal(JSON.parse(text).error.code, code, `${revision} ${message.slice(0, 20)} ${type}`)
+      const { error } = JSON.parse(text)
+      t.equal(error.code, code, `${revision} ${message.slice(0, 20)} ${type}`)
+      if (path) t.equal(error.data.errors[0].path, path)
     }
 })
 
