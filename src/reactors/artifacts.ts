@@ -1,10 +1,14 @@
 import type { Artifact, RunOutput } from '../../schemas/account-events.ts'
+import { MAX_INPUT_BYTES } from '../../schemas/primitives.ts'
 import { sha256 } from '../engine/canonical.ts'
 import { newObjectKey } from '../engine/object-keys.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Outbound } from '../ports/outbound.ts'
 import type { Done, Media } from '../ports/provider.ts'
+
+/** The longest text, as JSON: as much as an input may have. It is part of an event, and event stores do not take any amount. */
+const MAX_TEXT_BYTES = MAX_INPUT_BYTES
 
 /** The largest result that is copied from a provider's address: a minute of film in 4K. It is held in memory, and many at once. */
 const MAX_COPY_BYTES = 128 * 1024 * 1024
@@ -28,16 +32,13 @@ export class Artifacts {
     this.#parts = parts
   }
 
-  /** Resolves when all is durable. Copies are broken off when the signal aborts. */
+  /** Resolves when all is durable. Rejects when something cannot be kept. Copies are broken off when the signal aborts. */
   async store({ media, text }: Done, signal: AbortSignal): Promise<RunOutput> {
+    const kept = text === undefined ? {} : { text: fitting(text.toWellFormed()) }
     const artifacts = await Promise.all(media.map(one => this.#storeOne(one, signal)))
     const { clock, retentionMs } = this.#parts
     const willDeleteAt = new Date(clock.nowMs() + retentionMs).toISOString()
-    return {
-      artifacts,
-      ...(text !== undefined && { text: text.toWellFormed() }),
-      ...(artifacts.length > 0 && { willDeleteAt }),
-    }
+    return { artifacts, ...kept, ...(artifacts.length > 0 && { willDeleteAt }) }
   }
 
   async #storeOne(media: Media, signal: AbortSignal): Promise<Artifact> {
@@ -51,4 +52,11 @@ export class Artifacts {
   async #copy(url: string, signal: AbortSignal): Promise<Uint8Array> {
     return (await this.#parts.outbound.get(url, { maxBytes: MAX_COPY_BYTES, timeoutMs: COPY_TIMEOUT_MS, signal })).bytes
   }
+}
+
+const fitting = (text: string): string => {
+  const bytes = Buffer.byteLength(JSON.stringify(text))
+  if (bytes > MAX_TEXT_BYTES)
+    throw new Error(`a text of ${bytes} bytes is more than the ${MAX_TEXT_BYTES} that are kept`)
+  return text
 }

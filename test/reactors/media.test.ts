@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
-import { openAccount, startService } from '../support/service.ts'
+import { MAX_INPUT_BYTES } from '../../schemas/primitives.ts'
+import { instantProvider, openAccount, startService } from '../support/service.ts'
 import { type Fault, MEDIA, startVendor } from '../support/vendor.ts'
 import { offer, order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
 import { createVendorProvider } from '../support/vendor-provider.ts'
@@ -47,4 +48,15 @@ t.test('an address inside is not asked where that is not allowed', async t => {
   t.match(body, { status: 'failed', credits_refunded: 1, error: { code: 'provider_error' } })
   t.match(vendor.tally(body.run_id), { jobs: 1, copies: 0 })
   t.equal(await customer.balance(), 100)
+})
+
+t.test('a text that no event can hold fails the run and is refunded', async t => {
+  const texts = ['x'.repeat(MAX_INPUT_BYTES - 2), 'x'.repeat(MAX_INPUT_BYTES - 1), '\n'.repeat(MAX_INPUT_BYTES / 2)]
+  const submit = async () => ({ kind: 'done' as const, media: [], text: String(texts.shift()) })
+  const service = await startService(t, { providers: { vendor: { ...instantProvider, submit } } })
+  await offer(service.core, vendorFamily())
+  const customer = await openAccount(service)
+  t.match((await customer.run(syncOrder())).body, { status: 'completed', output: { text: /^x+$/ } })
+  for (const _ of [...texts]) t.match((await customer.run(syncOrder())).body, { status: 'failed', credits_refunded: 1 })
+  t.equal(await customer.balance(), 99)
 })
