@@ -13,7 +13,10 @@ export const errors = (logger: Logger) => async (ctx: Context, next: Next) => {
     await next()
     if (ctx.body === undefined || ctx.body === null) answerEmpty(ctx)
   } catch (error) {
-    answer(ctx, isUnreadable(error) ? unreadable() : toApiError(error, logger, { requestId: ctx.state.requestId }))
+    answer(
+      ctx,
+      isUnreadable(error, ctx.req.url) ? unreadable() : toApiError(error, logger, { requestId: ctx.state.requestId }),
+    )
   }
 }
 
@@ -36,8 +39,10 @@ const answer = (ctx: Context, error: ApiError) => {
   ctx.body = error.toBody(ctx.state.requestId)
 }
 
-/** An address whose escapes or form no router can read. */
-const isUnreadable = (error: unknown) =>
-  error instanceof URIError || (error as NodeJS.ErrnoException).code === 'ERR_INVALID_URL'
+/** An address whose escapes or form no router can read. One that is not the request's own is no fault of the client. */
+const isUnreadable = (error: unknown, url: string | undefined) => {
+  const { code, input } = error as { code?: unknown; input?: unknown }
+  return error instanceof URIError || (code === 'ERR_INVALID_URL' && input === url)
+}
 
 const unreadable = () => new ApiError('invalid_request', 'The address of the request cannot be read.')
