@@ -1,4 +1,4 @@
-import type { AccountId } from '../schemas/primitives.ts'
+import type { AccountId, KeyId } from '../schemas/primitives.ts'
 import type { Core } from './core.ts'
 import { fromMicros } from './domain/money.ts'
 import { createApiKey } from './engine/api-keys.ts'
@@ -17,7 +17,10 @@ export const welcome = async (core: Core, url: string): Promise<void> => {
   const { keyPrefix, welcomeMicros } = config
   const accountId = await accountToGreet(core)
   if (!accountId) return
-  const { apiKey } = await createApiKey(accounts, keyPrefix, { accountId, name: 'first', cause })
+  const first = { accountId, keyId: firstKeyOf(accountId), name: 'first', cause }
+  const created = await createApiKey(accounts, keyPrefix, first).catch(leaveToOther)
+  if (!created) return
+  const { apiKey } = created
   // Keys are looked up in the views, so a request that came before they have this one would be refused. Should they not come
   // in time, the key is shown all the same: there is no second chance.
   await reads.ownWrites(accountId)?.catch(() => undefined)
@@ -35,18 +38,23 @@ export const welcome = async (core: Core, url: string): Promise<void> => {
 `)
 }
 
-/** The account that is opened now, or one whose opening ended before its key was shown; undefined at any later start. */
+/** The account that is opened now, or one whose opening ended before it had a key; undefined at any later start. */
 const accountToGreet = async (core: Core): Promise<AccountId | undefined> => {
-  const { config, reads, accounts } = core
+  const { config, reads } = core
   const [first, second] = await reads.list('accounts', BY_KEY, { prefix: '', limit: 2 })
   if (first) {
-    const { accountId, email } = first.row
-    if (second || email !== OWNER) return undefined
-    return (await accounts.currentState(accountId)).activeKeys.size === 0 ? accountId : undefined
+    const keys = await reads.list('keys', 'byAccount', { prefix: `${first.key}/`, limit: 1 })
+    return !second && first.row.email === OWNER && keys.length === 0 ? first.row.accountId : undefined
   }
-  return register(core, { email: OWNER, tester: false, welcomeMicros: config.welcomeMicros }, cause).catch(error => {
-    // Another process on these stores made its first start at the same moment, and says what there is to say.
-    if (error instanceof OperatorError) return undefined
-    throw error
-  })
+  const owner = { email: OWNER, tester: false, welcomeMicros: config.welcomeMicros }
+  return register(core, owner, cause).catch(leaveToOther)
+}
+
+/** It is made of the account's, so that of two processes that greet the same account only one has a key to show. */
+const firstKeyOf = (accountId: AccountId): KeyId => accountId.replace(/^acct/, 'key') as KeyId
+
+/** Another process on these stores makes its first start at the same moment, and says what there is to say. */
+const leaveToOther = (error: unknown): undefined => {
+  if (error instanceof OperatorError) return undefined
+  throw error
 }

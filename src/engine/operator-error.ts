@@ -13,6 +13,7 @@ export class OperatorError extends Error {
 
 const messages: Partial<Record<Refusal['code'], string>> = {
   account_not_found: 'There is no such account; "tollgate accounts list" shows those there are.',
+  key_exists: 'The account has this key already.',
   key_not_found: 'The account has no such active key; "tollgate keys list ACCOUNT" shows those it has.',
   too_many_keys: `The account already has ${MAX_ACTIVE_KEYS} active keys; revoke one first.`,
   family_not_found: 'There is no such family on offer; "tollgate catalog list" shows those there are.',
