@@ -12,7 +12,6 @@ const main = async () => {
   const core = await openCore(config)
   const server = await startServer(core)
   const { url, port } = server
-  core.logger.info({ url, port, roles: [...config.roles], pid: process.pid }, 'listening')
   const greeted = welcome(core, url)
 
   let stopping = false
@@ -30,6 +29,8 @@ const main = async () => {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  // Whoever reads this may stop the service at once.
+  core.logger.info({ url, port, roles: [...config.roles], pid: process.pid }, 'listening')
   await greeted
 }
 
