@@ -54,11 +54,12 @@ export type Examples = Record<string, unknown>
 
 /** What a request holds, read as its operation has it. */
 export interface Asked<Of extends Operation> {
+  params: Of extends { params: infer Names } ? { [Name in keyof Names]: string } : undefined
   query: Of extends { query: infer Shape extends TSchema } ? Static<Shape> : undefined
   json: Of extends { json: infer Shape extends TSchema } ? Static<Shape> : undefined
 }
 
-type Handler<Of extends Operation> = (ctx: Context & { params: Record<string, string> }, asked: Asked<Of>) => unknown
+type Handler<Of extends Operation> = (ctx: Context, asked: Asked<Of>) => unknown
 
 /** Answers an operation. What is given before the handler comes first of all, before the key is asked for. */
 export type Serve = <Of extends Operation>(
@@ -84,7 +85,7 @@ export const serveAt =
     const readJson = json && readerOf(json, 'body')
     const before = [...first, ...(open ? [] : keyed), ...(json ? [jsonBody] : [])]
     router[method](path, ...before, ctx => {
-      const asked = { query: readQuery?.(ctx.query), json: readJson?.(ctx.request.body) }
-      return handler(ctx, asked as Asked<Of>)
+      const asked = { params: ctx.params, query: readQuery?.(ctx.query), json: readJson?.(ctx.request.body) }
+      return handler(ctx, asked as unknown as Asked<Of>)
     })
   }

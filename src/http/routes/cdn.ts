@@ -11,7 +11,7 @@ import { byteRangeOf } from '../byte-range.ts'
 import type { Context, RequestState } from '../context.ts'
 import { cors } from '../middleware/cors.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
-import { operation, type Serve } from '../operation.ts'
+import { type Asked, operation, type Serve } from '../operation.ts'
 
 /** An upload may be replaced for a while, and any file is deleted one day: a cache may keep it for an hour longer. */
 const CACHE = 'public, max-age=3600'
@@ -61,14 +61,14 @@ export const cdnOperations = [getFile, putFile]
 /** Serves files from the object store, and takes those that the store gave addresses for. Neither needs a key. */
 export const cdnRoutes = (router: Router<RequestState>, serve: Serve, objects: ObjectStore) => {
   router.options(path, cors)
-  serve(getFile, cors, ctx => serveFile(ctx, objects, keyOf(ctx)))
+  serve(getFile, cors, (ctx, { params }) => serveFile(ctx, objects, keyOf(params)))
 
   if (!objects.acceptPut) return
   const acceptPut = objects.acceptPut.bind(objects)
-  const takeFile = async (ctx: Context & { params: Record<string, string> }) => {
+  const takeFile = async (ctx: Context, { params }: Asked<typeof putFile>) => {
     if (ctx.get('Content-Range'))
       throw new ApiError('invalid_request', 'A file is sent as a whole: Content-Range is not possible here.')
-    const key = keyOf(ctx)
+    const key = keyOf(params)
     const query = new URLSearchParams(ctx.querystring)
     const mimeType = ctx.get('Content-Type') || undefined
     await acceptPut({ key, query, mimeType, sizeBytes: ctx.request.length, body: ctx.req }).catch(error => {
@@ -82,7 +82,7 @@ export const cdnRoutes = (router: Router<RequestState>, serve: Serve, objects: O
   serve(putFile, cors, unreadBody, takeFile)
 }
 
-const keyOf = ({ params }: { params: Record<string, string> }) => `${params['folder']}/${params['name']}`
+const keyOf = ({ folder, name }: Asked<typeof getFile>['params']) => `${folder}/${name}`
 
 const serveFile = async (ctx: Context, objects: ObjectStore, key: string): Promise<void> => {
   const facts = await objects.stat(key)

@@ -47,8 +47,8 @@ export const docsOperations = [getDocs, getDocsFile]
 
 export const docsRoutes = (serve: Serve) => {
   serve(getDocs, ctx => answer(ctx, html))
-  serve(getDocsFile, async ctx => {
-    const file = await docsFile(String(ctx.params['file']))
+  serve(getDocsFile, async (ctx, { params }) => {
+    const file = await docsFile(params.file)
     if (file) await answer(ctx, file)
   })
 }

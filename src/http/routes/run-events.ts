@@ -38,9 +38,9 @@ export const runEventOperations = [followRun]
  * `progress` events tell how far it is, where the provider says so.
  */
 export const runEventRoutes = (serve: Serve, runReads: RunReads, present: Presenter) => {
-  serve(followRun, async ctx => {
+  serve(followRun, async (ctx, { params: { id } }) => {
     const { accountId } = ctx.state.account
-    const row = await runReads.find(accountId, String(ctx.params['id']))
+    const row = await runReads.find(accountId, id)
     if (ctx.method === 'HEAD') {
       ctx.status = 200
       return

@@ -142,13 +142,13 @@ export const runRoutes = (serve: Serve, { runs, runReads, quotes, present }: Run
     answerRun(ctx, row, present)
   })
 
-  serve(getRun, async ctx => {
-    ctx.body = present.run(await runReads.find(ctx.state.account.accountId, String(ctx.params['id'])))
+  serve(getRun, async (ctx, { params: { id } }) => {
+    ctx.body = present.run(await runReads.find(ctx.state.account.accountId, id))
   })
 
-  serve(cancelRun, async ctx => {
+  serve(cancelRun, async (ctx, { params: { id } }) => {
     const options = { waitMs: preferredWaitMs(ctx), gone: () => goneSignal(ctx) }
-    answerRun(ctx, await runs.cancel(askerOf(ctx), String(ctx.params['id']), options), present)
+    answerRun(ctx, await runs.cancel(askerOf(ctx), id, options), present)
   })
 
   serve(listRuns, async (ctx, { query }) => {

@@ -100,12 +100,12 @@ export const uploadRoutes = (serve: Serve, uploads: Uploads, present: Presenter)
     ctx.body = present.presigned(upload, presignedUrl)
   })
 
-  serve(getUpload, async ctx => {
-    ctx.body = present.upload(await uploads.find(askerOf(ctx), String(ctx.params['id'])))
+  serve(getUpload, async (ctx, { params: { id } }) => {
+    ctx.body = present.upload(await uploads.find(askerOf(ctx), id))
   })
 
-  serve(deleteUpload, async ctx => {
-    const id = await uploads.delete(askerOf(ctx), String(ctx.params['id']))
+  serve(deleteUpload, async (ctx, { params }) => {
+    const id = await uploads.delete(askerOf(ctx), params.id)
     ctx.body = { object: 'upload', id, deleted: true } satisfies DeletedUpload
   })
 
