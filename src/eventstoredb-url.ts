@@ -11,15 +11,13 @@ const PREFIX = /^[\w.-]{0,100}$/
 const SWITCH = /^(true|false)$/
 const NUMBER = /^\d{1,9}$/
 const TEXT = /./
-/** Read by the vendor's client, which does not say what it was for when it is missing. */
-const FILE = /./
 
 /** What the vendor's client takes. It prints a warning when it is asked not to check certificates, so that is left out. */
 const PARAMETERS: Record<string, RegExp> = {
   tls: SWITCH,
-  tlsCAFile: FILE,
-  userCertFile: FILE,
-  userKeyFile: FILE,
+  tlsCAFile: TEXT,
+  userCertFile: TEXT,
+  userKeyFile: TEXT,
   connectionName: TEXT,
   nodePreference: /^leader$/,
   maxDiscoverAttempts: NUMBER,
@@ -50,7 +48,8 @@ export const parseEventStoreUrl = (text: string): EventStoreAddress | string => 
     // What stands there may be the rest of a password with a question mark in it.
     if (!form) return `has an unknown parameter; there are ${KNOWN}`
     if (!form.test(value)) return `has a value of ${name} that cannot be used`
-    if (form === FILE && !isReadable(value)) return `has a ${name} that cannot be read`
+    // The vendor's client reads it, and does not say what it was for when it is missing.
+    if (name.endsWith('File') && !isReadable(value)) return `has a ${name} that cannot be read`
   }
   if (parameters.has('userCertFile') !== parameters.has('userKeyFile'))
     return 'must have userCertFile and userKeyFile together'
