@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import type { RunId } from '../schemas/primitives.ts'
 import type { Provider } from '../src/ports/provider.ts'
+import { caughtUp } from './support/caught-up.ts'
 import { picture } from './support/client.ts'
 import { operatorOf } from './support/operator.ts'
 import { type Receiver, startReceiver, status, untilRecorded, webhookEvents } from './support/receiver.ts'
@@ -30,7 +31,7 @@ interface Listed {
 const folder = await temporaryFolder(t)
 const environment = { ALLOW_PRIVATE_WEBHOOKS: 'true' }
 const service = await startService(t, { folder, environment, providers: { sandbox: provider } })
-const { log, progress } = service.core
+const { log } = service.core
 const operator = operatorOf(folder)
 
 const ask = async (customer: Customer, receiver: Receiver, request: object = picture): Promise<RunId> => {
@@ -52,7 +53,7 @@ const withHistory = async (t: Test) => {
   await until(1, delivered)
   const waiting = await ask(customer, receiver, film)
   await customer.run(picture)
-  await progress.passed(await log.head(), 5000)
+  await caughtUp(service.core)
   return { customer, receiver, abandoned, pending, delivered, waiting }
 }
 
@@ -114,7 +115,7 @@ t.test('webhooks redeliver: the receiver is told again at once, where it was or 
     { type: 'WebhookDelivered', data: { attempt: 1 } },
   ])
   await untilRecorded(log, 3, accountId, delivered)
-  await progress.passed(await log.head(), 5000)
+  await caughtUp(service.core)
   const listed = await operator.json(t, 'webhooks', 'list', accountId, '--status', 'delivered')
   t.match(listed, [{ run_id: delivered }, { run_id: abandoned, url: elsewhere.url, attempts: 1 }])
 })

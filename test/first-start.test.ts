@@ -6,6 +6,7 @@ import { Reads } from '../src/engine/reads.ts'
 import { register } from '../src/engine/registration.ts'
 import { welcome } from '../src/first-start.ts'
 import { Unavailable } from '../src/ports/faults.ts'
+import { caughtUp } from './support/caught-up.ts'
 import { openFolder } from './support/service.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
@@ -42,7 +43,7 @@ t.test('the first key is shown whatever the views do', async t => {
 t.test('an account whose opening ended before its key was made is greeted, by one of those who find it', async t => {
   const core = await open(t)
   await register(core, { email: 'owner@localhost', tester: false, welcomeMicros: 0 }, cause)
-  await core.progress.passed(await core.log.head(), 5000)
+  await caughtUp(core)
   t.equal((await greet(t, core, 2)).length, 1)
 })
 
@@ -50,6 +51,6 @@ t.test('nobody is greeted again, though the first key be revoked', async t => {
   const core = await open(t)
   const [{ accountId, keyId }] = (await greet(t, core)) as [KeyRow]
   await core.accounts.execute(accountId, { type: 'RevokeApiKey', keyId }, cause)
-  await core.progress.passed(await core.log.head(), 5000)
+  await caughtUp(core)
   t.same(await greet(t, core), [])
 })

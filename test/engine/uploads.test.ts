@@ -10,6 +10,7 @@ import { UploadSettlement } from '../../src/engine/upload-settlement.ts'
 import { Uploads } from '../../src/engine/uploads.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
 import type { ObjectStore } from '../../src/ports/object-store.ts'
+import { caughtUp } from '../support/caught-up.ts'
 import { noSnapshots } from '../support/engine.ts'
 import { type Fate, faultyLog, unavailable } from '../support/faulty-log.ts'
 import { picture } from '../support/sample-files.ts'
@@ -121,7 +122,7 @@ t.test('a file that came but could not be recorded is found later', async t => {
   await t.rejects(send(uploads, place.asker), Unavailable)
   const [granted] = await uploadEvents(place.core.log, place.asker)
   t.equal(granted?.type, 'UploadGranted')
-  await place.core.progress.passed(await place.core.log.head(), 5000)
+  await caughtUp(place.core)
   const row = granted && (await place.uploads.find(place.asker, granted.data.uploadId))
   t.match(row, { status: 'stored', sizeBytes: png.length })
 })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { caughtUp } from '../support/caught-up.ts'
 import { Client } from '../support/client.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
@@ -56,13 +57,13 @@ t.test('a key works in any case of the scheme', async t => {
 })
 
 t.test('a revoked key is refused, and answers as one that was never there', async t => {
-  const { accounts, log, progress } = service.core
+  const { accounts } = service.core
   const revoked = await openAccount(service)
   const other = await openAccount(service)
   t.equal((await revoked.send('/v1/balance')).status, 200)
   const command = { type: 'RevokeApiKey', keyId: revoked.keyId } as const
   await accounts.execute(revoked.accountId, command, { actor: { kind: 'operator' } })
-  await progress.passed(await log.head(), 5000)
+  await caughtUp(service.core)
   const headers = { 'X-Request-Id': 'same' }
   const refused = await revoked.send('/v1/balance', { headers })
   const unknown = await service.client('tg_sk_live_0').send('/v1/balance', { headers })

@@ -1,26 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { Run } from '../../schemas/api/run.ts'
 import { compileCheck } from '../../src/engine/validator.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import type { Reply } from '../support/client.ts'
 import { auditLog } from '../support/ledger.ts'
-import { type Customer, openAccount, type Service, startService } from '../support/service.ts'
-import { type Fault, startVendor } from '../support/vendor.ts'
-import { offer, order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
-import { createVendorProvider } from '../support/vendor-provider.ts'
+import { type Customer, openAccount, type Service } from '../support/service.ts'
+import type { Fault } from '../support/vendor.ts'
+import { order, syncOrder } from '../support/vendor-families.ts'
+import { startVendorService } from '../support/vendor-service.ts'
 
 const faultsOfRun = compileCheck(Run)
 const HOURS_MS = 3_600_000
 
-const start = async (t: Test, wrap = (provider: Provider): Provider => provider) => {
-  const vendor = await startVendor(t)
-  const service = await startService(t, { providers: { vendor: wrap(createVendorProvider(vendor.url)) } })
-  await offer(service.core, vendorFamily())
-  return { vendor, service }
-}
-
-const { vendor, service } = await start(t)
+const { vendor, service } = await startVendorService(t)
 
 const cancel = (customer: Customer, runId: string, prefer = 'wait=30'): Promise<Reply> =>
   customer.send(`/v1/runs/${runId}/cancel`, { method: 'POST', headers: { Prefer: prefer } })
@@ -47,7 +40,7 @@ const typesOf = async (customer: Customer, runId: string) =>
   (await eventsOf(service, customer, runId)).map(({ type }) => type)
 
 t.test('a queued run that is cancelled ends at once, is refunded, and is never begun', async t => {
-  const { vendor, service } = await start(t)
+  const { vendor, service } = await startVendorService(t)
   const customer = await openAccount(service)
   // As many as the provider has slots, so that the next one has to wait.
   const faults: Fault[] = [{ step: 'asked', act: 'hold' }]
@@ -114,7 +107,7 @@ t.test('a run whose provider will not stop is answered with 202, goes on and com
 })
 
 t.test('a provider that cannot stop anything at all goes on as well', async t => {
-  const { service } = await start(t, ({ cancel: _, ...provider }) => provider)
+  const { service } = await startVendorService(t, { wrap: ({ cancel: _, ...provider }) => provider })
   const customer = await openAccount(service)
   const { body } = await customer.run(order({ workMs: 2000 }))
   while ((await find(customer, body.run_id)).status === 'queued');
@@ -144,7 +137,7 @@ t.test('a poll that sees first that the job was given up does not make another f
       },
     }
   }
-  const { service } = await start(t, slow)
+  const { service } = await startVendorService(t, { wrap: slow })
   const customer = await openAccount(service)
   const { body } = await customer.run(order({ workMs: HOURS_MS }))
   while ((await find(customer, body.run_id)).status === 'queued');

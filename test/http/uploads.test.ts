@@ -5,6 +5,7 @@ import t from 'tap'
 import { Upload, UploadList } from '../../schemas/api/upload.ts'
 import { MAX_INLINE_BYTES } from '../../schemas/primitives.ts'
 import { compileCheck } from '../../src/engine/validator.ts'
+import { caughtUp } from '../support/caught-up.ts'
 import type { Client } from '../support/client.ts'
 import { collect } from '../support/collect.ts'
 import { filePart, formOf, formType, sendForm, textPart, upload } from '../support/multipart.ts'
@@ -275,7 +276,7 @@ t.test('what is no id of an upload is not found', async t => {
 })
 
 t.test('without a good key nothing is taken, told or deleted', async t => {
-  const { accounts, log, progress } = service.core
+  const { accounts, log } = service.core
   const revoked = await openAccount(service)
   const { body } = await upload(revoked, filePart(png))
   await accounts.execute(
@@ -283,7 +284,7 @@ t.test('without a good key nothing is taken, told or deleted', async t => {
     { type: 'RevokeApiKey', keyId: revoked.keyId },
     { actor: { kind: 'operator' } },
   )
-  await progress.passed(await log.head(), 5000)
+  await caughtUp(service.core)
   const head = await log.head()
   for (const client of [revoked, service.client()]) {
     const answers = [

@@ -7,6 +7,7 @@ import { compileCheck } from '../../src/engine/validator.ts'
 import { webhookSecret } from '../../src/engine/webhook-signature.ts'
 import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import type { Outcome, Provider } from '../../src/ports/provider.ts'
+import { caughtUp } from '../support/caught-up.ts'
 import { type Client, picture, sandbox } from '../support/client.ts'
 import { collect } from '../support/collect.ts'
 import { startReceiver, type Told, untilRecorded, webhookEvents } from '../support/receiver.ts'
@@ -73,7 +74,7 @@ for (const [name, [request, type, errorCode]] of Object.entries(ends))
     const event = { type: 'WebhookDelivered', data: { runId: run.body.run_id, attempt: 1, status: 204 } }
     t.match(recorded, [{ ...event, metadata: { actor: { kind: 'reactor' } } }])
     // What is recorded is owed no longer, by the views that the service acts on.
-    await service.core.progress.passed(await log.head(), 5000)
+    await caughtUp(service.core)
     t.same(await views.list('due', 'byQueue', { prefix: 'deliver/', limit: 10 }), [])
     t.equal(receiver.told.length, 1)
   })

@@ -5,6 +5,7 @@ import { MAX_INPUT_BYTES, MAX_METADATA_BYTES, MAX_PRESIGNED_BYTES } from '../../
 import { Catalog } from '../../src/engine/catalog.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
 import type { Logger } from '../../src/ports/logger.ts'
+import { caughtUp } from '../support/caught-up.ts'
 import { picture, type Reply } from '../support/client.ts'
 import { type Customer, instantProvider, openAccount, startService } from '../support/service.ts'
 import { call, connect, refusal, revisions } from './support.ts'
@@ -158,7 +159,7 @@ for (const revision of revisions) {
     const { accountId, keyId } = customer
     const { core } = service
     await core.accounts.execute(accountId, { type: 'RevokeApiKey', keyId }, { actor: { kind: 'operator' } })
-    await core.progress.passed(await core.log.head(), 5000)
+    await caughtUp(core)
     const error = await client.callTool({ name: 'get_balance', arguments: {} }).catch(error => error)
     t.match(error, { name: 'SdkHttpError', status: 401 })
   })

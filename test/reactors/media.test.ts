@@ -1,14 +1,12 @@
 import t, { type Test } from 'tap'
 import { MAX_INPUT_BYTES } from '../../schemas/primitives.ts'
 import { instantProvider, openAccount, startService } from '../support/service.ts'
-import { type Fault, MEDIA, startVendor } from '../support/vendor.ts'
+import { type Fault, MEDIA } from '../support/vendor.ts'
 import { offer, order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
-import { createVendorProvider } from '../support/vendor-provider.ts'
+import { startVendorService } from '../support/vendor-service.ts'
 
 const start = async (t: Test, environment: Record<string, string>) => {
-  const vendor = await startVendor(t)
-  const service = await startService(t, { environment, providers: { vendor: createVendorProvider(vendor.url) } })
-  await offer(service.core, vendorFamily())
+  const { vendor, service } = await startVendorService(t, { environment })
   return { vendor, customer: await openAccount(service) }
 }
 

@@ -1,18 +1,17 @@
 import t, { type Test } from 'tap'
 import type { Endpoint } from '../../schemas/catalog.ts'
 import type { Provider } from '../../src/ports/provider.ts'
-import { type Customer, instantProvider, openAccount, startService } from '../support/service.ts'
-import { type Fault, startVendor } from '../support/vendor.ts'
-import { offer, order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
-import { createVendorProvider } from '../support/vendor-provider.ts'
+import { type Customer, instantProvider, openAccount } from '../support/service.ts'
+import type { Fault } from '../support/vendor.ts'
+import { order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
+import { startVendorService } from '../support/vendor-service.ts'
 
 /** Three attempts that follow one another at once, as far as a test can tell. */
 const retry = { attempts: 3, backOffMs: 1 }
 
 const start = async (t: Test, differences: Partial<Endpoint> = {}, wrap = (provider: Provider) => provider) => {
-  const vendor = await startVendor(t)
-  const service = await startService(t, { providers: { vendor: wrap(createVendorProvider(vendor.url)) } })
-  await offer(service.core, vendorFamily('vendor', { retry, ...differences }))
+  const family = vendorFamily('vendor', { retry, ...differences })
+  const { vendor, service } = await startVendorService(t, { family, wrap })
   return { vendor, customer: await openAccount(service) }
 }
 

@@ -6,9 +6,10 @@ import { allRuns, auditFolder } from '../support/ledger.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { type Customer, openAccount, type Service, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { startVendor, type Vendor } from '../support/vendor.ts'
-import { offer, order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
+import type { Vendor } from '../support/vendor.ts'
+import { order, syncOrder } from '../support/vendor-families.ts'
 import { createVendorProvider } from '../support/vendor-provider.ts'
+import { startVendorService } from '../support/vendor-service.ts'
 
 t.setTimeout(90_000)
 
@@ -26,10 +27,7 @@ const environment = { ALLOW_PRIVATE_WEBHOOKS: 'true' }
 
 const start = async (t: Test): Promise<Place> => {
   const folder = await temporaryFolder(t)
-  const vendor = await startVendor(t)
-  const providers = { vendor: createVendorProvider(vendor.url) }
-  const service = await startService(t, { folder, environment, providers })
-  await offer(service.core, vendorFamily())
+  const { vendor, service } = await startVendorService(t, { folder, environment })
   return { folder, vendor, service, customer: await openAccount(service) }
 }
 

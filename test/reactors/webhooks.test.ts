@@ -7,6 +7,7 @@ import { Addresses } from '../../src/engine/addresses.ts'
 import { Presenter } from '../../src/engine/present.ts'
 import { webhookSecret } from '../../src/engine/webhook-signature.ts'
 import { WebhooksReactor } from '../../src/reactors/webhooks.ts'
+import { caughtUp } from '../support/caught-up.ts'
 import { picture } from '../support/client.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import {
@@ -57,7 +58,7 @@ const ask = async (customer: Customer, url: string): Promise<RunId> =>
 const dueDeliveries = ({ core }: Service) => core.views.list('due', 'byQueue', { prefix: 'deliver/', limit: 1000 })
 
 const webhookRow = async ({ core }: Service, customer: Customer, runId: RunId) => {
-  await core.progress.passed(await core.log.head(), 5000)
+  await caughtUp(core)
   return core.reads.get('webhooks', `${customer.accountId}/${runId}`)
 }
 
@@ -215,7 +216,7 @@ t.test('a slow receiver does not hold up another', async t => {
   for (const runId of told) await untilRecorded(log, 1, customer.accountId, runId)
   const recorded = await untilRecorded(log, told.length, customer.accountId)
   t.same(new Set(recorded.map(event => event.data.runId)), new Set(told))
-  await service.core.progress.passed(await log.head(), 5000)
+  await caughtUp(service.core)
   t.equal((await dueDeliveries(service)).length, held.length)
   slow.answer = status(200)
 })

@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { type ErrorBody, errorStatus } from '../../schemas/api/error.ts'
+import { toPointerPart } from '../../src/engine/validator.ts'
 import { describeApi } from '../../src/http/openapi/document.ts'
 import { operations } from '../../src/http/operations.ts'
 
@@ -138,4 +139,4 @@ const resolve = <Value>(value: Value | { $ref: string }, pointer: string): { val
   return { value: document.components[type]?.[name] as Value, pointer: value.$ref }
 }
 
-export const escapePointer = (name: string) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
+export const escapePointer = (name: string) => encodeURIComponent(toPointerPart(name))

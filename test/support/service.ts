@@ -8,6 +8,7 @@ import { createApiKey } from '../../src/engine/api-keys.ts'
 import { register } from '../../src/engine/registration.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import { startServer } from '../../src/server.ts'
+import { caughtUp } from './caught-up.ts'
 import { Client } from './client.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -66,7 +67,7 @@ export const openAccount = async (
   const accountId = await register(core, { email, tester, welcomeMicros: toMicros(credits) }, cause)
   const key = await createApiKey(core.accounts, core.config.keyPrefix, { accountId, name: 'test', cause })
   // The service looks keys up in the views, which follow the log.
-  await core.progress.passed(await core.log.head(), 5000)
+  await caughtUp(core)
   return Object.assign(new Client(url, key.apiKey), { accountId, ...key })
 }
 

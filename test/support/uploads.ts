@@ -10,6 +10,7 @@ import { Uploads } from '../../src/engine/uploads.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { ObjectStore } from '../../src/ports/object-store.ts'
 import { ObjectsReactor } from '../../src/reactors/objects.ts'
+import { caughtUp } from './caught-up.ts'
 import { collect } from './collect.ts'
 import { ManualClock } from './manual-clock.ts'
 import { openAccount, openFolder } from './service.ts'
@@ -50,7 +51,7 @@ export const openUploads = async (
   const work = async (holds: () => boolean | Promise<boolean>, others: Partial<ObjectsParts> = {}) => {
     const parts = { ...core, objects, settlement, ...others }
     const reactor = new ObjectsReactor(parts)
-    await core.progress.passed(await core.log.head(), 5000)
+    await caughtUp(core)
     reactor.start(core.progress.changes)
     while (!(await holds())) await new Promise(setImmediate)
     await reactor.stop()

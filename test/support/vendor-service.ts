@@ -1,13 +1,25 @@
 import type { Test } from 'tap'
-import { type Service, startService } from './service.ts'
+import type { Family } from '../../schemas/catalog.ts'
+import type { Provider } from '../../src/ports/provider.ts'
+import { type Service, type ServiceOptions, startService } from './service.ts'
 import { startVendor, type Vendor } from './vendor.ts'
 import { offer, vendorFamily } from './vendor-families.ts'
 import { createVendorProvider } from './vendor-provider.ts'
 
+export interface VendorServiceOptions extends Omit<ServiceOptions, 'providers'> {
+  folder?: string
+  family?: Family
+  /** What stands between the service and the vendor. */
+  wrap?(provider: Provider): Provider
+}
+
 /** Starts a vendor, and a service that has the vendor's family on offer, until the test ends. */
-export const startVendorService = async (t: Test): Promise<{ vendor: Vendor; service: Service }> => {
+export const startVendorService = async (
+  t: Test,
+  { family = vendorFamily(), wrap = provider => provider, ...options }: VendorServiceOptions = {},
+): Promise<{ vendor: Vendor; service: Service }> => {
   const vendor = await startVendor(t)
-  const service = await startService(t, { providers: { vendor: createVendorProvider(vendor.url) } })
-  await offer(service.core, vendorFamily())
+  const service = await startService(t, { ...options, providers: { vendor: wrap(createVendorProvider(vendor.url)) } })
+  await offer(service.core, family)
   return { vendor, service }
 }
