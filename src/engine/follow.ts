@@ -2,6 +2,7 @@ import { concatMap, defer, ignoreElements, interval, merge, Observable, retry, t
 import type { Position, Recorded } from '../../schemas/recorded.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import { decode } from './codec.ts'
+import { checkOrder } from './in-order.ts'
 
 /** The waits between attempts after a drop: from a tenth of a second, doubling, to five. */
 const FIRST_BACK_OFF_MS = 100
@@ -16,7 +17,7 @@ const CONFIRM_MS = 1000
 export interface Follower {
   /** Where to go on; asked again after each drop. */
   from(): Promise<Position>
-  /** Takes a page of events, in order. The next page is read only when this one is taken. */
+  /** Takes a page of events, in order and never twice. The next page is read only when this one is taken. */
   take(events: Recorded[]): Promise<void>
   /** Throws when what was taken is no longer where it was put. */
   confirm?(): Promise<void>
@@ -49,11 +50,13 @@ const readPages = (log: EventLog, from: Position, follower: Follower): Observabl
   new Observable(subscriber => {
     const stop = new AbortController()
     const read = async () => {
+      let taken = from
       for await (const page of log.follow(from, stop.signal)) {
+        checkOrder(page, taken)
         const events = page.map(raw => decode(raw))
         await follower.take(events)
-        const last = events.at(-1)
-        if (last) subscriber.next(last.position)
+        taken = events.at(-1)?.position ?? taken
+        if (events.length > 0) subscriber.next(taken)
       }
       if (!stop.signal.aborted) throw new Error('the log ended a subscription')
     }

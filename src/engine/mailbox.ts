@@ -15,6 +15,12 @@ const MAX_BATCH = 500
 /** Data that share one append: half of what an event store takes at once, since what is last decided may go beyond. */
 const MAX_BATCH_BYTES = 512 * 1024
 
+/**
+ * How long a command may wait for its turn. What is older is refused: whoever asked would otherwise wait for everybody
+ * before it while the log is away. With one append and one read after it, a request stays within 30 s.
+ */
+const MAX_WAIT_MS = 10_000
+
 /** How often a batch is decided again after another process wrote first. Each time that process got on, so nobody is stuck. */
 const MAX_CONFLICTS = 20
 
@@ -34,6 +40,8 @@ type Decided<Event extends { type: string; data: unknown }> =
 interface Waiting<Command, Event extends { type: string; data: unknown }> {
   command: Command
   cause: Cause
+  /** When it came, by the clock that never goes back. */
+  sinceMs: number
   resolve(outcome: Outcome<Event>): void
   reject(error: unknown): void
 }
@@ -46,6 +54,7 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
   readonly #stream: string
   readonly #streams: Streams<Command, State, Event>
   readonly #clock: Clock
+  readonly #maxWaitMs: number
   #waiting: Waiting<Command, Event>[] = []
   #working = false
   #folded: Folded<State> | undefined
@@ -53,18 +62,22 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
   /** The position of the last event that this mailbox appended or knows of. */
   position: Position = BEFORE_FIRST
 
-  constructor(stream: string, streams: Streams<Command, State, Event>, clock: Clock) {
+  constructor(stream: string, streams: Streams<Command, State, Event>, clock: Clock, { maxWaitMs = MAX_WAIT_MS } = {}) {
     this.#stream = stream
     this.#streams = streams
     this.#clock = clock
+    this.#maxWaitMs = maxWaitMs
   }
 
-  /** Rejects with Unavailable when too many commands wait, or when the log takes none. */
+  /**
+   * Rejects with Unavailable when too many commands wait, when this one waited too long, or when the log takes none. The
+   * message says so where it is not known whether the log has written.
+   */
   execute(command: Command, cause: Cause): Promise<Outcome<Event>> {
     if (this.#waiting.length >= MAX_WAITING)
       return Promise.reject(new Unavailable(`too many commands wait for ${this.#stream}`))
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ command, cause, resolve, reject })
+      this.#waiting.push({ command, cause, sinceMs: performance.now(), resolve, reject })
       if (!this.#working) this.#work()
     })
   }
@@ -76,7 +89,8 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
 
   /** The state after all that the log holds now, whoever wrote it. */
   async currentState(): Promise<State> {
-    return (await this.#catchUp(await this.#load())).state
+    // What is read only now needs no second look.
+    return (this.#folded ? await this.#catchUp(this.#folded) : await this.#load()).state
   }
 
   async #work() {
@@ -85,8 +99,9 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
       // What is asked for in the same turn shares the append.
       await Promise.resolve()
       const batch = this.#waiting.splice(0, MAX_BATCH)
+      this.#refuseLate(batch)
       try {
-        await this.#settle(batch)
+        if (batch.length > 0) await this.#settle(batch)
       } catch (error) {
         // What is on the log may now be more than what is folded here, so the next command reads it anew.
         this.#folded = undefined
@@ -99,6 +114,9 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
   async #settle(batch: Waiting<Command, Event>[]) {
     for (let conflicts = 0; conflicts <= MAX_CONFLICTS; conflicts++) {
       const before = await this.#load()
+      // This read, or the append before a conflict, may have taken long.
+      this.#refuseLate(batch)
+      if (batch.length === 0) return
       const { outcomes, events, folded } = this.#decide(batch, before)
       // What did not fit waits for the next append.
       this.#waiting.unshift(...batch.splice(outcomes.length))
@@ -113,6 +131,13 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
       return
     }
     throw new Unavailable(`others write to ${this.#stream} all the time`)
+  }
+
+  /** Refuses what has waited too long, of which nothing was written. The oldest commands of a batch come first. */
+  #refuseLate(batch: Waiting<Command, Event>[]) {
+    const earliestMs = performance.now() - this.#maxWaitMs
+    while (batch[0] && batch[0].sinceMs < earliestMs)
+      batch.shift()?.reject(new Unavailable(`a command for ${this.#stream} waited too long for the event log`))
   }
 
   /** False when another process was there first; then what it wrote is folded in. */

@@ -10,6 +10,7 @@ import {
   type RowChange,
   type ViewStore,
 } from '../ports/view-store.ts'
+import { checkOrder } from './in-order.ts'
 
 type Row = Views[ViewName] | undefined
 
@@ -21,7 +22,10 @@ interface Touched {
   now: Row
 }
 
-/** Folds a page of events into the views, and commits rows and checkpoint together. Rejects with CheckpointMoved. */
+/**
+ * Folds a page of events into the views, and commits rows and checkpoint together. Rejects with CheckpointMoved, and
+ * with Unavailable for events that do not follow the checkpoint in order.
+ */
 export const project = async (
   store: ViewStore,
   from: Checkpoint | undefined,
@@ -29,7 +33,7 @@ export const project = async (
 ): Promise<{ checkpoint: Checkpoint; rows: RowChange[] }> => {
   const [first, last] = [events[0], events.at(-1)]
   if (!first || !last) throw new RangeError('there is nothing to project')
-  if (from && last.position <= from.position) throw new RangeError('a checkpoint may not go back')
+  checkOrder(events, from?.position ?? BEFORE_FIRST)
   const { steps, touched } = plan(events)
   const { position, rows: loaded } = await store.getMany<Row>(
     touched.map(({ projection, key }) => ({ view: projection.view, key })),

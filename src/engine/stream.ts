@@ -30,20 +30,33 @@ export interface Cause {
   requestId?: string | undefined
 }
 
-/** How often an append without an answer is asked for again before its outcome is left open: for about 3 s. */
+/** How often an append without an answer is repeated before its outcome is left open: for 3 s where each fails at once. */
 const MAX_SETTLE_ATTEMPTS = 5
 const SETTLE_DELAY_MS = 100
+
+/**
+ * How long an append may take in all, with every repetition: two attempts that the log leaves unanswered. Together with
+ * the wait in a mailbox and one read, it stays within the 30 s that a request may last.
+ */
+const MAX_APPEND_MS = 12_000
 
 /** Reads and extends streams of one kind. */
 export class Streams<Command, State, Event extends { type: string; data: unknown }> {
   readonly decider: Decider<Command, State, Event>
   readonly #log: EventLog
   readonly #snapshots: Snapshots<State> | undefined
+  readonly #maxAppendMs: number
 
-  constructor(decider: Decider<Command, State, Event>, log: EventLog, snapshots?: Snapshots<State>) {
+  constructor(
+    decider: Decider<Command, State, Event>,
+    log: EventLog,
+    snapshots?: Snapshots<State>,
+    { maxAppendMs = MAX_APPEND_MS } = {},
+  ) {
     this.decider = decider
     this.#log = log
     this.#snapshots = snapshots
+    this.#maxAppendMs = maxAppendMs
   }
 
   /**
@@ -74,27 +87,19 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
 
   /**
    * Appends to a stream whose last revision is known, and finds out what became of it where no answer came.
-   * Rejects with RevisionConflict when another writer was there first, and with Unavailable when nothing is known.
+   * Rejects with RevisionConflict when another writer was there first, and with Unavailable when the log takes no writes
+   * for now, or, in time, when it cannot be found out what was written. Only the message tells these two apart.
    */
   async append(stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#log.append(stream, events, expectedRevision)
-      } catch (error) {
-        if (error instanceof Damaged) throw error
-        const isFault = error instanceof RevisionConflict || error instanceof Unavailable
-        if (isFault && attempt === 1) throw error
-        const appended = isFault ? await this.#findAppended(stream, events, expectedRevision) : undefined
-        if (appended) return appended
-        if (error instanceof RevisionConflict) throw error
-        // The answer is lost, not the question: asking again with the same revision can only be written once. That the log takes
-        // no writes now says nothing of the first time, which may still be under way.
-        if (attempt >= MAX_SETTLE_ATTEMPTS)
-          throw new Unavailable('the event log does not answer, and whether it has written is not known', {
-            cause: error,
-          })
-        await delay(SETTLE_DELAY_MS * 2 ** attempt)
-      }
+    const endMs = performance.now() + this.#maxAppendMs
+    let timer: NodeJS.Timeout | undefined
+    const tooLate = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(inDoubt()), this.#maxAppendMs)
+    })
+    try {
+      return await Promise.race([this.#settle(endMs, stream, events, expectedRevision), tooLate])
+    } finally {
+      clearTimeout(timer)
     }
   }
 
@@ -102,16 +107,46 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
     return (await this.#snapshots?.offer(stream, folded, lastRevision)) ?? false
   }
 
-  /** Our events, if it is they that follow the revision. */
-  async #findAppended(stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended | undefined> {
-    const found: Recorded[] = []
-    for await (const page of this.#log.readStream(stream, expectedRevision + 1)) {
-      for (const raw of page.slice(0, events.length - found.length)) found.push(decode(raw))
-      if (found.length >= events.length) break
+  async #settle(endMs: number, stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#log.append(stream, events, expectedRevision)
+      } catch (error) {
+        const isFault = error instanceof RevisionConflict || error instanceof Unavailable
+        if (error instanceof Damaged || (isFault && attempt === 1)) throw error
+        const found = isFault ? await this.#findAppended(stream, events, expectedRevision) : 'unknown'
+        if (typeof found === 'object') return found
+        if (found === 'outrun') throw new RevisionConflict(stream, expectedRevision)
+        // Only the answer is lost, and the expected revision lets the events in once however often they are sent. That
+        // the log takes no writes now says nothing of the first attempt, which may still be under way.
+        const pauseMs = SETTLE_DELAY_MS * 2 ** attempt
+        if (attempt >= MAX_SETTLE_ATTEMPTS || performance.now() + pauseMs >= endMs) throw inDoubt(error)
+        await delay(pauseMs)
+      }
     }
-    const last = found.at(-1)
-    const isOurs = found.length === events.length && found.every((event, index) => event.id === events[index]?.id)
-    return isOurs && last ? { revision: last.revision, position: last.position } : undefined
+  }
+
+  /**
+   * Whether events of ours follow a revision; 'outrun' where another writer's do, so that ours never will. An append
+   * lets all events in or none, so the last one tells. Its own revision tells where each event belongs, since a read may
+   * repeat some.
+   */
+  async #findAppended(
+    stream: string,
+    events: NewEvent[],
+    expectedRevision: number,
+  ): Promise<Appended | 'outrun' | 'unknown'> {
+    try {
+      for await (const page of this.#log.readStream(stream, expectedRevision + 1))
+        for (const { id, revision, position } of page) {
+          const ours = events[revision - expectedRevision - 1]
+          if (ours && id !== ours.id) return 'outrun'
+          if (ours && ours === events.at(-1)) return { revision, position }
+        }
+    } catch (error) {
+      if (error instanceof Damaged) throw error
+    }
+    return 'unknown'
   }
 
   /** The position of the event that a snapshot was taken at; undefined when the log holds another one there, or none. */
@@ -121,13 +156,16 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
     return undefined
   }
 
-  async #foldTail(stream: string, start: Folded<State>): Promise<Folded<State>> {
+  /** Folds what follows. A read may hand events over twice, so what is out of place is read again before it is damage. */
+  async #foldTail(stream: string, start: Folded<State>, mayReadAgain = true): Promise<Folded<State>> {
     let { revision, hash, state, position } = start
     for await (const page of this.#log.readStream(stream, revision + 1))
       for (const raw of page) {
+        if (raw.revision !== revision + 1) {
+          if (mayReadAgain) return this.#foldTail(stream, start, false)
+          throw new Damaged(`${stream} has revision ${raw.revision} where ${revision + 1} belongs`)
+        }
         const event = decode(raw) as Recorded & Happened<Event>
-        if (event.revision !== revision + 1)
-          throw new Damaged(`${stream} has revision ${event.revision} where ${revision + 1} belongs`)
         if (event.metadata.hash !== link(hash, raw as Chained))
           throw new Damaged(`the chain of ${stream} is broken at revision ${event.revision}: an event was changed`)
         state = this.decider.evolve(state, event)
@@ -138,3 +176,6 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
     return { revision, hash, state, position }
   }
 }
+
+const inDoubt = (cause?: unknown) =>
+  new Unavailable('the event log does not answer, and whether it has written is not known', { cause })

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import type { Position } from '../../schemas/recorded.ts'
+import type { Position, RawEvent } from '../../schemas/recorded.ts'
 import { follow } from '../../src/engine/follow.ts'
 import { BEFORE_FIRST, type EventLog } from '../../src/ports/event-log.ts'
 import { collect } from '../support/collect.ts'
@@ -10,12 +10,16 @@ import { writeHistory } from '../support/history.ts'
 const idsUpTo = (
   log: EventLog,
   head: Position,
-  { take = async () => undefined, after = 'at once' }: { take?: () => Promise<void>; after?: 'at once' | 'later' } = {},
+  {
+    take = async () => undefined,
+    after = 'at once',
+    from = BEFORE_FIRST,
+  }: { take?: () => Promise<void>; after?: 'at once' | 'later'; from?: Position } = {},
 ): Promise<{ ids: string[]; drops: string[] }> =>
   new Promise(resolve => {
     const ids: string[] = []
     const drops: string[] = []
-    let taken = BEFORE_FIRST
+    let taken = from
     const subscription = follow(log, {
       from: async () => taken,
       take: async events => {
@@ -55,6 +59,18 @@ const breaksAfter = (log: EventLog, count: number) => (): EventLog['follow'] =>
     }
   }
 
+/** Hands its first page over as another. */
+const handsOver = (log: EventLog, change: (page: RawEvent[]) => RawEvent[]) => (): EventLog['follow'] =>
+  async function* (after, signal) {
+    for await (const page of log.follow(after, signal)) {
+      yield change(page)
+      throw new Error('a page out of order was taken')
+    }
+  }
+
+/** Begins before where it was asked to begin. */
+const beginsAgain = (log: EventLog) => (): EventLog['follow'] => (_, signal) => log.follow(BEFORE_FIRST, signal)
+
 /** Says nothing any more, and does not end. */
 const hangs = (): EventLog['follow'] =>
   async function* (_, signal) {
@@ -89,6 +105,62 @@ t.test('events come once and in order, however often the source is dropped', asy
   t.same(ids, all)
   t.equal(drops.length, 7)
 })
+
+t.test('a page that comes again after a reconnection is not taken twice', async t => {
+  const { log, all, head } = await openFilled(t)
+  const { ids, drops } = await idsUpTo(dropping(log, breaksAfter(log, 40), beginsAgain(log)), head)
+  t.same(ids, all)
+  t.equal(drops.length, 2)
+  t.match(drops[1], /^the event log handed over position \d+ after position \d+$/)
+})
+
+t.test('a page that comes again in one subscription is not taken twice', async t => {
+  const { log, all, head } = await openFilled(t)
+  const stutters = (): EventLog['follow'] =>
+    async function* (after, signal) {
+      for await (const page of log.follow(after, signal)) {
+        yield page.slice(0, 10)
+        yield page.slice(0, 10)
+      }
+    }
+  const { ids, drops } = await idsUpTo(dropping(log, stutters), head)
+  t.same(ids, all)
+  t.match(drops, [/^the event log handed over position \d+ after position \d+$/])
+})
+
+t.test('a follower that begins in the middle takes nothing from before', async t => {
+  const { log, all, head } = await openFilled(t)
+  const taken = await collect(log.readAll(BEFORE_FIRST))
+  const from = taken[39]?.position ?? BEFORE_FIRST
+  const late = handsOver(log, page => [taken[30] as RawEvent, ...page])
+  for (const source of [late, beginsAgain(log)]) {
+    const { ids, drops } = await idsUpTo(dropping(log, source), head, { from })
+    t.same(ids, all.slice(40))
+    t.match(drops, [/^the event log handed over position \d+ after position \d+$/])
+  }
+})
+
+const disorders: Record<string, { change: (page: RawEvent[]) => RawEvent[]; drop: RegExp }> = {
+  'an event twice': {
+    change: page => page.toSpliced(10, 0, page[9] as RawEvent),
+    drop: /handed over position \d+ after position \d+$/,
+  },
+  'two events swapped': {
+    change: page => page.toSpliced(10, 2, page[11] as RawEvent, page[10] as RawEvent),
+    drop: /handed over revision \d+ of \S+ after revision \d+$/,
+  },
+  'all but one event': {
+    change: page => page.toSpliced(10, 1),
+    drop: /handed over revision \d+ of \S+ after revision \d+$/,
+  },
+}
+for (const [name, { change, drop }] of Object.entries(disorders))
+  t.test(`a page with ${name} is read again and never taken`, async t => {
+    const { log, all, head } = await openFilled(t)
+    const { ids, drops } = await idsUpTo(dropping(log, handsOver(log, change)), head)
+    t.same(ids, all)
+    t.match(drops, [drop])
+  })
 
 t.test('a page that was not taken comes again', async t => {
   const { log, all, head } = await openFilled(t)

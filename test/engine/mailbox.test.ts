@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { accountStream } from '../../schemas/recorded.ts'
 import { account } from '../../src/domain/account/account.ts'
@@ -11,18 +12,31 @@ import { Auditor } from '../simulation/auditor.ts'
 import { accountId, grantCredits, openAccount, queueRun, runId } from '../support/account-samples.ts'
 import { collect } from '../support/collect.ts'
 import { openLog } from '../support/engine.ts'
-import { answerLost, countingLog, type Fate, faultyLog, notWritten, unavailable } from '../support/faulty-log.ts'
+import {
+  answerLost,
+  countingLog,
+  type Fate,
+  faultyLog,
+  faultyReads,
+  notWritten,
+  type ReadFate,
+  silentFor,
+  silentReadFor,
+  sound,
+  unavailable,
+} from '../support/faulty-log.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
 const STREAM = accountStream(accountId())
 const cause = { actor: { kind: 'service' } } as const
 
 /** A mailbox for account 1, as a process has it. */
-const openMailbox = (log: EventLog) => {
-  const mailbox = new Mailbox(STREAM, new Streams(account, log), new ManualClock())
+const openMailbox = (log: EventLog, limits: { maxWaitMs?: number; maxAppendMs?: number } = {}) => {
+  const mailbox = new Mailbox(STREAM, new Streams(account, log, undefined, limits), new ManualClock(), limits)
   return {
     execute: (command: AccountCommand) => mailbox.execute(command, cause),
     balance: async () => (await mailbox.state()).balanceMicros,
+    currentBalance: async () => (await mailbox.currentState()).balanceMicros,
     get position() {
       return mailbox.position
     },
@@ -237,6 +251,89 @@ t.test('a log that does not answer is given up on, and read anew for the next co
   t.match(await mailbox.execute(queueRun({ run: 2 })), { accept: [{}, {}] })
   t.equal(await mailbox.balance(), toMicros(80))
   t.same(await audit(log), [])
+})
+
+/** Takes so long to be written. */
+const after =
+  (ms: number): Fate =>
+  async append => {
+    await delay(ms)
+    return append()
+  }
+
+t.test('what has waited too long for its turn is refused, and what has not is done', async t => {
+  const log = await openFunded(t)
+  const counted = countingLog(faultyLog(log, after(400)))
+  const mailbox = openMailbox(counted, { maxWaitMs: 250 })
+  const first = mailbox.execute(grantCredits(1))
+  await delay(20)
+  const late = upTo(3).map(() => mailbox.execute(grantCredits(10)))
+  await delay(250)
+  const inTime = mailbox.execute(grantCredits(100))
+  for (const { status, reason } of (await Promise.allSettled(late)) as PromiseRejectedResult[]) {
+    t.equal(status, 'rejected')
+    t.match(reason, { name: 'Unavailable', message: /waited too long for the event log/ })
+  }
+  t.match(await first, { accept: [{}] }, 'an append that takes long is not given up for it')
+  t.match(await inTime, { accept: [{}] })
+  t.same(counted.appends, [1, 1])
+  t.equal(await mailbox.balance(), toMicros(201))
+})
+
+t.test('a command is not tried after a read that took too long', async t => {
+  const slowly: ReadFate = async function* (pages) {
+    await delay(200)
+    yield* pages
+  }
+  const log = countingLog(faultyReads(await openFunded(t), slowly))
+  const mailbox = openMailbox(log, { maxWaitMs: 100 })
+  await t.rejects(mailbox.execute(grantCredits(1)), { name: 'Unavailable', message: /waited too long/ })
+  t.same(log.appends, [])
+  t.match(await mailbox.execute(grantCredits(1)), { accept: [{}] }, 'what was read is kept for the next')
+})
+
+t.test('a command is not decided again after a conflict that took too long', async t => {
+  const log = await openFunded(t)
+  const other = openMailbox(log)
+  const outrun: Fate = async append => {
+    await other.execute(grantCredits(1))
+    await delay(200)
+    return append()
+  }
+  const mailbox = openMailbox(faultyLog(log, outrun), { maxWaitMs: 100 })
+  await t.rejects(mailbox.execute(grantCredits(10)), { name: 'Unavailable', message: /waited too long/ })
+  t.equal(await other.balance(), toMicros(101))
+})
+
+t.test('while the log is away the wait of a command is not multiplied by those before it', async t => {
+  const log = faultyReads(
+    faultyLog(await openFunded(t), silentFor(1000)),
+    sound,
+    ...upTo(2).map(() => silentReadFor(1000)),
+  )
+  const mailbox = openMailbox(log, { maxWaitMs: 200, maxAppendMs: 300 })
+  await mailbox.balance()
+  const startMs = performance.now()
+  const outcomes = await Promise.allSettled(upTo(1200).map(() => mailbox.execute(grantCredits(1))))
+  const tookMs = performance.now() - startMs
+  t.ok(tookMs < 900, `${tookMs} ms`)
+  const reasons = outcomes.map(outcome => outcome.status === 'rejected' && (outcome.reason as Unavailable))
+  t.ok(reasons.every(reason => reason instanceof Unavailable))
+  const isInDoubt = reasons.map(reason => reason && /is not known/.test(reason.message))
+  t.same([isInDoubt.indexOf(false), isInDoubt.lastIndexOf(true)], [500, 499], 'only what was sent is in doubt')
+  t.equal(log.reads, 1, 'nothing is tried for what is too late')
+})
+
+t.test('the present state takes one read when nothing was known, and one more each time', async t => {
+  const base = await openFunded(t, 100)
+  const log = faultyReads(base)
+  const mailbox = openMailbox(log)
+  t.equal(await mailbox.currentBalance(), toMicros(100))
+  t.equal(log.reads, 1)
+  await openMailbox(base).execute(grantCredits(1))
+  t.equal(await mailbox.balance(), toMicros(100))
+  t.equal(await mailbox.currentBalance(), toMicros(101))
+  t.equal(log.reads, 2)
 })
 
 t.test('a stream whose chain is broken is not built upon', async t => {

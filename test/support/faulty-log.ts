@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { RawEvent } from '../../schemas/recorded.ts'
 import type { Appended, EventLog } from '../../src/ports/event-log.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
 
@@ -17,6 +19,14 @@ export const unavailable: Fate = async () => {
   throw new Unavailable('the disk is full')
 }
 
+/** The log is silent for so long, and the append is then given up. Nothing is written. */
+export const silentFor =
+  (ms: number): Fate =>
+  async () => {
+    await delay(ms)
+    throw new Error(`no answer within ${ms} ms`)
+  }
+
 /** A log whose next appends meet these fates, one after the other, and which works from then on. */
 export const faultyLog = (log: EventLog, ...fates: Fate[]): EventLog => ({
   ...log,
@@ -25,6 +35,47 @@ export const faultyLog = (log: EventLog, ...fates: Fate[]): EventLog => ({
     return fate ? fate(() => log.append(...append)) : log.append(...append)
   },
 })
+
+/** What becomes of a read: it gets the pages there are, and may change them. */
+export type ReadFate = (pages: AsyncIterable<RawEvent[]>) => AsyncIterable<RawEvent[]>
+
+export const sound: ReadFate = pages => pages
+
+/** Each page comes as another. */
+export const changed = (change: (page: RawEvent[]) => RawEvent[]): ReadFate =>
+  async function* (pages) {
+    for await (const page of pages) yield change(page)
+  }
+
+export const doubled = changed(page => page.flatMap(event => [event, event]))
+export const swapped = changed(page => page.toReversed())
+export const withoutFirst = changed(page => page.slice(1))
+
+export const unreadable: ReadFate = async function* () {
+  yield* []
+  throw new Unavailable('the log cannot be read')
+}
+
+/** The log is silent for so long, and the read is then given up. */
+export const silentReadFor = (ms: number): ReadFate =>
+  async function* () {
+    yield* []
+    await delay(ms)
+    throw new Unavailable(`no answer within ${ms} ms`)
+  }
+
+/** A log whose next reads of streams meet these fates, one after the other, and which works from then on. `reads` counts all. */
+export const faultyReads = (log: EventLog, ...fates: ReadFate[]): EventLog & { reads: number } => {
+  const faulty = {
+    ...log,
+    reads: 0,
+    readStream: (stream: string, fromRevision: number) => {
+      faulty.reads += 1
+      return (fates.shift() ?? sound)(log.readStream(stream, fromRevision))
+    },
+  }
+  return faulty
+}
 
 /** A log that keeps count of its appends, as the number of events in each. */
 export const countingLog = (log: EventLog): EventLog & { appends: number[] } => {
