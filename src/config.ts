@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { Environment, type Role } from '../schemas/environment.ts'
-import type { EventStoreAddress } from './adapters/event-log/eventstoredb-connection.ts'
+import type { EventStoreAddress } from './adapters/event-log/eventstoredb/address.ts'
 import type { S3Address } from './adapters/object-store/s3.ts'
 import type { RedisAddress } from './adapters/view-store/redis-connection.ts'
 import { toMicros } from './domain/money.ts'

@@ -1,18 +1,20 @@
 import { readFileSync } from 'node:fs'
-import type { EventStoreAddress } from './adapters/event-log/eventstoredb-connection.ts'
+import type { Endpoint, EventStoreAddress } from './adapters/event-log/eventstoredb/address.ts'
 import { percentDecode } from './percent-decode.ts'
 
 const EXAMPLE = 'esdb://user:password@host:2113?tls=true&streamPrefix=name-'
 
 const HOST = '[\\w.-]+(?::\\d{1,5})?'
 const FORM = new RegExp(`^(esdb|esdb\\+discover)://([^:@/?]+:[^:@/?]+@)?(${HOST}(?:,${HOST})*)/?(?:\\?(.*))?$`)
-const PREFIX = /^[\w.-]{0,100}$/
+const DEFAULT_PORT = 2113
+
+/** Detects a dead peer within 20 s where no request does so sooner. */
+const DEFAULT_KEEP_ALIVE_MS = 10_000
 
 const SWITCH = /^(true|false)$/
-const NUMBER = /^\d{1,9}$/
+const NUMBER = /^[1-9]\d{0,8}$/
 const TEXT = /./
 
-/** What the vendor's client takes. It prints a warning when it is asked not to check certificates, so that is left out. */
 const PARAMETERS: Record<string, RegExp> = {
   tls: SWITCH,
   tlsCAFile: TEXT,
@@ -20,41 +22,69 @@ const PARAMETERS: Record<string, RegExp> = {
   userKeyFile: TEXT,
   connectionName: TEXT,
   nodePreference: /^leader$/,
-  maxDiscoverAttempts: NUMBER,
-  discoveryInterval: NUMBER,
-  gossipTimeout: NUMBER,
   keepAliveInterval: NUMBER,
   keepAliveTimeout: NUMBER,
+  streamPrefix: /^[\w.-]{0,100}$/,
 }
-const KNOWN = [...Object.keys(PARAMETERS), 'streamPrefix'].join(', ')
+const KNOWN = Object.keys(PARAMETERS).join(', ')
+
+/** What else the vendor's clients take. Accepting an option without honouring it would be a trap. */
+const NOT_HONOURED = [
+  ...['maxDiscoverAttempts', 'discoveryInterval', 'gossipTimeout', 'defaultDeadline', 'dnsDiscover', 'tlsVerifyCert'],
+  ...['throwOnAppendFailure', 'feature'],
+]
 
 /**
- * Reads `esdb://user:password@host:port,host:port?tls=false&streamPrefix=…`; a text says what is wrong with it, and nothing
- * of its password. The vendor's client would repeat the address, and print it for parameters that it does not know.
- * The files that it names are looked for.
+ * Reads `esdb://user:password@host:port,host:port?tls=false&streamPrefix=…`. A string says what is wrong with the address,
+ * without repeating its password. The files that it names must be readable.
  */
 export const parseEventStoreUrl = (text: string): EventStoreAddress | string => {
   const match = FORM.exec(text)
   if (!match) return `must have the form ${EXAMPLE}`
-  const [, scheme, credentials = '', server = '', query = ''] = match
-  if (percentDecode(credentials) === undefined) return 'must have a user and a password that are percent-encoded'
+  const [, scheme, login = '', server = '', query = ''] = match
+  const [user, password] = login.slice(0, -1).split(':').map(percentDecode)
+  if (login && !(user && password)) return 'must have a user and a password that are percent-encoded'
+  const seeds = server.split(',').map(toEndpoint)
+  if (seeds.some(({ port }) => port > 65_535)) return 'must have ports up to 65535'
+  const discover = scheme === 'esdb+discover'
+  if (discover && seeds.length > 1) return 'must have one name after esdb+discover, which leads to all members'
   const parameters = new URLSearchParams(query)
-  const streamPrefix = parameters.get('streamPrefix') ?? ''
-  if (!PREFIX.test(streamPrefix))
-    return 'must have a streamPrefix of letters, digits, "-", "_" and "." only, and at most 100 of them'
-  parameters.delete('streamPrefix')
+  const fault = findFault(parameters)
+  if (fault) return fault
+  const get = (name: string) => parameters.get(name) ?? undefined
+  const tls = { caFile: get('tlsCAFile'), certFile: get('userCertFile'), keyFile: get('userKeyFile') }
+  const milliseconds = (name: string) => Number(get(name) ?? DEFAULT_KEEP_ALIVE_MS)
+  return {
+    seeds,
+    discover,
+    server,
+    streamPrefix: get('streamPrefix') ?? '',
+    tls: get('tls') === 'false' ? undefined : tls,
+    credentials: user && password ? { user, password } : undefined,
+    connectionName: get('connectionName'),
+    keepAlive: { intervalMs: milliseconds('keepAliveInterval'), timeoutMs: milliseconds('keepAliveTimeout') },
+  }
+}
+
+const toEndpoint = (text: string): Endpoint => {
+  const [host = '', port] = text.split(':')
+  return { host, port: port === undefined ? DEFAULT_PORT : Number(port) }
+}
+
+const findFault = (parameters: URLSearchParams): string | undefined => {
   for (const [name, value] of parameters) {
+    if (NOT_HONOURED.includes(name)) return `has ${name}, which Tollgate does not use; leave it out`
     const form = Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name] : undefined
-    // What stands there may be the rest of a password with a question mark in it.
+    // An unknown name may be the rest of a password with a question mark in it, so it is not repeated.
     if (!form) return `has an unknown parameter; there are ${KNOWN}`
+    if (name === 'streamPrefix' && !form.test(value))
+      return 'must have a streamPrefix of letters, digits, "-", "_" and "." only, and at most 100 of them'
     if (!form.test(value)) return `has a value of ${name} that cannot be used`
-    // The vendor's client reads it, and does not say what it was for when it is missing.
     if (name.endsWith('File') && !isReadable(value)) return `has a ${name} that cannot be read`
   }
   if (parameters.has('userCertFile') !== parameters.has('userKeyFile'))
     return 'must have userCertFile and userKeyFile together'
-  const rest = [...parameters].map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
-  return { connectionString: `${scheme}://${credentials}${server}${rest && `?${rest}`}`, server, streamPrefix }
+  return undefined
 }
 
 const isReadable = (file: string): boolean => {

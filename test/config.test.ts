@@ -117,15 +117,36 @@ t.test('another address of an S3 server is refused where there is none', async t
 t.test('EventStoreDB is told of in one address', async t => {
   const addressOf = (url: string) =>
     readConfig({ EVENT_STORE_URL: url, MASTER_SECRET: 'a'.repeat(32) }).eventStore as unknown
-  t.same(addressOf('esdb://ada:s%40crets@one:2113,two:2114/?tls=true&streamPrefix=a.b-&nodePreference=leader'), {
+  t.same(addressOf('esdb://ada:s%40crets@one,two:2114/?tls=true&streamPrefix=a.b-&nodePreference=leader'), {
     kind: 'eventstoredb',
     address: {
-      connectionString: 'esdb://ada:s%40crets@one:2113,two:2114?tls=true&nodePreference=leader',
-      server: 'one:2113,two:2114',
+      seeds: [
+        { host: 'one', port: 2113 },
+        { host: 'two', port: 2114 },
+      ],
+      discover: false,
+      server: 'one,two:2114',
       streamPrefix: 'a.b-',
+      tls: { caFile: undefined, certFile: undefined, keyFile: undefined },
+      credentials: { user: 'ada', password: 's@crets' },
+      connectionName: undefined,
+      keepAlive: { intervalMs: 10_000, timeoutMs: 10_000 },
     },
   })
-  t.match(addressOf('esdb+discover://cluster.example'), { address: { server: 'cluster.example', streamPrefix: '' } })
+  t.match(addressOf('esdb+discover://cluster.example'), {
+    address: { seeds: [{ host: 'cluster.example', port: 2113 }], discover: true, streamPrefix: '', tls: {} },
+  })
+  t.match(
+    addressOf('esdb://one:1?tls=false&keepAliveInterval=1000&keepAliveTimeout=2000&connectionName=tollgate%201'),
+    {
+      address: {
+        tls: undefined,
+        credentials: undefined,
+        connectionName: 'tollgate 1',
+        keepAlive: { intervalMs: 1000, timeoutMs: 2000 },
+      },
+    },
+  )
 })
 
 t.test('an address of EventStoreDB that cannot be used is refused, and its password told to nobody', async t => {
@@ -136,11 +157,18 @@ t.test('an address of EventStoreDB that cannot be used is refused, and its passw
     ['esdb://ada:hu/sh@host', /must have the form/],
     ['esdb://hush@host', /must have the form/],
     ['esdb://ada:hush%zz@host', /percent-encoded/],
-    ['esdb://ada:hush@host?tlsVerifyCert=false', /unknown parameter; there are tls, /],
+    ['esdb://ada:hush@host?trustMe=false', /unknown parameter; there are tls, /],
+    ['esdb://ada:hush@host?tlsVerifyCert=false', /has tlsVerifyCert, which Tollgate does not use; leave it out/],
+    ['esdb://ada:hush@host?maxDiscoverAttempts=3', /has maxDiscoverAttempts, which Tollgate does not use/],
+    ['esdb://ada:hush@host?discoveryInterval=3', /has discoveryInterval, which Tollgate does not use/],
+    ['esdb://ada:hush@host?gossipTimeout=3', /has gossipTimeout, which Tollgate does not use/],
+    ['esdb://ada:hush@host:99999', /must have ports up to 65535/],
+    ['esdb+discover://ada:hush@one,two', /must have one name after esdb\+discover/],
     ['esdb://ada:hush@host?constructor=a', /unknown parameter/],
     ['esdb://ada:1?hush@host', /unknown parameter/],
     ['esdb://ada:hush@host?tls=maybe', /a value of tls that cannot be used/],
-    ['esdb://ada:hush@host?gossipTimeout=soon', /a value of gossipTimeout/],
+    ['esdb://ada:hush@host?keepAliveInterval=soon', /a value of keepAliveInterval/],
+    ['esdb://ada:hush@host?keepAliveTimeout=0', /a value of keepAliveTimeout/],
     ['esdb://ada:hush@host?nodePreference=follower', /a value of nodePreference/],
     ['esdb://ada:hush@host?connectionName=', /a value of connectionName/],
     ['esdb://ada:hush@host?tlsCAFile=/no/such/file', /has a tlsCAFile that cannot be read/],

@@ -1,12 +1,15 @@
 import t, { type Test } from 'tap'
 import type { RawEvent } from '../../schemas/recorded.ts'
 import { type EventLog, type NewEvent, NO_STREAM, RevisionConflict } from '../../src/ports/event-log.ts'
+import { Unavailable } from '../../src/ports/faults.ts'
 import { collect } from '../support/collect.ts'
 
 export interface OpenedLog {
   log: EventLog
   /** Closes the log, if that is the way to lose what is only in memory, and opens it again. */
   reopen(): Promise<EventLog>
+  /** Ends some of the reads that follow in their middle, in one of the ways that the suite was told of. */
+  interrupt?(way: string): void
 }
 
 /** More than any adapter reads in one page. */
@@ -15,8 +18,16 @@ const MANY = 2500
 /** The longest that anybody waits for what is on its way. */
 const PATIENCE_MS = 5000
 
-/** What every event log must do. Positions may have gaps, and the log may hold streams of others. */
-export const eventLogContract = (name: string, open: (t: Test) => Promise<OpenedLog>) =>
+/**
+ * What every event log must do. Positions may have gaps, and the log may hold streams of others. A log whose reads come
+ * from a server names the ways in which they can be interrupted; what real servers did is told where the stand-in does it
+ * (test/support/event-store/faults.ts).
+ */
+export const eventLogContract = (
+  name: string,
+  open: (t: Test) => Promise<OpenedLog>,
+  interruptions: readonly string[] = [],
+) =>
   t.test(`${name} is an event log`, async t => {
     t.test('a new stream begins at revision 0', async t => {
       const { log } = await open(t)
@@ -265,6 +276,37 @@ export const eventLogContract = (name: string, open: (t: Test) => Promise<Opened
       t.same(numbersOf(seen), upTo(301))
     })
 
+    for (const way of interruptions)
+      t.test(`a read that is interrupted hands each event over once, in order, or fails: ${way}`, async t => {
+        const { log, interrupt } = await open(t)
+        const before = await log.head()
+        const streams = [newStream(), newStream()] as const
+        await Promise.all(streams.map(stream => fill(log, stream, 1500)))
+        const [all, one] = [of([...streams], await collect(log.readAll(before))), streams[0]]
+        const reads = {
+          'a stream': [() => log.readStream(one, 0), of([one], all)],
+          'all streams': [() => log.readAll(before), all],
+        } as const
+        for (const [kind, [read, expected]] of Object.entries(reads)) {
+          interrupt?.(way)
+          const { events, error } = await readUntilItFails(read())
+          t.ok(error === undefined || error instanceof Unavailable, `${kind}: ${error}`)
+          t.same(idsOf(events), idsOf(expected.slice(0, error ? events.length : expected.length)), kind)
+        }
+
+        // A follower is taken up again after what it has seen, by whoever follows.
+        interrupt?.(way)
+        const seen: RawEvent[] = []
+        for (let attempt = 0; seen.length < all.length + 100 && attempt < 50; attempt++) {
+          const from = seen.at(-1)?.position ?? before
+          const wanted = all.length + 100 - seen.length
+          const following = readUntilItFails(log.follow(from, AbortSignal.timeout(PATIENCE_MS)), wanted)
+          if (attempt === 0) await appendInTheEnd(log, one, numbered(100, 1500), 1499)
+          seen.push(...(await following).events)
+        }
+        t.same(idsOf(seen), idsOf(of([...streams], await collect(log.readAll(before)))), 'a follower')
+      })
+
     t.test('a follower ends when it is told to, whether it waits or has just read', async t => {
       const { log } = await open(t)
       const stop = new AbortController()
@@ -308,6 +350,15 @@ const fill = async (log: EventLog, stream: string, count: number, from = 0) => {
     await log.append(stream, numbered(Math.min(100, from + count - number), number), number - 1)
 }
 
+/** Appends events whose answer may be lost: until it is known that they are there. */
+const appendInTheEnd = async (log: EventLog, stream: string, events: NewEvent[], expectedRevision: number) => {
+  for (let isThere = false; !isThere; )
+    isThere = await log.append(stream, events, expectedRevision).then(
+      () => true,
+      error => error instanceof RevisionConflict,
+    )
+}
+
 /** The first so many events of some streams that a follower sees. */
 const firstOf = async (log: EventLog, after: number, streams: string[], count: number): Promise<RawEvent[]> => {
   const seen: RawEvent[] = []
@@ -316,6 +367,23 @@ const firstOf = async (log: EventLog, after: number, streams: string[], count: n
     if (seen.length >= count) break
   }
   return seen
+}
+
+/** What a read brings until it ends, fails, or has brought enough. */
+const readUntilItFails = async (
+  pages: AsyncIterable<RawEvent[]>,
+  enough = Number.POSITIVE_INFINITY,
+): Promise<{ events: RawEvent[]; error?: unknown }> => {
+  const events: RawEvent[] = []
+  try {
+    for await (const page of pages) {
+      events.push(...page)
+      if (events.length >= enough) break
+    }
+    return { events }
+  } catch (error) {
+    return { events, error }
+  }
 }
 
 const of = (streams: string[], events: RawEvent[]) => events.filter(({ stream }) => streams.includes(stream))

@@ -104,7 +104,7 @@ const startStores = async (
   onEnd: ClusterOptions['onEnd'],
 ): Promise<Stores> => {
   const log = new Member({
-    ...{ name: 'event store', script: 'test/support/event-store-process.ts', env: {}, folder, onEnd },
+    ...{ name: 'event store', script: 'test/support/event-store/process.ts', env: {}, folder, onEnd },
     args: [join(folder, 'log')],
   })
   const starting = [

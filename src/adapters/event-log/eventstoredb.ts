@@ -2,21 +2,27 @@ import type { AccountId } from '../../../schemas/primitives.ts'
 import { accountStream, CATALOG_STREAM, loginStream, type Position, type RawEvent } from '../../../schemas/recorded.ts'
 import { type Appended, BEFORE_FIRST, type EventLog, type NewEvent } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
-import { Connection, type EventStoreAddress } from './eventstoredb-connection.ts'
-import type { Selection, ServerEvent } from './eventstoredb-messages.ts'
-import { inPages } from './eventstoredb-pages.ts'
+import type { EventStoreAddress } from './eventstoredb/address.ts'
+import { AppendQueue } from './eventstoredb/append-queue.ts'
+import { Connection } from './eventstoredb/connection.ts'
+import { FellBehind } from './eventstoredb/faults.ts'
+import { type Selection, type ServerEvent, toAppendRequest, toText } from './eventstoredb/messages.ts'
+import { inPages } from './eventstoredb/pages.ts'
 
 /** A page ends at so many events or bytes, so that neither small nor large events make it slow or heavy. */
 const PAGE_EVENTS = 1000
 const PAGE_BYTES = 4 * 1024 * 1024
 
-/** Appends that may be under way; past this the server is not keeping up. */
-const MAX_WAITING = 50_000
+/** More does not fit into one message to a server, and would end the call that all appends share. */
+const MAX_APPEND_BYTES = 3 * 1024 * 1024
 
-/**
- * Some broken connections neither answer nor fail. The server itself gives an append up after about two seconds, and is
- * given the time to say so.
- */
+/** Most elections are over by then, and a server that was killed is back. */
+const LEADER_TIMEOUT_MS = 5000
+
+/** The server gives an append up after two seconds, so that one which takes this long is no good sign. */
+const SLOW_AFTER_MS = 1500
+
+/** The server is given the time to say itself that it gave an append up. */
 const APPEND_TIMEOUT_MS = 5000
 
 /** A read that finds little has much to look through, and nobody is left in doubt when it is given up. */
@@ -24,6 +30,8 @@ const READ_TIMEOUT_MS = 10_000
 
 export interface EventStoreOptions {
   address: EventStoreAddress
+  leaderTimeoutMs?: number
+  slowAfterMs?: number
   appendTimeoutMs?: number
   /** How long the server may be silent in a read. */
   readTimeoutMs?: number
@@ -35,31 +43,41 @@ export interface EventStoreOptions {
  */
 export const openEventStoreLog = ({
   address,
+  leaderTimeoutMs = LEADER_TIMEOUT_MS,
+  slowAfterMs = SLOW_AFTER_MS,
   appendTimeoutMs = APPEND_TIMEOUT_MS,
   readTimeoutMs = READ_TIMEOUT_MS,
 }: EventStoreOptions): EventLog => {
   const { server, streamPrefix } = address
-  const connection = new Connection(address)
+  const connection = new Connection(address, { leaderTimeoutMs, slowAfterMs, appendTimeoutMs })
   const matching = matchOurs(streamPrefix)
-  const appends = new Appends()
+  const appends = new AppendQueue<Appended>()
   /** Nothing of ours lies after the one position up to the other, so that need not be looked through again. */
   let skippable = { after: BEFORE_FIRST, upTo: BEFORE_FIRST }
 
-  const toRawEvent = ({ stream, data, metadata, ...event }: ServerEvent): RawEvent => {
-    const parse = (bytes: Uint8Array): unknown => {
-      try {
-        return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString())
-      } catch (cause) {
-        const place = `revision ${event.revision} of ${stream}`
-        throw new Damaged(`EventStoreDB at ${server} holds no JSON at ${place}; restore it from a backup`, { cause })
-      }
+  const parse = (bytes: Uint8Array, { stream, revision }: ServerEvent): unknown => {
+    try {
+      return JSON.parse(toText(bytes))
+    } catch (cause) {
+      const place = `revision ${revision} of ${stream}`
+      throw new Damaged(`EventStoreDB at ${server} holds no JSON at ${place}; restore it from a backup`, { cause })
     }
-    return { ...event, stream: stream.slice(streamPrefix.length), data: parse(data), metadata: parse(metadata) }
   }
+
+  // Written out, since this is done for each event of a replay.
+  const toRawEvent = (event: ServerEvent): RawEvent => ({
+    id: event.id,
+    stream: event.stream.slice(streamPrefix.length),
+    revision: event.revision,
+    position: event.position,
+    type: event.type,
+    data: parse(event.data, event),
+    metadata: parse(event.metadata, event),
+  })
 
   async function* read(selection: Selection, signal?: AbortSignal): AsyncGenerator<RawEvent[]> {
     let reached = 'after' in selection ? selection.after : BEFORE_FIRST
-    const pages = inPages<ServerEvent>(
+    yield* inPages<RawEvent>(
       (sink, stop) =>
         connection.read(
           selection,
@@ -68,7 +86,7 @@ export const openEventStoreLog = ({
             confirmed: sink.mayPause,
             event: event => {
               reached = event.position
-              sink.push(event, event.data.length + event.metadata.length)
+              sink.push(toRawEvent(event), event.data.length + event.metadata.length)
             },
             checkpoint: position => {
               skippable = { after: reached, upTo: position }
@@ -79,36 +97,40 @@ export const openEventStoreLog = ({
       {
         items: PAGE_EVENTS,
         bytes: PAGE_BYTES,
-        silenceMs: readTimeoutMs,
+        slowAfterMs,
+        slow: () => connection.suspect(),
+        silentAfterMs: readTimeoutMs,
         silent: () => new Unavailable(`EventStoreDB at ${server} did not answer a read within ${readTimeoutMs} ms`),
       },
       signal,
     )
-    for await (const page of pages) yield page.map(toRawEvent)
   }
 
-  async function* readAll(after: Position): AsyncGenerator<RawEvent[]> {
-    for await (const page of read({ matching, from: after })) {
-      const events = page.filter(({ position }) => position > after)
-      if (events.length > 0) yield events
-    }
+  const readAll = (after: Position, signal?: AbortSignal) => read({ matching, after, live: false }, signal)
+
+  async function* follow(after: Position, signal: AbortSignal): AsyncGenerator<RawEvent[]> {
+    let reached = after === skippable.after ? skippable.upTo : after
+    while (!signal.aborted)
+      try {
+        // What is there comes in full pages, and what is new at once.
+        for (const live of [false, true])
+          for await (const page of read({ matching, after: reached, live }, signal)) {
+            reached = (page.at(-1) as RawEvent).position
+            yield page
+          }
+        return
+      } catch (error) {
+        if (!(error instanceof FellBehind)) throw error
+      }
   }
 
   const append = async (stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended> => {
-    const stop = new AbortController()
-    const tooLate = new Error(`EventStoreDB at ${server} did not answer an append within ${appendTimeoutMs} ms`)
-    const timer = setTimeout(() => stop.abort(tooLate), appendTimeoutMs)
-    try {
-      const { revision, position } = await connection.append(
-        streamPrefix + stream,
-        events,
-        expectedRevision,
-        stop.signal,
-      )
+    const { request, bytes } = toAppendRequest(streamPrefix + stream, events, expectedRevision)
+    if (bytes > MAX_APPEND_BYTES) throw new RangeError(`an append of ${bytes} bytes is larger than any that we make`)
+    return appends.add(stream, bytes, async () => {
+      const { revision, position } = await connection.append({ stream, expectedRevision, request })
       return { revision, position: position ?? (await findPosition(stream, revision)) }
-    } finally {
-      clearTimeout(timer)
-    }
+    })
   }
 
   /** The events are written, so whatever fails here must not look as if they were not. */
@@ -126,29 +148,15 @@ export const openEventStoreLog = ({
   }
 
   return {
-    append: (stream, events, expectedRevision) =>
-      appends.oneAfterAnother(stream, () => append(stream, events, expectedRevision)),
-
+    append,
     readStream: (stream, fromRevision) => read({ stream: streamPrefix + stream, fromRevision }),
-
-    readAll,
-
-    async *follow(after, signal) {
-      let from = after === skippable.after ? skippable.upTo : after
-      // What is there comes in full pages, and what is new at once.
-      for await (const page of readAll(from)) {
-        from = (page.at(-1) as RawEvent).position
-        yield page
-        if (signal.aborted) return
-      }
-      yield* read({ matching, after: from, live: true }, signal)
-    },
-
+    readAll: after => readAll(after),
+    follow,
     head: async () => (await readFirst({ matching, last: true }))[0]?.position ?? BEFORE_FIRST,
 
     close: async () => {
       await appends.settled()
-      await connection.close()
+      connection.close()
     },
   }
 }
@@ -157,30 +165,4 @@ export const openEventStoreLog = ({
 const matchOurs = (streamPrefix: string): string => {
   const kinds = [accountStream('' as AccountId), loginStream(''), `${CATALOG_STREAM}$`]
   return `^${streamPrefix.replaceAll('.', '\\.')}(${kinds.join('|')})`
-}
-
-/** The server takes requests in any order, so the appends to one stream are made one after another. */
-class Appends {
-  readonly #waiting = new Set<Promise<Appended>>()
-  readonly #lastAppends = new Map<string, Promise<Appended>>()
-
-  oneAfterAnother(key: string, work: () => Promise<Appended>): Promise<Appended> {
-    if (this.#waiting.size >= MAX_WAITING)
-      return Promise.reject(new Unavailable('too many appends wait for the event log'))
-    const before: Promise<unknown> = this.#lastAppends.get(key) ?? Promise.resolve()
-    const appended = before.then(work, work)
-    this.#lastAppends.set(key, appended)
-    this.#waiting.add(appended)
-    const forget = () => {
-      this.#waiting.delete(appended)
-      if (this.#lastAppends.get(key) === appended) this.#lastAppends.delete(key)
-    }
-    appended.then(forget, forget)
-    return appended
-  }
-
-  /** Resolves when those that are under way now have ended, one way or the other. */
-  async settled(): Promise<void> {
-    await Promise.allSettled(this.#waiting)
-  }
 }

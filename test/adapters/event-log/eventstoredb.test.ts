@@ -1,28 +1,52 @@
 import t, { type Test } from 'tap'
-import { openEventStoreLog } from '../../../src/adapters/event-log/eventstoredb.ts'
+import { type EventStoreOptions, openEventStoreLog } from '../../../src/adapters/event-log/eventstoredb.ts'
 import { BEFORE_FIRST, NO_STREAM } from '../../../src/ports/event-log.ts'
 import { eventLogContract } from '../../contract/event-log.ts'
 import { collect } from '../../support/collect.ts'
 import { openLog } from '../../support/engine.ts'
-import { startEventStoreServer } from '../../support/event-store-server.ts'
+import { notLeader, notReady, type ReadEnd, timedOut } from '../../support/event-store/faults.ts'
+import { startEventStoreServer } from '../../support/event-store/server.ts'
 import { eventStoreAt } from '../../support/store-addresses.ts'
 
-const openAt = (t: Test, url: string) => {
-  let log = openEventStoreLog({ address: eventStoreAt(url) })
+const openAt = (t: Test, url: string, limits: Partial<EventStoreOptions> = {}) => {
+  const address = eventStoreAt(url)
+  let log = openEventStoreLog({ address, ...limits })
   t.teardown(() => log.close())
   const reopen = async () => {
     await log.close()
-    log = openEventStoreLog({ address: eventStoreAt(url) })
+    log = openEventStoreLog({ address, ...limits })
     return log
   }
   return { log, reopen }
 }
 
-eventLogContract('a server that speaks as EventStoreDB does', async t => {
-  const server = await startEventStoreServer({ log: await openLog(t) })
-  t.teardown(() => server.close())
-  return openAt(t, server.url)
-})
+/** How reads end in their middle, each of them so often in a row. */
+const INTERRUPTIONS: Record<string, (port: number) => ReadEnd['by']> = {
+  'the server does not lead any more': port => notLeader('127.0.0.1', port),
+  'the connection breaks': () => 'break',
+  'no more comes': () => 'hang',
+  'the server is not ready': notReady,
+  'the server gives up': timedOut,
+}
+const IN_A_ROW = 3
+
+for (const version of ['24.10.4', '23.10.6'])
+  eventLogContract(
+    `a server that speaks as EventStoreDB ${version} does`,
+    async t => {
+      const server = await startEventStoreServer({ log: await openLog(t), version })
+      t.teardown(() => server.close())
+      const interrupt = (way: string) => {
+        let left = IN_A_ROW
+        // Two batches of the server's, as it was seen.
+        const by = INTERRUPTIONS[way]?.(server.port) ?? 'end'
+        const end = () => (left-- > 0 ? { after: 64, by } : undefined)
+        Object.assign(server.faults, { read: end, subscription: end })
+      }
+      return { ...openAt(t, server.url, { slowAfterMs: 200, readTimeoutMs: 400 }), interrupt }
+    },
+    Object.keys(INTERRUPTIONS),
+  )
 
 // A real server, which may hold anything, and which the suite leaves its streams in.
 const realServer = process.env['EVENT_STORE_TEST_URL']

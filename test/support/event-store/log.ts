@@ -1,5 +1,15 @@
-import type { RawEvent } from '../../schemas/recorded.ts'
-import { BEFORE_FIRST, type EventLog, type NewEvent, NO_STREAM, RevisionConflict } from '../../src/ports/event-log.ts'
+import type { RawEvent } from '../../../schemas/recorded.ts'
+import {
+  BEFORE_FIRST,
+  type EventLog,
+  type NewEvent,
+  NO_STREAM,
+  RevisionConflict,
+} from '../../../src/ports/event-log.ts'
+import { invalidPosition, Refused } from './faults.ts'
+
+/** A server reads so many events at a time, and asks each time whether it may. */
+export const BATCH = 32
 
 /** What a writer expects of a stream. */
 export type Expected = number | 'any' | 'exists'
@@ -11,31 +21,56 @@ export type Written =
 /** An embedded log, as EventStoreDB would hold it: with its positions, and with its rules for repeated events. */
 export class ServerLog {
   readonly log: EventLog
+  /** For the streams that have an append under way which had to read first. */
+  readonly #lastAppends = new Map<string, Promise<Written>>()
 
   constructor(log: EventLog) {
     this.log = log
   }
 
   /**
-   * The same ids at the same expected revision are not written again, and are a success; so are those that a stream ends
-   * with where anything was expected.
+   * Hands appends to the log in the order in which they come. The same ids at the same expected revision are not written
+   * again, and are a success; so are those that a stream ends with where anything was expected.
    */
-  async append(stream: string, events: NewEvent[], expected: Expected): Promise<Written> {
-    while (true) {
-      const revision = typeof expected === 'number' ? expected : await this.#lastRevision(stream)
-      if (expected === 'exists' && revision === NO_STREAM) return { wrongExpected: true, current: NO_STREAM }
-      const repeatedAfter = typeof expected === 'number' ? revision : revision - events.length
-      const repeated = await this.#findRepeated(stream, events, repeatedAfter)
+  append(stream: string, events: NewEvent[], expected: Expected): Promise<Written> {
+    const before = this.#lastAppends.get(stream)
+    if (typeof expected === 'number' && !before) return this.#appendAt(stream, events, expected)
+    // Where a stream ends must be read first, and what comes for it meanwhile waits.
+    const write = () =>
+      typeof expected === 'number'
+        ? this.#appendAt(stream, events, expected)
+        : this.#appendAtEnd(stream, events, expected)
+    const written = before ? before.then(write, write) : write()
+    this.#lastAppends.set(stream, written)
+    const forget = () => {
+      if (this.#lastAppends.get(stream) === written) this.#lastAppends.delete(stream)
+    }
+    written.then(forget, forget)
+    return written
+  }
+
+  async #appendAt(stream: string, events: NewEvent[], expected: number): Promise<Written> {
+    try {
+      const { revision, position } = await this.log.append(stream, events, expected)
+      return { revision, position: toCommit(position), repeated: false }
+    } catch (error) {
+      if (!(error instanceof RevisionConflict)) throw error
+      // Events that are there already are at revisions that were expected to be free, so they always end up here.
+      const repeated = await this.#findRepeated(stream, events, expected)
       if (repeated) return { revision: repeated.revision, position: toCommit(repeated.position), repeated: true }
-      try {
-        const appended = await this.log.append(stream, events, revision)
-        return { revision: appended.revision, position: toCommit(appended.position), repeated: false }
-      } catch (error) {
-        if (!(error instanceof RevisionConflict)) throw error
-        // Another append may have come between, and it may have been the same one.
-        if (typeof expected !== 'number' || (await this.#findRepeated(stream, events, expected))) continue
-        return { wrongExpected: true, current: await this.#lastRevision(stream) }
-      }
+      return { wrongExpected: true, current: await this.#lastRevision(stream) }
+    }
+  }
+
+  async #appendAtEnd(stream: string, events: NewEvent[], expected: 'any' | 'exists'): Promise<Written> {
+    while (true) {
+      const revision = await this.#lastRevision(stream)
+      if (expected === 'exists' && revision === NO_STREAM) return { wrongExpected: true, current: NO_STREAM }
+      const repeated = await this.#findRepeated(stream, events, revision - events.length)
+      if (repeated) return { revision: repeated.revision, position: toCommit(repeated.position), repeated: true }
+      const written = await this.#appendAt(stream, events, revision)
+      // A member of a cluster is not the only one that writes to the log.
+      if (!('wrongExpected' in written)) return written
     }
   }
 
@@ -69,6 +104,7 @@ export class ServerLog {
     }
   }
 
+  /** Whether there is such a stream; a read that finds nothing may have begun behind its end. */
   async exists(stream: string): Promise<boolean> {
     for await (const _ of this.log.readStream(stream, 0)) return true
     return false
@@ -96,9 +132,9 @@ const WINDOW = 1000
 /** Positions count the bytes of a file with records of different lengths, so few numbers are one. */
 export const toCommit = (position: number): bigint => BigInt(position) * 150n + BigInt((position * 37) % 101)
 
-/** Throws a RangeError where no event begins. */
+/** Where no event begins, a read is refused. */
 export const toPosition = (commit: bigint): number => {
   const position = Number(commit / 150n)
-  if (toCommit(position) !== commit) throw new RangeError(`no event begins at ${commit}`)
+  if (toCommit(position) !== commit) throw new Refused(invalidPosition())
   return position
 }

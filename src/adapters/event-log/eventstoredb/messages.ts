@@ -1,9 +1,14 @@
 import shared from '@eventstore/db-client/generated/shared_pb.js'
-import messages, { type AppendReq, type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
-import type { Position } from '../../../schemas/recorded.ts'
-import { BEFORE_FIRST, type NewEvent, NO_STREAM } from '../../ports/event-log.ts'
-import type { Flow } from './eventstoredb-pages.ts'
-import { toCommit, toPosition } from './eventstoredb-positions.ts'
+import messages, {
+  type BatchAppendResp,
+  type ReadReq,
+  type ReadResp,
+} from '@eventstore/db-client/generated/streams_pb.js'
+import empties from 'google-protobuf/google/protobuf/empty_pb.js'
+import type { Position } from '../../../../schemas/recorded.ts'
+import { BEFORE_FIRST, type NewEvent, NO_STREAM } from '../../../ports/event-log.ts'
+import type { Flow } from './pages.ts'
+import { NO_POSITION, toCommit, toPosition } from './positions.ts'
 
 /** An event as the server hands it out, with the bytes that it takes. */
 export interface ServerEvent {
@@ -19,9 +24,20 @@ export interface ServerEvent {
 /** Which events to read: those of a stream, or those of all streams whose names match. */
 export type Selection =
   | { stream: string; fromRevision: number }
-  | { matching: string; from: Position }
-  | { matching: string; after: Position; live: true }
+  | { matching: string; after: Position; live: boolean }
   | { matching: string; last: true }
+
+/** Moves a selection on to what follows an event. False, and no move, for an event that lies before it. */
+export const advance = (rest: Selection, { revision, position }: ServerEvent): boolean => {
+  if ('stream' in rest) {
+    if (revision < rest.fromRevision) return false
+    rest.fromRevision = revision + 1
+  } else if ('after' in rest) {
+    if (position <= rest.after) return false
+    rest.after = position
+  }
+  return true
+}
 
 /** Told of what a read brings, in order. */
 export interface Reader {
@@ -42,21 +58,31 @@ const ALL = String(Number.MAX_SAFE_INTEGER)
 /** Between checkpoints of a read that finds nothing, this many events were looked at. */
 const SEARCH_WINDOW = 500
 
-export const toHeader = (stream: string, expectedRevision: number): AppendReq => {
-  const options = new messages.AppendReq.Options()
-  options.setStreamIdentifier(toIdentifier(stream))
-  if (expectedRevision === NO_STREAM) options.setNoStream(new shared.Empty())
-  else options.setRevision(String(expectedRevision))
-  return new messages.AppendReq().setOptions(options)
+/** An append, but for its number among those of a call, and the bytes of its events. */
+export const toAppendRequest = (stream: string, events: NewEvent[], expectedRevision: number) => {
+  const options = new messages.BatchAppendReq.Options().setStreamIdentifier(toIdentifier(stream))
+  if (expectedRevision === NO_STREAM) options.setNoStream(new empties.Empty())
+  else options.setStreamPosition(String(expectedRevision))
+  let bytes = 0
+  const proposals = events.map(({ id, type, data, metadata }) => {
+    const proposal = new messages.BatchAppendReq.ProposedMessage().setId(new shared.UUID().setString(id))
+    const [dataBytes, metadataBytes] = [toBytes(data), toBytes(metadata)]
+    bytes += dataBytes.length + metadataBytes.length
+    proposal.getMetadataMap().set('type', type).set('content-type', 'application/json')
+    return proposal.setData(dataBytes).setCustomMetadata(metadataBytes)
+  })
+  const request = new messages.BatchAppendReq().setOptions(options).setProposedMessagesList(proposals).setIsFinal(true)
+  return { request, bytes }
 }
 
-export const toProposal = ({ id, type, data, metadata }: NewEvent): AppendReq => {
-  const proposal = new messages.AppendReq.ProposedMessage()
-  proposal.setId(new shared.UUID().setString(id))
-  proposal.getMetadataMap().set('type', type).set('content-type', 'application/json')
-  proposal.setData(toBytes(data)).setCustomMetadata(toBytes(metadata))
-  return new messages.AppendReq().setProposedMessage(proposal)
-}
+/** The server answers with the same 128 bits, of which we need only the lower half. */
+export const toCorrelationId = (number: number) =>
+  new shared.UUID().setStructured(
+    new shared.UUID.Structured().setMostSignificantBits('0').setLeastSignificantBits(String(number)),
+  )
+
+export const toAppendNumber = (answer: BatchAppendResp): number =>
+  Number(answer.getCorrelationId()?.getStructured()?.getLeastSignificantBits())
 
 export const toReadRequest = (selection: Selection): ReadReq => {
   const options = new messages.ReadReq.Options()
@@ -68,15 +94,17 @@ export const toReadRequest = (selection: Selection): ReadReq => {
   }
   const all = new messages.ReadReq.Options.AllOptions()
   if ('last' in selection) options.setReadDirection(BACKWARDS).setAll(all.setEnd(new shared.Empty())).setCount('1')
-  else if ('live' in selection)
-    options.setAll(toStart(all, selection.after)).setSubscription(new messages.ReadReq.Options.SubscriptionOptions())
-  else options.setAll(toStart(all, selection.from)).setCount(ALL)
+  else {
+    options.setAll(toStart(all, selection.after))
+    if (selection.live) options.setSubscription(new messages.ReadReq.Options.SubscriptionOptions())
+    else options.setCount(ALL)
+  }
   const filter = new messages.ReadReq.Options.FilterOptions().setMax(SEARCH_WINDOW).setCheckpointintervalmultiplier(1)
   const expression = new messages.ReadReq.Options.FilterOptions.Expression().setRegex(selection.matching)
   return new messages.ReadReq().setOptions(options.setFilter(filter.setStreamIdentifier(expression)))
 }
 
-/** Reads begin with the event at a position, and live reads after it. */
+/** A read begins with the event at a position, if there is one; a live read begins after it. */
 const toStart = (all: AllOptions, position: Position): AllOptions => {
   if (position === BEFORE_FIRST) return all.setStart(new shared.Empty())
   const commit = toCommit(position)
@@ -87,14 +115,15 @@ const toStart = (all: AllOptions, position: Position): AllOptions => {
 export const handOver = (answer: ReadResp, reader: Reader) => {
   const recorded = answer.getEvent()?.getEvent()
   if (recorded) reader.event(toServerEvent(recorded))
-  const checkpoint = answer.getCheckpoint()
-  if (checkpoint) reader.checkpoint(toPosition(checkpoint.getCommitPosition()))
+  const reached = answer.getCheckpoint()?.getCommitPosition()
+  // Without a position, nothing was looked through.
+  if (reached !== undefined && reached !== NO_POSITION) reader.checkpoint(toPosition(reached))
   if (answer.hasConfirmation()) reader.confirmed()
 }
 
 const toServerEvent = (recorded: RecordedEvent): ServerEvent => ({
   id: recorded.getId()?.getString() ?? '',
-  stream: Buffer.from(recorded.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString(),
+  stream: toText(recorded.getStreamIdentifier()?.getStreamName_asU8() ?? NO_BYTES),
   revision: Number(recorded.getStreamRevision()),
   position: toPosition(recorded.getCommitPosition()),
   type: recorded.getMetadataMap().get('type') ?? '',
@@ -103,4 +132,9 @@ const toServerEvent = (recorded: RecordedEvent): ServerEvent => ({
 })
 
 const toIdentifier = (stream: string) => new shared.StreamIdentifier().setStreamName(Buffer.from(stream))
+/** Reads the bytes where they are. */
+export const toText = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString()
+
+const NO_BYTES = new Uint8Array()
 const toBytes = (value: unknown) => Buffer.from(JSON.stringify(value ?? null))

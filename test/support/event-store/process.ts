@@ -1,5 +1,5 @@
-import { openLmdbEventLog } from '../../src/adapters/event-log/lmdb.ts'
-import { startEventStoreServer } from './event-store-server.ts'
+import { openLmdbEventLog } from '../../../src/adapters/event-log/lmdb.ts'
+import { startEventStoreServer } from './server.ts'
 
 // The server as a process of its own, over the log in a folder.
 const [folder, port = '0'] = process.argv.slice(2) as [string, string?]

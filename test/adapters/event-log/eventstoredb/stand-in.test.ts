@@ -1,14 +1,14 @@
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
 import t, { type Test } from 'tap'
-import { openEventStoreLog } from '../../../src/adapters/event-log/eventstoredb.ts'
-import { NO_STREAM } from '../../../src/ports/event-log.ts'
-import { collect } from '../../support/collect.ts'
-import { openLog } from '../../support/engine.ts'
-import { startEventStoreServer } from '../../support/event-store-server.ts'
-import { type Faults, streamDeleted, timedOut } from '../../support/event-store-server-faults.ts'
-import { ScriptProcess } from '../../support/service-process.ts'
-import { eventStoreAt } from '../../support/store-addresses.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { openEventStoreLog } from '../../../../src/adapters/event-log/eventstoredb.ts'
+import { NO_STREAM } from '../../../../src/ports/event-log.ts'
+import { collect } from '../../../support/collect.ts'
+import { openLog } from '../../../support/engine.ts'
+import { type Faults, streamDeleted, timedOut } from '../../../support/event-store/faults.ts'
+import { startEventStoreServer } from '../../../support/event-store/server.ts'
+import { ScriptProcess } from '../../../support/service-process.ts'
+import { eventStoreAt } from '../../../support/store-addresses.ts'
+import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
 // What the tests take for EventStoreDB must be it to the vendor's own client as well.
 
@@ -89,7 +89,7 @@ t.test('streams are read in both directions, and an absent one is not found', as
   const [, second = 0n] = forwards
   t.match(
     await failureOf(collect(pageOf(client.readAll({ fromPosition: { commit: second - 1n, prepare: second - 1n } })))),
-    { message: /Invalid position/ },
+    { message: /invalid position/ },
     'no event begins there',
   )
 })
@@ -97,7 +97,7 @@ t.test('streams are read in both directions, and an absent one is not found', as
 t.test('it is a process of its own, too, which keeps what it is given', async t => {
   const folder = await temporaryFolder(t)
   const start = async () => {
-    const server = new ScriptProcess('test/support/event-store-process.ts', [folder], {})
+    const server = new ScriptProcess('test/support/event-store/process.ts', [folder], {})
     t.teardown(() => server.end('SIGKILL'))
     const [, url = ''] = await server.until(/"url":"([^"]+)"/)
     return { server, log: openEventStoreLog({ address: eventStoreAt(url) }) }

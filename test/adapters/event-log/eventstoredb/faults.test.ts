@@ -1,11 +1,10 @@
 import t, { type Test } from 'tap'
-import { openEventStoreLog } from '../../../src/adapters/event-log/eventstoredb.ts'
-import { toPosition } from '../../../src/adapters/event-log/eventstoredb-positions.ts'
-import { BEFORE_FIRST, NO_STREAM } from '../../../src/ports/event-log.ts'
-import { Damaged, Unavailable } from '../../../src/ports/faults.ts'
-import { collect } from '../../support/collect.ts'
-import { openLog } from '../../support/engine.ts'
-import { startEventStoreServer } from '../../support/event-store-server.ts'
+import { toPosition } from '../../../../src/adapters/event-log/eventstoredb/positions.ts'
+import { openEventStoreLog } from '../../../../src/adapters/event-log/eventstoredb.ts'
+import { BEFORE_FIRST, NO_STREAM } from '../../../../src/ports/event-log.ts'
+import { Damaged, Unavailable } from '../../../../src/ports/faults.ts'
+import { collect } from '../../../support/collect.ts'
+import { openLog } from '../../../support/engine.ts'
 import {
   accessDenied,
   type Faults,
@@ -14,10 +13,11 @@ import {
   type Refusal,
   streamDeleted,
   timedOut,
-} from '../../support/event-store-server-faults.ts'
-import { node } from '../../support/program.ts'
-import { ProgramProcess } from '../../support/service-process.ts'
-import { eventStoreAt } from '../../support/store-addresses.ts'
+} from '../../../support/event-store/faults.ts'
+import { startEventStoreServer } from '../../../support/event-store/server.ts'
+import { node } from '../../../support/program.ts'
+import { ProgramProcess } from '../../../support/service-process.ts'
+import { eventStoreAt } from '../../../support/store-addresses.ts'
 
 const startServer = async (t: Test, faults: Faults = {}) => {
   const stored = await openLog(t)
@@ -31,7 +31,7 @@ const IMPATIENT = { appendTimeoutMs: 1000, readTimeoutMs: 1000 }
 
 const open = async (t: Test, faults: Faults = {}, limits: Partial<typeof IMPATIENT> = {}) => {
   const { stored, server } = await startServer(t, faults)
-  const log = openEventStoreLog({ address: eventStoreAt(server.url), ...limits })
+  const log = openEventStoreLog({ address: eventStoreAt(server.url), leaderTimeoutMs: 1000, ...limits })
   t.teardown(() => log.close())
   return { stored, server, log }
 }
@@ -40,7 +40,7 @@ t.test('what the server refuses is said not to be written, and what it leaves op
   const refusals: [string, Refusal, RegExp, boolean][] = [
     ['access', accessDenied(), /refuses the access; check the user, the password and tls in its address/, true],
     ['not ready', notReady(), /does not answer as it should \(Server Is Not Ready\)/, true],
-    ['a timeout', timedOut(), /does not answer as it should \(Operation timed out/, false],
+    ['a timeout', timedOut(), /does not answer as it should \(Timeout/, false],
   ]
   for (const [name, refuse, message, isCertain] of refusals) {
     const { log } = await open(t, { append: () => ({ refuse }), read: () => ({ refuse }) })
@@ -74,34 +74,26 @@ t.test('what cannot be JSON is refused at once', async t => {
   t.equal((await log.append('account-1', newEvents(1), NO_STREAM)).revision, 0, 'and the stream is not blocked')
 })
 
-t.test('after an election, the new leader is asked', async t => {
-  const leader = await startServer(t)
-  const refuse = notLeader('127.0.0.1', leader.server.port)
-  const { log, stored } = await open(t, { append: () => ({ refuse }), read: () => ({ refuse }) })
-  t.equal((await log.append('account-1', newEvents(1), NO_STREAM)).revision, 0)
-  t.equal((await collect(leader.stored.readStream('account-1', 0))).length, 1)
-  t.equal((await collect(log.readStream('account-1', 0))).length, 1)
+t.test('a server that says it leads, and turns away every request, is not asked for ever', async t => {
+  const { log, server, stored } = await open(t)
+  const refuse = notLeader('127.0.0.1', server.port)
+  Object.assign(server.faults, { append: () => ({ refuse }), read: () => ({ refuse }) })
+  const message = /is not the leader of its cluster/
+  await t.rejects(log.append('account-1', newEvents(1), NO_STREAM), { name: 'Unavailable', message })
+  await t.rejects(collect(log.readStream('account-1', 0)), { name: 'Unavailable', message })
   t.same(await collect(stored.readAll(BEFORE_FIRST)), [])
-
-  const lost = notLeader('127.0.0.1', (await startServer(t, { append: () => ({ refuse }) })).server.port)
-  const other = await open(t, { append: () => ({ refuse: lost }) })
-  leader.server.faults.append = () => ({ refuse: lost })
-  await t.rejects(other.log.append('account-2', newEvents(1), NO_STREAM), Unavailable, 'but not for ever')
 })
 
-t.test('a cluster is asked who leads it, and found again when it was away', async t => {
-  const { server } = await startServer(t)
-  const url = `esdb://127.0.0.1:${server.port},127.0.0.1:${server.port}?tls=false&discoveryInterval=10&maxDiscoverAttempts=2`
-  const log = openEventStoreLog({ address: eventStoreAt(url) })
-  t.teardown(() => log.close())
+t.test('a server that was away for long is found again', async t => {
+  const { server, log, stored } = await open(t)
   await log.append('account-1', newEvents(1), NO_STREAM)
   const { port } = server
   await server.close()
   for (let attempt = 0; attempt < 3; attempt++)
     await t.rejects(log.append('account-1', newEvents(1), 0), /EventStoreDB at 127\.0\.0\.1/)
-  const again = await startEventStoreServer({ log: await openLog(t), port })
+  const again = await startEventStoreServer({ log: stored, port })
   t.teardown(() => again.close())
-  t.equal((await log.append('account-1', newEvents(1), NO_STREAM)).revision, 0)
+  t.equal((await log.append('account-1', newEvents(1), 0)).revision, 1)
 })
 
 t.test('a server that is not there has taken nothing', async t => {
@@ -119,7 +111,7 @@ t.test('a connection on which nothing comes through any more does not hold anybo
   const append = await log.append('account-1', newEvents(1), 0).catch(error => error)
   t.match(append, { message: /did not answer an append within 1000 ms/ })
   t.notOk(append instanceof Unavailable, 'it may still get there')
-  await t.rejects(log.head(), { name: 'Unavailable', message: /did not answer a read within 1000 ms/ })
+  await t.rejects(log.head(), { name: 'Unavailable', message: /EventStoreDB at 127\.0\.0\.1/ })
   const following = log.follow(BEFORE_FIRST, AbortSignal.timeout(30_000))[Symbol.asyncIterator]()
   await t.rejects(following.next(), { name: 'Unavailable' }, 'a subscription that is never confirmed')
   server.silence(false)

@@ -1,21 +1,16 @@
 import shared from '@eventstore/db-client/generated/shared_pb.js'
-import statuses from '@eventstore/db-client/generated/status_pb.js'
 import messages, {
   type AppendReq,
   type AppendResp,
   type BatchAppendReq,
-  type BatchAppendResp,
   type ReadReq,
   type ReadResp,
 } from '@eventstore/db-client/generated/streams_pb.js'
-import any from 'google-protobuf/google/protobuf/any_pb.js'
-import empties from 'google-protobuf/google/protobuf/empty_pb.js'
-import type { RawEvent } from '../../schemas/recorded.ts'
-import { type NewEvent, NO_STREAM } from '../../src/ports/event-log.ts'
-import type { Refusal } from './event-store-server-faults.ts'
-import { type Expected, toCommit, type Written } from './event-store-server-log.ts'
-
-type Success = Extract<Written, { revision: number }>
+import type { Position, RawEvent } from '../../../schemas/recorded.ts'
+import { BEFORE_FIRST, type NewEvent, NO_STREAM } from '../../../src/ports/event-log.ts'
+import { badRequest, Refused } from './faults.ts'
+import { type Expected, toCommit, type Written } from './log.ts'
+import { toStructured, toUuidText } from './uuids.ts'
 
 /** An append as either of the two methods asks for it. */
 export interface Asked {
@@ -37,21 +32,29 @@ export const toAsked = (options: AppendReq.Options | BatchAppendReq.Options, pro
           ? 'exists'
           : Number(revision),
     events: proposals.map(toNewEvent),
-    bytes: proposals.reduce(
-      (sum, event) => sum + event.getData_asU8().length + event.getCustomMetadata_asU8().length,
-      0,
-    ),
+    bytes: sizeOf(proposals),
   }
 }
 
-type Proposal = AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage
+/** As the server counts: the type takes two bytes a character. */
+export const sizeOf = (proposals: Proposal[]): number =>
+  proposals.reduce((sum, event) => {
+    const type = event.getMetadataMap().get('type') ?? ''
+    return sum + event.getData_asU8().length + event.getCustomMetadata_asU8().length + 2 * type.length
+  }, 0)
 
-const toNewEvent = (proposal: Proposal): NewEvent => ({
-  id: proposal.getId()?.getString() ?? '',
-  type: proposal.getMetadataMap().get('type') ?? '',
-  data: JSON.parse(textOf(proposal.getData_asU8())),
-  metadata: JSON.parse(textOf(proposal.getCustomMetadata_asU8()) || 'null'),
-})
+export type Proposal = AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage
+
+const toNewEvent = (proposal: Proposal): NewEvent => {
+  const type = proposal.getMetadataMap().get('type')
+  if (!type) throw new Refused(badRequest("Required Metadata Property 'type' is missing"))
+  return {
+    id: toUuidText(proposal.getId()),
+    type,
+    data: JSON.parse(textOf(proposal.getData_asU8())),
+    metadata: JSON.parse(textOf(proposal.getCustomMetadata_asU8()) || 'null'),
+  }
+}
 
 export const toAppendAnswer = (written: Written, expected: Expected): AppendResp => {
   const answer = new messages.AppendResp()
@@ -76,60 +79,11 @@ export const toAppendAnswer = (written: Written, expected: Expected): AppendResp
   return answer.setWrongExpectedVersion(wrong)
 }
 
-export const toBatchAnswer = (request: BatchAppendReq, stream: string, outcome: BatchOutcome): BatchAppendResp => {
-  const answer = new messages.BatchAppendResp()
-    .setCorrelationId(request.getCorrelationId())
-    .setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from(stream)))
-  if ('refuse' in outcome) return answer.setError(toStatus(outcome.refuse))
-  const { written, expected } = outcome
-  if ('wrongExpected' in written) return answer.setError(toWrongExpected(written.current, expected))
-  return answer.setSuccess(toBatchSuccess(written))
-}
-
-export type BatchOutcome = { refuse: Refusal } | { written: Written; expected: Expected }
-
-const toBatchSuccess = ({ revision, position }: Success) => {
-  const success = new messages.BatchAppendResp.Success().setCurrentRevision(String(revision))
-  if (position === undefined) return success.setNoPosition(new empties.Empty())
-  const at = new shared.AllStreamPosition().setCommitPosition(String(position)).setPreparePosition(String(position))
-  return success.setPosition(at)
-}
-
-const toWrongExpected = (current: number, expected: Expected) => {
-  const wrong = new shared.WrongExpectedVersion()
-  if (current === NO_STREAM) wrong.setCurrentNoStream(new empties.Empty())
-  else wrong.setCurrentStreamRevision(String(current))
-  if (expected === NO_STREAM) wrong.setExpectedNoStream(new empties.Empty())
-  else if (expected === 'any') wrong.setExpectedAny(new empties.Empty())
-  else if (expected === 'exists') wrong.setExpectedStreamExists(new empties.Empty())
-  else wrong.setExpectedStreamPosition(String(expected))
-  return packed(wrong, 'WrongExpectedVersion', 'Wrong expected version')
-}
-
-/** A refusal as a batch append answers with it: as a message within a message. */
-const toStatus = ({ details, metadata }: Refusal) => {
-  const exception = metadata.get('exception')[0]
-  if (exception === 'access-denied') return packed(new shared.AccessDenied(), 'AccessDenied', details)
-  if (exception === 'stream-deleted') return packed(new shared.StreamDeleted(), 'StreamDeleted', details)
-  if (exception === 'maximum-append-size-exceeded') {
-    const bytes = Number(metadata.get('maximum-append-size')[0])
-    const exceeded = new shared.MaximumAppendSizeExceeded().setMaxappendsize(bytes)
-    return packed(exceeded, 'MaximumAppendSizeExceeded', details)
-  }
-  if (details.startsWith('Operation timed out')) return packed(new shared.Timeout(), 'Timeout', details)
-  return packed(new shared.Unknown(), 'Unknown', details)
-}
-
-const packed = (message: { serializeBinary(): Uint8Array }, name: string, text: string) => {
-  const details = new any.Any()
-  details.pack(message.serializeBinary(), `event_store.client.${name}`)
-  return new statuses.Status().setMessage(text).setDetails(details)
-}
-
-export const toReadAnswer = (event: RawEvent): ReadResp => {
+export const toReadAnswer = (event: RawEvent, options: ReadReq.Options): ReadResp => {
   const commit = String(toCommit(event.position))
+  const isText = options.getUuidOption()?.hasString()
   const recorded = new messages.ReadResp.ReadEvent.RecordedEvent()
-    .setId(new shared.UUID().setString(event.id))
+    .setId(isText ? new shared.UUID().setString(event.id) : toStructured(event.id))
     .setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from(event.stream)))
     .setStreamRevision(String(event.revision))
     .setCommitPosition(commit)
@@ -151,11 +105,16 @@ export const toConfirmation = (): ReadResp =>
     new messages.ReadResp.SubscriptionConfirmation().setSubscriptionId(crypto.randomUUID()),
   )
 
-export const toCheckpoint = (position: number): ReadResp => {
-  const commit = String(toCommit(position))
+/** What 24.10.4 gives as the position of a checkpoint where it has none: the unsigned form of -1. */
+const NO_POSITION = String(2n ** 64n - 1n)
+
+export const toCheckpoint = (position: Position): ReadResp => {
+  const commit = position === BEFORE_FIRST ? NO_POSITION : String(toCommit(position))
   const checkpoint = new messages.ReadResp.Checkpoint().setCommitPosition(commit).setPreparePosition(commit)
   return new messages.ReadResp().setCheckpoint(checkpoint)
 }
+
+export const toCaughtUp = (): ReadResp => new messages.ReadResp().setCaughtUp(new messages.ReadResp.CaughtUp())
 
 export const toStreamNotFound = (stream: string): ReadResp =>
   new messages.ReadResp().setStreamNotFound(

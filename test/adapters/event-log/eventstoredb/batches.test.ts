@@ -1,0 +1,192 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { openEventStoreLog } from '../../../../src/adapters/event-log/eventstoredb.ts'
+import { BEFORE_FIRST, NO_STREAM, RevisionConflict } from '../../../../src/ports/event-log.ts'
+import { Damaged, Unavailable } from '../../../../src/ports/faults.ts'
+import { collect } from '../../../support/collect.ts'
+import { openLog } from '../../../support/engine.ts'
+import {
+  type AppendFate,
+  accessDenied,
+  badRequest,
+  type Faults,
+  maximumAppendSizeExceeded,
+  noLeaderInfo,
+  notLeader,
+  type Refusal,
+  serverBusy,
+  streamDeleted,
+  timedOut,
+  unknown,
+} from '../../../support/event-store/faults.ts'
+import { startEventStoreServer } from '../../../support/event-store/server.ts'
+import { eventStoreAt } from '../../../support/store-addresses.ts'
+
+// Appends share one call to the server, which answers each by its correlation id.
+
+const open = async (t: Test, faults: Faults = {}, limits: Partial<typeof LIMITS> = {}) => {
+  const stored = await openLog(t)
+  const server = await startEventStoreServer({ log: stored, faults })
+  const log = openEventStoreLog({ address: eventStoreAt(server.url), ...LIMITS, ...limits })
+  t.teardown(() => server.close())
+  t.teardown(() => log.close())
+  return { stored, server, log }
+}
+
+const LIMITS = { appendTimeoutMs: 1000, leaderTimeoutMs: 500 }
+
+/** Appends to streams of their own, and what became of each: its revision, or its error. */
+const appendTo = (log: Awaited<ReturnType<typeof open>>['log'], streams: string[]) =>
+  Promise.all(streams.map(stream => log.append(stream, newEvents(1), NO_STREAM).catch(error => error)))
+
+const named = (count: number) => Array.from({ length: count }, (_, index) => `account-${index}`)
+
+/** For each stream another fate. */
+const fateOf =
+  (fates: Record<string, AppendFate>): Faults['append'] =>
+  ({ stream }) =>
+    fates[stream]
+
+t.test('answers that come in another order reach the appends that they are for', async t => {
+  const fates = Object.fromEntries(named(20).map((stream, index) => [stream, { answeredAfterMs: 200 - index * 10 }]))
+  const { log, stored } = await open(t, { append: fateOf(fates) })
+  const order: string[] = []
+  const answers = await Promise.all(
+    named(20).map(async stream => {
+      const appended = await log.append(stream, newEvents(1), NO_STREAM)
+      order.push(stream)
+      return appended
+    }),
+  )
+  t.same(order, named(20).toReversed())
+  for (const stream of named(20)) t.equal((await collect(stored.readStream(stream, 0))).length, 1, stream)
+  t.equal(new Set(answers.map(({ position }) => position)).size, 20)
+})
+
+t.test('an append that is refused takes no other along', async t => {
+  const refusals: [Refusal, RegExp, 'certain' | 'open' | 'damaged'][] = [
+    [accessDenied(), /refuses the access/, 'certain'],
+    [maximumAppendSizeExceeded(1024), /raise MaxAppendSize/, 'certain'],
+    [noLeaderInfo(), /No leader info/, 'certain'],
+    [serverBusy(), /Server Is Busy/, 'certain'],
+    [streamDeleted('account-1'), /had a stream of ours deleted/, 'damaged'],
+    [timedOut(), /does not answer as it should/, 'open'],
+    [badRequest('no such option'), /no such option/, 'open'],
+    [unknown(new Error('out of luck')), /does not answer as it should/, 'open'],
+  ]
+  for (const [refuse, message, outcome] of refusals) {
+    const { log } = await open(t, { append: fateOf({ 'account-1': { refuse } }) })
+    const [before, failure, after] = await appendTo(log, named(3))
+    t.match([before, after], [{ revision: 0 }, { revision: 0 }], refuse.details)
+    t.match(failure, { message }, refuse.details)
+    t.equal(failure instanceof Unavailable, outcome === 'certain', refuse.details)
+    t.equal(failure instanceof Damaged, outcome === 'damaged', refuse.details)
+  }
+  const { log } = await open(t, { append: fateOf({ 'account-1': { wrongExpected: true, current: 3 } }) })
+  const [before, conflict, after] = await appendTo(log, named(3))
+  t.match([before, after], [{ revision: 0 }, { revision: 0 }])
+  t.ok(conflict instanceof RevisionConflict)
+})
+
+t.test('an append without an answer is in doubt by itself', async t => {
+  const { log, stored } = await open(t, { append: fateOf({ 'account-1': 'unanswered', 'account-3': 'unheard' }) })
+  const answers = await appendTo(log, named(5))
+  t.match(
+    answers.map(answer => (answer instanceof Unavailable ? 'unavailable' : (answer.revision ?? answer.message))),
+    [0, /did not answer an append within 1000 ms/, 0, /did not answer an append within 1000 ms/, 0],
+  )
+  const written = (await collect(stored.readAll(BEFORE_FIRST))).map(({ stream }) => stream)
+  t.same(new Set(written), new Set(named(5).filter(stream => stream !== 'account-3')))
+})
+
+t.test('a call that breaks leaves exactly its unanswered appends in doubt', async t => {
+  const { log, server } = await open(t, { append: fateOf({ 'account-1': 'unanswered', 'account-2': 'unheard' }) })
+  const left = appendTo(log, ['account-1', 'account-2'])
+  t.match(await appendTo(log, ['account-3', 'account-4']), [{ revision: 0 }, { revision: 0 }])
+  server.dropConnections()
+  for (const failure of await left) {
+    t.match(failure, { message: /does not answer as it should/ })
+    t.notOk(failure instanceof Unavailable)
+  }
+  t.match(await appendTo(log, ['account-5']), [{ revision: 0 }], 'the next goes over a new connection')
+})
+
+t.test(
+  'a server that does not lead ends the call: one append is sure not to be written, several are in doubt',
+  async t => {
+    const refuse = notLeader('127.0.0.1', 1)
+    const alone = await open(t, { append: fateOf({ 'account-1': { refuse } }) })
+    t.ok((await appendTo(alone.log, ['account-1']))[0] instanceof Unavailable)
+    const faults = fateOf({ 'account-0': 'unanswered', 'account-1': { refuse } })
+    const several = await open(t, { append: faults })
+    for (const failure of await appendTo(several.log, ['account-0', 'account-1'])) {
+      t.ok(failure instanceof Error)
+      t.notOk(failure instanceof Unavailable, 'nobody knows which of them was refused')
+    }
+  },
+)
+
+t.test('appends beyond what may wait are refused at once', async t => {
+  const { log } = await open(t, { append: () => 'unheard' })
+  const large = Array.from({ length: 80 }, (_, index) =>
+    log.append(`account-${index}`, newEvents(1, 'x'.repeat(900_000)), NO_STREAM).catch(error => error),
+  )
+  const outcomes = await Promise.all(large)
+  const refused = outcomes.filter(error => error instanceof Unavailable && /too many appends wait/.test(error.message))
+  t.ok(refused.length > 0 && refused.length < 20, `${refused.length} of 80 would be more than 64 MiB`)
+  await t.rejects(log.append('account-x', newEvents(4, 'x'.repeat(900_000)), NO_STREAM), RangeError)
+})
+
+t.test('nothing is left open after 1,000 connections that break in the middle', async t => {
+  const [LOGS, ROUNDS] = [10, 100]
+  const { server, stored } = await open(t)
+  await stored.append('account-read', newEvents(3), NO_STREAM)
+  const logs = Array.from({ length: LOGS }, () => openEventStoreLog({ address: eventStoreAt(server.url) }))
+  for (const log of logs) t.teardown(() => log.close())
+  const rejections: unknown[] = []
+  const note = (reason: unknown) => rejections.push(reason)
+  process.on('unhandledRejection', note)
+  t.teardown(() => process.off('unhandledRejection', note))
+  const oneRound = async (round: number, end: AppendFate | undefined) => {
+    server.faults.append = () => end
+    server.faults.read = end && (() => ({ after: round % 4, by: round % 2 ? 'break' : 'hang' }))
+    const work = Promise.allSettled(
+      logs.flatMap((log, index) => [
+        log.append(`account-${round}-${index}`, newEvents(1), NO_STREAM),
+        collect(log.readStream('account-read', 0)),
+      ]),
+    )
+    await delay(round % 20)
+    server.faults.append = undefined
+    server.faults.read = undefined
+    if (end) server.dropConnections()
+    return work
+  }
+  await oneRound(0, undefined)
+  const before = openResources()
+  const ends: AppendFate[] = ['broken before', 'broken after', 'unanswered', 'unheard']
+  let settled = 0
+  for (let round = 1; round <= ROUNDS; round++) settled += (await oneRound(round, ends[round % 4])).length
+  t.equal(settled, ROUNDS * LOGS * 2, 'every append and every read came to an end')
+  t.same(rejections, [], 'and nothing was rejected that nobody heard of')
+  for (const outcome of await oneRound(ROUNDS + 1, undefined)) t.equal(outcome.status, 'fulfilled')
+  // What was closed is given the time to go.
+  await delay(500)
+  const after = openResources()
+  t.same(after, before, 'as many timers, sockets and calls as before')
+})
+
+/** Timers, sockets and the like that this process holds, by their kinds. */
+const openResources = (): Record<string, number> => {
+  const counts: Record<string, number> = {}
+  for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1
+  return counts
+}
+
+const newEvents = (count: number, text = '') =>
+  Array.from({ length: count }, () => ({
+    id: crypto.randomUUID(),
+    type: 'SomethingHappened',
+    data: { text },
+    metadata: {},
+  }))

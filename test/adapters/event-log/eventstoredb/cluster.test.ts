@@ -1,0 +1,215 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { type EventStoreOptions, openEventStoreLog } from '../../../../src/adapters/event-log/eventstoredb.ts'
+import { Accounts } from '../../../../src/engine/accounts.ts'
+import { BEFORE_FIRST, type EventLog } from '../../../../src/ports/event-log.ts'
+import { Unavailable } from '../../../../src/ports/faults.ts'
+import { accountId, grantCredits, openAccount } from '../../../support/account-samples.ts'
+import { collect } from '../../../support/collect.ts'
+import { noSnapshots, openLog } from '../../../support/engine.ts'
+import { type EventStoreCluster, startEventStoreCluster } from '../../../support/event-store/cluster.ts'
+import { startEventStoreServer } from '../../../support/event-store/server.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+import { eventStoreAt } from '../../../support/store-addresses.ts'
+
+/** As for real servers, but ten times as fast. */
+const LIMITS = { slowAfterMs: 150, appendTimeoutMs: 1000, readTimeoutMs: 1000, leaderTimeoutMs: 2000 }
+
+const open = async (t: Test, { url = '', limits = {} }: { url?: string; limits?: Partial<EventStoreOptions> } = {}) => {
+  const stored = await openLog(t)
+  const cluster = await startEventStoreCluster({ log: stored, electionMs: 500 })
+  t.teardown(() => cluster.close())
+  const log = openEventStoreLog({ address: eventStoreAt(cluster.url + url), ...LIMITS, ...limits })
+  t.teardown(() => log.close())
+  return { stored, cluster, log }
+}
+
+/** Grants one credit after another to each of some accounts while something happens to the cluster, and for a while after. */
+const grantsDuring = async (log: EventLog, disturb: () => Promise<void>) => {
+  const ACCOUNTS = 20
+  const accounts = new Accounts(log, noSnapshots, new ManualClock())
+  const granted = new Set<string>()
+  const open = new Set<string>()
+  const failures: unknown[] = []
+  let isOver = false
+  let lastGrantMs = 0
+  const life = async (account: number) => {
+    await accounts.execute(accountId(account), openAccount({ account, welcome: 0 }), cause('opening'))
+    for (let number = 0; !isOver; number++) {
+      const requestId = `${account}-${number}`
+      try {
+        await accounts.execute(accountId(account), grantCredits(1), cause(requestId))
+        granted.add(requestId)
+        lastGrantMs = performance.now()
+      } catch (error) {
+        if (!(error instanceof Unavailable)) failures.push(error)
+        if (/is not known/.test((error as Error).message)) open.add(requestId)
+        await delay(50)
+      }
+      await delay(5)
+    }
+  }
+  const lives = Promise.all(Array.from({ length: ACCOUNTS }, (_, index) => life(index + 1)))
+  await delay(300)
+  await disturb()
+  await delay(1000)
+  const resumedMs = lastGrantMs
+  isOver = true
+  await lives
+  return { granted, open, failures, resumedMs }
+}
+
+/** What was acknowledged is there, once, and nothing is there that was said not to be. */
+const expectExact = async (
+  t: Test,
+  stored: EventLog,
+  { granted, open, failures }: Awaited<ReturnType<typeof grantsDuring>>,
+) => {
+  const there = (await collect(stored.readAll(BEFORE_FIRST)))
+    .filter(({ type }) => type === 'CreditsGranted')
+    .map(({ metadata }) => (metadata as { requestId: string }).requestId)
+  t.equal(new Set(there).size, there.length, 'nothing takes effect twice')
+  t.same(
+    [...granted].filter(requestId => !there.includes(requestId)),
+    [],
+    'what was confirmed is there',
+  )
+  t.same(
+    there.filter(requestId => requestId !== 'opening' && !granted.has(requestId) && !open.has(requestId)),
+    [],
+    'what was refused is not there',
+  )
+  t.same(failures, [], 'every failure is Unavailable')
+}
+
+const disturbances: Record<string, (cluster: EventStoreCluster) => Promise<void>> = {
+  'hangs, and never comes back': async cluster => {
+    await cluster.hang(0)
+    await delay(1500)
+  },
+  'hangs, and comes back deposed': async cluster => {
+    await cluster.hang(0)
+    await delay(1500)
+    cluster.resume(0)
+    await delay(1000)
+    await cluster.start(0)
+  },
+  'hangs, and goes on before another is elected': async cluster => {
+    await cluster.hang(0)
+    await delay(300)
+    cluster.resume(0)
+  },
+  'is killed, and started again': async cluster => {
+    cluster.kill(0)
+    await delay(1000)
+    await cluster.start(0)
+  },
+  resigns: async cluster => {
+    cluster.resign(0)
+  },
+  'and the next one are killed, so that there is no majority for a while': async cluster => {
+    cluster.kill(0)
+    cluster.kill(1)
+    await delay(1500)
+    await cluster.start(1)
+    await delay(1500)
+  },
+}
+
+for (const [name, disturb] of Object.entries(disturbances))
+  t.test(`a leader ${name}: writes go on, and each takes effect once`, async t => {
+    const { stored, cluster, log } = await open(t)
+    const outcome = await grantsDuring(log, () => disturb(cluster))
+    await expectExact(t, stored, outcome)
+    t.ok(outcome.resumedMs > cluster.electedAtMs, 'there were grants after it')
+  })
+
+t.test('a short keep-alive does not lead back to a leader that hangs', async t => {
+  const { stored, cluster, log } = await open(t, { url: '&keepAliveInterval=100&keepAliveTimeout=100' })
+  const outcome = await grantsDuring(log, disturbances['hangs, and never comes back']?.bind(null, cluster) as never)
+  await expectExact(t, stored, outcome)
+  t.ok(outcome.resumedMs > cluster.electedAtMs, 'there were grants after it')
+})
+
+t.test('a follower goes on at the next leader, and sees each event once', async t => {
+  const { stored, cluster, log } = await open(t)
+  const seen: string[] = []
+  let from = BEFORE_FIRST
+  const stop = new AbortController()
+  const following = (async () => {
+    while (!stop.signal.aborted)
+      try {
+        for await (const page of log.follow(from, stop.signal)) {
+          seen.push(...page.map(({ id }) => id))
+          from = page.at(-1)?.position ?? from
+        }
+      } catch (error) {
+        if (!(error instanceof Unavailable)) throw error
+        await delay(20)
+      }
+  })()
+  await grantsDuring(log, async () => {
+    for (const [place, disturb] of [
+      [0, 'hang'],
+      [1, 'kill'],
+    ] as const) {
+      await cluster[disturb](place)
+      await delay(1200)
+      if (disturb === 'hang') cluster.resume(place)
+      await delay(600)
+      await cluster.start(place)
+    }
+  })
+  const all = (await collect(stored.readAll(BEFORE_FIRST))).map(({ id }) => id)
+  for (let waitedMs = 0; seen.length < all.length && waitedMs < 10_000; waitedMs += 50) await delay(50)
+  stop.abort()
+  await following
+  t.same(seen, all)
+})
+
+t.test('a single server that is killed is found again when it is back', async t => {
+  const stored = await openLog(t)
+  const server = await startEventStoreServer({ log: stored })
+  const log = openEventStoreLog({ address: eventStoreAt(server.url), ...LIMITS })
+  t.teardown(() => log.close())
+  let again = server
+  t.teardown(() => again.close())
+  const outcome = await grantsDuring(log, async () => {
+    await server.close()
+    await delay(700)
+    again = await startEventStoreServer({ log: stored, port: server.port })
+  })
+  await expectExact(t, stored, outcome)
+})
+
+t.test('a server that is too old is refused at once, with its version', async t => {
+  for (const [version, message] of [
+    ['22.10.5', /is version 22\.10\.5; Tollgate needs 23\.10 or newer/],
+    ['21.10.0', /is version 21\.10\.0; Tollgate needs 23\.10 or newer/],
+  ] as const) {
+    const server = await startEventStoreServer({ log: await openLog(t), version })
+    t.teardown(() => server.close())
+    const log = openEventStoreLog({ address: eventStoreAt(server.url), leaderTimeoutMs: 60_000 })
+    t.teardown(() => log.close())
+    await t.rejects(log.head(), { name: 'Unavailable', message }, version)
+  }
+  const server = await startEventStoreServer({ log: await openLog(t), faults: { hidesFeatures: true } })
+  t.teardown(() => server.close())
+  const log = openEventStoreLog({ address: eventStoreAt(server.url), leaderTimeoutMs: 60_000 })
+  t.teardown(() => log.close())
+  await t.rejects(log.head(), { message: /is older than 23\.10/ })
+})
+
+t.test('members that an address does not name are found through those that it does', async t => {
+  const stored = await openLog(t)
+  const cluster = await startEventStoreCluster({ log: stored })
+  t.teardown(() => cluster.close())
+  const port = cluster.members[2]?.port
+  for (const scheme of ['esdb', 'esdb+discover']) {
+    const log = openEventStoreLog({ address: eventStoreAt(`${scheme}://localhost:${port}?tls=false`), ...LIMITS })
+    t.teardown(() => log.close())
+    t.equal(await log.head(), BEFORE_FIRST, scheme)
+  }
+})
+
+const cause = (requestId: string) => ({ actor: { kind: 'operator' }, requestId }) as const

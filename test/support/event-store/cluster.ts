@@ -1,0 +1,175 @@
+import type { EventLog } from '../../../src/ports/event-log.ts'
+import { ClusterMember } from './cluster-member.ts'
+import { notLeader, notReady, type Refusal } from './faults.ts'
+import { HOST, type Member } from './node.ts'
+import { VERSION } from './server.ts'
+
+export interface ClusterOptions {
+  /** The one log of the cluster: what is in it, a majority has. */
+  log: EventLog
+  size?: number
+  /** From the loss of a leader until the others have chosen another. */
+  electionMs?: number
+  version?: string
+  /** How long a deposed leader goes on before it learns of the new one. */
+  deposedMs?: number
+  /** After so long, an append that no majority has is answered with a timeout. As a server is shipped: 2000. */
+  commitTimeoutMs?: number
+}
+
+/**
+ * A cluster in one process. It does what was seen of three real servers (24.10.4) of which one was stopped with SIGSTOP,
+ * continued with SIGCONT, or killed. The first member leads at the beginning.
+ */
+export const startEventStoreCluster = async (options: ClusterOptions): Promise<EventStoreCluster> => {
+  const cluster = new EventStoreCluster(options)
+  await Promise.all(cluster.members.map(member => member.start()))
+  return cluster
+}
+
+export class EventStoreCluster {
+  readonly members: readonly ClusterMember[]
+  /** The place of the leader, or of the last one while there is none. */
+  leader = 0
+  /** When the last election ended, by performance.now(). */
+  electedAtMs = performance.now()
+  /** Those that were stopped as leaders, and replaced since. */
+  readonly #led = new Set<number>()
+  readonly #electionMs: number
+  readonly #deposedMs: number
+  /** There is no leader; the others know at once of one that was killed, and of one that hangs only afterwards. */
+  #vacancy: { isNoticed: boolean; timer: NodeJS.Timeout | undefined } | undefined
+
+  constructor({
+    log,
+    size = 3,
+    electionMs = 500,
+    version = VERSION,
+    deposedMs = 300,
+    commitTimeoutMs = 2000,
+  }: ClusterOptions) {
+    this.#electionMs = electionMs
+    this.#deposedMs = deposedMs
+    const canCommit = () => this.members[this.leader]?.phase === 'serving' && this.#hasMajority()
+    this.members = Array.from({ length: size }, (_, place) => {
+      const [role, members] = [this.#roleOf(place), () => this.#membersSeenBy(place)]
+      return new ClusterMember({ log, version, commitTimeoutMs, canCommit, role, members })
+    })
+  }
+
+  get url(): string {
+    return `esdb://${this.members.map(({ port }) => `${HOST}:${port}`).join(',')}?tls=false`
+  }
+
+  /**
+   * Like SIGSTOP: its connections stay, the kernel takes new ones, and nothing is answered. What it had in hand is not
+   * written unless it goes on before the others have chosen another leader.
+   */
+  async hang(place: number): Promise<void> {
+    const held = this.#member(place).hang()
+    if (place === this.leader) this.#await({ isNoticed: false })
+    await held
+  }
+
+  /**
+   * Like SIGCONT. A leader that was deposed meanwhile goes on as one for a while: it takes appends that are never
+   * committed, and answers reads with what it had when it was stopped, or with all there is where `stale` is false.
+   * Then it refuses what requires the leader, reads that are under way included, and ends by itself with status 0.
+   */
+  resume(place: number, { stale = true }: { stale?: boolean } = {}) {
+    const member = this.#member(place)
+    if (place === this.leader) {
+      clearTimeout(this.#vacancy?.timer)
+      this.#vacancy = undefined
+      member.goOn()
+    } else if (this.#led.delete(place)) member.goOnDeposed({ deposedMs: this.#deposedMs, stale })
+    else {
+      member.goOn()
+      this.#electWhereNeeded()
+    }
+  }
+
+  /** Like SIGKILL: its connections break, and its port refuses new ones. */
+  kill(place: number) {
+    this.#member(place).end()
+    this.#led.delete(place)
+    if (place !== this.leader) return
+    if (this.#vacancy) this.#vacancy.isNoticed = true
+    else this.#await({ isNoticed: true })
+  }
+
+  /** Starts one that is down, at its port, as a follower. */
+  async start(place: number): Promise<void> {
+    await this.#member(place).start()
+    this.#electWhereNeeded()
+  }
+
+  /** The leader hands its place over, and refuses at once what requires the leader. */
+  resign(place: number) {
+    if (place !== this.leader || this.#vacancy) throw new Error(`member ${place} does not lead`)
+    this.#elect()
+  }
+
+  close() {
+    clearTimeout(this.#vacancy?.timer)
+    for (const member of this.members) member.end()
+  }
+
+  #await({ isNoticed }: { isNoticed: boolean }) {
+    clearTimeout(this.#vacancy?.timer)
+    this.#vacancy = { isNoticed, timer: setTimeout(() => this.#elect(), this.#electionMs) }
+  }
+
+  /** Those that come back may make up the majority that was missing. */
+  #electWhereNeeded() {
+    if (this.#vacancy && !this.#vacancy.timer) this.#await(this.#vacancy)
+  }
+
+  #elect() {
+    const { length } = this.members
+    const places = Array.from({ length: length - 1 }, (_, index) => (this.leader + 1 + index) % length)
+    const elected = [...places, this.leader].find(place => this.members[place]?.phase === 'serving')
+    if (elected === undefined || !this.#hasMajority()) {
+      if (this.#vacancy) this.#vacancy.timer = undefined
+      return
+    }
+    if (this.members[this.leader]?.phase === 'hung') this.#led.add(this.leader)
+    this.leader = elected
+    this.#vacancy = undefined
+    this.electedAtMs = performance.now()
+  }
+
+  #hasMajority(): boolean {
+    return this.members.filter(({ phase }) => phase === 'serving').length > this.members.length / 2
+  }
+
+  #roleOf(place: number) {
+    return (requiresLeader: boolean): Refusal | undefined => {
+      if (this.#takesItselfForLeader(place)) return undefined
+      if (this.#vacancy?.isNoticed) return notReady()
+      return requiresLeader ? notLeader(HOST, this.#member(this.leader).port) : undefined
+    }
+  }
+
+  #takesItselfForLeader(place: number): boolean {
+    const { phase } = this.#member(place)
+    return phase === 'deposed' || (place === this.leader && phase !== 'leaving' && !this.#vacancy?.isNoticed)
+  }
+
+  #membersSeenBy(viewer: number): Member[] {
+    const isDeposed = this.#member(viewer).phase === 'deposed'
+    return this.members.map(({ id, port, phase, hungAtMs }, place) => {
+      const leads = isDeposed ? place === viewer : place === this.leader
+      const isMissed = performance.now() - hungAtMs >= this.#electionMs && !(place === this.leader && this.#vacancy)
+      const isAlive = phase === 'serving' || place === viewer || (phase === 'hung' && !isMissed)
+      const state = this.#vacancy?.isNoticed && !isDeposed ? 'UNKNOWN' : leads ? 'LEADER' : 'FOLLOWER'
+      return { id, port, state, isAlive }
+    })
+  }
+
+  #member(place: number): ClusterMember {
+    const member = this.members[place]
+    if (!member) throw new RangeError(`there is no member ${place}`)
+    return member
+  }
+}
