@@ -1,6 +1,8 @@
 import { appends } from './appends.ts'
 import { asyncRuns } from './async-runs.ts'
 import { balance } from './balance.ts'
+import { eventStoreAppends } from './event-store-appends.ts'
+import { eventStoreReplay } from './event-store-replay.ts'
 import { hotAccount } from './hot-account.ts'
 import { measureInFlight } from './in-flight.ts'
 import { mcp } from './mcp.ts'
@@ -18,20 +20,26 @@ import { webhooks } from './webhooks.ts'
 const questions: Question[] = [
   ...[appends, syncRuns, asyncRuns, balance, mcp, replay, hotAccount, webhooks, uploads, startUp],
   ...[redisViews, redisProjector, twoProcesses],
+  ...[...eventStoreAppends, eventStoreReplay],
 ]
 
-const show = ({ name, question, baseline, unit, baselineMedian, measuredMedian, ratio, goal, reached }: Answer) => {
+const show = (given: Answer) => {
+  const { name, question, baseline, unit, baselineMedian, measuredMedian, ratio, goal, reached } = given
   const round = (number: number) => Math.round(number).toLocaleString('en')
   const asked = goal && ('atLeast' in goal ? `at least ${goal.atLeast}` : `at most ${goal.atMost}`)
   const verdict = reached === null ? '' : reached ? ', reached' : ', MISSED'
   console.log(`${name}: ${question}`)
   console.log(`  ${round(measuredMedian)} ${unit}, baseline ${round(baselineMedian)} (${baseline})`)
+  const cpu = given.cpuMicrosPerOperation
+  if (cpu) console.log(`  CPU per operation ${round(cpu.measured)} µs, baseline ${round(cpu.baseline)} µs`)
   console.log(`  ratio ${ratio.toFixed(2)}${asked ? `, asked for ${asked}${verdict}` : ''}\n`)
 }
 
 const json = process.argv.includes('--json')
 const names = process.argv.slice(2).filter(argument => !argument.startsWith('--'))
-const wanted = (name: string) => names.length === 0 || names.includes(name)
+/** `event-store` stands for all questions whose names begin with it and a dash. */
+const wanted = (name: string) =>
+  names.length === 0 || names.some(given => name === given || name.startsWith(`${given}-`))
 
 const answers: Answer[] = []
 for (const question of questions.filter(({ name }) => wanted(name))) {

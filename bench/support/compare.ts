@@ -6,8 +6,17 @@ export interface Question {
   unit: string
   /** The ratio that is asked for, of measured to baseline; undefined where it is only reported. */
   goal?: { atLeast: number } | { atMost: number }
-  /** Makes ready; each function then measures once, and resolves to a number in the unit. */
-  prepare(): Promise<{ baseline: () => Promise<number>; measured: () => Promise<number>; close: () => Promise<void> }>
+  /** Makes ready; each function then measures once. A plain number is one in the unit. */
+  prepare(): Promise<{ baseline: Measure; measured: Measure; close: () => Promise<void> }>
+}
+
+type Measure = () => Promise<number | Measurement>
+
+export interface Measurement {
+  /** In the unit of the question. */
+  value: number
+  /** What an operation costs the process that is measured, where that does nothing else. */
+  cpuMicrosPerOperation: number
 }
 
 export interface Answer {
@@ -20,7 +29,10 @@ export interface Answer {
   ratio: number
   goal: Question['goal'] | null
   reached: boolean | null
-  rounds: { baseline: number; measured: number }[]
+  /** Medians of the CPU time per operation, where both sides tell it. */
+  cpuMicrosPerOperation: { baseline: number; measured: number } | null
+  /** What each measurement gave. */
+  rounds: { baseline: number | Measurement; measured: number | Measurement }[]
 }
 
 /** Enough rounds that a median means something on a machine that others use too. */
@@ -34,8 +46,8 @@ export const answer = async ({ prepare, goal, ...about }: Question): Promise<Ans
     await measured()
     const rounds: Answer['rounds'] = []
     for (let round = 0; round < ROUNDS; round++) rounds.push({ baseline: await baseline(), measured: await measured() })
-    const baselineMedian = median(rounds.map(round => round.baseline))
-    const measuredMedian = median(rounds.map(round => round.measured))
+    const baselineMedian = median(rounds.map(round => numberOf(round.baseline)))
+    const measuredMedian = median(rounds.map(round => numberOf(round.measured)))
     const ratio = measuredMedian / baselineMedian
     return {
       ...about,
@@ -44,11 +56,22 @@ export const answer = async ({ prepare, goal, ...about }: Question): Promise<Ans
       ratio,
       goal: goal ?? null,
       reached: reached(ratio, goal),
+      cpuMicrosPerOperation: cpuMedians(rounds),
       rounds,
     }
   } finally {
     await close()
   }
+}
+
+const numberOf = (taken: number | Measurement): number => (typeof taken === 'number' ? taken : taken.value)
+
+const cpuMedians = (rounds: Answer['rounds']): Answer['cpuMicrosPerOperation'] => {
+  const cpuOf = (taken: number | Measurement) => (typeof taken === 'number' ? [] : taken.cpuMicrosPerOperation)
+  const baseline = rounds.flatMap(round => cpuOf(round.baseline))
+  const measured = rounds.flatMap(round => cpuOf(round.measured))
+  if (baseline.length === 0 || measured.length === 0) return null
+  return { baseline: median(baseline), measured: median(measured) }
 }
 
 const reached = (ratio: number, goal: Question['goal']): boolean | null => {
