@@ -24,4 +24,4 @@ export interface Endpoint {
   name?: string
 }
 
-export const showEndpoint = ({ host, port }: Endpoint): string => `${host}:${port}`
+export const showEndpoint = ({ host, port }: Endpoint): string => `${host.includes(':') ? `[${host}]` : host}:${port}`

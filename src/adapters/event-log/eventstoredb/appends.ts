@@ -133,7 +133,7 @@ export class Appends {
     // A server that does not lead ends the call at the first append that it does not take. Which of several that was, nobody knows.
     const isCertain = isNotLeader(cause) ? open.length === 1 : !this.#hasAnswered
     const isOpen = fault instanceof NotTaken && !isCertain
-    for (const { reject } of open) reject(isOpen ? new Error(fault.message, { cause }) : fault)
+    for (const { reject } of open) reject(isOpen ? new Error(fault.message, { cause: fault }) : fault)
   }
 
   #stopChecking() {

@@ -2,12 +2,13 @@ import { lookup } from 'node:dns/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { RevisionConflict } from '../../../ports/event-log.ts'
 import { Unavailable } from '../../../ports/faults.ts'
-import type { Endpoint, EventStoreAddress } from './address.ts'
+import { type Endpoint, type EventStoreAddress, showEndpoint } from './address.ts'
 import type { AppendAnswer, AppendRequest } from './appends.ts'
+import { dialer } from './dial.ts'
 import { Disconnected, NotTaken, toEventStoreFault } from './faults.ts'
-import { findLeader } from './leader.ts'
+import { askAll, findLeader, type Search } from './leader.ts'
 import { advance, type Reader, type Selection, type ServerEvent } from './messages.ts'
-import { dialer, type Node } from './node.ts'
+import type { Node } from './node.ts'
 
 /** Long enough for a new leader to learn that it is one, and short beside the time in which it is elected. */
 const RETRY_PAUSE_MS = 50
@@ -35,11 +36,11 @@ export class Connection {
   readonly #place: string
   readonly #dial: (endpoint: Endpoint) => Node
   #leader: Node | undefined
-  #search: Promise<Node> | undefined
-  #stopSearch = new AbortController()
+  #looking: Promise<Node> | undefined
+  #stopLooking = new AbortController()
+  readonly #closing = new AbortController()
   #waiting = 0
   #askedAtMs = Number.NEGATIVE_INFINITY
-  #closed = false
   #lastFailure: unknown
 
   constructor(address: EventStoreAddress, limits: ConnectionLimits) {
@@ -100,35 +101,43 @@ export class Connection {
     }
   }
 
-  /** Asks the leader whether it still is one, unless it has just been asked. */
+  /** Asks the leader, and then all members, whether it still leads, unless that has just been asked. */
   suspect() {
     const leader = this.#leader
     if (!leader || performance.now() - this.#askedAtMs < ASK_AGAIN_MS) return
-    // Until the answer is there.
+    // Until the answers are there.
     this.#askedAtMs = Number.POSITIVE_INFINITY
-    leader
-      .ask()
-      .then(
-        ({ leads }) => leads,
-        () => false,
-      )
-      .then(leads => {
-        this.#askedAtMs = performance.now()
-        if (!leads) this.#leave(leader)
-      })
+    this.#check(leader).finally(() => {
+      this.#askedAtMs = performance.now()
+    })
+  }
+
+  async #check(leader: Node): Promise<void> {
+    const leads = await leader.ask().then(
+      answer => answer.leads,
+      () => false,
+    )
+    if (!leads) return this.#leave(leader)
+    // One that is cut off from the others does not know that they have chosen another.
+    const elected = await askAll(await this.#search(this.#closing.signal)).catch(() => undefined)
+    if (!elected) return
+    const isOther = showEndpoint(elected.endpoint) !== showEndpoint(leader.endpoint)
+    elected.close()
+    if (isOther) this.#leave(leader)
   }
 
   /** Gives up all requests that are still under way. */
   close() {
-    this.#closed = true
-    this.#stopSearch.abort(new Disconnected(`${this.#place} was disconnected`))
+    this.#closing.abort(new Disconnected(`${this.#place} was disconnected`))
+    this.#stopLooking.abort(this.#closing.signal.reason)
     if (this.#leader) this.#leave(this.#leader)
   }
 
   /** What a failed request says of the server that it was made to. */
   #judge(leader: Node, fault: unknown) {
     if (fault instanceof Unavailable) this.#lastFailure = fault
-    if (fault instanceof Disconnected) this.#leave(leader)
+    // An append that is in doubt has the fault that ended its call as its cause.
+    if (fault instanceof Disconnected || (fault as Error).cause instanceof Disconnected) this.#leave(leader)
     else this.suspect()
   }
 
@@ -142,14 +151,14 @@ export class Connection {
 
   /** One search serves all who wait, and ends when nobody does. */
   async #findLeader(untilMs: number, signal?: AbortSignal): Promise<Node> {
-    if (this.#closed) throw new Disconnected(`${this.#place} was disconnected`)
-    this.#search ??= this.#look()
+    this.#closing.signal.throwIfAborted()
+    this.#looking ??= this.#look()
     this.#waiting += 1
     let timer: NodeJS.Timeout | undefined
     let abort = () => {}
     try {
       return await Promise.race([
-        this.#search,
+        this.#looking,
         new Promise<never>((_, reject) => {
           timer = setTimeout(() => reject(this.#noLeader()), untilMs - performance.now())
           abort = () => reject(signal?.reason)
@@ -160,27 +169,27 @@ export class Connection {
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
       this.#waiting -= 1
-      if (this.#waiting === 0) this.#stopSearch.abort(this.#noLeader())
+      if (this.#waiting === 0) this.#stopLooking.abort(this.#noLeader())
     }
   }
 
   async #look(): Promise<Node> {
-    this.#stopSearch = new AbortController()
+    this.#stopLooking = new AbortController()
     try {
-      const leader = await findLeader({
-        seeds: await this.#seeds(),
-        dial: this.#dial,
-        onFailure: failure => {
-          this.#lastFailure = failure
-        },
-        signal: this.#stopSearch.signal,
-      })
+      const leader = await findLeader(await this.#search(this.#stopLooking.signal))
       this.#askedAtMs = performance.now()
       this.#leader = leader
       return leader
     } finally {
-      this.#search = undefined
+      this.#looking = undefined
     }
+  }
+
+  async #search(signal: AbortSignal): Promise<Search> {
+    const onFailure = (failure: unknown) => {
+      this.#lastFailure = failure
+    }
+    return { seeds: await this.#seeds(), dial: this.#dial, onFailure, signal }
   }
 
   async #seeds(): Promise<Endpoint[]> {

@@ -18,25 +18,29 @@ export interface Search {
 }
 
 /**
- * Finds the server that leads, and resolves to an open connection to it. All members are asked at once, those included
- * that others name, round after round. Only what a server says of itself counts, since the others go on naming a leader
- * that hangs. Where two say that they lead, one was deposed and does not know it yet, so both are asked again.
- * Rejects with Refused, and with the signal's reason once that aborts.
+ * Asks round after round until a server leads, and resolves to an open connection to it. Rejects with Refused, and with
+ * the signal's reason once that aborts.
  */
 export const findLeader = async (search: Search): Promise<Node> => {
-  const known = new Map(search.seeds.map(seed => [showEndpoint(seed), seed]))
   while (true) {
-    const leader = await askAll(known, search)
+    const leader = await askAll(search)
     if (leader) return leader
     await delay(ROUND_PAUSE_MS, undefined, { signal: search.signal })
   }
 }
 
-const askAll = async (known: Map<string, Endpoint>, { dial, onFailure, signal }: Search): Promise<Node | undefined> => {
+/**
+ * Asks all members at once, those included that others name, and resolves to an open connection to the one that leads, if
+ * one does. Only a server that says of itself that it leads is taken, since the others go on naming one that hangs. Where
+ * two say so, one was deposed and does not know it yet: then the others decide.
+ */
+export const askAll = async ({ seeds, dial, onFailure, signal }: Search): Promise<Node | undefined> => {
+  const known = new Set<string>()
   const asked: Node[] = []
   const leading: Node[] = []
-  let refusal: Refused | undefined
+  const votes = new Map<string, number>()
   let answers = 0
+  let refusal: Refused | undefined
   let leader: Node | undefined
   let timer: NodeJS.Timeout | undefined
   let abort = () => {}
@@ -46,16 +50,18 @@ const askAll = async (known: Map<string, Endpoint>, { dial, onFailure, signal }:
       abort = () => reject(signal.reason)
       signal.addEventListener('abort', abort)
       const ask = async (endpoint: Endpoint) => {
+        if (known.has(showEndpoint(endpoint))) return
+        known.add(showEndpoint(endpoint))
         const node = dial(endpoint)
         asked.push(node)
         try {
-          const { leads, members } = await node.ask()
-          for (const member of members) {
-            if (known.has(showEndpoint(member))) continue
-            known.set(showEndpoint(member), member)
-            ask(member)
+          const answer = await node.ask()
+          for (const member of answer.members) ask(member)
+          if (answer.leader) {
+            const named = showEndpoint(answer.leader)
+            votes.set(named, (votes.get(named) ?? 0) + 1)
           }
-          if (leads) {
+          if (answer.leads) {
             leading.push(node)
             timer ??= setTimeout(resolve, CONTRADICTION_MS)
           }
@@ -66,14 +72,22 @@ const askAll = async (known: Map<string, Endpoint>, { dial, onFailure, signal }:
         answers += 1
         if (answers === asked.length) resolve()
       }
-      for (const endpoint of known.values()) ask(endpoint)
+      for (const seed of seeds) ask(seed)
     })
-    if (leading.length === 1) leader = leading[0]
-    else if (refusal) throw refusal
+    leader = electedOf(leading, votes)
+    if (!leader && refusal) throw refusal
     return leader
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', abort)
     for (const node of asked) if (node !== leader) node.close()
   }
+}
+
+/** The one that more members take for the leader than any other. */
+const electedOf = (leading: Node[], votes: Map<string, number>): Node | undefined => {
+  const votesOf = ({ endpoint }: Node) => votes.get(showEndpoint(endpoint)) ?? 0
+  const most = Math.max(...leading.map(votesOf))
+  const elected = leading.filter(node => votesOf(node) === most)
+  return elected.length === 1 ? elected[0] : undefined
 }

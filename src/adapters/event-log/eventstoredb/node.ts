@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import gossips from '@eventstore/db-client/generated/gossip_grpc_pb.js'
 import members, { type ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js'
 import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
@@ -6,8 +5,8 @@ import type { SupportedMethods } from '@eventstore/db-client/generated/serverfea
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
-import { Channel, type ChannelOptions, credentials, Metadata, type requestCallback, status } from '@grpc/grpc-js'
-import { type Endpoint, type EventStoreAddress, showEndpoint } from './address.ts'
+import { type Channel, credentials, type Metadata, type requestCallback, status } from '@grpc/grpc-js'
+import { type Endpoint, showEndpoint } from './address.ts'
 import { type AppendAnswer, type AppendLimits, type AppendRequest, Appends } from './appends.ts'
 import { Disconnected, Refused } from './faults.ts'
 import { handOver, type Reader, type Selection, toReadRequest } from './messages.ts'
@@ -20,42 +19,11 @@ const OLDEST_VERSION = [23, 10] as const
 
 /** What a server says of its cluster. */
 export interface Answer {
+  /** Whether it leads itself. */
   leads: boolean
   members: Endpoint[]
-}
-
-/** How to connect to the servers of an address. */
-export const dialer = (address: EventStoreAddress, limits: AppendLimits): ((endpoint: Endpoint) => Node) => {
-  const { tls, keepAlive, connectionName, credentials: login } = address
-  const read = (file: string | undefined) => (file === undefined ? null : readFileSync(file))
-  const secrets = tls
-    ? credentials.createSsl(read(tls.caFile), read(tls.keyFile), read(tls.certFile))
-    : credentials.createInsecure()
-  const options: ChannelOptions = {
-    'grpc.keepalive_time_ms': keepAlive.intervalMs,
-    'grpc.keepalive_timeout_ms': keepAlive.timeoutMs,
-    // A new channel makes a new connection, so that one that hangs can be left behind.
-    'grpc.use_local_subchannel_pool': 1,
-    'grpc.enable_retries': 0,
-    'grpc.initial_reconnect_backoff_ms': 100,
-    'grpc.service_config_disable_resolution': 1,
-    // The server itself writes events of up to 16 MB.
-    'grpc.max_receive_message_length': 17 * 1024 * 1024,
-  }
-  const metadata = new Metadata()
-  metadata.set('requires-leader', 'true')
-  if (connectionName !== undefined) metadata.set('connection-name', connectionName)
-  // A password does not travel in the clear; a server without TLS asks for none.
-  if (login && tls)
-    metadata.set('authorization', `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}`)
-  return endpoint => {
-    const { name } = endpoint
-    const target = {
-      ...options,
-      ...(name && { 'grpc.ssl_target_name_override': name, 'grpc.default_authority': name }),
-    }
-    return new Node(endpoint, new Channel(showEndpoint(endpoint), secrets, target), metadata, limits)
-  }
+  /** The member that it takes for the leader. */
+  leader: Endpoint | undefined
 }
 
 /** A server, over one connection of its own. */
@@ -114,14 +82,17 @@ export class Node {
   #understand(info: ClusterInfo): Answer {
     const known = info.getMembersList().flatMap(member => {
       const place = member.getHttpEndPoint()
-      return place ? [{ host: place.getAddress(), port: place.getPort(), member }] : []
+      const leads = member.getState() === members.MemberInfo.VNodeState.LEADER && member.getIsAlive()
+      return place ? [{ host: place.getAddress(), port: place.getPort(), leads }] : []
     })
-    // A single server may be reached by another address than it knows of, and that address may lead elsewhere from here.
-    const others = known.length > 1 ? known : []
-    const self =
-      known.length === 1 ? known[0] : known.find(place => showEndpoint(place) === showEndpoint(this.endpoint))
-    const leads = self?.member.getState() === members.MemberInfo.VNodeState.LEADER && self.member.getIsAlive()
-    return { leads, members: others.map(({ host, port }) => ({ host, port })) }
+    // A single server may be reached by another address than it knows of, and that one may lead elsewhere from here.
+    if (known.length === 1) return { leads: known[0]?.leads === true, members: [], leader: this.endpoint }
+    const own = showEndpoint(this.endpoint)
+    return {
+      leads: known.some(member => member.leads && showEndpoint(member) === own),
+      members: known.map(({ host, port }) => ({ host, port })),
+      leader: known.find(({ leads }) => leads),
+    }
   }
 
   /** Resolves when there is no more; a live read goes on until the signal or the server ends it. */

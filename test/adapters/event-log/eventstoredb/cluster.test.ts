@@ -8,6 +8,7 @@ import { accountId, grantCredits, openAccount } from '../../../support/account-s
 import { collect } from '../../../support/collect.ts'
 import { noSnapshots, openLog } from '../../../support/engine.ts'
 import { type EventStoreCluster, startEventStoreCluster } from '../../../support/event-store/cluster.ts'
+import { toCommit } from '../../../support/event-store/log.ts'
 import { startEventStoreServer } from '../../../support/event-store/server.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { eventStoreAt } from '../../../support/store-addresses.ts'
@@ -131,6 +132,29 @@ t.test('a short keep-alive does not lead back to a leader that hangs', async t =
   t.ok(outcome.resumedMs > cluster.electedAtMs, 'there were grants after it')
 })
 
+t.test('a deposed leader that does not learn of it is left, and not chosen, where the others name another', async t => {
+  const stored = await openLog(t)
+  const options = { log: stored, electionMs: 200, deposedMs: 60_000, commitTimeoutMs: 200 }
+  const cluster = await startEventStoreCluster(options)
+  t.teardown(() => cluster.close())
+  const opened = (limits: Partial<EventStoreOptions>) => {
+    const log = openEventStoreLog({ address: eventStoreAt(cluster.url), ...LIMITS, ...limits })
+    t.teardown(() => log.close())
+    return log
+  }
+  const log = opened({ slowAfterMs: 30_000 })
+  const outcome = await grantsDuring(log, async () => {
+    await cluster.hang(0)
+    await delay(400)
+    cluster.resume(0)
+    await delay(1000)
+  })
+  await expectExact(t, stored, outcome)
+  t.ok(outcome.resumedMs > cluster.electedAtMs + 300, 'there were grants after it')
+  for (let attempt = 0; attempt < 5; attempt++)
+    t.equal(await opened({}).head(), await stored.head().then(toServerPosition))
+})
+
 t.test('a follower goes on at the next leader, and sees each event once', async t => {
   const { stored, cluster, log } = await open(t)
   const seen: string[] = []
@@ -211,5 +235,8 @@ t.test('members that an address does not name are found through those that it do
     t.equal(await log.head(), BEFORE_FIRST, scheme)
   }
 })
+
+/** What the log at the server calls a position of the embedded log. */
+const toServerPosition = (position: number) => Number(toCommit(position)) * 2
 
 const cause = (requestId: string) => ({ actor: { kind: 'operator' }, requestId }) as const

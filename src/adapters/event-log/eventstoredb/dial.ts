@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import { Channel, type ChannelOptions, credentials, Metadata } from '@grpc/grpc-js'
+import { type Endpoint, type EventStoreAddress, showEndpoint } from './address.ts'
+import type { AppendLimits } from './appends.ts'
+import { Node } from './node.ts'
+
+const OPTIONS: ChannelOptions = {
+  // A new channel makes a new connection, so that one that hangs can be left behind.
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  // Whether a request may be repeated is decided by who made it.
+  'grpc.enable_retries': 0,
+  'grpc.service_config_disable_resolution': 1,
+  // The server itself writes events of up to 16 MB.
+  'grpc.max_receive_message_length': 17 * 1024 * 1024,
+}
+
+/** How to connect to the servers of an address. Reads the files of certificates that it names. */
+export const dialer = (address: EventStoreAddress, limits: AppendLimits): ((endpoint: Endpoint) => Node) => {
+  const { tls, keepAlive } = address
+  const read = (file: string | undefined) => (file === undefined ? null : readFileSync(file))
+  const security = tls
+    ? credentials.createSsl(read(tls.caFile), read(tls.keyFile), read(tls.certFile))
+    : credentials.createInsecure()
+  const options: ChannelOptions = {
+    ...OPTIONS,
+    'grpc.keepalive_time_ms': keepAlive.intervalMs,
+    'grpc.keepalive_timeout_ms': keepAlive.timeoutMs,
+  }
+  const metadata = toMetadata(address)
+  return endpoint => {
+    const { name } = endpoint
+    const named = name === undefined ? {} : { 'grpc.ssl_target_name_override': name, 'grpc.default_authority': name }
+    const channel = new Channel(showEndpoint(endpoint), security, { ...options, ...named })
+    return new Node(endpoint, channel, metadata, limits)
+  }
+}
+
+/** What every request bears. */
+const toMetadata = ({ tls, credentials: login, connectionName }: EventStoreAddress): Metadata => {
+  const metadata = new Metadata()
+  metadata.set('requires-leader', 'true')
+  if (connectionName !== undefined) metadata.set('connection-name', connectionName)
+  // A password does not travel in the clear, and a server without TLS asks for none.
+  if (login && tls)
+    metadata.set('authorization', `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}`)
+  return metadata
+}
