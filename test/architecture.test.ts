@@ -174,6 +174,15 @@ t.test('other vendors stay in their part of the tree', async t => {
   }
 })
 
+t.test("of EventStoreDB's package only the generated stubs are used, not its client", t => {
+  const others = [...sources].filter(([, text]) => /from '@eventstore\/db-client(?!\/generated\/)/.test(text))
+  t.same(
+    others.map(([file]) => file),
+    [],
+  )
+  t.end()
+})
+
 t.test('every vendor is a dependency at run time', async t => {
   const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
   const others = vendors.filter(({ target }) => !(target in dependencies))
