@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { AccountId } from '../schemas/primitives.ts'
 import { createOutbound } from './adapters/outbound/undici.ts'
 import { createSandboxProvider } from './adapters/provider/sandbox/provider.ts'
@@ -73,7 +74,8 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     /** Ends the work in progress, and then the waiting for what is still queued. */
     stop: async () => {
       await Promise.all([runsReactor.stop(), webhooks.stop(), objectsReactor.stop()])
-      await progress.passed(await log.head(), LAST_OUTCOMES_MS).catch(() => undefined)
+      const shown = log.head().then(head => progress.passed(head, LAST_OUTCOMES_MS))
+      await Promise.race([shown.catch(() => undefined), delay(LAST_OUTCOMES_MS, undefined, { ref: false })])
       watch.close()
       await Promise.all([...Object.values(providers).map(provider => provider.close()), outbound.close()])
     },

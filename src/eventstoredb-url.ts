@@ -28,11 +28,9 @@ const PARAMETERS: Record<string, RegExp> = {
 }
 const KNOWN = Object.keys(PARAMETERS).join(', ')
 
-/** What else the vendor's clients take. Accepting an option without honouring it would be a trap. */
-const NOT_HONOURED = [
-  ...['maxDiscoverAttempts', 'discoveryInterval', 'gossipTimeout', 'defaultDeadline', 'dnsDiscover', 'tlsVerifyCert'],
-  ...['throwOnAppendFailure', 'feature'],
-]
+/** Options of the vendor's clients that we do not support. Ignoring them silently would mislead the operator. */
+const UNSUPPORTED =
+  /^(maxDiscoverAttempts|discoveryInterval|gossipTimeout|defaultDeadline|dnsDiscover|tlsVerifyCert|throwOnAppendFailure)$/
 
 /**
  * Reads `esdb://user:password@host:port,host:port?tls=false&streamPrefix=…`. A string says what is wrong with the address,
@@ -73,10 +71,10 @@ const toEndpoint = (text: string): Endpoint => {
 
 const findFault = (parameters: URLSearchParams): string | undefined => {
   for (const [name, value] of parameters) {
-    if (NOT_HONOURED.includes(name)) return `has ${name}, which Tollgate does not use; leave it out`
+    if (UNSUPPORTED.test(name)) return `has ${name}, which Tollgate does not use; leave it out`
     const form = Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name] : undefined
-    // An unknown name may be the rest of a password with a question mark in it, so it is not repeated.
-    if (!form) return `has an unknown parameter; there are ${KNOWN}`
+    // It may be part of a password that contains '?', so it is not repeated.
+    if (!form) return `has an unknown parameter; the known ones are ${KNOWN}`
     if (name === 'streamPrefix' && !form.test(value))
       return 'must have a streamPrefix of letters, digits, "-", "_" and "." only, and at most 100 of them'
     if (!form.test(value)) return `has a value of ${name} that cannot be used`

@@ -157,7 +157,7 @@ t.test('an address of EventStoreDB that cannot be used is refused, and its passw
     ['esdb://ada:hu/sh@host', /must have the form/],
     ['esdb://hush@host', /must have the form/],
     ['esdb://ada:hush%zz@host', /percent-encoded/],
-    ['esdb://ada:hush@host?trustMe=false', /unknown parameter; there are tls, /],
+    ['esdb://ada:hush@host?trustMe=false', /unknown parameter; the known ones are tls, /],
     ['esdb://ada:hush@host?tlsVerifyCert=false', /has tlsVerifyCert, which Tollgate does not use; leave it out/],
     ['esdb://ada:hush@host?maxDiscoverAttempts=3', /has maxDiscoverAttempts, which Tollgate does not use/],
     ['esdb://ada:hush@host?discoveryInterval=3', /has discoveryInterval, which Tollgate does not use/],

@@ -1,8 +1,8 @@
 import { concatMap, defer, ignoreElements, interval, merge, Observable, retry, tap, timer } from 'rxjs'
 import type { Position, Recorded } from '../../schemas/recorded.ts'
 import type { EventLog } from '../ports/event-log.ts'
+import { checkOrder } from './check-order.ts'
 import { decode } from './codec.ts'
-import { checkOrder } from './in-order.ts'
 
 /** The waits between attempts after a drop: from a tenth of a second, doubling, to five. */
 const FIRST_BACK_OFF_MS = 100

@@ -16,8 +16,8 @@ const MAX_BATCH = 500
 const MAX_BATCH_BYTES = 512 * 1024
 
 /**
- * How long a command may wait for its turn. What is older is refused: whoever asked would otherwise wait for everybody
- * before it while the log is away. With one append and one read after it, a request stays within 30 s.
+ * How long a command may wait for its turn. Older commands are refused, so that a queue that built up during an outage does
+ * not outlast its clients.
  */
 const MAX_WAIT_MS = 10_000
 
@@ -40,7 +40,7 @@ type Decided<Event extends { type: string; data: unknown }> =
 interface Waiting<Command, Event extends { type: string; data: unknown }> {
   command: Command
   cause: Cause
-  /** When it came, by the clock that never goes back. */
+  /** When it arrived, on the monotonic clock. */
   sinceMs: number
   resolve(outcome: Outcome<Event>): void
   reject(error: unknown): void
@@ -57,6 +57,7 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
   readonly #maxWaitMs: number
   #waiting: Waiting<Command, Event>[] = []
   #working = false
+  #timer: NodeJS.Timeout | undefined
   #folded: Folded<State> | undefined
   #snapshotRevision = NO_STREAM
   /** The position of the last event that this mailbox appended or knows of. */
@@ -70,15 +71,16 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
   }
 
   /**
-   * Rejects with Unavailable when too many commands wait, when this one waited too long, or when the log takes none. The
-   * message says so where it is not known whether the log has written.
+   * Rejects with Unavailable when too many commands wait, when this one waited too long, or when the log takes none, and with
+   * InDoubt when it is not known whether the log has written.
    */
   execute(command: Command, cause: Cause): Promise<Outcome<Event>> {
     if (this.#waiting.length >= MAX_WAITING)
       return Promise.reject(new Unavailable(`too many commands wait for ${this.#stream}`))
     return new Promise((resolve, reject) => {
       this.#waiting.push({ command, cause, sinceMs: performance.now(), resolve, reject })
-      if (!this.#working) this.#work()
+      if (this.#working) this.#watchWaiting()
+      else this.#work()
     })
   }
 
@@ -89,7 +91,7 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
 
   /** The state after all that the log holds now, whoever wrote it. */
   async currentState(): Promise<State> {
-    // What is read only now needs no second look.
+    // A stream loaded just now is already current.
     return (this.#folded ? await this.#catchUp(this.#folded) : await this.#load()).state
   }
 
@@ -114,7 +116,7 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
   async #settle(batch: Waiting<Command, Event>[]) {
     for (let conflicts = 0; conflicts <= MAX_CONFLICTS; conflicts++) {
       const before = await this.#load()
-      // This read, or the append before a conflict, may have taken long.
+      // The read, or an earlier conflict, may have taken long.
       this.#refuseLate(batch)
       if (batch.length === 0) return
       const { outcomes, events, folded } = this.#decide(batch, before)
@@ -133,11 +135,23 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
     throw new Unavailable(`others write to ${this.#stream} all the time`)
   }
 
-  /** Refuses what has waited too long, of which nothing was written. The oldest commands of a batch come first. */
-  #refuseLate(batch: Waiting<Command, Event>[]) {
+  /** Refuses commands that have waited too long. None of them was written. The oldest come first. */
+  #refuseLate(commands: Waiting<Command, Event>[]) {
     const earliestMs = performance.now() - this.#maxWaitMs
-    while (batch[0] && batch[0].sinceMs < earliestMs)
-      batch.shift()?.reject(new Unavailable(`a command for ${this.#stream} waited too long for the event log`))
+    while (commands[0] && commands[0].sinceMs <= earliestMs)
+      commands.shift()?.reject(new Unavailable(`a command for ${this.#stream} waited too long for the event log`))
+  }
+
+  /** Refuses those that become late while a batch before them takes its time. */
+  #watchWaiting() {
+    const [oldest] = this.#waiting
+    if (!oldest || this.#timer) return
+    const watch = () => {
+      this.#timer = undefined
+      this.#refuseLate(this.#waiting)
+      this.#watchWaiting()
+    }
+    this.#timer = setTimeout(watch, oldest.sinceMs + this.#maxWaitMs - performance.now()).unref()
   }
 
   /** False when another process was there first; then what it wrote is folded in. */

@@ -10,7 +10,7 @@ import {
   type RowChange,
   type ViewStore,
 } from '../ports/view-store.ts'
-import { checkOrder } from './in-order.ts'
+import { checkOrder } from './check-order.ts'
 
 type Row = Views[ViewName] | undefined
 

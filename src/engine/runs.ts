@@ -106,16 +106,15 @@ export class Runs {
 
     const row = fold(runView, outcome.accept) as RunRow
     if (startNow) {
+      const waitMs = options.waitMs ?? defaultWaitMs(row)
+      const untilMs = performance.now() + waitMs
       const ended = starter.begin({ ...run, accountId, startedAt: row.startedAt as string })
-      const events = await within(options.waitMs ?? defaultWaitMs(row), ended)
-      return { row: fold(runView, events ?? [], row) as RunRow, replayed: false }
+      const events = await within(waitMs, ended)
+      // No events: an append whose answer was lost has ended the run, or another process has. Only the views show how.
+      if (events?.length !== 0) return { row: fold(runView, events ?? [], row) as RunRow, replayed: false }
+      return { row: await this.#shown(row, { ...options, waitMs: untilMs - performance.now() }), replayed: false }
     }
-    const waited = this.#whenEnded(row, options).catch(error => {
-      // The run is accepted and charged, whatever the views can show of it; so the client is told its id.
-      if (error instanceof Unavailable) return row
-      throw error
-    })
-    return { row: await waited, replayed: false }
+    return { row: await this.#shown(row, options), replayed: false }
   }
 
   /**
@@ -148,6 +147,14 @@ export class Runs {
   async #replay(accountId: AccountId, runId: RunId, options: RunOptions): Promise<RunAnswer> {
     const row = await this.#parts.runReads.getExisting(accountId, runId)
     return { row: await this.#whenEnded(row, options), replayed: true }
+  }
+
+  /** The run is accepted and charged, whatever the views can show of it, so the client always learns its id. */
+  #shown(row: RunRow, options: RunOptions): Promise<RunRow> {
+    return this.#whenEnded(row, options).catch(error => {
+      if (error instanceof Unavailable) return row
+      throw error
+    })
   }
 
   #whenEnded(row: RunRow, { waitMs = defaultWaitMs(row), gone }: RunOptions): Promise<RunRow> {

@@ -10,7 +10,7 @@ import {
   NO_STREAM,
   RevisionConflict,
 } from '../ports/event-log.ts'
-import { Damaged, Unavailable } from '../ports/faults.ts'
+import { Damaged, InDoubt, Unavailable } from '../ports/faults.ts'
 import { checkNew, decode } from './codec.ts'
 import { type Chained, GENESIS, link } from './hash-chain.ts'
 import type { Snapshots, Snapshotted } from './snapshots.ts'
@@ -30,13 +30,13 @@ export interface Cause {
   requestId?: string | undefined
 }
 
-/** How often an append without an answer is repeated before its outcome is left open: for 3 s where each fails at once. */
+/** How often an unanswered append is repeated before it counts as in doubt: 3 s if every attempt fails at once. */
 const MAX_SETTLE_ATTEMPTS = 5
 const SETTLE_DELAY_MS = 100
 
 /**
- * How long an append may take in all, with every repetition: two attempts that the log leaves unanswered. Together with
- * the wait in a mailbox and one read, it stays within the 30 s that a request may last.
+ * The time limit for an append with all its retries, enough for two unanswered attempts. With the wait in a mailbox and one
+ * read, a request stays within 30 s.
  */
 const MAX_APPEND_MS = 12_000
 
@@ -87,8 +87,8 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
 
   /**
    * Appends to a stream whose last revision is known, and finds out what became of it where no answer came.
-   * Rejects with RevisionConflict when another writer was there first, and with Unavailable when the log takes no writes
-   * for now, or, in time, when it cannot be found out what was written. Only the message tells these two apart.
+   * Rejects with RevisionConflict when another writer was there first, with InDoubt when it cannot be found out in time
+   * what was written, and with Unavailable when nothing was.
    */
   async append(stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended> {
     const endMs = performance.now() + this.#maxAppendMs
@@ -112,13 +112,14 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
       try {
         return await this.#log.append(stream, events, expectedRevision)
       } catch (error) {
-        const isFault = error instanceof RevisionConflict || error instanceof Unavailable
-        if (error instanceof Damaged || (isFault && attempt === 1)) throw error
-        const found = isFault ? await this.#findAppended(stream, events, expectedRevision) : 'unknown'
+        const isDefinite = error instanceof RevisionConflict || error instanceof Unavailable
+        if (error instanceof Damaged || (attempt === 1 && isDefinite)) throw error
+        // After a lost answer, only the stream tells what happened to the first attempt.
+        const found = isDefinite ? await this.#findAppended(stream, events, expectedRevision) : 'unknown'
         if (typeof found === 'object') return found
-        if (found === 'outrun') throw new RevisionConflict(stream, expectedRevision)
-        // Only the answer is lost, and the expected revision lets the events in once however often they are sent. That
-        // the log takes no writes now says nothing of the first attempt, which may still be under way.
+        if (found === 'conflict') throw new RevisionConflict(stream, expectedRevision)
+        // Only the answer is lost. The expected revision ensures that repeats are written once. A log that accepts no
+        // writes now may still complete the first attempt.
         const pauseMs = SETTLE_DELAY_MS * 2 ** attempt
         if (attempt >= MAX_SETTLE_ATTEMPTS || performance.now() + pauseMs >= endMs) throw inDoubt(error)
         await delay(pauseMs)
@@ -127,20 +128,19 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
   }
 
   /**
-   * Whether events of ours follow a revision; 'outrun' where another writer's do, so that ours never will. An append
-   * lets all events in or none, so the last one tells. Its own revision tells where each event belongs, since a read may
-   * repeat some.
+   * Looks for our events after a revision; 'conflict' if another writer's are there, so that ours never will be. An append
+   * is all or nothing, so the last event decides. Events are matched by revision, because a read may repeat some.
    */
   async #findAppended(
     stream: string,
     events: NewEvent[],
     expectedRevision: number,
-  ): Promise<Appended | 'outrun' | 'unknown'> {
+  ): Promise<Appended | 'conflict' | 'unknown'> {
     try {
       for await (const page of this.#log.readStream(stream, expectedRevision + 1))
         for (const { id, revision, position } of page) {
           const ours = events[revision - expectedRevision - 1]
-          if (ours && id !== ours.id) return 'outrun'
+          if (ours && id !== ours.id) return 'conflict'
           if (ours && ours === events.at(-1)) return { revision, position }
         }
     } catch (error) {
@@ -156,7 +156,7 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
     return undefined
   }
 
-  /** Folds what follows. A read may hand events over twice, so what is out of place is read again before it is damage. */
+  /** Folds the rest of the stream. A read may repeat events, so a gap is read once more before it counts as damage. */
   async #foldTail(stream: string, start: Folded<State>, mayReadAgain = true): Promise<Folded<State>> {
     let { revision, hash, state, position } = start
     for await (const page of this.#log.readStream(stream, revision + 1))
@@ -178,4 +178,4 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
 }
 
 const inDoubt = (cause?: unknown) =>
-  new Unavailable('the event log does not answer, and whether it has written is not known', { cause })
+  new InDoubt('the event log does not answer, and whether it has written is not known', { cause })

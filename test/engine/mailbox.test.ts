@@ -261,6 +261,17 @@ const after =
     return append()
   }
 
+t.test('a command is refused when it has waited too long, not only when the batch before it ends', async t => {
+  const log = await openFunded(t)
+  const mailbox = openMailbox(faultyLog(log, after(1000)), { maxWaitMs: 200 })
+  const first = mailbox.execute(grantCredits(1))
+  await delay(20)
+  const order: string[] = []
+  const second = mailbox.execute(grantCredits(1)).catch(error => order.push(error.message))
+  await Promise.all([first.then(() => order.push('the first is done')), second])
+  t.match(order, [/waited too long for the event log/, 'the first is done'])
+})
+
 t.test('what has waited too long for its turn is refused, and what has not is done', async t => {
   const log = await openFunded(t)
   const counted = countingLog(faultyLog(log, after(400)))

@@ -6,27 +6,27 @@ import type { EventStoreAddress } from './eventstoredb/address.ts'
 import { AppendQueue } from './eventstoredb/append-queue.ts'
 import { Connection } from './eventstoredb/connection.ts'
 import { FellBehind } from './eventstoredb/faults.ts'
-import { type Selection, type ServerEvent, toAppendRequest, toText } from './eventstoredb/messages.ts'
-import { inPages } from './eventstoredb/pages.ts'
+import { type Selection, type ServerEvent, toAppendMessage, toText } from './eventstoredb/messages.ts'
+import { paginate } from './eventstoredb/pages.ts'
 
 /** A page ends at so many events or bytes, so that neither small nor large events make it slow or heavy. */
 const PAGE_EVENTS = 1000
 const PAGE_BYTES = 4 * 1024 * 1024
 
-/** More does not fit into one message to a server, and would end the call that all appends share. */
+/** Larger messages exceed the server's limit and would break the call that all appends share. */
 const MAX_APPEND_BYTES = 3 * 1024 * 1024
 
-/** Most elections are over by then, and a server that was killed is back. */
-const LEADER_TIMEOUT_MS = 5000
+/** How long a request waits for a leader. Elections on real servers took 4 to 7 s. */
+const LEADER_TIMEOUT_MS = 8000
 
-/** The server gives an append up after two seconds, so that one which takes this long is no good sign. */
+/** The server times an append out after 2 s, so 1.5 s already suggests a stuck leader. */
 const SLOW_AFTER_MS = 1500
 
-/** The server is given the time to say itself that it gave an append up. */
+/** Longer than the server's own timeout, so that the server reports it first. */
 const APPEND_TIMEOUT_MS = 5000
 
-/** A read that finds little has much to look through, and nobody is left in doubt when it is given up. */
-const READ_TIMEOUT_MS = 10_000
+/** A read may scan many foreign events before it finds one of ours. Giving up leaves nothing in doubt. */
+const READ_TIMEOUT_MS = 8000
 
 export interface EventStoreOptions {
   address: EventStoreAddress
@@ -52,7 +52,7 @@ export const openEventStoreLog = ({
   const connection = new Connection(address, { leaderTimeoutMs, slowAfterMs, appendTimeoutMs })
   const matching = matchOurs(streamPrefix)
   const appends = new AppendQueue<Appended>()
-  /** Nothing of ours lies after the one position up to the other, so that need not be looked through again. */
+  /** There are no events of ours between these two positions, so followers skip the range. */
   let skippable = { after: BEFORE_FIRST, upTo: BEFORE_FIRST }
 
   const parse = (bytes: Uint8Array, { stream, revision }: ServerEvent): unknown => {
@@ -64,7 +64,7 @@ export const openEventStoreLog = ({
     }
   }
 
-  // Written out, since this is done for each event of a replay.
+  // No object spread: this runs for every event of a replay.
   const toRawEvent = (event: ServerEvent): RawEvent => ({
     id: event.id,
     stream: event.stream.slice(streamPrefix.length),
@@ -77,19 +77,19 @@ export const openEventStoreLog = ({
 
   async function* read(selection: Selection, signal?: AbortSignal): AsyncGenerator<RawEvent[]> {
     let reached = 'after' in selection ? selection.after : BEFORE_FIRST
-    yield* inPages<RawEvent>(
+    yield* paginate<RawEvent>(
       (sink, stop) =>
         connection.read(
           selection,
           {
-            begins: sink.control,
-            confirmed: sink.mayPause,
+            begins: sink.setFlow,
+            confirmed: sink.live,
             event: event => {
               reached = event.position
               sink.push(toRawEvent(event), event.data.length + event.metadata.length)
             },
             checkpoint: position => {
-              skippable = { after: reached, upTo: position }
+              if ('after' in selection) skippable = { after: reached, upTo: position }
             },
           },
           stop,
@@ -98,21 +98,19 @@ export const openEventStoreLog = ({
         items: PAGE_EVENTS,
         bytes: PAGE_BYTES,
         slowAfterMs,
-        slow: () => connection.suspect(),
-        silentAfterMs: readTimeoutMs,
-        silent: () => new Unavailable(`EventStoreDB at ${server} did not answer a read within ${readTimeoutMs} ms`),
+        onSlow: () => connection.verifyLeader(),
+        timeoutMs: readTimeoutMs,
+        toTimeout: () => new Unavailable(`EventStoreDB at ${server} did not answer a read within ${readTimeoutMs} ms`),
       },
       signal,
     )
   }
 
-  const readAll = (after: Position, signal?: AbortSignal) => read({ matching, after, live: false }, signal)
-
   async function* follow(after: Position, signal: AbortSignal): AsyncGenerator<RawEvent[]> {
     let reached = after === skippable.after ? skippable.upTo : after
     while (!signal.aborted)
       try {
-        // What is there comes in full pages, and what is new at once.
+        // Existing events come in full pages, new ones as soon as they arrive.
         for (const live of [false, true])
           for await (const page of read({ matching, after: reached, live }, signal)) {
             reached = (page.at(-1) as RawEvent).position
@@ -125,20 +123,23 @@ export const openEventStoreLog = ({
   }
 
   const append = async (stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended> => {
-    const { request, bytes } = toAppendRequest(streamPrefix + stream, events, expectedRevision)
-    if (bytes > MAX_APPEND_BYTES) throw new RangeError(`an append of ${bytes} bytes is larger than any that we make`)
+    const { message, bytes } = toAppendMessage(streamPrefix + stream, events, expectedRevision)
+    if (bytes > MAX_APPEND_BYTES)
+      throw new RangeError(`an append of ${bytes} bytes exceeds the limit of ${MAX_APPEND_BYTES}`)
     return appends.add(stream, bytes, async () => {
-      const { revision, position } = await connection.append({ stream, expectedRevision, request })
+      const { revision, position } = await connection.append({ stream, expectedRevision, message })
       return { revision, position: position ?? (await findPosition(stream, revision)) }
     })
   }
 
-  /** The events are written, so whatever fails here must not look as if they were not. */
+  /** The events are written, so a failure here must not be Unavailable, which would deny it. */
   const findPosition = async (stream: string, revision: number): Promise<Position> => {
     const [event] = await readFirst({ stream: streamPrefix + stream, fromRevision: revision }).catch(cause => {
-      throw new Error(`EventStoreDB at ${server} took an append to ${stream}, and does not say where it is`, { cause })
+      throw new Error(`EventStoreDB at ${server} accepted an append to ${stream}, but its position could not be read`, {
+        cause,
+      })
     })
-    if (!event) throw new Error(`EventStoreDB at ${server} took an append to ${stream}, and does not have it`)
+    if (!event) throw new Error(`EventStoreDB at ${server} accepted an append to ${stream}, but does not return it`)
     return event.position
   }
 
@@ -150,7 +151,7 @@ export const openEventStoreLog = ({
   return {
     append,
     readStream: (stream, fromRevision) => read({ stream: streamPrefix + stream, fromRevision }),
-    readAll: after => readAll(after),
+    readAll: after => read({ matching, after, live: false }),
     follow,
     head: async () => (await readFirst({ matching, last: true }))[0]?.position ?? BEFORE_FIRST,
 

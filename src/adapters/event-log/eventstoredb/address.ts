@@ -1,26 +1,26 @@
-/** How a server or cluster is reached, and what is ours there. */
+/** How to reach a server or cluster, and the prefix of our streams. */
 export interface EventStoreAddress {
-  /** The members to ask first, or the one name that leads to all of them. */
+  /** The members to contact first, or one DNS name for all of them. */
   seeds: Endpoint[]
-  /** Whether that name is to be resolved to the addresses of all members. */
+  /** Whether the seed is a name that resolves to the addresses of all members. */
   discover: boolean
   /** The hosts, for messages. */
   server: string
-  /** What the names of all our streams begin with there, so that several deployments can share a server. */
+  /** The prefix of all our stream names, so that deployments can share a server. */
   streamPrefix: string
   /** The files are in PEM. Undefined where the connection is plain text. */
   tls: { caFile: string | undefined; certFile: string | undefined; keyFile: string | undefined } | undefined
   credentials: { user: string; password: string } | undefined
-  /** What the server calls the connection in its logs. */
+  /** The name of the connection in the server's logs. */
   connectionName: string | undefined
-  /** How often a connection is checked from below while requests are open, and how long the server has to answer. */
+  /** HTTP/2 keep-alive: how often to ping, and how long to wait for the reply. */
   keepAlive: { intervalMs: number; timeoutMs: number }
 }
 
 export interface Endpoint {
   host: string
   port: number
-  /** What the certificate there names, if it is not the host. */
+  /** The name to expect in the certificate, if it is not `host`. */
   name?: string
 }
 

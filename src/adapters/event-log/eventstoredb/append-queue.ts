@@ -1,19 +1,19 @@
 import { Unavailable } from '../../../ports/faults.ts'
 
-/** Appends that may be under way or wait, and the bytes of their events. Past this the server is not keeping up. */
+/** Limits on queued and running appends. Beyond them, the server is not keeping up. */
 const MAX_WAITING = 10_000
 const MAX_WAITING_BYTES = 64 * 1024 * 1024
 
 /**
- * Appends to one stream are made one after another, so that one that fails leaves no gap for the next to fall into.
- * Those to different streams do not wait for each other.
+ * Runs the appends to one stream one after another, so that one that fails leaves no gap for the next to fall into. Appends
+ * to different streams do not wait for each other.
  */
 export class AppendQueue<Answer> {
   readonly #waiting = new Set<Promise<Answer>>()
   readonly #lastOf = new Map<string, Promise<Answer>>()
   #bytes = 0
 
-  /** Rejects with Unavailable when too much waits. */
+  /** Rejects with Unavailable when the queue is full. */
   add(stream: string, bytes: number, append: () => Promise<Answer>): Promise<Answer> {
     if (this.#waiting.size >= MAX_WAITING || this.#bytes + bytes > MAX_WAITING_BYTES)
       return Promise.reject(new Unavailable('too many appends wait for the event log'))
@@ -31,7 +31,7 @@ export class AppendQueue<Answer> {
     return appended
   }
 
-  /** Resolves when those that are under way now have ended, one way or the other. */
+  /** Resolves when the appends that are queued or running now have ended, one way or the other. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#waiting)
   }

@@ -4,77 +4,79 @@ import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/gene
 import type { ClientDuplexStream } from '@grpc/grpc-js'
 import type { Position } from '../../../../schemas/recorded.ts'
 import { RevisionConflict } from '../../../ports/event-log.ts'
-import { NotTaken, toAppendFault, toEventStoreFault } from './faults.ts'
+import { isNotLeader, NotHandled, toAppendFault, toEventStoreFault } from './faults.ts'
 import { toAppendNumber, toCorrelationId } from './messages.ts'
 import { toPosition } from './positions.ts'
 
-export interface AppendRequest {
+export interface Append {
   stream: string
   expectedRevision: number
-  request: BatchAppendReq
+  message: BatchAppendReq
 }
 
-/** Without a position where the server only knows that it has the events already. */
+/** Has no position if the server only recognised a repeated append. */
 export interface AppendAnswer {
   revision: number
   position: Position | undefined
 }
 
-export interface AppendLimits {
-  /** How long an answer may take until the server counts as slow, and who is told then. */
+export interface AppendOptions {
+  /** After how long without an answer the server counts as slow, and what to call then. */
   slowAfterMs: number
-  slow(): void
-  /** How long it may take until the outcome is left open. */
+  onSlow(): void
+  /** After how long an append without an answer counts as in doubt. */
   appendTimeoutMs: number
 }
 
 interface Pending {
-  append: AppendRequest
+  append: Append
   sinceMs: number
   resolve(answer: AppendAnswer): void
   reject(error: unknown): void
 }
 
-/** How exactly the time limits of appends are kept. */
+/** How often the time limits are checked. */
 const CHECK_EVERY_MS = 50
 
 /**
- * The appends to a server, over one call in both directions: many are under way, and answers are told apart by the number
- * that each append bears. When the call breaks, those without an answer are in doubt, and no others.
+ * All appends to a server over one bidirectional call. A correlation id matches each answer to its append. If the call
+ * breaks, the unanswered appends are in doubt.
  */
 export class Appends {
   readonly #call: ClientDuplexStream<BatchAppendReq, BatchAppendResp>
   readonly #place: string
-  readonly #limits: AppendLimits
+  readonly #options: AppendOptions
   readonly #pending = new Map<number, Pending>()
   #last = 0
   #hasAnswered = false
+  #hasGivenUp = false
   #timer: NodeJS.Timeout | undefined
   #isOpen = true
 
-  constructor(call: ClientDuplexStream<BatchAppendReq, BatchAppendResp>, place: string, limits: AppendLimits) {
+  constructor(call: ClientDuplexStream<BatchAppendReq, BatchAppendResp>, place: string, options: AppendOptions) {
     this.#call = call
     this.#place = place
-    this.#limits = limits
+    this.#options = options
     call.on('data', answer => this.#take(answer))
     call.on('error', error => this.#fail(error))
-    call.on('end', () => this.#fail(new Error('the server has ended the call')))
+    call.on('end', () => this.#fail(new Error('the server ended the call')))
   }
 
+  /** Whether the call takes more appends. */
   get isOpen(): boolean {
     return this.#isOpen
   }
 
   /**
-   * Rejects with RevisionConflict, with Unavailable where nothing was written, and else with an error that leaves open
-   * whether it was.
+   * Rejects with RevisionConflict, with Unavailable if nothing was written, or with another error if the outcome is
+   * unknown.
    */
-  append(append: AppendRequest): Promise<AppendAnswer> {
+  append(append: Append): Promise<AppendAnswer> {
     return new Promise((resolve, reject) => {
       this.#last += 1
       this.#pending.set(this.#last, { append, sinceMs: performance.now(), resolve, reject })
       this.#timer ??= setInterval(() => this.#check(), CHECK_EVERY_MS)
-      this.#call.write(append.request.setCorrelationId(toCorrelationId(this.#last)))
+      this.#call.write(append.message.setCorrelationId(toCorrelationId(this.#last)))
     })
   }
 
@@ -85,12 +87,9 @@ export class Appends {
 
   #take(answer: BatchAppendResp) {
     this.#hasAnswered = true
-    const number = toAppendNumber(answer)
-    const pending = this.#pending.get(number)
-    // Too late: it was given up.
+    const pending = this.#remove(toAppendNumber(answer))
+    // Already timed out.
     if (!pending) return
-    this.#pending.delete(number)
-    if (this.#pending.size === 0) this.#stopChecking()
     const error = answer.getError()
     try {
       if (error) pending.reject(this.#toFault(pending.append, error))
@@ -100,28 +99,38 @@ export class Appends {
     }
   }
 
-  #toFault({ stream, expectedRevision }: AppendRequest, error: Status): Error {
+  #remove(number: number): Pending | undefined {
+    const pending = this.#pending.get(number)
+    this.#pending.delete(number)
+    if (this.#pending.size > 0) return pending
+    this.#stopChecking()
+    // What the server has not read by now still takes up memory.
+    if (!this.#isOpen) this.#call.cancel()
+    return pending
+  }
+
+  #toFault({ stream, expectedRevision }: Append, error: Status): Error {
     const details = error.getDetails()
     const type = details?.getTypeName() ?? ''
     const said = details?.unpack(shared.BadRequest.deserializeBinary, 'event_store.client.BadRequest')?.getMessage()
     if (type.endsWith('.WrongExpectedVersion')) return new RevisionConflict(stream, expectedRevision)
-    if (type.endsWith('.Timeout')) this.#limits.slow()
+    if (type.endsWith('.Timeout')) this.#options.onSlow()
     return toAppendFault(type, said ?? error.getMessage(), this.#place)
   }
 
   #check() {
-    const { slowAfterMs, slow, appendTimeoutMs } = this.#limits
+    const { slowAfterMs, onSlow, appendTimeoutMs } = this.#options
     const now = performance.now()
-    let oldestMs = 0
+    const [oldest] = this.#pending.values()
+    if (oldest && now - oldest.sinceMs >= slowAfterMs) onSlow()
+    // Oldest first.
     for (const [number, { sinceMs, reject }] of this.#pending) {
-      oldestMs = Math.max(oldestMs, now - sinceMs)
-      // They are in the order in which they were made.
       if (now - sinceMs < appendTimeoutMs) break
-      this.#pending.delete(number)
+      this.#hasGivenUp = true
+      this.#isOpen = false
+      this.#remove(number)
       reject(new Error(`${this.#place} did not answer an append within ${appendTimeoutMs} ms`))
     }
-    if (oldestMs >= slowAfterMs) slow()
-    if (this.#pending.size === 0) this.#stopChecking()
   }
 
   #fail(cause: Error) {
@@ -130,10 +139,10 @@ export class Appends {
     const open = [...this.#pending.values()]
     this.#pending.clear()
     const fault = toEventStoreFault(cause, this.#place, 'append')
-    // A server that does not lead ends the call at the first append that it does not take. Which of several that was, nobody knows.
-    const isCertain = isNotLeader(cause) ? open.length === 1 : !this.#hasAnswered
-    const isOpen = fault instanceof NotTaken && !isCertain
-    for (const { reject } of open) reject(isOpen ? new Error(fault.message, { cause: fault }) : fault)
+    // A server that is not the leader ends the call at the first append it refuses, and does not say which one that was.
+    const isCertain = isNotLeader(cause) ? open.length === 1 && !this.#hasGivenUp : !this.#hasAnswered
+    const isInDoubt = fault instanceof NotHandled && !isCertain
+    for (const { reject } of open) reject(isInDoubt ? new Error(fault.message, { cause: fault }) : fault)
   }
 
   #stopChecking() {
@@ -150,6 +159,3 @@ const toAnswer = (answer: BatchAppendResp): AppendAnswer => {
     position: position && toPosition(position.getCommitPosition()),
   }
 }
-
-const isNotLeader = (cause: Error & { metadata?: { get(key: string): unknown[] } }): boolean =>
-  String(cause.metadata?.get('exception')[0]) === 'not-leader'

@@ -1,81 +1,81 @@
 import { lookup } from 'node:dns/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { RevisionConflict } from '../../../ports/event-log.ts'
-import { Unavailable } from '../../../ports/faults.ts'
+import { Damaged, Unavailable } from '../../../ports/faults.ts'
 import { type Endpoint, type EventStoreAddress, showEndpoint } from './address.ts'
-import type { AppendAnswer, AppendRequest } from './appends.ts'
+import type { Append, AppendAnswer } from './appends.ts'
 import { dialer } from './dial.ts'
-import { Disconnected, NotTaken, toEventStoreFault } from './faults.ts'
+import { FellBehind, LeaderLost, NotHandled, Refused, toEventStoreFault } from './faults.ts'
 import { askAll, findLeader, type Search } from './leader.ts'
 import { advance, type Reader, type Selection, type ServerEvent } from './messages.ts'
 import type { Node } from './node.ts'
 
-/** Long enough for a new leader to learn that it is one, and short beside the time in which it is elected. */
+/** A new leader needs a moment to learn that it leads. 50 ms is short next to an election. */
 const RETRY_PAUSE_MS = 50
 
-/** A leader that has just confirmed that it leads is not asked again for so long. */
-const ASK_AGAIN_MS = 500
+/** The minimum time between two checks of the leader. */
+const VERIFY_AGAIN_MS = 500
 
-export interface ConnectionLimits {
-  /** How long a request that nobody takes is offered to one leader after another, and waits for the next to be found. */
+/** A name server that takes longer is left out, and the name is left to gRPC. */
+const LOOKUP_TIMEOUT_MS = 1000
+
+export interface ConnectionOptions {
+  /** How long to look for a leader and retry a request that was not handled. */
   leaderTimeoutMs: number
-  /** How long an answer may take until the leader is asked whether it still is one. */
+  /** After how long without an answer the leader is checked. */
   slowAfterMs: number
-  /** How long the answer to an append may take until its outcome is left open. */
+  /** After how long an append without an answer counts as in doubt. */
   appendTimeoutMs: number
 }
 
 /**
- * The way to the leader of a cluster, or to a single server. A request that is slow, or fails, makes the connection suspect:
- * the leader is asked whether it still leads, and if it does not say so within a second, another is looked for and all that
- * is under way ends at once.
+ * The connection to the leader of a cluster, or to a single server. A slow or failed request triggers a check: a leader that
+ * does not confirm within a second, or that the others have replaced, is dropped, and all its requests end.
  */
 export class Connection {
   readonly #address: EventStoreAddress
-  readonly #limits: ConnectionLimits
+  readonly #options: ConnectionOptions
   readonly #place: string
   readonly #dial: (endpoint: Endpoint) => Node
-  #leader: Node | undefined
-  #looking: Promise<Node> | undefined
-  #stopLooking = new AbortController()
   readonly #closing = new AbortController()
+  #leader: Node | undefined
+  #search: { found: Promise<Node>; stop: AbortController } | undefined
   #waiting = 0
-  #askedAtMs = Number.NEGATIVE_INFINITY
+  #verifiedAtMs = Number.NEGATIVE_INFINITY
   #lastFailure: unknown
 
-  constructor(address: EventStoreAddress, limits: ConnectionLimits) {
+  constructor(address: EventStoreAddress, options: ConnectionOptions) {
     this.#address = address
-    this.#limits = limits
+    this.#options = options
     this.#place = `EventStoreDB at ${address.server}`
-    this.#dial = dialer(address, { ...limits, slow: () => this.suspect() })
+    this.#dial = dialer(address, { ...options, onSlow: () => this.verifyLeader() })
   }
 
   /**
-   * Rejects with RevisionConflict, with Unavailable where nothing was written, and else with an error that leaves open
-   * whether it was.
+   * Rejects with RevisionConflict, with Unavailable if nothing was written, or with another error if the outcome is
+   * unknown.
    */
-  async append(append: AppendRequest): Promise<AppendAnswer> {
-    const untilMs = performance.now() + this.#limits.leaderTimeoutMs
+  async append(append: Append): Promise<AppendAnswer> {
+    const untilMs = performance.now() + this.#options.leaderTimeoutMs
     while (true) {
       const leader = this.#leader ?? (await this.#findLeader(untilMs))
       try {
         return await leader.append(append)
       } catch (failure) {
-        if (failure instanceof RevisionConflict) throw failure
-        this.#judge(leader, failure)
-        if (!(failure instanceof NotTaken) || performance.now() >= untilMs) throw failure
+        this.#onFailure(leader, failure)
+        if (!(failure instanceof NotHandled) || performance.now() >= untilMs) throw failure
         await delay(RETRY_PAUSE_MS)
       }
     }
   }
 
   /**
-   * Resolves when there is no more; a live read goes on until the signal or the server ends it. A read that is turned away is
-   * taken up at the next leader after what it has brought, so that nothing comes twice. A live read fails instead.
+   * Resolves at the end of what there is; a live read goes on until the signal or the server ends it. A catch-up read that is
+   * interrupted continues at the next leader after the last event it delivered. A live read fails.
    */
   async read(selection: Selection, reader: Reader, signal: AbortSignal): Promise<void> {
     const rest = { ...selection }
-    let untilMs = performance.now() + this.#limits.leaderTimeoutMs
+    let untilMs = performance.now() + this.#options.leaderTimeoutMs
     const once: Reader = {
       ...reader,
       event: (event: ServerEvent) => {
@@ -91,74 +91,76 @@ export class Connection {
       } catch (failure) {
         if (signal.aborted) throw signal.reason
         const fault = toEventStoreFault(failure, this.#place, 'read')
-        this.#judge(leader, fault)
+        this.#onFailure(leader, fault)
         const isLive = 'live' in selection && selection.live
-        if (!(fault instanceof NotTaken) || isLive || performance.now() >= untilMs) throw fault
-        // What a read brings gives it more time.
-        untilMs = Math.min(untilMs, performance.now() + this.#limits.leaderTimeoutMs)
+        if (!(fault instanceof NotHandled) || isLive || performance.now() >= untilMs) throw fault
+        // Progress renews the time limit.
+        untilMs = Math.min(untilMs, performance.now() + this.#options.leaderTimeoutMs)
         await delay(RETRY_PAUSE_MS)
       }
     }
   }
 
-  /** Asks the leader, and then all members, whether it still leads, unless that has just been asked. */
-  suspect() {
+  /** Checks that the leader still leads, unless a check ran recently. */
+  verifyLeader() {
     const leader = this.#leader
-    if (!leader || performance.now() - this.#askedAtMs < ASK_AGAIN_MS) return
-    // Until the answers are there.
-    this.#askedAtMs = Number.POSITIVE_INFINITY
-    this.#check(leader).finally(() => {
-      this.#askedAtMs = performance.now()
+    if (!leader || performance.now() - this.#verifiedAtMs < VERIFY_AGAIN_MS) return
+    // No second check while one is running.
+    this.#verifiedAtMs = Number.POSITIVE_INFINITY
+    this.#verify(leader).finally(() => {
+      this.#verifiedAtMs = performance.now()
     })
   }
 
-  async #check(leader: Node): Promise<void> {
-    const leads = await leader.ask().then(
-      answer => answer.leads,
-      () => false,
-    )
-    if (!leads) return this.#leave(leader)
-    // One that is cut off from the others does not know that they have chosen another.
-    const elected = await askAll(await this.#search(this.#closing.signal)).catch(() => undefined)
-    if (!elected) return
-    const isOther = showEndpoint(elected.endpoint) !== showEndpoint(leader.endpoint)
-    elected.close()
-    if (isOther) this.#leave(leader)
-  }
-
-  /** Gives up all requests that are still under way. */
+  /** Ends all requests. */
   close() {
-    this.#closing.abort(new Disconnected(`${this.#place} was disconnected`))
-    this.#stopLooking.abort(this.#closing.signal.reason)
-    if (this.#leader) this.#leave(this.#leader)
+    this.#closing.abort(new LeaderLost(`${this.#place} was disconnected`))
+    this.#search?.stop.abort(this.#closing.signal.reason)
+    this.#leader?.close()
+    this.#leader = undefined
   }
 
-  /** What a failed request says of the server that it was made to. */
-  #judge(leader: Node, fault: unknown) {
-    if (fault instanceof Unavailable) this.#lastFailure = fault
-    // An append that is in doubt has the fault that ended its call as its cause.
-    if (fault instanceof Disconnected || (fault as Error).cause instanceof Disconnected) this.#leave(leader)
-    else this.suspect()
+  async #verify(leader: Node): Promise<void> {
+    const gossip = await leader.gossip().catch(() => undefined)
+    if (!gossip?.leads) return this.#dropLeader(leader)
+    if (gossip.members.length === 0) return
+    // A leader cut off from the others does not know that they have elected another.
+    const elected = await askAll(await this.#newSearch(this.#closing.signal)).catch(() => undefined)
+    const isOther = elected && showEndpoint(elected.endpoint) !== showEndpoint(leader.endpoint)
+    if (!isOther || this.#leader !== leader) return elected?.close()
+    this.#leader = elected
+    leader.close()
   }
 
-  #leave(leader: Node) {
+  /** Decides from a failure whether to drop or check the leader. */
+  #onFailure(leader: Node, fault: unknown) {
+    if (SAYS_NOTHING.some(known => fault instanceof known)) return
+    this.#lastFailure = fault
+    // An append that is in doubt has the failure that ended its call as its cause.
+    if (fault instanceof LeaderLost || (fault as Error).cause instanceof LeaderLost) this.#dropLeader(leader)
+    else this.verifyLeader()
+  }
+
+  #dropLeader(leader: Node) {
     leader.close()
     if (this.#leader !== leader) return
     this.#leader = undefined
-    // Whoever comes next finds the search well under way.
-    this.#findLeader(performance.now() + this.#limits.leaderTimeoutMs).catch(() => undefined)
+    // Start searching before the next request needs a leader.
+    this.#findLeader(performance.now() + this.#options.leaderTimeoutMs).catch(() => undefined)
   }
 
-  /** One search serves all who wait, and ends when nobody does. */
+  /** All waiting requests share one search. It stops when none is left. */
   async #findLeader(untilMs: number, signal?: AbortSignal): Promise<Node> {
     this.#closing.signal.throwIfAborted()
-    this.#looking ??= this.#look()
+    signal?.throwIfAborted()
+    this.#search ??= this.#startSearch()
+    const search = this.#search
     this.#waiting += 1
     let timer: NodeJS.Timeout | undefined
     let abort = () => {}
     try {
       return await Promise.race([
-        this.#looking,
+        search.found,
         new Promise<never>((_, reject) => {
           timer = setTimeout(() => reject(this.#noLeader()), untilMs - performance.now())
           abort = () => reject(signal?.reason)
@@ -169,23 +171,35 @@ export class Connection {
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
       this.#waiting -= 1
-      if (this.#waiting === 0) this.#stopLooking.abort(this.#noLeader())
+      if (this.#waiting === 0) {
+        search.stop.abort(this.#noLeader())
+        if (this.#search === search) this.#search = undefined
+      }
     }
   }
 
-  async #look(): Promise<Node> {
-    this.#stopLooking = new AbortController()
-    try {
-      const leader = await findLeader(await this.#search(this.#stopLooking.signal))
-      this.#askedAtMs = performance.now()
+  #startSearch() {
+    const stop = new AbortController()
+    const find = async (): Promise<Node> => {
+      const leader = await findLeader(await this.#newSearch(stop.signal))
+      if (stop.signal.aborted) {
+        leader.close()
+        throw stop.signal.reason
+      }
+      this.#search = undefined
+      this.#lastFailure = undefined
+      this.#verifiedAtMs = performance.now()
       this.#leader = leader
       return leader
-    } finally {
-      this.#looking = undefined
     }
+    const search = { found: find(), stop }
+    search.found.catch(() => {
+      if (this.#search === search) this.#search = undefined
+    })
+    return search
   }
 
-  async #search(signal: AbortSignal): Promise<Search> {
+  async #newSearch(signal: AbortSignal): Promise<Search> {
     const onFailure = (failure: unknown) => {
       this.#lastFailure = failure
     }
@@ -196,13 +210,21 @@ export class Connection {
     const { seeds, discover } = this.#address
     const [seed] = seeds
     if (!discover || !seed) return seeds
-    const found = await lookup(seed.host, { all: true }).catch(() => [])
+    const over = new AbortController()
+    const found = await Promise.race([
+      lookup(seed.host, { all: true }).catch(() => []),
+      delay(LOOKUP_TIMEOUT_MS, [], { signal: over.signal }).catch(() => []),
+    ])
+    over.abort()
     return found.length === 0 ? seeds : found.map(({ address }) => ({ ...seed, host: address, name: seed.host }))
   }
 
   #noLeader(): Error {
-    const failure = this.#lastFailure
-    if (failure) return toEventStoreFault(failure, this.#place, 'read')
-    return new Unavailable(`${this.#place} has no member that says that it leads`)
+    const cause = this.#lastFailure
+    if (!cause) return new Unavailable(`${this.#place}: no member claims to lead`)
+    return new Unavailable(toEventStoreFault(cause, this.#place, 'read').message, { cause })
   }
 }
+
+/** Failures that say nothing about who leads. */
+const SAYS_NOTHING = [RevisionConflict, Damaged, FellBehind, Refused, RangeError]

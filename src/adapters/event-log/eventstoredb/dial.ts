@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { Channel, type ChannelOptions, credentials, Metadata } from '@grpc/grpc-js'
 import { type Endpoint, type EventStoreAddress, showEndpoint } from './address.ts'
-import type { AppendLimits } from './appends.ts'
+import type { AppendOptions } from './appends.ts'
 import { Node } from './node.ts'
+import { TrackedCredentials } from './sockets.ts'
 
 const OPTIONS: ChannelOptions = {
   // A new channel makes a new connection, so that one that hangs can be left behind.
@@ -16,7 +17,7 @@ const OPTIONS: ChannelOptions = {
 }
 
 /** How to connect to the servers of an address. Reads the files of certificates that it names. */
-export const dialer = (address: EventStoreAddress, limits: AppendLimits): ((endpoint: Endpoint) => Node) => {
+export const dialer = (address: EventStoreAddress, appendOptions: AppendOptions): ((endpoint: Endpoint) => Node) => {
   const { tls, keepAlive } = address
   const read = (file: string | undefined) => (file === undefined ? null : readFileSync(file))
   const security = tls
@@ -31,8 +32,13 @@ export const dialer = (address: EventStoreAddress, limits: AppendLimits): ((endp
   return endpoint => {
     const { name } = endpoint
     const named = name === undefined ? {} : { 'grpc.ssl_target_name_override': name, 'grpc.default_authority': name }
-    const channel = new Channel(showEndpoint(endpoint), security, { ...options, ...named })
-    return new Node(endpoint, channel, metadata, limits)
+    const tracked = new TrackedCredentials(security)
+    const channel = new Channel(`dns:${showEndpoint(endpoint)}`, tracked, { ...options, ...named })
+    const close = () => {
+      channel.close()
+      tracked.destroySockets()
+    }
+    return new Node(endpoint, { channel, metadata, close }, appendOptions)
   }
 }
 

@@ -3,91 +3,93 @@ import { type Endpoint, showEndpoint } from './address.ts'
 import { Refused } from './faults.ts'
 import type { Node } from './node.ts'
 
-/** The pause between two rounds: short beside an election, which takes seconds. */
+/** Elections take seconds, so 200 ms is a short pause. */
 const ROUND_PAUSE_MS = 200
 
-/** How long the others may contradict a server that says that it leads. Most answer within a few milliseconds. */
+/** How long to wait for other members to contradict a claim to lead. Most answer within a few milliseconds. */
 const CONTRADICTION_MS = 100
 
 export interface Search {
   seeds: Endpoint[]
   dial(endpoint: Endpoint): Node
-  /** Hears of each member that does not answer. */
+  /** Called for each member that fails to answer. */
   onFailure(failure: unknown): void
   signal: AbortSignal
 }
 
 /**
- * Asks round after round until a server leads, and resolves to an open connection to it. Rejects with Refused, and with
- * the signal's reason once that aborts.
+ * Asks round after round until a server leads, and resolves to an open connection to it. Rejects with Refused, or with the
+ * signal's reason.
  */
 export const findLeader = async (search: Search): Promise<Node> => {
+  const { signal } = search
   while (true) {
     const leader = await askAll(search)
     if (leader) return leader
-    await delay(ROUND_PAUSE_MS, undefined, { signal: search.signal })
+    await delay(ROUND_PAUSE_MS, undefined, { signal }).catch(() => signal.throwIfAborted())
   }
 }
 
 /**
- * Asks all members at once, those included that others name, and resolves to an open connection to the one that leads, if
- * one does. Only a server that says of itself that it leads is taken, since the others go on naming one that hangs. Where
- * two say so, one was deposed and does not know it yet: then the others decide.
+ * Asks all members at once, including those they name, and resolves to a connection to the leader, if there is one. Only a
+ * member that claims to lead is considered, because the others keep naming a leader that hangs. If two claim it, the one
+ * that more members name wins.
  */
 export const askAll = async ({ seeds, dial, onFailure, signal }: Search): Promise<Node | undefined> => {
   const known = new Set<string>()
   const asked: Node[] = []
-  const leading: Node[] = []
-  const votes = new Map<string, number>()
-  let answers = 0
+  /** By instance id, since a member may be reached by several addresses. */
+  const claims = new Map<string, Node>()
+  const votes = new Map<string, string>()
+  let unanswered = 0
   let refusal: Refused | undefined
-  let leader: Node | undefined
+  let isOver = false
   let timer: NodeJS.Timeout | undefined
   let abort = () => {}
+  const ask = async (endpoint: Endpoint, end: () => void) => {
+    if (known.has(showEndpoint(endpoint))) return
+    known.add(showEndpoint(endpoint))
+    unanswered += 1
+    try {
+      const node = dial(endpoint)
+      asked.push(node)
+      const { id, leads, leader, members } = await node.gossip()
+      if (isOver) return
+      for (const member of members) ask(member, end)
+      if (id !== undefined && leader !== undefined) votes.set(id, leader)
+      if (id !== undefined && leads && !claims.has(id)) claims.set(id, node)
+      if (claims.size > 0) timer ??= setTimeout(end, CONTRADICTION_MS)
+    } catch (failure) {
+      if (isOver) return
+      onFailure(failure)
+      if (failure instanceof Refused) refusal = failure
+    }
+    unanswered -= 1
+    if (unanswered === 0) end()
+  }
+  let leader: Node | undefined
   try {
     await new Promise<void>((resolve, reject) => {
       signal.throwIfAborted()
       abort = () => reject(signal.reason)
       signal.addEventListener('abort', abort)
-      const ask = async (endpoint: Endpoint) => {
-        if (known.has(showEndpoint(endpoint))) return
-        known.add(showEndpoint(endpoint))
-        const node = dial(endpoint)
-        asked.push(node)
-        try {
-          const answer = await node.ask()
-          for (const member of answer.members) ask(member)
-          if (answer.leader) {
-            const named = showEndpoint(answer.leader)
-            votes.set(named, (votes.get(named) ?? 0) + 1)
-          }
-          if (answer.leads) {
-            leading.push(node)
-            timer ??= setTimeout(resolve, CONTRADICTION_MS)
-          }
-        } catch (failure) {
-          onFailure(failure)
-          if (failure instanceof Refused) refusal = failure
-        }
-        answers += 1
-        if (answers === asked.length) resolve()
-      }
-      for (const seed of seeds) ask(seed)
+      for (const seed of seeds) ask(seed, resolve)
     })
-    leader = electedOf(leading, votes)
+    leader = elected(claims, [...votes.values()])
     if (!leader && refusal) throw refusal
     return leader
   } finally {
+    isOver = true
     clearTimeout(timer)
     signal.removeEventListener('abort', abort)
     for (const node of asked) if (node !== leader) node.close()
   }
 }
 
-/** The one that more members take for the leader than any other. */
-const electedOf = (leading: Node[], votes: Map<string, number>): Node | undefined => {
-  const votesOf = ({ endpoint }: Node) => votes.get(showEndpoint(endpoint)) ?? 0
-  const most = Math.max(...leading.map(votesOf))
-  const elected = leading.filter(node => votesOf(node) === most)
-  return elected.length === 1 ? elected[0] : undefined
+/** The claimant with the most votes; undefined in a tie. */
+const elected = (claims: Map<string, Node>, votes: string[]): Node | undefined => {
+  const counts = [...claims.keys()].map(id => votes.filter(vote => vote === id).length)
+  const most = Math.max(...counts)
+  const winners = [...claims.values()].filter((_, index) => counts[index] === most)
+  return winners.length === 1 ? winners[0] : undefined
 }

@@ -10,7 +10,7 @@ import { BEFORE_FIRST, type NewEvent, NO_STREAM } from '../../../ports/event-log
 import type { Flow } from './pages.ts'
 import { NO_POSITION, toCommit, toPosition } from './positions.ts'
 
-/** An event as the server hands it out, with the bytes that it takes. */
+/** An event as the server sends it. */
 export interface ServerEvent {
   id: string
   stream: string
@@ -21,13 +21,13 @@ export interface ServerEvent {
   metadata: Uint8Array
 }
 
-/** Which events to read: those of a stream, or those of all streams whose names match. */
+/** The events of a stream, or those of all streams whose names match. */
 export type Selection =
   | { stream: string; fromRevision: number }
   | { matching: string; after: Position; live: boolean }
   | { matching: string; last: true }
 
-/** Moves a selection on to what follows an event. False, and no move, for an event that lies before it. */
+/** Moves a selection past an event. Returns false, and moves nothing, for an event that lies before it. */
 export const advance = (rest: Selection, { revision, position }: ServerEvent): boolean => {
   if ('stream' in rest) {
     if (revision < rest.fromRevision) return false
@@ -39,13 +39,13 @@ export const advance = (rest: Selection, { revision, position }: ServerEvent): b
   return true
 }
 
-/** Told of what a read brings, in order. */
+/** Receives the events of a read, in order. */
 export interface Reader {
   begins(flow: Flow): void
   event(event: ServerEvent): void
-  /** The server has taken up a live read. */
+  /** The server has started a live read. */
   confirmed(): void
-  /** All that is to be read up to here has come. */
+  /** No more events of this read lie up to this position. */
   checkpoint(position: Position): void
 }
 
@@ -55,11 +55,11 @@ type RecordedEvent = InstanceType<typeof messages.ReadResp.ReadEvent.RecordedEve
 const { BACKWARDS } = messages.ReadReq.Options.ReadDirection
 const ALL = String(Number.MAX_SAFE_INTEGER)
 
-/** Between checkpoints of a read that finds nothing, this many events were looked at. */
+/** The server sends a checkpoint after scanning this many events. */
 const SEARCH_WINDOW = 500
 
-/** An append, but for its number among those of a call, and the bytes of its events. */
-export const toAppendRequest = (stream: string, events: NewEvent[], expectedRevision: number) => {
+/** An append without its correlation id, and the size of its events. */
+export const toAppendMessage = (stream: string, events: NewEvent[], expectedRevision: number) => {
   const options = new messages.BatchAppendReq.Options().setStreamIdentifier(toIdentifier(stream))
   if (expectedRevision === NO_STREAM) options.setNoStream(new empties.Empty())
   else options.setStreamPosition(String(expectedRevision))
@@ -71,11 +71,11 @@ export const toAppendRequest = (stream: string, events: NewEvent[], expectedRevi
     proposal.getMetadataMap().set('type', type).set('content-type', 'application/json')
     return proposal.setData(dataBytes).setCustomMetadata(metadataBytes)
   })
-  const request = new messages.BatchAppendReq().setOptions(options).setProposedMessagesList(proposals).setIsFinal(true)
-  return { request, bytes }
+  const message = new messages.BatchAppendReq().setOptions(options).setProposedMessagesList(proposals).setIsFinal(true)
+  return { message, bytes }
 }
 
-/** The server answers with the same 128 bits, of which we need only the lower half. */
+/** The id has 128 bits; we use the lower 64. */
 export const toCorrelationId = (number: number) =>
   new shared.UUID().setStructured(
     new shared.UUID.Structured().setMostSignificantBits('0').setLeastSignificantBits(String(number)),
@@ -104,7 +104,7 @@ export const toReadRequest = (selection: Selection): ReadReq => {
   return new messages.ReadReq().setOptions(options.setFilter(filter.setStreamIdentifier(expression)))
 }
 
-/** A read begins with the event at a position, if there is one; a live read begins after it. */
+/** A read includes the event at its start position; a live read does not. */
 const toStart = (all: AllOptions, position: Position): AllOptions => {
   if (position === BEFORE_FIRST) return all.setStart(new shared.Empty())
   const commit = toCommit(position)
@@ -112,11 +112,11 @@ const toStart = (all: AllOptions, position: Position): AllOptions => {
   return all.setPosition(start)
 }
 
-export const handOver = (answer: ReadResp, reader: Reader) => {
+export const dispatch = (answer: ReadResp, reader: Reader) => {
   const recorded = answer.getEvent()?.getEvent()
   if (recorded) reader.event(toServerEvent(recorded))
   const reached = answer.getCheckpoint()?.getCommitPosition()
-  // Without a position, nothing was looked through.
+  // Without a position, there is nothing to skip.
   if (reached !== undefined && reached !== NO_POSITION) reader.checkpoint(toPosition(reached))
   if (answer.hasConfirmation()) reader.confirmed()
 }
@@ -132,7 +132,7 @@ const toServerEvent = (recorded: RecordedEvent): ServerEvent => ({
 })
 
 const toIdentifier = (stream: string) => new shared.StreamIdentifier().setStreamName(Buffer.from(stream))
-/** Reads the bytes where they are. */
+/** Decodes without copying. */
 export const toText = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString()
 

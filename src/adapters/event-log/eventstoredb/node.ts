@@ -2,37 +2,46 @@ import gossips from '@eventstore/db-client/generated/gossip_grpc_pb.js'
 import members, { type ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js'
 import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js'
-import shared from '@eventstore/db-client/generated/shared_pb.js'
+import shared, { type UUID } from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { type Channel, credentials, type Metadata, type requestCallback, status } from '@grpc/grpc-js'
 import { type Endpoint, showEndpoint } from './address.ts'
-import { type AppendAnswer, type AppendLimits, type AppendRequest, Appends } from './appends.ts'
-import { Disconnected, Refused } from './faults.ts'
-import { handOver, type Reader, type Selection, toReadRequest } from './messages.ts'
+import { type Append, type AppendAnswer, type AppendOptions, Appends } from './appends.ts'
+import { LeaderLost, Refused } from './faults.ts'
+import { dispatch, type Reader, type Selection, toReadRequest } from './messages.ts'
 
-/** A server that leads says so at once; one that takes longer is not to be relied on. */
-const ASK_TIMEOUT_MS = 1000
+/** A healthy server answers gossip at once. */
+const GOSSIP_TIMEOUT_MS = 1000
 
-/** The oldest server whose protocol, batched appends and positions in checkpoints were tried. */
+/** The oldest version that we have tested. */
 const OLDEST_VERSION = [23, 10] as const
 
 /** What a server says of its cluster. */
-export interface Answer {
+export interface Gossip {
+  /** Its own instance id; undefined where it was not asked at the address that it advertises. */
+  id: string | undefined
   /** Whether it leads itself. */
   leads: boolean
+  /** The instance id of the member that it takes for the leader. */
+  leader: string | undefined
   members: Endpoint[]
-  /** The member that it takes for the leader. */
-  leader: Endpoint | undefined
+}
+
+export interface Transport {
+  channel: Channel
+  /** What every request carries. */
+  metadata: Metadata
+  close(): void
 }
 
 /** A server, over one connection of its own. */
 export class Node {
   readonly endpoint: Endpoint
   readonly #place: string
-  readonly #channel: Channel
+  readonly #transport: Transport
   readonly #metadata: Metadata
-  readonly #limits: AppendLimits
+  readonly #options: AppendOptions
   readonly #streams: InstanceType<typeof streams.StreamsClient>
   readonly #gossip: InstanceType<typeof gossips.GossipClient>
   readonly #features: InstanceType<typeof features.ServerFeaturesClient>
@@ -40,21 +49,25 @@ export class Node {
   #appends: Appends | undefined
   #closed = false
 
-  constructor(endpoint: Endpoint, channel: Channel, metadata: Metadata, limits: AppendLimits) {
+  constructor(endpoint: Endpoint, transport: Transport, options: AppendOptions) {
     this.endpoint = endpoint
     this.#place = `EventStoreDB at ${showEndpoint(endpoint)}`
-    this.#channel = channel
-    this.#metadata = metadata
-    this.#limits = limits
-    // With a channel of their own making, the stubs use neither address nor credentials.
-    const given = [showEndpoint(endpoint), credentials.createInsecure(), { channelOverride: channel }] as const
+    this.#transport = transport
+    this.#metadata = transport.metadata
+    this.#options = options
+    // Stubs with a channel of their own use neither address nor credentials.
+    const given = [
+      showEndpoint(endpoint),
+      credentials.createInsecure(),
+      { channelOverride: transport.channel },
+    ] as const
     this.#streams = new streams.StreamsClient(...given)
     this.#gossip = new gossips.GossipClient(...given)
     this.#features = new features.ServerFeaturesClient(...given)
   }
 
   /** Whether this server leads, and who else there is. Rejects with Refused for a server that is too old. */
-  async ask(): Promise<Answer> {
+  async gossip(): Promise<Gossip> {
     const nothing = new shared.Empty()
     const [info, version] = await Promise.all([
       this.#call<ClusterInfo>((options, answer) => this.#gossip.read(nothing, this.#metadata, options, answer)),
@@ -62,40 +75,21 @@ export class Node {
         this.#features.getSupportedMethods(nothing, this.#metadata, options, answer),
       ).then(
         methods => methods.getEventStoreServerVersion(),
-        // Servers before 21.10 do not say which version they are.
+        // Servers before 21.10 do not report their version.
         error => (error.code === status.UNIMPLEMENTED ? undefined : Promise.reject(error)),
       ),
     ])
     if (version === undefined || isOlder(version, OLDEST_VERSION)) throw this.#tooOld(version)
-    return this.#understand(info)
+    return toGossip(info, this.endpoint)
   }
 
   #tooOld(version: string | undefined): Refused {
     const oldest = OLDEST_VERSION.join('.')
-    return new Refused(
-      version === undefined
-        ? `${this.#place} is older than ${oldest}; Tollgate needs ${oldest} or newer`
-        : `${this.#place} is version ${version}; Tollgate needs ${oldest} or newer`,
-    )
+    const known = version === undefined ? `older than ${oldest}` : `version ${version}`
+    return new Refused(`${this.#place} is ${known}; Tollgate needs ${oldest} or newer`)
   }
 
-  #understand(info: ClusterInfo): Answer {
-    const known = info.getMembersList().flatMap(member => {
-      const place = member.getHttpEndPoint()
-      const leads = member.getState() === members.MemberInfo.VNodeState.LEADER && member.getIsAlive()
-      return place ? [{ host: place.getAddress(), port: place.getPort(), leads }] : []
-    })
-    // A single server may be reached by another address than it knows of, and that one may lead elsewhere from here.
-    if (known.length === 1) return { leads: known[0]?.leads === true, members: [], leader: this.endpoint }
-    const own = showEndpoint(this.endpoint)
-    return {
-      leads: known.some(member => member.leads && showEndpoint(member) === own),
-      members: known.map(({ host, port }) => ({ host, port })),
-      leader: known.find(({ leads }) => leads),
-    }
-  }
-
-  /** Resolves when there is no more; a live read goes on until the signal or the server ends it. */
+  /** Resolves at the end of what there is; a live read goes on until the signal or the server ends it. */
   read(selection: Selection, reader: Reader, signal: AbortSignal): Promise<void> {
     return this.#until<void>((resolve, reject) => {
       signal.throwIfAborted()
@@ -105,10 +99,10 @@ export class Node {
       let ended = false
       reader.begins(call)
       call.on('data', (answer: ReadResp) => {
-        // What a call still brings after its read has ended may come again by another.
+        // The next call may read again what still arrives here.
         if (ended) return
         try {
-          handOver(answer, reader)
+          dispatch(answer, reader)
         } catch (error) {
           reject(error)
         }
@@ -123,57 +117,82 @@ export class Node {
     })
   }
 
-  append(request: AppendRequest): Promise<AppendAnswer> {
-    if (this.#closed) return Promise.reject(new Disconnected(`${this.#place} was disconnected`))
+  append(append: Append): Promise<AppendAnswer> {
+    if (this.#closed) return Promise.reject(this.#disconnected())
     if (!this.#appends?.isOpen)
-      this.#appends = new Appends(this.#streams.batchAppend(this.#metadata), this.#place, this.#limits)
-    return this.#appends.append(request)
+      this.#appends = new Appends(this.#streams.batchAppend(this.#metadata), this.#place, this.#options)
+    return this.#appends.append(append)
   }
 
-  /** Ends all that is under way: reads may be taken up elsewhere, and appends are left in doubt. */
+  /** Ends all requests: reads can be retried elsewhere, appends are in doubt. */
   close() {
     this.#closed = true
-    const moved = new Disconnected(`${this.#place} was disconnected`)
-    for (const end of this.#ends) end(moved)
+    for (const end of this.#ends) end(this.#disconnected())
     this.#appends?.close()
-    this.#channel.close()
+    this.#transport.close()
   }
 
-  /** A call with one answer, which is given up when that takes too long. */
+  #disconnected(): LeaderLost {
+    return new LeaderLost(`${this.#place} was disconnected`)
+  }
+
+  /** A unary call with a deadline. */
   #call<Result>(make: (options: { deadline: number }, answer: requestCallback<Result>) => { cancel(): void }) {
     return this.#until<Result>((resolve, reject) => {
-      const call = make({ deadline: Date.now() + ASK_TIMEOUT_MS }, (error, result) =>
+      const call = make({ deadline: Date.now() + GOSSIP_TIMEOUT_MS }, (error, result) =>
         error ? reject(error) : resolve(result as Result),
       )
       return () => call.cancel()
     })
   }
 
-  /** Work that ends with this connection at the latest. What it returns is called in the end, however that comes. */
+  /** Runs work that ends with this connection at the latest, and calls the cleanup that it returns. */
   #until<Result>(
     work: (resolve: (result: Result) => void, reject: (error: unknown) => void) => () => void,
   ): Promise<Result> {
     return new Promise((resolve, reject) => {
-      if (this.#closed) throw new Disconnected(`${this.#place} was disconnected`)
+      if (this.#closed) throw this.#disconnected()
       let settled = false
-      let tidy: (() => void) | undefined
+      let cleanUp: (() => void) | undefined
       const settle = (outcome: () => void) => {
         if (settled) return
         settled = true
         this.#ends.delete(end)
-        tidy?.()
+        cleanUp?.()
         outcome()
       }
       const end = (error: unknown) => settle(() => reject(error))
       this.#ends.add(end)
       try {
-        tidy = work(result => settle(() => resolve(result)), end)
+        cleanUp = work(result => settle(() => resolve(result)), end)
       } catch (error) {
         end(error)
       }
-      if (settled) tidy?.()
+      if (settled) cleanUp?.()
     })
   }
+}
+
+const toGossip = (info: ClusterInfo, endpoint: Endpoint): Gossip => {
+  const known = info.getMembersList().map(member => {
+    const [host, port] = [member.getHttpEndPoint()?.getAddress() ?? '', member.getHttpEndPoint()?.getPort() ?? 0]
+    const leads = member.getState() === members.MemberInfo.VNodeState.LEADER && member.getIsAlive()
+    return { host, port, leads, id: toId(member.getInstanceId()) }
+  })
+  const isAlone = known.length === 1
+  const self = isAlone ? known[0] : known.find(member => showEndpoint(member) === showEndpoint(endpoint))
+  return {
+    id: self?.id,
+    leads: self?.leads ?? false,
+    leader: known.find(({ leads }) => leads)?.id,
+    // A single server may be known to us by another address than it advertises, so its own address is not used.
+    members: isAlone ? [] : known.flatMap(({ host, port }) => (host && port ? [{ host, port }] : [])),
+  }
+}
+
+const toId = (id: UUID | undefined): string => {
+  const bits = id?.getStructured()
+  return bits ? `${bits.getMostSignificantBits()}:${bits.getLeastSignificantBits()}` : (id?.getString() ?? '')
 }
 
 const isOlder = (version: string, [major, minor]: readonly [number, number]): boolean => {

@@ -1,10 +1,10 @@
-/** Where a source puts what is to be pulled in pages. */
+/** Receives what a source pushes. */
 export interface Sink<Item> {
   push(item: Item, bytes: number): void
-  /** How to hold the source up and let it go on. */
-  control(flow: Flow): void
-  /** From here on the source may be silent for as long as it likes. */
-  mayPause(): void
+  /** Sets how to pause and resume the source. */
+  setFlow(flow: Flow): void
+  /** The source has caught up and may now be silent. */
+  live(): void
 }
 
 export interface Flow {
@@ -12,82 +12,82 @@ export interface Flow {
   resume(): void
 }
 
-export interface PageLimits {
+export interface PageOptions {
   items: number
   bytes: number
-  /** How long a source may be silent that is neither at its end nor allowed to pause, until it counts as slow. */
+  /** After how long a silent source that is still catching up counts as slow, and what to call then. */
   slowAfterMs: number
-  slow(): void
-  /** The same until the read is given up, and the error then. */
-  silentAfterMs: number
-  silent(): Error
+  onSlow(): void
+  /** After how long the read fails, and its error. */
+  timeoutMs: number
+  toTimeout(): Error
 }
 
-/** So many full pages may wait to be pulled, so that the source goes on while one is worked on. */
+/** How many full pages to buffer, so that the source continues while one is processed. */
 const READ_AHEAD = 2
 
 /**
- * What a source pushes, as pages that are pulled. Pages are full until the source may pause; from then on they hold what
- * has come. Ends with the source or when the signal aborts, and stops the source when nobody pulls any more.
+ * Turns pushed items into pages to pull. Pages are full during catch-up; after that, each holds what has arrived. Ends with
+ * the source or when the signal aborts, and stops the source when the consumer stops.
  */
-export async function* inPages<Item>(
+export async function* paginate<Item>(
   read: (sink: Sink<Item>, signal: AbortSignal) => Promise<void>,
-  limits: PageLimits,
+  options: PageOptions,
   signal?: AbortSignal,
 ): AsyncGenerator<Item[]> {
   const stop = new AbortController()
   const full: Item[][] = []
   let page: Item[] = []
   let bytes = 0
-  let mayPause = false
+  let isLive = false
   let flow: Flow | undefined
   let end: { error?: unknown } | undefined
   let wake: (() => void) | undefined
   let silentMs = 0
   const take = (): Item[] | undefined => {
     if (full.length > 0) return full.shift()
-    return page.length > 0 && (mayPause || end) ? turn() : undefined
+    return page.length > 0 && (isLive || end) ? endPage() : undefined
   }
-  const turn = (): Item[] => {
-    const turned = page
+  const endPage = (): Item[] => {
+    const ended = page
     page = []
     bytes = 0
-    return turned
+    return ended
   }
   const finish = (reason: { error?: unknown }) => {
     end ??= reason
-    // Whoever holds a page may never come back for the next.
+    // The consumer may never ask for another page.
     clearInterval(timer)
     wake?.()
   }
   const abort = () => {
     finish({})
-    stop.abort(new Error('nobody reads any more'))
+    stop.abort(new Error('the reader has stopped'))
   }
-  const tickMs = Math.min(limits.slowAfterMs, limits.silentAfterMs) / 4
+  const tickMs = Math.min(options.slowAfterMs, options.timeoutMs) / 4
   const timer = setInterval(() => {
-    // A source that is held up, or allowed to be silent, is not waited for.
-    silentMs = wake && !mayPause ? silentMs + tickMs : 0
-    if (silentMs >= limits.silentAfterMs) finish({ error: limits.silent() })
-    else if (silentMs >= limits.slowAfterMs) limits.slow()
+    // Silence counts only while the consumer waits for a source that is catching up.
+    silentMs = wake && !isLive ? silentMs + tickMs : 0
+    if (silentMs >= options.timeoutMs) finish({ error: options.toTimeout() })
+    else if (silentMs >= options.slowAfterMs) options.onSlow()
   }, tickMs)
   const sink: Sink<Item> = {
     push: (item, size) => {
       silentMs = 0
       page.push(item)
       bytes += size
-      if (page.length >= limits.items || bytes >= limits.bytes) {
-        full.push(turn())
+      if (page.length >= options.items || bytes >= options.bytes) {
+        full.push(endPage())
         if (full.length >= READ_AHEAD) flow?.pause()
         wake?.()
-      } else if (mayPause) wake?.()
+      } else if (isLive) wake?.()
     },
-    control: given => {
+    setFlow: given => {
       flow = given
       if (full.length >= READ_AHEAD) flow.pause()
     },
-    mayPause: () => {
-      mayPause = true
+    live: () => {
+      isLive = true
       wake?.()
     },
   }

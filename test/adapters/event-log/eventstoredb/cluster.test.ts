@@ -224,6 +224,26 @@ t.test('a server that is too old is refused at once, with its version', async t 
   await t.rejects(log.head(), { message: /is older than 23\.10/ })
 })
 
+t.test('a server that is named by two addresses is one server', async t => {
+  const server = await startEventStoreServer({ log: await openLog(t) })
+  t.teardown(() => server.close())
+  for (const hosts of [`127.0.0.1:${server.port},localhost:${server.port}`, `localhost:${server.port}`]) {
+    const log = openEventStoreLog({ address: eventStoreAt(`esdb://${hosts}?tls=false`), ...LIMITS })
+    t.teardown(() => log.close())
+    t.equal(await log.head(), BEFORE_FIRST, hosts)
+  }
+})
+
+t.test('a log that is closed while it looks for a leader says that nothing was done', async t => {
+  const { cluster, log } = await open(t)
+  for (const place of [0, 1, 2]) cluster.kill(place)
+  const event = { id: crypto.randomUUID(), type: 'SomethingHappened', data: {}, metadata: {} }
+  const requests = [log.head(), log.append('account-1', [event], -1)].map(request => request.catch(error => error))
+  await delay(300)
+  await log.close()
+  for (const failure of await Promise.all(requests)) t.ok(failure instanceof Unavailable, failure.message)
+})
+
 t.test('members that an address does not name are found through those that it does', async t => {
   const stored = await openLog(t)
   const cluster = await startEventStoreCluster({ log: stored })

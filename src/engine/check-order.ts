@@ -8,9 +8,8 @@ interface Placed {
 }
 
 /**
- * Throws Unavailable unless each event comes after the one before it, in the log and in its own stream, and the first
- * one after a position. An event log that resumes a read may repeat events or swap them; folding them would count a
- * debit twice. Another read puts that right.
+ * Throws Unavailable if the events are not in order in the log and in each stream, or do not follow `after`. A read that
+ * resumes may repeat or swap events, and folding one twice would double a debit.
  */
 export const checkOrder = (events: readonly Placed[], after: Position): void => {
   let reached = after
