@@ -2,6 +2,7 @@ import { appends } from './appends.ts'
 import { asyncRuns } from './async-runs.ts'
 import { balance } from './balance.ts'
 import { eventStoreAppends } from './event-store-appends.ts'
+import { measureLeaderChanges, showLeaderChanges } from './event-store-leader.ts'
 import { eventStoreReplay } from './event-store-replay.ts'
 import { hotAccount } from './hot-account.ts'
 import { measureInFlight } from './in-flight.ts'
@@ -49,8 +50,9 @@ for (const question of questions.filter(({ name }) => wanted(name))) {
 }
 const memory = wanted('memory') ? await measureMemory() : undefined
 const inFlight = wanted('in-flight') ? await measureInFlight() : undefined
+const leaderChanges = wanted('event-store-leader') ? await measureLeaderChanges() : undefined
 const megabytes = (bytes: number) => `${Math.round(bytes / 2 ** 20).toLocaleString('en')} MB`
-if (json) console.log(JSON.stringify({ answers, memory, inFlight }, null, 2))
+if (json) console.log(JSON.stringify({ answers, memory, inFlight, leaderChanges }, null, 2))
 if (!json && memory) {
   console.log(`memory: a process that projected the events of ${memory.runs.toLocaleString('en')} runs`)
   console.log(
@@ -64,3 +66,4 @@ if (!json && inFlight) {
     `  ${completed.toLocaleString('en')} completed in ${Math.round(seconds)} s, ${mostAtOnce.toLocaleString('en')} at once, at most ${megabytes(peakResidentBytes)} resident`,
   )
 }
+if (!json && leaderChanges) showLeaderChanges(leaderChanges)

@@ -1,4 +1,6 @@
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
 import type { Endpoint, EventStoreAddress } from './adapters/event-log/eventstoredb/address.ts'
 import { percentDecode } from './percent-decode.ts'
 
@@ -20,7 +22,7 @@ const PARAMETERS: Record<string, RegExp> = {
   tlsCAFile: TEXT,
   userCertFile: TEXT,
   userKeyFile: TEXT,
-  connectionName: TEXT,
+  connectionName: /^[ -~]+$/,
   nodePreference: /^leader$/,
   keepAliveInterval: NUMBER,
   keepAliveTimeout: NUMBER,
@@ -43,7 +45,7 @@ export const parseEventStoreUrl = (text: string): EventStoreAddress | string => 
   const [user, password] = login.slice(0, -1).split(':').map(percentDecode)
   if (login && !(user && password)) return 'must have a user and a password that are percent-encoded'
   const seeds = server.split(',').map(toEndpoint)
-  if (seeds.some(({ port }) => port > 65_535)) return 'must have ports up to 65535'
+  if (seeds.some(({ port }) => port < 1 || port > 65_535)) return 'must have ports from 1 to 65535'
   const discover = scheme === 'esdb+discover'
   if (discover && seeds.length > 1) return 'must have one name after esdb+discover, which leads to all members'
   const parameters = new URLSearchParams(query)
@@ -78,17 +80,36 @@ const findFault = (parameters: URLSearchParams): string | undefined => {
     if (name === 'streamPrefix' && !form.test(value))
       return 'must have a streamPrefix of letters, digits, "-", "_" and "." only, and at most 100 of them'
     if (!form.test(value)) return `has a value of ${name} that cannot be used`
-    if (name.endsWith('File') && !isReadable(value)) return `has a ${name} that cannot be read`
+    if (name.endsWith('File') && read(value) === undefined) return `has a ${name} that cannot be read`
   }
   if (parameters.has('userCertFile') !== parameters.has('userKeyFile'))
     return 'must have userCertFile and userKeyFile together'
+  const [ca, cert, key] = ['tlsCAFile', 'userCertFile', 'userKeyFile'].map(name => read(parameters.get(name)))
+  if (ca && !isCertificate(ca)) return 'has a tlsCAFile that is no certificate in PEM'
+  if (cert && key && !fit(cert, key))
+    return 'has a userCertFile and a userKeyFile that are no certificate and its key in PEM'
   return undefined
 }
 
-const isReadable = (file: string): boolean => {
+const read = (file: string | null): Buffer | undefined => {
   try {
-    readFileSync(file)
-    return true
+    return file === null ? undefined : readFileSync(file)
+  } catch {
+    return undefined
+  }
+}
+
+const isCertificate = (pem: Buffer): boolean => {
+  try {
+    return new X509Certificate(pem).subject !== ''
+  } catch {
+    return false
+  }
+}
+
+const fit = (cert: Buffer, key: Buffer): boolean => {
+  try {
+    return createSecureContext({ cert, key }) !== undefined
   } catch {
     return false
   }

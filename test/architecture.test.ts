@@ -43,7 +43,7 @@ const keptByFolder: Record<string, string[]> = {
   immutable: ['src/domain/', 'src/engine/snapshots.ts'],
   ajv: ['src/engine/validator.ts'],
   rxjs: ['src/engine/', 'src/reactors/'],
-  'p-limit': ['src/reactors/'],
+  'p-limit': ['src/reactors/', 'src/adapters/event-log/eventstoredb/'],
   '@napi-rs/canvas': ['src/adapters/provider/sandbox/'],
   koa: ['src/http/'],
   'koa-body': ['src/http/'],

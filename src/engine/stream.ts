@@ -113,7 +113,7 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
         return await this.#log.append(stream, events, expectedRevision)
       } catch (error) {
         const isDefinite = error instanceof RevisionConflict || error instanceof Unavailable
-        if (error instanceof Damaged || (attempt === 1 && isDefinite)) throw error
+        if (error instanceof Damaged || error instanceof RangeError || (attempt === 1 && isDefinite)) throw error
         // After a lost answer, only the stream tells what happened to the first attempt.
         const found = isDefinite ? await this.#findAppended(stream, events, expectedRevision) : 'unknown'
         if (typeof found === 'object') return found

@@ -108,7 +108,8 @@ export const openEventStoreLog = ({
 
   async function* follow(after: Position, signal: AbortSignal): AsyncGenerator<RawEvent[]> {
     let reached = after === skippable.after ? skippable.upTo : after
-    while (!signal.aborted)
+    while (!signal.aborted) {
+      const from = reached
       try {
         // Existing events come in full pages, new ones as soon as they arrive.
         for (const live of [false, true])
@@ -118,8 +119,10 @@ export const openEventStoreLog = ({
           }
         return
       } catch (error) {
-        if (!(error instanceof FellBehind)) throw error
+        // A subscription that is cut off before it brings anything is a fault, and not to be resumed at once.
+        if (!(error instanceof FellBehind) || reached === from) throw error
       }
+    }
   }
 
   const append = async (stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended> => {

@@ -39,8 +39,14 @@ export const HOST = '127.0.0.1'
 /** As large as the largest append that the server still answers, and more. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 
+/** The default of Kestrel, the web server inside EventStoreDB: so many calls at once on a connection. */
+const MAX_STREAMS = 100
+
 export const startNode = async ({ port, members, ...options }: NodeOptions): Promise<EventStoreNode> => {
-  const server = new Server({ 'grpc.max_receive_message_length': MAX_MESSAGE_BYTES })
+  const server = new Server({
+    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+    'grpc.max_concurrent_streams': MAX_STREAMS,
+  })
   let front: Front | undefined
   const breakOff = (peer: string) => front?.breakOff(peer)
   server.addService(streams.StreamsService, { ...streamsService({ ...options, breakOff }) })

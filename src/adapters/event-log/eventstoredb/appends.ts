@@ -4,7 +4,7 @@ import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/gene
 import type { ClientDuplexStream } from '@grpc/grpc-js'
 import type { Position } from '../../../../schemas/recorded.ts'
 import { RevisionConflict } from '../../../ports/event-log.ts'
-import { isNotLeader, NotHandled, toAppendFault, toEventStoreFault } from './faults.ts'
+import { isNotLeader, Refused, toAppendFault, toEventStoreFault, wasNotSent } from './faults.ts'
 import { toAppendNumber, toCorrelationId } from './messages.ts'
 import { toPosition } from './positions.ts'
 
@@ -140,9 +140,10 @@ export class Appends {
     this.#pending.clear()
     const fault = toEventStoreFault(cause, this.#place, 'append')
     // A server that is not the leader ends the call at the first append it refuses, and does not say which one that was.
-    const isCertain = isNotLeader(cause) ? open.length === 1 && !this.#hasGivenUp : !this.#hasAnswered
-    const isInDoubt = fault instanceof NotHandled && !isCertain
-    for (const { reject } of open) reject(isInDoubt ? new Error(fault.message, { cause: fault }) : fault)
+    const isCertain = isNotLeader(cause)
+      ? open.length === 1 && !this.#hasGivenUp
+      : wasNotSent(cause) || (fault instanceof Refused && !this.#hasAnswered)
+    for (const { reject } of open) reject(isCertain ? fault : new Error(fault.message, { cause: fault }))
   }
 
   #stopChecking() {

@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { setTimeout as delay } from 'node:timers/promises'
+import pLimit from 'p-limit'
 import { RevisionConflict } from '../../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../../ports/faults.ts'
 import { type Endpoint, type EventStoreAddress, showEndpoint } from './address.ts'
@@ -15,6 +16,9 @@ const RETRY_PAUSE_MS = 50
 
 /** The minimum time between two checks of the leader. */
 const VERIFY_AGAIN_MS = 500
+
+/** Leaves a fifth of what a server takes to everything that is not a read. */
+const MAX_READS = 80
 
 /** A name server that takes longer is left out, and the name is left to gRPC. */
 const LOOKUP_TIMEOUT_MS = 1000
@@ -41,6 +45,12 @@ export class Connection {
   #leader: Node | undefined
   #search: { found: Promise<Node>; stop: AbortController } | undefined
   #waiting = 0
+  /** Members that others named. */
+  #members: Endpoint[] = []
+  /** Connections to members that are silent, by address, so that the next search does not pile up more. */
+  readonly #silent = new Map<string, Node>()
+  /** A server takes 100 requests at once on a connection, of which appends, live reads and gossip need some. */
+  readonly #reads = pLimit(MAX_READS)
   #verifiedAtMs = Number.NEGATIVE_INFINITY
   #lastFailure: unknown
 
@@ -87,7 +97,7 @@ export class Connection {
     while (true) {
       const leader = this.#leader ?? (await this.#findLeader(untilMs, signal))
       try {
-        return await leader.read(rest, once, signal)
+        return await this.#reads(() => leader.read(rest, once, signal))
       } catch (failure) {
         if (signal.aborted) throw signal.reason
         const fault = toEventStoreFault(failure, this.#place, 'read')
@@ -118,6 +128,7 @@ export class Connection {
     this.#search?.stop.abort(this.#closing.signal.reason)
     this.#leader?.close()
     this.#leader = undefined
+    for (const node of this.#silent.values()) node.close()
   }
 
   async #verify(leader: Node): Promise<void> {
@@ -200,10 +211,26 @@ export class Connection {
   }
 
   async #newSearch(signal: AbortSignal): Promise<Search> {
-    const onFailure = (failure: unknown) => {
-      this.#lastFailure = failure
+    return {
+      seeds: [...(await this.#seeds()), ...this.#members],
+      dial: endpoint => {
+        const silent = this.#silent.get(showEndpoint(endpoint))
+        this.#silent.delete(showEndpoint(endpoint))
+        return silent ?? this.#dial(endpoint)
+      },
+      release: (node, isSilent) => {
+        const key = showEndpoint(node.endpoint)
+        if (!isSilent || this.#silent.has(key) || this.#closing.signal.aborted) return node.close()
+        this.#silent.set(key, node)
+      },
+      onMembers: members => {
+        this.#members = members
+      },
+      onFailure: failure => {
+        this.#lastFailure = failure
+      },
+      signal,
     }
-    return { seeds: await this.#seeds(), dial: this.#dial, onFailure, signal }
   }
 
   async #seeds(): Promise<Endpoint[]> {

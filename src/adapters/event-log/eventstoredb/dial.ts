@@ -9,6 +9,7 @@ const OPTIONS: ChannelOptions = {
   // A new channel makes a new connection, so that one that hangs can be left behind.
   'grpc.use_local_subchannel_pool': 1,
   'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 1000,
   // Whether a request may be repeated is decided by who made it.
   'grpc.enable_retries': 0,
   'grpc.service_config_disable_resolution': 1,

@@ -20,14 +20,14 @@ export class FellBehind extends Unavailable {}
  */
 export const toEventStoreFault = (cause: unknown, place: string, kind: 'append' | 'read'): Error => {
   if (KNOWN.some(known => cause instanceof known)) return cause as Error
-  const { code, details, message } = cause as ServiceError
+  const { code } = cause as ServiceError
   const exception = exceptionOf(cause)
   if (exception === 'not-leader') return new LeaderLost(`${place} is not the leader of its cluster`, { cause })
   if (exception === 'stream-deleted') return streamDeleted(place)
   if (exception === 'access-denied' || code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED)
     return accessDenied(place, cause)
   if (exception === 'maximum-append-size-exceeded') return tooLarge(place, cause)
-  const said = details || message || 'no reason'
+  const said = saidIn(cause)
   if (FELL_BEHIND.test(said)) return new FellBehind(`${place} ended a subscription that fell behind`, { cause })
   const isBroken = NOT_SENT.test(said) || (kind === 'read' && code === status.UNAVAILABLE)
   const Fault = NOT_NOW.test(said) ? NotHandled : isBroken ? LeaderLost : kind === 'read' ? Unavailable : Error
@@ -46,6 +46,9 @@ export const toAppendFault = (type: string, said: string, place: string): Error 
 /** Whether a server ended a call because it does not lead. */
 export const isNotLeader = (cause: unknown): boolean => exceptionOf(cause) === 'not-leader'
 
+/** Whether a call failed before anything of it was sent. */
+export const wasNotSent = (cause: unknown): boolean => NOT_SENT.test(saidIn(cause))
+
 const KNOWN = [RevisionConflict, Damaged, Unavailable, RangeError]
 
 /** How gRPC fails; the server's reasons are in the metadata. */
@@ -56,6 +59,11 @@ interface ServiceError extends Error {
 }
 
 const exceptionOf = (cause: unknown): string => String((cause as ServiceError).metadata?.get('exception')[0] ?? '')
+
+const saidIn = (cause: unknown): string => {
+  const { details, message } = cause as ServiceError
+  return details || message || 'no reason'
+}
 
 /** The server takes no requests for now. */
 const NOT_NOW = /^(Server Is (Not Ready|Too Busy|Busy)|No leader info)/

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { type ServiceError, status } from '@grpc/grpc-js'
 import { type Endpoint, showEndpoint } from './address.ts'
 import { Refused } from './faults.ts'
 import type { Node } from './node.ts'
@@ -6,12 +7,16 @@ import type { Node } from './node.ts'
 /** Elections take seconds, so 200 ms is a short pause. */
 const ROUND_PAUSE_MS = 200
 
-/** How long to wait for other members to contradict a claim to lead. Most answer within a few milliseconds. */
-const CONTRADICTION_MS = 100
+/** Clusters have 3 or 5 members, and perhaps some read-only replicas. */
+const MAX_MEMBERS = 20
 
 export interface Search {
   seeds: Endpoint[]
   dial(endpoint: Endpoint): Node
+  /** Takes a connection back that is not the leader's, and hears whether the member was silent. */
+  release(node: Node, isSilent: boolean): void
+  /** Called with the members that a server names. */
+  onMembers(members: Endpoint[]): void
   /** Called for each member that fails to answer. */
   onFailure(failure: unknown): void
   signal: AbortSignal
@@ -33,34 +38,33 @@ export const findLeader = async (search: Search): Promise<Node> => {
 /**
  * Asks all members at once, including those they name, and resolves to a connection to the leader, if there is one. Only a
  * member that claims to lead is considered, because the others keep naming a leader that hangs. If two claim it, the one
- * that more members name wins.
+ * that more members name wins, because one that was cut off does not know that it was replaced.
  */
-export const askAll = async ({ seeds, dial, onFailure, signal }: Search): Promise<Node | undefined> => {
-  const known = new Set<string>()
-  const asked: Node[] = []
-  /** By instance id, since a member may be reached by several addresses. */
-  const claims = new Map<string, Node>()
-  const votes = new Map<string, string>()
+export const askAll = async (search: Search): Promise<Node | undefined> => {
+  const { seeds, dial, release, onMembers, onFailure, signal } = search
+  const asked = new Map<string, { node: Node; isSilent: boolean }>()
+  const ballot = new Ballot()
   let unanswered = 0
   let refusal: Refused | undefined
   let isOver = false
-  let timer: NodeJS.Timeout | undefined
   let abort = () => {}
   const ask = async (endpoint: Endpoint, end: () => void) => {
-    if (known.has(showEndpoint(endpoint))) return
-    known.add(showEndpoint(endpoint))
+    const key = showEndpoint(endpoint)
+    if (asked.has(key) || asked.size >= MAX_MEMBERS) return
     unanswered += 1
+    const question = { node: dial(endpoint), isSilent: true }
+    asked.set(key, question)
     try {
-      const node = dial(endpoint)
-      asked.push(node)
-      const { id, leads, leader, members } = await node.gossip()
+      const gossip = await question.node.gossip()
+      question.isSilent = false
       if (isOver) return
-      for (const member of members) ask(member, end)
-      if (id !== undefined && leader !== undefined) votes.set(id, leader)
-      if (id !== undefined && leads && !claims.has(id)) claims.set(id, node)
-      if (claims.size > 0) timer ??= setTimeout(end, CONTRADICTION_MS)
+      for (const member of gossip.members) ask(member, end)
+      if (gossip.members.length > 0) onMembers(gossip.members)
+      ballot.count(question.node, gossip)
+      if (ballot.hasMajority) end()
     } catch (failure) {
       if (isOver) return
+      question.isSilent = (failure as ServiceError).code === status.DEADLINE_EXCEEDED
       onFailure(failure)
       if (failure instanceof Refused) refusal = failure
     }
@@ -75,21 +79,43 @@ export const askAll = async ({ seeds, dial, onFailure, signal }: Search): Promis
       signal.addEventListener('abort', abort)
       for (const seed of seeds) ask(seed, resolve)
     })
-    leader = elected(claims, [...votes.values()])
+    leader = ballot.elected
     if (!leader && refusal) throw refusal
     return leader
   } finally {
     isOver = true
-    clearTimeout(timer)
     signal.removeEventListener('abort', abort)
-    for (const node of asked) if (node !== leader) node.close()
+    for (const { node, isSilent } of asked.values()) if (node !== leader) release(node, isSilent)
   }
 }
 
-/** The claimant with the most votes; undefined in a tie. */
-const elected = (claims: Map<string, Node>, votes: string[]): Node | undefined => {
-  const counts = [...claims.keys()].map(id => votes.filter(vote => vote === id).length)
-  const most = Math.max(...counts)
-  const winners = [...claims.values()].filter((_, index) => counts[index] === most)
-  return winners.length === 1 ? winners[0] : undefined
+type Answer = Awaited<ReturnType<Node['gossip']>>
+
+/** Who claims to lead, and how many name it. By instance id, since a member may be reached by several addresses. */
+class Ballot {
+  readonly #claims = new Map<string, { node: Node; size: number }>()
+  readonly #votes = new Map<string, string>()
+
+  count(node: Node, { id, leads, leader, members }: Answer) {
+    if (id === undefined) return
+    if (leader !== undefined) this.#votes.set(id, leader)
+    // A single server names nobody, and is a cluster of one.
+    if (leads && !this.#claims.has(id)) this.#claims.set(id, { node, size: Math.max(members.length, 1) })
+  }
+
+  /** Whether the members that are still to answer can change nothing. */
+  get hasMajority(): boolean {
+    return [...this.#claims].some(([id, { size }]) => this.#votesFor(id) > size / 2)
+  }
+
+  /** The claimant with the most votes; undefined in a tie. */
+  get elected(): Node | undefined {
+    const most = Math.max(...[...this.#claims.keys()].map(id => this.#votesFor(id)))
+    const winners = [...this.#claims].filter(([id]) => this.#votesFor(id) === most)
+    return winners.length === 1 ? winners[0]?.[1].node : undefined
+  }
+
+  #votesFor(id: string): number {
+    return [...this.#votes.values()].filter(vote => vote === id).length
+  }
 }

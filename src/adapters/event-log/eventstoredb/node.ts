@@ -186,9 +186,12 @@ const toGossip = (info: ClusterInfo, endpoint: Endpoint): Gossip => {
     leads: self?.leads ?? false,
     leader: known.find(({ leads }) => leads)?.id,
     // A single server may be known to us by another address than it advertises, so its own address is not used.
-    members: isAlone ? [] : known.flatMap(({ host, port }) => (host && port ? [{ host, port }] : [])),
+    members: isAlone ? [] : known.flatMap(({ host, port }) => (HOST.test(host) && port > 0 ? [{ host, port }] : [])),
   }
 }
+
+/** Anything else would make gRPC throw, or be read as something other than a host. */
+const HOST = /^[\w.:%-]+$/
 
 const toId = (id: UUID | undefined): string => {
   const bits = id?.getStructured()

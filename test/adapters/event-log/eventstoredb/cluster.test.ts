@@ -2,12 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type EventStoreOptions, openEventStoreLog } from '../../../../src/adapters/event-log/eventstoredb.ts'
 import { Accounts } from '../../../../src/engine/accounts.ts'
-import { BEFORE_FIRST, type EventLog } from '../../../../src/ports/event-log.ts'
+import { BEFORE_FIRST, type EventLog, NO_STREAM } from '../../../../src/ports/event-log.ts'
 import { Unavailable } from '../../../../src/ports/faults.ts'
 import { accountId, grantCredits, openAccount } from '../../../support/account-samples.ts'
 import { collect } from '../../../support/collect.ts'
 import { noSnapshots, openLog } from '../../../support/engine.ts'
 import { type EventStoreCluster, startEventStoreCluster } from '../../../support/event-store/cluster.ts'
+import { consumerTooSlow } from '../../../support/event-store/faults.ts'
 import { toCommit } from '../../../support/event-store/log.ts'
 import { startEventStoreServer } from '../../../support/event-store/server.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
@@ -237,11 +238,51 @@ t.test('a server that is named by two addresses is one server', async t => {
 t.test('a log that is closed while it looks for a leader says that nothing was done', async t => {
   const { cluster, log } = await open(t)
   for (const place of [0, 1, 2]) cluster.kill(place)
-  const event = { id: crypto.randomUUID(), type: 'SomethingHappened', data: {}, metadata: {} }
-  const requests = [log.head(), log.append('account-1', [event], -1)].map(request => request.catch(error => error))
+  const requests = [log.head(), log.append('account-1', [newEvent()], NO_STREAM)].map(request =>
+    request.catch(error => error),
+  )
   await delay(300)
   await log.close()
   for (const failure of await Promise.all(requests)) t.ok(failure instanceof Unavailable, failure.message)
+})
+
+t.test('many slow reads do not make a healthy leader look lost', async t => {
+  const server = await startEventStoreServer({ log: await openLog(t) })
+  t.teardown(() => server.close())
+  const log = openEventStoreLog({ address: eventStoreAt(server.url), ...LIMITS, readTimeoutMs: 10_000 })
+  t.teardown(() => log.close())
+  await log.append('account-1', [newEvent()], NO_STREAM)
+  server.faults.delayMs = 1500
+  const reads = Array.from({ length: 240 }, () => collect(log.readStream('account-1', 0)))
+  const lengths = (await Promise.all(reads)).map(({ length }) => length)
+  t.ok(lengths.every(length => length === 1))
+})
+
+t.test('a cluster whose only named member is gone is found through those that it named', async t => {
+  const stored = await openLog(t)
+  const cluster = await startEventStoreCluster({ log: stored, electionMs: 300 })
+  t.teardown(() => cluster.close())
+  const url = `esdb://127.0.0.1:${cluster.members[0]?.port}?tls=false`
+  const log = openEventStoreLog({ address: eventStoreAt(url), ...LIMITS })
+  t.teardown(() => log.close())
+  await log.append('account-1', [newEvent()], NO_STREAM)
+  cluster.kill(0)
+  await delay(500)
+  t.equal((await log.append('account-2', [newEvent()], NO_STREAM)).revision, 0)
+})
+
+t.test('a subscription that is cut off before it brings anything is a fault, and not resumed at once', async t => {
+  const server = await startEventStoreServer({ log: await openLog(t), version: '23.10.6' })
+  t.teardown(() => server.close())
+  let subscriptions = 0
+  server.faults.subscription = () => {
+    subscriptions += 1
+    return { refuse: consumerTooSlow() }
+  }
+  const log = openEventStoreLog({ address: eventStoreAt(server.url), ...LIMITS })
+  t.teardown(() => log.close())
+  await t.rejects(collect(log.follow(BEFORE_FIRST, AbortSignal.timeout(5000))), Unavailable)
+  t.equal(subscriptions, 1)
 })
 
 t.test('members that an address does not name are found through those that it does', async t => {
@@ -258,5 +299,7 @@ t.test('members that an address does not name are found through those that it do
 
 /** What the log at the server calls a position of the embedded log. */
 const toServerPosition = (position: number) => Number(toCommit(position)) * 2
+
+const newEvent = () => ({ id: crypto.randomUUID(), type: 'SomethingHappened', data: {}, metadata: {} })
 
 const cause = (requestId: string) => ({ actor: { kind: 'operator' }, requestId }) as const
