@@ -110,9 +110,10 @@ t.test('painting gives its memory back', async t => {
   // The first few fill the caches and leave some garbage that is not yet worth collecting.
   const before = await memoryAfter(5)
   await memoryAfter(6)
-  // Garbage comes and goes, so the lower of two looks counts.
-  const grown = Math.min(await memoryAfter(6), await memoryAfter(6)) - before
-  // If it were kept, each picture would add about 35 MB, most of it the canvases that only help to draw.
+  // If it were kept, each picture would add about 35 MB, most of it the canvases that only help to draw. Garbage is
+  // collected late on a busy machine, so the lowest of several looks counts.
+  let grown = Number.POSITIVE_INFINITY
+  for (let look = 0; look < 6 && grown >= 300; look++) grown = Math.min(grown, (await memoryAfter(6)) - before)
   t.ok(grown < 300, `it grew by ${Math.round(grown)} MB`)
 })
 
