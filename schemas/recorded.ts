@@ -12,7 +12,7 @@ export const Actor = Tagged(
 )
 export type Actor = Static<typeof Actor>
 
-/** `hash` chains the event to the one before it in its stream; see `src/engine/hash-chain.ts`. */
+/** `hash` chains the event to the one before it in its stream; see `src/engine/log/hash-chain.ts`. */
 export const Metadata = Closed({
   at: Timestamp,
   actor: Actor,

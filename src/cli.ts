@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
+import { explainFailure } from './boot/failure.ts'
 import { accountsCommand } from './cli/accounts.ts'
 import { catalogCommand } from './cli/catalog.ts'
 import { creditsCommand } from './cli/credits.ts'
 import { keysCommand } from './cli/keys.ts'
 import { viewsCommand } from './cli/views.ts'
 import { webhooksCommand } from './cli/webhooks.ts'
-import { explainFailure } from './failure.ts'
 
 const program = new Command('tollgate')
   .description(

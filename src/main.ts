@@ -1,8 +1,8 @@
-import { readConfig } from './config.ts'
-import { openCore } from './core.ts'
-import { explainFailure } from './failure.ts'
-import { welcome } from './first-start.ts'
-import { startServer } from './server.ts'
+import { readConfig } from './boot/config.ts'
+import { openCore } from './boot/core.ts'
+import { explainFailure } from './boot/failure.ts'
+import { welcome } from './boot/first-start.ts'
+import { startServer } from './boot/server.ts'
 
 /** Everything is stopped within about 8 s: 5 for the work, 1 for the views, 2 for the answers. Should something hang, the process ends all the same, and the log has it all. */
 const STOP_DEADLINE_MS = 9000

@@ -9,24 +9,20 @@ const layers = [
   'projections/',
   'src/domain/',
   'src/ports/',
+  'src/studio/',
   'src/adapters/',
   'src/engine/',
+  'src/services/',
   'src/reactors/',
   'src/http/',
   'src/mcp/',
-  'src/console/',
-  'src/audit/',
   'src/catalog/',
-  'src/percent-decode.ts',
-  'src/eventstoredb-url.ts',
-  'src/redis-url.ts',
-  'src/s3-url.ts',
-  'src/config.ts',
-  'src/master-secret.ts',
-  'src/stores.ts',
-  'src/core.ts',
-  'src/compose.ts',
-  // Starting and stopping: the server, what is said on its first start, how a failure reads, and the command line.
+  'src/boot/config.ts',
+  'src/boot/master-secret.ts',
+  'src/boot/stores.ts',
+  'src/boot/core.ts',
+  'src/boot/compose.ts',
+  // Starting and stopping, how a failure reads, and the command line.
   'src/',
 ]
 
@@ -40,11 +36,11 @@ const keptByOne = [
 /** Vendors that belong to some parts of the tree, whose own language they are. Their types may be named anywhere. */
 const keptByFolder: Record<string, string[]> = {
   typebox: ['schemas/'],
-  immutable: ['src/domain/', 'src/engine/snapshots.ts'],
+  immutable: ['src/domain/', 'src/engine/streams/snapshots.ts'],
   ajv: ['src/engine/validator.ts'],
-  rxjs: ['src/engine/', 'src/reactors/'],
+  rxjs: ['src/engine/', 'src/services/', 'src/reactors/'],
   'p-limit': ['src/reactors/', 'src/adapters/event-log/eventstoredb/'],
-  '@napi-rs/canvas': ['src/adapters/provider/sandbox/'],
+  '@napi-rs/canvas': ['src/studio/'],
   koa: ['src/http/'],
   'koa-body': ['src/http/'],
   '@koa/router': ['src/http/'],
@@ -96,7 +92,7 @@ const show = ({ file, target }: Import) => `${file} imports ${target}`
 
 t.test('the imports are found at all', async t => {
   t.ok(files.length > 80)
-  t.ok(imports.some(({ file, target }) => file === 'src/engine/codec.ts' && target === 'schemas/recorded.ts'))
+  t.ok(imports.some(({ file, target }) => file === 'src/engine/log/codec.ts' && target === 'schemas/recorded.ts'))
   t.ok(imports.some(({ file, target }) => file === 'src/adapters/lmdb.ts' && target === 'lmdb'))
   t.same(
     imports.filter(({ isOurs, target }) => isOurs && !sources.has(target)).map(show),
@@ -111,21 +107,35 @@ t.test('imports run one way', async t => {
 })
 
 t.test('only what composes the service names adapters', async t => {
-  const allowed = ['src/stores.ts', 'src/core.ts', 'src/compose.ts']
-  // What is read of an address is what the adapter asks for.
-  const configured = ['src/config.ts', 'src/eventstoredb-url.ts', 'src/redis-url.ts', 'src/s3-url.ts']
+  const allowed = ['src/boot/stores.ts', 'src/boot/core.ts', 'src/boot/compose.ts']
+  // The configuration reads addresses, and the reader of a store's address lies beside its adapter.
+  const isReader = ({ file, target, isType }: Import) =>
+    file === 'src/boot/config.ts' && (isType || /(^|[/-])url\.ts$/.test(target))
   const others = imports.filter(
-    ({ file, target, isType }) =>
-      target.startsWith('src/adapters/') &&
-      !file.startsWith('src/adapters/') &&
-      !allowed.includes(file) &&
-      !(isType && configured.includes(file)),
+    each =>
+      each.target.startsWith('src/adapters/') &&
+      !each.file.startsWith('src/adapters/') &&
+      !allowed.includes(each.file) &&
+      !isReader(each),
   )
   t.same(others.map(show), [])
 })
 
+t.test('only the sandbox provider imports the studio', async t => {
+  const sandbox = 'src/adapters/provider/sandbox/'
+  const others = imports.filter(
+    ({ file, target }) => target.startsWith('src/studio/') && ![sandbox, 'src/studio/'].some(at => file.startsWith(at)),
+  )
+  t.same(others.map(show), [])
+})
+
+t.test('src/ shows only folders, main.ts and cli.ts', async t => {
+  const entries = (await readdir(join(root, 'src'))).filter(name => name.includes('.'))
+  t.same(entries.toSorted(), ['cli.ts', 'main.ts'])
+})
+
 t.test('an adapter knows its port, and of the rest shapes at the most', async t => {
-  const below = ['schemas/', 'src/domain/', 'src/ports/', 'src/adapters/']
+  const below = ['schemas/', 'src/domain/', 'src/ports/', 'src/studio/', 'src/adapters/']
   const others = imports.filter(
     ({ file, target, isOurs }) =>
       file.startsWith('src/adapters/') && isOurs && !below.some(folder => target.startsWith(folder)),

@@ -3,10 +3,10 @@ import { accountStream } from '../../schemas/recorded.ts'
 import { account } from '../../src/domain/account/account.ts'
 import type { AccountCommand, QueueRun } from '../../src/domain/account/commands.ts'
 import type { AccountState } from '../../src/domain/account/state.ts'
-import { GENESIS } from '../../src/engine/hash-chain.ts'
-import { newAccountId, newRunId } from '../../src/engine/ids.ts'
-import { type Folded, Streams } from '../../src/engine/stream.ts'
+import { GENESIS } from '../../src/engine/log/hash-chain.ts'
+import { type Folded, Streams } from '../../src/engine/streams/stream.ts'
 import { BEFORE_FIRST, type EventLog, type NewEvent, NO_STREAM } from '../../src/ports/event-log.ts'
+import { newAccountId, newRunId } from '../../src/services/ids.ts'
 import { receipt } from './samples.ts'
 
 /** Events of one run, from the debit to its completion. */

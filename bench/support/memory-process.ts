@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { readConfig } from '../../src/config.ts'
-import { openCore } from '../../src/core.ts'
+import { readConfig } from '../../src/boot/config.ts'
+import { openCore } from '../../src/boot/core.ts'
 import { fillLog } from './fill.ts'
 
 const runs = Number(process.argv[2])

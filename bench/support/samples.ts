@@ -1,5 +1,5 @@
 import type { Receipt } from '../../schemas/catalog.ts'
-import { newRunId } from '../../src/engine/ids.ts'
+import { newRunId } from '../../src/services/ids.ts'
 
 /** The price of a plain picture. */
 export const receipt: Receipt = {

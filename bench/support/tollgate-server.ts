@@ -1,9 +1,9 @@
-import { readConfig } from '../../src/config.ts'
-import { openCore } from '../../src/core.ts'
-import { createApiKey } from '../../src/engine/api-keys.ts'
-import { register } from '../../src/engine/registration.ts'
+import { readConfig } from '../../src/boot/config.ts'
+import { openCore } from '../../src/boot/core.ts'
+import { startServer } from '../../src/boot/server.ts'
 import type { Provider } from '../../src/ports/provider.ts'
-import { startServer } from '../../src/server.ts'
+import { createApiKey } from '../../src/services/accounts/api-keys.ts'
+import { register } from '../../src/services/accounts/registration.ts'
 
 /**
  * The service with its defaults, and a provider that answers at once unless it is told to take the sandbox. Opens as many

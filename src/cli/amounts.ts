@@ -1,6 +1,6 @@
 import { MAX_GRANT_MICROS } from '../../schemas/primitives.ts'
 import { fromMicros, toMicros } from '../domain/money.ts'
-import { OperatorError } from '../engine/operator-error.ts'
+import { OperatorError } from '../services/operator-error.ts'
 
 /** Credits as typed by a person, in microcredits. Throws OperatorError where that is no amount that can be given. */
 export const parseCredits = (text: string, { least }: { least: number }): number => {

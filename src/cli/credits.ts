@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { fromMicros } from '../domain/money.ts'
-import { OperatorError } from '../engine/operator-error.ts'
+import { OperatorError } from '../services/operator-error.ts'
 import { parseCredits } from './amounts.ts'
 import { findAccount } from './find-account.ts'
 import { cause, printOne, withCore } from './run.ts'

@@ -1,6 +1,6 @@
 import Table from 'cli-table3'
-import { readConfig } from '../config.ts'
-import { type Core, commandLineLogger, openCore } from '../core.ts'
+import { readConfig } from '../boot/config.ts'
+import { type Core, commandLineLogger, openCore } from '../boot/core.ts'
 
 /** How long the views may take to show what a command did, so that the service sees it when the command has ended. */
 const CATCH_UP_MS = 30_000

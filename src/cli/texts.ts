@@ -1,5 +1,5 @@
 import { MAX_NAME_LENGTH, MAX_REASON_LENGTH } from '../../schemas/primitives.ts'
-import { OperatorError } from '../engine/operator-error.ts'
+import { OperatorError } from '../services/operator-error.ts'
 
 /** Throws OperatorError for a name that no key can have. */
 export const checkKeyName = (name: string) => checkLength('name of a key', name, MAX_NAME_LENGTH)

@@ -1,8 +1,8 @@
 import { Command } from 'commander'
-import type { Core } from '../core.ts'
-import { compareViews, type Progress, rebuildViews } from '../engine/rebuild.ts'
+import type { Core } from '../boot/core.ts'
+import { openScratchViews } from '../boot/stores.ts'
+import { compareViews, type Progress, rebuildViews } from '../engine/views/rebuild.ts'
 import type { CellChange, ViewStore } from '../ports/view-store.ts'
-import { openScratchViews } from '../stores.ts'
 import { printOne, withCore } from './run.ts'
 
 /** How often a long replay says how far it is. */

@@ -1,6 +1,6 @@
 import type { Next, ParameterizedContext } from 'koa'
 import type { AccountId, KeyId } from '../../schemas/primitives.ts'
-import type { Asker } from '../engine/asker.ts'
+import type { Asker } from '../services/asker.ts'
 
 /** What the middleware finds out about a request before a route sees it. */
 export interface RequestState {

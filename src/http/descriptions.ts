@@ -1,6 +1,6 @@
 import type { ToolSummary } from '../../schemas/api/descriptors.ts'
-import type { Catalog, Offer } from '../engine/catalog.ts'
-import type { Presenter } from '../engine/present.ts'
+import type { Catalog, Offer } from '../services/catalog/catalog.ts'
+import type { Presenter } from '../services/runs/present.ts'
 import { llmsText } from './llms-text.ts'
 import { describeMcp } from './mcp-descriptor.ts'
 import { describeApi } from './openapi/document.ts'

@@ -1,6 +1,6 @@
 import { IDEMPOTENCY_KEY, MAX_WAIT_SECONDS, MIN_WAIT_SECONDS, POSITION } from '../../schemas/primitives.ts'
 import type { Position } from '../../schemas/recorded.ts'
-import { ApiError } from '../engine/api-error.ts'
+import { ApiError } from '../services/api-error.ts'
 import type { Context } from './context.ts'
 
 /** `Prefer: wait=n` (RFC 7240) in milliseconds, brought within its bounds; undefined when there is none that can be read. */

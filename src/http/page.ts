@@ -1,5 +1,5 @@
 import { DEFAULT_PAGE } from '../../schemas/primitives.ts'
-import type { Page } from '../engine/list-newest.ts'
+import type { Page } from '../engine/views/list-newest.ts'
 
 /** The limit of a list as its query gives it. */
 export const limitOf = ({ limit = `${DEFAULT_PAGE}` }: { limit?: string }): number => Number(limit)

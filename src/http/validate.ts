@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox'
-import { ApiError } from '../engine/api-error.ts'
 import { compileCheck } from '../engine/validator.ts'
+import { ApiError } from '../services/api-error.ts'
 
 /** A reader of request parts: gives the value its type, or throws invalid_request with the places of the faults. */
 export const readerOf = <Shape extends TSchema>(shape: Shape, what: string): ((value: unknown) => Static<Shape>) => {

@@ -1,7 +1,7 @@
 import { ProtocolErrorCode } from '@modelcontextprotocol/server'
-import { ApiError } from '../engine/api-error.ts'
 import type { Context } from '../http/context.ts'
 import { jsonBody } from '../http/middleware/json-body.ts'
+import { ApiError } from '../services/api-error.ts'
 import { jsonRpcError } from './json-rpc-error.ts'
 
 const { InvalidRequest, ParseError } = ProtocolErrorCode

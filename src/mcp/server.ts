@@ -6,8 +6,8 @@ import {
   type ServerOptions,
   type Tool as ToolListed,
 } from '@modelcontextprotocol/server'
-import type { Asker } from '../engine/asker.ts'
 import { info } from '../http/api-info.ts'
+import type { Asker } from '../services/asker.ts'
 import type { Call, Services } from './tool.ts'
 import { toolNamed, tools } from './tools.ts'
 

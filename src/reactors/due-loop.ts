@@ -1,6 +1,6 @@
 import { filter, type Observable, type Subscription } from 'rxjs'
 import type { DueRow } from '../../schemas/views.ts'
-import { type Changes, mayHold } from '../engine/progress.ts'
+import { type Changes, mayHold } from '../engine/views/progress.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { RowChange, ViewStore } from '../ports/view-store.ts'

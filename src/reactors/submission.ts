@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { RunToDo } from '../engine/runs.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Failed, Outcome, Provider, Submitted } from '../ports/provider.ts'
+import type { RunToDo } from '../services/runs/runs.ts'
 import { broken, cancelled, stopped, timedOut } from './failures.ts'
 import { CALL_TIMEOUT_MS, callWithin } from './provider-call.ts'
 

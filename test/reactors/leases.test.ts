@@ -1,8 +1,8 @@
 import t from 'tap'
 import { systemClock } from '../../src/adapters/clock/system.ts'
-import { newRunId } from '../../src/engine/ids.ts'
 import type { ViewStore } from '../../src/ports/view-store.ts'
 import { Leases } from '../../src/reactors/leases.ts'
+import { newRunId } from '../../src/services/ids.ts'
 import { openViews, silentLogger } from '../support/engine.ts'
 
 /** Notes what is taken and given back, beside doing it. */

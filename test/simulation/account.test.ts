@@ -6,9 +6,9 @@ import { type Actor, accountStream } from '../../schemas/recorded.ts'
 import { account } from '../../src/domain/account/account.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import { toMicros } from '../../src/domain/money.ts'
-import { Accounts } from '../../src/engine/accounts.ts'
-import { newAccountId } from '../../src/engine/ids.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
+import { Accounts } from '../../src/services/accounts/accounts.ts'
+import { newAccountId } from '../../src/services/ids.ts'
 import {
   cancelRun,
   completeRun,

@@ -1,4 +1,4 @@
-import type { Core } from '../../src/core.ts'
+import type { Core } from '../../src/boot/core.ts'
 import type { Cluster } from './cluster.ts'
 import { type AccountOptions, type Customer, openAccount, openFolder } from './service.ts'
 

@@ -1,7 +1,7 @@
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
-import { Accounts } from '../../src/engine/accounts.ts'
-import { publishShipped } from '../../src/engine/catalog-editor.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
+import { Accounts } from '../../src/services/accounts/accounts.ts'
+import { publishShipped } from '../../src/services/catalog/catalog-editor.ts'
 import {
   accountId,
   cancelRun,

@@ -1,12 +1,12 @@
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
-import { readConfig } from '../../src/config.ts'
-import { openCore } from '../../src/core.ts'
-import { Accounts } from '../../src/engine/accounts.ts'
-import { Reads } from '../../src/engine/reads.ts'
-import { accountSnapshots } from '../../src/engine/snapshots.ts'
+import { readConfig } from '../../src/boot/config.ts'
+import { openCore } from '../../src/boot/core.ts'
+import { startServer } from '../../src/boot/server.ts'
+import { accountSnapshots } from '../../src/engine/streams/snapshots.ts'
+import { Reads } from '../../src/engine/views/reads.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
-import { startServer } from '../../src/server.ts'
+import { Accounts } from '../../src/services/accounts/accounts.ts'
 
 // The service as a process of its own that stands still for good when it comes to HOLD_AT, and says that it is there:
 // "before" or "after" an event's type, or the rename or the unlink of an upload's file.

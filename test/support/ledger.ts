@@ -1,8 +1,8 @@
 import { accountOf, type RawEvent } from '../../schemas/recorded.ts'
-import { GENESIS, link } from '../../src/engine/hash-chain.ts'
-import { compareViews } from '../../src/engine/rebuild.ts'
+import { openScratchViews } from '../../src/boot/stores.ts'
+import { GENESIS, link } from '../../src/engine/log/hash-chain.ts'
+import { compareViews } from '../../src/engine/views/rebuild.ts'
 import { BEFORE_FIRST, type EventLog } from '../../src/ports/event-log.ts'
-import { openScratchViews } from '../../src/stores.ts'
 import { openFolder } from './service.ts'
 
 /** What the log alone says of an account. */

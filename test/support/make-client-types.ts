@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { shipped } from '../../src/catalog/shipped.ts'
 import { visibleTo } from '../../src/domain/catalog/choose-endpoint.ts'
-import { Addresses } from '../../src/engine/addresses.ts'
-import { Presenter } from '../../src/engine/present.ts'
 import { describeApi } from '../../src/http/openapi/document.ts'
 import { operations } from '../../src/http/operations.ts'
+import { Addresses } from '../../src/services/addresses.ts'
+import { Presenter } from '../../src/services/runs/present.ts'
 import { outsideProgram } from './outside.ts'
 
 const typesFile = fileURLToPath(new URL('../../docs/client/api.d.ts', import.meta.url))

@@ -1,5 +1,5 @@
 import { createCanvas } from '@napi-rs/canvas'
-import { openEncoder } from '../../src/adapters/provider/sandbox/film/encoder.ts'
+import { openEncoder } from '../../src/studio/film/encoder.ts'
 
 /** A small picture. Another shade makes other bytes. */
 export const picture = async (format: 'png' | 'jpeg' | 'webp' | 'avif' | 'gif', shade = 128): Promise<Buffer> => {

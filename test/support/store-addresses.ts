@@ -1,5 +1,5 @@
-import { parseEventStoreUrl } from '../../src/eventstoredb-url.ts'
-import { parseRedisUrl } from '../../src/redis-url.ts'
+import { parseEventStoreUrl } from '../../src/adapters/event-log/eventstoredb/url.ts'
+import { parseRedisUrl } from '../../src/adapters/view-store/redis-url.ts'
 
 const expectAddress = <Address extends object>(parsed: Address | string): Address => {
   if (typeof parsed === 'string') throw new TypeError(parsed)

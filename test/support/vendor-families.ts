@@ -1,7 +1,7 @@
 import type { Endpoint, Family } from '../../schemas/catalog.ts'
-import type { Core } from '../../src/core.ts'
+import type { Core } from '../../src/boot/core.ts'
 import { putByHand } from '../../src/domain/catalog/catalog.ts'
-import { CatalogEditor } from '../../src/engine/catalog-editor.ts'
+import { CatalogEditor } from '../../src/services/catalog/catalog-editor.ts'
 import { endpoint, family, parameters, priceRule } from './catalog-samples.ts'
 import type { Order } from './vendor.ts'
 

@@ -1,6 +1,6 @@
-import { readConfig } from '../../src/config.ts'
-import { openCore } from '../../src/core.ts'
-import { startServer } from '../../src/server.ts'
+import { readConfig } from '../../src/boot/config.ts'
+import { openCore } from '../../src/boot/core.ts'
+import { startServer } from '../../src/boot/server.ts'
 import { createVendorProvider } from './vendor-provider.ts'
 
 // The service as a process of its own, whose provider is the vendor at VENDOR_URL.

@@ -1,6 +1,6 @@
 import type { Next } from 'koa'
-import { ApiError } from '../../engine/api-error.ts'
-import type { Keys } from '../../engine/keys.ts'
+import type { Keys } from '../../services/accounts/keys.ts'
+import { ApiError } from '../../services/api-error.ts'
 import type { Context } from '../context.ts'
 
 /** Longer than any key of ours, whatever the prefix; what is longer is not even hashed. */

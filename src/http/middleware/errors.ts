@@ -1,7 +1,7 @@
 import type { Next } from 'koa'
 import type { ErrorCode } from '../../../schemas/api/error.ts'
-import { ApiError, toApiError } from '../../engine/api-error.ts'
 import type { Logger } from '../../ports/logger.ts'
+import { ApiError, toApiError } from '../../services/api-error.ts'
 import type { Context } from '../context.ts'
 
 /** When to come again: what makes the service unavailable is mended in seconds, or by a person; a limit takes longer. */

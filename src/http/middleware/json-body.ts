@@ -1,8 +1,8 @@
 import type { Next } from 'koa'
 import { koaBody } from 'koa-body'
 import { MAX_BODY_BYTES, MAX_JSON_DEPTH } from '../../../schemas/primitives.ts'
-import { ApiError } from '../../engine/api-error.ts'
 import { toPointerPart } from '../../engine/validator.ts'
+import { ApiError } from '../../services/api-error.ts'
 import type { Context } from '../context.ts'
 
 const parse = koaBody({

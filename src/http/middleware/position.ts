@@ -1,6 +1,6 @@
 import type { Next } from 'koa'
-import type { Accounts } from '../../engine/accounts.ts'
-import type { Reads } from '../../engine/reads.ts'
+import type { Reads } from '../../engine/views/reads.ts'
+import type { Accounts } from '../../services/accounts/accounts.ts'
 import type { Context } from '../context.ts'
 import { positionGiven, TOLLGATE_POSITION } from '../headers.ts'
 

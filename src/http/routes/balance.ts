@@ -1,7 +1,7 @@
 import { Balance } from '../../../schemas/api/balance.ts'
 import * as examples from '../../../schemas/api/examples.ts'
-import type { Presenter } from '../../engine/present.ts'
-import type { Reads } from '../../engine/reads.ts'
+import type { Reads } from '../../engine/views/reads.ts'
+import type { Presenter } from '../../services/runs/present.ts'
 import { operation, type Serve } from '../operation.ts'
 
 const getBalance = operation({

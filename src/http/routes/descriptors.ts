@@ -1,6 +1,6 @@
 import { LlmsText, McpDescriptor, OpenApi } from '../../../schemas/api/descriptors.ts'
-import type { Catalog } from '../../engine/catalog.ts'
-import type { Presenter } from '../../engine/present.ts'
+import type { Catalog } from '../../services/catalog/catalog.ts'
+import type { Presenter } from '../../services/runs/present.ts'
 import { type Bodies, type Described, Descriptions } from '../descriptions.ts'
 import { type Operation, operation, type Serve } from '../operation.ts'
 import { staticAnswers, staticHeaders } from '../static-body.ts'

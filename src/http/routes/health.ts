@@ -1,6 +1,6 @@
 import { health, readiness } from '../../../schemas/api/examples.ts'
 import { Health, Readiness } from '../../../schemas/api/health.ts'
-import { ApiError } from '../../engine/api-error.ts'
+import { ApiError } from '../../services/api-error.ts'
 import { operation, type Serve } from '../operation.ts'
 
 /** How long a store may take to answer before it counts as gone. */

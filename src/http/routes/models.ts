@@ -1,7 +1,7 @@
 import { modelList } from '../../../schemas/api/examples.ts'
 import { ModelList } from '../../../schemas/api/model.ts'
-import type { Catalog } from '../../engine/catalog.ts'
-import type { Presenter } from '../../engine/present.ts'
+import type { Catalog } from '../../services/catalog/catalog.ts'
+import type { Presenter } from '../../services/runs/present.ts'
 import { operation, type Serve } from '../operation.ts'
 
 const listModels = operation({

@@ -9,8 +9,8 @@ import {
   UploadsQuery,
 } from '../../../schemas/api/upload.ts'
 import { MAX_INLINE_MB, MAX_PRESIGNED_MB, UploadId } from '../../../schemas/primitives.ts'
-import type { Presenter } from '../../engine/present.ts'
-import type { Uploads } from '../../engine/uploads.ts'
+import type { Presenter } from '../../services/runs/present.ts'
+import type { Uploads } from '../../services/uploads/uploads.ts'
 import { askerOf } from '../context.ts'
 import { receiveUpload } from '../inline-upload.ts'
 import { unreadBody } from '../middleware/unread-body.ts'

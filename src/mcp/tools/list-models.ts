@@ -1,8 +1,8 @@
 import { ListModelsArguments, ModelsFound } from '../../../schemas/api/mcp.ts'
 import type { ModelFamily } from '../../../schemas/api/model.ts'
 import { goesBy } from '../../domain/catalog/choose-endpoint.ts'
-import { ApiError } from '../../engine/api-error.ts'
-import type { Offer } from '../../engine/catalog.ts'
+import { ApiError } from '../../services/api-error.ts'
+import type { Offer } from '../../services/catalog/catalog.ts'
 import { READ_ONLY, tool } from '../tool.ts'
 
 export const listModels = tool({

@@ -1,6 +1,6 @@
 import type { Job } from '../../../ports/provider.ts'
-import { hashText } from './random.ts'
-import { type Craft, numberIn, type Work } from './work.ts'
+import { hashText } from '../../../studio/random.ts'
+import { type Craft, numberIn, type Work } from '../../../studio/work.ts'
 
 /** What a job comes to: an answer in words, or work for the studio. Endpoints are told apart by how their ids end. */
 export type Order = { craft: 'answer'; seed: number } | { craft: Craft; works: Work[]; needsSource: boolean }

@@ -1,9 +1,9 @@
 import { type InputMedia, InputMediaError, type LoadInputMedia } from '../../../ports/input-media.ts'
 import type { Failed, Job, Outcome } from '../../../ports/provider.ts'
-import { answer } from './answer.ts'
+import { answer } from '../../../studio/answer.ts'
+import type { Studio } from '../../../studio/studio.ts'
+import { isUnusable, type Made, textIn } from '../../../studio/work.ts'
 import { orderFor } from './order.ts'
-import type { Studio } from './studio.ts'
-import { isUnusable, type Made, textIn } from './work.ts'
 
 export interface Means {
   studio: Studio

@@ -1,10 +1,10 @@
 import type { Clock } from '../../../ports/clock.ts'
 import type { LoadInputMedia } from '../../../ports/input-media.ts'
 import type { Provider } from '../../../ports/provider.ts'
+import { createStudio } from '../../../studio/studio.ts'
 import { Jobs } from './jobs.ts'
 import { isLong, orderFor } from './order.ts'
 import { produce } from './production.ts'
-import { createStudio } from './studio.ts'
 import { isTestJob, TestFamily } from './test-family.ts'
 
 export interface SandboxParts {

@@ -3,8 +3,8 @@ import type { RunErrorCode } from '../../../../schemas/account-events.ts'
 import type { RunId } from '../../../../schemas/primitives.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Job, Outcome, Submitted, Working } from '../../../ports/provider.ts'
+import { numberIn, textIn } from '../../../studio/work.ts'
 import { jobIdOf } from './jobs.ts'
-import { numberIn, textIn } from './work.ts'
 
 export const isTestJob = ({ endpoint }: Job) => endpoint.startsWith('sandbox-')
 

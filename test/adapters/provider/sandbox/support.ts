@@ -1,5 +1,5 @@
-import { createStudio, type Studio } from '../../../../src/adapters/provider/sandbox/studio.ts'
-import { isUnusable, type Made, type Work } from '../../../../src/adapters/provider/sandbox/work.ts'
+import { createStudio, type Studio } from '../../../../src/studio/studio.ts'
+import { isUnusable, type Made, type Work } from '../../../../src/studio/work.ts'
 
 /** A picture small enough to be painted many times. */
 export interface Picture {

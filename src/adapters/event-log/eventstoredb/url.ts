@@ -1,0 +1,116 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
+import { percentDecode } from '../../percent-decode.ts'
+import type { Endpoint, EventStoreAddress } from './address.ts'
+
+const EXAMPLE = 'esdb://user:password@host:2113?tls=true&streamPrefix=name-'
+
+const HOST = '[\\w.-]+(?::\\d{1,5})?'
+const FORM = new RegExp(`^(esdb|esdb\\+discover)://([^:@/?]+:[^:@/?]+@)?(${HOST}(?:,${HOST})*)/?(?:\\?(.*))?$`)
+const DEFAULT_PORT = 2113
+
+/** Detects a dead peer within 20 s where no request does so sooner. */
+const DEFAULT_KEEP_ALIVE_MS = 10_000
+
+const SWITCH = /^(true|false)$/
+const NUMBER = /^[1-9]\d{0,8}$/
+const TEXT = /./
+
+const PARAMETERS: Record<string, RegExp> = {
+  tls: SWITCH,
+  tlsCAFile: TEXT,
+  userCertFile: TEXT,
+  userKeyFile: TEXT,
+  connectionName: /^[ -~]+$/,
+  nodePreference: /^leader$/,
+  keepAliveInterval: NUMBER,
+  keepAliveTimeout: NUMBER,
+  streamPrefix: /^[\w.-]{0,100}$/,
+}
+const KNOWN = Object.keys(PARAMETERS).join(', ')
+
+/** Options of the vendor's clients that we do not support. Ignoring them silently would mislead the operator. */
+const UNSUPPORTED =
+  /^(maxDiscoverAttempts|discoveryInterval|gossipTimeout|defaultDeadline|dnsDiscover|tlsVerifyCert|throwOnAppendFailure)$/
+
+/**
+ * Reads `esdb://user:password@host:port,host:port?tls=false&streamPrefix=…`. A string says what is wrong with the address,
+ * without repeating its password. The files that it names must be readable.
+ */
+export const parseEventStoreUrl = (text: string): EventStoreAddress | string => {
+  const match = FORM.exec(text)
+  if (!match) return `must have the form ${EXAMPLE}`
+  const [, scheme, login = '', server = '', query = ''] = match
+  const [user, password] = login.slice(0, -1).split(':').map(percentDecode)
+  if (login && !(user && password)) return 'must have a user and a password that are percent-encoded'
+  const seeds = server.split(',').map(toEndpoint)
+  if (seeds.some(({ port }) => port < 1 || port > 65_535)) return 'must have ports from 1 to 65535'
+  const discover = scheme === 'esdb+discover'
+  if (discover && seeds.length > 1) return 'must have one name after esdb+discover, which leads to all members'
+  const parameters = new URLSearchParams(query)
+  const fault = findFault(parameters)
+  if (fault) return fault
+  const get = (name: string) => parameters.get(name) ?? undefined
+  const tls = { caFile: get('tlsCAFile'), certFile: get('userCertFile'), keyFile: get('userKeyFile') }
+  const milliseconds = (name: string) => Number(get(name) ?? DEFAULT_KEEP_ALIVE_MS)
+  return {
+    seeds,
+    discover,
+    server,
+    streamPrefix: get('streamPrefix') ?? '',
+    tls: get('tls') === 'false' ? undefined : tls,
+    credentials: user && password ? { user, password } : undefined,
+    connectionName: get('connectionName'),
+    keepAlive: { intervalMs: milliseconds('keepAliveInterval'), timeoutMs: milliseconds('keepAliveTimeout') },
+  }
+}
+
+const toEndpoint = (text: string): Endpoint => {
+  const [host = '', port] = text.split(':')
+  return { host, port: port === undefined ? DEFAULT_PORT : Number(port) }
+}
+
+const findFault = (parameters: URLSearchParams): string | undefined => {
+  for (const [name, value] of parameters) {
+    if (UNSUPPORTED.test(name)) return `has ${name}, which Tollgate does not use; leave it out`
+    const form = Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name] : undefined
+    // It may be part of a password that contains '?', so it is not repeated.
+    if (!form) return `has an unknown parameter; the known ones are ${KNOWN}`
+    if (name === 'streamPrefix' && !form.test(value))
+      return 'must have a streamPrefix of letters, digits, "-", "_" and "." only, and at most 100 of them'
+    if (!form.test(value)) return `has a value of ${name} that cannot be used`
+    if (name.endsWith('File') && read(value) === undefined) return `has a ${name} that cannot be read`
+  }
+  if (parameters.has('userCertFile') !== parameters.has('userKeyFile'))
+    return 'must have userCertFile and userKeyFile together'
+  const [ca, cert, key] = ['tlsCAFile', 'userCertFile', 'userKeyFile'].map(name => read(parameters.get(name)))
+  if (ca && !isCertificate(ca)) return 'has a tlsCAFile that is no certificate in PEM'
+  if (cert && key && !fit(cert, key))
+    return 'has a userCertFile and a userKeyFile that are no certificate and its key in PEM'
+  return undefined
+}
+
+const read = (file: string | null): Buffer | undefined => {
+  try {
+    return file === null ? undefined : readFileSync(file)
+  } catch {
+    return undefined
+  }
+}
+
+const isCertificate = (pem: Buffer): boolean => {
+  try {
+    return new X509Certificate(pem).subject !== ''
+  } catch {
+    return false
+  }
+}
+
+const fit = (cert: Buffer, key: Buffer): boolean => {
+  try {
+    return createSecureContext({ cert, key }) !== undefined
+  } catch {
+    return false
+  }
+}

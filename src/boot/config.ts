@@ -1,0 +1,171 @@
+import { join } from 'node:path'
+import { Environment, type Role } from '../../schemas/environment.ts'
+import type { EventStoreAddress } from '../adapters/event-log/eventstoredb/address.ts'
+import { parseEventStoreUrl } from '../adapters/event-log/eventstoredb/url.ts'
+import type { S3Address } from '../adapters/object-store/s3.ts'
+import { parseS3Url } from '../adapters/object-store/s3-url.ts'
+import type { RedisAddress } from '../adapters/view-store/redis-connection.ts'
+import { parseRedisUrl } from '../adapters/view-store/redis-url.ts'
+import { toMicros } from '../domain/money.ts'
+import { compileConvertingCheck } from '../engine/validator.ts'
+
+/** The checked configuration. Paths are as given: relative to where the process runs. */
+export interface Config {
+  port: number
+  host: string
+  /** Without a slash at the end; undefined until the port is known, where it was not set. */
+  publicUrl: string | undefined
+  /** Sites whose pages may use the service, beside its own, as browsers name them. */
+  allowedOrigins: string[]
+  roles: ReadonlySet<Role>
+  eventStore: { kind: 'lmdb'; folder: string } | { kind: 'eventstoredb'; address: EventStoreAddress }
+  viewStore: { kind: 'lmdb'; folder: string } | { kind: 'redis'; address: RedisAddress; keySpace: string }
+  objectStore: { kind: 'disk'; folder: string } | ({ kind: 's3' } & S3Config)
+  /** What the addresses of files begin with, without a slash at the end, where it is not the service's own. */
+  cdnUrl: string | undefined
+  /** How long a presigned address can be used. */
+  uploadGrantMs: number
+  retention: Retention
+  /** Given, or the file that keeps one. */
+  masterSecret: { kind: 'given'; secret: string } | { kind: 'file'; path: string }
+  allowPrivateWebhooks: boolean
+  /** Whether everybody may read what describes the interface, or only those who have a key. */
+  publicDescriptors: boolean
+  keyPrefix: string
+  usdPerCreditMicros: number
+  welcomeMicros: number
+  logLevel: Environment['LOG_LEVEL']
+}
+
+export interface S3Config extends S3Address {
+  /** How clients reach the server, where it is not by the same address. */
+  publicUrl: string | undefined
+  /** Where uploads lie until they are whole. */
+  stagingFolder: string
+}
+
+/** How long files are kept. */
+export interface Retention {
+  uploadsMs: number
+  outputsMs: number
+}
+
+/** The environment cannot be used; the message names each variable and what is wrong with it. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+const check = compileConvertingCheck(Environment)
+
+/** Reads the configuration from environment variables. Throws ConfigError. An empty variable counts as unset. */
+export const readConfig = (variables: Record<string, string | undefined>): Config => {
+  const given = Object.entries(variables).filter(([name, value]) => name in Environment.properties && value)
+  const values: Record<string, unknown> = Object.fromEntries(given)
+  const faults = check(values).map(({ path, message }) => {
+    const name = path.slice(1)
+    const shown = isSecret(name) ? '' : `, but is ${JSON.stringify(variables[name])}`
+    return `${name} ${message}${shown}. ${describe(name)}.`
+  })
+  if (faults.length > 0) throw new ConfigError(faults.join('\n'))
+  return toConfig(values as Environment)
+}
+
+/** One that cannot be used may still be one. */
+const isSecret = (name: string) => name.endsWith('_SECRET') || name.endsWith('_STORE_URL')
+
+const toConfig = (environment: Environment): Config => {
+  const uploadGrantMs = Math.round(environment.UPLOAD_GRANT_MINUTES * 60_000)
+  const retention = {
+    uploadsMs: Math.round(environment.UPLOAD_RETENTION_DAYS * DAY_MS),
+    outputsMs: Math.round(environment.OUTPUT_RETENTION_DAYS * DAY_MS),
+  }
+  if (retention.uploadsMs < uploadGrantMs)
+    throw new ConfigError('UPLOAD_RETENTION_DAYS must not be shorter than UPLOAD_GRANT_MINUTES.')
+  return {
+    port: environment.PORT,
+    host: environment.HOST,
+    publicUrl: environment.PUBLIC_URL && readUrl('PUBLIC_URL', environment.PUBLIC_URL),
+    allowedOrigins: readOrigins(environment),
+    roles: new Set(environment.ROLES.split(',') as Role[]),
+    eventStore: readEventStore(environment),
+    viewStore: readViewStore(environment),
+    objectStore: readObjectStore(environment),
+    cdnUrl: environment.CDN_URL,
+    uploadGrantMs,
+    retention,
+    masterSecret:
+      environment.MASTER_SECRET === undefined
+        ? { kind: 'file', path: join(environment.DATA_DIR, 'master-secret') }
+        : { kind: 'given', secret: environment.MASTER_SECRET },
+    allowPrivateWebhooks: environment.ALLOW_PRIVATE_WEBHOOKS,
+    publicDescriptors: environment.PUBLIC_DESCRIPTORS,
+    keyPrefix: environment.KEY_PREFIX,
+    usdPerCreditMicros: millionths('USD_PER_CREDIT', environment.USD_PER_CREDIT),
+    welcomeMicros: millionths('WELCOME_CREDITS', environment.WELCOME_CREDITS),
+    logLevel: environment.LOG_LEVEL,
+  }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** An address whose form is right may still have a host or a port that none can have. */
+const readUrl = (name: keyof Environment, url: string): string => {
+  if (URL.canParse(url)) return url
+  throw new ConfigError(`${name} must have addresses, but has ${JSON.stringify(url)}. ${describe(name)}.`)
+}
+
+const readOrigins = ({ ALLOWED_ORIGINS: origins }: Environment): string[] =>
+  (origins?.split(',') ?? []).map(origin => new URL(readUrl('ALLOWED_ORIGINS', origin)).origin)
+
+const readEventStore = ({ DATA_DIR, EVENT_STORE_URL: url, MASTER_SECRET }: Environment): Config['eventStore'] => {
+  if (!url?.startsWith('esdb')) return { kind: 'lmdb', folder: folderOf(url, DATA_DIR, 'log') }
+  const address = readAddress('EVENT_STORE_URL', url, parseEventStoreUrl)
+  // Processes on several machines share no file that could keep one.
+  if (MASTER_SECRET === undefined)
+    throw new ConfigError(`MASTER_SECRET must be set, the same for every process. ${describe('MASTER_SECRET')}.`)
+  return { kind: 'eventstoredb', address }
+}
+
+const readViewStore = ({ DATA_DIR, VIEW_STORE_URL: url, VIEW_KEY_SPACE }: Environment): Config['viewStore'] =>
+  url?.startsWith('redis')
+    ? { kind: 'redis', address: readAddress('VIEW_STORE_URL', url, parseRedisUrl), keySpace: VIEW_KEY_SPACE }
+    : { kind: 'lmdb', folder: folderOf(url, DATA_DIR, 'views') }
+
+/** The folder that an address such as `lmdb:./data/log` names. */
+const folderOf = (url: string | undefined, dataDir: string, name: string) =>
+  url ? url.slice(url.indexOf(':') + 1) : join(dataDir, name)
+
+const readObjectStore = (environment: Environment): Config['objectStore'] => {
+  const { DATA_DIR, OBJECT_STORE_URL: url, OBJECT_STORE_PUBLIC_URL: publicUrl } = environment
+  if (url?.startsWith('s3:')) {
+    const server = readAddress('OBJECT_STORE_URL', url, parseS3Url)
+    return { kind: 's3', ...server, publicUrl, stagingFolder: join(DATA_DIR, 'arriving') }
+  }
+  if (publicUrl !== undefined)
+    throw new ConfigError(
+      `OBJECT_STORE_PUBLIC_URL needs an S3 server in OBJECT_STORE_URL. ${describe('OBJECT_STORE_PUBLIC_URL')}.`,
+    )
+  return { kind: 'disk', folder: folderOf(url, DATA_DIR, 'objects') }
+}
+
+/** Where an address cannot be used, the parser returns a text that says why, and that repeats no secret. */
+const readAddress = <Address extends object>(
+  name: string,
+  url: string,
+  parse: (url: string) => Address | string,
+): Address => {
+  const address = parse(url)
+  if (typeof address === 'string') throw new ConfigError(`${name} ${address}. ${describe(name)}.`)
+  return address
+}
+
+const millionths = (name: string, decimal: number): number => {
+  try {
+    return toMicros(decimal)
+  } catch {
+    throw new ConfigError(`${name} must have at most six decimals, but is ${decimal}. ${describe(name)}.`)
+  }
+}
+
+const describe = (name: string): string =>
+  (Environment.properties as Record<string, { description?: string }>)[name]?.description ?? ''

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto'
+import { fileTypeFromBuffer } from 'file-type'
+import { commonName } from '../../domain/media-types.ts'
+
+/** What file-type asks for to know every type that it knows. */
+const HEAD_BYTES = 4_100
+
+/** The directory of a ZIP archive ends with a record of 22 bytes and a comment of at most 65,535 (APPNOTE, 4.3.16). */
+const ZIP_END_BYTES = 22
+const TAIL_BYTES = ZIP_END_BYTES + 65_535
+
+/** Readers of PDF look for its mark in so many bytes, and browsers for HTML in about as many. */
+const MARK_BYTES = 1_024
+
+export interface Inspected {
+  sizeBytes: number
+  sha256: string
+  /** What the bytes are; undefined when they are nothing that is known. */
+  mimeType: string | undefined
+  /** What they could be taken for besides. A file that is two things at once is made to deceive somebody. */
+  alsoIs: string | undefined
+  /** The end is missing that every picture of its type has. */
+  isCutOff: boolean
+}
+
+/** Looks at a file while it goes by, and holds no more of it than its two ends. */
+export class Inspection {
+  readonly #hash = createHash('sha256')
+  readonly #head = Buffer.alloc(HEAD_BYTES)
+  /** The last bytes: what goes beyond the end is written over the beginning. */
+  readonly #ring = Buffer.alloc(TAIL_BYTES)
+  #sizeBytes = 0
+
+  update(chunk: Uint8Array) {
+    this.#hash.update(chunk)
+    if (this.#sizeBytes < HEAD_BYTES) this.#head.set(chunk.subarray(0, HEAD_BYTES - this.#sizeBytes), this.#sizeBytes)
+    this.#sizeBytes += chunk.byteLength
+    const last = chunk.subarray(-TAIL_BYTES)
+    const at = (this.#sizeBytes - last.byteLength) % TAIL_BYTES
+    this.#ring.set(last.subarray(0, TAIL_BYTES - at), at)
+    this.#ring.set(last.subarray(TAIL_BYTES - at))
+  }
+
+  async result(): Promise<Inspected> {
+    const head = this.#head.subarray(0, this.#sizeBytes)
+    const found = await fileTypeFromBuffer(head)
+    const mimeType = found && commonName(found.mime)
+    const tail = this.#tail()
+    return {
+      sizeBytes: this.#sizeBytes,
+      sha256: this.#hash.digest('hex'),
+      mimeType,
+      alsoIs: markIn(head) ?? (endsAsZip(tail, this.#sizeBytes) ? 'a ZIP archive' : undefined),
+      isCutOff: mimeType !== undefined && !hasEnd(mimeType, head, tail, this.#sizeBytes),
+    }
+  }
+
+  #tail(): Buffer {
+    if (this.#sizeBytes < TAIL_BYTES) return this.#ring.subarray(0, this.#sizeBytes)
+    const at = this.#sizeBytes % TAIL_BYTES
+    return Buffer.concat([this.#ring.subarray(at), this.#ring.subarray(0, at)])
+  }
+}
+
+/** Looks at all of a stream. */
+export const inspect = async (body: AsyncIterable<Uint8Array>): Promise<Inspected> => {
+  const inspection = new Inspection()
+  for await (const chunk of body) inspection.update(chunk)
+  return inspection.result()
+}
+
+/** Something may stand behind the end: phones write films there, and programs what they like. */
+const hasEnd = (mimeType: string, head: Buffer, tail: Buffer, sizeBytes: number): boolean => {
+  switch (mimeType) {
+    case 'image/png':
+      return tail.includes('IEND')
+    case 'image/jpeg':
+      return tail.includes(JPEG_END)
+    case 'image/gif':
+      return tail.includes(GIF_END)
+    case 'image/webp':
+      return head.length >= 8 && head.readUInt32LE(4) + 8 <= sizeBytes
+    default:
+      return true
+  }
+}
+
+const JPEG_END = Buffer.from([0xff, 0xd9])
+const GIF_END = Buffer.from([0x00, 0x3b])
+
+const marks: [RegExp, string][] = [
+  [/%PDF-/, 'a PDF document'],
+  [/<(!doctype html|html|head|body|script|iframe|svg)[\s>/]/i, 'a web page'],
+  [/<\?php/i, 'a PHP script'],
+]
+
+const markIn = (head: Buffer): string | undefined => {
+  const text = head.toString('latin1', 0, MARK_BYTES)
+  return marks.find(([mark]) => mark.test(text))?.[1]
+}
+
+/**
+ * Whether an archive's directory ends here. Readers do not mind what stands behind it, nor how long the comment is, but the
+ * directory that the record tells of must have room before it.
+ */
+const endsAsZip = (tail: Buffer, sizeBytes: number): boolean => {
+  const tailAt = sizeBytes - tail.length
+  for (let at = tail.indexOf(ZIP_END); at !== -1; at = tail.indexOf(ZIP_END, at + 1)) {
+    if (at + ZIP_END_BYTES > tail.length) return false
+    const [directoryBytes, directoryAt] = [tail.readUInt32LE(at + 12), tail.readUInt32LE(at + 16)]
+    if (directoryAt + directoryBytes <= tailAt + at) return true
+    // In a ZIP64 archive another record has these numbers, and the one before this tells where it is.
+    if (directoryAt === ELSEWHERE || directoryBytes === ELSEWHERE) return true
+  }
+  return false
+}
+
+const ZIP_END = Buffer.from('PK\u0005\u0006')
+const ELSEWHERE = 0xffff_ffff

@@ -1,0 +1,282 @@
+import t, { type Test } from 'tap'
+import { ConfigError, readConfig } from '../../src/boot/config.ts'
+
+const SECRET = 'aB3/+=%:@?#x'
+const s3 = (url: string) => readConfig({ OBJECT_STORE_URL: url, DATA_DIR: '/data' }).objectStore
+
+t.test('objects lie in a folder unless something else is said', async t => {
+  t.same(readConfig({ DATA_DIR: '/data' }).objectStore, { kind: 'disk', folder: '/data/objects' })
+  t.same(readConfig({ OBJECT_STORE_URL: 'file:/elsewhere' }).objectStore, { kind: 'disk', folder: '/elsewhere' })
+})
+
+t.test('an S3 server is told of in one address', async t => {
+  t.same(s3('s3://key:secret@s3.example.com:9000/tollgate-files?region=eu-central-1&tls=off'), {
+    kind: 's3',
+    host: 's3.example.com',
+    port: 9000,
+    tls: false,
+    region: 'eu-central-1',
+    bucket: 'tollgate-files',
+    accessKey: 'key',
+    secretKey: 'secret',
+    publicUrl: undefined,
+    stagingFolder: '/data/arriving',
+  })
+})
+
+t.test('what an S3 server’s address leaves out is what most servers have', async t => {
+  t.match(s3('s3://key:secret@s3.example.com/bucket'), { port: undefined, tls: true, region: 'us-east-1' })
+  t.match(s3('s3://key:secret@127.0.0.1:443/bucket'), { host: '127.0.0.1', port: 443 })
+  t.match(s3('s3://key:secret@[::1]:9000/bucket'), { host: '[::1]', port: 9000 })
+})
+
+t.test('whatever stands in a secret, it can be written', async t => {
+  const url = `s3://${encodeURIComponent('K/Y')}:${encodeURIComponent(SECRET)}@localhost/bucket`
+  t.match(s3(url), { accessKey: 'K/Y', secretKey: SECRET })
+})
+
+t.test('clients may reach an S3 server, and its files, by other addresses', async t => {
+  const { objectStore, cdnUrl } = readConfig({
+    OBJECT_STORE_URL: 's3://key:secret@minio:9000/bucket?tls=off',
+    OBJECT_STORE_PUBLIC_URL: 'https://s3.example.com',
+    CDN_URL: 'https://files.example.com/bucket',
+  })
+  t.match(objectStore, { host: 'minio', publicUrl: 'https://s3.example.com' })
+  t.equal(cdnUrl, 'https://files.example.com/bucket')
+  t.equal(readConfig({}).cdnUrl, undefined)
+})
+
+t.test('an address that cannot be used is refused, and its secret told to nobody', async t => {
+  for (const url of [
+    's3://',
+    's3://key:hush@host',
+    's3://key:hush@host/',
+    's3://key:hush@host/Bucket',
+    's3://key:hush@host/a/b',
+    's3://key:hush@host/ab',
+    's3://key@host/bucket',
+    's3://:hush@host/bucket',
+    's3://key:@host/bucket',
+    's3://host/bucket',
+    's3://key:hush@host:99999/bucket',
+    's3://key:hush@a host/bucket',
+    's3://key:hush%@host/bucket',
+    's3://key:hush@host/buc..ket',
+    's3://key:hush@host/bucket?tls=OFF',
+    's3://key:hush@host/bucket?tls=off&regoin=a',
+    's3:key:hush@host/bucket',
+    'https://key:hush@host/bucket',
+    's3://key:hush/x@host/bucket',
+  ]) {
+    const { message } = t.throws(() => s3(url), { name: 'ConfigError' }, url) as unknown as Error
+    t.match(message, /^OBJECT_STORE_URL (must|has) .*s3:\/\/KEY:SECRET@HOST:PORT\/BUCKET/)
+    t.notMatch(message, /hush/)
+  }
+})
+
+t.test('how long files are kept, and may take to be sent, is told in days and minutes', async t => {
+  const [minute, day] = [60_000, 24 * 60 * 60_000]
+  t.match(readConfig({}), { uploadGrantMs: 15 * minute, retention: { uploadsMs: 7 * day, outputsMs: 30 * day } })
+  const retention = { UPLOAD_GRANT_MINUTES: '0.5', UPLOAD_RETENTION_DAYS: '1', OUTPUT_RETENTION_DAYS: '0.25' }
+  t.match(readConfig(retention), { uploadGrantMs: 30_000, retention: { uploadsMs: day, outputsMs: 6 * 60 * minute } })
+})
+
+t.test('times and addresses that make no sense are refused', async t => {
+  for (const [name, value] of [
+    ...['0', '-1', '10081', 'soon'].map(value => ['UPLOAD_GRANT_MINUTES', value]),
+    ...['0', '3651'].map(value => ['UPLOAD_RETENTION_DAYS', value]),
+    ...['0', '3651'].map(value => ['OUTPUT_RETENTION_DAYS', value]),
+    ...['files.example.com', 'https://files.example.com/', 'https://files.example.com/?a', 'ftp://x'].map(value => [
+      'CDN_URL',
+      value,
+    ]),
+    ...['s3.example.com', 'https://s3.example.com/bucket'].map(value => ['OBJECT_STORE_PUBLIC_URL', value]),
+  ] as [string, string][]) {
+    const { message } = t.throws(
+      () => readConfig({ [name]: value }),
+      { name: 'ConfigError' },
+      value,
+    ) as unknown as Error
+    t.ok(message.startsWith(`${name} must `) && message.includes(JSON.stringify(value)), message)
+  }
+})
+
+t.test('an upload lives as long as its address at the least', async t => {
+  const days = { UPLOAD_RETENTION_DAYS: '0.01' }
+  t.throws(() => readConfig(days), ConfigError)
+  t.match(readConfig({ ...days, UPLOAD_GRANT_MINUTES: '14.4' }), {
+    uploadGrantMs: 864_000,
+    retention: { uploadsMs: 864_000 },
+  })
+})
+
+t.test('another address of an S3 server is refused where there is none', async t => {
+  t.throws(() => readConfig({ OBJECT_STORE_PUBLIC_URL: 'https://files.example.com' }), ConfigError)
+})
+
+t.test('EventStoreDB is told of in one address', async t => {
+  const addressOf = (url: string) =>
+    readConfig({ EVENT_STORE_URL: url, MASTER_SECRET: 'a'.repeat(32) }).eventStore as unknown
+  t.same(addressOf('esdb://ada:s%40crets@one,two:2114/?tls=true&streamPrefix=a.b-&nodePreference=leader'), {
+    kind: 'eventstoredb',
+    address: {
+      seeds: [
+        { host: 'one', port: 2113 },
+        { host: 'two', port: 2114 },
+      ],
+      discover: false,
+      server: 'one,two:2114',
+      streamPrefix: 'a.b-',
+      tls: { caFile: undefined, certFile: undefined, keyFile: undefined },
+      credentials: { user: 'ada', password: 's@crets' },
+      connectionName: undefined,
+      keepAlive: { intervalMs: 10_000, timeoutMs: 10_000 },
+    },
+  })
+  t.match(addressOf('esdb+discover://cluster.example'), {
+    address: { seeds: [{ host: 'cluster.example', port: 2113 }], discover: true, streamPrefix: '', tls: {} },
+  })
+  t.match(
+    addressOf('esdb://one:1?tls=false&keepAliveInterval=1000&keepAliveTimeout=2000&connectionName=tollgate%201'),
+    {
+      address: {
+        tls: undefined,
+        credentials: undefined,
+        connectionName: 'tollgate 1',
+        keepAlive: { intervalMs: 1000, timeoutMs: 2000 },
+      },
+    },
+  )
+})
+
+t.test('an address of EventStoreDB that cannot be used is refused, and its password told to nobody', async t => {
+  for (const [url, fault] of [
+    ['esdb://ada:hush@', /must have the form esdb:/],
+    ['esdb://ada:hush@host:port', /must have the form/],
+    ['esdb://ada:hu@sh@host', /must have the form/],
+    ['esdb://ada:hu/sh@host', /must have the form/],
+    ['esdb://hush@host', /must have the form/],
+    ['esdb://ada:hush%zz@host', /percent-encoded/],
+    ['esdb://ada:hush@host?trustMe=false', /unknown parameter; the known ones are tls, /],
+    ['esdb://ada:hush@host?tlsVerifyCert=false', /has tlsVerifyCert, which Tollgate does not use; leave it out/],
+    ['esdb://ada:hush@host?maxDiscoverAttempts=3', /has maxDiscoverAttempts, which Tollgate does not use/],
+    ['esdb://ada:hush@host?discoveryInterval=3', /has discoveryInterval, which Tollgate does not use/],
+    ['esdb://ada:hush@host?gossipTimeout=3', /has gossipTimeout, which Tollgate does not use/],
+    ['esdb://ada:hush@host:99999', /must have ports from 1 to 65535/],
+    ['esdb://ada:hush@host:0', /must have ports from 1 to 65535/],
+    ['esdb://ada:hush@host?connectionName=%C3%BC', /a value of connectionName/],
+    ['esdb://ada:hush@host?tlsCAFile=package.json', /has a tlsCAFile that is no certificate in PEM/],
+    ['esdb://ada:hush@host?userCertFile=package.json&userKeyFile=package.json', /no certificate and its key in PEM/],
+    ['esdb+discover://ada:hush@one,two', /must have one name after esdb\+discover/],
+    ['esdb://ada:hush@host?constructor=a', /unknown parameter/],
+    ['esdb://ada:1?hush@host', /unknown parameter/],
+    ['esdb://ada:hush@host?tls=maybe', /a value of tls that cannot be used/],
+    ['esdb://ada:hush@host?keepAliveInterval=soon', /a value of keepAliveInterval/],
+    ['esdb://ada:hush@host?keepAliveTimeout=0', /a value of keepAliveTimeout/],
+    ['esdb://ada:hush@host?nodePreference=follower', /a value of nodePreference/],
+    ['esdb://ada:hush@host?connectionName=', /a value of connectionName/],
+    ['esdb://ada:hush@host?tlsCAFile=/no/such/file', /has a tlsCAFile that cannot be read/],
+    ['esdb://ada:hush@host?tlsCAFile=/', /has a tlsCAFile that cannot be read/],
+    ['esdb://ada:hush@host?userKeyFile=/dev/null', /userCertFile and userKeyFile together/],
+    ['esdb://ada:hush@host?streamPrefix=a%2Bb', /must have a streamPrefix of letters/],
+  ] as const)
+    expectFault(t, 'EVENT_STORE_URL', url, fault)
+})
+
+t.test('Redis is told of in one address', async t => {
+  const addressOf = (url: string) => {
+    const { viewStore } = readConfig({ VIEW_STORE_URL: url })
+    return 'address' in viewStore && viewStore.address
+  }
+  t.same(addressOf('redis://views.example.com'), { host: 'views.example.com', port: 6379, db: 0, tls: false })
+  t.same(addressOf(`rediss://ada%40a:${encodeURIComponent(SECRET)}@views.example.com:6380/12`), {
+    ...{ host: 'views.example.com', port: 6380, db: 12, tls: true },
+    ...{ username: 'ada@a', password: SECRET },
+  })
+  t.same(addressOf('redis://:only@[::1]:7000/'), { host: '::1', port: 7000, db: 0, password: 'only', tls: false })
+})
+
+t.test('an address of Redis that cannot be used is refused, and its password told to nobody', async t => {
+  for (const [url, fault] of [
+    ['redis://u:hu/sh@h:x', /must be an address that can be read/],
+    ['redis://u:hush@h:99999', /must be an address that can be read/],
+    ['redis://u:hush@', /must be an address that can be read/],
+    ['redis:///1', /must have a host/],
+    ['redis://u:hush%zz@h', /percent-encoded/],
+    ['redis://%zz:hush@h', /percent-encoded/],
+    ['redis://u:hush@h/abc', /must name the database by a number/],
+    ['redis://u:hush@h/-1', /must name the database by a number/],
+    ['redis://u:hush@h/1/2', /must name the database by a number/],
+    ['redis://u:1/hush@h', /must name the database by a number/],
+    ['redis://u:1?hush@h', /must have nothing behind the database/],
+    ['redis://u:1#hush@h', /must have nothing behind the database/],
+  ] as const)
+    expectFault(t, 'VIEW_STORE_URL', url, fault)
+})
+
+t.test('a store that is not known is refused, and its secret told to nobody', async t => {
+  for (const name of ['EVENT_STORE_URL', 'VIEW_STORE_URL', 'OBJECT_STORE_URL']) {
+    const { message } = t.throws(() => readConfig({ [name]: 'ftp://key:hush@host' }), ConfigError) as unknown as Error
+    t.match(message, name)
+    t.notMatch(message, /hush/)
+  }
+})
+
+t.test('processes of several machines share stores and the secret, and each has its roles', async t => {
+  const urls = { EVENT_STORE_URL: 'esdb://localhost:2113', VIEW_STORE_URL: 'rediss://user:hush@localhost/1' }
+  t.throws(() => readConfig(urls), { message: /^MASTER_SECRET must be set/ })
+  const { eventStore, viewStore, roles } = readConfig({ ...urls, MASTER_SECRET: 'a'.repeat(32), ROLES: 'api,reactors' })
+  t.match(eventStore, { kind: 'eventstoredb', address: { server: 'localhost:2113' } })
+  t.match(viewStore, { kind: 'redis', address: { host: 'localhost', db: 1 }, keySpace: 'tollgate' })
+  t.same([...roles], ['api', 'reactors'])
+  t.same([...readConfig({}).roles], ['api', 'projector', 'reactors'])
+  t.throws(() => readConfig({ ROLES: 'api,reader' }), ConfigError)
+})
+
+t.test('sites whose pages may use the service are told as browsers name them', async t => {
+  t.same(readConfig({}).allowedOrigins, [])
+  const given = 'https://App.Example.com:443,http://localhost:6274,https://[::1]:8443'
+  t.same(readConfig({ ALLOWED_ORIGINS: given }).allowedOrigins, [
+    'https://app.example.com',
+    'http://localhost:6274',
+    'https://[::1]:8443',
+  ])
+  for (const value of [
+    ...['*', 'null', 'app.example.com', 'https://*.example.com', 'https://app.example.com/', 'https://a.example.com,'],
+    ...['https://a.example.com, https://b.example.com', 'https://me@example.com', 'https://a:99999', 'ftp://a'],
+  ])
+    t.throws(() => readConfig({ ALLOWED_ORIGINS: value }), { name: 'ConfigError', message: /^ALLOWED_ORIGINS must / })
+})
+
+t.test('the public address is a host and a port, and nothing that would break what is written of it', async t => {
+  for (const value of ['https://api.example.com', 'http://127.0.0.1:8080', 'http://[::1]:8080', 'http://my_host'])
+    t.equal(readConfig({ PUBLIC_URL: value }).publicUrl, value)
+  for (const value of [
+    ...['https://api.example.com/', 'https://api.example.com/v1', 'api.example.com', 'ftp://a', 'https://a:99999'],
+    ...[
+      'https://[::1',
+      'http://%zz',
+      'http://<script>',
+      'https://me:pw@a.example',
+      'https://a)',
+      'https://a`b',
+      'http://',
+    ],
+    ...['https://a.example.', 'https://a"b', 'https://a\\b', 'http://[:::]'],
+  ])
+    t.throws(() => readConfig({ PUBLIC_URL: value }), { name: 'ConfigError', message: /^PUBLIC_URL must / }, value)
+})
+
+t.test('a switch is told how it can stand', async t => {
+  t.throws(() => readConfig({ PUBLIC_DESCRIPTORS: 'yes' }), {
+    message: /^PUBLIC_DESCRIPTORS must be true or false, but is /,
+  })
+})
+
+/** The message names the variable, what is wrong with it and what it is for, and holds no word of a secret. */
+const expectFault = (t: Test, name: string, url: string, fault: RegExp) => {
+  const { message } = t.throws(() => readConfig({ [name]: url }), ConfigError, url) as unknown as Error
+  t.match(message, new RegExp(`^${name} (must|has) .*USER:PASSWORD@HOST`))
+  t.match(message, fault, url)
+  t.notMatch(message, /hu|sh@/, url)
+}

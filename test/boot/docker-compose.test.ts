@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { parse } from 'yaml'
+import { readConfig } from '../../src/boot/config.ts'
+import { isInstalled } from '../support/server-program.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+interface Composed {
+  services: Record<string, { environment: Record<string, string> }>
+}
+
+/** What Docker Compose makes of the file, with an `.env` beside it that says so much. */
+const compose = async (t: Test, variables = ''): Promise<Composed> => {
+  const file = join(await temporaryFolder(t), '.env')
+  await writeFile(file, variables)
+  const env = { PATH: process.env['PATH'] }
+  const { stdout } = await promisify(execFile)('docker-compose', ['--env-file', file, 'config'], { env })
+  return parse(stdout)
+}
+
+const skip = !isInstalled('docker-compose') && process.env['CI'] !== 'true' && 'docker-compose is not installed'
+
+t.test('docker-compose.yml is valid, and the service takes what it is given there', { skip }, async t => {
+  const { services } = await compose(t)
+  t.same(Object.keys(services).sort(), ['bucket', 'eventstore', 'minio', 'redis', 'tollgate-1', 'tollgate-2'])
+  for (const name of ['tollgate-1', 'tollgate-2'])
+    t.match(readConfig(services[name]?.environment ?? {}), {
+      eventStore: { kind: 'eventstoredb', address: { server: 'eventstore:2113' } },
+      viewStore: { kind: 'redis', address: { host: 'redis' } },
+      objectStore: { kind: 's3' },
+      masterSecret: { kind: 'given', secret: /development/ },
+    })
+})
+
+t.test('a secret that is given takes the place of the one that everybody knows', { skip }, async t => {
+  const secret = 'a secret of 32 characters at least'
+  const { services } = await compose(t, `MASTER_SECRET=${secret}`)
+  for (const name of ['tollgate-1', 'tollgate-2']) t.equal(services[name]?.environment['MASTER_SECRET'], secret)
+})

@@ -1,0 +1,102 @@
+import t, { type Test } from 'tap'
+import type { Run } from '../../schemas/api/run.ts'
+import { type Client, type Reply, sandbox } from '../support/client.ts'
+import { allRuns, auditFolder } from '../support/ledger.ts'
+import { type AccountOptions, openAccounts } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+// Many processes are started here, each of which takes a second.
+t.setTimeout(120_000)
+
+/** The longest that an operator waits before he pulls the plug. */
+const STOP_BOUND_MS = 10_000
+
+/** A service process with an account on it. */
+const startWithCustomer = async (t: Test, options: AccountOptions = { tester: true }) => {
+  const folder = await temporaryFolder(t)
+  const [customer] = await openAccounts(folder, options)
+  const process = await startServiceProcess(t, folder)
+  return { folder, process, client: customer.at(process.url) }
+}
+
+/** Sends requests, and resolves when so many runs are under way. */
+const begin = async (client: Client, delays: number[]): Promise<Promise<Reply>[]> => {
+  const replies = delays.map(delay_ms => client.run(sandbox({ delay_ms })))
+  while ((await client.send<{ data: Run[] }>('/v1/runs?limit=100')).body.data.length < delays.length);
+  return replies
+}
+
+t.test('SIGTERM: what can be done in time is done, and the rest is paid back', async t => {
+  const { folder, process, client } = await startWithCustomer(t)
+  const replies = await begin(client, [1500, 1500, 60_000, 60_000])
+
+  const startMs = performance.now()
+  const ending = process.end('SIGTERM')
+  // Signals that come while the service stops must not hurry it.
+  process.end('SIGTERM')
+  process.end('SIGINT')
+  const answered = await Promise.all(replies)
+  const { code, stdout, stderr } = await ending
+  t.ok(performance.now() - startMs < STOP_BOUND_MS)
+  t.equal(code, 0)
+  t.equal(stderr, '')
+  t.match(stdout, /"msg":"stopped"/)
+
+  t.same(
+    answered.map(({ status, body }) => [status, body.status, body.error?.code]),
+    [
+      [200, 'completed', undefined],
+      [200, 'completed', undefined],
+      [200, 'failed', 'interrupted'],
+      [200, 'failed', 'interrupted'],
+    ],
+  )
+  const { ledgers, faults } = await auditFolder(folder)
+  t.same(faults, [])
+  t.same(
+    [...ledgers.values()].map(ledger => ledger.balanceMicros),
+    [98_000_000],
+  )
+})
+
+t.test('SIGINT stops the service as well', async t => {
+  const { process, client } = await startWithCustomer(t)
+  const replies = await begin(client, [500])
+  const { code } = await process.end('SIGINT')
+  t.equal(code, 0)
+  t.same(
+    (await Promise.all(replies)).map(({ body }) => body.status),
+    ['completed'],
+  )
+})
+
+t.test('runs that still wait for a slot are answered too, and are done by the next process', async t => {
+  const { folder, process, client } = await startWithCustomer(t)
+  // A provider has 64 slots, so that six of these wait.
+  const replies = await begin(
+    client,
+    Array.from({ length: 70 }, () => 2500),
+  )
+  const ending = process.end('SIGTERM')
+  const answered = await Promise.allSettled(replies)
+  t.equal((await ending).code, 0)
+  const statuses = answered.map(reply => (reply.status === 'fulfilled' ? reply.value.status : reply.reason.cause?.code))
+  t.same([...new Set(statuses)].sort(), [200, 202])
+  t.equal(statuses.filter(status => status === 202).length, 6)
+
+  const next = await startServiceProcess(t, folder)
+  const again = client.at(next.url)
+  while ((await again.send<{ data: Run[] }>('/v1/runs?status=completed&limit=100')).body.data.length < 70);
+  await next.end('SIGTERM')
+  const audit = await auditFolder(folder)
+  t.same(audit.faults, [])
+  t.equal([...allRuns(audit).values()].filter(run => run.end === 'completed').length, 70)
+})
+
+t.test('nothing is accepted any more once the service has stopped', async t => {
+  const { process, client } = await startWithCustomer(t)
+  t.equal((await client.run(sandbox())).status, 200)
+  t.equal((await process.end('SIGTERM')).code, 0)
+  await t.rejects(client.run(sandbox()))
+})

@@ -1,0 +1,245 @@
+import t, { type Test } from 'tap'
+import type { Position, RawEvent } from '../../../schemas/recorded.ts'
+import { follow } from '../../../src/engine/log/follow.ts'
+import { BEFORE_FIRST, type EventLog } from '../../../src/ports/event-log.ts'
+import { collect } from '../../support/collect.ts'
+import { openLog } from '../../support/engine.ts'
+import { writeHistory } from '../../support/history.ts'
+
+/** Follows a log and keeps the ids it is handed, until it has the event at a position. */
+const idsUpTo = (
+  log: EventLog,
+  head: Position,
+  {
+    take = async () => undefined,
+    after = 'at once',
+    from = BEFORE_FIRST,
+  }: { take?: () => Promise<void>; after?: 'at once' | 'later'; from?: Position } = {},
+): Promise<{ ids: string[]; drops: string[] }> =>
+  new Promise(resolve => {
+    const ids: string[] = []
+    const drops: string[] = []
+    let taken = from
+    const subscription = follow(log, {
+      from: async () => taken,
+      take: async events => {
+        await take()
+        ids.push(...events.map(({ id }) => id))
+        taken = events.at(-1)?.position ?? taken
+      },
+      onDrop: error => {
+        drops.push((error as Error).message)
+        return after
+      },
+    }).subscribe(position => {
+      if (position < head) return
+      // What comes in the same turn would still be seen, were it too much.
+      setImmediate(() => {
+        subscription.unsubscribe()
+        resolve({ ids, drops })
+      })
+    })
+  })
+
+/** A log whose subscriptions meet these ends, one after the other, and then hold. */
+const dropping = (
+  log: EventLog,
+  ...ends: ((after: Position, signal: AbortSignal) => EventLog['follow'])[]
+): EventLog => ({
+  ...log,
+  follow: (after, signal) => (ends.shift()?.(after, signal) ?? log.follow)(after, signal),
+})
+
+/** Breaks after so many events. */
+const breaksAfter = (log: EventLog, count: number) => (): EventLog['follow'] =>
+  async function* (after, signal) {
+    for await (const page of log.follow(after, signal)) {
+      yield page.slice(0, count)
+      throw new Error('the subscription was dropped')
+    }
+  }
+
+/** Hands its first page over as another. */
+const handsOver = (log: EventLog, change: (page: RawEvent[]) => RawEvent[]) => (): EventLog['follow'] =>
+  async function* (after, signal) {
+    for await (const page of log.follow(after, signal)) {
+      yield change(page)
+      throw new Error('a page out of order was taken')
+    }
+  }
+
+/** Begins before where it was asked to begin. */
+const beginsAgain = (log: EventLog) => (): EventLog['follow'] => (_, signal) => log.follow(BEFORE_FIRST, signal)
+
+/** Says nothing any more, and does not end. */
+const hangs = (): EventLog['follow'] =>
+  async function* (_, signal) {
+    await new Promise(resolve => signal.addEventListener('abort', resolve))
+    yield []
+  }
+
+/** Ends as if there were no more to come. */
+const ends = (): EventLog['follow'] => async function* () {}
+
+/** Lets intervals pass ten times as fast, so that nobody has to wait for the watchdog. */
+const hurry = (t: Test) => {
+  const { setInterval } = globalThis
+  const faster = (callback: () => void, ms?: number, ...args: []) => setInterval(callback, (ms ?? 0) / 10, ...args)
+  globalThis.setInterval = faster as typeof setInterval
+  t.teardown(() => {
+    globalThis.setInterval = setInterval
+  })
+}
+
+const openFilled = async (t: Test) => {
+  const log = await openLog(t)
+  await writeHistory(log, { accounts: 6 })
+  const all = (await collect(log.readAll(BEFORE_FIRST))).map(({ id }) => id)
+  return { log, all, head: await log.head() }
+}
+
+t.test('events come once and in order, however often the source is dropped', async t => {
+  const { log, all, head } = await openFilled(t)
+  const broken = dropping(log, ...[0, 1, 5, 40, 0, 3, 2].map(count => breaksAfter(log, count)))
+  const { ids, drops } = await idsUpTo(broken, head)
+  t.same(ids, all)
+  t.equal(drops.length, 7)
+})
+
+t.test('a page that comes again after a reconnection is not taken twice', async t => {
+  const { log, all, head } = await openFilled(t)
+  const { ids, drops } = await idsUpTo(dropping(log, breaksAfter(log, 40), beginsAgain(log)), head)
+  t.same(ids, all)
+  t.equal(drops.length, 2)
+  t.match(drops[1], /^the event log handed over position \d+ after position \d+$/)
+})
+
+t.test('a page that comes again in one subscription is not taken twice', async t => {
+  const { log, all, head } = await openFilled(t)
+  const stutters = (): EventLog['follow'] =>
+    async function* (after, signal) {
+      for await (const page of log.follow(after, signal)) {
+        yield page.slice(0, 10)
+        yield page.slice(0, 10)
+      }
+    }
+  const { ids, drops } = await idsUpTo(dropping(log, stutters), head)
+  t.same(ids, all)
+  t.match(drops, [/^the event log handed over position \d+ after position \d+$/])
+})
+
+t.test('a follower that begins in the middle takes nothing from before', async t => {
+  const { log, all, head } = await openFilled(t)
+  const taken = await collect(log.readAll(BEFORE_FIRST))
+  const from = taken[39]?.position ?? BEFORE_FIRST
+  const late = handsOver(log, page => [taken[30] as RawEvent, ...page])
+  for (const source of [late, beginsAgain(log)]) {
+    const { ids, drops } = await idsUpTo(dropping(log, source), head, { from })
+    t.same(ids, all.slice(40))
+    t.match(drops, [/^the event log handed over position \d+ after position \d+$/])
+  }
+})
+
+const disorders: Record<string, { change: (page: RawEvent[]) => RawEvent[]; drop: RegExp }> = {
+  'an event twice': {
+    change: page => page.toSpliced(10, 0, page[9] as RawEvent),
+    drop: /handed over position \d+ after position \d+$/,
+  },
+  'two events swapped': {
+    change: page => page.toSpliced(10, 2, page[11] as RawEvent, page[10] as RawEvent),
+    drop: /handed over revision \d+ of \S+ after revision \d+$/,
+  },
+  'all but one event': {
+    change: page => page.toSpliced(10, 1),
+    drop: /handed over revision \d+ of \S+ after revision \d+$/,
+  },
+}
+for (const [name, { change, drop }] of Object.entries(disorders))
+  t.test(`a page with ${name} is read again and never taken`, async t => {
+    const { log, all, head } = await openFilled(t)
+    const { ids, drops } = await idsUpTo(dropping(log, handsOver(log, change)), head)
+    t.same(ids, all)
+    t.match(drops, [drop])
+  })
+
+t.test('a page that was not taken comes again', async t => {
+  const { log, all, head } = await openFilled(t)
+  let refusals = 3
+  const take = async () => {
+    if (refusals-- > 0) throw new Error('not now')
+  }
+  const { ids, drops } = await idsUpTo(log, head, { take })
+  t.same(ids, all)
+  t.same(drops, ['not now', 'not now', 'not now'])
+})
+
+t.test('it comes back later when it is told to', async t => {
+  const { log, all, head } = await openFilled(t)
+  const { ids, drops } = await idsUpTo(dropping(log, breaksAfter(log, 5)), head, { after: 'later' })
+  t.same(ids, all)
+  t.equal(drops.length, 1)
+})
+
+t.test('an event that cannot be read is a drop, and never passed over', async t => {
+  const { log, all } = await openFilled(t)
+  await log.append('account-x', [{ id: 'odd', type: 'Unheard', data: {}, metadata: {} }], -1)
+  const drops: unknown[] = []
+  const ids: string[] = []
+  await new Promise<void>(resolve => {
+    const subscription = follow(log, {
+      from: async () => BEFORE_FIRST,
+      take: async events => {
+        ids.push(...events.map(({ id }) => id))
+      },
+      onDrop: error => {
+        drops.push(error)
+        setImmediate(() => {
+          subscription.unsubscribe()
+          resolve()
+        })
+        return 'later'
+      },
+    }).subscribe()
+  })
+  t.match(drops, [{ name: 'Damaged' }])
+  t.ok(ids.length <= all.length)
+  t.notOk(ids.includes('odd'))
+})
+
+const silences = {
+  hangs: { silence: hangs, drop: 'the follower stands still at position -1' },
+  ends: { silence: ends, drop: 'the log ended a subscription' },
+}
+for (const [name, { silence, drop }] of Object.entries(silences))
+  t.test(`a subscription that ${name} without a word is noticed and taken up again`, async t => {
+    const { log, all, head } = await openFilled(t)
+    hurry(t)
+    const { ids, drops } = await idsUpTo(dropping(log, silence), head)
+    t.same(ids, all)
+    t.equal(drops[0], drop)
+  })
+
+t.test('nothing is read any more when nobody listens', async t => {
+  const { log } = await openFilled(t)
+  let stopped: AbortSignal | undefined
+  const watched: EventLog = {
+    ...log,
+    follow: (after, signal) => {
+      stopped = signal
+      return log.follow(after, signal)
+    },
+  }
+  await new Promise<void>(resolve => {
+    const subscription = follow(watched, {
+      from: async () => BEFORE_FIRST,
+      take: async () => undefined,
+      onDrop: () => 'later',
+    }).subscribe(() => {
+      setImmediate(() => {
+        subscription.unsubscribe()
+        resolve()
+      })
+    })
+  })
+  t.equal(stopped?.aborted, true)
+})

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto'
+import canonicalize from 'canonicalize'
+import fc from 'fast-check'
+import t from 'tap'
+import { canonicalJson, sha256 } from '../../../src/engine/log/canonical.ts'
+import { GENESIS, link } from '../../../src/engine/log/hash-chain.ts'
+import { digest } from '../../support/account-samples.ts'
+
+t.test('the canonical form is that of RFC 8785', async t => {
+  // The example of section 3.2.2, and the order of section 3.2.3: by UTF-16 code units.
+  const example = String.raw`{
+    "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
+    "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
+    "literals": [null, true, false]
+  }`
+  t.equal(
+    canonicalJson(JSON.parse(example)),
+    '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],' +
+      String.raw`"string":"€$\u000f\nA'B\"\\\\\"/"}`,
+  )
+  const keys = ['\u20ac', '\r', '\ufb33', '1', '\u{1f600}', '\u0080', '\u00f6']
+  t.equal(
+    canonicalJson(Object.fromEntries(keys.map(key => [key, 0]))),
+    '{"\\r":0,"1":0,"\u0080":0,"\u00f6":0,"\u20ac":0,"\u{1f600}":0,"\ufb33":0}',
+  )
+})
+
+t.test('it is the form that another implementation of RFC 8785 gives', async () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ stringUnit: 'binary' }), value => canonicalJson(value) === canonicalize(value)),
+    { numRuns: 2000 },
+  )
+})
+
+t.test('numbers have the form of appendix B', async t => {
+  const vectors: [bits: string, text: string][] = [
+    ['0000000000000000', '0'],
+    ['8000000000000000', '0'],
+    ['0000000000000001', '5e-324'],
+    ['8000000000000001', '-5e-324'],
+    ['7fefffffffffffff', '1.7976931348623157e+308'],
+    ['4340000000000000', '9007199254740992'],
+    ['c340000000000000', '-9007199254740992'],
+    ['4430000000000000', '295147905179352830000'],
+    ['44b52d02c7e14af5', '9.999999999999997e+22'],
+    ['44b52d02c7e14af6', '1e+23'],
+    ['44b52d02c7e14af7', '1.0000000000000001e+23'],
+    ['444b1ae4d6e2ef4e', '999999999999999700000'],
+    ['444b1ae4d6e2ef50', '1e+21'],
+    ['3eb0c6f7a0b5ed8c', '9.999999999999997e-7'],
+    ['3eb0c6f7a0b5ed8d', '0.000001'],
+    ['41b3de4355555553', '333333333.3333332'],
+    ['41b3de4355555554', '333333333.33333325'],
+    ['41b3de4355555557', '333333333.33333343'],
+    ['becbf647612f3696', '-0.0000033333333333333333'],
+    ['43143ff3c1cb0959', '1424953923781206.2'],
+  ]
+  for (const [bits, text] of vectors) t.equal(canonicalJson(Buffer.from(bits, 'hex').readDoubleBE()), text, bits)
+})
+
+t.test('equal values have one form, whatever the order of their fields', async t => {
+  t.equal(canonicalJson({ b: [1, { d: 1, c: 2 }], a: undefined }), '{"b":[1,{"c":2,"d":1}]}')
+  t.equal(canonicalJson(JSON.parse('{"__proto__":1,"a":{}}')), '{"__proto__":1,"a":{}}')
+})
+
+t.test('what is no JSON has no form', async t => {
+  for (const value of [undefined, Number.NaN, Number.POSITIVE_INFINITY, '\ud800', () => 1])
+    t.throws(() => canonicalJson(value))
+})
+
+t.test('half a character has no form, and the text that looks like one has', async t => {
+  t.throws(() => canonicalJson({ text: '\\\ud800' }))
+  t.equal(canonicalJson('\\ud800'), String.raw`"\\ud800"`)
+})
+
+t.test('SHA-256 is that of FIPS 180-4, over UTF-8', async t => {
+  t.equal(sha256('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+  t.equal(sha256('é\u{1f642}'), createHash('sha256').update(Buffer.from('é\u{1f642}', 'utf8')).digest('hex'))
+})
+
+const event = { type: 'RunStarted', data: { runId: 'run_1', list: [1, 2] }, metadata: { at: 'now', actor: 'me' } }
+
+t.test('a link is made of the hash before and of everything else in the event', async t => {
+  const text = '{"data":{"list":[1,2],"runId":"run_1"},"metadata":{"actor":"me","at":"now"},"type":"RunStarted"}'
+  t.equal(link(GENESIS, event), sha256('0'.repeat(64) + text))
+})
+
+t.test('the hash itself and the order of the fields play no part', async t => {
+  const hashed = { ...event, metadata: { ...event.metadata, hash: digest('a') } }
+  const reordered = { metadata: { actor: 'me', at: 'now' }, data: { list: [1, 2], runId: 'run_1' }, type: 'RunStarted' }
+  t.equal(link(GENESIS, hashed), link(GENESIS, event))
+  t.equal(link(GENESIS, reordered), link(GENESIS, event))
+})
+
+t.test('whatever is changed, the link is another', async t => {
+  const others = [
+    link(digest('1'), event),
+    link(GENESIS, { ...event, type: 'RunFailed' }),
+    link(GENESIS, { ...event, data: { ...event.data, runId: 'run_2' } }),
+    link(GENESIS, { ...event, data: { ...event.data, list: [2, 1] } }),
+    link(GENESIS, { ...event, data: { ...event.data, more: null } }),
+    link(GENESIS, { ...event, metadata: { ...event.metadata, at: 'later' } }),
+    link(GENESIS, { ...event, metadata: { ...event.metadata, requestId: 'r' } }),
+  ]
+  t.equal(new Set([link(GENESIS, event), ...others]).size, others.length + 1)
+})

@@ -1,0 +1,356 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { accountStream } from '../../../schemas/recorded.ts'
+import { account } from '../../../src/domain/account/account.ts'
+import type { AccountCommand } from '../../../src/domain/account/commands.ts'
+import { toMicros } from '../../../src/domain/money.ts'
+import { Mailbox } from '../../../src/engine/streams/mailbox.ts'
+import { Streams } from '../../../src/engine/streams/stream.ts'
+import type { Appended, EventLog } from '../../../src/ports/event-log.ts'
+import { Unavailable } from '../../../src/ports/faults.ts'
+import { Auditor } from '../../simulation/auditor.ts'
+import { accountId, grantCredits, openAccount, queueRun, runId } from '../../support/account-samples.ts'
+import { collect } from '../../support/collect.ts'
+import { openLog } from '../../support/engine.ts'
+import {
+  answerLost,
+  countingLog,
+  type Fate,
+  faultyLog,
+  faultyReads,
+  notWritten,
+  type ReadFate,
+  silentFor,
+  silentReadFor,
+  sound,
+  unavailable,
+} from '../../support/faulty-log.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+
+const STREAM = accountStream(accountId())
+const cause = { actor: { kind: 'service' } } as const
+
+/** A mailbox for account 1, as a process has it. */
+const openMailbox = (log: EventLog, limits: { maxWaitMs?: number; maxAppendMs?: number } = {}) => {
+  const mailbox = new Mailbox(STREAM, new Streams(account, log, undefined, limits), new ManualClock(), limits)
+  return {
+    execute: (command: AccountCommand) => mailbox.execute(command, cause),
+    balance: async () => (await mailbox.state()).balanceMicros,
+    currentBalance: async () => (await mailbox.currentState()).balanceMicros,
+    get position() {
+      return mailbox.position
+    },
+  }
+}
+
+/** A log in which account 1 is open and has so many credits. */
+const openFunded = async (t: Test, welcome = 100) => {
+  const log = await openLog(t)
+  await openMailbox(log).execute(openAccount({ welcome }))
+  return log
+}
+
+const eventsOf = (log: EventLog) => collect(log.readStream(STREAM, 0))
+const typesOf = async (log: EventLog) => (await eventsOf(log)).map(({ type }) => type)
+
+/** What an auditor finds wrong in the stream. */
+const audit = async (log: EventLog): Promise<string[]> => {
+  const auditor = new Auditor()
+  auditor.followChain(await eventsOf(log))
+  return auditor.faults
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+t.test('all commands that wait share one append', async t => {
+  const log = countingLog(await openFunded(t))
+  const mailbox = openMailbox(log)
+  const outcomes = await Promise.all(upTo(100).map(() => mailbox.execute(grantCredits(1))))
+  t.same(log.appends, [100])
+  t.equal(await mailbox.balance(), toMicros(200))
+  t.equal(new Set(outcomes.map(outcome => 'position' in outcome && outcome.position)).size, 1)
+  t.same(await audit(log), [])
+})
+
+t.test('an append is never larger than an event store takes', async t => {
+  const base = await openFunded(t, 10_000)
+  const sizes: number[] = []
+  const log: EventLog = {
+    ...base,
+    append: (stream, events, expectedRevision) => {
+      sizes.push(Buffer.byteLength(JSON.stringify(events)))
+      return base.append(stream, events, expectedRevision)
+    },
+  }
+  const mailbox = openMailbox(log)
+  const metadata = { note: 'ö'.repeat(8000) }
+  const outcomes = await Promise.all(upTo(150).map(run => mailbox.execute(queueRun({ run, metadata }))))
+  t.ok(outcomes.every(outcome => 'accept' in outcome))
+  t.ok(sizes.length > 4 && sizes.every(size => size < 1024 * 1024), sizes.join())
+  t.same(
+    (await eventsOf(log))
+      .filter(({ type }) => type === 'RunQueued')
+      .map(({ data }) => (data as { runId: string }).runId),
+    upTo(150).map(run => runId(run)),
+    'in the order in which they were asked for',
+  )
+  t.same(await audit(log), [])
+})
+
+t.test('what comes while an append is under way shares the next', async t => {
+  const base = await openFunded(t)
+  const mailbox = openMailbox(base)
+  await mailbox.balance()
+  let late: Promise<unknown>[] = []
+  const log = countingLog(
+    faultyLog(base, async append => {
+      late = upTo(50).map(() => slow.execute(grantCredits(1)))
+      return append()
+    }),
+  )
+  const slow = openMailbox(log)
+  await slow.execute(grantCredits(1))
+  await Promise.all(late)
+  t.same(log.appends, [1, 50])
+})
+
+t.test('each command is decided on what the one before it did', async t => {
+  const mailbox = openMailbox(await openFunded(t, 100))
+  const outcomes = await Promise.all([1, 2, 3].map(run => mailbox.execute(queueRun({ run, credits: 60 }))))
+  t.same(
+    outcomes.map(outcome => ('refuse' in outcome ? outcome.refuse.code : 'accepted')),
+    ['accepted', 'insufficient_credits', 'insufficient_credits'],
+  )
+  t.equal(await mailbox.balance(), toMicros(40))
+})
+
+t.test('an outcome holds the events and where they are', async t => {
+  const log = await openFunded(t)
+  const mailbox = openMailbox(log)
+  const outcome = await mailbox.execute(queueRun())
+  t.match(outcome, { accept: [{ type: 'CreditsDebited' }, { type: 'RunQueued' }], position: await log.head() })
+  t.equal(mailbox.position, await log.head())
+})
+
+t.test('after another writer a command is decided again', async t => {
+  const log = await openFunded(t, 100)
+  const [one, other] = [openMailbox(log), openMailbox(log)]
+  t.same(await Promise.all([one.balance(), other.balance()]), [toMicros(100), toMicros(100)])
+  await one.execute(queueRun({ run: 1, credits: 60 }))
+  t.match(await other.execute(queueRun({ run: 2, credits: 60 })), {
+    refuse: { code: 'insufficient_credits', balanceMicros: toMicros(40) },
+  })
+  t.match(await other.execute(queueRun({ run: 3, credits: 40 })), { accept: [{}, {}] })
+  t.equal(await other.balance(), 0)
+  t.same(await audit(log), [])
+})
+
+t.test('many writers at once all get on, and none spends what another has spent', async t => {
+  const log = await openFunded(t, 100)
+  const mailboxes = upTo(4).map(() => openMailbox(log))
+  const outcomes = await Promise.all(
+    upTo(40).map(run => mailboxes[run % 4]?.execute(queueRun({ run: run + 1, credits: 5 }))),
+  )
+  t.equal(outcomes.filter(outcome => outcome && 'accept' in outcome).length, 20)
+  t.same(await audit(log), [])
+})
+
+t.test('a refusal is checked against what another process has granted since', async t => {
+  const log = await openFunded(t, 0)
+  const [stale, operator] = [openMailbox(log), openMailbox(log)]
+  t.match(await stale.execute(queueRun()), { refuse: { code: 'insufficient_credits' } })
+  await operator.execute(grantCredits(10))
+  t.match(await stale.execute(queueRun()), { accept: [{}, {}] })
+})
+
+t.test('a repetition is told of a position at which its run is there, whoever wrote it', async t => {
+  const log = await openFunded(t)
+  const [one, other] = [openMailbox(log), openMailbox(log)]
+  await Promise.all([one.balance(), other.balance()])
+  const first = await one.execute(queueRun({ run: 1, key: 'a' }))
+  const again = await other.execute(queueRun({ run: 2, key: 'a' }))
+  t.match(again, { accept: [], repeatOf: runId(1) })
+  t.ok('position' in again && 'position' in first && again.position >= first.position)
+})
+
+t.test('past its bound a mailbox takes no more, and loses none that it took', async t => {
+  const mailbox = openMailbox(await openFunded(t))
+  const outcomes = await Promise.allSettled(upTo(2010).map(() => mailbox.execute(grantCredits(1))))
+  const turnedAway = outcomes.filter(outcome => outcome.status === 'rejected')
+  t.equal(turnedAway.length, 10)
+  t.ok(turnedAway.every(({ reason }) => reason instanceof Unavailable))
+  t.equal(await mailbox.balance(), toMicros(2100))
+})
+
+t.test('an append whose answer is lost is settled by reading back', async t => {
+  const log = await openFunded(t)
+  const mailbox = openMailbox(faultyLog(log, answerLost))
+  const outcome = await mailbox.execute(queueRun())
+  t.match(outcome, { accept: [{}, {}], position: await log.head() })
+  t.same(await typesOf(log), ['AccountOpened', 'CreditsGranted', 'CreditsDebited', 'RunQueued'])
+  t.match(await mailbox.execute(grantCredits(1)), { accept: [{}] })
+  t.same(await audit(log), [])
+})
+
+t.test('an append that was never written is written once', async t => {
+  const log = await openFunded(t)
+  const outcome = await openMailbox(faultyLog(log, notWritten, answerLost)).execute(queueRun())
+  t.match(outcome, { accept: [{}, {}], position: await log.head() })
+  t.equal((await eventsOf(log)).length, 4)
+  t.same(await audit(log), [])
+})
+
+t.test('when another writes in the place of a lost append, it is decided again', async t => {
+  const log = await openFunded(t, 100)
+  const other = openMailbox(log)
+  const mailbox = openMailbox(
+    faultyLog(log, async () => {
+      await other.execute(queueRun({ run: 2, credits: 60 }))
+      throw new Error('the connection broke before the append')
+    }),
+  )
+  t.match(await mailbox.execute(queueRun({ run: 1, credits: 60 })), { refuse: { code: 'insufficient_credits' } })
+  t.equal((await eventsOf(log)).length, 4)
+})
+
+t.test('an append whose answer is lost is settled also when the log takes no more', async t => {
+  const log = await openFunded(t)
+  const outcome = await openMailbox(faultyLog(log, answerLost, unavailable)).execute(queueRun())
+  t.match(outcome, { accept: [{}, {}], position: await log.head() })
+})
+
+t.test('an append that arrives late is no failure, though the log took no more meanwhile', async t => {
+  const log = await openFunded(t)
+  let late: () => Promise<Appended>
+  const underWay: Fate = async append => {
+    late = append
+    throw new Error('the answer did not come in time')
+  }
+  const arrived: Fate = async append => {
+    await late()
+    return append()
+  }
+  const outcome = await openMailbox(faultyLog(log, underWay, unavailable, arrived)).execute(queueRun())
+  t.match(outcome, { accept: [{}, {}], position: await log.head() })
+  t.equal((await eventsOf(log)).length, 4)
+})
+
+t.test('a log that takes no writes leaves everything as it was', async t => {
+  const log = await openFunded(t)
+  const mailbox = openMailbox(faultyLog(log, unavailable))
+  await t.rejects(mailbox.execute(queueRun()), Unavailable)
+  t.equal((await eventsOf(log)).length, 2)
+  t.match(await mailbox.execute(queueRun()), { accept: [{}, {}] })
+  t.equal(await mailbox.balance(), toMicros(90))
+})
+
+t.test('a log that does not answer is given up on, and read anew for the next command', async t => {
+  const log = await openFunded(t)
+  const mailbox = openMailbox(faultyLog(log, notWritten, notWritten, notWritten, notWritten, answerLost))
+  await t.rejects(mailbox.execute(queueRun()), { name: 'Unavailable', message: /whether it has written is not known/ })
+  t.match(await mailbox.execute(queueRun({ run: 2 })), { accept: [{}, {}] })
+  t.equal(await mailbox.balance(), toMicros(80))
+  t.same(await audit(log), [])
+})
+
+/** Takes so long to be written. */
+const after =
+  (ms: number): Fate =>
+  async append => {
+    await delay(ms)
+    return append()
+  }
+
+t.test('a command is refused when it has waited too long, not only when the batch before it ends', async t => {
+  const log = await openFunded(t)
+  const mailbox = openMailbox(faultyLog(log, after(1000)), { maxWaitMs: 200 })
+  const first = mailbox.execute(grantCredits(1))
+  await delay(20)
+  const order: string[] = []
+  const second = mailbox.execute(grantCredits(1)).catch(error => order.push(error.message))
+  await Promise.all([first.then(() => order.push('the first is done')), second])
+  t.match(order, [/waited too long for the event log/, 'the first is done'])
+})
+
+t.test('what has waited too long for its turn is refused, and what has not is done', async t => {
+  const log = await openFunded(t)
+  const counted = countingLog(faultyLog(log, after(400)))
+  const mailbox = openMailbox(counted, { maxWaitMs: 250 })
+  const first = mailbox.execute(grantCredits(1))
+  await delay(20)
+  const late = upTo(3).map(() => mailbox.execute(grantCredits(10)))
+  await delay(250)
+  const inTime = mailbox.execute(grantCredits(100))
+  for (const { status, reason } of (await Promise.allSettled(late)) as PromiseRejectedResult[]) {
+    t.equal(status, 'rejected')
+    t.match(reason, { name: 'Unavailable', message: /waited too long for the event log/ })
+  }
+  t.match(await first, { accept: [{}] }, 'an append that takes long is not given up for it')
+  t.match(await inTime, { accept: [{}] })
+  t.same(counted.appends, [1, 1])
+  t.equal(await mailbox.balance(), toMicros(201))
+})
+
+t.test('a command is not tried after a read that took too long', async t => {
+  const slowly: ReadFate = async function* (pages) {
+    await delay(200)
+    yield* pages
+  }
+  const log = countingLog(faultyReads(await openFunded(t), slowly))
+  const mailbox = openMailbox(log, { maxWaitMs: 100 })
+  await t.rejects(mailbox.execute(grantCredits(1)), { name: 'Unavailable', message: /waited too long/ })
+  t.same(log.appends, [])
+  t.match(await mailbox.execute(grantCredits(1)), { accept: [{}] }, 'what was read is kept for the next')
+})
+
+t.test('a command is not decided again after a conflict that took too long', async t => {
+  const log = await openFunded(t)
+  const other = openMailbox(log)
+  const outrun: Fate = async append => {
+    await other.execute(grantCredits(1))
+    await delay(200)
+    return append()
+  }
+  const mailbox = openMailbox(faultyLog(log, outrun), { maxWaitMs: 100 })
+  await t.rejects(mailbox.execute(grantCredits(10)), { name: 'Unavailable', message: /waited too long/ })
+  t.equal(await other.balance(), toMicros(101))
+})
+
+t.test('while the log is away the wait of a command is not multiplied by those before it', async t => {
+  const log = faultyReads(
+    faultyLog(await openFunded(t), silentFor(1000)),
+    sound,
+    ...upTo(2).map(() => silentReadFor(1000)),
+  )
+  const mailbox = openMailbox(log, { maxWaitMs: 200, maxAppendMs: 300 })
+  await mailbox.balance()
+  const startMs = performance.now()
+  const outcomes = await Promise.allSettled(upTo(1200).map(() => mailbox.execute(grantCredits(1))))
+  const tookMs = performance.now() - startMs
+  t.ok(tookMs < 900, `${tookMs} ms`)
+  const reasons = outcomes.map(outcome => outcome.status === 'rejected' && (outcome.reason as Unavailable))
+  t.ok(reasons.every(reason => reason instanceof Unavailable))
+  const isInDoubt = reasons.map(reason => reason && /is not known/.test(reason.message))
+  t.same([isInDoubt.indexOf(false), isInDoubt.lastIndexOf(true)], [500, 499], 'only what was sent is in doubt')
+  t.equal(log.reads, 1, 'nothing is tried for what is too late')
+})
+
+t.test('the present state takes one read when nothing was known, and one more each time', async t => {
+  const base = await openFunded(t, 100)
+  const log = faultyReads(base)
+  const mailbox = openMailbox(log)
+  t.equal(await mailbox.currentBalance(), toMicros(100))
+  t.equal(log.reads, 1)
+  await openMailbox(base).execute(grantCredits(1))
+  t.equal(await mailbox.balance(), toMicros(100))
+  t.equal(await mailbox.currentBalance(), toMicros(101))
+  t.equal(log.reads, 2)
+})
+
+t.test('a stream whose chain is broken is not built upon', async t => {
+  const log = await openFunded(t)
+  const [first, second] = await eventsOf(log)
+  const forged = { ...second, id: crypto.randomUUID(), type: 'CreditsGranted' }
+  await log.append(STREAM, [forged as NonNullable<typeof first>], 1)
+  await t.rejects(openMailbox(log).execute(queueRun()), { name: 'Damaged', message: /broken at revision 2/ })
+})

@@ -1,0 +1,195 @@
+import { readdir, rm, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { PresignedUpload, Upload, UploadList } from '../../../schemas/api/upload.ts'
+import { MAX_PRESIGNED_BYTES } from '../../../schemas/primitives.ts'
+import { accountStream } from '../../../schemas/recorded.ts'
+import type { Provider } from '../../../src/ports/provider.ts'
+import type { Client, Reply } from '../../support/client.ts'
+import { collect } from '../../support/collect.ts'
+import { filePart, upload } from '../../support/multipart.ts'
+import { picture, sampleFiles } from '../../support/sample-files.ts'
+import { type Customer, openAccount, type ServiceOptions, startService } from '../../support/service.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const [png, jpeg] = [await picture('png'), await picture('jpeg')]
+const { 'video/mp4': mp4 = png } = await sampleFiles()
+
+const provider: Provider = {
+  submit: async () => ({ kind: 'done', media: [{ mimeType: 'image/png', bytes: png }] }),
+  close: async () => undefined,
+}
+
+const start = async (t: Test, options: ServiceOptions = {}) => {
+  const folder = await temporaryFolder(t)
+  const service = await startService(t, { folder, providers: { sandbox: provider }, ...options })
+  const [customer, other] = [await openAccount(service), await openAccount(service)]
+  const events = async ({ accountId }: Customer) =>
+    (await collect(service.core.log.readStream(accountStream(accountId), 0))).map(({ type }) => type)
+
+  /** Asks for a run, which must be refused without a trace, both in earnest and dry. Resolves to what the client is told. */
+  const refused = async (t: Test, imageUrl: string): Promise<string> => {
+    const before = await events(customer)
+    const asked: Reply[] = [await run(customer, imageUrl), await run(customer, imageUrl, '?dry_run=true')]
+    for (const { status, body } of asked) {
+      t.equal(status, 400, imageUrl)
+      t.match(body.error, { code: 'invalid_input', errors: [{ path: '/input/image_url' }] })
+    }
+    t.same(await events(customer), before)
+    t.equal(await customer.balance(), 100)
+    const [message, again] = asked.map(({ body }) => body.error.errors?.[0]?.message)
+    t.equal(message, again)
+    return String(message)
+  }
+  return { folder, service, customer, other, events, refused }
+}
+
+const run = (client: Client, imageUrl: string, query = ''): Promise<Reply> =>
+  client.post(`/v1/run${query}`, { model: 'nano-banana-2', input: { prompt: 'add a boat', image_url: imageUrl } })
+
+const send = async (client: Client, file: Buffer, type = 'image/png'): Promise<Upload> =>
+  (await upload(client, filePart(file, type))).body as unknown as Upload
+
+const grant = async (client: Client, mime_type = 'image/png'): Promise<PresignedUpload> =>
+  (await client.post<PresignedUpload>('/v1/uploads/presigned', { filename: 'a.png', mime_type })).body
+
+const put = async ({ presigned_url }: PresignedUpload, file: Buffer, type = 'image/png') =>
+  (await fetch(presigned_url, { method: 'PUT', headers: { 'Content-Type': type }, body: Uint8Array.from(file) })).status
+
+/** Where the file lies to which an address leads. */
+const pathOf = (folder: string, address: string) =>
+  join(folder, 'objects', new URL(address).pathname.slice('/cdn/'.length))
+
+const ABSENT = 'There is no such upload, or no longer.'
+const NO_FILE = 'There is no such file here, or no longer.'
+
+t.test('a picture of one’s own can be used, and as often as wanted', async t => {
+  const { customer } = await start(t)
+  const { url } = await send(customer, png)
+  t.equal((await run(customer, url, '?dry_run=true')).status, 200)
+  for (const address of [url, url, `${url}?a=1#b`])
+    t.match((await run(customer, address)).body, { status: 'completed' })
+})
+
+t.test('somebody else’s picture is as if it were not there', async t => {
+  const { other, refused } = await start(t)
+  const { url } = await send(other, png)
+  const granted = await grant(other)
+  const absent = url.replace(/[0-9a-f]{32}/, '0'.repeat(32))
+  for (const address of [url, granted.cdn_url, absent]) t.equal(await refused(t, address), ABSENT)
+  t.equal(await put(granted, png), 200)
+  t.equal(await refused(t, granted.cdn_url), ABSENT)
+  t.match((await run(other, granted.cdn_url)).body, { status: 'completed' }, 'its owner can use it')
+})
+
+t.test('a picture that was not sent yet cannot be used, and can once it was', async t => {
+  const { customer, events, refused } = await start(t)
+  const granted = await grant(customer)
+  t.match(await refused(t, granted.cdn_url), /^There is no file yet, or it was refused/)
+  t.equal((await customer.send<UploadList>('/v1/uploads')).body.data.length, 0)
+  await put(granted, png)
+  t.match((await run(customer, granted.cdn_url)).body, { status: 'completed' })
+  const [granting, ...using] = (await events(customer)).slice(-6)
+  t.equal(granting, 'UploadGranted')
+  t.same(using, ['UploadStored', 'CreditsDebited', 'RunQueued', 'RunStarted', 'RunCompleted'])
+  const { body } = await customer.send<UploadList>('/v1/uploads')
+  t.match(body.data, [{ id: granted.id, url: granted.cdn_url, size_bytes: png.length }])
+})
+
+t.test('a dry run is use enough', async t => {
+  const { customer, events } = await start(t)
+  const granted = await grant(customer)
+  await put(granted, png)
+  t.equal((await run(customer, granted.cdn_url, '?dry_run=true')).status, 200)
+  t.same((await events(customer)).slice(-2), ['UploadGranted', 'UploadStored'])
+})
+
+t.test('a file that is not what it was said to be is refused and deleted, and another may be sent', async t => {
+  const { folder, customer } = await start(t)
+  const granted = await grant(customer)
+  await put(granted, jpeg)
+  const { status, body } = await run(customer, granted.cdn_url)
+  t.equal(status, 400)
+  t.match(body.error.errors, [{ path: '/input/image_url', message: /image\/jpeg, but was declared as image\/png/ }])
+  t.same(await readdir(join(folder, 'objects', 'uploads')), [])
+  await put(granted, png)
+  t.equal((await run(customer, granted.cdn_url)).status, 200)
+})
+
+t.test('a file that was replaced by one that is too large is refused', async t => {
+  const { folder, customer, refused } = await start(t)
+  const granted = await grant(customer)
+  await put(granted, png)
+  await customer.send(`/v1/uploads/${granted.id}`)
+  await truncate(pathOf(folder, granted.cdn_url), MAX_PRESIGNED_BYTES + 1)
+  t.equal(await refused(t, granted.cdn_url), `The file has more than ${MAX_PRESIGNED_BYTES} bytes.`)
+})
+
+t.test('a film is no picture', async t => {
+  const { customer, refused } = await start(t)
+  const { url } = await send(customer, mp4, 'video/mp4')
+  t.equal(await refused(t, url), 'The file is video/mp4, and not an image.')
+})
+
+t.test('a picture that was deleted cannot be used', async t => {
+  const { customer, refused } = await start(t)
+  const [sealed, granted] = [await send(customer, png), await grant(customer)]
+  await put(granted, png)
+  for (const { id } of [sealed, granted])
+    t.equal((await customer.send(`/v1/uploads/${id}`, { method: 'DELETE' })).status, 200)
+  for (const url of [sealed.url, granted.cdn_url]) t.equal(await refused(t, url), ABSENT)
+  await put(granted, png)
+  t.equal(await refused(t, granted.cdn_url), ABSENT, 'nor one that is sent afterwards')
+})
+
+t.test('a result can be used, as long as it is there', async t => {
+  const { folder, customer, other } = await start(t)
+  const { body } = await other.run({ model: 'nano-banana-2', input: { prompt: 'a bay' } })
+  const url = String(body.output?.url)
+  t.match(url, /\/cdn\/outputs\//)
+  t.match((await run(customer, url)).body, { status: 'completed' })
+  await rm(pathOf(folder, url))
+  const { body: absent } = await run(customer, url)
+  t.match(absent.error, { code: 'invalid_input', errors: [{ path: '/input/image_url', message: NO_FILE }] })
+})
+
+t.test('an address of ours that is written in another way leads to nothing', async t => {
+  const { service, customer, refused } = await start(t)
+  const { url } = await send(customer, png)
+  const { pathname } = new URL(url)
+  for (const path of [
+    '/cdn/',
+    pathname.slice(0, -1),
+    pathname.replace('.png', '.webp'),
+    pathname.replace('uploads/', 'uploads%2f'),
+    pathname.replace('uploads', '%75ploads'),
+    pathname.replace('.png', '%2epng'),
+    pathname.replace('/uploads', '//uploads'),
+    pathname.toUpperCase().replace('/CDN', '/cdn'),
+    `${pathname}/`,
+    `${pathname}%00`,
+    '/cdn/uploads/..%2f..%2f..%2fmaster-secret',
+    '/cdn/arriving/x',
+  ])
+    t.ok([ABSENT, NO_FILE].includes(await refused(t, service.url + path)), path)
+  const granted = await grant(customer)
+  await put(granted, png)
+  t.equal(await refused(t, granted.cdn_url.slice(0, -1)), ABSENT, 'nor does the beginning of one')
+})
+
+t.test('behind a front of the store, both addresses are ours', async t => {
+  const { service, customer, other, refused } = await start(t, {
+    environment: { CDN_URL: 'https://files.example.com/bucket' },
+  })
+  const [own, foreign] = [await send(customer, png), await send(other, png)]
+  t.ok(own.url.startsWith('https://files.example.com/bucket/uploads/'))
+  const here = (url: string) => url.replace('https://files.example.com/bucket', `${service.url}/cdn`)
+  for (const url of [foreign.url, here(foreign.url)]) t.equal(await refused(t, url), ABSENT)
+  for (const url of [own.url, here(own.url)]) t.equal((await run(customer, url)).status, 200)
+})
+
+t.test('what leads elsewhere is not looked at before the run', async t => {
+  const { customer } = await start(t)
+  for (const url of ['http://127.0.0.1:1/cdn/uploads/x.png', 'data:image/png;base64,AAAA'])
+    t.match((await run(customer, url)).body, { status: 'completed' })
+})

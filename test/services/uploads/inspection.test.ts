@@ -1,0 +1,208 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import fc from 'fast-check'
+import t from 'tap'
+import { type Inspected, Inspection, inspect } from '../../../src/services/uploads/inspection.ts'
+import { takenTypes } from '../../../src/services/uploads/upload-rules.ts'
+import { film, jpegWith, picture, pngWith, sampleFiles, zipArchive } from '../../support/sample-files.ts'
+
+/** As many bytes as are looked at from the beginning for the type, for marks, and from the end. */
+const [HEAD, MARKS, TAIL] = [4_100, 1_024, 22 + 65_535]
+
+const samples = await sampleFiles()
+const png = samples['image/png'] as Buffer
+const jpeg = samples['image/jpeg'] as Buffer
+const gif = samples['image/gif'] as Buffer
+
+const inPieces = (file: Buffer, pieceBytes: number): Promise<Inspected> => {
+  const inspection = new Inspection()
+  for (let at = 0; at < file.length; at += pieceBytes) inspection.update(file.subarray(at, at + pieceBytes))
+  return inspection.result()
+}
+
+const look = (file: Buffer | string) => inPieces(Buffer.from(file), 16_384)
+
+/** A file with so many bytes in it that nobody knows. */
+const filled = (bytes: number, start: Buffer, end: Buffer = Buffer.alloc(0)) =>
+  Buffer.concat([start, randomBytes(bytes - start.length - end.length), end])
+
+t.test('each type that is taken is known, and is nothing else besides', async t => {
+  t.same(Object.keys(samples), takenTypes)
+  for (const [mimeType, file] of Object.entries(samples)) {
+    const sha256 = createHash('sha256').update(file).digest('hex')
+    t.same(await look(file), { sizeBytes: file.length, sha256, mimeType, alsoIs: undefined, isCutOff: false })
+    t.same(await inPieces(file, 1), await look(file), `${mimeType}, byte by byte`)
+  }
+})
+
+t.test('a picture whose end is missing is known to be cut off', async t => {
+  for (const type of ['image/png', 'image/jpeg', 'image/gif', 'image/webp']) {
+    const file = samples[type] as Buffer
+    const cut = Buffer.concat([file.subarray(0, file.length - 13), Buffer.alloc(type === 'image/webp' ? 0 : 100_000)])
+    t.match(await look(cut), { mimeType: type, isCutOff: true }, type)
+    t.match(
+      await look(Buffer.concat([file, Buffer.alloc(1000)])),
+      { isCutOff: false },
+      `${type} with something behind it`,
+    )
+  }
+})
+
+t.test('the digest is that of all bytes', async t => {
+  // The examples of FIPS 180-2.
+  const abc = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
+  const million = 'cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0'
+  for (const pieceBytes of [1, 2, 100]) t.equal((await inPieces(Buffer.from('abc'), pieceBytes)).sha256, abc)
+  t.match(await look('a'.repeat(1_000_000)), { sizeBytes: 1_000_000, sha256: million })
+})
+
+t.test('it does not matter in which pieces a file comes, at any size', async t => {
+  const archive = zipArchive()
+  const sizes = [HEAD, TAIL, 2 * TAIL, 3 * TAIL].flatMap(size => [size - 1, size, size + 1])
+  for (const bytes of sizes)
+    for (const end of [archive, Buffer.alloc(0)]) {
+      const file = filled(bytes, png, end)
+      const whole = await inPieces(file, bytes)
+      t.match(whole, { sizeBytes: bytes, mimeType: 'image/png', alsoIs: end === archive ? 'a ZIP archive' : undefined })
+      for (const pieceBytes of [1, 1000, HEAD, 65_536, TAIL])
+        t.same(await inPieces(file, pieceBytes), whole, `${bytes} bytes by ${pieceBytes}`)
+    }
+})
+
+t.test('a stream is looked at to its end', async t => {
+  const file = filled(200_000, png, zipArchive())
+  t.same(await inspect(Readable.from([file.subarray(0, 3), file.subarray(3)])), await look(file))
+  await t.rejects(inspect(Readable.from(breaking(file))), /broke/)
+})
+
+t.test('what is too short to be anything is nothing that is known', async t => {
+  for (const file of ['', 'x', '\xff', 'PK', 'PK\u0005'])
+    t.match(await look(file), { sizeBytes: Buffer.byteLength(file), mimeType: undefined, alsoIs: undefined })
+})
+
+t.test('an animated PNG is a PNG, and so is one whose pixels begin late', async t => {
+  const frames = Buffer.from([0, 0, 0, 1, 0, 0, 0, 0])
+  t.match(await look(pngWith(png, 'acTL', frames)), { mimeType: 'image/png', alsoIs: undefined })
+  t.match(await look(pngWith(png, 'iCCP', Buffer.alloc(20_000))), { mimeType: 'image/png', alsoIs: undefined })
+})
+
+t.test('a film as iTunes names it is an MP4', async t => {
+  const named = await film()
+  named.write('M4V ', 8)
+  t.match(await look(named), { mimeType: 'video/mp4', alsoIs: undefined })
+})
+
+t.test('what is not taken is not taken for anything that is', async t => {
+  const others: Record<string, Buffer | string> = {
+    SVG: '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
+    'SVG with a prologue': '<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>',
+    HTML: '<!doctype html><title>x</title>',
+    PDF: '%PDF-1.7\n1 0 obj',
+    text: 'Dear diary, today it rained.',
+    PHP: "<?php system('ls');",
+    'a Windows program': Buffer.concat([Buffer.from('MZ'), Buffer.alloc(100)]),
+    'a Linux program': Buffer.concat([Buffer.from('\x7fELF\x02\x01\x01', 'latin1'), Buffer.alloc(100)]),
+    'a ZIP archive': zipArchive(),
+    HEIC: Buffer.from('\0\0\0\x18ftypheic\0\0\0\0heicmif1', 'latin1'),
+    Matroska: (samples['video/webm'] as Buffer).toString('latin1').replace('\x84webm', '\x88matroska'),
+    'a sound': Buffer.from('RIFF\0\0\0\0WAVEfmt ', 'latin1'),
+    BMP: Buffer.concat([Buffer.from('BM'), Buffer.alloc(60)]),
+  }
+  for (const [name, file] of Object.entries(others)) {
+    const { mimeType } = await look(file)
+    t.notOk((takenTypes as readonly (string | undefined)[]).includes(mimeType), `${name} is ${mimeType}`)
+  }
+})
+
+t.test('a file that is something else besides is found out', async t => {
+  const polyglots: [file: Buffer, alsoIs: string][] = [
+    [Buffer.concat([png, zipArchive()]), 'a ZIP archive'],
+    [Buffer.concat([gif, zipArchive('a comment')]), 'a ZIP archive'],
+    [Buffer.concat([gif.subarray(0, 13), Buffer.from('<script>alert(1)</script>')]), 'a web page'],
+    [Buffer.concat([gif, Buffer.from('<SCRIPT\nsrc=//example.com>')]), 'a web page'],
+    [pngWith(png, 'tEXt', Buffer.from('x\0<svg onload=alert(1)>')), 'a web page'],
+    [pngWith(png, 'tEXt', Buffer.from("x\0<?php system('ls') ?>")), 'a PHP script'],
+    [jpegWith(jpeg, 14, Buffer.from('%PDF-1.4 1 0 obj')), 'a PDF document'],
+    [jpegWith(jpeg, 14, Buffer.from('<!DOCTYPE html>')), 'a web page'],
+  ]
+  for (const [file, alsoIs] of polyglots)
+    for (const pieceBytes of [1, file.length]) t.match(await inPieces(file, pieceBytes), { alsoIs })
+})
+
+t.test('a mark is found to the end of where others look for it', async t => {
+  for (const mark of ['%PDF-', '<script>', '<?php']) {
+    const file = filled(5000, png)
+    file.write(mark, MARKS - mark.length, 'latin1')
+    t.ok((await look(file)).alsoIs, mark)
+  }
+})
+
+t.test('an archive is found wherever readers find it', async t => {
+  const archive = zipArchive()
+  const comment = 'x'.repeat(65_535)
+  const zip64 = zipArchive()
+  zip64.fill(0xff, zip64.length - 10, zip64.length - 2)
+  const found: Record<string, Buffer> = {
+    'with the longest comment': Buffer.concat([png, zipArchive(comment)]),
+    'with a comment that is longer than it says': Buffer.concat([png, archive, Buffer.from(comment)]),
+    'with a comment that is not all there': Buffer.concat([png, zipArchive(comment).subarray(0, archive.length + 9)]),
+    'with one byte behind it': Buffer.concat([png, archive, Buffer.from('x')]),
+    'with sizes of 64 bits': Buffer.concat([png, zip64]),
+    'behind what looks like the end of another': Buffer.concat([png, archive, Buffer.from('PK\u0005\u0006')]),
+  }
+  for (const [name, file] of Object.entries(found)) t.match(await look(file), { alsoIs: 'a ZIP archive' }, name)
+})
+
+t.test('what only looks like the end of an archive does no harm, and hides none', async t => {
+  const end = Buffer.concat([Buffer.from('PK\u0005\u0006'), Buffer.alloc(18, 0x77)])
+  const cut = [4, 14, 21].map(bytes => Buffer.concat([png, end.subarray(0, bytes)]))
+  for (const file of [Buffer.concat([png, end]), filled(100_000, png, end), ...cut])
+    t.match(await look(file), { mimeType: 'image/png', alsoIs: undefined })
+  t.match(await look(Buffer.concat([png, end, zipArchive()])), { alsoIs: 'a ZIP archive' })
+})
+
+t.test('what cameras and programs write passes', async t => {
+  const exif = Buffer.concat([Buffer.from('Exif\0\0MM\0*\0\0\0\b'), Buffer.alloc(2000)])
+  const xmp = Buffer.from(`http://ns.adobe.com/xap/1.0/\0<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
+<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:description>
+<rdf:Alt><rdf:li xml:lang="x-default">The &lt;head&gt; of a bay</rdf:li></rdf:Alt></dc:description></rdf:Description>
+</rdf:RDF></x:xmpmeta><?xpacket end="w"?>`)
+  const pictures: Record<string, Buffer> = {
+    'with EXIF': jpegWith(jpeg, 1, exif),
+    'with XMP': jpegWith(jpeg, 1, xmp),
+    'with another picture behind it': Buffer.concat([jpeg, await picture('jpeg', 7)]),
+    'with a film behind it': Buffer.concat([jpeg, await film()]),
+  }
+  for (const [name, file] of Object.entries(pictures))
+    t.match(await look(file), { mimeType: 'image/jpeg', alsoIs: undefined }, name)
+})
+
+t.test('whatever is sent is looked at without an error', async t => {
+  const starts = Object.values(samples).map(file => file.subarray(0, 40))
+  const others = [
+    'PK\x03\x04',
+    '\x1f\x8b\x08',
+    'BZh9',
+    'II*\0',
+    'MM\0*',
+    'OggS',
+    'ID3',
+    '0&\xb2u\x8ef\xcf\x11\xa6\xd9',
+    'MThd',
+  ]
+  const start = fc.constantFrom(Buffer.alloc(0), ...starts, ...others.map(text => Buffer.from(text, 'latin1')))
+  await fc.assert(
+    fc.asyncProperty(start, fc.uint8Array({ maxLength: 300, size: 'max' }), async (start, rest) => {
+      const file = Buffer.concat([start, rest])
+      return (await look(file)).sizeBytes === file.length
+    }),
+    { numRuns: 500 },
+  )
+  t.pass()
+})
+
+function* breaking(file: Buffer) {
+  yield file
+  throw new Error('the line broke')
+}

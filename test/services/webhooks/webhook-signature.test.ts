@@ -1,0 +1,58 @@
+import { createHmac } from 'node:crypto'
+import { Webhook, WebhookVerificationError } from 'standardwebhooks'
+import t from 'tap'
+import { signWebhook, webhookSecret } from '../../../src/services/webhooks/webhook-signature.ts'
+
+const secret = webhookSecret('a master secret of the service', 'acct_01h455vb4pex5vsknk084sn02q')
+const message = {
+  secret,
+  id: 'evt_01h455vb4pex5vsknk084sn02q',
+  timestampSeconds: Math.floor(Date.now() / 1000),
+  body: JSON.stringify({ type: 'run.completed', data: { text: 'ä 🎈' } }),
+}
+
+t.test('the standard verifier takes what is signed', async t => {
+  t.same(new Webhook(secret).verify(message.body, signWebhook(message)), JSON.parse(message.body))
+})
+
+t.test('the signature is what the standard says it is', async t => {
+  // The key, the message and the result are an example that the standard's libraries test themselves with.
+  const headers = signWebhook({
+    secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    timestampSeconds: 1614265330,
+    body: '{"test": 2432232314}',
+  })
+  t.same(headers, {
+    'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    'webhook-timestamp': '1614265330',
+    'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  })
+})
+
+t.test('a changed byte is noticed, wherever it is', async t => {
+  const headers = signWebhook(message)
+  const refused = (body: string, changed: Record<string, string>) =>
+    t.throws(() => new Webhook(secret).verify(body, { ...headers, ...changed }), WebhookVerificationError)
+  for (let at = 0; at < message.body.length; at++) refused(flip(message.body, at), {})
+  for (let at = 0; at < message.id.length; at++) refused(message.body, { 'webhook-id': flip(message.id, at) })
+  refused(message.body, { 'webhook-timestamp': String(message.timestampSeconds - 1) })
+  refused(message.body, { 'webhook-timestamp': String(message.timestampSeconds + 1) })
+})
+
+t.test('a secret is that of one account of one service, the same each time', async t => {
+  const keyOf = (text: string) => Buffer.from(text.replace('whsec_', ''), 'base64')
+  t.match(secret, /^whsec_[A-Za-z0-9+/]+={0,2}$/)
+  t.equal(keyOf(secret).byteLength, 32)
+  const expected = createHmac('sha256', 'm').update('webhook:acct_1').digest()
+  t.same(keyOf(webhookSecret('m', 'acct_1')), expected)
+  t.not(webhookSecret('m', 'acct_2'), webhookSecret('m', 'acct_1'))
+  t.not(webhookSecret('n', 'acct_1'), webhookSecret('m', 'acct_1'))
+  const stranger = new Webhook(webhookSecret('m', 'acct_2'))
+  t.throws(() => stranger.verify(message.body, signWebhook(message)), WebhookVerificationError)
+})
+
+function flip(text: string, at: number): string {
+  const changed = String.fromCharCode(text.charCodeAt(at) ^ 1)
+  return text.slice(0, at) + changed + text.slice(at + 1)
+}

@@ -1,0 +1,33 @@
+import t from 'tap'
+import { answer } from '../../src/studio/answer.ts'
+
+t.test('an answer quotes its prompt, and says that it comes from the sandbox', async t => {
+  const text = answer({ prompt: 'Why is the sky blue?' }, 1)
+  t.match(text, '“Why is the sky blue?”')
+  t.match(text, /sandbox/i)
+  t.match(text, '5 words and 20 characters')
+  t.ok(text.split(/[.!?] /).length >= 3, 'some sentences')
+})
+
+t.test('the same prompt and seed give the same answer, and others another', async t => {
+  const answers = Array.from({ length: 20 }, (_, seed) => answer({ prompt: 'Tell me about trains' }, seed))
+  t.ok(new Set(answers).size > 3)
+  t.same(
+    answers,
+    answers.map((_, seed) => answer({ prompt: 'Tell me about trains' }, seed)),
+  )
+})
+
+t.test('any prompt is answered', async t => {
+  for (const prompt of ['', ' \n ', '早上好', '👩‍👩‍👧‍👦', '?'.repeat(20_000), 'a long word '.repeat(1000)]) {
+    const text = answer({ prompt }, 1)
+    t.ok(text.length > 60 && text.length < 1000, `${text.length} characters`)
+  }
+})
+
+t.test('the longest length asked for is kept to', async t => {
+  const whole = answer({ prompt: 'Tell me about trains' }, 1)
+  t.equal(answer({ prompt: 'Tell me about trains', max_output_tokens: 1024 }, 1), whole)
+  const short = answer({ prompt: 'Tell me about trains', max_output_tokens: 10 }, 1)
+  t.ok(short.length <= 40 && short.endsWith('…'), short)
+})

@@ -1,0 +1,88 @@
+import { createCanvas, loadImage } from '@napi-rs/canvas'
+import t from 'tap'
+import { type AspectRatio, pictureSize } from '../../../src/studio/picture/picture-size.ts'
+import { drawable } from '../../../src/studio/picture/text.ts'
+import { formatOf, openStudio, type Picture, small } from '../../adapters/provider/sandbox/support.ts'
+
+const { paint } = openStudio(t.teardown)
+
+const ratios = '1:1 2:3 3:2 3:4 4:3 4:5 5:4 9:16 16:9 21:9 1:4 4:1 1:8 8:1'.split(' ') as AspectRatio[]
+
+t.test('a picture of every ratio has the promised size', async t => {
+  await Promise.all(
+    ratios.map(async (ratio, seed) => {
+      const size = pictureSize(ratio, '1K')
+      const decoded = await loadImage(await paint({ ...small, ...size, seed }))
+      t.same({ width: decoded.width, height: decoded.height }, size, ratio)
+    }),
+  )
+})
+
+t.test('every format is what it says, at higher resolutions too', async t => {
+  for (const format of ['png', 'jpeg', 'webp'] as const) {
+    for (const resolution of ['2K', '4K'] as const) {
+      const size = pictureSize('1:1', resolution)
+      const bytes = await paint({ ...small, ...size, format })
+      t.equal(formatOf(bytes), format)
+      const decoded = await loadImage(bytes)
+      t.same({ width: decoded.width, height: decoded.height }, size, `${format} at ${resolution}`)
+    }
+  }
+})
+
+t.test('the same picture always has the same bytes', async t => {
+  for (const format of ['png', 'jpeg', 'webp'] as const) {
+    const [one, other] = await Promise.all([paint({ ...small, format }), paint({ ...small, format })])
+    t.ok(Buffer.from(one).equals(other), format)
+  }
+})
+
+t.test('another seed or another prompt gives another picture', async t => {
+  const one = await paint(small)
+  t.notOk(Buffer.from(one).equals(await paint({ ...small, seed: 2 })))
+  t.notOk(Buffer.from(one).equals(await paint({ ...small, prompt: 'a pond' })))
+})
+
+t.test('the colours come out as drawn', async t => {
+  // A PNG that is encoded wrongly can still have the right size, and JPEG goes through an encoder of its own.
+  const [png, jpeg] = await Promise.all([thumbnail('png'), thumbnail('jpeg')])
+  const furthest = Math.max(...png.map((value, index) => Math.abs(value - (jpeg[index] ?? 0))))
+  t.ok(furthest < 12, `the formats differ by ${furthest} of 255 at most`)
+  t.ok(new Set(png).size > 30, 'there is something to see')
+})
+
+t.test('any prompt can be painted', async t => {
+  const prompts = {
+    empty: '',
+    blank: ' \n\t ',
+    long: 'a very detailed view of '.repeat(84),
+    'one long word': 'x'.repeat(2000),
+    emoji: '👩‍👩‍👧‍👦🏔️🌅',
+    cjk: '山の湖と朝の光、静かな水面',
+    'right to left': 'بحيرة جبلية עם הרים',
+    combining: 'a\u0301\u0301\u0301\u0301 Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢L',
+    'lone surrogates': '\ud800 lake \udc00',
+    control: 'a\u0000b\u200fc\u202ed',
+  }
+  for (const [name, prompt] of Object.entries(prompts)) {
+    for (const ratio of ['1:1', '1:8'] as const) {
+      const bytes = await paint({ ...small, ...pictureSize(ratio, '1K'), prompt, format: 'jpeg' })
+      t.equal(formatOf(bytes), 'jpeg', `${name}, ${ratio}`)
+    }
+  }
+})
+
+t.test('the caption leaves out what its fonts cannot draw', async t => {
+  t.equal(drawable('Żółw, Ёж & Ωδή – “ça va”?'), 'Żółw, Ёж & Ωδή – “ça va”?')
+  t.equal(drawable('a 静かな 水面 lake'), 'a … lake')
+  t.equal(drawable('sun\u0000rise\n👩‍👩‍👧‍👦 at\t🌅sea '), 'sun rise at sea')
+  t.equal(drawable('🏔️'), '')
+})
+
+async function thumbnail(format: Picture['format']): Promise<number[]> {
+  const image = await loadImage(await paint({ ...small, format }))
+  const context = createCanvas(16, 12).getContext('2d')
+  context.imageSmoothingQuality = 'high'
+  context.drawImage(image, 0, 0, 16, 12)
+  return [...context.getImageData(0, 0, 16, 12).data]
+}

@@ -1,0 +1,205 @@
+import { readFile } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
+import { createCanvas } from '@napi-rs/canvas'
+import t from 'tap'
+import { withoutExtras } from '../../../src/studio/picture/png-chunks.ts'
+import { isImage, readSource } from '../../../src/studio/picture/source.ts'
+import { sizesIn } from '../../../src/studio/picture/source-size.ts'
+
+const canvas = createCanvas(60, 40)
+const context = canvas.getContext('2d')
+context.fillStyle = '#c33'
+context.fillRect(0, 0, 60, 40)
+const png = await canvas.encode('png')
+const jpeg = await canvas.encode('jpeg')
+const webp = await canvas.encode('webp')
+const avif = await canvas.encode('avif')
+/** A picture that the encoder made, of one colour. */
+const large = await readFile(new URL('flat-65-megapixels.avif', import.meta.url))
+
+const u16 = (value: number) => Buffer.from([value & 255, value >> 8])
+const u32 = (value: number) => Buffer.from([value >>> 24, value >>> 16, value >>> 8, value])
+
+const gifComment = Buffer.from([0x21, 0xfe, 2, 0x2c, 0x2c, 0])
+const exif = Buffer.concat([Buffer.from([0xff, 0xe1, 0, 34]), Buffer.from('Exif\0\0MM\0*'), Buffer.alloc(22)])
+const clap = Buffer.concat([u32(40), Buffer.from('clap'), u32(0), u32(0x7fffffff), u32(0x7fffffff), Buffer.alloc(20)])
+
+t.test('what looks small and is large is refused before it takes memory', async t => {
+  const bombs: [string, Uint8Array, RegExp][] = [
+    ['a GIF whose frame is larger than its screen', gif([20_000, 20_000]), /400 megapixels/],
+    ['a GIF whose frame begins far outside', gif([1, 1, 60_000, 60_000]), /megapixels/],
+    ['a GIF with an extension before its frame', gif([20_000, 20_000], gifComment), /400 megapixels/],
+    ['a JPEG with another size in a comment, after a byte that fills', jpegWithDecoy(), /80 megapixels/],
+    ['an AVIF that is clipped', withProperty(large, clap), /65 megapixels/],
+    ['an AVIF that states a size that it does not have', stating(large, 1, 1), /65 megapixels/],
+    ['an AVIF that states a size that nobody can have', stating(avif, 2 ** 31, 2 ** 31), /megapixels/],
+    ['an AVIF that states no size', replaced(avif, 'ispe', 'free'), /damaged/],
+    ['an AVIF that is put together of many parts', avifWith(16_000), /256 megapixels/],
+    ['an AVIF without pixels', stating(avif, 0, 40), /damaged/],
+    ['a PNG without pixels', pngOf(0, 5), /damaged/],
+    ['a PNG with a side that no other format can have', pngOf(70_000, 1), /a side of more/],
+    ['a WebP whose frame is larger than its canvas', extendedWebp(1, 1), /damaged/],
+    ['a WebP with a large canvas', extendedWebp(16_000_000, 1), /a side of more/],
+  ]
+  const before = process.resourceUsage().maxRSS
+  for (const [name, bytes, message] of bombs) t.match(await refusal(bytes), message, name)
+  const grown = (process.resourceUsage().maxRSS - before) / 1024
+  t.ok(grown < 200, `it took ${Math.round(grown)} MB`)
+})
+
+t.test('what is as it says is taken, in all that the formats allow', async t => {
+  const pictures: [string, Uint8Array, number, number][] = [
+    ['PNG', png, 60, 40],
+    ['PNG with text and something after its end', Buffer.concat([withChunk(png, 'tEXt', 99), u32(7)]), 60, 40],
+    ['JPEG', jpeg, 60, 40],
+    ['JPEG with EXIF', Buffer.concat([jpeg.subarray(0, 2), exif, jpeg.subarray(2)]), 60, 40],
+    ['JPEG with bytes that fill', filled(jpeg), 60, 40],
+    ['WebP', webp, 60, 40],
+    ['WebP that moves', extendedWebp(60, 40, 2), 60, 40],
+    ['AVIF', avif, 60, 40],
+    ['AVIF with an unused property', withProperty(avif, clap), 60, 40],
+    ['AVIF with transparency', await createCanvas(60, 40).encode('avif'), 60, 40],
+    ['GIF', gif([1, 1]), 1, 1],
+    ['GIF that moves', Buffer.concat([gif([1, 1], gifComment).subarray(0, -1), gif([1, 1]).subarray(19)]), 1, 1],
+  ]
+  for (const [name, bytes, width, height] of pictures) {
+    const source = await readSource(bytes)
+    t.same(isImage(source) ? [source.width, source.height] : source, [width, height], name)
+  }
+})
+
+t.test('a file that is cut off anywhere gives a picture or a refusal', async t => {
+  for (const [name, bytes] of Object.entries({ png, jpeg, webp, avif, gif: gif([1, 1]) })) {
+    const lengths = Array.from({ length: Math.min(bytes.length, 400) }, (_, length) => length)
+    const sources = await Promise.allSettled(lengths.map(length => readSource(bytes.subarray(0, length))))
+    t.same([...new Set(sources.map(({ status }) => status))], ['fulfilled'], name)
+  }
+})
+
+t.test('parts of an AVIF that lie over each other are not all read', async t => {
+  t.same(sizesIn(avifWith(5), 'avif'), [
+    { width: 1, height: 1 },
+    { width: 5, height: 5 },
+  ])
+  t.throws(() => sizesIn(avifWith(5, 65_535), 'avif'), /larger than the file/)
+})
+
+t.test('the decoder gets nothing of a PNG that it does not need', async t => {
+  const plain = withoutExtras(png)
+  const hidden = 20_000_000
+  const stuffed = withChunk(png, 'teSt', hidden)
+  t.equal(stuffed.length, png.length + 12 + hidden)
+  t.ok(withoutExtras(stuffed).equals(plain), 'a chunk that it does not know')
+  t.ok(withoutExtras(withChunk(png, 'iCCP', hidden)).equals(plain), 'a profile that is none')
+  const profile = withChunk(png, 'iCCP', 500_000)
+  t.ok(withoutExtras(profile).includes('iCCP'), 'but a profile as large as there are')
+  t.equal(withoutExtras(withChunk(profile, 'iCCP', 400_000)).length, plain.length + 12 + 400_000, 'and one alone')
+  t.throws(() => withoutExtras(png.subarray(0, -20)), 'a chunk that is cut off is no picture')
+  t.throws(() => withoutExtras(Buffer.concat([png.subarray(0, 8), png.subarray(33)])), 'nor is one without a header')
+  t.ok(isImage(await readSource(stuffed)))
+})
+
+async function refusal(bytes: Uint8Array): Promise<string> {
+  const source = await readSource(bytes)
+  return isImage(source) ? `taken as ${source.width} × ${source.height}` : source.unusable
+}
+
+/** A screen of one pixel, and a frame of another size at another place. */
+function gif([width, height, left = 0, top = 0]: number[], extension = Buffer.alloc(0)): Buffer {
+  const screen = Buffer.concat([u16(1), u16(1), Buffer.from([0x80, 0, 0, 255, 0, 0, 0, 255, 0])])
+  const frame = Buffer.concat([Buffer.from([0x2c]), ...[left, top, width ?? 1, height ?? 1].map(u16), Buffer.of(0)])
+  const pixels = Buffer.from([2, 2, 0x44, 1, 0])
+  return Buffer.concat([Buffer.from('GIF89a'), screen, extension, frame, pixels, Buffer.of(0x3b)])
+}
+
+/** The comment is as long as it says; a reader that takes the filling byte for its marker ends up in the midst of it. */
+function jpegWithDecoy(): Buffer {
+  const comment = Buffer.alloc(65_531, 'A')
+  comment.set([0xff, 0xc0, 0, 17, 8, 0, 1, 0, 1, 3], 0xfeff - 3)
+  const large = Buffer.from(jpeg)
+  const frame = large.indexOf(Buffer.from([0xff, 0xc0]))
+  large.writeUInt16BE(8_000, frame + 5)
+  large.writeUInt16BE(10_000, frame + 7)
+  return Buffer.concat([large.subarray(0, 2), Buffer.from([0xff, 0xff, 0xfe, 0xff, 0xfd]), comment, large.subarray(2)])
+}
+
+/** With bytes that fill before every segment up to the first scan. */
+function filled(file: Buffer): Buffer {
+  const parts = [file.subarray(0, 2)]
+  let at = 2
+  for (; file[at + 1] !== 0xda; at += 2 + file.readUInt16BE(at + 2))
+    parts.push(Buffer.of(0xff, 0xff, 0xff), file.subarray(at, at + 2 + file.readUInt16BE(at + 2)))
+  return Buffer.concat([...parts, file.subarray(at)])
+}
+
+/** Adds a property that belongs to nothing, and moves what comes after it. */
+function withProperty(file: Buffer, property: Buffer): Buffer {
+  const ipco = file.indexOf('ipco') - 4
+  const end = ipco + file.readUInt32BE(ipco)
+  const whole = Buffer.concat([file.subarray(0, end), property, file.subarray(end)])
+  for (const kind of ['meta', 'iprp', 'ipco']) {
+    const at = file.indexOf(kind) - 4
+    whole.writeUInt32BE(file.readUInt32BE(at) + property.length, at)
+  }
+  // Each part is in one piece, whose place stands in four bytes after its number and before its length.
+  const iloc = file.indexOf('iloc')
+  for (let at = iloc + 12; at < file.indexOf('iinf') - 4; at += 14)
+    whole.writeUInt32BE(file.readUInt32BE(at + 6) + property.length, at + 6)
+  return whole
+}
+
+/** A grid of its own side, in so many pieces, of which each is the whole of it, and a stated size of one pixel. */
+function avifWith(side: number, pieces = 1): Buffer {
+  const box = (kind: string, ...bodies: Buffer[]) => {
+    const body = Buffer.concat(bodies)
+    return Buffer.concat([u32(8 + body.length), Buffer.from(kind), body])
+  }
+  const properties = box('iprp', box('ipco', box('ispe', u32(0), u32(1), u32(1))))
+  const grid = box('idat', u32(0), Buffer.from([side >> 8, side & 255, side >> 8, side & 255]))
+  // The first version of this box, with neither bases, nor places, nor lengths: all of it is meant.
+  const places = Buffer.from([0, 0, 0, 1, 0, 1, 0, 1, 0, 0, pieces >> 8, pieces & 255])
+  const meta = box('meta', u32(0), properties, grid, box('iloc', Buffer.from([1, 0, 0, 0]), places))
+  return Buffer.concat([box('ftyp', Buffer.from('avif'), u32(0)), meta])
+}
+
+function stating(file: Buffer, width: number, height: number): Buffer {
+  const other = Buffer.from(file)
+  const at = other.indexOf('ispe') + 8
+  other.writeUInt32BE(width, at)
+  other.writeUInt32BE(height, at + 4)
+  return other
+}
+
+function replaced(file: Buffer, word: string, other: string): Buffer {
+  const whole = Buffer.from(file)
+  for (let at = whole.indexOf(word); at >= 0; at = whole.indexOf(word)) whole.write(other, at)
+  return whole
+}
+
+function pngOf(width: number, height: number): Buffer {
+  const other = Buffer.from(png)
+  other.writeUInt32BE(width, 16)
+  other.writeUInt32BE(height, 20)
+  return other
+}
+
+/** Adds a chunk right after the header. */
+function withChunk(file: Buffer, kind: string, length: number): Buffer {
+  const content = Buffer.concat([Buffer.from(kind), Buffer.alloc(length, 'A')])
+  return Buffer.concat([file.subarray(0, 33), u32(length), content, u32(crc32(content)), file.subarray(33)])
+}
+
+/** Holds a picture of 60 × 40, as a still, or as the frames of one that moves. */
+function extendedWebp(width: number, height: number, frames = 0): Buffer {
+  const chunk = (kind: string, body: Buffer) =>
+    Buffer.concat([Buffer.from(kind), u16(body.length & 0xffff), u16(body.length >> 16), body])
+  const sides = (across: number, down: number) =>
+    Buffer.from([across - 1, down - 1].flatMap(side => [side & 255, (side >> 8) & 255, side >> 16]))
+  const picture = webp.subarray(webp.indexOf('VP8 '))
+  const moving = chunk('ANIM', Buffer.alloc(6))
+  const frame = chunk('ANMF', Buffer.concat([Buffer.alloc(6), sides(60, 40), Buffer.from([100, 0, 0, 0]), picture]))
+  const header = chunk('VP8X', Buffer.concat([Buffer.from([frames > 0 ? 2 : 0, 0, 0, 0]), sides(width, height)]))
+  const body = frames > 0 ? [moving, ...Array.from({ length: frames }, () => frame)] : [picture]
+  const file = chunk('RIFF', Buffer.concat([Buffer.from('WEBP'), header, ...body]))
+  return file
+}

@@ -1,0 +1,169 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { pictureSize } from '../../src/studio/picture/picture-size.ts'
+import { createStudio } from '../../src/studio/studio.ts'
+import { isUnusable, type Work } from '../../src/studio/work.ts'
+import { formatOf, openStudio, type Picture, paintIn, small, toPaint } from '../adapters/provider/sandbox/support.ts'
+
+const { paint } = openStudio(t.teardown)
+
+/** Minutes of work. */
+const longFilm: Work = { craft: 'film', seed: 1, input: { prompt: 'a lake', resolution: '720p', duration: 120 } }
+
+t.test('the event loop turns while a picture is painted', async t => {
+  let turns = 0
+  const timer = setInterval(() => turns++, 1)
+  await paint({ ...small, ...pictureSize('1:1', '2K') })
+  clearInterval(timer)
+  t.ok(turns >= 5, `it turned ${turns} times`)
+})
+
+t.test('an aborted signal rejects', async t => {
+  await t.rejects(paint(small, AbortSignal.abort()), { name: 'AbortError' }, 'aborted before')
+
+  const controller = new AbortController()
+  const painting = paint({ ...small, ...pictureSize('1:1', '4K') }, controller.signal)
+  setTimeout(() => controller.abort(), 50)
+  await t.rejects(painting, { name: 'AbortError' }, 'aborted while painting')
+
+  t.equal(formatOf(await paint(small)), 'png', 'and the studio goes on painting')
+})
+
+t.test('an abort does not hold up the pictures that wait in the queue', async t => {
+  const alone = createStudio({ threads: 1 })
+  t.teardown(() => alone.close())
+  await paintIn(alone, small)
+  const controller = new AbortController()
+  const aborted = t.rejects(paintIn(alone, { ...small, ...pictureSize('1:1', '4K') }, controller.signal))
+  const waiting = paintIn(alone, small)
+  setTimeout(() => controller.abort(), 50)
+  await aborted
+  t.equal(formatOf(await waiting), 'png')
+})
+
+t.test('a picture does not wait for films', async t => {
+  const pair = createStudio({ threads: 2 })
+  t.teardown(() => pair.close())
+  const progress = new Float32Array(new SharedArrayBuffer(4))
+  const films = Promise.allSettled([1, 2, 3].map(seed => pair.make({ ...longFilm, seed, progress })))
+  while (progress[0] === 0) await delay(10)
+  const first = await Promise.race([paintIn(pair, small).then(() => 'the picture'), films.then(() => 'the films')])
+  t.equal(first, 'the picture')
+  await pair.close()
+  t.ok(
+    (await films).every(film => film.status === 'rejected'),
+    'and closing ends the films',
+  )
+})
+
+t.test('a source is loaded only when its turn is near, and does not wait for films', async t => {
+  const pair = createStudio({ threads: 2 })
+  t.teardown(() => pair.close())
+  const progress = new Float32Array(new SharedArrayBuffer(4))
+  const films = Promise.allSettled([1, 2].map(seed => pair.make({ ...longFilm, seed, progress })))
+  while (progress[0] === 0) await delay(10)
+  let held = 0
+  let most = 0
+  const repaint = async () => {
+    const load = async () => {
+      most = Math.max(most, ++held)
+      return Buffer.from('no picture, which is soon found')
+    }
+    const result = await pair.make({ ...toPaint(small), craft: 'repaint' }, undefined, load)
+    held--
+    return isUnusable(result)
+  }
+  const repaints = Promise.all(Array.from({ length: 50 }, repaint))
+  t.not(await Promise.race([repaints, films.then(() => 'the films')]), 'the films')
+  t.notOk((await repaints).includes(false))
+  t.ok(most < 20, `${most} of 50 were held at once`)
+  await pair.close()
+  await films
+})
+
+t.test('a film that is given up frees its thread', async t => {
+  const alone = createStudio({ threads: 1 })
+  t.teardown(() => alone.close())
+  const controller = new AbortController()
+  const progress = new Float32Array(new SharedArrayBuffer(4))
+  const film = t.rejects(alone.make({ ...longFilm, progress }, controller.signal), { name: 'AbortError' })
+  while (progress[0] === 0) await delay(10)
+  controller.abort()
+  await film
+  t.equal(formatOf(await paintIn(alone, small)), 'png')
+  const reached = progress[0]
+  await paintIn(alone, small)
+  t.equal(progress[0], reached, 'and nobody works on it any more')
+})
+
+t.test('painting gives its memory back', async t => {
+  const large: Picture = { ...small, ...pictureSize('1:1', '2K'), format: 'jpeg' }
+  const alone = createStudio({ threads: 1 })
+  t.teardown(() => alone.close())
+  const memoryAfter = async (pictures: number) => {
+    for (let seed = 0; seed < pictures; seed++) await paintIn(alone, { ...large, seed })
+    return process.memoryUsage.rss() / 2 ** 20
+  }
+  // The first few fill the caches and leave some garbage that is not yet worth collecting.
+  const before = await memoryAfter(5)
+  await memoryAfter(6)
+  // If it were kept, each picture would add about 35 MB, most of it the canvases that only help to draw. Garbage is
+  // collected late on a busy machine, so the lowest of several looks counts.
+  let grown = Number.POSITIVE_INFINITY
+  for (let look = 0; look < 6 && grown >= 300; look++) grown = Math.min(grown, (await memoryAfter(6)) - before)
+  t.ok(grown < 300, `it grew by ${Math.round(grown)} MB`)
+})
+
+t.test('closing rejects what is being painted and what is asked for later', async t => {
+  const closing = createStudio({ threads: 1 })
+  const painting = paintIn(closing, { ...small, ...pictureSize('1:1', '4K') })
+  const rejected = t.rejects(painting)
+  await closing.close()
+  await rejected
+  await t.rejects(paintIn(closing, small), { message: 'The studio is closed.' })
+  await t.resolves(closing.close(), 'closing twice is fine')
+  await t.resolves(createStudio({ threads: 1 }).close(), 'and so is closing one that never painted')
+})
+
+t.test('a process ends on its own once its studio is closed', async t => {
+  const ended = await runProcess(`
+    await studio.make(${JSON.stringify(toPaint(small))})
+    await studio.close()
+    process.stdout.write('closed')`)
+  t.same(ended, { code: 0, signal: null, output: 'closed' })
+})
+
+t.test('a thread that cannot start rejects rather than leave the picture waiting', async t => {
+  const failing = 'import { isMainThread } from "node:worker_threads"; if (!isMainThread) throw new Error("no thread")'
+  const script = `
+    const refusal = (error) => error.message
+    const picture = ${JSON.stringify(toPaint(small))}
+    process.stdout.write((await Promise.all([1, 2].map(() => studio.make(picture).catch(refusal)))).join())
+    process.stdout.write(' again: ' + (await studio.make(picture).catch(refusal)))
+    await studio.close()`
+  const ended = await runProcess(script, [`--import=data:text/javascript,${encodeURIComponent(failing)}`])
+  t.same(ended, { code: 0, signal: null, output: 'no thread,no thread again: no thread' })
+})
+
+async function runProcess(script: string, flags: string[] = []) {
+  const studioUrl = new URL('../../src/studio/studio.ts', import.meta.url).href
+  const program = `import(${JSON.stringify(studioUrl)}).then(async ({ createStudio }) => {
+    const studio = createStudio({ threads: 1 })
+    ${script}
+  })`
+  const child = spawn(process.execPath, ['--import=tsx', ...flags, '--eval', program], {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // Far beyond what it needs, and below the time for which an idle thread is kept.
+    timeout: 20_000,
+  })
+  let output = ''
+  child.stdout.on('data', data => {
+    output += data
+  })
+  const [code, signal] = await once(child, 'close')
+  return { code, signal, output }
+}
