@@ -3,10 +3,10 @@ import { syncBuiltinESMExports } from 'node:module'
 import { readConfig } from '../../src/boot/config.ts'
 import { openCore } from '../../src/boot/core.ts'
 import { startServer } from '../../src/boot/server.ts'
-import { accountSnapshots } from '../../src/engine/streams/snapshots.ts'
 import { Reads } from '../../src/engine/views/reads.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { Accounts } from '../../src/services/accounts/accounts.ts'
+import { accountSnapshots } from '../../src/services/accounts/snapshots.ts'
 
 // The service as a process of its own that stands still for good when it comes to HOLD_AT, and says that it is there:
 // "before" or "after" an event's type, or the rename or the unlink of an upload's file.

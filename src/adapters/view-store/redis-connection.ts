@@ -1,9 +1,20 @@
 import { connect as connectTcp, isIP, type NetConnectOpts } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { AbstractConnector, Redis } from 'ioredis'
-import type { RedisOptions } from './redis.ts'
 import { toRedisFault } from './redis-faults.ts'
 import type { Script } from './redis-scripts.ts'
+
+export interface RedisOptions {
+  address: RedisAddress
+  /** What tells these keys from others in the database. */
+  keySpace?: string
+  /** Rows of two versions stand side by side. The leases are the same for both. */
+  version?: number
+  /** Told of what does not stop the service, but must be looked after. */
+  onWarning: (warning: Error) => void
+  /** How long a write may take. */
+  writeMs?: number
+}
 
 /** What an address of a Redis server says. */
 export interface RedisAddress {

@@ -11,20 +11,8 @@ import {
   type RowAddress,
   type ViewStore,
 } from '../../ports/view-store.ts'
-import { connectToRedis, type RedisAddress } from './redis-connection.ts'
+import { connectToRedis, type RedisOptions } from './redis-connection.ts'
 import { BEGIN_DUMP, CLEAR, END_DUMP, HOLD_DUMP, LEASE, LIST, READ_DUMP, RELEASE, WRITE } from './redis-scripts.ts'
-
-export interface RedisOptions {
-  address: RedisAddress
-  /** What tells these keys from others in the database. */
-  keySpace?: string
-  /** Rows of two versions stand side by side. The leases are the same for both. */
-  version?: number
-  /** Told of what does not stop the service, but must be looked after. */
-  onWarning: (warning: Error) => void
-  /** How long a write may take. */
-  writeMs?: number
-}
 
 /** Large ones take a tenth of a second as a rule. */
 const WRITE_MS = 10_000

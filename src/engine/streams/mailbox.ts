@@ -4,7 +4,8 @@ import type { Refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { BEFORE_FIRST, NO_STREAM, RevisionConflict } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
-import type { Cause, Folded, Streams } from './stream.ts'
+import type { Folded } from './folded.ts'
+import type { Cause, Streams } from './stream.ts'
 
 /** Commands that may wait for one stream. At a few thousand a second this is under a second of work. */
 const MAX_WAITING = 2000

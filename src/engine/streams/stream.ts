@@ -13,16 +13,8 @@ import {
 import { Damaged, InDoubt, Unavailable } from '../../ports/faults.ts'
 import { checkNew, decode } from '../log/codec.ts'
 import { type Chained, GENESIS, link } from '../log/hash-chain.ts'
+import type { Folded } from './folded.ts'
 import type { Snapshots, Snapshotted } from './snapshots.ts'
-
-/** A stream folded up to a revision, with the chain's hash there. */
-export interface Folded<State> {
-  revision: number
-  hash: string
-  state: State
-  /** The position of the last event, or BEFORE_FIRST. */
-  position: Position
-}
 
 /** Who wants something, and in the course of which request. */
 export interface Cause {

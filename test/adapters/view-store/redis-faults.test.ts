@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { openRedisViewStore, type RedisOptions } from '../../../src/adapters/view-store/redis.ts'
+import { openRedisViewStore } from '../../../src/adapters/view-store/redis.ts'
+import type { RedisOptions } from '../../../src/adapters/view-store/redis-connection.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import { BY_KEY, type Checkpoint, CheckpointMoved, type ViewStore } from '../../../src/ports/view-store.ts'
 import { needsRedis, type RedisServer, startRedis } from '../../support/redis-server.ts'

@@ -3,10 +3,11 @@ import { accountStream } from '../../../schemas/recorded.ts'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
 import type { AccountState } from '../../../src/domain/account/state.ts'
 import { toMicros } from '../../../src/domain/money.ts'
-import { accountSnapshots, type Snapshots } from '../../../src/engine/streams/snapshots.ts'
+import type { Snapshots } from '../../../src/engine/streams/snapshots.ts'
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import type { Snapshot } from '../../../src/ports/view-store.ts'
 import { Accounts } from '../../../src/services/accounts/accounts.ts'
+import { accountSnapshots } from '../../../src/services/accounts/snapshots.ts'
 import {
   accountId,
   createKey,
