@@ -28,7 +28,6 @@ const refusals: Record<ErrorCode, Omit<ErrorBody['error'], 'code' | 'request_id'
   run_not_found: { message: 'There is no such run.' },
   upload_not_found: { message: 'There is no such upload, or no longer.' },
   method_not_allowed: { message: 'PATCH is not possible here; see the Allow header.' },
-  idempotency_conflict: { message: 'A request with this Idempotency-Key is being answered.' },
   run_ended: { message: 'The run has already ended.' },
   payload_too_large: { message: 'The body is larger than 1048576 bytes.' },
   idempotency_mismatch: {

@@ -137,7 +137,7 @@ t.test('the error codes are closed, and each comes with its status', async t => 
         }
       }
   const never = Object.keys(errorStatus).filter(code => !told.has(code))
-  t.same(never, ['method_not_allowed', 'idempotency_conflict'])
+  t.same(never, ['method_not_allowed'])
 })
 
 // From here on nobody is asked any more: what follows keeps the process busy for longer than idle connections live.

@@ -11,7 +11,6 @@ import type { Receipt } from '../../schemas/catalog.ts'
 import type { AccountId, KeyId, RunId, UploadId } from '../../schemas/primitives.ts'
 import { accountStream, type Recorded } from '../../schemas/recorded.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
-import type { RememberedRequest } from '../../src/domain/account/state.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import { THEN_MS } from './given.ts'
 
@@ -150,10 +149,9 @@ export const revokeKey = (key = 1) => ({ type: 'RevokeApiKey', keyId: keyId(key)
 export const queueRun = ({
   atMs = THEN_MS,
   startNow = false,
-  earlier,
   askedWith,
   ...options
-}: RunOptions & { atMs?: number; startNow?: boolean; earlier?: RememberedRequest; askedWith?: number } = {}) =>
+}: RunOptions & { atMs?: number; startNow?: boolean; askedWith?: number } = {}) =>
   ({
     type: 'QueueRun',
     ...(askedWith !== undefined && { keyId: keyId(askedWith) }),
@@ -161,7 +159,6 @@ export const queueRun = ({
     run: details(options),
     receipt: receipt(options.credits),
     startNow,
-    earlier,
   }) satisfies AccountCommand
 
 export const startRun = (run = 1) => ({ type: 'StartRun', runId: runId(run) }) satisfies AccountCommand

@@ -9,7 +9,6 @@ import type {
 } from '../../../schemas/account-events.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import type { AccountId, KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
-import type { RememberedRequest } from './state.ts'
 
 /** What can be wanted of an account. Time and ids are inside, since the domain has neither clock nor chance. */
 export type AccountCommand =
@@ -41,8 +40,6 @@ export interface QueueRun {
   receipt: Receipt
   /** True when the asker has a free slot, and will begin the work as soon as the events are durable. */
   startNow: boolean
-  /** What a view remembers of this idempotency key, where the state in memory had to forget it. */
-  earlier?: RememberedRequest | undefined
 }
 
 /** What came of an attempt to tell a receiver of a run's end. A failure without a next attempt was the last. */

@@ -8,7 +8,7 @@ import { type AccountState, REMEMBER_MS, type RememberedRequest } from './state.
 export const queue = (command: QueueRun, state: AccountState): Decision<AccountEvent> => {
   const { keyId, run, receipt } = command
   if (keyId && !state.activeKeys.has(keyId)) return refuse('key_not_found')
-  const remembered = recall(run.idempotency?.key, command.atMs, state, command.earlier)
+  const remembered = recall(run.idempotency?.key, command.atMs, state)
   if (remembered)
     return remembered.requestHash === run.idempotency?.requestHash
       ? repeat(remembered.runId)

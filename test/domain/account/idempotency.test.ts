@@ -51,18 +51,6 @@ t.test('a key that was used again counts from its new use', async () => {
     .repeats(runId(2))
 })
 
-t.test('what a view remembers counts where the state knows nothing', async () => {
-  const earlier = { runId: runId(9), requestHash: digest('a'), atMs: THEN_MS }
-  const fresh = given(account, opened(), granted(100))
-  const request = { run: 2, key: 'z', earlier }
-  fresh.when(queueRun(request)).repeats(runId(9))
-  fresh.when(queueRun({ ...request, hash: digest('c') })).refused('idempotency_mismatch')
-  fresh
-    .when(queueRun({ ...request, atMs: DAY_LATER }))
-    .then(debited(10, { run: 2, after: 90 }), queued({ run: 2, key: 'z' }))
-  once.when(queueRun({ run: 2, key: 'a', earlier })).repeats(runId(1))
-})
-
 t.test('a request is forgotten when its day is over, without the state becoming forgetful', async t => {
   const { state } = given(account, queued({ run: 1, key: 'a' }), at(DAY_LATER, queued({ run: 2, key: 'b' })))
   t.same([...state.requests.keys()], ['b'])
