@@ -28,11 +28,21 @@ const open = async (t: Test) => {
   return { stored, server, reading: logs[0], writing: logs[1] }
 }
 
-/** A logger that keeps what it is told to warn of. */
-const warned = () => {
-  const warnings: string[] = []
-  const warn = (_: object, message: string) => void warnings.push(message)
-  return { warnings, logger: { ...silentLogger, warn, error: warn } }
+/** A projector over a server of some version, with all that it warns of and how often it subscribes. */
+const openProjector = async (t: Test, version: string) => {
+  const server = await startEventStoreServer({ log: await openLog(t), version })
+  t.teardown(() => server.close())
+  const log = openEventStoreLog({ address: eventStoreAt(server.url) })
+  t.teardown(() => log.close())
+  const seen = { warnings: [] as string[], subscriptions: 0 }
+  server.faults.subscription = () => {
+    seen.subscriptions += 1
+    return undefined
+  }
+  const warn = (_: object, message: string) => void seen.warnings.push(message)
+  const projector = new Projector(log, await openViews(t), { ...silentLogger, warn, error: warn })
+  t.teardown(() => projector.stop())
+  return { log, projector, seen, accounts: new Accounts(log, noSnapshots, new ManualClock()) }
 }
 
 /** A dropped connection takes with it whatever else was under way. */
@@ -80,52 +90,25 @@ t.test('100 subscriptions that drop under load: the views miss nothing, and take
 
 for (const version of ['24.10.4', '23.10.6'])
   t.test(`the first start on an empty log goes without a stumble (${version})`, async t => {
-    const stored = await openLog(t)
-    const server = await startEventStoreServer({ log: stored, version })
-    t.teardown(() => server.close())
-    const log = openEventStoreLog({ address: eventStoreAt(server.url) })
-    t.teardown(() => log.close())
-    const { warnings, logger } = warned()
-    let subscriptions = 0
-    server.faults.subscription = () => {
-      subscriptions += 1
-      return undefined
-    }
-    const projector = new Projector(log, await openViews(t), logger)
-    t.teardown(() => projector.stop())
+    const { log, projector, seen, accounts } = await openProjector(t, version)
     await projector.start()
     // On 24.10, a checkpoint without a position comes as soon as the subscription is live.
     await delay(300)
-    const accounts = new Accounts(log, noSnapshots, new ManualClock())
     await accounts.execute(accountId(1), openAccount({ welcome: 0 }), cause)
     await projector.passed(await log.head(), 5000)
-    t.same(warnings, [])
-    t.equal(subscriptions, 1)
+    t.same(seen, { warnings: [], subscriptions: 1 })
   })
 
 t.test('a subscription that 23.10 cuts off is taken up at once, and nobody is warned', async t => {
-  const stored = await openLog(t)
-  const server = await startEventStoreServer({ log: stored, version: '23.10.6' })
-  t.teardown(() => server.close())
-  const log = openEventStoreLog({ address: eventStoreAt(server.url) })
-  t.teardown(() => log.close())
-  const { warnings, logger } = warned()
-  let subscriptions = 0
-  server.faults.subscription = () => {
-    subscriptions += 1
-    return undefined
-  }
-  const projector = new Projector(log, await openViews(t), logger)
-  t.teardown(() => projector.stop())
-  const accounts = new Accounts(log, noSnapshots, new ManualClock())
+  const { log, projector, seen, accounts } = await openProjector(t, '23.10.6')
   await accounts.execute(accountId(1), openAccount({ welcome: 0 }), cause)
   await projector.start()
   for (let burst = 0; burst < 5; burst++) {
     await Promise.all(Array.from({ length: 100 }, () => accounts.execute(accountId(1), grantCredits(1), cause)))
     await projector.passed(await log.head(), 5000)
   }
-  t.same(warnings, [])
-  t.ok(subscriptions > 1, `it was cut off ${subscriptions - 1} times`)
+  t.same(seen.warnings, [])
+  t.ok(seen.subscriptions > 1, `it was cut off ${seen.subscriptions - 1} times`)
 })
 
 t.test('a follower sees each event once and in order, wherever its reads end', async t => {
