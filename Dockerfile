@@ -18,7 +18,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 USER node
 VOLUME /data
 EXPOSE 8080
-# Whether the process lives: a store that is away is no reason to end it, and /readyz tells of that.
+# Checks liveness only. An unavailable store is no reason to restart the container; /readyz reports it.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "--enable-source-maps", "dist/src/main.js"]

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Question } from './support/compare.ts'
+import type { Benchmark } from './support/compare.ts'
 import { type Load, putLoad } from './support/load.ts'
 import { type Server, startTollgate } from './support/servers.ts'
 import { runLoad } from './sync-runs.ts'
@@ -9,7 +9,7 @@ const asyncLoad = (server: Server): Load => ({
   body: { model: 'lyria-2', input: { prompt: 'a slow tune for a lighthouse' } },
 })
 
-/** Waits until nothing is queued any more, so that one round's work does not slow the next. */
+/** Waits until the queue is empty, so that one round does not slow the next. */
 const drain = async ({ url, keys }: Server) => {
   const headers = { authorization: `Bearer ${keys[0]}` }
   while (true) {
@@ -20,9 +20,9 @@ const drain = async ({ url, keys }: Server) => {
   }
 }
 
-export const asyncRuns: Question = {
+export const asyncRuns: Benchmark = {
   name: 'async-runs',
-  question: 'async runs accepted, 50 connections, a provider that answers at once',
+  question: 'async runs accepted, 50 connections, with an instant provider',
   baseline: 'sync runs under the same load',
   unit: 'runs/s',
   goal: { atLeast: 1 },

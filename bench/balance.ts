@@ -1,4 +1,4 @@
-import type { Question } from './support/compare.ts'
+import type { Benchmark } from './support/compare.ts'
 import { type Load, putLoad } from './support/load.ts'
 import { type Server, startBare, startTollgate } from './support/servers.ts'
 
@@ -11,7 +11,7 @@ const load = ({ url, keys }: Server): Load => ({
   awake: true,
 })
 
-export const balance: Question = {
+export const balance: Benchmark = {
   name: 'balance',
   question: 'GET /v1/balance, 50 connections',
   baseline: 'bare Koa and router, no authentication',

@@ -1,13 +1,13 @@
-import type { Question } from './support/compare.ts'
+import type { Benchmark } from './support/compare.ts'
 import { startEventStore } from './support/event-store.ts'
 import { startClients } from './support/event-store-clients.ts'
 
-/** As many as the vendor's client appends in two seconds on two cores. */
+/** About two seconds for the vendor's client on two cores. */
 const APPENDS = 10_000
 
-const ofWriters = (writers: number): Question => ({
+const ofWriters = (writers: number): Benchmark => ({
   name: `event-store-appends-${writers}`,
-  question: `appends of one event to EventStoreDB, ${writers} writers, each on a stream of its own and waiting for each answer`,
+  question: `appends of one event to EventStoreDB, ${writers} sequential writers, each on its own stream`,
   baseline: "the vendor client's appendToStream with the same events and expected revisions",
   unit: 'appends/s',
   goal: { atLeast: 0.9 },
@@ -25,4 +25,4 @@ const ofWriters = (writers: number): Question => ({
   },
 })
 
-export const eventStoreAppends: Question[] = [50, 256].map(ofWriters)
+export const eventStoreAppends: Benchmark[] = [50, 256].map(ofWriters)

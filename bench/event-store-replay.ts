@@ -1,4 +1,4 @@
-import type { Question } from './support/compare.ts'
+import type { Benchmark } from './support/compare.ts'
 import { startEventStore } from './support/event-store.ts'
 import { startClients } from './support/event-store-clients.ts'
 import { fillEventStore } from './support/event-store-sides.ts'
@@ -8,12 +8,12 @@ const EVENTS = 60_000
 const ACCOUNTS = 100
 
 /**
- * The vendor's readAll takes no filter, so the log holds events of ours only, and both sides hand over the same. On a server
- * that holds other events too, both begin at their marks, just before the events that are written here.
+ * The vendor's readAll takes no filter, so the log holds our events only, and both sides deliver the same ones. For
+ * servers with other events, both start at a mark just before the events that are written here.
  */
-export const eventStoreReplay: Question = {
+export const eventStoreReplay: Benchmark = {
   name: 'event-store-replay',
-  question: 'events that readAll hands over from EventStoreDB',
+  question: 'events that readAll delivers from EventStoreDB',
   baseline: "the vendor client's readAll of the same events, unfiltered",
   unit: 'events/s',
   goal: { atLeast: 0.9 },

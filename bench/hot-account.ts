@@ -1,9 +1,9 @@
-import type { Question } from './support/compare.ts'
+import type { Benchmark } from './support/compare.ts'
 import { putLoad } from './support/load.ts'
 import { startTollgate } from './support/servers.ts'
 import { runLoad } from './sync-runs.ts'
 
-export const hotAccount: Question = {
+export const hotAccount: Benchmark = {
   name: 'hot-account',
   question: 'sync runs on one hot account, 50 connections',
   baseline: 'the same load over 1,000 accounts',

@@ -7,27 +7,27 @@ import { startProcess, stopProcess } from './support/processes.ts'
 export interface InFlight {
   runs: number
   completed: number
-  /** Runs that were being worked on at the same time. */
-  mostAtOnce: number
+  /** The maximum of runs in flight at the same time. */
+  maxInFlight: number
   peakResidentBytes: number
   seconds: number
 }
 
 const RUNS = Number(process.env['BENCH_IN_FLIGHT_RUNS'] ?? 10_000)
 
-/** Long enough that the last run has begun before the first ends. */
+/** Long enough that all runs start before the first ends. */
 const DELAY_MS = 60_000
 
-/** How often the runs are counted. To list them all is work too, and must not be what is measured. */
-const LOOK_MS = 15_000
+/** How often the runs are counted. Rarely, because listing all of them is work too. */
+const COUNT_EVERY_MS = 15_000
 
-/** Requests that are under way at a time. */
-const AT_A_TIME = 50
+/** Concurrent requests. */
+const CONCURRENCY = 50
 
 const residentBytes = ({ pid }: ChildProcess): number =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
 
-/** The memory of a service with many async runs of the sandbox in flight at once, and whether all of them complete. */
+/** Measures the memory of a service with many sandbox runs in flight, and whether all of them complete. */
 export const measureInFlight = async (): Promise<InFlight> => {
   const { folder, discard } = await withFolder()
   const { child, ready } = await startProcess<{ url: string; keys: string[] }>('tollgate-server.js', {
@@ -38,9 +38,9 @@ export const measureInFlight = async (): Promise<InFlight> => {
   const input = { prompt: 'a lighthouse', image_url: 'https://example.com/a.png', delay_ms: DELAY_MS }
   const body = JSON.stringify({ model: 'sandbox', input })
   const startMs = performance.now()
-  let asked = 0
-  const ask = async () => {
-    while (asked++ < RUNS) {
+  let sent = 0
+  const sendRuns = async () => {
+    while (sent++ < RUNS) {
       const answer = await fetch(`${ready.url}/v1/run`, { method: 'POST', headers, body })
       if (answer.status !== 202) throw new Error(`${answer.status} ${await answer.text()}`)
       await answer.arrayBuffer()
@@ -59,23 +59,23 @@ export const measureInFlight = async (): Promise<InFlight> => {
   }
 
   let peakResidentBytes = 0
-  let mostAtOnce = 0
+  let maxInFlight = 0
   let completed = 0
-  const watching = setInterval(() => {
+  const sampling = setInterval(() => {
     peakResidentBytes = Math.max(peakResidentBytes, residentBytes(child))
   }, 500)
-  const asking = Promise.all(Array.from({ length: AT_A_TIME }, ask))
+  const sending = Promise.all(Array.from({ length: CONCURRENCY }, sendRuns))
   const deadlineMs = startMs + 10 * DELAY_MS
   while (completed < RUNS && performance.now() < deadlineMs) {
     const counts = await count()
-    mostAtOnce = Math.max(mostAtOnce, counts.processing)
+    maxInFlight = Math.max(maxInFlight, counts.processing)
     completed = counts.completed
-    await delay(LOOK_MS)
+    await delay(COUNT_EVERY_MS)
   }
-  await asking
-  clearInterval(watching)
+  await sending
+  clearInterval(sampling)
   const seconds = (performance.now() - startMs) / 1000
   await stopProcess(child)
   await discard()
-  return { runs: RUNS, completed, mostAtOnce, peakResidentBytes, seconds }
+  return { runs: RUNS, completed, maxInFlight, peakResidentBytes, seconds }
 }

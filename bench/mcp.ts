@@ -1,11 +1,11 @@
 import { callExample } from '../schemas/api/mcp.ts'
-import type { Question } from './support/compare.ts'
+import type { Benchmark } from './support/compare.ts'
 import { type Load, putLoad } from './support/load.ts'
 import { startTollgate } from './support/servers.ts'
 
 const common = { connections: 50, seconds: 4, awake: true }
 
-/** What an agent sends that asks for its balance. */
+/** An agent's request for its balance. */
 const call: Pick<Load, 'method' | 'body' | 'headers'> = {
   method: 'POST',
   body: callExample,
@@ -17,7 +17,7 @@ const call: Pick<Load, 'method' | 'body' | 'headers'> = {
   },
 }
 
-export const mcp: Question = {
+export const mcp: Benchmark = {
   name: 'mcp',
   question: 'get_balance over POST /mcp, 50 connections',
   baseline: 'GET /v1/balance',

@@ -3,15 +3,15 @@ import { startProcess, stopProcess } from './support/processes.ts'
 
 export interface Memory {
   runs: number
-  /** What the process holds for itself. */
+  /** Private memory of the process. */
   ownBytes: number
-  /** That and the pages of the stores' files that are mapped, which the system takes back when it needs them. */
+  /** Private memory plus mapped pages of the stores' files, which the system can reclaim. */
   residentBytes: number
 }
 
 const RUNS = Number(process.env['BENCH_MEMORY_RUNS'] ?? 1_000_000)
 
-/** The memory of a process of its own that has written and projected the events of many runs. */
+/** Measures a separate process that has written and projected the events of many runs. */
 export const measureMemory = async (): Promise<Memory> => {
   const { folder, discard } = await withFolder()
   const { child, ready } = await startProcess<Memory>('memory-process.js', {

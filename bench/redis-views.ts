@@ -1,14 +1,14 @@
 import { startRedis } from '../test/support/redis-server.ts'
-import type { Question } from './support/compare.ts'
+import type { Benchmark } from './support/compare.ts'
 import { putLoad } from './support/load.ts'
 import { startTollgate } from './support/servers.ts'
 import { runLoad } from './sync-runs.ts'
 
 const ACCOUNTS = 50
 
-export const redisViews: Question = {
+export const redisViews: Benchmark = {
   name: 'redis-views',
-  question: 'sync runs over many accounts, 50 connections, with the views in Redis',
+  question: 'sync runs over 50 accounts, 50 connections, with the views in Redis',
   baseline: 'the same load with embedded views; the log is embedded in both',
   unit: 'runs/s',
   goal: { atLeast: 0.5 },

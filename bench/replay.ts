@@ -1,33 +1,33 @@
 import { join } from 'node:path'
 import { open } from 'lmdb'
-import { accountOf } from '../schemas/recorded.ts'
+import { accountIn } from '../schemas/events.ts'
 import { openLmdbEventLog } from '../src/adapters/event-log/lmdb.ts'
 import { account } from '../src/domain/account/account.ts'
 import type { AccountState } from '../src/domain/account/state.ts'
-import { decode } from '../src/engine/log/codec.ts'
 import { BEFORE_FIRST, type EventLog } from '../src/ports/event-log.ts'
-import type { Question } from './support/compare.ts'
+import { eventCodec } from '../src/services/event-codec.ts'
+import type { Benchmark } from './support/compare.ts'
 import { fillLog } from './support/fill.ts'
 import { withFolder } from './support/folder.ts'
 
 const RUNS = 25_000
 const ACCOUNTS = 100
 
-/** Reads every event through the port, checks it, and folds each account's state. */
+/** Reads and checks every event through the port, and folds the accounts' states. */
 const foldAll = async (log: EventLog): Promise<number> => {
   const states = new Map<string, AccountState>()
   let count = 0
   for await (const page of log.readAll(BEFORE_FIRST))
     for (const raw of page) {
-      const event = decode(raw)
-      if (accountOf(event))
+      const event = eventCodec.decode(raw)
+      if (accountIn(event.stream))
         states.set(event.stream, account.evolve(states.get(event.stream) ?? account.initial, event as never))
       count += 1
     }
   return count
 }
 
-export const replay: Question = {
+export const replay: Benchmark = {
   name: 'replay',
   question: 'replay of the log: each event read, checked and folded',
   baseline: 'raw lmdb range scan of the same records, as bytes',

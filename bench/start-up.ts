@@ -6,30 +6,30 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readConfig } from '../src/boot/config.ts'
 import { openCore } from '../src/boot/core.ts'
-import { createApiKey } from '../src/services/accounts/api-keys.ts'
-import { register } from '../src/services/accounts/registration.ts'
-import type { Question } from './support/compare.ts'
+import { unwrap } from '../test/support/unwrap.ts'
+import type { Benchmark } from './support/compare.ts'
 import { EVENTS_PER_RUN, fillLog } from './support/fill.ts'
 import { type Folder, withFolder } from './support/folder.ts'
 
 const EVENTS = Number(process.env['BENCH_START_EVENTS'] ?? 1_000_000)
 
 const MAIN = join(import.meta.dirname, '..', 'src', 'main.js')
-const cause = { actor: { kind: 'operator' } } as const
+const caller = { kind: 'operator', name: 'bench' } as const
 
-/** A folder with an account, and as many events as it is told to hold, all of them in the views. */
+/** Creates a folder with an account and projected events. */
 const prepareFolder = async (runs: number): Promise<Folder & { key: string }> => {
-  const made = await withFolder()
-  const core = await openCore(readConfig({ DATA_DIR: made.folder, LOG_LEVEL: 'silent' }))
-  const accountId = await register(core, { email: 'a@b.c', tester: false, welcomeMicros: 1 }, cause)
-  const { apiKey } = await createApiKey(core.accounts, 'tg', { accountId, name: 'bench', cause })
+  const created = await withFolder()
+  const core = await openCore(readConfig({ DATA_DIR: created.folder, LOG_LEVEL: 'silent' }))
+  const { accounts } = core.services
+  const opening = { email: 'a@b.c', tester: false, welcomeMicros: 1, key: { name: 'bench' } }
+  const { apiKey = '' } = unwrap(await accounts.open(caller, opening))
   if (runs > 0) await fillLog(core.log, { runs, accounts: 1000 })
   await core.progress.passed(await core.log.head(), 600_000)
   await core.close()
-  return { ...made, key: apiKey }
+  return { ...created, key: apiKey }
 }
 
-/** Milliseconds from the start of the process to its first answer about a balance. */
+/** Milliseconds from the start of the process to its first balance response. */
 const start = async ({ folder, key }: { folder: string; key: string }): Promise<number> => {
   const port = await freePort()
   const startMs = performance.now()
@@ -50,7 +50,7 @@ const start = async ({ folder, key }: { folder: string; key: string }): Promise<
   return tookMs
 }
 
-/** Below the ports that the system hands out for outgoing connections, so that nobody takes it in between. */
+/** Below the range of ephemeral ports, so that no outgoing connection takes the port in between. */
 const freePort = async (): Promise<number> => {
   const server = createServer().listen(20_000 + Math.floor(Math.random() * 10_000), '127.0.0.1')
   await once(server, 'listening')
@@ -60,9 +60,9 @@ const freePort = async (): Promise<number> => {
   return port
 }
 
-export const startUp: Question = {
+export const startUp: Benchmark = {
   name: 'start-up',
-  question: `start-up to the first answer, with ${EVENTS.toLocaleString('en')} events in the log`,
+  question: `start-up to the first response, with ${EVENTS.toLocaleString('en')} events in the log`,
   baseline: 'an empty log',
   unit: 'ms',
   goal: { atMost: 2 },

@@ -1,4 +1,4 @@
-import type { Question } from './support/compare.ts'
+import type { Benchmark } from './support/compare.ts'
 import { type Load, putLoad } from './support/load.ts'
 import { type Server, startBare, startTollgate } from './support/servers.ts'
 
@@ -11,9 +11,9 @@ export const runLoad = ({ url, keys }: Pick<Server, 'url' | 'keys'>): Load => ({
   body: { model: 'nano-banana-2', input: { prompt: 'a lighthouse at dusk', aspect_ratio: '16:9' } },
 })
 
-export const syncRuns: Question = {
+export const syncRuns: Benchmark = {
   name: 'sync-runs',
-  question: 'sync runs, 50 connections, a provider that answers at once',
+  question: 'sync runs, 50 connections, with an instant provider',
   baseline: 'bare Koa and koa-body echoing the same body',
   unit: 'runs/s',
   goal: { atLeast: 0.25 },

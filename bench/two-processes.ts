@@ -1,11 +1,11 @@
 import { startRedis } from '../test/support/redis-server.ts'
-import type { Question } from './support/compare.ts'
+import type { Benchmark } from './support/compare.ts'
 import { withFolder } from './support/folder.ts'
 import { putLoad } from './support/load.ts'
 import { type Server, startTollgate } from './support/servers.ts'
 import { runLoad } from './sync-runs.ts'
 
-/** Half of the connections and of the accounts go to each address, through a load generator of its own. */
+/** Each server gets half of the connections and accounts, from its own load generator. */
 const HALF = 25
 
 const putHalves = async (servers: [Server, Server], keys: string[]): Promise<number> => {
@@ -20,10 +20,10 @@ const putHalves = async (servers: [Server, Server], keys: string[]): Promise<num
   return rates.reduce((sum, rate) => sum + rate)
 }
 
-export const twoProcesses: Question = {
+export const twoProcesses: Benchmark = {
   name: 'two-processes',
-  question: 'sync runs of two processes on one log and one Redis, the load generator beside them',
-  baseline: 'one process, the same load',
+  question: 'sync runs of two processes on one log and one Redis, with the load generator on the same machine',
+  baseline: 'one process under the same load',
   unit: 'runs/s',
   prepare: async () => {
     const redis = await startRedis()

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Question } from './support/compare.ts'
+import type { Benchmark } from './support/compare.ts'
 import { withFolder } from './support/folder.ts'
 import { putLoad } from './support/load.ts'
 import { type Server, startBare, startTollgate } from './support/servers.ts'
@@ -9,7 +9,7 @@ import { type Server, startBare, startTollgate } from './support/servers.ts'
 const FILE_MB = 5
 const BOUNDARY = 'a-boundary-as-browsers-make-them'
 
-/** A form with one file: the two ends of a PNG, and between them bytes as random as those of any picture. */
+/** A form with one file: the start and end of a PNG with random bytes in between. */
 const form = (): Buffer => {
   const header = Buffer.from(
     '89504e470d0a1a0a 0000000d49484452 00000400000004000802000000f07fbcd4 004c4b0049444154'.replaceAll(' ', ''),
@@ -26,7 +26,7 @@ const form = (): Buffer => {
   ])
 }
 
-export const uploads: Question = {
+export const uploads: Benchmark = {
   name: 'uploads',
   question: `uploads of ${FILE_MB} MB through the service, 8 connections`,
   baseline: 'bare Koa piping the same body to a file, with fsync',

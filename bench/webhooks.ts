@@ -1,6 +1,6 @@
 import { readConfig } from '../src/boot/config.ts'
 import { openCore } from '../src/boot/core.ts'
-import type { Question } from './support/compare.ts'
+import type { Benchmark } from './support/compare.ts'
 import { fillLog } from './support/fill.ts'
 import { withFolder } from './support/folder.ts'
 import { startProcess, stopProcess } from './support/processes.ts'
@@ -8,7 +8,7 @@ import { type Receiver, startReceiver } from './support/receiver.ts'
 
 const DELIVERIES = 10_000
 
-/** Deliveries a second of a service that starts with many of them due, from the first that arrives to the last. */
+/** Deliveries per second, from first to last, of a service that starts with many due. */
 const deliver = async (receiver: Receiver): Promise<number> => {
   const { folder, discard } = await withFolder()
   const core = await openCore(readConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' }))
@@ -34,10 +34,10 @@ const post = async (receiver: Receiver): Promise<number> => {
   return measured
 }
 
-export const webhooks: Question = {
+export const webhooks: Benchmark = {
   name: 'webhooks',
-  question: 'webhook deliveries to one local receiver, signed, and each attempt recorded',
-  baseline: 'bare undici posting the same body, as many at a time',
+  question: 'webhook deliveries to one local receiver, signed and recorded',
+  baseline: 'bare undici posting bodies of the same size with the same concurrency',
   unit: 'deliveries/s',
   goal: { atLeast: 0.4 },
   prepare: async () => {

@@ -1,17 +1,12 @@
-import type { Projection } from './projection.ts'
+import { clockOf } from '../schemas/recorded.ts'
+import { projection } from './define.ts'
 
-/** Who the accounts are, in the order in which they were opened, which is the order of their ids. */
-export const accounts: Projection<'accounts'> = {
+/** Accounts in the order in which they were opened, which is the order of their ids. */
+export const accounts = projection({
   view: 'accounts',
-  keys: event => (event.type === 'AccountOpened' ? [event.data.accountId] : []),
-  evolve: (row, event) =>
-    event.type === 'AccountOpened'
-      ? {
-          accountId: event.data.accountId,
-          email: event.data.email,
-          tester: event.data.tester,
-          openedAt: event.metadata.at,
-        }
-      : row,
-  indexes: {},
-}
+  version: 1,
+  key: event => event.data.accountId,
+  on: {
+    AccountOpened: (_, event) => ({ ...event.data, openedAt: clockOf(event) }),
+  },
+})

@@ -1,6 +1,6 @@
 import { accounts } from './accounts.ts'
 import { balance } from './balance.ts'
-import { catalog } from './catalog.ts'
+import type { EventType } from './define.ts'
 import { due } from './due.ts'
 import { dueObjects } from './due-objects.ts'
 import { keys } from './keys.ts'
@@ -10,22 +10,16 @@ import { statement } from './statement.ts'
 import { uploads } from './uploads.ts'
 import { webhooks } from './webhooks.ts'
 
-/**
- * Raised whenever a projection gives other rows for the same log than before: the views are then built anew at the
- * next start.
- */
-export const PROJECTIONS_VERSION = 5
+const all = [accounts, balance, due, dueObjects, keys, runs, statement, uploads, webhooks] as const
 
-/** Every projection. Two may make one view, each the rows of its own keys. */
-export const projections: Projection[] = [
-  accounts,
-  balance,
-  catalog,
-  due,
-  dueObjects,
-  keys,
-  runs,
-  statement,
-  uploads,
-  webhooks,
-]
+/** Events that concern no view: logins and the catalog are read from their streams. */
+type Unprojected = 'LoginLinked' | 'FamilyPublished' | 'FamilyRevised' | 'FamilyWithdrawn'
+
+/** The event types that none of the projections handles. */
+export type Unhandled<Each extends { on: object }, Type extends string> = Exclude<Type, HandledBy<Each>>
+type HandledBy<Each> = Each extends { on: infer On } ? keyof On : never
+
+/** Every projection. A new event type does not compile until a projection handles it or it is listed as unprojected. */
+export const projections: [Exclude<Unhandled<(typeof all)[number], EventType>, Unprojected>] extends [never]
+  ? readonly Projection[]
+  : never = all

@@ -1,30 +1,41 @@
-import { accountOf } from '../schemas/recorded.ts'
+import { accountOf } from '../schemas/events.ts'
 import type { BalanceRow } from '../schemas/views.ts'
-import type { Projection } from './projection.ts'
+import { projection } from './define.ts'
 
-/** What each account has, beside the sums of its grants, debits and refunds. */
-export const balance: Projection<'balance'> = {
+/** The balance of each account, and the sums of its grants, withdrawals, debits and refunds. */
+export const balance = projection({
   view: 'balance',
-  keys: event => {
-    const accountId = accountOf(event)
-    const moves = event.type === 'AccountOpened' || event.type.startsWith('Credits')
-    return accountId && moves ? [accountId] : []
+  version: 2,
+  key: accountOf,
+  on: {
+    AccountOpened: (row = empty) => row,
+    CreditsGranted: (row = empty, { data }) => ({
+      ...row,
+      balanceMicros: data.balanceAfterMicros,
+      grantedMicros: row.grantedMicros + data.amountMicros,
+    }),
+    CreditsWithdrawn: (row = empty, { data }) => ({
+      ...row,
+      balanceMicros: data.balanceAfterMicros,
+      withdrawnMicros: row.withdrawnMicros + data.amountMicros,
+    }),
+    CreditsDebited: (row = empty, { data }) => ({
+      ...row,
+      balanceMicros: data.balanceAfterMicros,
+      debitedMicros: row.debitedMicros + data.amountMicros,
+    }),
+    CreditsRefunded: (row = empty, { data }) => ({
+      ...row,
+      balanceMicros: data.balanceAfterMicros,
+      refundedMicros: row.refundedMicros + data.amountMicros,
+    }),
   },
-  evolve: (row = empty, event) => {
-    switch (event.type) {
-      case 'CreditsGranted':
-        return { ...row, ...after(event), grantedMicros: row.grantedMicros + event.data.amountMicros }
-      case 'CreditsDebited':
-        return { ...row, ...after(event), debitedMicros: row.debitedMicros + event.data.amountMicros }
-      case 'CreditsRefunded':
-        return { ...row, ...after(event), refundedMicros: row.refundedMicros + event.data.amountMicros }
-      default:
-        return row
-    }
-  },
-  indexes: {},
+})
+
+const empty: BalanceRow = {
+  balanceMicros: 0,
+  grantedMicros: 0,
+  withdrawnMicros: 0,
+  debitedMicros: 0,
+  refundedMicros: 0,
 }
-
-const empty: BalanceRow = { balanceMicros: 0, grantedMicros: 0, debitedMicros: 0, refundedMicros: 0 }
-
-const after = (event: { data: { balanceAfterMicros: number } }) => ({ balanceMicros: event.data.balanceAfterMicros })

@@ -1,74 +1,55 @@
-import { accountOf } from '../schemas/recorded.ts'
+import { accountOf } from '../schemas/events.ts'
+import { clockOf } from '../schemas/recorded.ts'
 import type { DueRow, ObjectTask, SealUploadTask } from '../schemas/views.ts'
+import { projection, type RecordedOf } from './define.ts'
 import { byQueue, queues } from './due.ts'
-import type { Projection, RecordedOf } from './projection.ts'
 
 /**
- * How long after its grant's end an upload is looked at: whoever began to send a file in time may take so long. Node.js
- * ends a request that is not whole after five minutes.
+ * How long after its grant expires an upload is inspected: a client that began to send a file in time may take this
+ * long, since Node.js ends incomplete requests after five minutes.
  */
 const SEAL_AFTER_MS = 6 * 60_000
 
-/** What is owed to the object store: a part of the view `due` with keys of its own. */
-export const dueObjects: Projection<'due'> = {
+/** Work that is due in the object store: a part of the view `due` with keys of its own. */
+export const dueObjects = projection({
+  name: 'due-objects',
   view: 'due',
-  keys: event => {
-    switch (event.type) {
-      case 'RunCompleted':
-        return event.data.output.willDeleteAt === undefined ? [] : [outputKey(event.data.runId)]
-      case 'RunOutputDeleted':
-        return [outputKey(event.data.runId)]
-      case 'UploadGranted':
-      case 'UploadStored':
-      case 'UploadDeletionRequested':
-      case 'UploadDeleted':
-        return [event.data.uploadId]
-      default:
-        return []
-    }
+  version: 1,
+  key: event => {
+    if ('uploadId' in event.data) return event.data.uploadId
+    if (event.type === 'RunCompleted' && event.data.output.willDeleteAt === undefined) return undefined
+    return `output/${event.data.runId}`
   },
-  evolve: (row, event) => {
-    switch (event.type) {
-      case 'RunCompleted':
-        return deleteOutput(event)
-      case 'UploadGranted':
-        return seal(event)
-      case 'UploadStored':
-        return row?.task === 'seal-upload' && event.data.sealed ? deleteUpload(row, row.willDeleteAt) : row
-      case 'UploadDeletionRequested':
-        // As long as another file could still come in its place, the end of the grant is waited for.
-        return row?.task === 'delete-upload' ? { ...row, dueAt: event.metadata.at } : row
-      case 'RunOutputDeleted':
-      case 'UploadDeleted':
-        return undefined
-      default:
-        return row
-    }
+  on: {
+    RunCompleted: (_, event) => deleteOutput(event),
+    RunOutputDeleted: () => undefined,
+    UploadGranted: (_, event) => sealUpload(event),
+    UploadStored: (row, { data }) =>
+      row?.task === 'seal-upload' && data.sealed ? deleteUpload(row, row.willDeleteAt) : row,
+    // A file that can still be replaced is deleted when its grant ends.
+    UploadDeletionRequested: (row, event) => (row?.task === 'delete-upload' ? { ...row, dueAt: clockOf(event) } : row),
+    UploadDeleted: () => undefined,
   },
   indexes: { byQueue },
-}
-
-const outputKey = (runId: string) => `output/${runId}`
+})
 
 const deleteOutput = (event: RecordedOf<'RunCompleted'>): ObjectTask | undefined => {
-  const accountId = accountOf(event)
   const { runId, output } = event.data
-  if (!accountId || output.willDeleteAt === undefined) return undefined
+  if (output.willDeleteAt === undefined) return undefined
   return {
     task: 'delete-output',
     queue: `${queues.objects}outputs`,
     dueAt: output.willDeleteAt,
-    accountId,
+    accountId: accountOf(event),
     runId,
     objectKeys: output.artifacts.map(artifact => artifact.objectKey),
   }
 }
 
-const seal = (event: RecordedOf<'UploadGranted'>): DueRow | undefined => {
-  const accountId = accountOf(event)
+const sealUpload = (event: RecordedOf<'UploadGranted'>): DueRow => {
   const { uploadId, expiresAt, willDeleteAt } = event.data
   const dueAt = new Date(Date.parse(expiresAt) + SEAL_AFTER_MS).toISOString()
-  return accountId && { task: 'seal-upload', queue: uploadQueue, dueAt, accountId, uploadId, willDeleteAt }
+  return { task: 'seal-upload', queue: uploadQueue, dueAt, accountId: accountOf(event), uploadId, willDeleteAt }
 }
 
 const deleteUpload = ({ accountId, uploadId }: SealUploadTask, dueAt: string): ObjectTask => ({

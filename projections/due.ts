@@ -1,64 +1,39 @@
-import { accountOf } from '../schemas/recorded.ts'
+import { accountOf } from '../schemas/events.ts'
+import { clockOf } from '../schemas/recorded.ts'
 import type { DeliverTask, DueRow, StartTask, WatchTask } from '../schemas/views.ts'
-import type { Projection, RecordedOf } from './projection.ts'
+import { projection, type RecordedOf } from './define.ts'
 
 /**
- * How long after its start a run is looked after, in case its process is no more. Whoever works on it holds a lease by
- * then, so a lost run is found when this is past and its lease has run out.
+ * How long after its start a run is checked for a lost process. A process that works on the run holds a lease by then,
+ * so a lost run is found when this time has passed and its lease has expired.
  */
 export const WATCH_AFTER_MS = 10_000
 
-/** What is owed to the outside world for each run, by queue and by the time at which it is due. */
-export const due: Projection<'due'> = {
+/** Work that is due for each run, by queue and by time. */
+export const due = projection({
   view: 'due',
-  keys: event => {
-    switch (event.type) {
-      case 'RunQueued':
-      case 'RunStarted':
-      case 'RunSubmitted':
-      case 'RunCancelRequested':
-      case 'RunCompleted':
-      case 'RunFailed':
-      case 'WebhookDelivered':
-      case 'WebhookAttemptFailed':
-      case 'WebhookRedeliveryRequested':
-        return [event.data.runId]
-      default:
-        return []
-    }
-  },
-  evolve: (row, event) => {
-    switch (event.type) {
-      case 'RunQueued':
-        return start(event)
-      case 'RunStarted':
-        return row?.task === 'start-run' ? watch(row, event) : row
-      case 'RunSubmitted':
-        return row?.task === 'watch-run' ? { ...row, jobId: event.data.jobId } : row
-      case 'RunCancelRequested':
-        return row?.task === 'watch-run' ? cancel(row, event) : row
-      case 'RunCompleted':
-      case 'RunFailed':
-        return isWork(row) && row.webhookUrl !== undefined ? deliver(row.webhookUrl, event) : undefined
-      case 'WebhookAttemptFailed':
-        return row?.task === 'deliver-webhook' ? again(row, event) : row
-      case 'WebhookDelivered':
-        return undefined
-      case 'WebhookRedeliveryRequested':
-        return deliver(event.data.url, event)
-      default:
-        return row
-    }
+  version: 1,
+  key: event => event.data.runId,
+  on: {
+    RunQueued: (_, event) => start(event),
+    RunStarted: (row, event) => (row?.task === 'start-run' ? watch(row, event) : row),
+    RunSubmitted: (row, { data }) => (row?.task === 'watch-run' ? { ...row, jobId: data.jobId } : row),
+    RunCancelRequested: (row, event) => (row?.task === 'watch-run' ? cancel(row, event) : row),
+    RunCompleted: (row, event) => deliverEnd(row, event),
+    RunFailed: (row, event) => deliverEnd(row, event),
+    WebhookAttemptFailed: (row, event) => (row?.task === 'deliver-webhook' ? retry(row, event) : row),
+    WebhookDelivered: () => undefined,
+    WebhookRedeliveryRequested: (_, event) => deliver(event.data.url, event),
   },
   indexes: { byQueue },
-}
+})
 
-/** Where due work stands: by queue, and there by time. What is behind only keeps the places apart. */
+/** The place of due work: by queue, and there by time. The key keeps places apart. */
 export function byQueue(row: DueRow, key: string): string {
   return `${row.queue}/${row.dueAt}/${key}`
 }
 
-/** What the names of the queues begin with: three for each provider, one for each host to be told, two for the object store. */
+/** The prefixes of the queues: three queues for each provider, one for each webhook host, two for the object store. */
 export const queues = {
   start: 'start/',
   watch: 'watch/',
@@ -67,18 +42,13 @@ export const queues = {
   objects: 'objects/',
 } as const
 
-const isWork = (row: DueRow | undefined): row is StartTask | WatchTask =>
-  row?.task === 'start-run' || row?.task === 'watch-run'
-
-const start = (event: RecordedOf<'RunQueued'>): DueRow | undefined => {
-  const accountId = accountOf(event)
-  if (!accountId) return undefined
+const start = (event: RecordedOf<'RunQueued'>): DueRow => {
   const { runId, endpoint, mode, provider, timeoutMs, retry, input, webhookUrl } = event.data
   return {
     task: 'start-run',
     queue: queues.start + provider,
-    dueAt: event.metadata.at,
-    accountId,
+    dueAt: clockOf(event),
+    accountId: accountOf(event),
     runId,
     endpoint,
     mode,
@@ -90,44 +60,45 @@ const start = (event: RecordedOf<'RunQueued'>): DueRow | undefined => {
   }
 }
 
-const watch = (row: StartTask, { metadata: { at } }: RecordedOf<'RunStarted'>): DueRow => ({
+const watch = (row: StartTask, event: RecordedOf<'RunStarted'>): DueRow => ({
   ...row,
   task: 'watch-run',
   queue: queues.watch + row.provider,
-  dueAt: later(at, WATCH_AFTER_MS),
-  startedAt: at,
+  dueAt: later(clockOf(event), WATCH_AFTER_MS),
+  startedAt: clockOf(event),
 })
 
-/** Whoever works on it is to hear of it soon, and need not look through all that is being worked on. */
-const cancel = (row: WatchTask, { metadata: { at } }: RecordedOf<'RunCancelRequested'>): DueRow => ({
+/** The process that works on the run finds the request in this short queue, instead of among all runs in progress. */
+const cancel = (row: WatchTask, event: RecordedOf<'RunCancelRequested'>): DueRow => ({
   ...row,
   queue: queues.cancel + row.provider,
-  dueAt: at,
+  dueAt: clockOf(event),
   cancelRequested: true,
 })
+
+const deliverEnd = (row: DueRow | undefined, event: RecordedOf<'RunCompleted' | 'RunFailed'>): DueRow | undefined =>
+  isWork(row) && row.webhookUrl !== undefined ? deliver(row.webhookUrl, event) : undefined
+
+const isWork = (row: DueRow | undefined): row is StartTask | WatchTask =>
+  row?.task === 'start-run' || row?.task === 'watch-run'
 
 const deliver = (
   url: string,
   event: RecordedOf<'RunCompleted' | 'RunFailed' | 'WebhookRedeliveryRequested'>,
-): DueRow | undefined => {
-  const accountId = accountOf(event)
-  if (!accountId) return undefined
-  const queue = queues.deliver + hostOf(url)
-  return {
-    task: 'deliver-webhook',
-    queue,
-    dueAt: event.metadata.at,
-    accountId,
-    runId: event.data.runId,
-    url,
-    attempt: 1,
-  }
-}
+): DueRow => ({
+  task: 'deliver-webhook',
+  queue: queues.deliver + hostOf(url),
+  dueAt: clockOf(event),
+  accountId: accountOf(event),
+  runId: event.data.runId,
+  url,
+  attempt: 1,
+})
 
-/** Whatever stands in the log must find a place, and a place has no room for more. */
+/** Every URL in the log must have a place in the index, and places have a limited length. */
 const hostOf = (url: string) => encodeURIComponent((URL.canParse(url) ? new URL(url).host : '').slice(0, 260))
 
-const again = (row: DeliverTask, { data }: RecordedOf<'WebhookAttemptFailed'>): DueRow | undefined =>
+const retry = (row: DeliverTask, { data }: RecordedOf<'WebhookAttemptFailed'>): DueRow | undefined =>
   data.nextAttemptAt === undefined ? undefined : { ...row, dueAt: data.nextAttemptAt, attempt: data.attempt + 1 }
 
 const later = (at: string, ms: number) => new Date(Date.parse(at) + ms).toISOString()

@@ -1,18 +1,19 @@
-import { accountOf } from '../schemas/recorded.ts'
-import type { Projection } from './projection.ts'
+import { accountOf } from '../schemas/events.ts'
+import { clockOf } from '../schemas/recorded.ts'
+import { projection } from './define.ts'
 
 /** API keys by their hash, and each account's keys in the order in which they were created. */
-export const keys: Projection<'keys'> = {
+export const keys = projection({
   view: 'keys',
-  keys: event => (event.type === 'ApiKeyCreated' || event.type === 'ApiKeyRevoked' ? [event.data.hash] : []),
-  evolve: (row, event) => {
-    const accountId = accountOf(event)
-    if (event.type === 'ApiKeyCreated' && accountId) {
-      const { keyId, name, lastFour } = event.data
-      return { accountId, keyId, name, lastFour, createdAt: event.metadata.at }
-    }
-    if (event.type === 'ApiKeyRevoked' && row) return { ...row, revokedAt: event.metadata.at }
-    return row
+  version: 2,
+  key: event => event.data.hash,
+  on: {
+    ApiKeyCreated: (_, event) => {
+      const { keyId, name, lastFour, scope } = event.data
+      const createdAt = clockOf(event)
+      return { accountId: accountOf(event), keyId, name, lastFour, ...(scope && { scope }), createdAt }
+    },
+    ApiKeyRevoked: (row, event) => row && { ...row, revokedAt: clockOf(event) },
   },
   indexes: { byAccount: row => `${row.accountId}/${row.keyId}` },
-}
+})

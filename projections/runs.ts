@@ -1,84 +1,61 @@
-import { accountOf } from '../schemas/recorded.ts'
+import { accountOf } from '../schemas/events.ts'
+import { clockOf } from '../schemas/recorded.ts'
 import type { RunRow } from '../schemas/views.ts'
-import type { Projection, RecordedOf } from './projection.ts'
+import { projection, type RecordedOf } from './define.ts'
 
 /** Runs by account in time order, which is the order of their keys, and by the client's idempotency key. */
-export const runs: Projection<'runs'> = {
+export const runs = projection({
   view: 'runs',
-  keys: event => {
-    const accountId = accountOf(event)
-    if (!accountId) return []
-    switch (event.type) {
-      case 'CreditsDebited':
-      case 'CreditsRefunded':
-      case 'RunQueued':
-      case 'RunStarted':
-      case 'RunCompleted':
-      case 'RunFailed':
-      case 'RunOutputDeleted':
-        return [runKey(accountId, event.data.runId)]
-      default:
-        return []
-    }
-  },
-  evolve: (row, event) => {
-    const known = row && { ...row, revision: event.revision }
-    switch (event.type) {
-      case 'CreditsDebited':
-        return charged(event)
-      case 'RunQueued': {
-        const { mode, metadata, idempotency } = event.data
-        return (
-          known && {
-            ...known,
-            mode,
-            ...(metadata && { metadata }),
-            ...(idempotency && { request: { key: idempotency.key, hash: idempotency.requestHash } }),
-          }
-        )
-      }
-      case 'RunStarted':
-        return known && { ...known, status: 'processing', startedAt: event.metadata.at }
-      case 'RunCompleted':
-        return known && { ...known, status: 'completed', completedAt: event.metadata.at, output: event.data.output }
-      case 'RunFailed':
-        return known && { ...known, status: 'failed', completedAt: event.metadata.at, error: event.data.error }
-      case 'RunOutputDeleted':
-        return known && { ...known, outputDeletedAt: event.metadata.at }
-      case 'CreditsRefunded':
-        return known && { ...known, refundedMicros: event.data.amountMicros }
-      default:
-        return row
-    }
+  version: 2,
+  key: event => runKey(accountOf(event), event.data.runId),
+  on: {
+    // The debit comes first in its append, and its receipt says what the run is.
+    CreditsDebited: (_, event) => charged(event),
+    RunQueued: (row, event) => {
+      const { mode, metadata, idempotency } = event.data
+      return change(row, event, {
+        mode,
+        ...(metadata && { metadata }),
+        ...(idempotency && { request: { key: idempotency.key, hash: idempotency.requestHash } }),
+      })
+    },
+    RunStarted: (row, event) => change(row, event, { status: 'processing', startedAt: clockOf(event) }),
+    RunCompleted: (row, event) =>
+      change(row, event, { status: 'completed', completedAt: clockOf(event), output: event.data.output }),
+    RunFailed: (row, event) =>
+      change(row, event, { status: 'failed', completedAt: clockOf(event), error: event.data.error }),
+    RunOutputDeleted: (row, event) => change(row, event, { outputDeletedAt: clockOf(event) }),
+    CreditsRefunded: (row, event) =>
+      change(row, event, { refundedMicros: (row?.refundedMicros ?? 0) + event.data.amountMicros }),
   },
   indexes: {
     byRequest: row => row.request && requestPlaces(row.accountId, row.request.key) + row.runId,
   },
-}
+})
 
-/** A failure and its refund are one append, of which the views may for a moment have the first event only. */
+/** A failure and its refund share an append, but the views may briefly hold only the failure. */
 export const hasEnded = ({ status, refundedMicros }: RunRow) =>
   status === 'completed' || (status === 'failed' && refundedMicros !== undefined)
 
-/** An account's runs lie together, so that nobody finds one who does not know whose it is. */
+/** An account's runs lie together, so a run is found only by those who know its account. */
 export const runKey = (accountId: string, runId: string) => `${accountId}/${runId}`
 
-/** What the places of the runs begin with that a client asked for under one key. The key may hold a slash itself. */
+/** The prefix of the places of an account's runs with one idempotency key. The key may hold a slash itself. */
 export const requestPlaces = (accountId: string, key: string) => `${accountId}/${encodeURIComponent(key)}/`
 
-/** The debit comes first in its append, and its receipt says what the run is. */
-const charged = (event: RecordedOf<'CreditsDebited'>): RunRow | undefined => {
-  const accountId = accountOf(event)
-  if (!accountId) return undefined
+const change = (row: RunRow | undefined, { revision }: { revision: number }, changes: Partial<RunRow>) =>
+  row && { ...row, revision, ...changes }
+
+const charged = (event: RecordedOf<'CreditsDebited'>): RunRow => {
   const { runId, amountMicros, receipt } = event.data
   return {
-    accountId,
+    accountId: accountOf(event),
     runId,
     revision: event.revision,
     status: 'queued',
     model: receipt.model,
     endpoint: receipt.endpoint,
-    createdAt: event.metadata.at,
+    createdAt: clockOf(event),
     chargedMicros: amountMicros,
   }
 }

@@ -1,27 +1,23 @@
-import { accountOf } from '../schemas/recorded.ts'
-import type { Projection } from './projection.ts'
+import { accountOf } from '../schemas/events.ts'
+import { projection, type RecordedOf } from './define.ts'
 
-/** Every movement of credits, by account, in the order in which it happened, which is the order of the keys. */
-export const statement: Projection<'statement'> = {
+/** Every movement of credits by account, in the order in which it happened, which is the order of the keys. */
+export const statement = projection({
   view: 'statement',
-  keys: event => {
-    const accountId = accountOf(event)
-    return accountId && event.type.startsWith('Credits') ? [lineKey(accountId, event.revision)] : []
+  version: 2,
+  key: event => lineKey(accountOf(event), event.revision),
+  on: {
+    CreditsGranted: (_, event) => ({ ...grantLine(event), kind: 'grant' }),
+    CreditsWithdrawn: (_, event) => ({ ...grantLine(event), kind: 'withdrawal' }),
+    CreditsDebited: (_, { id, data, metadata: { at } }) => ({ eventId: id, at, kind: 'debit', ...data }),
+    CreditsRefunded: (_, { id, data, metadata: { at } }) => ({ eventId: id, at, kind: 'refund', ...data }),
   },
-  evolve: (row, event) => {
-    switch (event.type) {
-      case 'CreditsGranted':
-        return { eventId: event.id, at: event.metadata.at, kind: 'grant', ...event.data }
-      case 'CreditsDebited':
-        return { eventId: event.id, at: event.metadata.at, kind: 'debit', ...event.data }
-      case 'CreditsRefunded':
-        return { eventId: event.id, at: event.metadata.at, kind: 'refund', ...event.data }
-      default:
-        return row
-    }
-  },
-  indexes: {},
-}
+})
 
-/** Padded, so that order as text is order in time; nine digits hold every revision that the log can. */
+/** Padded so that text order is time order; nine digits hold every revision that the log can have. */
 const lineKey = (accountId: string, revision: number) => `${accountId}/${String(revision).padStart(9, '0')}`
+
+const grantLine = ({ id, data, metadata: { at } }: RecordedOf<'CreditsGranted' | 'CreditsWithdrawn'>) => {
+  const { kind: grantKind, ...rest } = data
+  return { eventId: id, at, grantKind, ...rest }
+}

@@ -1,56 +1,35 @@
-import { accountOf } from '../schemas/recorded.ts'
+import { accountOf } from '../schemas/events.ts'
+import { clockOf } from '../schemas/recorded.ts'
 import type { WebhookRow } from '../schemas/views.ts'
-import type { Projection } from './projection.ts'
+import { projection } from './define.ts'
 import { runKey } from './runs.ts'
 
-/** What the receivers that clients named were told, by account and run. */
-export const webhooks: Projection<'webhooks'> = {
+/** The state of each run's webhook, by account and run. */
+export const webhooks = projection({
   view: 'webhooks',
-  keys: event => {
-    const accountId = accountOf(event)
-    if (!accountId) return []
-    switch (event.type) {
-      case 'RunQueued':
-        return event.data.webhookUrl === undefined ? [] : [runKey(accountId, event.data.runId)]
-      case 'RunCompleted':
-      case 'RunFailed':
-      case 'WebhookDelivered':
-      case 'WebhookAttemptFailed':
-      case 'WebhookAbandoned':
-      case 'WebhookRedeliveryRequested':
-        return [runKey(accountId, event.data.runId)]
-      default:
-        return []
-    }
+  version: 1,
+  key: event => {
+    if (event.type === 'RunQueued' && event.data.webhookUrl === undefined) return undefined
+    return runKey(accountOf(event), event.data.runId)
   },
-  evolve: (row, event) => {
-    const { at } = event.metadata
-    switch (event.type) {
-      case 'RunQueued': {
-        const accountId = accountOf(event)
-        const { runId, webhookUrl: url } = event.data
-        return accountId && url !== undefined ? { accountId, runId, url, status: 'waiting', attempts: 0 } : row
-      }
-      case 'RunCompleted':
-      case 'RunFailed':
-        return row && pending(row, at)
-      case 'WebhookDelivered':
-        return row && attempted(row, event.data, { lastAttemptAt: at, status: 'delivered' })
-      case 'WebhookAttemptFailed': {
-        const { reason: lastReason, nextAttemptAt } = event.data
-        const next = nextAttemptAt === undefined ? {} : { nextAttemptAt }
-        return row && attempted(row, event.data, { lastAttemptAt: at, lastReason, ...next })
-      }
-      case 'WebhookAbandoned':
-        return row && { ...row, status: 'abandoned' }
-      case 'WebhookRedeliveryRequested':
-        return row && pending({ ...row, url: event.data.url }, at)
-      default:
-        return row
-    }
+  on: {
+    RunQueued: (row, event) => {
+      const { runId, webhookUrl: url } = event.data
+      return url === undefined ? row : { accountId: accountOf(event), runId, url, status: 'waiting', attempts: 0 }
+    },
+    RunCompleted: (row, event) => row && pending(row, clockOf(event)),
+    RunFailed: (row, event) => row && pending(row, clockOf(event)),
+    WebhookDelivered: (row, event) =>
+      row && attempted(row, event.data, { lastAttemptAt: clockOf(event), status: 'delivered' }),
+    WebhookAttemptFailed: (row, event) => {
+      const { reason: lastReason, nextAttemptAt } = event.data
+      const next = nextAttemptAt === undefined ? {} : { nextAttemptAt }
+      return row && attempted(row, event.data, { lastAttemptAt: clockOf(event), lastReason, ...next })
+    },
+    WebhookAbandoned: row => row && { ...row, status: 'abandoned' },
+    WebhookRedeliveryRequested: (row, event) => row && pending({ ...row, url: event.data.url }, clockOf(event)),
   },
-  indexes: {},
-}
+})
 
 const pending = (row: WebhookRow, nextAttemptAt: string): WebhookRow => ({
   ...row,
@@ -59,11 +38,11 @@ const pending = (row: WebhookRow, nextAttemptAt: string): WebhookRow => ({
   nextAttemptAt,
 })
 
-/** Of the attempt before, nothing is kept. */
+/** Drops the fields of the previous attempt. */
 const attempted = (
   { accountId, runId, url, status }: WebhookRow,
   { attempt: attempts, status: lastStatus }: { attempt: number; status?: number },
-  change: Partial<WebhookRow>,
+  changes: Partial<WebhookRow>,
 ): WebhookRow => ({
   accountId,
   runId,
@@ -71,5 +50,5 @@ const attempted = (
   status,
   attempts,
   ...(lastStatus !== undefined && { lastStatus }),
-  ...change,
+  ...changes,
 })

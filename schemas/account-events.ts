@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { KeyScope } from './actor.ts'
 import { Mode, Receipt, Retry } from './catalog.ts'
 import {
   AccountId,
@@ -9,6 +10,7 @@ import {
   MAX_FOLDER_LENGTH,
   MAX_NAME_LENGTH,
   MAX_REASON_LENGTH,
+  MAX_REFERENCE_LENGTH,
   Micros,
   OneOf,
   PositiveMicros,
@@ -20,17 +22,33 @@ import {
 } from './primitives.ts'
 
 export const AccountOpened = Closed({ accountId: AccountId, email: Type.String(), tester: Type.Boolean() })
-export const CreditsGranted = Closed({
+
+const Reason = Type.String({ minLength: 1, maxLength: MAX_REASON_LENGTH })
+
+/** Why credits are granted, or granted ones withdrawn. */
+export const GRANT_KINDS = ['welcome', 'purchase', 'courtesy', 'correction'] as const
+export const GrantKind = OneOf(...GRANT_KINDS)
+export type GrantKind = Static<typeof GrantKind>
+
+/** `reference` is unique among the account's grants and withdrawals, so that neither happens twice. */
+const grant = {
   amountMicros: PositiveMicros,
   balanceAfterMicros: Micros,
-  reason: Type.String({ minLength: 1, maxLength: MAX_REASON_LENGTH }),
-})
+  kind: GrantKind,
+  reference: Type.String({ minLength: 1, maxLength: MAX_REFERENCE_LENGTH }),
+  reason: Reason,
+}
+export const CreditsGranted = Closed(grant)
+/** Reverses a mistaken grant. */
+export const CreditsWithdrawn = Closed(grant)
 
 export const ApiKeyCreated = Closed({
   keyId: KeyId,
   name: Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH }),
   hash: Sha256,
   lastFour: Type.String({ minLength: 4, maxLength: 4 }),
+  /** Missing from keys older than scopes, which are `full`. */
+  scope: Type.Optional(KeyScope),
 })
 export const ApiKeyRevoked = Closed({ keyId: KeyId, hash: Sha256 })
 
@@ -40,13 +58,19 @@ export const CreditsDebited = Closed({
   balanceAfterMicros: Micros,
   receipt: Receipt,
 })
-export const CreditsRefunded = Closed({ runId: RunId, amountMicros: PositiveMicros, balanceAfterMicros: Micros })
+/** A failed run is refunded in full when it fails; an operator may refund a completed one, also in part. */
+export const CreditsRefunded = Closed({
+  runId: RunId,
+  amountMicros: PositiveMicros,
+  balanceAfterMicros: Micros,
+  reason: Reason,
+})
 
-/** The client's own key for a request, and the digest that tells a repetition from another request. */
+/** The client's key for a request, and the digest that distinguishes a repeat from a different request. */
 export const Idempotency = Closed({ key: Type.String({ pattern: '^[\\x21-\\x7e]{1,255}$' }), requestHash: Sha256 })
 export type Idempotency = Static<typeof Idempotency>
 
-/** `input` is what the run is given: the client's, with the defaults that were applied before pricing. */
+/** `input` is the client's input with the defaults that were applied before pricing. */
 export const RunQueued = Closed({
   runId: RunId,
   model: Slug,
@@ -65,18 +89,21 @@ export type RunQueued = Static<typeof RunQueued>
 export const RunStarted = Closed({ runId: RunId })
 export const RunSubmitted = Closed({ runId: RunId, jobId: Type.String({ minLength: 1, maxLength: 255 }) })
 
-/** The client no longer wants a run that is being worked on. It goes on where the provider cannot be stopped. */
+/** The client asked to cancel a started run. The run continues if the provider cannot stop it. */
 export const RunCancelRequested = Closed({ runId: RunId })
 
 const ObjectKey = Type.String({ minLength: 1, maxLength: 255 })
 const MimeType = Type.String({ minLength: 1, maxLength: 100 })
 const SizeBytes = Type.Integer({ minimum: 0 })
 
-/** A result in the object store. Addresses are built from the key when they are shown, so that the log outlives a move. */
+/**
+ * A result in the object store. Addresses are built from the key on each read, so the log stays valid if the store
+ * moves.
+ */
 export const Artifact = Closed({ objectKey: ObjectKey, mimeType: MimeType, sizeBytes: SizeBytes, sha256: Sha256 })
 export type Artifact = Static<typeof Artifact>
 
-/** `willDeleteAt` is when the artifacts are taken away, where there are any. */
+/** `willDeleteAt` is when the artifacts, if any, are deleted. */
 export const RunOutput = Closed({
   artifacts: Type.Array(Artifact),
   text: Type.Optional(Type.String()),
@@ -101,15 +128,15 @@ export type RunError = Static<typeof RunError>
 
 export const RunCompleted = Closed({ runId: RunId, output: RunOutput })
 export const RunFailed = Closed({ runId: RunId, error: RunError })
-/** The artifacts are gone from the object store. */
+/** The artifacts were deleted from the object store. */
 export const RunOutputDeleted = Closed({ runId: RunId })
 
-// Each attempt to tell a client's receiver of a run's end is an event. Attempts count from 1.
+// Each webhook attempt is an event. Attempts count from 1.
 const Attempt = Type.Integer({ minimum: 1 })
 const HttpStatus = Type.Integer({ minimum: 100, maximum: 999 })
 
 export const WebhookDelivered = Closed({ runId: RunId, attempt: Attempt, status: HttpStatus })
-/** `status` is missing where there was no answer, and `nextAttemptAt` where there is no next attempt. */
+/** `status` is missing if there was no response, and `nextAttemptAt` after the last attempt. */
 export const WebhookAttemptFailed = Closed({
   runId: RunId,
   attempt: Attempt,
@@ -118,13 +145,13 @@ export const WebhookAttemptFailed = Closed({
   nextAttemptAt: Type.Optional(Timestamp),
 })
 export type WebhookAttemptFailed = Static<typeof WebhookAttemptFailed>
-/** Nobody is told any more, unless the operator asks for it. */
+/** There are no further attempts unless the operator asks for redelivery. */
 export const WebhookAbandoned = Closed({ runId: RunId, attempts: Attempt })
 export const WebhookRedeliveryRequested = Closed({ runId: RunId, url: Type.String() })
 
 /**
- * A file may come under this key: through the service (`inline`), or straight to the object store (`presigned`). It is on the
- * log before there is a file, so that no file can be without an owner.
+ * A file may be stored under this key, through the service (`inline`) or directly in the object store (`presigned`).
+ * The event precedes the file, so that every file has an owner.
  */
 export const UploadGranted = Closed({
   uploadId: UploadId,
@@ -134,15 +161,15 @@ export const UploadGranted = Closed({
   folderPath: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_FOLDER_LENGTH })),
   mimeType: MimeType,
   maxSizeBytes: SizeBytes,
-  /** Afterwards nobody can begin to send it. */
+  /** No transfer can begin after this time. */
   expiresAt: Timestamp,
   willDeleteAt: Timestamp,
 })
 export type UploadGranted = Static<typeof UploadGranted>
 
 /**
- * The file is there and is what it was said to be. Until it is `sealed` the client may send another in its place, which is
- * looked at anew when the grant has ended.
+ * The file has arrived and matches its grant. Until it is `sealed` the client can replace it, so it is inspected again
+ * when the grant has ended.
  */
 export const UploadStored = Closed({
   uploadId: UploadId,
@@ -152,10 +179,10 @@ export const UploadStored = Closed({
 })
 export type UploadStored = Static<typeof UploadStored>
 
-/** Its owner wants it gone. */
+/** The owner asked for the deletion. */
 export const UploadDeletionRequested = Closed({ uploadId: UploadId })
 
-/** It is gone from the object store: as its owner wanted, since its time was over, or since it never was a good file. */
+/** The file was deleted: at its owner's request, on expiry, or because it was unacceptable or never arrived. */
 export const UploadDeleted = Closed({
   uploadId: UploadId,
   reason: OneOf('requested', 'expired', 'never_sent', 'too_large', 'unsupported_type'),
@@ -166,6 +193,7 @@ export type UploadDeleted = Static<typeof UploadDeleted>
 export const accountEvents = {
   AccountOpened,
   CreditsGranted,
+  CreditsWithdrawn,
   CreditsDebited,
   CreditsRefunded,
   ApiKeyCreated,

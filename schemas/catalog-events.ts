@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { Family } from './catalog.ts'
 import { Closed, type EventUnion, Slug } from './primitives.ts'
 
-/** Set when the operator did it by hand: from then on the family is left as it is when the service starts. */
+/** Set if the operator made the change: from then on a start of the service leaves the family as it is. */
 const byHand = Type.Optional(Type.Literal(true))
 
 export const FamilyPublished = Closed({ family: Family, byHand })

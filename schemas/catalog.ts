@@ -15,13 +15,13 @@ const Parameter = Type.String({ minLength: 1, maxLength: 64 })
 /** A factor in millionths, so that 1.5 is the integer 1,500,000. */
 const FactorMicros = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 
-/** An addition in millionths of a US dollar, once a request, when a parameter has a value. */
+/** An amount in millionths of a US dollar, added once per request if a parameter has a value. */
 export const Surcharge = Closed({
   when: Closed({ parameter: Parameter, equals: Type.Union([Type.Boolean(), Type.String(), Type.Number()]) }),
   usdMicros: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
 })
 
-/** What a request costs: base × quantities × multipliers + surcharges. */
+/** The price of a request: base × quantities × multipliers + surcharges. */
 export const PriceRule = Closed({
   baseMicros: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
   quantities: Type.Array(Parameter),
@@ -40,14 +40,17 @@ export const ParametersSchema = Type.Object({
 })
 export type ParametersSchema = Static<typeof ParametersSchema>
 
-/** How often a provider is asked that did not take the work, and how long to wait before the second time; then twice as long. */
+/**
+ * How many times work is submitted to a provider that does not accept it, and the wait before the second attempt, which
+ * then doubles.
+ */
 export const Retry = Closed({
   attempts: Type.Integer({ minimum: 1, maximum: 10 }),
   backOffMs: Type.Integer({ minimum: 1, maximum: 60_000 }),
 })
 export type Retry = Static<typeof Retry>
 
-/** `timeoutMs` is how long a run may take once it has begun; then it fails and is refunded. */
+/** `timeoutMs` is how long a started run may take before it fails and is refunded. */
 export const Endpoint = Closed({
   id: Slug,
   kind: Kind,
@@ -72,7 +75,7 @@ export const Family = Closed({
 export type Family = Static<typeof Family>
 export const Families = Type.Array(Family)
 
-/** One step of a price, in the order of evaluation, so that an auditor can recompute the total from the receipt alone. */
+/** One step of a price, in order of evaluation, so that an auditor can recompute the total from the receipt alone. */
 export const ReceiptLine = Tagged(
   'kind',
   Closed({ kind: Type.Literal('base'), amountMicros: Micros }),
@@ -81,19 +84,24 @@ export const ReceiptLine = Tagged(
   Closed({
     kind: Type.Literal('surcharge'),
     parameter: Parameter,
+    /** The value that the surcharge is for; absent in receipts of format 1. */
+    equals: Type.Optional(Surcharge.properties.when.properties.equals),
     usdMicros: Micros,
-    usdPerCreditMicros: Micros,
     amountMicros: Micros,
   }),
 )
 export type ReceiptLine = Static<typeof ReceiptLine>
 
-/** Why a debit is as high as it is. The revision is that of the event in `catalog` that holds the price rule. */
+/**
+ * The calculation behind a debit. `catalogRevision` is the revision of the `catalog` event that holds the price rule.
+ */
 export const Receipt = Closed({
   catalogRevision: Type.Integer({ minimum: 0 }),
   model: Slug,
   endpoint: Slug,
   lines: Type.Array(ReceiptLine),
   totalMicros: Micros,
+  /** The rate that turned surcharges into credits; absent in receipts of format 1 without a surcharge. */
+  usdPerCreditMicros: Type.Optional(Micros),
 })
 export type Receipt = Static<typeof Receipt>

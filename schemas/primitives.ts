@@ -1,10 +1,10 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 
-/** Objects of ours are closed: a field that nobody declared is a mistake, on disk as on the wire. */
+/** An object without undeclared fields: on disk and on the wire, an unknown field is a mistake. */
 export const Closed = <Shape extends Record<string, TSchema>>(shape: Shape) =>
   Type.Object(shape, { additionalProperties: false })
 
-/** An object of somebody else's. */
+/** An object with arbitrary fields. */
 export const JsonObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
 
 /** The union of `{ type, data }` over a table of event shapes. */
@@ -17,8 +17,8 @@ export const OneOf = <const Value extends string>(...values: Value[]) =>
   Type.Unsafe<Value>({ type: 'string', enum: values })
 
 /**
- * A union of shapes that one property tells apart, as AJV and OpenAPI know it: the check goes straight to the one that is
- * meant, and so does what it says of a fault.
+ * A union of shapes that one property distinguishes, as AJV and OpenAPI know it: only the shape that the property
+ * selects is checked and reported.
  */
 export const Tagged = <const Shapes extends TObject[]>(propertyName: string, ...shapes: Shapes) =>
   Type.Unsafe<Static<Shapes[number]>>({
@@ -40,25 +40,33 @@ export const RunId = typeId('run')
 export type RunId = Static<typeof RunId>
 export const UploadId = typeId('upl')
 export type UploadId = Static<typeof UploadId>
+export const SessionId = typeId('sess')
+export type SessionId = Static<typeof SessionId>
 
 export const Uuid = Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' })
 export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' })
 export const Slug = Type.String({ pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: 64 })
 
-/** ISO 8601 in UTC to the millisecond, as `Date.toISOString` writes it, so that order as text is order in time. */
+/** ISO 8601 in UTC to the millisecond, as `Date.toISOString` writes it, so that text order is time order. */
 export const Timestamp = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' })
 
-/** An amount of money: whole microcredits, and no more than a double counts exactly. */
+/** An amount of money in whole microcredits, within what a double represents exactly. */
 export const Micros = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
-/** An amount that is moved: a debit, grant or refund of nothing is not an event. */
+/** An amount that moves: a debit, grant or refund of nothing is not an event. */
 export const PositiveMicros = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 
-/** The most that one grant may give, 1,000,000,000 credits: a thousand of them still add up exactly in a double. */
+/** The largest grant, 1,000,000,000 credits: nine of them still add up exactly in a double. */
 export const MAX_GRANT_MICROS = 1_000_000_000 * 1_000_000
 
-/** Characters of a key's name, and of the reason of a grant: a line on a statement. */
+/** Characters of a key's name, and of a grant's reason, which is one line on a statement. */
 export const MAX_NAME_LENGTH = 100
 export const MAX_REASON_LENGTH = 200
+
+/** Characters of the reference of a grant or withdrawal, such as an invoice number or payment id. */
+export const MAX_REFERENCE_LENGTH = 200
+
+/** References of one account. The account's state holds a digest of each, and must stay bounded. */
+export const MAX_REFERENCES = 10_000
 
 /** Active keys of one account. They are held in the account's state, which must stay bounded. */
 export const MAX_ACTIVE_KEYS = 100
@@ -66,38 +74,38 @@ export const MAX_ACTIVE_KEYS = 100
 /** Uploads of one account that are not deleted yet. They are held in the account's state too. */
 export const MAX_LIVE_UPLOADS = 10_000
 
-/** The largest file that comes through the service, and the largest that goes to the object store by itself. */
+/** The largest file that is sent through the service, and the largest that is sent directly to the object store. */
 export const MAX_INLINE_BYTES = 25 * 1024 * 1024
 export const MAX_PRESIGNED_BYTES = 50 * 1024 * 1024
 export const MAX_INLINE_MB = MAX_INLINE_BYTES / 1024 / 1024
 export const MAX_PRESIGNED_MB = MAX_PRESIGNED_BYTES / 1024 / 1024
 
-/** Characters of a file's name, as file systems have it, and of the folder that it is said to lie in. */
+/** Characters of a file's name, as in most file systems, and of its folder. */
 export const MAX_FILENAME_LENGTH = 255
 export const MAX_FOLDER_LENGTH = 255
 
 /** Characters of the secret from which others are derived. */
 export const MIN_MASTER_SECRET_LENGTH = 32
 
-/** What a client calls a request, so that it can be repeated: visible ASCII characters. For so many hours it is remembered. */
+/** A client's key for a request, in visible ASCII characters, and for how many hours it is remembered. */
 export const IDEMPOTENCY_KEY = '[!-~]{1,255}'
 export const IDEMPOTENCY_HOURS = 24
 
-/** What a client or this service calls a request in logs. */
+/** The id of a request in logs, chosen by the client or this service. */
 export const REQUEST_ID = '[A-Za-z0-9._-]{1,128}'
 
-/** How far the log was, as text. It is -1 where there is nothing in it. */
+/** A position in the log as text. It is -1 for an empty log. */
 export const POSITION = '-?\\d+'
 
-/** How long an answer may be asked to wait: proxies in between give up on a connection that is silent for longer than two minutes. */
+/** How long a client may ask a response to wait: proxies drop connections that are silent for more than two minutes. */
 export const MIN_WAIT_SECONDS = 1
 export const MAX_WAIT_SECONDS = 120
 
-/** Rows of a page, and of one that fits on a screen. */
+/** The maximum number of rows in a page, and the default, which fits on a screen. */
 export const MAX_PAGE = 100
 export const DEFAULT_PAGE = 20
 
-/** Bytes of `metadata` and `input` as JSON text, and of a whole request body with its depth. */
+/** Bytes of `metadata` and `input` as JSON text and of a whole request body, and levels of nesting in a body. */
 export const MAX_METADATA_BYTES = 16 * 1024
 export const MAX_INPUT_BYTES = 256 * 1024
 export const MAX_BODY_BYTES = 1024 * 1024

@@ -1,30 +1,3 @@
-import { type Static, Type } from 'typebox'
-import { type AccountEvent, accountEvents } from './account-events.ts'
-import { type CatalogEvent, catalogEvents } from './catalog-events.ts'
-import { type LoginEvent, loginEvents } from './login-events.ts'
-import { type AccountId, Closed, KeyId, OneOf, Sha256, Tagged, Timestamp } from './primitives.ts'
-
-/** Who wanted what happened. */
-export const Actor = Tagged(
-  'kind',
-  Closed({ kind: Type.Literal('key'), keyId: KeyId }),
-  Closed({ kind: OneOf('operator', 'reactor', 'service') }),
-)
-export type Actor = Static<typeof Actor>
-
-/** `hash` chains the event to the one before it in its stream; see `src/engine/log/hash-chain.ts`. */
-export const Metadata = Closed({
-  at: Timestamp,
-  actor: Actor,
-  requestId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-  hash: Sha256,
-})
-export type Metadata = Static<typeof Metadata>
-
-/** Every event type that the log may hold. */
-export const events = { ...accountEvents, ...catalogEvents, ...loginEvents }
-export type DomainEvent = AccountEvent | CatalogEvent | LoginEvent
-
 /** The place of an event in the whole log. Positions rise, and may have gaps. */
 export type Position = number
 
@@ -40,8 +13,22 @@ export interface RawEvent {
   metadata: unknown
 }
 
+/** The metadata of every event. `actor` identifies the caller in the terms of the domain. */
+export interface Metadata {
+  /** The ledger format; absent in format 1. */
+  format?: number
+  /** When the event happened, in ISO 8601; never earlier than the previous event of the stream. */
+  at: string
+  /** The time by the clock, if it was behind `at`. Durations count from it. */
+  clock?: string
+  actor: object
+  requestId?: string
+  /** Chains the event to the one before it in its stream; see `src/engine/log/hash-chain.ts`. */
+  hash: string
+}
+
 /** An event that was read from the log and checked against its schema. */
-export type Recorded<Event extends { type: string; data: unknown } = DomainEvent> = Event & {
+export type Recorded<Event extends { type: string; data: unknown } = { type: string; data: unknown }> = Event & {
   id: string
   stream: string
   revision: number
@@ -49,11 +36,5 @@ export type Recorded<Event extends { type: string; data: unknown } = DomainEvent
   metadata: Metadata
 }
 
-const ACCOUNT_PREFIX = 'account-'
-export const CATALOG_STREAM = 'catalog'
-export const accountStream = (accountId: AccountId) => `${ACCOUNT_PREFIX}${accountId}`
-export const loginStream = (identityHash: string) => `login-${identityHash}`
-
-/** The account whose stream an event stands in; undefined for the catalog and for logins. */
-export const accountOf = (event: { stream: string }): AccountId | undefined =>
-  event.stream.startsWith(ACCOUNT_PREFIX) ? (event.stream.slice(ACCOUNT_PREFIX.length) as AccountId) : undefined
+/** When an event happened by the clock of the process that recorded it, in ISO 8601. Durations count from this time. */
+export const clockOf = ({ metadata: { at, clock = at } }: { metadata: { at: string; clock?: string } }): string => clock

@@ -5,17 +5,21 @@ import { accountsCommand } from './cli/accounts.ts'
 import { catalogCommand } from './cli/catalog.ts'
 import { creditsCommand } from './cli/credits.ts'
 import { keysCommand } from './cli/keys.ts'
+import { parseOperator } from './cli/operator.ts'
+import { runsCommand } from './cli/runs.ts'
 import { viewsCommand } from './cli/views.ts'
 import { webhooksCommand } from './cli/webhooks.ts'
 
 const program = new Command('tollgate')
   .description(
-    'The operator’s part of Tollgate. It works on the stores that the environment names, beside a running service.',
+    'Operates Tollgate. Commands work on the stores that the environment names, also while the service runs.',
   )
+  .option('--as <name>', 'the operator that the log records; the system user by default', parseOperator)
   .showHelpAfterError()
   .addCommand(accountsCommand())
   .addCommand(creditsCommand())
   .addCommand(keysCommand())
+  .addCommand(runsCommand())
   .addCommand(catalogCommand())
   .addCommand(webhooksCommand())
   .addCommand(viewsCommand())

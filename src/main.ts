@@ -4,7 +4,10 @@ import { explainFailure } from './boot/failure.ts'
 import { welcome } from './boot/first-start.ts'
 import { startServer } from './boot/server.ts'
 
-/** Everything is stopped within about 8 s: 5 for the work, 1 for the views, 2 for the answers. Should something hang, the process ends all the same, and the log has it all. */
+/**
+ * A stop takes at most about 8 s: 5 for the work, 1 for the views, 2 for the responses. If something hangs, the process
+ * ends anyway; the log has every event.
+ */
 const STOP_DEADLINE_MS = 9000
 
 const main = async () => {
@@ -20,7 +23,7 @@ const main = async () => {
     stopping = true
     core.logger.info({ signal }, 'stopping')
     setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref()
-    // The first key is shown at no other time.
+    // The first key is printed only once.
     await greeted.catch(() => undefined)
     await server.stop()
     await core.close()
@@ -29,7 +32,7 @@ const main = async () => {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  // Whoever reads this may stop the service at once.
+  // A supervisor that reads this line may stop the service at once.
   core.logger.info({ url, port, roles: [...config.roles], pid: process.pid }, 'listening')
   await greeted
 }

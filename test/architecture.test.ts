@@ -3,7 +3,7 @@ import { dirname, join, normalize, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
-/** The tree from its foundation up. A file imports from its own layer and those below, never from above. */
+/** The layers, lowest first. A file may import only from its own layer and lower ones. */
 const layers = [
   'schemas/',
   'projections/',
@@ -22,24 +22,24 @@ const layers = [
   'src/boot/stores.ts',
   'src/boot/core.ts',
   'src/boot/compose.ts',
-  // Starting and stopping, how a failure reads, and the command line.
+  // Start and stop, error messages, and the command line.
   'src/',
 ]
 
-/** Vendors that one file keeps to itself, so that another can take their place. */
-const keptByOne = [
+/** Vendors that only one file imports, so they can be replaced. */
+const importedByOneFile = [
   ...['lmdb', 'pino', 'piscina', 'safe-stable-stringify', 'typeid-js', 'cli-table3', 'microdiff', 'undici'],
   ...['minio', 'file-type', 'range-parser', '@fastify/busboy', 'ioredis'],
   ...['ipaddr.js', 'standardwebhooks', 'better-sse', 'h264-mp4-encoder', 'wasm-media-encoders', 'image-size'],
 ]
 
-/** Vendors that belong to some parts of the tree, whose own language they are. Their types may be named anywhere. */
-const keptByFolder: Record<string, string[]> = {
+/** Vendors that only some folders import. Their types may be imported anywhere. */
+const importedByFolder: Record<string, string[]> = {
   typebox: ['schemas/'],
-  immutable: ['src/domain/', 'src/services/accounts/snapshots.ts'],
+  immutable: ['src/domain/', 'src/services/accounts/snapshot-form.ts'],
   ajv: ['src/engine/validator.ts'],
   rxjs: ['src/engine/', 'src/services/', 'src/reactors/'],
-  'p-limit': ['src/reactors/', 'src/adapters/event-log/eventstoredb/'],
+  'p-limit': ['src/adapters/event-log/eventstoredb/'],
   '@napi-rs/canvas': ['src/studio/'],
   koa: ['src/http/'],
   'koa-body': ['src/http/'],
@@ -54,7 +54,7 @@ const keptByFolder: Record<string, string[]> = {
 
 interface Import {
   file: string
-  /** A path from the root for a file of ours; else the name of the package, or of the Node.js module. */
+  /** The path of our own file from the root, or the name of a package or Node.js module. */
   target: string
   isOurs: boolean
   isType: boolean
@@ -87,43 +87,68 @@ const sources = new Map(
 const imports = [...sources].flatMap(([file, text]) => importsOf(file, text))
 const vendors = imports.filter(({ isOurs, target }) => !isOurs && !target.startsWith('node:'))
 
+/** The source without comments. */
+const codeOf = (text: string) => text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+
 const layerOf = (file: string) => layers.findIndex(layer => file.startsWith(layer))
 const show = ({ file, target }: Import) => `${file} imports ${target}`
 
-t.test('the imports are found at all', async t => {
+t.test('imports are found', async t => {
   t.ok(files.length > 80)
   t.ok(imports.some(({ file, target }) => file === 'src/engine/log/codec.ts' && target === 'schemas/recorded.ts'))
   t.ok(imports.some(({ file, target }) => file === 'src/adapters/lmdb.ts' && target === 'lmdb'))
   t.same(
     imports.filter(({ isOurs, target }) => isOurs && !sources.has(target)).map(show),
     [],
-    'each of ours is a file, with its ending',
+    'own imports name a file with its extension',
   )
 })
 
-t.test('imports run one way', async t => {
+t.test('imports go down the layers', async t => {
   const upwards = imports.filter(({ file, target, isOurs }) => isOurs && layerOf(target) > layerOf(file))
   t.same(upwards.map(show), [])
 })
 
-t.test('no imports run in a circle', async t => {
+t.test('there are no import cycles', async t => {
   const targets = new Map<string, string[]>()
   for (const { file, target, isOurs } of imports) if (isOurs) targets.set(file, [...(targets.get(file) ?? []), target])
   const done = new Set<string>()
-  const circles: string[] = []
+  const cycles: string[] = []
   const walk = (file: string, path: string[]) => {
-    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '))
+    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' → '))
     if (path.includes(file) || done.has(file)) return
     for (const target of targets.get(file) ?? []) walk(target, [...path, file])
     done.add(file)
   }
   for (const file of files) walk(file, [])
-  t.same(circles, [])
+  t.same(cycles, [])
 })
 
-t.test('only what composes the service names adapters', async t => {
+t.test('the engine uses no Tollgate terms', async t => {
+  const machinery = [
+    'schemas/recorded.ts',
+    'projections/projection.ts',
+    'src/domain/decider.ts',
+    'src/ports/',
+    'src/engine/',
+  ]
+  const strays = imports.filter(
+    ({ file, target, isOurs }) =>
+      file.startsWith('src/engine/') && isOurs && !machinery.some(place => target.startsWith(place)),
+  )
+  t.same(strays.map(show), [])
+
+  const nouns = /\b\w*(account|apikey|credit|upload|webhook|receipt|catalog|RunId|RunRow)\w*\b/i
+  const named = [...sources].flatMap(([file, text]) => {
+    const match = file.startsWith('src/engine/') ? nouns.exec(codeOf(text)) : null
+    return match ? [`${file}: ${match[0]}`] : []
+  })
+  t.same(named, [])
+})
+
+t.test('only the composition of the service imports adapters', async t => {
   const allowed = ['src/boot/stores.ts', 'src/boot/core.ts', 'src/boot/compose.ts']
-  // The configuration reads addresses, and the reader of a store's address lies beside its adapter.
+  // The configuration imports the URL parsers, which live beside the adapters.
   const isReader = ({ file, target, isType }: Import) =>
     file === 'src/boot/config.ts' && (isType || /(^|[/-])url\.ts$/.test(target))
   const others = imports.filter(
@@ -149,7 +174,7 @@ t.test('src/ shows only folders, main.ts and cli.ts', async t => {
   t.same(entries.toSorted(), ['cli.ts', 'main.ts'])
 })
 
-t.test('an adapter knows its port, and of the rest shapes at the most', async t => {
+t.test('an adapter imports only from lower layers and its own', async t => {
   const below = ['schemas/', 'src/domain/', 'src/ports/', 'src/studio/', 'src/adapters/']
   const others = imports.filter(
     ({ file, target, isOurs }) =>
@@ -158,7 +183,7 @@ t.test('an adapter knows its port, and of the rest shapes at the most', async t 
   t.same(others.map(show), [])
 })
 
-t.test('adapters of one port know nothing of another', async t => {
+t.test('adapters of different ports do not import each other', async t => {
   const portOf = (file: string) => /^src\/adapters\/([^/]+)\//.exec(file)?.[1]
   const across = imports.filter(({ file, target }) => {
     const [from, to] = [portOf(file), portOf(target)]
@@ -167,31 +192,37 @@ t.test('adapters of one port know nothing of another', async t => {
   t.same(across.map(show), [])
 })
 
+/** The only file in the domain that imports a Node.js module. */
+const DIGEST = 'src/domain/digest.ts'
+
 t.test('the domain and the projections are pure', async t => {
   const isPure = (file: string) => ['schemas/', 'projections/', 'src/domain/'].some(layer => file.startsWith(layer))
   const foreign = imports.filter(
-    ({ file, target, isOurs }) => isPure(file) && !isOurs && !['typebox', 'immutable'].includes(target),
+    ({ file, target, isOurs }) =>
+      isPure(file) && !isOurs && !['typebox', 'immutable'].includes(target) && file !== DIGEST,
   )
-  t.same(foreign.map(show), [], 'no module of Node.js, and no vendor but for types and collections')
+  t.same(foreign.map(show), [], 'no Node.js modules, and no vendors except for types and collections')
+  t.same(imports.filter(({ file, isOurs }) => file === DIGEST && !isOurs).map(show), [`${DIGEST} imports node:crypto`])
+  t.match(sources.get(DIGEST), "import { hash } from 'node:crypto'", 'the digest is a pure function')
 
   const impure =
     /\b(Date\.now|new Date\(\)|Math\.random|performance\.|crypto\.|process\.|console\.|setTimeout|setInterval|fetch\(|await )/
   const found = [...sources].flatMap(([file, text]) => {
-    const match = isPure(file) ? impure.exec(text) : null
+    const match = isPure(file) ? impure.exec(codeOf(text)) : null
     return match ? [`${file}: ${match[0]}`] : []
   })
-  t.same(found, [], 'no clock, no chance, and nothing that waits')
+  t.same(found, [], 'no clock, no randomness and no asynchrony')
 })
 
-t.test('a vendor is kept by one file where another may take its place', async t => {
-  for (const vendor of keptByOne) {
+t.test('replaceable vendors are imported by one file', async t => {
+  for (const vendor of importedByOneFile) {
     const importers = new Set(vendors.filter(({ target }) => target === vendor).map(({ file }) => file))
-    t.equal(importers.size, 1, `${vendor}: ${[...importers].join(', ') || 'nobody'}`)
+    t.equal(importers.size, 1, `${vendor}: ${[...importers].join(', ') || 'no importer'}`)
   }
 })
 
-t.test('other vendors stay in their part of the tree', async t => {
-  for (const [vendor, places] of Object.entries(keptByFolder)) {
+t.test('other vendors are imported only in their folders', async t => {
+  for (const [vendor, places] of Object.entries(importedByFolder)) {
     const strays = vendors.filter(
       ({ file, target, isType }) => target === vendor && !isType && !places.some(place => file.startsWith(place)),
     )
@@ -208,8 +239,15 @@ t.test("of EventStoreDB's package only the generated stubs are used, not its cli
   t.end()
 })
 
-t.test('every vendor is a dependency at run time', async t => {
+t.test('every vendor is a runtime dependency', async t => {
   const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
   const others = vendors.filter(({ target }) => !(target in dependencies))
   t.same(others.map(show), [])
+})
+t.test('no line is longer than the formatter allows', async t => {
+  const { formatter } = JSON.parse(await readFile(join(root, 'biome.json'), 'utf8'))
+  const long = [...sources].flatMap(([file, text]) =>
+    text.split('\n').flatMap((line, at) => (line.length > formatter.lineWidth ? [`${file}:${at + 1}`] : [])),
+  )
+  t.same(long, [])
 })

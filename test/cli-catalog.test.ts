@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Family } from '../schemas/catalog.ts'
-import { CATALOG_STREAM } from '../schemas/recorded.ts'
+import { CATALOG_STREAM } from '../schemas/events.ts'
 import { shipped } from '../src/catalog/shipped.ts'
 import { toMicros } from '../src/domain/money.ts'
 import type { Job, Provider } from '../src/ports/provider.ts'
@@ -13,10 +13,10 @@ import { operatorOf } from './support/operator.ts'
 import { instantProvider, openAccount, type Service, startService } from './support/service.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-// Each command is a process of its own, which takes a second to start.
+// Each command starts a process, which takes about a second.
 t.setTimeout(180_000)
 
-/** Makes a service with an operator of it, who has files of families. */
+/** A service, its command line, and a function that writes catalog files. */
 const start = async (t: Test, provider: Provider = instantProvider) => {
   const folder = await temporaryFolder(t)
   const files = await temporaryFolder(t)
@@ -31,26 +31,26 @@ const start = async (t: Test, provider: Provider = instantProvider) => {
 
 const catalogEvents = ({ core }: Service) => collect(core.log.readStream(CATALOG_STREAM, 0))
 
-/** The service notices what another process has appended within a quarter of a second, and this waits for it. */
-const noticed = async ({ core }: Service) => core.progress.passed(await core.log.head(), 10_000)
+/** Waits until the service has untilNoticed the appends of another process. */
+const untilNoticed = async ({ core }: Service) => core.progress.passed(await core.log.head(), 10_000)
 
 const run = (customer: Client, model: string, input = {}) =>
   customer.run({ model, input: { prompt: 'hello', ...input } }, { Prefer: 'wait=1' })
 
 const shippedFamily = (id: string): Family => {
   const found = shipped.find(one => one.id === id)
-  if (!found) throw new Error(`${id} does not ship`)
+  if (!found) throw new Error(`${id} is not shipped`)
   return structuredClone(found)
 }
 
-/** Speaks for five credits instead of what it ships with. */
-const dearer = (id = 'gpt-5-mini'): Family => {
+/** A shipped family with a price of five credits. */
+const repriced = (id = 'gpt-5-mini'): Family => {
   const changed = shippedFamily(id)
   for (const one of changed.endpoints) one.pricing = priceRule({ baseMicros: toMicros(5) })
   return changed
 }
 
-t.test('a start publishes what ships, and a second one nothing', async t => {
+t.test('the first start publishes the shipped families, the second nothing', async t => {
   const { service, startAgain } = await start(t)
   const published = await catalogEvents(service)
   t.same(
@@ -61,12 +61,12 @@ t.test('a start publishes what ships, and a second one nothing', async t => {
   t.same(await catalogEvents(await startAgain()), published)
 })
 
-t.test('catalog diff and publish: a file changes what it names, until it is taken back', async t => {
+t.test('catalog diff and publish: a file changes its families until they are released', async t => {
   const { service, startAgain, operator, write } = await start(t)
   const customer = await openAccount(service)
   const before = await catalogEvents(service)
   const price = (await run(customer, 'gpt-5-mini')).body.credits_charged
-  const changed = dearer()
+  const changed = repriced()
   const file = await write([changed, family('lumen')])
 
   const [same, diff, shown] = await Promise.all([
@@ -74,7 +74,7 @@ t.test('catalog diff and publish: a file changes what it names, until it is take
     operator.json<object[]>(t, 'catalog', 'diff', file),
     operator.text(t, 'catalog', 'diff', file),
   ])
-  t.equal(same, 'Nothing differs.\n')
+  t.equal(same, 'No differences.\n')
   t.match(shown, /gpt-5-mini +revise +endpoints\.0\.pricing\.baseMicros +\d+ +5000000/)
   const [first] = shippedFamily('gpt-5-mini').endpoints
   t.same(diff[0], {
@@ -93,7 +93,7 @@ t.test('catalog diff and publish: a file changes what it names, until it is take
     { family: 'lumen', change: 'publish' },
   ]
   t.same(await publish(file), summary)
-  await noticed(service)
+  await untilNoticed(service)
   t.equal((await run(customer, 'gpt-5-mini')).body.credits_charged, 5)
   t.equal((await run(customer, 'lumen')).body.credits_charged, 10)
   const byHand = await catalogEvents(service)
@@ -115,10 +115,10 @@ t.test('catalog diff and publish: a file changes what it names, until it is take
     { family: 'gpt-5-mini', change: 'revise' },
   ]
   t.same(await publish(), back)
-  await noticed(again)
+  await untilNoticed(again)
   t.equal((await run(later, 'gpt-5-mini')).body.credits_charged, price)
   t.equal((await run(later, 'lumen')).status, 404)
-  t.equal(await operator.text(t, 'catalog', 'diff'), 'Nothing differs.\n')
+  t.equal(await operator.text(t, 'catalog', 'diff'), 'No differences.\n')
 })
 
 t.test('what export prints can be published: it is then held by hand, and nothing else about it changes', async t => {
@@ -130,11 +130,11 @@ t.test('what export prints can be published: it is then held by hand, and nothin
     { family: 'gpt-5-mini', change: 'revise', place: 'by hand', from: 'false', to: 'true' },
   ])
   t.same(await operator.json(t, 'catalog', 'publish', file), [{ family: 'gpt-5-mini', change: 'revise' }])
-  t.equal(await operator.text(t, 'catalog', 'diff', file), 'Nothing differs.\n')
-  t.match(await operator.refused(t, 'catalog', 'export', 'gpt-6'), /no such family on offer/)
+  t.equal(await operator.text(t, 'catalog', 'diff', file), 'No differences.\n')
+  t.match(await operator.refused(t, 'catalog', 'export', 'gpt-6'), /no such family/)
 })
 
-t.test('runs that were accepted keep their price and their endpoint', async t => {
+t.test('accepted runs keep their price and endpoint', async t => {
   const jobs: Job[] = []
   let open = () => {}
   const gate = new Promise<void>(resolve => {
@@ -149,15 +149,15 @@ t.test('runs that were accepted keep their price and their endpoint', async t =>
     },
   })
   const customer = await openAccount(service, { credits: 10_000, tester: true })
-  // As many as one process asks a provider for at a time, so that the next ones wait.
+  // These fill the slots of the provider, so the next runs wait.
   await Promise.all(Array.from({ length: 64 }, () => run(customer, 'sandbox')))
-  const price = (await run(customer, 'gpt-5-mini', { prompt: 'the one that is revised' })).body
-  const gone = (await run(customer, 'gemini-3-flash', { prompt: 'the one that goes' })).body
+  const price = (await run(customer, 'gpt-5-mini', { prompt: 'its family is revised' })).body
+  const gone = (await run(customer, 'gemini-3-flash', { prompt: 'its family is withdrawn' })).body
   t.same([price.status, gone.status], ['queued', 'queued'])
 
-  await operator.json(t, 'catalog', 'publish', await write(dearer()))
+  await operator.json(t, 'catalog', 'publish', await write(repriced()))
   await operator.json(t, 'catalog', 'withdraw', 'gemini-3-flash')
-  await noticed(service)
+  await untilNoticed(service)
   t.equal((await run(customer, 'gemini-3-flash')).status, 404)
   open()
   for (const { run_id, endpoint, credits_charged } of [price, gone]) {
@@ -169,41 +169,41 @@ t.test('runs that were accepted keep their price and their endpoint', async t =>
   t.equal((await run(customer, 'gpt-5-mini')).body.credits_charged, 5)
 })
 
-t.test('catalog withdraw: the family is gone and stays so, until it is taken back', async t => {
+t.test('catalog withdraw: the family stays withdrawn until it is released', async t => {
   const { service, startAgain, operator } = await start(t)
   const customer = await openAccount(service)
   t.same(await operator.json(t, 'catalog', 'withdraw', 'gpt-5-mini'), [{ family: 'gpt-5-mini', change: 'withdraw' }])
-  await noticed(service)
+  await untilNoticed(service)
   t.match((await run(customer, 'gpt-5-mini')).body.error, { code: 'model_not_found' })
   const withdrawn = await catalogEvents(service)
-  t.match(await operator.refused(t, 'catalog', 'withdraw', 'gpt-5-mini'), /no such family on offer/)
+  t.match(await operator.refused(t, 'catalog', 'withdraw', 'gpt-5-mini'), /no such family/)
 
   await service.stop()
   const again = await startAgain()
   t.same(await catalogEvents(again), withdrawn)
   t.equal((await run(customer.at(again.url), 'gpt-5-mini')).status, 404)
   t.match(await operator.text(t, 'catalog', 'publish'), /gpt-5-mini +publish/)
-  await noticed(again)
+  await untilNoticed(again)
   t.equal((await run(customer.at(again.url), 'gpt-5-mini')).status, 200)
 })
 
-t.test('a file that cannot be published changes nothing, and it is said what is wrong', async t => {
+t.test('an invalid file is refused with its fault and changes nothing', async t => {
   const { service, operator, write } = await start(t)
   const before = await catalogEvents(service)
   const unpriced = family('lumen', {}, [endpoint('t2i', { pricing: priceRule({ quantities: ['num_images'] }) })])
-  const untold = parameters({ size: { type: 'string', enum: ['S', 'L'] } })
+  const undescribed = parameters({ size: { type: 'string', enum: ['S', 'L'] } })
   const multipliers = { size: { S: 1_000_000 } }
   const incomplete = family('lumen', {}, [
-    endpoint('t2i', { parametersSchema: untold, pricing: priceRule({ multipliers }) }),
+    endpoint('t2i', { parametersSchema: undescribed, pricing: priceRule({ multipliers }) }),
   ])
   const { name: _, ...nameless } = family()
   const wrong: [content: unknown, message: RegExp][] = [
     ['{ "id": ', /is not JSON: /],
-    ['[7]', /is not a family or a list of them: \/0 /],
-    [nameless, /is not a family or a list of them: \/0\/name is required/],
+    ['[7]', /is not a family or a list of families: \/0 /],
+    [nameless, /is not a family or a list of families: \/0\/name is required/],
     [unpriced, /the price depends on num_images, which is not a parameter/],
     [incomplete, /size L has no multiplier/],
-    // The first of them is as it should be, and must not be published without the second.
+    // The first family is valid but must not be published without the second.
     [[family('lumen'), family('nano')], /the name nano belongs to another family/],
     [[family('lumen'), family('umbra', { aliases: ['lumen'] })], /the name lumen belongs to another family/],
   ]

@@ -8,10 +8,10 @@ import { type Receiver, startReceiver, status, untilRecorded, webhookEvents } fr
 import { type Customer, instantProvider, openAccount, startService } from './support/service.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-// Each command is a process of its own, which takes a second to start.
+// Each command starts a process, which takes about a second.
 t.setTimeout(120_000)
 
-/** Makes pictures at once, and films never. */
+/** Completes pictures at once; videos never finish. */
 const provider: Provider = {
   ...instantProvider,
   submit: async (job, signal) =>
@@ -20,7 +20,7 @@ const provider: Provider = {
       : instantProvider.submit(job, signal),
   poll: async () => ({ kind: 'working', pollAfterMs: 60_000 }),
 }
-const film = { model: 'sandbox', input: { prompt: 'hello', image_url: 'none' } }
+const video = { model: 'sandbox', input: { prompt: 'hello', image_url: 'none' } }
 
 interface Listed {
   run_id: string
@@ -34,38 +34,38 @@ const service = await startService(t, { folder, environment, providers: { sandbo
 const { log } = service.core
 const operator = operatorOf(folder)
 
-const ask = async (customer: Customer, receiver: Receiver, request: object = picture): Promise<RunId> => {
+const requestRun = async (customer: Customer, receiver: Receiver, request: object = picture): Promise<RunId> => {
   return (await customer.run({ ...request, webhook_url: `${receiver.url}hook` })).body.run_id
 }
 
-/** A customer whose four runs have been told of, are being told of, are given up, and are not to be told of yet. */
+/** A customer with an abandoned, a pending, a delivered and a waiting webhook. */
 const withHistory = async (t: Test) => {
   const customer = await openAccount(service, { tester: true })
   const receiver = await startReceiver(t, status(410))
   const until = (count: number, runId: RunId) => untilRecorded(log, count, customer.accountId, runId)
-  const abandoned = await ask(customer, receiver)
+  const abandoned = await requestRun(customer, receiver)
   await until(2, abandoned)
   receiver.answer = status(500, { 'Retry-After': '3600' })
-  const pending = await ask(customer, receiver)
+  const pending = await requestRun(customer, receiver)
   await until(1, pending)
   receiver.answer = status(202)
-  const delivered = await ask(customer, receiver)
+  const delivered = await requestRun(customer, receiver)
   await until(1, delivered)
-  const waiting = await ask(customer, receiver, film)
+  const waiting = await requestRun(customer, receiver, video)
   await customer.run(picture)
   await caughtUp(service.core)
   return { customer, receiver, abandoned, pending, delivered, waiting }
 }
 
-t.test('webhooks list: what receivers were told of, the newest run first', async t => {
+t.test('webhooks list: shows the deliveries, newest run first', async t => {
   const { customer, receiver, abandoned, pending, delivered, waiting } = await withHistory(t)
   const { accountId } = customer
   const time = /^\d{4}-\d\d-\d\dT/
   const url = `${receiver.url}hook`
   const reason = (code: number) => `The receiver answered with ${code}.`
-  const untold = { last_status: null, last_reason: null, last_attempt_at: null, next_attempt_at: null }
+  const noAttempt = { last_status: null, last_reason: null, last_attempt_at: null, next_attempt_at: null }
   const expected = [
-    { run_id: waiting, url, status: 'waiting', attempts: 0, ...untold },
+    { run_id: waiting, url, status: 'waiting', attempts: 0, ...noAttempt },
     { run_id: delivered, status: 'delivered', attempts: 1, last_status: 202, last_attempt_at: time, last_reason: null },
     { run_id: pending, status: 'pending', attempts: 1, last_status: 500, last_reason: reason(500) },
     { run_id: abandoned, status: 'abandoned', attempts: 1, last_status: 410, last_reason: reason(410) },
@@ -86,16 +86,16 @@ t.test('webhooks list: what receivers were told of, the newest run first', async
   )
   t.same(newest, all.slice(0, 2))
   t.same(given, all.slice(3))
-  t.match(none, 'There are no such webhooks')
+  t.match(none, 'No webhooks match')
   t.match(shown, /run id +url +status/)
   t.match(shown, new RegExp(`${pending} +${url} +pending +1 +500`))
 })
 
-t.test('webhooks redeliver: the receiver is told again at once, where it was or somewhere else', async t => {
+t.test('webhooks redeliver: sends the webhook again at once, to the same or another URL', async t => {
   const { customer, receiver, abandoned, delivered } = await withHistory(t)
   const { accountId } = customer
   const elsewhere = await startReceiver(t)
-  const before = receiver.told.length
+  const before = receiver.deliveries.length
   const [again, moved] = await Promise.all([
     operator.json(t, 'webhooks', 'redeliver', accountId, delivered),
     operator.text(t, 'webhooks', 'redeliver', accountId, abandoned, '--url', elsewhere.url),
@@ -104,10 +104,10 @@ t.test('webhooks redeliver: the receiver is told again at once, where it was or 
   t.match(moved, new RegExp(`url +${elsewhere.url}`))
   await receiver.until(before + 1)
   await elsewhere.until(1)
-  const [first, second] = receiver.toldOf(delivered)
+  const [first, second] = receiver.deliveriesOf(delivered)
   t.equal(second?.headers['webhook-id'], first?.headers['webhook-id'])
   t.equal(second?.body, first?.body)
-  t.equal(elsewhere.told[0]?.event.data.run_id, abandoned)
+  t.equal(elsewhere.deliveries[0]?.event.data.run_id, abandoned)
 
   const events = await untilRecorded(log, 4, accountId, abandoned)
   t.match(events.slice(2), [
@@ -120,7 +120,7 @@ t.test('webhooks redeliver: the receiver is told again at once, where it was or 
   t.match(listed, [{ run_id: delivered }, { run_id: abandoned, url: elsewhere.url, attempts: 1 }])
 })
 
-t.test('webhooks: what cannot be done is told, and nothing comes of it', async t => {
+t.test('webhooks: invalid commands fail with a message and record nothing', async t => {
   const { customer, pending, waiting, delivered } = await withHistory(t)
   const { accountId } = customer
   const plain = (await customer.run(picture)).body.run_id
@@ -130,16 +130,16 @@ t.test('webhooks: what cannot be done is told, and nothing comes of it', async t
   const wrong: [args: string[], message: RegExp][] = [
     [['list', absent], /There is no such account/],
     [['list', accountId, '--status', 'nonsense'], /waiting, pending, delivered, abandoned/],
-    [['redeliver', accountId, 'run_01h455vb4pex5vsknk084sn02q'], /no such run with a webhook/],
-    [['redeliver', accountId, plain], /no such run with a webhook/],
-    [['redeliver', stranger.accountId, delivered], /no such run with a webhook/],
+    [['redeliver', accountId, 'run_01h455vb4pex5vsknk084sn02q'], /no run with this id and a webhook/],
+    [['redeliver', accountId, plain], /no run with this id and a webhook/],
+    [['redeliver', stranger.accountId, delivered], /no run with this id and a webhook/],
     [['redeliver', accountId, waiting], /has not ended yet/],
-    [['redeliver', accountId, pending], /is being told already/],
+    [['redeliver', accountId, pending], /is already being delivered/],
     [
       ['redeliver', accountId, delivered, '--url', 'ftp://example.com'],
-      /"ftp:.*" cannot be told: it must be an http or https URL/,
+      /"ftp:.*" cannot receive webhooks: it must be an http or https URL/,
     ],
-    [['redeliver', accountId, delivered, '--url', 'http://user:secret@example.com'], /must not hold a user name/],
+    [['redeliver', accountId, delivered, '--url', 'http://user:secret@example.com'], /must not contain a user name/],
   ]
   await Promise.all(
     wrong.map(async ([args, message]) => t.match(await operator.refused(t, 'webhooks', ...args), message)),

@@ -4,27 +4,27 @@ import { instantProvider, openAccount, startService } from './support/service.ts
 import { ScriptProcess } from './support/service-process.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-// Each command is a process of its own, which takes a second to start.
+// Each command starts a process, which takes about a second.
 t.setTimeout(120_000)
 
 const folder = await temporaryFolder(t)
 const service = await startService(t, { folder, providers: { sandbox: instantProvider } })
 
-/** Runs a command of the operator beside the service. */
+/** Runs a command while the service runs. */
 const tollgate = (t: Test, ...args: string[]) => {
   const command = new ScriptProcess('src/cli.ts', args, { DATA_DIR: folder })
   t.teardown(() => command.end('SIGKILL'))
   return command.ended
 }
 
-/** Runs a command that must succeed, and reads the JSON that it prints. */
+/** Runs a command that must succeed and returns its JSON output. */
 const json = async (t: Test, ...args: string[]) => {
   const { code, stdout, stderr } = await tollgate(t, ...args, '--json')
   t.same({ code, stderr }, { code: 0, stderr: '' }, args.join(' '))
   return JSON.parse(stdout)
 }
 
-/** Runs a command that must succeed, and hands back what a person sees. */
+/** Runs a command that must succeed and returns its text output. */
 const text = async (t: Test, ...args: string[]) => {
   const { code, stdout, stderr } = await tollgate(t, ...args)
   t.same({ code, stderr }, { code: 0, stderr: '' }, args.join(' '))
@@ -44,7 +44,7 @@ t.test('accounts open: the key works at once', async t => {
   t.equal(await service.client(key).balance(), 100)
 })
 
-t.test('accounts list and show: who there is, and what they have', async t => {
+t.test('accounts list and show: show the accounts and their credits', async t => {
   const customer = await openAccount(service)
   await customer.run(picture)
   const expected = {
@@ -68,63 +68,87 @@ t.test('accounts list and show: who there is, and what they have', async t => {
   t.match(shownText, /credits balance +90\b/)
 })
 
-t.test('credits grant: a run that was refused is accepted right after', async t => {
+t.test('credits grant: a refused run is accepted right after', async t => {
   const customer = await openAccount(service, { credits: 9.999999 })
   t.equal((await customer.run(picture)).status, 402)
-  const granted = await json(t, 'credits', 'grant', customer.accountId, '0.000001', '--reason', 'a gift')
-  t.same(granted, { account_id: customer.accountId, credits_granted: 0.000001, credits_balance: 10 })
+  const grant = ['credits', 'grant', customer.accountId, '0.000001', '--reason', 'a gift', '--reference', 'gift 1']
+  const granted = {
+    account_id: customer.accountId,
+    credits_granted: 0.000001,
+    reference: 'gift 1',
+    credits_balance: 10,
+  }
+  t.same(await json(t, ...grant), { ...granted, repeated: false })
+  t.same(await json(t, ...grant), { ...granted, repeated: true }, 'the same reference grants once')
   t.equal((await customer.run(picture)).status, 200)
   t.match(await text(t, 'credits', 'grant', customer.accountId, '5', '--reason', 'another'), /credits balance +5\b/)
   t.equal(await customer.balance(), 5)
 })
 
-t.test('keys: created, listed by their last four characters, and refused as soon as they are revoked', async t => {
-  const customer = await openAccount(service)
-  const { accountId } = customer
-  const created = await json(t, 'keys', 'create', accountId, '--name', 'laptop')
-  const second = service.client(created.api_key)
-  t.equal((await second.run(picture)).status, 200)
+t.test(
+  'keys create, list and revoke: keys are listed by their last four characters and refused once revoked',
+  async t => {
+    const customer = await openAccount(service)
+    const { accountId } = customer
+    const created = await json(t, 'keys', 'create', accountId, '--name', 'laptop')
+    const second = service.client(created.api_key)
+    t.equal((await second.run(picture)).status, 200)
 
-  const listed = await json(t, 'keys', 'list', accountId)
-  t.match(listed, [{ name: 'test' }, { key_id: created.key_id, name: 'laptop', revoked_at: null }])
-  t.equal(listed[1].last_four, created.api_key.slice(-4))
-  t.notMatch(JSON.stringify(listed), created.api_key)
+    const listed = await json(t, 'keys', 'list', accountId)
+    t.match(listed, [{ name: 'test' }, { key_id: created.key_id, name: 'laptop', scope: 'full', revoked_at: null }])
+    t.equal(listed[1].last_four, created.api_key.slice(-4))
+    t.notMatch(JSON.stringify(listed), created.api_key)
 
-  const revoking = new ScriptProcess('src/cli.ts', ['keys', 'revoke', accountId, created.key_id, '--json'], {
-    DATA_DIR: folder,
-  })
-  const [printed] = await revoking.until(/^\{.*\}$/m)
-  // The operator has read that it is revoked, so from here on it must be.
-  t.equal((await second.run(picture)).status, 401)
-  t.same(JSON.parse(printed), { account_id: accountId, key_id: created.key_id, revoked: true })
-  t.equal((await revoking.ended).code, 0)
-  t.equal((await customer.run(picture)).status, 200)
+    const revoking = new ScriptProcess('src/cli.ts', ['keys', 'revoke', accountId, created.key_id, '--json'], {
+      DATA_DIR: folder,
+    })
+    const [printed] = await revoking.until(/^\{.*\}$/m)
+    // The command has reported the revocation, so the key must not work from here on.
+    t.equal((await second.run(picture)).status, 401)
+    t.same(JSON.parse(printed), { account_id: accountId, key_id: created.key_id, revoked: true })
+    t.equal((await revoking.ended).code, 0)
+    t.equal((await customer.run(picture)).status, 200)
 
-  const [revoked, shown, again] = await Promise.all([
-    json(t, 'keys', 'list', accountId),
-    text(t, 'keys', 'list', accountId),
-    tollgate(t, 'keys', 'revoke', accountId, created.key_id),
-  ])
-  t.type(revoked[1].revoked_at, 'string')
-  t.match(shown, /laptop/)
-  t.equal(again.code, 1)
-  t.match(again.stderr, 'no such active key')
+    const [revoked, shown, again] = await Promise.all([
+      json(t, 'keys', 'list', accountId),
+      text(t, 'keys', 'list', accountId),
+      tollgate(t, 'keys', 'revoke', accountId, created.key_id),
+    ])
+    t.type(revoked[1].revoked_at, 'string')
+    t.match(shown, /laptop/)
+    t.equal(again.code, 1)
+    t.match(again.stderr, 'no such active key')
+  },
+)
+
+t.test('keys create --scope: the key has the scope', async t => {
+  const { accountId } = await openAccount(service)
+  const created = await json(t, 'keys', 'create', accountId, '--scope', 'read')
+  t.match(created, { scope: 'read' })
+  const reader = service.client(created.api_key)
+  t.equal(await reader.balance(), 100)
+  t.match(await reader.run(picture), { status: 403, body: { error: { code: 'forbidden' } } })
+  t.match(await json(t, 'keys', 'list', accountId), [{ scope: 'full' }, { scope: 'read' }])
+  t.match(
+    (await tollgate(t, 'keys', 'create', accountId, '--scope', 'admin')).stderr,
+    /Allowed choices are full, read, keys/,
+  )
 })
 
-t.test('keys create and revoke speak to people too', async t => {
+t.test('keys create and revoke: print text without --json', async t => {
   const { accountId, keyId } = await openAccount(service)
   t.match(await text(t, 'keys', 'create', accountId), /api key +tg_sk_live_/)
   t.match(await text(t, 'keys', 'revoke', accountId, keyId), /revoked +true/)
 })
 
-t.test('catalog list: what is published, for testers too', async t => {
+t.test('catalog list: shows all published families, including those for testers', async t => {
   const [families, shown] = await Promise.all([json(t, 'catalog', 'list'), text(t, 'catalog', 'list')])
   const tester = await openAccount(service, { tester: true })
   t.same({ object: 'list', data: families }, (await tester.send('/v1/models')).body)
   t.match(shown, /nano-banana-2 +image +public +t2i, i2i +10 – 81\.5/)
 })
 
-t.test('views verify and rebuild: a changed row is found and mended, while the service answers', async t => {
+t.test('views verify and rebuild: a changed row is found and repaired while the service runs', async t => {
   const customer = await openAccount(service)
   t.same(await json(t, 'views', 'verify'), { equal: true, differences: 0 })
 
@@ -133,7 +157,7 @@ t.test('views verify and rebuild: a changed row is found and mended, while the s
   if (!checkpoint) throw new Error('the views are empty')
   const address = `rows/balance/${customer.accountId}`
   const forged = { balanceMicros: 1, grantedMicros: 1, debitedMicros: 0, refundedMicros: 0 }
-  await views.repair([{ address, value: JSON.stringify(forged) }], checkpoint)
+  await views.repair([{ address, value: JSON.stringify(forged) }], checkpoint, checkpoint)
 
   const [found, foundText] = await Promise.all([
     tollgate(t, 'views', 'verify', '--json'),
@@ -158,12 +182,11 @@ t.test('views verify and rebuild: a changed row is found and mended, while the s
   t.equal(await customer.balance(), 100)
 })
 
-t.test('what cannot be done: a message, exit code 1, and no stack', async t => {
+t.test('invalid commands fail with a message, exit code 1 and no stack', async t => {
   const { accountId } = await openAccount(service)
   const absent = 'acct_01h455vb4pex5vsknk084sn02q'
   const head = await service.core.log.head()
   const wrong: [args: string[], message: RegExp][] = [
-    [['accounts', 'open', '--email', 'ada@example.com'], /^ada@example\.com already has the account acct_/],
     [['accounts', 'open', '--email', 'ada'], /"ada" is not an e-mail address/],
     [['accounts', 'show', absent], /There is no such account/],
     [['credits', 'grant', accountId, '1e3', '--reason', 'x'], /must be a number of credits/],
@@ -185,9 +208,53 @@ t.test('what cannot be done: a message, exit code 1, and no stack', async t => {
   t.equal(await service.core.log.head(), head)
 })
 
-t.test('bad configuration is told as at the start of the service', async t => {
+t.test('invalid configuration is reported as at the start of the service', async t => {
   const command = new ScriptProcess('src/cli.ts', ['accounts', 'list'], { DATA_DIR: folder, PORT: 'abc' })
   const { code, stderr } = await command.ended
   t.equal(code, 1)
-  t.match(stderr, /^The configuration cannot be used\.\nPORT must be/)
+  t.match(stderr, /^The configuration is invalid\.\nPORT must be/)
+})
+
+t.test('accounts open: a repetition returns the account without credits or a key', async t => {
+  const open = ['accounts', 'open', '--email', 'once@example.com', '--json']
+  const [first, second] = [await tollgate(t, ...open), await tollgate(t, ...open)]
+  const opened = JSON.parse(first.stdout)
+  t.match(opened, { account_id: /^acct_/, opened: true, api_key: /^tg_sk_live_/ })
+  t.same(JSON.parse(second.stdout), { account_id: opened.account_id, opened: false, api_key: null })
+  t.match(second, {
+    code: 0,
+    stderr: new RegExp(`already has an account; "tollgate keys create ${opened.account_id}"`),
+  })
+  const shown = await json(t, 'accounts', 'show', opened.account_id)
+  t.match(shown, { credits_balance: 100, credits_granted: 100 })
+})
+
+t.test('credits withdraw: withdraws a grant once and never more than the balance', async t => {
+  const { accountId } = await openAccount(service)
+  const withdraw = ['credits', 'withdraw', accountId, '40', '--reason', 'granted twice', '--reference', 'mistake 1']
+  const withdrawn = { account_id: accountId, credits_withdrawn: 40, reference: 'mistake 1', credits_balance: 60 }
+  t.same(await json(t, ...withdraw), { ...withdrawn, repeated: false })
+  t.same(await json(t, ...withdraw), { ...withdrawn, repeated: true })
+  const { code, stderr } = await tollgate(t, 'credits', 'withdraw', accountId, '61', '--reason', 'all of it')
+  t.match({ code, stderr }, { code: 1, stderr: '61 credits are needed, and the balance is 60.' })
+  const other = ['credits', 'grant', accountId, '1', '--reason', 'x', '--reference', 'mistake 1']
+  t.match((await tollgate(t, ...other)).stderr, /was used for a withdrawal of 40 credits/)
+  t.match(await json(t, 'accounts', 'show', accountId), { credits_balance: 60, credits_withdrawn: 40 })
+})
+
+t.test('runs refund: refunds a completed run in parts, never more than its price, and shows the refunds', async t => {
+  const customer = await openAccount(service)
+  const { run_id } = (await customer.run(picture)).body
+  const refund = ['runs', 'refund', run_id, '--reason', 'the picture was black']
+  const refunded = { account_id: customer.accountId, run_id }
+  t.same(await json(t, ...refund, '--credits', '4'), { ...refunded, credits_refunded: 4, credits_balance: 94 })
+  t.match((await tollgate(t, ...refund, '--credits', '7')).stderr, /At most 6 credits of this run can be refunded/)
+  t.same(await json(t, ...refund), { ...refunded, credits_refunded: 6, credits_balance: 100 })
+  t.match((await tollgate(t, ...refund)).stderr, /At most 0 credits/)
+  const { body } = await customer.send(`/v1/runs/${run_id}`)
+  t.match(body, { status: 'completed', credits_charged: 10, credits_refunded: 10 })
+  t.match(
+    (await tollgate(t, 'runs', 'refund', 'run_01m7z4hp40enbs019v3tcadvdx', '--reason', 'x')).stderr,
+    /no such run/,
+  )
 })

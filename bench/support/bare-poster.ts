@@ -1,10 +1,10 @@
 import { Agent } from 'undici'
 
-/** The baseline of webhooks: posts a body of the same size, and nothing of ours. */
+/** The baseline of webhooks: posts bodies of the same size with undici alone. */
 const [url = '', count = '0'] = process.argv.slice(2)
 const { origin, pathname: path } = new URL(url)
-const AT_A_TIME = 64
-const agent = new Agent({ connections: AT_A_TIME })
+const CONCURRENCY = 64
+const agent = new Agent({ connections: CONCURRENCY })
 const headers = { 'content-type': 'application/json' }
 const body = JSON.stringify({ type: 'run.completed', timestamp: new Date().toISOString(), data: 'a'.repeat(400) })
 
@@ -17,4 +17,4 @@ const work = async () => {
     await answer.body.dump()
   }
 }
-await Promise.all(Array.from({ length: AT_A_TIME }, work))
+await Promise.all(Array.from({ length: CONCURRENCY }, work))

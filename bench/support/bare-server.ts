@@ -9,9 +9,9 @@ import Router from '@koa/router'
 import Koa from 'koa'
 import { koaBody } from 'koa-body'
 
-/** The baseline: Koa, a router and a body parser, and nothing of ours. */
+/** The baseline: only Koa, a router and a body parser. */
 const app = new Koa()
-// What the load generator breaks off at its end is no news.
+// The load generator aborts requests when it ends.
 app.silent = true
 const router = new Router()
 router.get('/v1/balance', ctx => {
@@ -22,7 +22,7 @@ router.post('/v1/run', koaBody(), ctx => {
 })
 const folder = process.argv[2] ?? tmpdir()
 router.post('/v1/uploads', async ctx => {
-  // With `flush` the stream syncs the file before it closes it.
+  // `flush` syncs the file before closing it.
   await pipeline(ctx.req, createWriteStream(join(folder, randomUUID()), { flush: true }))
   ctx.body = {}
 })
@@ -31,7 +31,8 @@ const server = createServer(app.callback())
 process.on('message', () => process.exit(0))
 server.listen(0, '127.0.0.1', () =>
   process.send?.({
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // Nobody looks at the key, but the requests are to be the same to the byte.
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    // Unused, but keeps the requests byte for byte the same.
     keys: [`tg_sk_live_${'0'.repeat(32)}`],
   }),
 )

@@ -1,25 +1,25 @@
-/** A question to the code: how does what is measured stand to a baseline that is taken in the same run? */
-export interface Question {
+/** A comparison of the code with a baseline that is measured in the same run. */
+export interface Benchmark {
   name: string
   question: string
   baseline: string
   unit: string
-  /** The ratio that is asked for, of measured to baseline; undefined where it is only reported. */
+  /** The goal for the ratio of measured to baseline; undefined if it is only reported. */
   goal?: { atLeast: number } | { atMost: number }
-  /** Makes ready; each function then measures once. A plain number is one in the unit. */
+  /** Sets up; each returned function then measures once. A plain number is a value in the unit. */
   prepare(): Promise<{ baseline: Measure; measured: Measure; close: () => Promise<void> }>
 }
 
 type Measure = () => Promise<number | Measurement>
 
 export interface Measurement {
-  /** In the unit of the question. */
+  /** In the unit of the benchmark. */
   value: number
-  /** What an operation costs the process that is measured, where that does nothing else. */
+  /** The CPU time of an operation, if the measured process does nothing else. */
   cpuMicrosPerOperation: number
 }
 
-export interface Answer {
+export interface Result {
   name: string
   question: string
   baseline: string
@@ -27,24 +27,24 @@ export interface Answer {
   baselineMedian: number
   measuredMedian: number
   ratio: number
-  goal: Question['goal'] | null
+  goal: Benchmark['goal'] | null
   reached: boolean | null
-  /** Medians of the CPU time per operation, where both sides tell it. */
+  /** Medians of the CPU time per operation, if both sides report it. */
   cpuMicrosPerOperation: { baseline: number; measured: number } | null
-  /** What each measurement gave. */
+  /** All measurements. */
   rounds: { baseline: number | Measurement; measured: number | Measurement }[]
 }
 
-/** Enough rounds that a median means something on a machine that others use too. */
+/** Enough rounds for a meaningful median on a shared machine. */
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5)
 
-/** Warms up, then measures baseline and measured in turns, so that what slows the machine slows both. */
-export const answer = async ({ prepare, goal, ...about }: Question): Promise<Answer> => {
+/** Warms up, then measures both sides in turns, so that anything that slows the machine slows both. */
+export const compare = async ({ prepare, goal, ...about }: Benchmark): Promise<Result> => {
   const { baseline, measured, close } = await prepare()
   try {
     await baseline()
     await measured()
-    const rounds: Answer['rounds'] = []
+    const rounds: Result['rounds'] = []
     for (let round = 0; round < ROUNDS; round++) rounds.push({ baseline: await baseline(), measured: await measured() })
     const baselineMedian = median(rounds.map(round => numberOf(round.baseline)))
     const measuredMedian = median(rounds.map(round => numberOf(round.measured)))
@@ -64,17 +64,19 @@ export const answer = async ({ prepare, goal, ...about }: Question): Promise<Ans
   }
 }
 
-const numberOf = (taken: number | Measurement): number => (typeof taken === 'number' ? taken : taken.value)
+const numberOf = (measurement: number | Measurement): number =>
+  typeof measurement === 'number' ? measurement : measurement.value
 
-const cpuMedians = (rounds: Answer['rounds']): Answer['cpuMicrosPerOperation'] => {
-  const cpuOf = (taken: number | Measurement) => (typeof taken === 'number' ? [] : taken.cpuMicrosPerOperation)
+const cpuMedians = (rounds: Result['rounds']): Result['cpuMicrosPerOperation'] => {
+  const cpuOf = (measurement: number | Measurement) =>
+    typeof measurement === 'number' ? [] : measurement.cpuMicrosPerOperation
   const baseline = rounds.flatMap(round => cpuOf(round.baseline))
   const measured = rounds.flatMap(round => cpuOf(round.measured))
   if (baseline.length === 0 || measured.length === 0) return null
   return { baseline: median(baseline), measured: median(measured) }
 }
 
-const reached = (ratio: number, goal: Question['goal']): boolean | null => {
+const reached = (ratio: number, goal: Benchmark['goal']): boolean | null => {
   if (!goal) return null
   return 'atLeast' in goal ? ratio >= goal.atLeast : ratio <= goal.atMost
 }

@@ -4,7 +4,7 @@ import type { Measurement } from './compare.ts'
 import { openTollgate, openVendor } from './event-store-sides.ts'
 import { debited } from './samples.ts'
 
-/** What the process is asked to do. */
+/** A command for this process. */
 export type Job =
   | { type: 'append'; writers: number; appends: number }
   | { type: 'mark' }
@@ -30,11 +30,11 @@ const append = ({ writers, appends }: { writers: number; appends: number }): Pro
 const replay = ({ atLeast }: { atLeast: number }): Promise<Measurement> =>
   measure(async () => {
     const events = await side.replay()
-    if (events < atLeast) throw new Error(`${events} events were handed over instead of ${atLeast}`)
+    if (events < atLeast) throw new Error(`${events} events were delivered instead of ${atLeast}`)
     return events
   })
 
-/** The CPU time is that of all threads of this process, and of nothing else. */
+/** Includes the CPU time of all threads of this process. */
 const measure = async (work: () => Promise<number>): Promise<Measurement> => {
   const before = process.cpuUsage()
   const startMs = performance.now()
@@ -56,6 +56,6 @@ process.on('message', async (message: Job | 'stop') => {
   await side.close()
   process.exit(0)
 })
-// A benchmark that fails leaves no client behind.
+// Do not outlive a failed benchmark.
 process.once('disconnect', () => process.exit(1))
 process.send?.('ready')

@@ -3,12 +3,12 @@ import type { Measurement } from './compare.ts'
 import type { Job } from './event-store-client-process.ts'
 import { startProcess, stopProcess } from './processes.ts'
 
-/** One side of the comparison, as a process of its own that keeps its connection from round to round. */
+/** One side of the comparison, in its own process, which keeps its connection between rounds. */
 export interface Client {
   append(job: { writers: number; appends: number }): Promise<Measurement>
-  /** What is written from now on is what `replay` reads. */
+  /** `replay` reads the events written from now on. */
   mark(): Promise<void>
-  /** Rejects when fewer events were handed over. */
+  /** Rejects if fewer events were delivered. */
   replay(job: { atLeast: number }): Promise<Measurement>
 }
 
@@ -18,7 +18,7 @@ export interface Clients {
   stop(): Promise<void>
 }
 
-/** Both sides; only one of them works at a time. */
+/** Starts both sides. Only one of them works at a time. */
 export const startClients = async (url: string): Promise<Clients> => {
   const [tollgate, vendor] = await Promise.all([start('tollgate', url), start('vendor', url)])
   const stop = async () => {
@@ -30,21 +30,21 @@ export const startClients = async (url: string): Promise<Clients> => {
 const start = async (side: 'tollgate' | 'vendor', url: string): Promise<Client & { stop(): Promise<void> }> => {
   const { child } = await startProcess('event-store-client-process.js', {
     args: [side],
-    // The address may hold a password, which the arguments of a process would show.
+    // The address may contain a password, which command-line arguments would reveal.
     env: { EVENT_STORE_URL: url },
     ...(process.env['BENCH_PROFILE'] && { profile: `event-store-${side}` }),
   })
   const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the ${side} client ended with ${code}`)))
   ended.catch(() => undefined)
-  const ask = async (job: Job) => {
-    const answered = once(child, 'message').then(([answer]) => answer)
+  const perform = async (job: Job) => {
+    const reply = once(child, 'message').then(([message]) => message)
     child.send(job)
-    return Promise.race([answered, ended])
+    return Promise.race([reply, ended])
   }
   return {
-    append: job => ask({ type: 'append', ...job }),
-    mark: () => ask({ type: 'mark' }),
-    replay: job => ask({ type: 'replay', ...job }),
+    append: job => perform({ type: 'append', ...job }),
+    mark: () => perform({ type: 'mark' }),
+    replay: job => perform({ type: 'replay', ...job }),
     stop: () => stopProcess(child),
   }
 }

@@ -2,12 +2,12 @@ import { openLmdbEventLog } from '../../src/adapters/event-log/lmdb.ts'
 import { startEventStoreCluster } from '../../test/support/event-store/cluster.ts'
 import { startEventStoreServer } from '../../test/support/event-store/server.ts'
 
-/** What the process is asked to do. It is always the first member, which leads at the beginning. */
-export type Order = 'hang' | 'resume' | 'kill' | 'start' | 'resign' | 'look'
+/** A command for this process. It always applies to the first member, which is the initial leader. */
+export type Command = 'hang' | 'resume' | 'kill' | 'start' | 'resign' | 'status'
 
-/** The answer to each order, by the clock that all processes share. */
-export interface Seen {
-  /** When there was a leader again: the end of the last election, or the return of a single server. */
+/** The reply to each command. Times are Unix time, which all processes share. */
+export interface ClusterStatus {
+  /** The end of the last election, or the return of a single server. */
   electedAtMs: number
   isDown: boolean
 }
@@ -20,25 +20,25 @@ const log = openLmdbEventLog(folder, error => {
 
 const startCluster = async () => {
   const cluster = await startEventStoreCluster({ log, electionMs: Number(electionMs) })
-  const orders: Record<Order, () => unknown> = {
+  const commands: Record<Command, () => unknown> = {
     hang: () => cluster.hang(0),
     resume: () => cluster.resume(0),
     kill: () => cluster.kill(0),
     start: () => cluster.start(0),
     resign: () => cluster.resign(0),
-    look: () => undefined,
+    status: () => undefined,
   }
-  const seen = (): Seen => ({
+  const status = (): ClusterStatus => ({
     electedAtMs: performance.timeOrigin + cluster.electedAtMs,
     isDown: cluster.members[0]?.phase === 'down',
   })
-  return { url: cluster.url, orders, seen, close: async () => cluster.close() }
+  return { url: cluster.url, commands, status, close: async () => cluster.close() }
 }
 
 const startSingle = async () => {
   let server = await startEventStoreServer({ log })
   let [electedAtMs, isDown] = [Date.now(), false]
-  const orders: Partial<Record<Order, () => unknown>> = {
+  const commands: Partial<Record<Command, () => unknown>> = {
     kill: async () => {
       isDown = true
       await server.close()
@@ -47,21 +47,26 @@ const startSingle = async () => {
       server = await startEventStoreServer({ log, port: server.port })
       ;[electedAtMs, isDown] = [Date.now(), false]
     },
-    look: () => undefined,
+    status: () => undefined,
   }
-  return { url: server.url, orders, seen: (): Seen => ({ electedAtMs, isDown }), close: () => server.close() }
+  return {
+    url: server.url,
+    commands,
+    status: (): ClusterStatus => ({ electedAtMs, isDown }),
+    close: () => server.close(),
+  }
 }
 
-const { url, orders, seen, close } = members === 'single' ? await startSingle() : await startCluster()
-process.on('message', async (order: Order | 'stop') => {
-  if (order !== 'stop') {
-    await orders[order]?.()
-    return process.send?.(seen())
+const { url, commands, status, close } = members === 'single' ? await startSingle() : await startCluster()
+process.on('message', async (command: Command | 'stop') => {
+  if (command !== 'stop') {
+    await commands[command]?.()
+    return process.send?.(status())
   }
   await close()
   await log.close()
   process.exit(0)
 })
-// A benchmark that fails leaves no server behind.
+// Do not outlive a failed benchmark.
 process.once('disconnect', () => process.exit(1))
 process.send?.({ url })

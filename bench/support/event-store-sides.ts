@@ -6,18 +6,18 @@ import { eventStoreAt } from '../../test/support/store-addresses.ts'
 import { fillLog } from './fill.ts'
 import { debited } from './samples.ts'
 
-/** What is asked of either side. */
+/** The operations of both sides. */
 export interface Side {
   /** Resolves to the revision of the event. */
   append(stream: string, event: NewEvent, expectedRevision: number): Promise<number>
-  /** Appends an event, after which `replay` begins. */
+  /** Appends an event. `replay` starts after it. */
   mark(): Promise<void>
-  /** Reads up to the end, and resolves to how many events were handed over. */
+  /** Reads to the end, and resolves to the number of events. */
   replay(): Promise<number>
   close(): Promise<void>
 }
 
-/** The event log as the service uses it. */
+/** The service's event log. */
 export const openTollgate = (url: string): Side => {
   const log = openEventStoreLog({ address: eventStoreAt(url) })
   let after = BEFORE_FIRST
@@ -35,7 +35,7 @@ export const openTollgate = (url: string): Side => {
   }
 }
 
-/** The vendor's client as its documentation shows it. */
+/** The vendor's client, used as documented. */
 export const openVendor = (url: string): Side => {
   const { connectionString, streamPrefix } = withoutPrefix(url)
   const client = EventStoreDBClient.connectionString(connectionString)
@@ -51,7 +51,7 @@ export const openVendor = (url: string): Side => {
       Number((await append(stream, event, expectedRevision)).nextExpectedRevision),
     mark: async () => {
       const { position } = await append(markStream(), markEvent(), NO_STREAM)
-      if (!position) throw new Error('EventStoreDB does not say where it has put an event')
+      if (!position) throw new Error('EventStoreDB did not return the position of an event')
       fromPosition = position
     },
     replay: async () => {
@@ -63,14 +63,16 @@ export const openVendor = (url: string): Side => {
   }
 }
 
-/** Fills the server with finished runs, as the service would have written them. */
+/** Fills the server with finished runs, as the service would write them. */
 export const fillEventStore = async (url: string, size: { runs: number; accounts: number }): Promise<void> => {
   const log = openEventStoreLog({ address: eventStoreAt(url) })
   await fillLog(log, size)
   await log.close()
 }
 
-/** The vendor's client does not know a streamPrefix. An address of several hosts is no URL, so it is split by hand. */
+/**
+ * The vendor's client has no streamPrefix. An address with several hosts is not a valid URL, so it is split by hand.
+ */
 const withoutPrefix = (url: string) => {
   const [place, query] = url.split('?')
   const parameters = new URLSearchParams(query)

@@ -8,19 +8,19 @@ import { withFolder } from './folder.ts'
 const STAND_IN = join(import.meta.dirname, '../../test/support/event-store/process.js')
 
 export interface EventStore {
-  /** With a streamPrefix of its own, so that no two measurements share a stream. */
+  /** Has a unique streamPrefix, so that no two measurements share a stream. */
   url: string
   stop(): Promise<void>
 }
 
-/** The server that EVENT_STORE_TEST_URL names, or else the stand-in as a process of its own on an empty folder. */
+/** Uses the server in EVENT_STORE_TEST_URL, or starts the stand-in as a separate process on an empty folder. */
 export const startEventStore = async (): Promise<EventStore> => {
-  const named = process.env['EVENT_STORE_TEST_URL']
-  if (named) return { url: withOwnPrefix(named), stop: async () => undefined }
+  const configured = process.env['EVENT_STORE_TEST_URL']
+  if (configured) return { url: withUniquePrefix(configured), stop: async () => undefined }
   const { folder, discard } = await withFolder()
   const profiling = process.env['BENCH_PROFILE'] ? ['--cpu-prof', '--cpu-prof-dir=bench/.profiles/event-store'] : []
   const child = spawn(process.execPath, [...profiling, STAND_IN, folder], { stdio: ['ignore', 'pipe', 'inherit'] })
-  // A benchmark that fails leaves no server behind.
+  // Do not outlive a failed benchmark.
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   const ended = once(child, 'exit')
@@ -34,11 +34,11 @@ export const startEventStore = async (): Promise<EventStore> => {
     process.off('exit', kill)
     await discard()
   }
-  return { url: withOwnPrefix(url), stop }
+  return { url: withUniquePrefix(url), stop }
 }
 
-/** The address of several hosts is no URL, so only what follows the question mark is read. */
-const withOwnPrefix = (url: string): string => {
+/** An address with several hosts is not a valid URL, so only the query is parsed. */
+const withUniquePrefix = (url: string): string => {
   const [address, query] = url.split('?')
   const parameters = new URLSearchParams(query)
   parameters.set('streamPrefix', `${parameters.get('streamPrefix') ?? ''}bench-${randomUUID()}-`)

@@ -1,39 +1,33 @@
+import { accountStream } from '../../schemas/events.ts'
 import type { RunId } from '../../schemas/primitives.ts'
-import { accountStream } from '../../schemas/recorded.ts'
 import { account } from '../../src/domain/account/account.ts'
 import type { AccountCommand, QueueRun } from '../../src/domain/account/commands.ts'
-import type { AccountState } from '../../src/domain/account/state.ts'
-import { GENESIS } from '../../src/engine/log/hash-chain.ts'
-import type { Folded } from '../../src/engine/streams/folded.ts'
+import { unfolded } from '../../src/engine/streams/folded.ts'
 import { Streams } from '../../src/engine/streams/stream.ts'
-import { BEFORE_FIRST, type EventLog, type NewEvent, NO_STREAM } from '../../src/ports/event-log.ts'
+import { type EventLog, type NewEvent, NO_STREAM } from '../../src/ports/event-log.ts'
+import { eventCodec } from '../../src/services/event-codec.ts'
 import { newAccountId, newRunId } from '../../src/services/ids.ts'
 import { receipt } from './samples.ts'
 
-/** Events of one run, from the debit to its completion. */
+/** Events per run, from the debit to the completion. */
 export const EVENTS_PER_RUN = 4
 
-/** Runs that go into one append. */
+/** Runs per append. */
 const BATCH = 100
 
 const cause = { actor: { kind: 'operator' } } as const
 
-/** Fills a log with finished runs, as the service would have written them, spread over accounts. */
+/** Fills a log with finished runs over several accounts, as the service would write them. */
 export const fillLog = async (
   log: EventLog,
   { runs, accounts, webhookUrl }: { runs: number; accounts: number; webhookUrl?: string },
 ): Promise<void> => {
-  const streams = new Streams(account, log)
+  const streams = new Streams({ decider: account, codec: eventCodec, log })
   const at = new Date().toISOString()
   for (let index = 0; index < accounts; index++) {
     const accountId = newAccountId()
     const stream = accountStream(accountId)
-    let folded: Folded<AccountState> = {
-      revision: NO_STREAM,
-      hash: GENESIS,
-      state: account.initial,
-      position: BEFORE_FIRST,
-    }
+    let folded = unfolded(account.initial)
     const open = {
       type: 'OpenAccount',
       accountId,

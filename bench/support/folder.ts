@@ -6,7 +6,7 @@ export interface Folder {
   discard: () => Promise<void>
 }
 
-/** A folder for the length of a measurement, on the disk that the project is on, since some machines keep /tmp in memory. */
+/** Creates a temporary folder on the project's disk, because /tmp may be in memory. */
 export const withFolder = async (): Promise<Folder> => {
   const folder = await mkdtemp(join(import.meta.dirname, '..', '.data-'))
   return { folder, discard: () => rm(folder, { recursive: true, force: true }) }

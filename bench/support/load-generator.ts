@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import autocannon from 'autocannon'
 import type { Load } from './load.ts'
 
-/** The load generator: one measurement, told to the parent. */
+/** The load generator: sends the result of one measurement to the parent process. */
 const {
   url,
   connections,
@@ -33,5 +33,8 @@ const result = await autocannon({
     if (key) client.setHeaders({ ...common, authorization: `Bearer ${key}` })
   },
 })
-const told = { answersPerSecond: result['2xx'] / result.duration, bad: result.non2xx + result.errors + result.timeouts }
-process.send?.(told, () => process.exit(0))
+const summary = {
+  successesPerSecond: result['2xx'] / result.duration,
+  failures: result.non2xx + result.errors + result.timeouts,
+}
+process.send?.(summary, () => process.exit(0))

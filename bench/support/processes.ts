@@ -2,7 +2,7 @@ import { type ChildProcess, fork, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
-/** Starts a script of this folder as a process of its own, and resolves to the first message that it sends. */
+/** Starts a script of this folder as a process, and resolves to its first message. */
 export const startProcess = async <Ready>(
   script: string,
   { args = [], env = {}, profile }: { args?: string[]; env?: Record<string, string>; profile?: string } = {},
@@ -17,7 +17,7 @@ export const startProcess = async <Ready>(
   return { child, ready: ready as Ready }
 }
 
-/** Asks a process to stop and waits until it has. */
+/** Tells a process to stop, and waits for its exit. */
 export const stopProcess = async (child: ChildProcess): Promise<void> => {
   if (child.exitCode !== null) return
   const exited = once(child, 'exit')

@@ -3,12 +3,12 @@ import { startProcess, stopProcess } from './processes.ts'
 
 export interface Receiver {
   url: string
-  /** Resolves to how many arrived in a second, once so many have. */
+  /** Counts requests up to `count`, then resolves to their rate per second. */
   rateOf(count: number): Promise<number>
   stop(): Promise<void>
 }
 
-/** A server of its own that answers every request with 204 and counts them. */
+/** A server in a separate process that answers every request with 204 and counts them. */
 export const startReceiver = async (): Promise<Receiver> => {
   const { child, ready } = await startProcess<{ url: string }>('receiver-process.js')
   return {

@@ -1,7 +1,7 @@
 import type { Receipt } from '../../schemas/catalog.ts'
 import { newRunId } from '../../src/services/ids.ts'
 
-/** The price of a plain picture. */
+/** The price of a plain image. */
 export const receipt: Receipt = {
   catalogRevision: 0,
   model: 'nano-banana-2',
@@ -14,7 +14,7 @@ export const receipt: Receipt = {
   totalMicros: 10_000_000,
 }
 
-/** A debit as the ledger holds it, with all that makes up its size. */
+/** A debit of realistic size. */
 export const debited = () => ({
   type: 'CreditsDebited',
   data: {

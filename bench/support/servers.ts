@@ -7,7 +7,7 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** What is uploaded to it is kept in a folder of its own, while it runs. */
+/** Starts the baseline server, with a temporary folder for uploads. */
 export const startBare = async (): Promise<Server> => {
   const { folder, discard } = await withFolder()
   const { child, ready } = await startProcess<{ url: string; keys: string[] }>('bare-server.js', {
@@ -21,7 +21,7 @@ export const startBare = async (): Promise<Server> => {
   return { ...ready, stop }
 }
 
-/** The service on a folder of its own. Its log lines go where the operator's would, and are thrown away there. */
+/** Starts the service in a temporary folder. It logs as in production, but the output is discarded. */
 export const startTollgate = async ({
   accounts = 1,
   env,

@@ -2,15 +2,14 @@ import { readConfig } from '../../src/boot/config.ts'
 import { openCore } from '../../src/boot/core.ts'
 import { startServer } from '../../src/boot/server.ts'
 import type { Provider } from '../../src/ports/provider.ts'
-import { createApiKey } from '../../src/services/accounts/api-keys.ts'
-import { register } from '../../src/services/accounts/registration.ts'
+import { unwrap } from '../../test/support/unwrap.ts'
 
 /**
- * The service with its defaults, and a provider that answers at once unless it is told to take the sandbox. Opens as many
- * accounts as it is told to.
+ * The service with its defaults, and an instant provider unless the arguments select the sandbox. Opens the given
+ * number of accounts.
  */
 const [accountCount = '1', provider = 'instant'] = process.argv.slice(2)
-const cause = { actor: { kind: 'operator' } } as const
+const caller = { kind: 'operator', name: 'bench' } as const
 
 const instant: Provider = {
   submit: async () => ({ kind: 'done', media: [], text: 'done' }),
@@ -22,8 +21,9 @@ const server = await startServer(core, provider === 'instant' ? { providers: { s
 const keys = await Promise.all(
   Array.from({ length: Number(accountCount) }, async (_, index) => {
     const email = `bench-${index}-${Date.now()}@localhost`
-    const accountId = await register(core, { email, tester: true, welcomeMicros: 10 ** 15 }, cause)
-    return (await createApiKey(core.accounts, 'tg', { accountId, name: 'bench', cause })).apiKey
+    const { accounts } = core.services
+    const opening = { email, tester: true, welcomeMicros: 10 ** 15, key: { name: 'bench' } }
+    return unwrap(await accounts.open(caller, opening)).apiKey
   }),
 )
 await core.progress.passed(await core.log.head(), 60_000)

@@ -7,38 +7,38 @@ const tollgate = new Tollgate({
 })
 
 try {
-  // A picture is answered with its result. The price is known beforehand.
+  // An image model is synchronous: the response has the result. A quote gives the price in advance.
   const request = { model: 'z-image-turbo', input: { prompt: 'A quiet mountain lake at sunrise' } } as const
   const { credits } = await tollgate.quote(request)
-  const picture = await tollgate.begin(request)
-  console.log(`A picture for ${credits} credits: ${picture.output?.url}`)
+  const picture = await tollgate.run(request)
+  console.log(`An image for ${credits} credits: ${picture.output?.url}`)
 
-  // A picture of ours is uploaded, and changed.
+  // Upload an image and edit it.
   const bytes = await readFile(new URL('../first-picture.jpg', import.meta.url))
   const upload = await tollgate.upload(new File([bytes], 'lake.jpg', { type: 'image/jpeg' }))
-  const winter = await tollgate.begin({
+  const winter = await tollgate.run({
     model: 'nano-banana-2',
     input: { prompt: 'Make it winter', image_url: upload.url },
   })
   console.log(`The same lake in winter: ${winter.output?.url}`)
 
-  // A film takes a while, and is asked for until it is there.
-  const begun = await tollgate.begin({
+  // A video model is asynchronous: poll until the run has ended.
+  const queued = await tollgate.run({
     model: 'seedance-1-5-pro',
     input: { prompt: 'Waves on a beach at night', duration: 4, resolution: '480p' },
     metadata: { order: 17 },
   })
-  const film = await tollgate.ended(begun)
+  const film = await tollgate.waitFor(queued)
   if (film.status === 'failed')
-    console.log(`No film, and ${film.credits_refunded} credits back: ${film.error?.message}`)
-  else console.log(`A film: ${film.output?.url}`)
+    console.log(`The video failed, and ${film.credits_refunded} credits were refunded: ${film.error?.message}`)
+  else console.log(`A video: ${film.output?.url}`)
 
   console.log(`${await tollgate.balance()} credits are left.`)
 } catch (error) {
   if (!(error instanceof TollgateError)) throw error
   const { code, required_credits, credits_balance } = error.fault
   if (code === 'insufficient_credits')
-    console.log(`That costs ${required_credits} credits, and ${credits_balance} are left.`)
+    console.log(`The run costs ${required_credits} credits, but only ${credits_balance} are left.`)
   else console.log(error.message)
   process.exitCode = 1
 }

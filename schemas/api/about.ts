@@ -1,8 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox'
 
-/** A shape with what those who write clients should know of it. */
+/** A shape with its description and examples for client developers. */
 export const about = <Shape extends TSchema>(shape: Shape, description: string, ...examples: Static<Shape>[]): Shape =>
   Type.With(shape, { description, ...(examples.length > 0 && { examples }) }) as unknown as Shape
 
-/** Whether what has the shape may be left out. */
+/** Whether the property or header with this shape is optional. */
 export const isOptional = (shape: TSchema): boolean => Type.IsOptional(shape)

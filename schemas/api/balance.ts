@@ -4,6 +4,6 @@ import { about } from './about.ts'
 
 export const Balance = Closed({
   object: Type.Literal('balance'),
-  credits_balance: about(Type.Number(), 'What is left to spend, to the millionth of a credit.', 87.5),
+  credits_balance: about(Type.Number(), 'The credits available to spend, with up to six decimals.', 87.5),
 })
 export type Balance = Static<typeof Balance>

@@ -3,24 +3,32 @@ import * as primitives from '../primitives.ts'
 import * as views from '../views.ts'
 import { about } from './about.ts'
 
-// Shapes that are the same in all of the system, with what clients should know of them.
+// Shapes that the whole system shares, with descriptions for clients.
 
-export const RunId = about(primitives.RunId, 'Names a run.', 'run_01m7z4hp40enbs019v3tcadvdx')
+export const RunId = about(primitives.RunId, 'The ID of a run.', 'run_01m7z4hp40enbs019v3tcadvdx')
 
-export const UploadId = about(primitives.UploadId, 'Names an upload.', 'upl_01m7zse8a8fewa24xyrw6y4p0d')
+export const UploadId = about(primitives.UploadId, 'The ID of an upload.', 'upl_01m7zse8a8fewa24xyrw6y4p0d')
 
 export const RunStatus = about(
   views.RunStatus,
-  '`queued` runs wait for their turn, `processing` ones are worked on, `completed` and `failed` are for good.',
+  '`queued`: waiting to start. `processing`: in progress. `completed` and `failed` are final.',
 )
 
 export const RunErrorCode = about(
   events.RunErrorCode,
-  '`content_rejected`: the provider takes no such content. `invalid_input`: it was found out too late that something cannot be used, such as an image that does not load. `provider_error`, `provider_timeout`: the provider failed, or took too long. `model_not_found`: it has the model no longer. `interrupted`: the service was stopped. `cancelled`: you wanted it.',
+  [
+    '`content_rejected`: the provider rejected the content.',
+    '`invalid_input`: part of the input proved unusable during the run, such as an image that does not load.',
+    '`provider_error`: the provider failed.',
+    '`provider_timeout`: the provider took too long.',
+    '`model_not_found`: the provider no longer has the model.',
+    '`interrupted`: the service stopped during the run.',
+    '`cancelled`: the client cancelled the run.',
+  ].join(' '),
 )
 
-/** The service itself checks by the pattern alone: its validator knows no formats. */
+/** The `format` is for clients: the service's own validator checks only the pattern. */
 export const Timestamp = {
-  ...about(primitives.Timestamp, 'A time in UTC, to the millisecond.', '2026-11-21T13:25:49.312Z'),
+  ...about(primitives.Timestamp, 'A UTC time in ISO 8601 format, with milliseconds.', '2026-11-21T13:25:49.312Z'),
   format: 'date-time',
 }

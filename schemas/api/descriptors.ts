@@ -2,20 +2,20 @@ import { type Static, Type } from 'typebox'
 import { Closed, OneOf } from '../primitives.ts'
 import { about } from './about.ts'
 
-/** What every OpenAPI document has; its own specification says the rest. */
+/** The required parts of an OpenAPI document; the OpenAPI specification defines the rest. */
 export const OpenApi = Type.Object({
   openapi: Type.String({ pattern: '^3\\.1\\.\\d+$' }),
   info: Type.Object({ title: Type.String(), version: Type.String() }),
   paths: Type.Record(Type.String(), Type.Unknown()),
 })
 
-export const LlmsText = about(Type.String(), 'Markdown, in the form of https://llmstxt.org.')
+export const LlmsText = about(Type.String(), 'Markdown in the https://llmstxt.org format.')
 
-export const DocsPage = about(Type.String(), 'HTML.')
-export const DocsFile = about(Type.String(), 'A style sheet, a script, or the licences of scripts.')
-export const DocsFileName = about(Type.String(), 'As the page or another file names it.', 'init.js')
+export const DocsPage = about(Type.String(), 'An HTML page.')
+export const DocsFile = about(Type.String(), 'A style sheet, a script, or the license text of a script.')
+export const DocsFileName = about(Type.String(), 'The name of the file, as the page links to it.', 'init.js')
 
-/** What an agent is offered as a tool. */
+/** The parts of a tool that its listing shows. */
 export const ToolSummary = Closed({ name: Type.String(), title: Type.String(), description: Type.String() })
 export type ToolSummary = Static<typeof ToolSummary>
 
@@ -30,7 +30,7 @@ const RemoteHeader = Closed({
   description: Type.String(),
   isRequired: Type.Boolean(),
   isSecret: Type.Boolean(),
-  value: Type.String({ description: 'With variables in braces.' }),
+  value: Type.String({ description: 'The header value, with variables in braces.' }),
   variables: Type.Record(Type.String(), Variable),
 })
 
@@ -41,17 +41,14 @@ const Remote = Closed({
   headers: Type.Array(RemoteHeader),
 })
 
-/**
- * How the MCP server is reached: the fields of a server card (SEP-2127, an experimental extension), and beside them what a card
- * leaves out.
- */
+/** How to reach the MCP server: a server card (SEP-2127, an experimental extension), plus fields that cards lack. */
 export const McpDescriptor = Closed({
   $schema: Type.Literal('https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json'),
   name: Type.String({
     minLength: 3,
     maxLength: 200,
     pattern: '^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$',
-    description: 'Under the host of the service, written backwards.',
+    description: 'The reversed host name of the service, a slash, and the server name.',
   }),
   title: Type.String({ minLength: 1, maxLength: 100 }),
   version: Type.String({ minLength: 1, maxLength: 255 }),

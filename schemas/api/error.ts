@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Closed, IDEMPOTENCY_HOURS } from '../primitives.ts'
 import { about } from './about.ts'
 
-/** Every error code that an HTTP answer can carry, with its status. The list is closed and part of the API. */
+/** Every error code of the API with its HTTP status. The list is closed: clients rely on it. */
 export const errorStatus = {
   invalid_request: 400,
   invalid_input: 400,
@@ -10,6 +10,7 @@ export const errorStatus = {
   unsupported_media_type: 400,
   invalid_api_key: 401,
   insufficient_credits: 402,
+  forbidden: 403,
   not_found: 404,
   model_not_found: 404,
   run_not_found: 404,
@@ -25,50 +26,55 @@ export const errorStatus = {
 export const ErrorCode = Type.Unsafe<keyof typeof errorStatus>({
   type: 'string',
   enum: Object.keys(errorStatus),
-  description: 'What to tell errors apart by. No other codes will come.',
+  description: 'The kind of error, for programs. The list is closed.',
 })
 export type ErrorCode = Static<typeof ErrorCode>
 
-/** What a client that gets a code should make of it. */
+/** What each code means to a client. */
 export const errorMeanings: Record<ErrorCode, string> = {
-  invalid_request: 'The request cannot be read, or is not as it is described here; `errors` names the places.',
-  invalid_input: 'The `input` does not fit the `parameters_schema` of the endpoint; `errors` names the places.',
-  invalid_multipart: 'The body is no form that can be read.',
-  unsupported_media_type: 'The body, or the file, is of a type that is not taken.',
-  invalid_api_key: 'The key is missing, unknown or revoked.',
-  insufficient_credits: 'The run costs more than is left; nothing was charged.',
-  not_found: 'There is nothing at this address.',
-  model_not_found: 'There is no such model.',
-  run_not_found: 'The account has no such run.',
-  upload_not_found: 'The account has no such upload, or its file has not come, or it is deleted.',
-  method_not_allowed: 'The address knows other methods, which the header `Allow` names.',
-  run_ended: 'The run has ended already.',
-  payload_too_large: 'The body, or the file, is larger than is taken.',
-  idempotency_mismatch: `The \`Idempotency-Key\` was used for another request in the last ${IDEMPOTENCY_HOURS} hours.`,
-  rate_limited: 'The account has reached a limit; ask again after `Retry-After` seconds.',
-  internal_error: 'Something broke on our side.',
-  unavailable: 'The service cannot do this right now; ask again after `Retry-After` seconds.',
+  invalid_request: 'The request is malformed or does not match this description. `errors` lists the faults.',
+  invalid_input: 'The `input` does not match the `parameters_schema` of the endpoint. `errors` lists the faults.',
+  invalid_multipart: 'The body is not a valid multipart form.',
+  unsupported_media_type: 'The type of the body or file is not supported.',
+  invalid_api_key: 'The API key is missing, unknown or revoked.',
+  insufficient_credits: 'The run costs more than the balance. Nothing was charged.',
+  forbidden: 'The scope of the API key does not allow this.',
+  not_found: 'Nothing exists at this address.',
+  model_not_found: 'The model does not exist.',
+  run_not_found: 'The account has no run with this ID.',
+  upload_not_found: 'The account has no upload with this ID, its file has not arrived, or it was deleted.',
+  method_not_allowed: 'The address does not support this method. The `Allow` header lists the methods it supports.',
+  run_ended: 'The run has already ended.',
+  payload_too_large: 'The body or file exceeds the size limit.',
+  idempotency_mismatch: `The key was used for a different request in the last ${IDEMPOTENCY_HOURS} hours.`,
+  rate_limited: 'The account has reached a limit. Retry after `Retry-After` seconds.',
+  internal_error: 'The service failed to process the request.',
+  unavailable: 'The service is temporarily unavailable. Retry after `Retry-After` seconds.',
 }
 
 /** One fault in a request. */
 export const Fault = Closed({
   path: about(
     Type.String(),
-    'Where it is: a JSON Pointer into the body, the form or the query, or `/headers/` and a name.',
+    'The location: a JSON Pointer into the body, form or query, or `/headers/` and a header name.',
     '/input/resolution',
   ),
-  message: about(Type.String(), 'What is wrong there.', 'must be one of 1K, 2K, 4K'),
+  message: about(Type.String(), 'The problem at that location.', 'must be one of 1K, 2K, 4K'),
 })
 export type Fault = Static<typeof Fault>
 
 export const ErrorBody = Closed({
   error: Closed({
     code: ErrorCode,
-    message: about(Type.String(), 'The same in words, for people.'),
-    request_id: about(Type.String(), 'What to name when you ask us about it.', 'a969a179-30ad-4dcb-8baa-b78e9b9a7159'),
-    errors: Type.Optional(about(Type.Array(Fault), 'The faults in the request, where they have a place; 50 at most.')),
-    required_credits: Type.Optional(about(Type.Number(), 'What the run costs, with `insufficient_credits`.', 10)),
-    credits_balance: Type.Optional(about(Type.Number(), 'What is left, with `insufficient_credits`.', 2.5)),
+    message: about(Type.String(), 'The explanation, for people.'),
+    request_id: about(
+      Type.String(),
+      'The ID to quote when you report the error.',
+      'a969a179-30ad-4dcb-8baa-b78e9b9a7159',
+    ),
+    errors: Type.Optional(about(Type.Array(Fault), 'The faults that have a location in the request, at most 50.')),
+    required_credits: Type.Optional(about(Type.Number(), 'The price of the run, for `insufficient_credits`.', 10)),
+    credits_balance: Type.Optional(about(Type.Number(), 'The balance, for `insufficient_credits`.', 2.5)),
   }),
 })
 export type ErrorBody = Static<typeof ErrorBody>

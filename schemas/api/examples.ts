@@ -5,8 +5,7 @@ import type { Quote, Run, RunList, RunRequest } from './run.ts'
 import type { DeletedUpload, PresignedUpload, PresignRequest, Upload, UploadList } from './upload.ts'
 import type { WebhookEvent, WebhookSecret } from './webhook.ts'
 
-// What requests and answers look like, for those who read the document. The types are those of the shapes, and a test holds
-// the values to all that the shapes say.
+// Examples for the OpenAPI document. Tests validate them against their schemas, and compare them with real answers.
 
 const CDN = 'https://api.example.com/cdn'
 
@@ -28,7 +27,7 @@ export const modelList: ModelList = {
           kind: 't2i',
           mode: 'sync',
           status: 'public',
-          description: 'Makes pictures from a text.',
+          description: 'Generates images from text, in 14 aspect ratios and up to 4K.',
           parameters_schema: {
             type: 'object',
             properties: {
@@ -114,11 +113,14 @@ export const filmOnItsWay: Run = {
   credits_charged: 9.36,
 }
 
+const { credits_charged, ...started } = filmOnItsWay
+
 export const failed: Run = {
-  ...filmOnItsWay,
+  ...started,
   status: 'failed',
   completed_at: '2026-11-21T13:28:31.902Z',
-  credits_refunded: 9.36,
+  credits_charged,
+  credits_refunded: credits_charged,
   error: { code: 'provider_error', message: 'The provider failed to answer.' },
 }
 
@@ -147,13 +149,19 @@ export const quote: Quote = {
   ],
 }
 
-export const runEvents = `event: progress
-data: {"run_id":"${filmOnItsWay.run_id}","progress":0.4}
-id: 7
+export const runEvents = `retry:2000
 
-event: run
-data: ${JSON.stringify(failed)}
-id: 8
+event:run
+id:7
+data:${JSON.stringify(filmOnItsWay)}
+
+event:progress
+id:7
+data:{"run_id":"${filmOnItsWay.run_id}","progress":0.4}
+
+event:run
+id:8
+data:${JSON.stringify(failed)}
 
 `
 
@@ -188,7 +196,10 @@ export const presignRequest: PresignRequest = { filename: 'lake.jpg', mime_type:
 
 export const presigned: PresignedUpload = {
   id: 'upl_01m7zse9kefewa24y8756jwc39',
-  presigned_url: `${CDN}/uploads/f085391ad091fee240dc7613f1a01477.jpg?expires=1795290358286&type=image%2Fjpeg&max=52428800&signature=9b1c`,
+  presigned_url: [
+    `${CDN}/uploads/f085391ad091fee240dc7613f1a01477.jpg?expires=1795290358286&type=image%2Fjpeg&max=52428800`,
+    '&signature=56e8d17cd2c804dcf2aa2efe89aed4e4b14883a62865ce20b0449c4bc01f1546',
+  ].join(''),
   cdn_url: `${CDN}/uploads/f085391ad091fee240dc7613f1a01477.jpg`,
   method: 'PUT',
   expires_at: '2026-11-21T19:45:58.286Z',

@@ -2,14 +2,10 @@ import { Type } from 'typebox'
 import { about } from './about.ts'
 import { AcceptRanges, CacheControl, ContentRange, ETag } from './headers.ts'
 
-/** Where a file lies. Clients take the address as a whole, from what they were answered. */
+/** The variable parts of a file's address. Clients use the whole address as they received it. */
 export const filePlace = {
-  folder: about(Type.String(), 'Of the address: where files of its sort lie.', 'outputs'),
-  name: about(
-    Type.String(),
-    'Of the address: the name, which cannot be guessed.',
-    '45d93e63b196ad2f3568870c00051596.png',
-  ),
+  folder: about(Type.String(), 'The folder: `outputs` or `uploads`.', 'outputs'),
+  name: about(Type.String(), 'The unguessable name of the file.', '45d93e63b196ad2f3568870c00051596.png'),
 }
 
 export const FileBytes = Type.String({ contentMediaType: 'application/octet-stream' })
@@ -18,5 +14,5 @@ export const fileHeaders = { ETag, 'Accept-Ranges': AcceptRanges, 'Cache-Control
 
 export const partHeaders = { ...fileHeaders, 'Content-Range': ContentRange }
 
-/** Missing where the file was taken away again at once. */
+/** Absent if the file was deleted right after it arrived. */
 export const sentHeaders = { ETag: Type.Optional(ETag) }

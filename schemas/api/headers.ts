@@ -9,74 +9,87 @@ import {
 } from '../primitives.ts'
 import { about } from './about.ts'
 
-// Headers as clients send them, and as they are answered.
+// The headers of requests and responses.
 
 export const IdempotencyKey = about(
   Type.String({ pattern: `^("${IDEMPOTENCY_KEY}"|${IDEMPOTENCY_KEY})$` }),
-  `The same key with the same request begins no second run, for ${IDEMPOTENCY_HOURS} hours: the answer is the first run again. Give each run that you want a key of its own, and repeat a request whose answer was lost with the same key.`,
+  [
+    'Use a new key for each run, and repeat a request whose response was lost with the same key.',
+    `For ${IDEMPOTENCY_HOURS} hours, repeating a request with its key returns the first run and starts no other.`,
+  ].join(' '),
   '4b1e8a52-6c0f-4d4e-9a0c-2f7d0c1b9e11',
 )
 
 export const Prefer = about(
   Type.String(),
-  `wait=n holds the answer until the run has ended, for n seconds (${MIN_WAIT_SECONDS} to ${MAX_WAIT_SECONDS}) at the most (RFC 7240).`,
+  [
+    '`wait=n` (RFC 7240) holds the response until the run ends,',
+    `for at most n seconds (${MIN_WAIT_SECONDS} to ${MAX_WAIT_SECONDS}).`,
+  ].join(' '),
   'wait=30',
 )
 
-export const LastEventId = about(Type.String(), 'The id of the last event that was seen; only newer ones come.', '7')
+export const LastEventId = about(
+  Type.String(),
+  'The ID of the last event received. The stream sends only newer events.',
+  '7',
+)
 
-export const Range = about(Type.String(), 'The part of the file that is wanted (RFC 9110).', 'bytes=0-1023')
+export const Range = about(Type.String(), 'The part of the file to return (RFC 9110).', 'bytes=0-1023')
 
 export const IfRange = about(
   Type.String(),
-  'Gives the part only where the file is still this one, else the whole.',
+  'Returns the range only if the file still has this `ETag`; otherwise returns the whole file.',
   '"1a2b3c"',
 )
 
-export const IfNoneMatch = about(Type.String(), 'The `ETag` of what the client has.', '"1a2b3c"')
+export const IfNoneMatch = about(Type.String(), 'The `ETag` of the version that the client holds.', '"1a2b3c"')
 
 export const TollgatePosition = about(
   Type.String({ pattern: `^${POSITION}$` }),
-  'How far the log was when a write was answered. A request that sends it back is answered by any process as if it came after that write.',
+  [
+    'The log position when a write was answered.',
+    'A request that sends it back sees that write, whichever process answers.',
+  ].join(' '),
   '1024',
 )
 
 export const RequestId = about(
   Type.String({ pattern: `^${REQUEST_ID}$` }),
-  'Names the request in logs and in errors. Taken from the request, or made up.',
+  'Identifies the request in logs and errors. Generated if the request has none.',
   'a969a179-30ad-4dcb-8baa-b78e9b9a7159',
 )
 
-export const RetryAfter = about(Type.String({ pattern: '^\\d+$' }), 'Seconds after which to ask again.', '10')
+export const RetryAfter = about(
+  Type.String({ pattern: '^\\d+$' }),
+  'The number of seconds to wait before retrying.',
+  '10',
+)
 
 export const IdempotentReplayed = Type.Optional(
-  about(Type.Literal('true'), 'The answer is that of an earlier, equal request.'),
+  about(Type.Literal('true'), 'The response shows the run of an earlier identical request.'),
 )
 
 export const PreferenceApplied = Type.Optional(
-  about(Type.String({ pattern: '^wait=\\d+$' }), 'How long the answer was allowed to wait.', 'wait=30'),
+  about(Type.String({ pattern: '^wait=\\d+$' }), 'The wait that the service applied.', 'wait=30'),
 )
 
-export const Location = about(
-  Type.String(),
-  'Where the run is to be looked at.',
-  '/v1/runs/run_01m7z4hp40enbs019v3tcadvdx',
-)
+export const Location = about(Type.String(), 'The address of the run.', '/v1/runs/run_01m7z4hp40enbs019v3tcadvdx')
 
 export const ETag = about(
   Type.String({ pattern: '^(W/)?"[!#-~]*"$' }),
-  'Names what was answered; send it back as If-None-Match.',
+  'Identifies the version of the content. Send it back as `If-None-Match`.',
   '"1a2b3c"',
 )
 
 export const ContentRange = about(
   Type.String({ pattern: '^bytes (\\d+-\\d+|\\*)/\\d+$' }),
-  'Which part of the file it is.',
+  'The part of the file that the response holds.',
   'bytes 0-1023/154765',
 )
 
-export const AcceptRanges = about(Type.Literal('bytes'), 'Parts of it can be asked for.')
+export const AcceptRanges = about(Type.Literal('bytes'), 'The file supports range requests.')
 
-export const CacheControl = about(Type.String(), 'How long the answer may be kept, and by whom.', 'no-store')
+export const CacheControl = about(Type.String(), 'How long the response may be cached, and by whom.', 'no-store')
 
-export const WwwAuthenticate = about(Type.Literal('Bearer'), 'The key goes into `Authorization: Bearer …`.')
+export const WwwAuthenticate = about(Type.Literal('Bearer'), 'Send the API key as `Authorization: Bearer <key>`.')

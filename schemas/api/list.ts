@@ -2,22 +2,22 @@ import { type TSchema, Type } from 'typebox'
 import { Closed, DEFAULT_PAGE, MAX_PAGE } from '../primitives.ts'
 import { about } from './about.ts'
 
-/** How many are wanted of a list, as text since it stands in the query. */
+/** The size of a page. It is text because it is a query parameter. */
 export const PageLimit = about(
   Type.String({ pattern: `^([1-9][0-9]?|${MAX_PAGE})$` }),
-  `1 to ${MAX_PAGE}; ${DEFAULT_PAGE} if unset`,
+  `The number of items, from 1 to ${MAX_PAGE}; ${DEFAULT_PAGE} if unset.`,
   '50',
 )
 
-/** Where a page of a list begins. */
+/** The start of a page. */
 export const PageCursor = <Id extends TSchema>(id: Id) =>
-  about(id, 'The `next_cursor` of the page before; none for the first')
+  about(id, 'The `next_cursor` of the previous page. Omit it for the first page.')
 
-/** A page of a list, the newest first. */
+/** A page of a list, newest first. */
 export const ListOf = <Item extends TSchema, Id extends TSchema>(item: Item, id: Id) =>
   Closed({
     object: Type.Literal('list'),
-    data: about(Type.Array(item), 'The newest first.'),
-    has_more: about(Type.Boolean(), 'Whether there is another page.'),
-    next_cursor: about(Type.Union([id, Type.Null()]), 'What to ask for the next page with, as `cursor`.'),
+    data: about(Type.Array(item), 'The items, newest first.'),
+    has_more: about(Type.Boolean(), 'Whether more items follow.'),
+    next_cursor: about(Type.Union([id, Type.Null()]), 'The `cursor` of the next page; null on the last page.'),
   })

@@ -7,17 +7,17 @@ import { ModelId, RunRequest, RunsQuery } from './run.ts'
 
 const Id = Type.Union([Type.String(), Type.Number()])
 
-/** A message of a client (https://www.jsonrpc.org/specification). What has no id is not answered. */
+/** A message from a client (https://www.jsonrpc.org/specification). A message without an id gets no response. */
 export const JsonRpcMessage = Type.Object({
   jsonrpc: Type.Literal('2.0'),
   id: Type.Optional(Id),
-  method: Type.Optional(Type.String({ description: 'None where the message answers one of the server.' })),
+  method: Type.Optional(Type.String({ description: 'Absent in a response to a message from the server.' })),
   params: Type.Optional(JsonObject),
 })
 
 export const JsonRpcResult = about(
   Type.Object({ jsonrpc: Type.Literal('2.0'), id: Id, result: JsonObject }),
-  'That a tool refused is a result too, with `isError`.',
+  'A tool error is also a result, with `isError` set.',
   {
     jsonrpc: '2.0',
     id: 1,
@@ -25,11 +25,14 @@ export const JsonRpcResult = about(
       resultType: 'complete',
       structuredContent: { object: 'balance', credits_balance: 90 },
       content: [{ type: 'text', text: '{"object":"balance","credits_balance":90}' }],
+      _meta: {
+        'io.modelcontextprotocol/serverInfo': { name: 'tollgate', title: 'Tollgate', version: '0.2.0' },
+      },
     },
   },
 )
 
-/** The id is null where the message was not looked at. */
+/** The id is null if the message was refused before it was read. */
 export const JsonRpcError = Type.Object({
   jsonrpc: Type.Literal('2.0'),
   id: Type.Union([Id, Type.Null()]),
@@ -37,21 +40,25 @@ export const JsonRpcError = Type.Object({
 })
 export type JsonRpcError = Static<typeof JsonRpcError>
 
-/** What a request is answered with. */
+/** The response to a request. */
 export const JsonRpcAnswer = Type.Union([JsonRpcResult, JsonRpcError])
 
-/** The same as the last event of a stream, after those that tell how it goes. */
+/** Progress notifications, followed by the response as the last event. */
 export const EventStream = Type.String()
 
-/** Headers that clients send beside a message. */
+/** The headers that accompany a message. */
 export const messageHeaders = {
-  'MCP-Protocol-Version': about(Type.String(), 'The revision that is spoken.', '2026-07-28'),
-  'Mcp-Method': about(Type.String(), 'The method of the message; from 2026-07-28 on.', 'tools/call'),
-  'Mcp-Name': about(Type.String(), 'The tool that is called; from 2026-07-28 on.', 'get_balance'),
-  Origin: about(Type.String(), 'Sent by browsers. Sites that are not allowed are refused.', 'https://app.example.com'),
+  'MCP-Protocol-Version': about(Type.String(), 'The protocol revision in use.', '2026-07-28'),
+  'Mcp-Method': about(Type.String(), 'The method of the message. Used since revision 2026-07-28.', 'tools/call'),
+  'Mcp-Name': about(Type.String(), 'The name of the called tool. Used since revision 2026-07-28.', 'get_balance'),
+  Origin: about(
+    Type.String(),
+    'Sent by browsers. Requests from sites that are not allowed are refused.',
+    'https://app.example.com',
+  ),
 }
 
-/** By 2025-11-25: it needs no other headers than any request. */
+/** A call in revision 2025-11-25, which needs no extra headers. */
 export const oldCallExample: Static<typeof JsonRpcMessage> = {
   jsonrpc: '2.0',
   id: 1,
@@ -59,7 +66,7 @@ export const oldCallExample: Static<typeof JsonRpcMessage> = {
   params: { name: 'get_balance', arguments: {} },
 }
 
-/** By 2026-07-28, with the headers that go with it. */
+/** A call in revision 2026-07-28, which also needs the MCP headers above. */
 export const callExample: Static<typeof JsonRpcMessage> = {
   jsonrpc: '2.0',
   id: 1,
@@ -75,12 +82,12 @@ export const callExample: Static<typeof JsonRpcMessage> = {
   },
 }
 
-// What the tools take, and answer where the API has no such answer.
+// The arguments of the tools, and the results that the HTTP API lacks.
 
 export const NoArguments = Closed({})
 
 export const RunArguments = Closed({
-  run_id: about(Type.String(), 'The run_id, or the same id written as a UUID.', 'run_01m7z4hp40enbs019v3tcadvdx'),
+  run_id: about(Type.String(), 'The run_id, or the same ID written as a UUID.', 'run_01m7z4hp40enbs019v3tcadvdx'),
 })
 
 export const RunModelArguments = Closed({
@@ -88,7 +95,11 @@ export const RunModelArguments = Closed({
   idempotency_key: Type.Optional(
     about(
       Type.String({ pattern: `^${IDEMPOTENCY_KEY}$` }),
-      `1 to 255 visible ASCII characters. For ${IDEMPOTENCY_HOURS} hours the same key with the same request is the same run, here and as the Idempotency-Key of POST /v1/run.`,
+      [
+        '1 to 255 visible ASCII characters.',
+        `For ${IDEMPOTENCY_HOURS} hours, the same key with the same request returns the same run,`,
+        'here and as the Idempotency-Key of POST /v1/run.',
+      ].join(' '),
       '4b1e8a52-6c0f-4d4e-9a0c-2f7d0c1b9e11',
     ),
   ),
@@ -96,28 +107,26 @@ export const RunModelArguments = Closed({
 
 export const ListRunsArguments = Closed({
   ...RunsQuery.properties,
-  // In a query it is text.
+  // Tool arguments are JSON, so the limit is a number here and text in a query.
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: DEFAULT_PAGE })),
 })
 
 export const ListModelsArguments = Closed({
   model: Type.Optional(
-    about(ModelId, 'One family, by its id or an alias: its parameters and prices are shown in full.'),
+    about(ModelId, 'Only the family with this ID or alias, with its parameters and prices in full.'),
   ),
-  output_type: Type.Optional(about(OutputType, 'Only families that make this.')),
-  kind: Type.Optional(
-    about(Kind, 'Only families that do this: t2i makes an image of a text, i2v a video of an image.'),
-  ),
-  mode: Type.Optional(about(Mode, 'Only families that are run so: sync takes seconds, async minutes.')),
+  output_type: Type.Optional(about(OutputType, 'Only families with this type of output.')),
+  kind: Type.Optional(about(Kind, 'Only families that offer this kind: t2i is text to image, i2v is image to video.')),
+  mode: Type.Optional(about(Mode, 'Only families with this mode: sync takes seconds, async takes minutes.')),
   query: Type.Optional(
-    about(Type.String({ maxLength: 100 }), 'Only families with this in their id, name, an alias or a description.'),
+    about(Type.String({ maxLength: 100 }), 'Only families with this text in their ID, name, aliases or descriptions.'),
   ),
 })
 export type ListModelsArguments = Static<typeof ListModelsArguments>
 
 const { parameters_schema, pricing, ...inShort } = ModelEndpoint.properties
 
-/** A list of models whose endpoints may be told of in short. */
+/** A list of models. Endpoints may omit their parameters and pricing. */
 export const ModelsFound = Closed({
   object: Type.Literal('list'),
   data: Type.Array(

@@ -6,50 +6,48 @@ import { about } from './about.ts'
 const Surcharge = Closed({
   when: about(
     Closed({ parameter: Type.String(), equals: Type.Union([Type.Boolean(), Type.String(), Type.Number()]) }),
-    'It is charged when the parameter has this value.',
+    'The parameter value that triggers the surcharge.',
   ),
-  usd: about(Type.Number(), 'In US dollars, as the vendor has it.', 0.015),
-  credits: about(Type.Number(), 'The same in credits.', 1.5),
+  usd: about(Type.Number(), 'The surcharge in US dollars, as the vendor charges it.', 0.015),
+  credits: about(Type.Number(), 'The surcharge in credits.', 1.5),
 })
 
 export const Pricing = Closed({
-  base_credits: about(Type.Number(), 'What one unit costs.', 10),
-  quantities: about(Type.Array(Type.String()), 'Parameters that count units; the base is multiplied by each.', [
-    'num_images',
-  ]),
+  base_credits: about(Type.Number(), 'The price of one unit.', 10),
+  quantities: about(Type.Array(Type.String()), 'The parameters whose values multiply the base.', ['num_images']),
   multipliers: about(
     Type.Record(Type.String(), Type.Record(Type.String(), Type.Number())),
-    'Factors, by the parameter and its value.',
+    'The factors, by parameter and value.',
     { resolution: { '1K': 1, '2K': 1.5, '4K': 2 } },
   ),
-  surcharges: about(Type.Array(Surcharge), 'What is added once a run.'),
+  surcharges: about(Type.Array(Surcharge), 'The surcharges, each added once per run.'),
 })
 export type Pricing = Static<typeof Pricing>
 
 export const ModelEndpoint = Closed({
-  id: about(Slug, 'The family and the kind.', 'nano-banana-2-t2i'),
-  kind: about(Kind, 'What becomes what: `i2v` makes a video of an image. Chosen by whether `input` has `image_url`.'),
-  mode: about(
-    Mode,
-    'A `sync` run is answered with its result as a rule; an `async` one with 202, and is looked at later.',
+  id: about(Slug, 'The family ID and the kind.', 'nano-banana-2-t2i'),
+  kind: about(
+    Kind,
+    'The input and output: `i2v` is image to video. `image_url` in `input` selects an image-to-* kind.',
   ),
-  status: about(EndpointStatus, '`test` endpoints are shown to testers alone.'),
+  mode: about(Mode, 'A `sync` run usually returns its result. An `async` run returns 202; poll it later.'),
+  status: about(EndpointStatus, 'Only testers see `test` endpoints.'),
   description: Type.String(),
-  parameters_schema: about(ParametersSchema, 'The JSON Schema of `input` (2020-12), with defaults and examples.'),
-  pricing: about(Pricing, 'base × quantities × multipliers + surcharges.'),
+  parameters_schema: about(ParametersSchema, 'The JSON Schema (2020-12) of `input`, with defaults and examples.'),
+  pricing: about(Pricing, 'The price: base × quantities × multipliers + surcharges.'),
 })
 
 export const ModelFamily = Closed({
-  id: about(Slug, 'What to ask for as `model`.', 'nano-banana-2'),
+  id: about(Slug, 'The value for `model` in requests.', 'nano-banana-2'),
   object: Type.Literal('model_family'),
-  name: about(Type.String(), 'For people.', 'Nano Banana 2'),
-  aliases: about(Type.Array(Slug), 'Other names that `model` may have.', ['nano']),
+  name: about(Type.String(), 'The display name.', 'Nano Banana 2'),
+  aliases: about(Type.Array(Slug), 'Other accepted values for `model`.', ['nano']),
   output_type: OutputType,
-  status: about(FamilyStatus, '`mixed` where some endpoints are for testers alone.'),
-  mode: Type.Optional(about(Mode, 'That of all endpoints, where it is one.')),
+  status: about(FamilyStatus, '`mixed` if only testers see some of the endpoints.'),
+  mode: Type.Optional(about(Mode, 'The mode, if all endpoints share it.')),
   credits_range: about(
     Closed({ min: Type.Number(), max: Type.Number() }),
-    'What the cheapest and the dearest input cost.',
+    'The lowest and the highest price of a run.',
     { min: 10, max: 81.5 },
   ),
   endpoints: Type.Array(ModelEndpoint),

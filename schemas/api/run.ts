@@ -15,16 +15,16 @@ import { RunStatus } from '../views.ts'
 import { about } from './about.ts'
 import { ListOf, PageCursor, PageLimit } from './list.ts'
 
-/** In the document it has the families that are on offer; the catalog also knows aliases of them. */
+/** The OpenAPI document adds an enum of the family IDs. Aliases are accepted but not listed there. */
 export const ModelId = about(
   Type.String({ minLength: 1, maxLength: 64 }),
-  'A family of the catalog, by its id. Its aliases are understood as well.',
+  'The ID or an alias of a model family.',
   'nano-banana-2',
 )
 
 const Metadata = about(
   JsonObject,
-  `Anything of yours, of up to ${MAX_METADATA_BYTES / 1024} KB; it stays with the run.`,
+  `Your own data, up to ${MAX_METADATA_BYTES / 1024} KB of JSON, stored with the run.`,
   {
     order: 17,
   },
@@ -34,13 +34,17 @@ export const RunRequest = Closed({
   model: ModelId,
   input: about(
     JsonObject,
-    `What \`parameters_schema\` of the model's endpoint asks for in the list of models (\`GET /v1/models\`, or the tool list_models with the model's id), in up to ${MAX_INPUT_BYTES / 1024} KB. With \`image_url\` an endpoint that takes an image is chosen.`,
+    [
+      `The input of the model, up to ${MAX_INPUT_BYTES / 1024} KB of JSON. It must match the endpoint's`,
+      "`parameters_schema`, which `GET /v1/models` returns, as does the tool list_models with the model's ID.",
+      '`image_url` selects an endpoint that takes an image.',
+    ].join(' '),
     { prompt: 'A lighthouse on a cliff in a storm, oil painting' },
   ),
   webhook_url: Type.Optional(
     about(
       Type.String({ minLength: 1, maxLength: 2048 }),
-      'An http(s) address that is told when the run has ended.',
+      'The http(s) address that receives a webhook when the run ends.',
       'https://example.com/hooks/tollgate',
     ),
   ),
@@ -49,21 +53,20 @@ export const RunRequest = Closed({
 export type RunRequest = Static<typeof RunRequest>
 
 export const RunQuery = Closed({
-  dry_run: Type.Optional(about(OneOf('true', 'false'), 'Asks only what the run would cost.')),
+  dry_run: Type.Optional(about(OneOf('true', 'false'), '`true` returns the price without running the model.')),
 })
-export type RunQuery = Static<typeof RunQuery>
 
-/** How a run is named in a path. */
+/** The ID of a run in a path. */
 export const RunAddress = Type.Unsafe<string>({
   anyOf: [RunId, Uuid],
-  description: 'The run_id, or the same id written as a UUID.',
+  description: 'The `run_id`, or the same ID written as a UUID.',
 })
 
 export const RunsQuery = Closed({
   limit: Type.Optional(PageLimit),
   cursor: Type.Optional(PageCursor(RunId)),
-  status: Type.Optional(about(RunStatus, 'Only runs that are so')),
-  model: Type.Optional(about(Slug, 'Only runs of the family with this id', 'nano-banana-2')),
+  status: Type.Optional(about(RunStatus, 'Only runs with this status.')),
+  model: Type.Optional(about(Slug, 'Only runs of the model family with this ID.', 'nano-banana-2')),
 })
 export type RunsQuery = Static<typeof RunsQuery>
 
@@ -71,36 +74,40 @@ const Url = Type.String()
 
 export const RunOutput = Closed({
   urls: Type.Optional(
-    about(Type.Array(Url), 'The files, where they are images or several.', [
+    about(Type.Array(Url), 'The addresses of the files, for images and for several files.', [
       'https://api.example.com/cdn/outputs/45d93e63b196ad2f3568870c00051596.png',
     ]),
   ),
   url: Type.Optional(
     about(
       Url,
-      'The file, where it is only one. Whoever has the address can read it.',
+      'The address of the file, if there is only one. Anyone with the address can read it.',
       'https://api.example.com/cdn/outputs/45d93e63b196ad2f3568870c00051596.png',
     ),
   ),
-  text: Type.Optional(about(Type.String(), 'What a text model has written.')),
-  will_delete_at: Type.Optional(about(Timestamp, 'When the files are deleted. Copy what you want to keep.')),
-  deleted_at: Type.Optional(about(Timestamp, 'When the files were deleted; their addresses are gone.')),
+  text: Type.Optional(about(Type.String(), 'The output of a text model.')),
+  will_delete_at: Type.Optional(
+    about(Timestamp, 'When the files will be deleted. Copy the files that you want to keep.'),
+  ),
+  deleted_at: Type.Optional(about(Timestamp, 'When the files were deleted. Their addresses are no longer shown.')),
 })
 
 export const Run = Closed({
   object: Type.Literal('run'),
   run_id: RunId,
   status: RunStatus,
-  model: about(Slug, 'The id of the family, also where an alias was asked for.', 'nano-banana-2'),
-  endpoint: about(Slug, 'What of the family was chosen for the input.', 'nano-banana-2-t2i'),
-  created_at: about(Timestamp, 'When it was accepted and charged.'),
-  started_at: Type.Optional(about(Timestamp, 'When the work began.')),
-  completed_at: Type.Optional(about(Timestamp, 'When it ended, well or not.')),
-  credits_charged: about(Type.Number(), 'What was debited when it was accepted.', 10),
-  credits_refunded: Type.Optional(about(Type.Number(), 'What was given back when it failed: all of it.', 10)),
+  model: about(Slug, 'The ID of the model family, even if the request used an alias.', 'nano-banana-2'),
+  endpoint: about(Slug, 'The endpoint of the family, selected by the input.', 'nano-banana-2-t2i'),
+  created_at: about(Timestamp, 'When the run was accepted and charged.'),
+  started_at: Type.Optional(about(Timestamp, 'When the run started.')),
+  completed_at: Type.Optional(about(Timestamp, 'When the run completed or failed.')),
+  credits_charged: about(Type.Number(), 'The credits debited when the run was accepted.', 10),
+  credits_refunded: Type.Optional(
+    about(Type.Number(), 'The credits refunded because the run failed: the full charge.', 10),
+  ),
   output: Type.Optional(about(RunOutput, 'The result of a completed run.')),
-  error: Type.Optional(about(RunError, 'Why a run failed.')),
-  metadata: Type.Optional(about(JsonObject, 'What the request gave.', { order: 17 })),
+  error: Type.Optional(about(RunError, 'Why the run failed.')),
+  metadata: Type.Optional(about(JsonObject, 'The metadata of the request.', { order: 17 })),
 })
 export type Run = Static<typeof Run>
 
@@ -112,10 +119,10 @@ const LineOf = <Kind extends string, Shape extends Parameters<typeof Closed>[0]>
 
 const Parameter = about(Type.String(), 'A parameter of `input`.', 'num_images')
 
-/** One step of a price, as `pricing` of the endpoint has it. */
+/** One step of a price, in the order of the endpoint's `pricing`. */
 export const QuoteLine = Type.Union([
-  LineOf('base', { credits: about(Type.Number(), 'What one unit costs.', 10) }),
-  LineOf('quantity', { parameter: Parameter, value: about(Type.Number(), 'How many units it asks for.', 2) }),
+  LineOf('base', { credits: about(Type.Number(), 'The price of one unit.', 10) }),
+  LineOf('quantity', { parameter: Parameter, value: about(Type.Number(), 'The number of units.', 2) }),
   LineOf('multiplier', { parameter: Parameter, value: Type.String(), factor: Type.Number() }),
   LineOf('surcharge', {
     parameter: Parameter,
@@ -126,17 +133,20 @@ export const QuoteLine = Type.Union([
 ])
 export type QuoteLine = Static<typeof QuoteLine>
 
-/** What a run would cost: the answer to a dry run. */
+/** The price of a run: the response to a dry run. */
 export const Quote = Closed({
   object: Type.Literal('quote'),
   model: Slug,
   endpoint: Slug,
-  credits: about(Type.Number(), 'What the run would be charged with.', 31.5),
-  lines: about(Type.Array(QuoteLine), 'How that comes about: base × quantities × multipliers + surcharges.'),
+  credits: about(Type.Number(), 'The price of the run.', 31.5),
+  lines: about(Type.Array(QuoteLine), 'The calculation: base × quantities × multipliers + surcharges.'),
 })
 export type Quote = Static<typeof Quote>
 
-/** What a request for a run is answered with. */
+/** The response to `POST /v1/run`. */
 export const RunOrQuote = Type.Union([Run, Quote])
 
-export const RunEvents = about(Type.String(), 'Server-sent events, as HTML has them (text/event-stream).')
+export const RunEvents = about(
+  Type.String(),
+  'Server-sent events (`text/event-stream`), as the HTML standard defines them.',
+)

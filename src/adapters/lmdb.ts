@@ -14,14 +14,14 @@ import { join } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { Damaged, Unavailable } from '../ports/faults.ts'
 
-/** Room that is kept free on the disk. LMDB maps its file into memory, where a full disk ends the process. */
+/** Free space to keep on the disk. LMDB maps its file into memory, where a full disk kills the process. */
 const MIN_FREE_BYTES = 128 * 1024 * 1024
 
-/** How long a look at the free room is good for: at most a second's writes can come between. */
-const FREE_ROOM_CHECK_MS = 1000
+/** How often free space is checked. A second's writes fit into the reserve. */
+const FREE_SPACE_CHECK_MS = 1000
 
-// What LMDB's file looks like (mdb.c: MDB_page, MDB_meta): two meta pages, each with a page's header, the magic number, and
-// further on the root of the tree of databases and the number of the transaction that wrote it.
+// The layout of LMDB's file (mdb.c: MDB_page, MDB_meta): it starts with two meta pages. Each has a page header, the
+// magic number, the root of the tree of databases, and the number of the transaction that wrote it.
 const PAGE_BYTES = 4096
 const FLAGS_OFFSET = 18
 const TREE_FLAGS = 0x03
@@ -32,16 +32,16 @@ const NO_ROOT = 2n ** 64n - 1n
 const TRANSACTION_OFFSET = 152
 const META_BYTES = 160
 
-/** How long a file that is being created by another process may take, and how often it is looked at. */
+/** How long another process may take to create the file, and how often to check. */
 const CREATION_MS = 1000
 const RECHECK_MS = 20
 
 export type { Database, RootDatabase }
 
 /**
- * Opens, or creates, an LMDB environment in a folder. Several processes may have it open.
- * With `durable`, a commit resolves when it is on the disk; without, when it is visible, and the disk follows.
- * Throws Damaged when the folder holds something else, or a file that was cut off.
+ * Opens or creates an LMDB environment in a folder, which several processes can share.
+ * With `durable`, a commit resolves when it is on disk; otherwise when it is visible, and the disk follows.
+ * Throws Damaged if the file is truncated or not an LMDB file.
  */
 export const openLmdb = (folder: string, { durable }: { durable: boolean }): RootDatabase => {
   ensureWritable(folder)
@@ -57,19 +57,19 @@ export const openLmdb = (folder: string, { durable }: { durable: boolean }): Roo
 }
 
 /**
- * What is no LMDB file makes the library read where nothing is, which ends the process without a word. So the two pages
- * at the file's beginning are looked at first. Another process may be creating the file just now, and is waited for.
+ * The library crashes the process silently on a file that is not LMDB's, so this checks the two meta pages first. It
+ * waits for another process that is just creating the file.
  */
 const checkMetaPages = (path: string) => {
-  const giveUpAtMs = performance.now() + CREATION_MS
+  const deadlineMs = performance.now() + CREATION_MS
   while (existsSync(path) && !isLmdbFile(path)) {
-    if (performance.now() > giveUpAtMs)
-      throw new Damaged(`${path} is damaged or cut off: it is not an LMDB file; restore it from a backup`)
+    if (performance.now() > deadlineMs)
+      throw new Damaged(`${path} is damaged or truncated: it is not an LMDB file; restore it from a backup`)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RECHECK_MS)
   }
 }
 
-/** Whether both meta pages are there, and the newer one names a root that is a page of a tree. */
+/** Whether both meta pages exist, and the root of the newer one is a tree page. */
 const isLmdbFile = (path: string): boolean => {
   const file = openSync(path, 'r')
   const read = (length: number, position: number): Buffer | undefined => {
@@ -92,32 +92,31 @@ const isLmdbFile = (path: string): boolean => {
 }
 
 /**
- * A read beyond the end of a mapped file ends the process without a word, so it must not come to that. Pages that were
- * freed in the transaction that took them may be missing at the end of a sound file; where losing the file costs
- * nothing it is made longer, and what is missing shows when it is read.
+ * A read past the end of a mapped file crashes the process silently. An intact file can lack pages at its end that were
+ * allocated and freed in one transaction. A file that can be rebuilt is extended; real damage shows up on reading.
  */
 const ensureWhole = (root: RootDatabase, path: string, durable: boolean) =>
   root.transactionSync(() => {
     const { pageSize, lastPageNumber } = root.getStats() as { pageSize: number; lastPageNumber: number }
-    const wantedBytes = (lastPageNumber + 1) * pageSize
+    const expectedBytes = (lastPageNumber + 1) * pageSize
     const sizeBytes = statSync(path).size
-    if (sizeBytes >= wantedBytes) return
-    if (durable) throw new Damaged(`${path} was cut off at ${sizeBytes} bytes; restore it from a backup`)
-    truncateSync(path, wantedBytes)
+    if (sizeBytes >= expectedBytes) return
+    if (durable) throw new Damaged(`${path} is truncated to ${sizeBytes} bytes; restore it from a backup`)
+    truncateSync(path, expectedBytes)
   })
 
-/** A guard that throws Unavailable while the disk of a folder is nearly full. */
-export const freeRoomGuard = (folder: string): (() => void) => {
+/** Returns a guard that throws Unavailable while the folder's disk is nearly full. */
+export const freeSpaceGuard = (folder: string): (() => void) => {
   let checkedAtMs = Number.NEGATIVE_INFINITY
   let freeBytes = 0
   return () => {
-    if (performance.now() - checkedAtMs > FREE_ROOM_CHECK_MS) {
+    if (performance.now() - checkedAtMs > FREE_SPACE_CHECK_MS) {
       const { bavail, bsize } = statfsSync(folder)
       freeBytes = bavail * bsize
       checkedAtMs = performance.now()
     }
     if (freeBytes < MIN_FREE_BYTES)
-      throw new Unavailable(`the disk of ${folder} has ${freeBytes} bytes left, and ${MIN_FREE_BYTES} are kept free`)
+      throw new Unavailable(`the disk of ${folder} has ${freeBytes} bytes free; ${MIN_FREE_BYTES} are required`)
   }
 }
 

@@ -1,4 +1,4 @@
-/** Undefined for what is not well encoded. */
+/** Returns undefined for malformed encoding. */
 export const percentDecode = (text: string): string | undefined => {
   try {
     return decodeURIComponent(text)

@@ -5,73 +5,75 @@ import { createSandboxProvider } from '../adapters/provider/sandbox/provider.ts'
 import { Watch } from '../engine/views/watch.ts'
 import { type ApiParts, createApp } from '../http/app.ts'
 import type { McpParts } from '../mcp/endpoint.ts'
+import { ActiveRuns } from '../reactors/active-runs.ts'
 import { Artifacts } from '../reactors/artifacts.ts'
 import { ObjectsReactor } from '../reactors/objects.ts'
 import { RunsReactor } from '../reactors/runs.ts'
 import { WebhooksReactor } from '../reactors/webhooks.ts'
-import { Keys } from '../services/accounts/keys.ts'
+import { KeyHolders } from '../services/accounts/key-holders.ts'
 import { Addresses } from '../services/addresses.ts'
+import { Files } from '../services/files.ts'
+import { authorize } from '../services/policies/authorization.ts'
+import { Presenter } from '../services/presenter.ts'
 import { InputFiles } from '../services/runs/input-files.ts'
 import { createInputMediaLoader } from '../services/runs/input-media.ts'
-import { Presenter } from '../services/runs/present.ts'
 import { Quotes } from '../services/runs/quotes.ts'
 import { RunReads } from '../services/runs/run-reads.ts'
 import { Runs } from '../services/runs/runs.ts'
+import type { Services } from '../services/services.ts'
+import { UploadFinder } from '../services/uploads/upload-finder.ts'
 import { UploadGrants } from '../services/uploads/upload-grants.ts'
 import { UploadSettlement } from '../services/uploads/upload-settlement.ts'
 import { Uploads } from '../services/uploads/uploads.ts'
 import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
 import type { Core, Substitutes } from './core.ts'
-import { readMasterSecret } from './master-secret.ts'
 import { openObjects } from './stores.ts'
 
-/** How long a stop waits for the views to show the outcomes that were recorded last, to those who wait for them. */
+/** How long a stop waits for the views to show the last outcomes to waiting clients. */
 const LAST_OUTCOMES_MS = 1000
 
-/** The whole service on top of its core, not yet listening. `publicUrl` tells what addresses begin with. */
+/** The whole service on top of its core, not yet listening. `publicUrl` returns the base URL of addresses. */
 export const openService = async (core: Core, publicUrl: () => string, substitutes: Substitutes = {}) => {
-  const { config, logger, clock, log, views, accounts, progress, reads, catalog } = core
+  const { config, logger, clock, masterSecret, log, views, accounts, progress, reads, catalog } = core
   const { usdPerCreditMicros, retention } = config
-  const masterSecret = readMasterSecret(config.masterSecret)
   const addresses = new Addresses(publicUrl, config.cdnUrl)
   const objects = await openObjects(config, logger, addresses, masterSecret)
   const outbound = createOutbound({ allowPrivate: config.allowPrivateWebhooks })
   const loadInputMedia = createInputMediaLoader({ outbound, objects, addresses })
   const providers = substitutes.providers ?? { sandbox: createSandboxProvider({ loadInputMedia, clock }) }
   const artifacts = new Artifacts({ objects, outbound, clock, retentionMs: retention.outputsMs })
-  const runsReactor = new RunsReactor({ providers, accounts, views, artifacts, clock, logger })
+  const activeRuns = new ActiveRuns({ providers, accounts, views, artifacts, clock, logger })
+  const runsReactor = new RunsReactor({ activeRuns, accounts, views, clock, logger })
   const watch = new Watch(progress.changes)
   const settlement = new UploadSettlement(accounts, objects)
   const grants = new UploadGrants({ accounts, clock, retentionMs: retention.uploadsMs })
-  const uploads = new Uploads({ accounts, reads, objects, settlement, grants, grantMs: config.uploadGrantMs })
-  const inputFiles = new InputFiles({ addresses, objects, uploads })
+  const finder = new UploadFinder({ accounts, reads, settlement })
+  const uploads = new Uploads({ accounts, reads, objects, finder, settlement, grants, grantMs: config.uploadGrantMs })
+  const inputFiles = new InputFiles({ addresses, objects, uploads: finder })
   const quotes = new Quotes({ catalog, accounts, inputFiles, usdPerCreditMicros })
-  const runReads = new RunReads({ reads, watch, progress: runsReactor.progress })
-  const runs = new Runs({ accounts, quotes, reads, runReads, starter: runsReactor, clock })
+  const runReads = new RunReads({ reads, watch, progress: activeRuns.progress })
+  const runs = new Runs({ accounts, quotes, reads, runReads, starter: activeRuns, clock })
   const present = new Presenter(addresses, usdPerCreditMicros)
   const secretOf = (accountId: AccountId) => webhookSecret(masterSecret, accountId)
   const webhooks = new WebhooksReactor({ accounts, views, reads, outbound, present, clock, logger, secretOf })
-  const objectsReactor = new ObjectsReactor({ accounts, objects, settlement, reads, views, clock, logger })
+  const objectsReactor = new ObjectsReactor({ accounts, objects, finder, settlement, reads, views, clock, logger })
   const checks = { log: () => log.head(), views: () => views.checkpoint(), objects: () => objects.check() }
-  const openApi = async (): Promise<ApiParts> => {
-    const services = { runs, runReads, quotes, reads, catalog, uploads, present }
-    return {
-      ...services,
-      ...{ accounts, objects, keys: new Keys(reads, accounts), webhookSecretOf: secretOf },
-      mcp: await openMcp({ ...services, logger, publicUrl, allowedOrigins: config.allowedOrigins }),
-      described: { publicUrl, isPublic: config.publicDescriptors },
-    }
-  }
+  const services: Services = { ...core.services, ...authorize({ runs, uploads, files: new Files(objects) }) }
+  const openApi = async (): Promise<ApiParts> => ({
+    ...{ services, present, keyHolders: new KeyHolders(reads, accounts), acceptsPut: objects.acceptPut !== undefined },
+    mcp: await openMcp({ services, present, logger, publicUrl, allowedOrigins: config.allowedOrigins }),
+    described: { publicUrl, isPublic: config.publicDescriptors },
+  })
   const api = config.roles.has('api') ? await openApi() : undefined
   const app = createApp({ logger, checks, api })
   return {
     app,
-    /** Begins what the process's roles are, but for answering requests. */
+    /** Starts the work of the process's roles, except for answering requests. */
     start: () => {
       if (!config.roles.has('reactors')) return
       for (const reactor of [runsReactor, webhooks, objectsReactor]) reactor.start(progress.changes)
     },
-    /** Ends the work in progress, and then the waiting for what is still queued. */
+    /** Ends the work in progress, and then the waits for queued work. */
     stop: async () => {
       await Promise.all([runsReactor.stop(), webhooks.stop(), objectsReactor.stop()])
       const shown = log.head().then(head => progress.passed(head, LAST_OUTCOMES_MS))
@@ -79,7 +81,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
       watch.close()
       await Promise.all([...Object.values(providers).map(provider => provider.close()), outbound.close()])
     },
-    /** To be called when nobody is answered any more. */
+    /** Call it after the last response. */
     close: async () => {
       await api?.mcp.close()
       await objects.close()
@@ -87,7 +89,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   }
 }
 
-/** What talks to agents is loaded where it is wanted: it takes a good part of the time in which a process starts. */
+/** The MCP server is loaded only where it is needed, because it takes a large part of a process's start-up time. */
 const openMcp = async (parts: McpParts) => {
   const { openMcpEndpoint } = await import('../mcp/endpoint.ts')
   return openMcpEndpoint(parts)

@@ -9,27 +9,27 @@ import { parseRedisUrl } from '../adapters/view-store/redis-url.ts'
 import { toMicros } from '../domain/money.ts'
 import { compileConvertingCheck } from '../engine/validator.ts'
 
-/** The checked configuration. Paths are as given: relative to where the process runs. */
+/** The checked configuration. Relative paths are relative to the working directory. */
 export interface Config {
   port: number
   host: string
-  /** Without a slash at the end; undefined until the port is known, where it was not set. */
+  /** Without a trailing slash; undefined if unset, since the default depends on the port. */
   publicUrl: string | undefined
-  /** Sites whose pages may use the service, beside its own, as browsers name them. */
+  /** Origins other than the service's own whose pages may use the service. */
   allowedOrigins: string[]
   roles: ReadonlySet<Role>
   eventStore: { kind: 'lmdb'; folder: string } | { kind: 'eventstoredb'; address: EventStoreAddress }
   viewStore: { kind: 'lmdb'; folder: string } | { kind: 'redis'; address: RedisAddress; keySpace: string }
   objectStore: { kind: 'disk'; folder: string } | ({ kind: 's3' } & S3Config)
-  /** What the addresses of files begin with, without a slash at the end, where it is not the service's own. */
+  /** The base URL of files without a trailing slash, if it is not the service's own. */
   cdnUrl: string | undefined
-  /** How long a presigned address can be used. */
+  /** How long a presigned address is valid. */
   uploadGrantMs: number
   retention: Retention
-  /** Given, or the file that keeps one. */
+  /** The secret itself, or the file that holds it. */
   masterSecret: { kind: 'given'; secret: string } | { kind: 'file'; path: string }
   allowPrivateWebhooks: boolean
-  /** Whether everybody may read what describes the interface, or only those who have a key. */
+  /** Whether anyone may read the descriptions of the API, or only those with a key. */
   publicDescriptors: boolean
   keyPrefix: string
   usdPerCreditMicros: number
@@ -38,9 +38,9 @@ export interface Config {
 }
 
 export interface S3Config extends S3Address {
-  /** How clients reach the server, where it is not by the same address. */
+  /** The address at which clients reach the server, if it is a different one. */
   publicUrl: string | undefined
-  /** Where uploads lie until they are whole. */
+  /** The folder for uploads that are still being received. */
   stagingFolder: string
 }
 
@@ -50,7 +50,7 @@ export interface Retention {
   outputsMs: number
 }
 
-/** The environment cannot be used; the message names each variable and what is wrong with it. */
+/** The environment is invalid. The message names each variable and its fault. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }
@@ -70,7 +70,7 @@ export const readConfig = (variables: Record<string, string | undefined>): Confi
   return toConfig(values as Environment)
 }
 
-/** One that cannot be used may still be one. */
+/** Even an invalid value may be a secret. */
 const isSecret = (name: string) => name.endsWith('_SECRET') || name.endsWith('_STORE_URL')
 
 const toConfig = (environment: Environment): Config => {
@@ -108,10 +108,10 @@ const toConfig = (environment: Environment): Config => {
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** An address whose form is right may still have a host or a port that none can have. */
+/** An address of the right form may still have an impossible host or port. */
 const readUrl = (name: keyof Environment, url: string): string => {
   if (URL.canParse(url)) return url
-  throw new ConfigError(`${name} must have addresses, but has ${JSON.stringify(url)}. ${describe(name)}.`)
+  throw new ConfigError(`${name} must contain valid addresses, but has ${JSON.stringify(url)}. ${describe(name)}.`)
 }
 
 const readOrigins = ({ ALLOWED_ORIGINS: origins }: Environment): string[] =>
@@ -120,9 +120,11 @@ const readOrigins = ({ ALLOWED_ORIGINS: origins }: Environment): string[] =>
 const readEventStore = ({ DATA_DIR, EVENT_STORE_URL: url, MASTER_SECRET }: Environment): Config['eventStore'] => {
   if (!url?.startsWith('esdb')) return { kind: 'lmdb', folder: folderOf(url, DATA_DIR, 'log') }
   const address = readAddress('EVENT_STORE_URL', url, parseEventStoreUrl)
-  // Processes on several machines share no file that could keep one.
+  // Processes on several machines have no common file to keep it in.
   if (MASTER_SECRET === undefined)
-    throw new ConfigError(`MASTER_SECRET must be set, the same for every process. ${describe('MASTER_SECRET')}.`)
+    throw new ConfigError(
+      `MASTER_SECRET must be set to the same value for every process. ${describe('MASTER_SECRET')}.`,
+    )
   return { kind: 'eventstoredb', address }
 }
 
@@ -143,12 +145,12 @@ const readObjectStore = (environment: Environment): Config['objectStore'] => {
   }
   if (publicUrl !== undefined)
     throw new ConfigError(
-      `OBJECT_STORE_PUBLIC_URL needs an S3 server in OBJECT_STORE_URL. ${describe('OBJECT_STORE_PUBLIC_URL')}.`,
+      `OBJECT_STORE_PUBLIC_URL requires an S3 server in OBJECT_STORE_URL. ${describe('OBJECT_STORE_PUBLIC_URL')}.`,
     )
   return { kind: 'disk', folder: folderOf(url, DATA_DIR, 'objects') }
 }
 
-/** Where an address cannot be used, the parser returns a text that says why, and that repeats no secret. */
+/** Parsers return a text that describes a fault of the address without repeating a secret. */
 const readAddress = <Address extends object>(
   name: string,
   url: string,

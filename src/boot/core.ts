@@ -1,41 +1,69 @@
+import { projections } from '../../projections/all.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { createLogger } from '../adapters/logger/pino.ts'
-import type { Progress } from '../engine/views/progress.ts'
+import { shipped } from '../catalog/shipped.ts'
+import { createSnapshots } from '../engine/streams/snapshots.ts'
+import { authenticViews } from '../engine/views/authentic-views.ts'
+import { ProjectionSet } from '../engine/views/projection-set.ts'
 import { Projector } from '../engine/views/projector.ts'
-import { Reads } from '../engine/views/reads.ts'
+import { Reads as ViewReads } from '../engine/views/reads.ts'
+import { Repairs } from '../engine/views/repairs.ts'
 import { ViewFollower } from '../engine/views/view-follower.ts'
+import { ViewProgress } from '../engine/views/view-progress.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Provider } from '../ports/provider.ts'
-import type { ViewStore } from '../ports/view-store.ts'
+import type { RowAddress, ViewStore } from '../ports/view-store.ts'
+import { AccountService } from '../services/accounts/account-service.ts'
 import { Accounts } from '../services/accounts/accounts.ts'
-import { accountSnapshots } from '../services/accounts/snapshots.ts'
+import { ApiKeys } from '../services/accounts/api-keys.ts'
+import { accountSnapshots } from '../services/accounts/snapshot-form.ts'
 import { Catalog } from '../services/catalog/catalog.ts'
+import { CatalogEditor } from '../services/catalog/catalog-editor.ts'
+import { CatalogService } from '../services/catalog/catalog-service.ts'
+import { deriveKey } from '../services/derive-key.ts'
+import { Descriptors } from '../services/descriptors.ts'
+import { eventCodec } from '../services/event-codec.ts'
+import { authorize } from '../services/policies/authorization.ts'
+import { Positions } from '../services/positions.ts'
+import type { Reads } from '../services/reads.ts'
+import { Refunds } from '../services/runs/refunds.ts'
+import type { CoreServices } from '../services/services.ts'
+import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
+import { Webhooks } from '../services/webhooks/webhooks.ts'
 import type { Config } from './config.ts'
-import { openLog, openViews } from './stores.ts'
+import { readMasterSecret } from './master-secret.ts'
+import { openLog, openScratchViews, openViews } from './stores.ts'
 
-/** For the command line, whose standard output is its answer. */
+/** Logs to standard error, since a command's result goes to standard output. */
 export const commandLineLogger = () => createLogger('warn', 2)
 
-/** What a test or a benchmark may put in the place of what the configuration says. */
+/** Replacements for tests and benchmarks. */
 export interface Substitutes {
   logger?: Logger
   clock?: Clock
   providers?: Record<string, Provider>
 }
 
-/** The log, the views and what keeps them: all that the command line needs. */
+/** The log, the views, and the services that need nothing else. The command line works with these. */
 export interface Core {
   config: Config
   logger: Logger
   clock: Clock
+  /** All other keys are derived from it. */
+  masterSecret: string
   log: EventLog
   views: ViewStore
   accounts: Accounts
-  progress: Progress
+  projections: ProjectionSet
+  /** Opens an empty store in which views are rebuilt beside the present ones. */
+  openScratch(): Promise<{ scratch: ViewStore; discard: () => Promise<void> }>
+  progress: ViewProgress
   reads: Reads
+  editor: CatalogEditor
   catalog: Catalog
+  services: CoreServices
   close(): Promise<void>
 }
 
@@ -43,18 +71,67 @@ export interface Core {
 export const openCore = async (config: Config, substitutes: Substitutes = {}): Promise<Core> => {
   const { logger = createLogger(config.logLevel), clock = systemClock } = substitutes
   const log = await openLog(config, logger)
-  const views = await openViews(config, logger)
-  const accounts = new Accounts(log, accountSnapshots(views), clock)
-  const progress = config.roles.has('projector')
-    ? new Projector(log, views, logger)
-    : new ViewFollower(log, views, logger)
-  const reads = new Reads(views, progress, accounts)
-  const catalog = new Catalog(reads, progress.changes)
-  await progress.start()
+  const store = await openViews(config, logger)
+  const masterSecret = readMasterSecret(config.masterSecret)
+  const projectionSet = new ProjectionSet(projections)
+  const rowKey = deriveKey(masterSecret, 'rows')
+  const authenticate = (views: ViewStore, onForged: (address: RowAddress) => void) =>
+    authenticViews({ store: views, projections: projectionSet, key: rowKey, onForged })
+  const openScratch: Core['openScratch'] = async () => {
+    const { scratch, discard } = await openScratchViews()
+    return { scratch: authenticate(scratch, () => undefined), discard }
+  }
+  const rebuild = { log, codec: eventCodec, projections: projectionSet, logger, openScratch }
+  const repairs = new Repairs({ ...rebuild, store })
+  const views = authenticate(store, repairs.request)
+  const snapshots = createSnapshots({
+    store,
+    form: accountSnapshots,
+    key: deriveKey(masterSecret, 'snapshots'),
+    onForged: stream => logger.warn({ stream }, 'ignoring a snapshot that this service did not write'),
+  })
+  const accounts = new Accounts({ log, snapshots, clock, logger })
+  const progress = new ViewProgress(log, views, projectionSet)
+  progress.changes.subscribe(changes => accounts.onViewsChanged(changes))
+  // Keys are not cached: a revoked key must not be served from memory.
+  const reads: Reads = new ViewReads({ store: views, progress, ownWrites: accounts, cached: ['accounts', 'balance'] })
+  const parts = { ...rebuild, store: views, progress }
+  const keeper = config.roles.has('projector') ? new Projector(parts) : new ViewFollower(parts)
+  const editor = new CatalogEditor(log, clock)
+  const catalog = new Catalog(editor, accounts)
+  await keeper.start()
   const close = async () => {
-    await progress.stop()
+    await repairs.stop()
+    await keeper.stop()
     await views.close()
     await log.close()
   }
-  return { config, logger, clock, log, views, accounts, progress, reads, catalog, close }
+  const stores = { config, logger, clock, masterSecret, log, views, projections: projectionSet, openScratch }
+  const services = openServices({ ...stores, accounts, reads, editor, catalog })
+  return { ...stores, accounts, progress, reads, editor, catalog, services, close }
 }
+
+type ServicesParts = Pick<
+  Core,
+  'config' | 'masterSecret' | 'log' | 'clock' | 'accounts' | 'reads' | 'editor' | 'catalog'
+>
+
+const openServices = ({
+  config,
+  masterSecret,
+  log,
+  clock,
+  accounts,
+  reads,
+  editor,
+  catalog,
+}: ServicesParts): CoreServices =>
+  authorize({
+    accounts: new AccountService({ accounts, reads, log, clock, keyPrefix: config.keyPrefix }),
+    refunds: new Refunds({ accounts, reads, log }),
+    keys: new ApiKeys({ accounts, reads, keyPrefix: config.keyPrefix }),
+    catalog: new CatalogService({ catalog, editor, shipped }),
+    webhooks: new Webhooks({ accounts, reads, secretOf: accountId => webhookSecret(masterSecret, accountId) }),
+    positions: new Positions({ accounts, reads }),
+    descriptors: new Descriptors(catalog),
+  })

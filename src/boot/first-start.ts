@@ -1,28 +1,24 @@
-import type { AccountId, KeyId } from '../../schemas/primitives.ts'
+import { accountIn } from '../../schemas/events.ts'
 import { fromMicros } from '../domain/money.ts'
-import { BY_KEY } from '../ports/view-store.ts'
-import { createApiKey } from '../services/accounts/api-keys.ts'
-import { register } from '../services/accounts/registration.ts'
-import { OperatorError } from '../services/operator-error.ts'
+import { BEFORE_FIRST, type EventLog } from '../ports/event-log.ts'
 import type { Core } from './core.ts'
 
-const cause = { actor: { kind: 'service' } } as const
+const caller = { kind: 'service' } as const
 
-/** Whose the account of the first start is. */
+/** The identity of the account that the first start opens. */
 const OWNER = 'owner@localhost'
 
-/** On the very first start: opens an account, and prints its key, this once, with a request to try. */
-export const welcome = async (core: Core, url: string): Promise<void> => {
-  const { config, accounts, reads } = core
-  const { keyPrefix, welcomeMicros } = config
-  const accountId = await accountToGreet(core)
-  if (!accountId) return
-  const first = { accountId, keyId: firstKeyOf(accountId), name: 'first', cause }
-  const created = await createApiKey(accounts, keyPrefix, first).catch(leaveToOther)
-  if (!created) return
-  const { apiKey } = created
-  // Keys are looked up in the views, so a request that came before they have this one would be refused. Should they not come
-  // in time, the key is shown all the same: there is no second chance.
+/** On the very first start: opens an account with a key, and prints the key once with a sample request. */
+export const welcome = async ({ config, log, services, reads }: Core, url: string): Promise<void> => {
+  if (await hasAccount(log)) return
+  const { welcomeMicros } = config
+  const opening = { email: OWNER, tester: false, welcomeMicros, key: { name: 'first' } }
+  const opened = await services.accounts.open(caller, opening)
+  // Another process may make its first start on these stores at the same time; it then prints the key.
+  if ('refuse' in opened || opened.value.apiKey === undefined) return
+  const { accountId, apiKey } = opened.value
+  // Requests are refused until the views show the key. It is printed even if that fails, since there is no second
+  // chance.
   await reads.ownWrites(accountId)?.catch(() => undefined)
   console.log(`
   Welcome to Tollgate. An account with ${fromMicros(welcomeMicros)} credits is open, and this is its API key.
@@ -38,23 +34,8 @@ export const welcome = async (core: Core, url: string): Promise<void> => {
 `)
 }
 
-/** The account that is opened now, or one whose opening ended before it had a key; undefined at any later start. */
-const accountToGreet = async (core: Core): Promise<AccountId | undefined> => {
-  const { config, reads } = core
-  const [first, second] = await reads.list('accounts', BY_KEY, { prefix: '', limit: 2 })
-  if (first) {
-    const keys = await reads.list('keys', 'byAccount', { prefix: `${first.key}/`, limit: 1 })
-    return !second && first.row.email === OWNER && keys.length === 0 ? first.row.accountId : undefined
-  }
-  const owner = { email: OWNER, tester: false, welcomeMicros: config.welcomeMicros }
-  return register(core, owner, cause).catch(leaveToOther)
-}
-
-/** It is made of the account's, so that of two processes that greet the same account only one has a key to show. */
-const firstKeyOf = (accountId: AccountId): KeyId => accountId.replace(/^acct/, 'key') as KeyId
-
-/** Another process on these stores makes its first start at the same moment, and says what there is to say. */
-const leaveToOther = (error: unknown): undefined => {
-  if (error instanceof OperatorError) return undefined
-  throw error
+/** The views cannot tell: they may be empty, or written with another master secret. */
+const hasAccount = async (log: EventLog): Promise<boolean> => {
+  for await (const page of log.readAll(BEFORE_FIRST)) if (page.some(({ stream }) => accountIn(stream))) return true
+  return false
 }

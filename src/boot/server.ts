@@ -5,32 +5,32 @@ import { publishShipped } from '../services/catalog/catalog-editor.ts'
 import { openService } from './compose.ts'
 import type { Core, Substitutes } from './core.ts'
 
-/** After work in progress has ended, connections have so long to take their answers. */
+/** How long connections may take to send their responses after the work in progress has ended. */
 const LAST_ANSWERS_MS = 2000
 
-/** How long the views may take to show a new catalog, before the start is given up. */
+/** How long the views may take to show a new catalog before the start fails. */
 const CATCH_UP_MS = 30_000
 
 export interface RunningServer {
-  /** How clients reach the service, without a slash at the end. */
+  /** The address of the service, without a trailing slash. */
   url: string
   port: number
   stop(): Promise<void>
 }
 
-/** Starts the service on a core. Rejects when the port cannot be had. */
+/** Starts the service on a core. Rejects if the port is not available. */
 export const startServer = async (core: Core, substitutes: Substitutes = {}): Promise<RunningServer> => {
   const { host, port, publicUrl } = core.config
   let url = publicUrl ?? ''
   const service = await openService(core, () => url, substitutes)
-  const published = await publishShipped(core.log, core.clock, shipped, error =>
+  const published = await publishShipped(core.log, core.clock, shipped, refusal =>
     core.logger.warn(
-      { err: error },
-      'a family that ships is left out, since one of yours has its name; see "tollgate catalog diff"',
+      { refusal },
+      'skipping a shipped family because one of yours has its name; see "tollgate catalog diff"',
     ),
   )
   await core.progress.passed(published, CATCH_UP_MS)
-  // Only now is there somebody to answer. The port, and with it the address, is known when it is listened on.
+  // The service can now respond. The port, and with it the address, is known once the server listens.
   const server = createServer(service.app.callback())
   await listen(server, host, port)
   const listened = (server.address() as AddressInfo).port
@@ -40,7 +40,7 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
     url,
     port: listened,
     stop: async () => {
-      // A connection that is kept alive would otherwise bring new requests for as long as the stop takes.
+      // Otherwise connections that are kept alive would bring new requests during the stop.
       server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'))
       const closed = new Promise<void>(resolve => server.close(() => resolve()))
       await service.stop()
@@ -61,7 +61,7 @@ const listen = (server: Server, host: string, port: number) =>
     })
   })
 
-/** What to write into a URL for an address that is listened on. */
+/** The host name in the URL of a listening address. */
 const hostName = (host: string): string => {
   if (['127.0.0.1', '0.0.0.0', '::', '::1'].includes(host)) return 'localhost'
   return isIPv6(host) ? `[${host}]` : host

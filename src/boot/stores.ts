@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PROJECTIONS_VERSION } from '../../projections/all.ts'
 import { openLmdbEventLog } from '../adapters/event-log/lmdb.ts'
 import { openDiskObjectStore } from '../adapters/object-store/disk.ts'
 import { openLmdbViewStore } from '../adapters/view-store/lmdb.ts'
@@ -10,10 +9,10 @@ import type { Logger } from '../ports/logger.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import type { Addresses } from '../services/addresses.ts'
+import { deriveKey } from '../services/derive-key.ts'
 import type { Config } from './config.ts'
-import { deriveSecret } from './master-secret.ts'
 
-// What talks to other servers is loaded where it is wanted: it takes a good part of the time in which a process starts.
+// Clients of other servers are loaded only if needed, because they take a large part of a process's start-up time.
 
 export const openLog = async ({ eventStore }: Config, logger: Logger): Promise<EventLog> => {
   if (eventStore.kind === 'eventstoredb') {
@@ -23,7 +22,7 @@ export const openLog = async ({ eventStore }: Config, logger: Logger): Promise<E
   return openLmdbEventLog(eventStore.folder, error => {
     logger.fatal(
       { err: error },
-      'a commit to the event log failed; the process ends so that a new one reads what is there',
+      'a commit to the event log failed; ending the process so that the next one reads what was written',
     )
     process.exit(1)
   })
@@ -34,7 +33,6 @@ export const openViews = async ({ viewStore }: Config, logger: Logger): Promise<
   const { openRedisViewStore } = await import('../adapters/view-store/redis.ts')
   return openRedisViewStore({
     ...viewStore,
-    version: PROJECTIONS_VERSION,
     onWarning: error => logger.warn({ err: error }, 'the views may be lost'),
   })
 }
@@ -49,18 +47,18 @@ export const openObjects = async (
   if (objectStore.kind === 'disk')
     return openDiskObjectStore({
       folder: objectStore.folder,
-      putSecret: deriveSecret(masterSecret, 'upload-addresses'),
+      putSecret: deriveKey(masterSecret, 'upload-addresses').toString('hex'),
       putUrl: () => addresses.ownUrl,
     })
   const { openS3ObjectStore } = await import('../adapters/object-store/s3.ts')
   return openS3ObjectStore({
     ...objectStore,
     retention,
-    onWarning: error => logger.warn({ err: error }, 'the object store may keep what nobody owns for ever'),
+    onWarning: error => logger.warn({ err: error }, 'the object store may keep files without an owner forever'),
   })
 }
 
-/** An empty view store in a folder of its own, and the way to be rid of it. */
+/** Opens an empty view store in a temporary folder; `discard` closes and deletes it. */
 export const openScratchViews = async (): Promise<{ scratch: ViewStore; discard: () => Promise<void> }> => {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-views-'))
   const scratch = openLmdbViewStore(folder)

@@ -1,19 +1,19 @@
 import type { Endpoint, Family, Kind, Mode, PriceRule } from '../../schemas/catalog.ts'
 import type { Parameter } from './shapes.ts'
 
-// Where a client waits, a model takes seconds; where it polls, minutes. The limits leave several times that, since a run
-// that is given up is refunded although the vendor may charge for it.
-const WAITING_TIMEOUT_MS = 120_000
+// Synchronous models take seconds, asynchronous ones minutes. The limits allow several times that, because a timed-out
+// run is refunded although the vendor may charge for it.
+const SYNC_TIMEOUT_MS = 120_000
 const MUSIC_TIMEOUT_MS = 600_000
 const VIDEO_TIMEOUT_MS = 900_000
 
-export const imageFamily = familiesOf('image', 'sync', WAITING_TIMEOUT_MS)
+export const imageFamily = familiesOf('image', 'sync', SYNC_TIMEOUT_MS)
 export const videoFamily = familiesOf('video', 'async', VIDEO_TIMEOUT_MS)
-export const speechFamily = familiesOf('audio', 'sync', WAITING_TIMEOUT_MS)
+export const speechFamily = familiesOf('audio', 'sync', SYNC_TIMEOUT_MS)
 export const musicFamily = familiesOf('audio', 'async', MUSIC_TIMEOUT_MS)
-export const textFamily = familiesOf('text', 'sync', WAITING_TIMEOUT_MS)
+export const textFamily = familiesOf('text', 'sync', SYNC_TIMEOUT_MS)
 
-/** A family as its file describes it; what all families of its sort have in common is filled in. */
+/** A family as declared in its file, without what all families of its type share. */
 interface FamilySheet {
   id: string
   aliases?: string[]
@@ -26,7 +26,7 @@ interface EndpointSheet {
   parameters: Record<string, Parameter>
   required: string[]
   pricing: PriceRule
-  /** Valid inputs: the smallest, and one that uses most parameters. */
+  /** Valid inputs: a minimal one, and one with most parameters. */
   examples: Record<string, unknown>[]
   status?: Endpoint['status']
 }

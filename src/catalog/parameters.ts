@@ -1,21 +1,21 @@
 import { choice, flag, integer, number, type Parameter, text } from './shapes.ts'
 
-// Parameters that several families have. Names, values, bounds and defaults are the vendors' own.
+// Parameters shared by several families. Names, values, bounds and defaults are the vendors'.
 
-/** Characters of a text whose vendor names no limit: a page or two, more than the models heed. */
+/** The limit in characters if the vendor has none: a page or two, more than the models use. */
 const MAX_TEXT_LENGTH = 5_000
 
-/** Characters of an address. A `data:` URL must leave room for the other parameters in an input's 256 KB. */
+/** The maximum length of a URL. A `data:` URL must leave room for the other parameters in an input's 256 KB. */
 const MAX_IMAGE_URL_LENGTH = 200_000
 
-/** What a signed 32-bit number holds: the least that the vendors agree on. */
+/** The maximum signed 32-bit integer, which all vendors support. */
 const MAX_SEED = 2_147_483_647
 
 export const prompt = (description: string, maxLength = MAX_TEXT_LENGTH): Parameter =>
   text('Prompt', description, { maxLength })
 
 export const negativePrompt = (maxLength = MAX_TEXT_LENGTH, byDefault = ''): Parameter =>
-  text('Negative prompt', 'What the result should not have.', { minLength: 0, maxLength, default: byDefault })
+  text('Negative prompt', 'Things to avoid in the result.', { minLength: 0, maxLength, default: byDefault })
 
 export const imageUrl = (role: string): Parameter => ({
   ...text('Image URL', `${role}: its http(s) address, as an upload has one, or the picture itself as a data: URL.`, {
@@ -25,16 +25,16 @@ export const imageUrl = (role: string): Parameter => ({
 })
 
 export const numImages = (maximum: number): Parameter =>
-  integer('Number of images', 'How many pictures to make. Each is charged.', { minimum: 1, maximum, default: 1 })
+  integer('Number of images', 'The number of images. Each is charged.', { minimum: 1, maximum, default: 1 })
 
 export const seed = (result: 'picture' | 'video' | 'audio' | 'text'): Parameter =>
   integer('Seed', `The same seed and input give the same ${result}.`, { minimum: 0, maximum: MAX_SEED })
 
-/** Some values are no ratios: with them the model chooses, or the input image decides. */
+/** Some values are not ratios: they leave the choice to the model or the input image. */
 export const aspectRatio = (values: string[], byDefault: string, autoFollows = 'the prompt'): Parameter => {
   const notes = {
     auto: `With auto the model chooses from ${autoFollows}.`,
-    match_input_image: 'With match_input_image it is that of the image.',
+    match_input_image: 'match_input_image keeps the ratio of the input image.',
   }
   const told = Object.entries(notes).flatMap(([value, note]) => (values.includes(value) ? [note] : []))
   return choice('Aspect ratio', ['Width to height.', ...told].join(' '), values, byDefault)
@@ -44,19 +44,19 @@ export const resolution = (description: string, values: string[], byDefault: str
   choice('Resolution', description, values, byDefault)
 
 export const videoResolution = (values: string[], byDefault: string): Parameter =>
-  resolution('The size of the video, by the lines of its shorter side.', values, byDefault)
+  resolution('The size of the video: the pixels of its shorter side.', values, byDefault)
 
 export const imageFormat = (values: string[], byDefault: string): Parameter =>
-  choice('Output format', 'The format of the picture file.', values, byDefault)
+  choice('Output format', 'The format of the image file.', values, byDefault)
 
 export const audioFormat = choice(
   'Output format',
-  'The format of the audio file: Ogg Vorbis, or WAV without compression.',
+  'The format of the audio file: Ogg Vorbis, or uncompressed WAV.',
   ['ogg', 'wav'],
   'ogg',
 )
 
-/** Seconds of which only some are offered. The bounds let a price count them. */
+/** A duration with a fixed set of values. It has bounds, so that a price can multiply by it. */
 export const durationOf = (values: number[], byDefault: number): Parameter => ({
   ...choice('Duration', 'The length in seconds.', values, byDefault),
   minimum: Math.min(...values),
@@ -67,33 +67,33 @@ export const durationWithin = (minimum: number, maximum: number, byDefault: numb
   integer('Duration', 'The length in seconds.', { minimum, maximum, default: byDefault })
 
 /** An enum, so that a price can have a table for it. */
-export const generateAudio = choice('Audio', 'Gives the video sound that fits it.', [true, false], true)
+export const generateAudio = choice('Audio', 'Adds matching sound to the video.', [true, false], true)
 
-/** Vendors write the levels as strings; the same as numbers are taken too. */
+/** Vendors write the levels as strings; numbers are accepted too. */
 export const safetyTolerance = (loosest: number, byDefault: string): Parameter => {
   const levels = Array.from({ length: loosest }, (_, index) => index + 1)
   return {
     title: 'Safety tolerance',
-    description: `How much the moderation lets through, from 1, the strictest, to ${loosest}.`,
+    description: `The tolerance of content moderation, from 1, the strictest, to ${loosest}.`,
     enum: [...levels.map(String), ...levels],
     default: byDefault,
   }
 }
 
-export const safetyChecker = flag('Safety checker', 'Holds back results that are not safe for work.', true)
+export const safetyChecker = flag('Safety checker', 'Blocks results that are not safe for work.', true)
 
 export const promptExpansion = (byDefault: boolean): Parameter =>
-  flag('Prompt expansion', 'Lets a language model write the prompt out in more detail first.', byDefault)
+  flag('Prompt expansion', 'Lets a language model expand the prompt first.', byDefault)
 
 export const guidanceScale = (minimum: number, maximum: number, byDefault: number): Parameter =>
-  number('Guidance scale', 'How closely the result follows the prompt. High values cost variety.', {
+  number('Guidance scale', 'How closely the result follows the prompt. High values reduce variety.', {
     minimum,
     maximum,
     default: byDefault,
   })
 
 export const inferenceSteps = (minimum: number, maximum: number, byDefault: number): Parameter =>
-  integer('Inference steps', 'How many steps the model takes. More steps give finer results and take longer.', {
+  integer('Inference steps', 'The number of steps. More steps take longer and give finer results.', {
     minimum,
     maximum,
     default: byDefault,

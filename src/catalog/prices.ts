@@ -2,14 +2,14 @@ import type { PriceRule } from '../../schemas/catalog.ts'
 import { toMicros } from '../domain/money.ts'
 
 interface Terms {
-  /** Numeric parameters that the base is multiplied by. */
+  /** Numeric parameters that multiply the base price. */
   quantities?: string[]
-  /** For a parameter's values, the factors that the base is multiplied by. */
+  /** Factors of the base price by parameter and value. */
   multipliers?: Record<string, Record<string, number>>
   surcharges?: PriceRule['surcharges']
 }
 
-/** A price in credits as the evaluator counts it. The terms are plain decimal numbers. */
+/** Builds a price rule from decimal numbers of credits and factors. */
 export const price = (baseCredits: number, { quantities, multipliers, surcharges }: Terms = {}): PriceRule => ({
   baseMicros: toMicros(baseCredits),
   quantities: quantities ?? [],
@@ -17,7 +17,7 @@ export const price = (baseCredits: number, { quantities, multipliers, surcharges
   surcharges: surcharges ?? [],
 })
 
-/** US dollars that are added once when a parameter has a value. */
+/** An amount in US dollars that is added once if a parameter has a value. */
 export const surcharge = (
   parameter: string,
   equals: boolean | string,

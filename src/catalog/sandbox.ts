@@ -12,7 +12,7 @@ const behaviour = {
   delay_ms: {
     type: 'integer',
     title: 'Delay',
-    description: 'Milliseconds before the outcome.',
+    description: 'The time until the outcome, in milliseconds.',
     minimum: 0,
     maximum: 600_000,
     default: 0,
@@ -21,7 +21,7 @@ const behaviour = {
     type: 'string',
     title: 'Outcome',
     description:
-      'How the run ends: it succeeds, the provider breaks before or after it has taken the run, it hangs, or it fails with the code given.',
+      'The outcome: success, a provider crash before or after it accepts the run, a hang, or a failure with that code.',
     enum: outcomes,
     default: 'success',
   },
@@ -30,13 +30,13 @@ const behaviour = {
 const prompt = {
   type: 'string',
   title: 'Prompt',
-  description: 'Comes back in the answer.',
+  description: 'Returned in the answer.',
   maxLength: 20_000,
 }
 
 const pricing = price(1)
 
-/** A family for testers, whose input says how the provider shall behave. */
+/** A family for testers, whose input controls the provider's behaviour. */
 export const sandbox: Family = {
   id: 'sandbox',
   aliases: [],
@@ -48,7 +48,7 @@ export const sandbox: Family = {
       kind: 't2t',
       mode: 'sync',
       status: 'test',
-      description: 'Answers with a text, after a delay, or fails or hangs as the input asks.',
+      description: 'Answers with text after a delay, or fails or hangs, as the input says.',
       provider: 'sandbox',
       timeoutMs: 60_000,
       parametersSchema: {
@@ -65,7 +65,7 @@ export const sandbox: Family = {
       kind: 'i2v',
       mode: 'async',
       status: 'test',
-      description: 'The same as a job that is asked after. It answers with a text too, so that thousands cost little.',
+      description: 'The same as an asynchronous job. It also answers with text, so that thousands of runs cost little.',
       provider: 'sandbox',
       timeoutMs: 900_000,
       parametersSchema: {
@@ -75,7 +75,7 @@ export const sandbox: Family = {
           image_url: {
             type: 'string',
             title: 'Image URL',
-            description: 'Any text: it chooses this endpoint, and is never fetched.',
+            description: 'Any text. It selects this endpoint, and is never fetched.',
             maxLength: 2_000,
           },
           ...behaviour,

@@ -1,11 +1,11 @@
-/** The JSON Schema of one parameter, with a title and a description for whoever fills it in. */
+/** The JSON Schema of a parameter, with a title and a description for users. */
 export type Parameter = Record<string, unknown>
 
 export interface Limits {
   minimum: number
   maximum: number
   multipleOf?: number
-  /** Without one the parameter may stay unset. */
+  /** Without a default, the parameter is optional. */
   default?: number
 }
 
@@ -35,7 +35,7 @@ export const flag = (title: string, description: string, byDefault: boolean): Pa
   default: byDefault,
 })
 
-/** One of some values. Without a default the parameter may stay unset. */
+/** One of several values. Without a default, the parameter is optional. */
 export const choice = <Value extends string | number | boolean>(
   title: string,
   description: string,

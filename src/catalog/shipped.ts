@@ -43,5 +43,5 @@ const video = [
 const audio = [elevenV3, minimaxSpeech26, lyria2, stableAudio25]
 const text = [gpt5Mini, claudeHaiku45, gemini3Flash]
 
-/** The families that ship, in the order in which the catalog lists them. */
+/** The shipped families, in the catalog's order. */
 export const shipped = [...image, ...video, ...audio, ...text, sandbox]

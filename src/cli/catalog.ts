@@ -2,29 +2,29 @@ import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import microdiff from 'microdiff'
 import { Families, type Family } from '../../schemas/catalog.ts'
-import type { Core } from '../boot/core.ts'
-import { shipped } from '../catalog/shipped.ts'
-import { type CatalogCommand, type CatalogState, differences, putByHand } from '../domain/catalog/catalog.ts'
+import type { CatalogCommand, CatalogState } from '../domain/catalog/catalog.ts'
 import { compileCheck } from '../engine/validator.ts'
 import { Addresses } from '../services/addresses.ts'
-import { CatalogEditor } from '../services/catalog/catalog-editor.ts'
-import { OperatorError } from '../services/operator-error.ts'
-import { Presenter } from '../services/runs/present.ts'
-import { cause, printMany, withCore } from './run.ts'
+import { Presenter } from '../services/presenter.ts'
+import { operatorOf } from './operator.ts'
+import { OperatorError } from './operator-error.ts'
+import { unwrap } from './refusals.ts'
+import { printMany, withCore } from './run.ts'
 
-const nothing = 'Nothing differs.'
+const nothing = 'No differences.'
 
 export const catalogCommand = (): Command => {
-  const command = new Command('catalog').description('look at the catalog, and change it')
+  const command = new Command('catalog').description('show and change the catalog')
 
   command
     .command('list')
-    .description('lists the families that are published, those for testers too')
+    .description('lists the published families, including those for testers')
     .option('--json', 'print JSON, with schemas and prices as GET /v1/models shows them')
-    .action(async options => {
-      const families = await withCore(async ({ catalog, config }) => {
+    .action(async (options, command) => {
+      const caller = operatorOf(command)
+      const families = await withCore(async ({ services, config }) => {
         const present = new Presenter(new Addresses(() => ''), config.usdPerCreditMicros)
-        return (await catalog.list(true)).map(offer => present.family(offer.family))
+        return unwrap(await services.catalog.list(caller)).map(offer => present.family(offer.family))
       })
       const rows = options.json
         ? families
@@ -35,73 +35,69 @@ export const catalogCommand = (): Command => {
             kinds: endpoints.map(endpoint => endpoint.kind).join(', '),
             credits: `${credits_range.min} – ${credits_range.max}`,
           }))
-      printMany(rows, options, 'Nothing is published yet; the service publishes its catalog when it starts.')
+      printMany(rows, options, 'No families are published yet; the service publishes its catalog when it starts.')
     })
 
   command
     .command('export [family]')
-    .description('prints one family, or all, as JSON in the form that "diff" and "publish" take')
-    .action(async familyId => {
-      const families = await withCore(async core => [...(await editorOf(core).state()).families.values()])
-      const found = families.filter(family => familyId === undefined || family.id === familyId)
-      if (familyId !== undefined && found.length === 0) throw OperatorError.of({ code: 'family_not_found' })
-      console.log(JSON.stringify(found, null, 2))
+    .description('prints one family, or all, as JSON for "diff" and "publish"')
+    .action(async (familyId, _options, command) => {
+      const caller = operatorOf(command)
+      const families = await withCore(async ({ services }) => unwrap(await services.catalog.export(caller, familyId)))
+      console.log(JSON.stringify(families, null, 2))
     })
 
   command
     .command('diff [file]')
-    .description(
-      'shows what "publish" would change: to what ships with this version, or to the families of a JSON file',
-    )
+    .description('shows what "publish" would change: to the catalog of this version, or to the families of a JSON file')
     .option('--json', 'print JSON')
-    .action(async (file, options) => {
-      const changes = await withCore(async core => {
-        const state = await editorOf(core).state()
-        return (await wanted(state, file)).flatMap(change => describe(state, change))
-      })
-      printMany(changes, options, nothing)
+    .action(async (file, options, command) => {
+      const caller = operatorOf(command)
+      const families = await readFamilies(file)
+      const { state, commands } = await withCore(async ({ services }) =>
+        unwrap(await services.catalog.compare(caller, families)),
+      )
+      printMany(
+        commands.flatMap(change => describe(state, change)),
+        options,
+        nothing,
+      )
     })
 
   command
     .command('publish [file]')
     .description(
-      'publishes the families of a JSON file, which the service then leaves alone; without one, takes all back to what ships',
+      [
+        'publishes the families of a JSON file, which starts of the service then leave alone;',
+        'without a file, restores the catalog of this version',
+      ].join(' '),
     )
     .option('--json', 'print JSON')
-    .action(async (file, options) => {
-      const applied = await withCore(async core => {
-        const editor = editorOf(core)
-        return (await editor.apply(await wanted(await editor.state(), file), cause)).applied
-      })
+    .action(async (file, options, command) => {
+      const caller = operatorOf(command)
+      const families = await readFamilies(file)
+      const applied = await withCore(async ({ services }) => unwrap(await services.catalog.publish(caller, families)))
       printMany(applied.map(summarize), options, nothing)
     })
 
   command
     .command('withdraw <family>')
-    .description(
-      'takes a family off the catalog, until "publish" without a file takes it back; runs that were accepted go on',
-    )
+    .description('withdraws a family until "publish" without a file restores it; accepted runs continue')
     .option('--json', 'print JSON')
-    .action(async (familyId, options) => {
-      const withdrawal = { type: 'WithdrawFamily', familyId, byHand: true } as const
-      const { applied } = await withCore(core => editorOf(core).apply([withdrawal], cause))
+    .action(async (familyId, options, command) => {
+      const caller = operatorOf(command)
+      const applied = await withCore(async ({ services }) => unwrap(await services.catalog.withdraw(caller, familyId)))
       printMany(applied.map(summarize), options, nothing)
     })
 
   return command
 }
 
-const editorOf = ({ log, clock }: Core) => new CatalogEditor(log, clock)
-
-const wanted = async (state: CatalogState, file: string | undefined): Promise<CatalogCommand[]> =>
-  file === undefined
-    ? differences(state, shipped, { takeBack: true })
-    : putByHand(state, await readFamilies(file)).filter(change => describe(state, change).length > 0)
-
 const checkFamilies = compileCheck(Families)
 
-/** One family or a list of them, in the form that the sources have them in. */
-const readFamilies = async (path: string): Promise<Family[]> => {
+/** The families of a JSON file that holds one or a list of them; undefined without a file. */
+const readFamilies = async (path: string | undefined): Promise<Family[] | undefined> => {
+  if (path === undefined) return undefined
   const families = await readFile(path, 'utf8')
     .then(text => [JSON.parse(text)].flat())
     .catch(error => {
@@ -110,7 +106,7 @@ const readFamilies = async (path: string): Promise<Family[]> => {
       )
     })
   const [fault] = checkFamilies(families)
-  if (fault) throw new OperatorError(`${path} is not a family or a list of them: ${fault.path} ${fault.message}.`)
+  if (fault) throw new OperatorError(`${path} is not a family or a list of families: ${fault.path} ${fault.message}.`)
   return families
 }
 
@@ -120,7 +116,7 @@ const idOf = (change: CatalogCommand) => ('family' in change ? change.family.id 
 
 const summarize = (change: CatalogCommand) => ({ family: idOf(change), change: verbs[change.type] })
 
-/** A line for each place that differs. */
+/** One line per difference. */
 const describe = (state: CatalogState, change: CatalogCommand): Record<string, unknown>[] => {
   if (change.type !== 'ReviseFamily') return [{ ...summarize(change), place: null, from: null, to: null }]
   const before = state.families.get(change.family.id)

@@ -1,36 +1,44 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
+import { GRANT_KINDS } from '../../schemas/account-events.ts'
 import { fromMicros } from '../domain/money.ts'
-import { OperatorError } from '../services/operator-error.ts'
 import { parseCredits } from './amounts.ts'
-import { findAccount } from './find-account.ts'
-import { cause, printOne, withCore } from './run.ts'
-import { checkReason } from './texts.ts'
+import { operatorOf } from './operator.ts'
+import { unwrap } from './refusals.ts'
+import { printOne, withCore } from './run.ts'
+import { checkReason, checkReference } from './texts.ts'
 
 export const creditsCommand = (): Command => {
-  const command = new Command('credits').description('grant credits')
-
-  command
-    .command('grant <account> <credits>')
-    .description('adds credits to an account')
-    .requiredOption('--reason <text>', 'why, for the statement; at most 200 characters')
-    .option('--json', 'print JSON')
-    .action(async (name, text, options) => {
-      const amountMicros = parseCredits(text, { least: 1 })
-      const { reason } = options
-      checkReason(reason)
-      const granted = await withCore(async core => {
-        const { accountId } = await findAccount(core, name)
-        const outcome = await core.accounts.execute(accountId, { type: 'GrantCredits', amountMicros, reason }, cause)
-        if ('refuse' in outcome) throw OperatorError.of(outcome.refuse)
-        const { balanceMicros } = await core.accounts.state(accountId)
-        return {
-          account_id: accountId,
-          credits_granted: fromMicros(amountMicros),
-          credits_balance: fromMicros(balanceMicros),
-        }
-      })
-      printOne(granted, options)
-    })
-
+  const command = new Command('credits').description('grant credits, and withdraw mistaken grants')
+  addMove(command, 'grant', 'adds credits to an account', 'courtesy')
+  addMove(command, 'withdraw', 'withdraws granted credits; the balance never falls below zero', 'correction')
   return command
 }
+
+const addMove = (parent: Command, name: 'grant' | 'withdraw', description: string, kind: string) =>
+  parent
+    .command(`${name} <account> <credits>`)
+    .description(description)
+    .requiredOption('--reason <text>', 'the reason on the statement; at most 200 characters')
+    .addOption(new Option('--kind <kind>', 'the kind in the books').choices(GRANT_KINDS).default(kind))
+    .option('--reference <text>', 'such as an invoice number; repeating it moves the credits only once')
+    .option('--json', 'print JSON')
+    .action(async (account, text, options, command) => {
+      const caller = operatorOf(command)
+      const amountMicros = parseCredits(text, { least: 1 })
+      const { kind, reference, reason } = options
+      checkReason(reason)
+      if (reference !== undefined) checkReference(reference)
+      const moved = await withCore(async ({ services: { accounts } }) =>
+        unwrap(await accounts[name](caller, account, { amountMicros, kind, reference, reason })),
+      )
+      printOne(
+        {
+          account_id: account,
+          [name === 'grant' ? 'credits_granted' : 'credits_withdrawn']: fromMicros(amountMicros),
+          reference: moved.reference,
+          repeated: !moved.isNew,
+          credits_balance: fromMicros(moved.balanceMicros),
+        },
+        options,
+      )
+    })

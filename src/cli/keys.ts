@@ -1,64 +1,63 @@
-import { Command } from 'commander'
-import type { KeyId } from '../../schemas/primitives.ts'
-import { createApiKey } from '../services/accounts/api-keys.ts'
-import { OperatorError } from '../services/operator-error.ts'
-import { findAccount } from './find-account.ts'
-import { cause, printMany, printOne, withCore } from './run.ts'
+import { Command, Option } from 'commander'
+import { KEY_SCOPES } from '../../schemas/actor.ts'
+import { scopeOf } from '../domain/account/keys.ts'
+import { operatorOf } from './operator.ts'
+import { unwrap } from './refusals.ts'
+import { printMany, printOne, withCore } from './run.ts'
 import { checkKeyName } from './texts.ts'
-
-/** Keys shown of one account; revoked ones stay in the list, so it has no other bound. */
-const MAX_SHOWN = 10_000
 
 export const keysCommand = (): Command => {
   const command = new Command('keys').description('create, list and revoke API keys')
 
   command
     .command('create <account>')
-    .description('creates a key, which is shown only now')
-    .option('--name <name>', 'what to call it; at most 100 characters', 'key')
+    .description('creates a key, which is shown only once')
+    .option('--name <name>', 'the name of the key; at most 100 characters', 'key')
+    .addOption(
+      new Option(
+        '--scope <scope>',
+        'full: everything except managing keys; read: only reading; keys: only managing keys',
+      )
+        .choices(KEY_SCOPES)
+        .default('full'),
+    )
     .option('--json', 'print JSON')
-    .action(async (account, options) => {
-      const { name } = options
+    .action(async (account, options, command) => {
+      const caller = operatorOf(command)
+      const { name, scope } = options
       checkKeyName(name)
-      const created = await withCore(async core => {
-        const { accountId } = await findAccount(core, account)
-        const { keyId, apiKey } = await createApiKey(core.accounts, core.config.keyPrefix, { accountId, name, cause })
-        return { account_id: accountId, key_id: keyId, api_key: apiKey }
-      })
-      printOne(created, options)
+      const { keyId, apiKey } = await withCore(async ({ services }) =>
+        unwrap(await services.keys.create(caller, account, { name, scope })),
+      )
+      printOne({ account_id: account, key_id: keyId, scope, api_key: apiKey }, options)
     })
 
   command
     .command('list <account>')
-    .description('lists an account’s keys by their last four characters, the oldest first')
+    .description('lists an account’s keys by their last four characters, oldest first')
     .option('--json', 'print JSON')
-    .action(async (account, options) => {
-      const rows = await withCore(async core => {
-        const { accountId } = await findAccount(core, account)
-        const entries = await core.reads.list('keys', 'byAccount', { prefix: `${accountId}/`, limit: MAX_SHOWN })
-        return entries.map(({ row }) => ({
-          key_id: row.keyId,
-          name: row.name,
-          last_four: row.lastFour,
-          created_at: row.createdAt,
-          revoked_at: row.revokedAt ?? null,
-        }))
-      })
-      printMany(rows, options, 'The account has no keys; "tollgate keys create ACCOUNT" makes one.')
+    .action(async (account, options, command) => {
+      const caller = operatorOf(command)
+      const rows = await withCore(async ({ services }) => unwrap(await services.keys.list(caller, account)))
+      const shown = rows.map(row => ({
+        key_id: row.keyId,
+        name: row.name,
+        scope: scopeOf(row),
+        last_four: row.lastFour,
+        created_at: row.createdAt,
+        revoked_at: row.revokedAt ?? null,
+      }))
+      printMany(shown, options, 'The account has no keys; "tollgate keys create ACCOUNT" creates one.')
     })
 
   command
     .command('revoke <account> <key>')
-    .description('revokes a key, given by its id; it is refused from then on')
+    .description('revokes a key by its id; it is refused from then on')
     .option('--json', 'print JSON')
-    .action(async (account, key, options) => {
-      const revoked = await withCore(async core => {
-        const { accountId } = await findAccount(core, account)
-        const outcome = await core.accounts.execute(accountId, { type: 'RevokeApiKey', keyId: key as KeyId }, cause)
-        if ('refuse' in outcome) throw OperatorError.of(outcome.refuse)
-        return { account_id: accountId, key_id: key, revoked: true }
-      })
-      printOne(revoked, options)
+    .action(async (account, key, options, command) => {
+      const caller = operatorOf(command)
+      await withCore(async ({ services }) => unwrap(await services.keys.revoke(caller, account, key)))
+      printOne({ account_id: account, key_id: key, revoked: true }, options)
     })
 
   return command

@@ -2,12 +2,10 @@ import Table from 'cli-table3'
 import { readConfig } from '../boot/config.ts'
 import { type Core, commandLineLogger, openCore } from '../boot/core.ts'
 
-/** How long the views may take to show what a command did, so that the service sees it when the command has ended. */
+/** How long the views may take to show a command's changes, so that the service sees them when the command ends. */
 const CATCH_UP_MS = 30_000
 
-export const cause = { actor: { kind: 'operator' } } as const
-
-/** Opens the core, does the work, and waits until the views show it. */
+/** Opens the core, runs the work, and waits until the views show it. */
 export const withCore = async <Result>(work: (core: Core) => Promise<Result>): Promise<Result> => {
   const core = await openCore(readConfig(process.env), { logger: commandLineLogger() })
   try {
@@ -19,7 +17,7 @@ export const withCore = async <Result>(work: (core: Core) => Promise<Result>): P
   }
 }
 
-/** Prints one thing: as JSON, or as its fields for a person. */
+/** Prints one object, as JSON or as a list of fields. */
 export const printOne = (thing: Record<string, unknown>, { json }: { json?: boolean }) => {
   if (json) return console.log(JSON.stringify(thing))
   const table = new Table(plain)
@@ -27,7 +25,7 @@ export const printOne = (thing: Record<string, unknown>, { json }: { json?: bool
   console.log(table.toString())
 }
 
-/** Prints many things of a kind: as JSON, or as a table for a person. */
+/** Prints a list of objects, as JSON or as a table. */
 export const printMany = (things: Record<string, unknown>[], { json }: { json?: boolean }, none: string) => {
   if (json) return console.log(JSON.stringify(things))
   const [first] = things

@@ -1,26 +1,31 @@
 import { Command } from 'commander'
 import type { Core } from '../boot/core.ts'
-import { openScratchViews } from '../boot/stores.ts'
-import { compareViews, type Progress, rebuildViews } from '../engine/views/rebuild.ts'
-import type { CellChange, ViewStore } from '../ports/view-store.ts'
+import { compareViews, type Rebuild, replaceViews } from '../engine/views/rebuild.ts'
+import type { CellChange } from '../ports/view-store.ts'
+import { eventCodec } from '../services/event-codec.ts'
 import { printOne, withCore } from './run.ts'
 
-/** How often a long replay says how far it is. */
-const PROGRESS_MS = 1000
+/** How often a long replay reports its progress. */
+const REPORT_EVERY_MS = 1000
 
-/** Places named in a report. The number of all is in it too. */
+/** The most places to name in a report, which also has their total number. */
 const MAX_NAMED = 20
 
 export const viewsCommand = (): Command => {
-  const command = new Command('views').description('check the views against the log, or build them anew')
+  const command = new Command('views').description('check the views against the log, or rebuild them')
 
   command
     .command('verify')
-    .description('replays the log and compares; exits with 1 where the views differ from it')
+    .description('replays the log and compares it with the views; exits with 1 if they differ')
     .option('--json', 'print JSON')
     .action(async options => {
-      const changes = await inScratch(async ({ log, views }, scratch, progress) => {
-        return (await compareViews(log, views, scratch, progress)).changes
+      const changes = await withCore(async core => {
+        const { scratch, discard } = await core.openScratch()
+        try {
+          return (await compareViews(await rebuildOf(core), scratch)).changes
+        } finally {
+          await discard()
+        }
       })
       printOne({ equal: changes.length === 0, ...report(changes) }, options)
       if (changes.length > 0) process.exitCode = 1
@@ -28,37 +33,28 @@ export const viewsCommand = (): Command => {
 
   command
     .command('rebuild')
-    .description('replays the log and makes the views what it says, without a moment in which they are not there')
+    .description('replays the log and replaces the views in one step, so that they are always readable')
     .option('--json', 'print JSON')
     .action(async options => {
-      const changes = await inScratch(({ log, views }, scratch, progress) =>
-        rebuildViews(log, views, scratch, progress),
-      )
+      const changes = await withCore(async core => {
+        await core.views.deleteSnapshots()
+        return replaceViews({ ...(await rebuildOf(core)), openScratch: core.openScratch })
+      })
       printOne({ rebuilt: true, ...report(changes) }, options)
     })
 
   return command
 }
 
-const inScratch = (
-  work: (core: Core, scratch: ViewStore, progress: Progress) => Promise<CellChange[]>,
-): Promise<CellChange[]> =>
-  withCore(async core => {
-    const { scratch, discard } = await openScratchViews()
-    try {
-      return await work(core, scratch, showProgress(await core.log.head()))
-    } finally {
-      await discard()
-    }
-  })
-
-const showProgress = (head: number): Progress => {
+const rebuildOf = async ({ log, views, projections }: Core): Promise<Rebuild> => {
+  const head = await log.head()
   let shownAtMs = performance.now()
-  return position => {
-    if (performance.now() - shownAtMs < PROGRESS_MS) return
+  const onProgress = (position: number) => {
+    if (performance.now() - shownAtMs < REPORT_EVERY_MS) return
     shownAtMs = performance.now()
     console.error(`replayed ${position + 1} of ${head + 1} events`)
   }
+  return { log, codec: eventCodec, store: views, projections, onProgress }
 }
 
 const report = (changes: CellChange[]) => ({

@@ -1,35 +1,34 @@
-import type { RunId } from '../../schemas/primitives.ts'
-import type { Refusal, RefusalCode, Refusals } from './refusal.ts'
+/** The result of a command: the events to append, the result of an earlier equal command, or a refusal. */
+export type Decision<Event, Refusal> = Accepted<Event> | { refuse: Refusal }
 
-/** What a command comes to: the events to append, the outcome it already had, or a refusal. */
-export type Decision<Event> = Accepted<Event> | { refuse: Refusal }
-
-/** `repeatOf` names the run that an earlier, equal request got; then there is nothing to append. */
+/** `repeatOf` is the id of what an earlier, equal command made; then there is nothing to append. */
 export interface Accepted<Event> {
   accept: Event[]
-  repeatOf?: RunId
+  repeatOf?: string
 }
 
-/** An event as `evolve` sees it: with the time at which it happened. */
-export type Happened<Event> = Event & { metadata: { at: string } }
+/** An event as `evolve` sees it: with its place in the stream, and the time at which it happened. */
+export type Happened<Event> = Event & { revision: number; metadata: { at: string; clock?: string } }
 
-/** A consistency boundary as two pure functions over its history. `evolve` never refuses history. */
-export interface Decider<Command, State, Event> {
+/** Thrown by `evolve` for an event that contradicts the state before it, which no decision can have produced. */
+export class Contradiction extends Error {
+  override name = 'Contradiction'
+}
+
+/**
+ * A consistency boundary as two pure functions over its history. `evolve` accepts every history that `decide` produces.
+ */
+export interface Decider<Command, State, Event, Refusal> {
   initial: State
-  decide(command: Command, state: State): Decision<Event>
+  decide(command: Command, state: State): Decision<Event, Refusal>
   evolve(state: State, event: Happened<Event>): State
 }
 
-export const accept = <Event>(events: Event[]): Decision<Event> => ({ accept: events })
+export const accept = <Event>(events: Event[]): Accepted<Event> => ({ accept: events })
 
-export const repeat = (runId: RunId): Decision<never> => ({ accept: [], repeatOf: runId })
+export const repeat = (id: string): Accepted<never> => ({ accept: [], repeatOf: id })
 
-export const refuse = <Code extends RefusalCode>(
-  code: Code,
-  ...details: object extends Refusals[Code] ? [] : [Refusals[Code]]
-): { refuse: Refusal } => ({ refuse: { code, ...details[0] } as Refusal })
-
-/** Where the compiler knows that no case is left. */
+/** For the default case of a switch that the compiler knows to be exhaustive. */
 export const unreachable = (value: never): never => {
   throw new Error(`unreachable: ${JSON.stringify(value)}`)
 }

@@ -1,7 +1,7 @@
-/** The ending that a name gets for a type; `bin` for a type that has none here. */
-export const endingFor = (mimeType: string): string => endings.get(mimeType) ?? 'bin'
+/** The filename extension for a type; `bin` for types that are not listed here. */
+export const extensionFor = (mimeType: string): string => extensions.get(mimeType) ?? 'bin'
 
-/** What a name's ending says of the content. Anything else is bytes that a browser only saves. */
+/** The type that a name's extension stands for. Browsers save files of the fallback type instead of showing them. */
 export const mimeTypeOf = (name: string): string =>
   types.get(name.split('.').at(-1) ?? '') ?? 'application/octet-stream'
 
@@ -20,12 +20,12 @@ const types = new Map([
   ['txt', 'text/plain'],
 ])
 
-const endings = new Map([...types].map(([ending, mimeType]) => [mimeType, ending]))
+const extensions = new Map([...types].map(([extension, mimeType]) => [mimeType, extension]))
 
 /** A type without its parameters, in lower case. */
 export const essenceOf = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase()
 
-/** The type that another one counts as, or goes by. */
+/** The registered name of a type that has other names too. */
 export const commonName = (mimeType: string): string => commonNames.get(mimeType) ?? mimeType
 
 const commonNames = new Map([

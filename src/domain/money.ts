@@ -4,8 +4,8 @@ const MILLION = 1_000_000
 export const fromMicros = (micros: number): number => micros / MILLION
 
 /**
- * A decimal number in whole millionths: credits to microcredits, US dollars to micro-dollars, a factor to its millionths.
- * Throws a RangeError where more than six decimals, or more than a double counts exactly, were given.
+ * A decimal number in whole millionths: credits to microcredits, US dollars to micro-dollars, a factor to its
+ * millionths. Throws a RangeError for more than six decimals, or for more than a double represents exactly.
  */
 export const toMicros = (decimal: number): number => {
   const micros = Math.round(decimal * MILLION)

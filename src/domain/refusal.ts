@@ -1,25 +1,88 @@
-/** Every reason for which the domain says no, with what the asker needs to know. The list is closed. */
+import type { KeyScope } from '../../schemas/actor.ts'
+import type { Fault } from '../../schemas/api/error.ts'
+import type { Decision } from './decider.ts'
+import type { WebhookUrlFault } from './webhook-url.ts'
+
+/**
+ * Every reason to refuse a caller, with the facts that explain it. The list is closed. It holds no prose: each
+ * transport has its own words for every code (`refusals.ts` in `src/http`, `src/mcp` and `src/cli`).
+ */
 export interface Refusals {
+  /** The caller may not do this. `scope` is that of its key, if it has one. */
+  forbidden: { scope: KeyScope | undefined }
+
   account_exists: object
   account_not_found: object
+  email_invalid: { email: string }
   balance_too_high: { balanceMicros: number }
+
   key_exists: object
   key_not_found: object
+  /** The caller's own key, which was active when the request began. */
+  key_revoked: object
   too_many_keys: { limit: number }
+  reference_mismatch: { amountMicros: number }
+  too_many_references: { limit: number }
+  refunds_changed: object
+  refund_too_high: { refundableMicros: number }
+
+  model_not_found: { model: string }
+  /** The same, for a filter in the list of models. */
+  model_not_listed: { model: string }
+  kind_not_offered: { model: string; kinds: string[] }
+  /** `faults` are relative to the input. */
+  input_invalid: { endpoint: string; faults: Fault[] }
+  input_file_refused: { reason: FileRefusal }
+  /** `path` is a JSON Pointer to the part of the request. */
+  part_too_large: { path: string; limitBytes: number }
+  webhook_url_invalid: { url: string; fault: WebhookUrlFault }
+
   insufficient_credits: { requiredMicros: number; balanceMicros: number }
   idempotency_mismatch: object
   run_exists: object
+  run_not_found: object
   run_not_open: object
   run_already_started: object
   run_not_started: object
   run_already_submitted: object
   run_not_ended: object
+
+  webhook_not_found: object
   webhook_not_pending: object
   webhook_pending: object
+
   upload_exists: object
   upload_not_found: object
+  /** Granted, but no file has arrived. */
+  upload_not_sent: object
   upload_already_stored: object
   too_many_uploads: { limit: number }
+  /** The client declared a file over the limit. */
+  upload_too_large: { limitBytes: number }
+  declared_type_not_accepted: { declared: string }
+  declared_type_unspecific: { declared: string }
+
+  file_empty: object
+  file_too_large: { sizeBytes: number; limitBytes: number }
+  /** `mimeType` is missing for bytes of no known type. */
+  file_type_not_accepted: { mimeType?: string }
+  file_type_mismatch: { mimeType: string; declared: string }
+  /** The client sent the file to the object store under another type than it declared. */
+  file_sent_as_other_type: { sentAs: string; declared: string }
+  file_truncated: { mimeType: string }
+  /** A file that can be read as two types at once. */
+  file_ambiguous: { mimeType: string; alsoIs: string }
+  file_not_image: { mimeType: string }
+  file_not_found: object
+  file_over_limit: { limitBytes: number }
+
+  /** This service did not issue the presigned address. */
+  put_address_invalid: object
+  put_address_expired: object
+  put_too_large: { limitBytes: number }
+  put_type_mismatch: { sentAs: string; granted: string }
+  put_interrupted: object
+
   family_exists: object
   family_not_found: object
   family_unchanged: object
@@ -27,5 +90,36 @@ export interface Refusals {
 }
 export type RefusalCode = keyof Refusals
 
-/** A refusal is a value: what was asked for is understood, and may not be. */
+/** A refusal is a value: the request is understood, and the answer is no. */
 export type Refusal = { [Code in RefusalCode]: { code: Code } & Refusals[Code] }[RefusalCode]
+
+/** A decision of one of the deciders in this folder. */
+export type Decided<Event> = Decision<Event, Refusal>
+
+export const refuse = <Code extends RefusalCode>(
+  code: Code,
+  ...details: object extends Refusals[Code] ? [] : [Refusals[Code]]
+): { refuse: Refusal } => ({ refuse: { code, ...details[0] } as Refusal })
+/** A refusal of one of some codes. */
+export type RefusalOf<Code extends RefusalCode> = Extract<Refusal, { code: Code }>
+
+/** Why a file cannot be sent to a presigned address. */
+export type PutRefusal = RefusalOf<
+  'put_address_invalid' | 'put_address_expired' | 'put_too_large' | 'put_type_mismatch' | 'put_interrupted'
+>
+
+/** Why the bytes of a file cannot be accepted. */
+export type ContentRefusal = RefusalOf<
+  | 'file_empty'
+  | 'file_too_large'
+  | 'file_type_not_accepted'
+  | 'file_type_mismatch'
+  | 'file_sent_as_other_type'
+  | 'file_truncated'
+  | 'file_ambiguous'
+>
+
+/** Why a file of this service cannot be used as an input. */
+export type FileRefusal =
+  | ContentRefusal
+  | RefusalOf<'upload_not_found' | 'upload_not_sent' | 'file_not_image' | 'file_not_found' | 'file_over_limit'>

@@ -6,20 +6,23 @@ const HOUR = 60 * MINUTE
 export const ATTEMPT_TIMEOUT_MS = 15 * SECOND
 
 /**
- * The waits between attempts, as the Standard Webhooks specification proposes them: a receiver that restarts is told in
- * seconds, and one that is mended after a long weekend still in time.
+ * The waits between attempts, as the Standard Webhooks specification proposes: a receiver that restarts gets its
+ * webhook within seconds, and one that is fixed after a long weekend still gets it.
  */
 const WAITS_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR]
 
 export const MAX_ATTEMPTS = WAITS_MS.length + 1
 
-/** From the first attempt to the last, where no wait is made longer. */
+/** The time from the first attempt to the last if no wait is lengthened. */
 export const ATTEMPTS_SPAN_MS = WAITS_MS.reduce((sum, waitMs) => sum + waitMs, 0)
 
-/** A wait is made longer by up to this part of it, so that those who failed together do not come back together. */
+/** A wait is lengthened by up to this fraction, so that deliveries that failed together do not retry together. */
 const JITTER = 0.1
 
-/** A receiver may ask for a longer wait, though not for longer than the longest of ours. */
+/** The longest wait between two attempts. */
+export const MAX_WAIT_MS = Math.max(...WAITS_MS) * (1 + JITTER)
+
+/** A receiver may ask for a longer wait, up to the longest one above. */
 const MAX_RETRY_AFTER_MS = 24 * HOUR
 
 /**

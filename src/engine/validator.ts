@@ -1,33 +1,38 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Static, TSchema } from 'typebox'
-import type { Fault } from '../../schemas/api/error.ts'
 
-/** Says what is wrong with a value; an empty list when nothing is. */
+/** One fault of a value: a JSON Pointer to it, and a description. */
+export interface Fault {
+  path: string
+  message: string
+}
+
+/** Returns the faults of a value; an empty list if it is valid. */
 export type Check = (value: unknown) => Fault[]
 
 const shapes = new Ajv2020({ strict: true, allowUnionTypes: true, discriminator: true })
-// Errors are verbose where the schema beside them says what people understand better.
+// Verbose errors include the schema, whose description explains a fault better than a pattern.
 const thorough = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true, verbose: true })
 const filling = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true, verbose: true, useDefaults: true })
 const converting = new Ajv2020({ strict: true, allErrors: true, useDefaults: true, coerceTypes: true })
 
-/** Whether a value has a shape, for paths where only the answer matters. */
+/** Whether a value has a shape, where the faults do not matter. */
 export const compileGuard = <Shape extends TSchema>(shape: Shape): ValidateFunction<Static<Shape>> =>
   shapes.compile<Static<Shape>>(shape)
 
-/** Every fault of a value against a shape. */
+/** Checks a value against a shape. */
 export const compileCheck = (shape: object): Check => toCheck(() => thorough.compile(shape))
 
-/** Every fault of a value against a schema, whose defaults are filled into the value itself. */
+/** Checks a value against a schema, and fills the schema's defaults into the value. */
 export const compileFillingCheck = (schema: object): Check => toCheck(() => filling.compile(schema))
 
-/** Like compileFillingCheck, for values that came as text: numbers are read from it. */
+/** Like compileFillingCheck, for values that arrive as text: converts numbers and booleans. */
 export const compileConvertingCheck = (schema: object): Check => toCheck(() => converting.compile(schema))
 
-/** Faults that are told of one value. Whoever has more is helped by the first. */
+/** The most faults to report of one value. Readers fix the first ones first. */
 const MAX_FAULTS = 50
 
-/** What is compiled is so when it is first needed: no process needs all, and the commands of the operator are to start quickly. */
+/** Compiles on first use: no process needs every schema, and commands must start quickly. */
 const toCheck = (compile: () => ValidateFunction): Check => {
   let validate: ValidateFunction | undefined
   return value => {
@@ -45,7 +50,7 @@ const toFault = ({ instancePath, keyword, params, message, parentSchema }: Error
     case 'enum':
       return { path: instancePath, message: `must be one of ${params['allowedValues'].join(', ')}` }
     case 'pattern':
-      return { path: instancePath, message: words(parentSchema) ?? 'must have another form' }
+      return { path: instancePath, message: words(parentSchema) ?? 'must have the described format' }
     case 'type':
       return { path: instancePath, message: params['type'] === 'boolean' ? 'must be true or false' : (message ?? '') }
     default:
@@ -53,15 +58,17 @@ const toFault = ({ instancePath, keyword, params, message, parentSchema }: Error
   }
 }
 
-/** More names than these help nobody. */
+/** Longer lists of names do not help readers. */
 const MAX_NAMES = 20
 
 const unknown = (parent: Record<string, unknown> | undefined): string => {
   const names = Object.keys((parent?.['properties'] as object | undefined) ?? {})
-  return names.length > 0 && names.length <= MAX_NAMES ? `is not known; there are ${names.join(', ')}` : 'is not known'
+  return names.length > 0 && names.length <= MAX_NAMES
+    ? `is unknown; expected one of ${names.join(', ')}`
+    : 'is unknown'
 }
 
-/** What is said of a schema, where it is at hand: people understand it better than a pattern. Whoever repeats it ends the sentence. */
+/** The expected value in words: the schema's description if it has one, else its pattern. Callers add the period. */
 const words = (parent: Record<string, unknown> | undefined): string | undefined => {
   if (typeof parent?.['description'] === 'string')
     return `must be as described: ${parent['description'].replace(/\.$/, '')}`

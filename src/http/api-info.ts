@@ -1,27 +1,30 @@
 import type { Tag } from './operation.ts'
 
-/** The version of the interface, not that of the software. */
+/** The version of the API, not of the software. */
 const API_VERSION = '0.2.0'
 
-/** What the interface is, in the words of OpenAPI's Info Object; every description begins with it. */
+/** The Info Object of the OpenAPI document. The other descriptions reuse its texts. */
 export const info = {
   title: 'Tollgate',
   version: API_VERSION,
   summary: 'Runs AI generation models and charges credits.',
-  description:
-    'Runs image, video, audio and text models, and charges credits for it. Every debit is explained by a receipt, a failed run is given back in full, and a request that is repeated with its `Idempotency-Key` is charged once.',
+  description: [
+    'Runs image, video, audio and text models, and charges credits for each run.',
+    'Every debit has a receipt. Failed runs are refunded in full.',
+    'A request repeated with its `Idempotency-Key` is charged once.',
+  ].join(' '),
   license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
 }
 
 const purposes: Record<Tag, string> = {
-  Models: 'What can be run, with what, and what it costs.',
-  Runs: 'Running models.',
-  Account: 'The account that the key belongs to.',
-  Uploads: 'Files to be used as input.',
-  Webhooks: 'How receivers are told that a run has ended.',
-  Files: 'Results and uploads, open to whoever has their address.',
-  Agents: 'For agents, and for tools that read descriptions.',
-  Service: 'How the service is.',
+  Models: 'The models, their parameters and their prices.',
+  Runs: 'Run models, and follow or cancel runs.',
+  Account: 'The account that owns the API key.',
+  Uploads: 'Files to use as input.',
+  Webhooks: 'Notifications about ended runs.',
+  Files: 'Results and uploads, readable by anyone with their address.',
+  Agents: 'The MCP server and machine-readable descriptions.',
+  Service: 'The health of the service, and this reference.',
 }
 
 export const tags = Object.entries(purposes).map(([name, description]) => ({ name, description }))

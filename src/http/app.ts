@@ -1,17 +1,9 @@
 import Router from '@koa/router'
 import Koa from 'koa'
-import type { AccountId } from '../../schemas/primitives.ts'
-import type { Reads } from '../engine/views/reads.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { ObjectStore } from '../ports/object-store.ts'
-import type { Accounts } from '../services/accounts/accounts.ts'
-import type { Keys } from '../services/accounts/keys.ts'
-import type { Catalog } from '../services/catalog/catalog.ts'
-import type { Presenter } from '../services/runs/present.ts'
-import type { Quotes } from '../services/runs/quotes.ts'
-import type { RunReads } from '../services/runs/run-reads.ts'
-import type { Runs } from '../services/runs/runs.ts'
-import type { Uploads } from '../services/uploads/uploads.ts'
+import type { KeyHolders } from '../services/accounts/key-holders.ts'
+import type { Presenter } from '../services/presenter.ts'
+import type { Services } from '../services/services.ts'
 import type { Middleware, RequestState } from './context.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { errors } from './middleware/errors.ts'
@@ -35,21 +27,15 @@ import { webhookRoutes } from './routes/webhooks.ts'
 export interface AppParts {
   logger: Logger
   checks: HealthChecks
-  /** What requests are answered with; a process without that role says only that it lives. */
+  /** The API; undefined for processes without that role, which only report their health. */
   api: ApiParts | undefined
 }
 
 export interface ApiParts {
-  runs: Runs
-  runReads: RunReads
-  quotes: Quotes
-  reads: Reads
-  keys: Keys
-  accounts: Accounts
-  catalog: Catalog
-  objects: ObjectStore
-  uploads: Uploads
-  webhookSecretOf(accountId: AccountId): string
+  services: Services
+  keyHolders: KeyHolders
+  /** Whether presigned addresses lead to this service instead of a separate object store. */
+  acceptsPut: boolean
   present: Presenter
   mcp: McpEndpoint
   described: Pick<DescriptorOptions, 'publicUrl' | 'isPublic'>
@@ -67,26 +53,26 @@ export const createApp = ({ logger, checks, api }: AppParts): Koa<RequestState> 
   app.use(errors(logger))
   app.use(router.routes())
   app.use(router.allowedMethods())
-  // What comes here is a connection that broke while it was being answered.
-  app.on('error', error => logger.debug({ err: error }, 'a connection broke'))
+  // These are connections that broke during a response.
+  app.on('error', error => logger.debug({ err: error }, 'connection lost during a response'))
   return app
 }
 
-/** What stands behind `keyed` needs an API key; the rest is open. */
+/** Operations need an API key unless they are open. */
 const apiRoutes = (router: Router<RequestState>, api: ApiParts) => {
-  const { runReads, reads, keys, accounts, catalog, objects, uploads, webhookSecretOf, present, mcp, described } = api
-  const known = authenticate(keys)
-  const awaited = position(reads, accounts)
+  const { services, keyHolders, acceptsPut, present, mcp, described } = api
+  const known = authenticate(keyHolders)
+  const awaited = position(services)
   const keyed: Middleware = (ctx, next) => known(ctx, () => awaited(ctx, next))
   const serve = serveAt(router, keyed)
-  cdnRoutes(router, serve, objects)
-  balanceRoutes(serve, reads, present)
-  modelRoutes(serve, catalog, present)
-  runRoutes(serve, api)
-  runEventRoutes(serve, runReads, present)
-  uploadRoutes(serve, uploads, present)
-  webhookRoutes(serve, webhookSecretOf)
+  cdnRoutes(router, serve, services, acceptsPut)
+  balanceRoutes(serve, services, present)
+  modelRoutes(serve, services, present)
+  runRoutes(serve, services, present)
+  runEventRoutes(serve, services, present)
+  uploadRoutes(serve, services, present)
+  webhookRoutes(serve, services)
   mcpRoutes(router, serve, mcp)
-  descriptorRoutes(serve, { operations, tools: mcp.tools, ...described }, catalog, present)
+  descriptorRoutes(serve, { operations, tools: mcp.tools, ...described }, services, present)
   docsRoutes(serve)
 }

@@ -3,8 +3,8 @@ import type { ByteRange, ObjectFacts } from '../ports/object-store.ts'
 import type { Context } from './context.ts'
 
 /**
- * The one part of an object that a GET asks for (RFC 9110, section 14). Undefined when it is to have the whole: it asks for
- * several parts, in a way that nobody understands, or of another object than is there.
+ * The byte range that a GET requests (RFC 9110, section 14). Undefined if it gets the whole object: without a range,
+ * with several or unreadable ranges, or if the object has changed since.
  */
 export const byteRangeOf = (
   ctx: Context,
@@ -12,7 +12,7 @@ export const byteRangeOf = (
 ): ByteRange | 'unsatisfiable' | undefined => {
   const [range, ifRange] = [ctx.get('Range'), ctx.get('If-Range')]
   if (ctx.method !== 'GET' || !/^bytes=/i.test(range) || (ifRange !== '' && ifRange !== etag)) return undefined
-  // The parser takes the last bytes of an object that has fewer for an error, and the standard for the whole.
+  // For a suffix longer than the object the standard returns the whole object; the parser reports an error.
   const last = /^bytes=\s*-0*([1-9]\d*)\s*$/i.exec(range)?.[1]
   if (last !== undefined && Number(last) >= sizeBytes) return undefined
   const ranges = parseRange(sizeBytes, range)

@@ -1,19 +1,19 @@
 import type { Next, ParameterizedContext } from 'koa'
-import type { AccountId, KeyId } from '../../schemas/primitives.ts'
-import type { Asker } from '../services/asker.ts'
+import type { AccountCaller, Caller } from '../services/caller.ts'
 
-/** What the middleware finds out about a request before a route sees it. */
+/** The data that middleware collects about a request before a route sees it. */
 export interface RequestState {
   requestId: string
-  /** Set by `authenticate`, and so on every route behind it. */
-  account: { accountId: AccountId; keyId: KeyId }
-  /** The tool that a message calls; undefined where it is none of ours. */
+  /** Set by `authenticate`, and so available on every keyed route. */
+  caller: AccountCaller
+  /** The tool that a message calls; undefined if there is no such tool. */
   tool?: string | undefined
-  /** It is a read, though its method does not say so. */
+  /** True for reads whose method does not show it. */
   isRead?: boolean
 }
 
 export type Context = ParameterizedContext<RequestState>
 export type Middleware = (ctx: Context, next: Next) => Promise<unknown>
 
-export const askerOf = (ctx: Context): Asker => ({ ...ctx.state.account, requestId: ctx.state.requestId })
+/** The caller on routes that need no key, which are open to everyone. */
+export const openCaller = ({ state: { requestId } }: Context): Caller => ({ kind: 'service', requestId })

@@ -1,30 +1,29 @@
 import type { ToolSummary } from '../../schemas/api/descriptors.ts'
-import type { Catalog, Offer } from '../services/catalog/catalog.ts'
-import type { Presenter } from '../services/runs/present.ts'
+import type { Offer } from '../services/catalog/catalog.ts'
+import type { Presenter } from '../services/presenter.ts'
 import { llmsText } from './llms-text.ts'
 import { describeMcp } from './mcp-descriptor.ts'
 import { describeApi } from './openapi/document.ts'
 import type { Operation } from './operation.ts'
 import { StaticBody } from './static-body.ts'
 
-/** What is told of, beside the models. */
+/** The subjects of the descriptions, besides the models. */
 export interface Described {
-  /** All that can be asked for. */
+  /** All operations of the API. */
   operations: Operation[]
   tools: ToolSummary[]
   publicUrl(): string
 }
 
 interface Parts extends Described {
-  catalog: Catalog
   present: Presenter
 }
 
 export type Bodies = Record<'openApi' | 'llmsText' | 'mcp', StaticBody>
 
 /**
- * What programs read of the service. It is written anew only when the catalog or the address has changed: that takes longer than
- * all the rest of a request.
+ * The machine-readable descriptions of the service. They are regenerated only when the catalog or the address has
+ * changed, because that takes longer than the rest of a request.
  */
 export class Descriptions {
   readonly #parts: Parts
@@ -34,9 +33,9 @@ export class Descriptions {
     this.#parts = parts
   }
 
-  async bodies(): Promise<Bodies> {
+  /** `offers` are the families that everyone may see. */
+  bodies(offers: Offer[]): Bodies {
     const baseUrl = this.#parts.publicUrl()
-    const offers = await this.#parts.catalog.list(false)
     const key = [baseUrl, ...offers.map(({ family, revision }) => `${family.id} ${revision}`)].join()
     if (this.#last?.key !== key) this.#last = { key, bodies: this.#describe(baseUrl, offers) }
     return this.#last.bodies

@@ -1,4 +1,4 @@
-/** What a part of a form says of itself in its Content-Disposition. */
+/** The parameters of a form part's Content-Disposition. */
 export interface Disposition {
   name: string | undefined
   filename: string | undefined
@@ -17,13 +17,13 @@ export const readDisposition = (header: string): Disposition => {
   }
 }
 
-/** A quote that nobody closes ends with the header: looking for its end again and again would take long. */
+/** An unclosed quote ends with the header, since searching for its end repeatedly would take long. */
 const PARAMETER = /;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"?|([^\s;"]*))/gs
 
-/** Browsers write a quote as HTML has it, and others put a backslash before it and before itself. */
+/** Browsers percent-encode a quote as HTML specifies; other clients escape it and the backslash with a backslash. */
 const unescaped = (text: string) => text.replace(/%22|\\(["\\])/g, (_, escaped = '"') => escaped)
 
-/** A value such as `UTF-8''%E2%82%AC` (RFC 8187); undefined for any that cannot be read. */
+/** A value such as `UTF-8''%E2%82%AC` (RFC 8187); undefined if it is unreadable. */
 const extended = (value: string | undefined): string | undefined => {
   const encoded = /^utf-8'[^']*'(.*)$/i.exec(value ?? '')?.[1]
   if (encoded === undefined) return undefined

@@ -1,16 +1,16 @@
 import { IDEMPOTENCY_KEY, MAX_WAIT_SECONDS, MIN_WAIT_SECONDS, POSITION } from '../../schemas/primitives.ts'
 import type { Position } from '../../schemas/recorded.ts'
-import { ApiError } from '../services/api-error.ts'
+import { ApiError } from './api-error.ts'
 import type { Context } from './context.ts'
 
-/** `Prefer: wait=n` (RFC 7240) in milliseconds, brought within its bounds; undefined when there is none that can be read. */
+/** `Prefer: wait=n` (RFC 7240) in milliseconds, clamped to its bounds; undefined if missing or unreadable. */
 export const preferredWaitMs = (ctx: Context): number | undefined => {
   const wait = /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,9})"?\s*(?=[,;]|$)/i.exec(ctx.get('Prefer'))?.[1]
   if (wait === undefined) return undefined
   return Math.min(Math.max(Number(wait), MIN_WAIT_SECONDS), MAX_WAIT_SECONDS) * 1000
 }
 
-/** `Idempotency-Key`, with or without quotes (draft-ietf-httpapi-idempotency-key-header); undefined when there is none. */
+/** `Idempotency-Key`, with or without quotes (draft-ietf-httpapi-idempotency-key-header); undefined if missing. */
 export const idempotencyKey = (ctx: Context): string | undefined => {
   const header = ctx.headers['idempotency-key']
   if (header === undefined) return undefined
@@ -19,16 +19,16 @@ export const idempotencyKey = (ctx: Context): string | undefined => {
   return key
 }
 
-/** How far the log was when a write was answered. */
+/** The response header with the log position of a write. */
 export const TOLLGATE_POSITION = 'Tollgate-Position'
 
-/** The position that a client gives back; undefined when there is none. */
+/** The position that a client sends back; undefined if missing. */
 export const positionGiven = (ctx: Context): Position | undefined => {
   const header = ctx.get(TOLLGATE_POSITION)
   if (header === '') return undefined
   const given = Number(header)
   if (NUMBER.test(header) && Number.isSafeInteger(given)) return given
-  throw headerFault(TOLLGATE_POSITION, `must be a number that an answer gave in its ${TOLLGATE_POSITION}`)
+  throw headerFault(TOLLGATE_POSITION, `must be the ${TOLLGATE_POSITION} of an earlier response`)
 }
 
 const VISIBLE = new RegExp(`^${IDEMPOTENCY_KEY}$`)

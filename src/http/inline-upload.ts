@@ -1,35 +1,38 @@
 import type { IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { UploadForm } from '../../schemas/api/upload.ts'
-import { MAX_INLINE_BYTES } from '../../schemas/primitives.ts'
+import { MAX_INLINE_BYTES, MAX_INLINE_MB } from '../../schemas/primitives.ts'
 import type { UploadRow } from '../../schemas/views.ts'
 import { toPointerPart } from '../engine/validator.ts'
-import { ApiError } from '../services/api-error.ts'
+import type { Services } from '../services/services.ts'
 import type { IncomingUpload } from '../services/uploads/incoming-upload.ts'
-import { declaredType } from '../services/uploads/upload-rules.ts'
-import type { Uploads } from '../services/uploads/uploads.ts'
-import { askerOf, type Context } from './context.ts'
+import { ApiError } from './api-error.ts'
+import type { Context } from './context.ts'
 import { readDisposition } from './disposition.ts'
 import { Malformed, type Part, readForm } from './multipart.ts'
+import { unwrap } from './refusals.ts'
 import { readerOf } from './validate.ts'
 
-/** What a form may have besides its file. */
+/** The bytes that a form may have in addition to its file. */
 const MAX_OVERHEAD_BYTES = 64 * 1024
 const MAX_FORM_BYTES = MAX_INLINE_BYTES + MAX_OVERHEAD_BYTES
 
 const uploadForm = readerOf(UploadForm, 'form')
 
-/** Takes in the one file of a form while it comes. Rejects with ApiError or Unavailable; then there is no trace of it. */
+/** Receives the single file of a form. If it rejects, with ApiError or Unavailable, the file leaves no trace. */
 export const receiveUpload = async (ctx: Context, uploads: Uploads): Promise<UploadRow> => {
   try {
     const boundary = boundaryOf(ctx)
     if ((ctx.request.length ?? 0) > MAX_FORM_BYTES) throw tooLarge()
-    const { file, form, mimeType } = await readUpload(ctx.req, boundary, uploads)
-    return await file.finish(askerOf(ctx), form, mimeType)
+    const { file, form } = await readUpload(ctx.req, boundary, declared => uploads.receive(ctx.state.caller, declared))
+    return unwrap(await file.finish(form))
   } catch (error) {
     throw error instanceof Malformed ? new ApiError('invalid_multipart', `${error.message}.`) : error
   }
 }
+
+type Uploads = Services['uploads']
+type Receive = (declared: string | undefined) => ReturnType<Uploads['receive']>
 
 const boundaryOf = (ctx: Context): string => {
   const is = ctx.is('multipart/form-data')
@@ -41,20 +44,19 @@ const boundaryOf = (ctx: Context): string => {
   }
   const [, quoted, token] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))\s*(?:;|$)/i.exec(given) ?? []
   const boundary = quoted ?? token
-  if (boundary === undefined) throw new Malformed('The Content-Type names no boundary')
+  if (boundary === undefined) throw new Malformed('The Content-Type has no boundary')
   return boundary
 }
 
-/** What has come by then is checked before the file is read, and the whole once more at the end. */
-const readUpload = async (req: IncomingMessage, boundary: string, uploads: Uploads) => {
+/** Checks the fields before the file when the file begins, and the whole form at the end. */
+const readUpload = async (req: IncomingMessage, boundary: string, receive: Receive) => {
   const fields: { filename?: string | undefined; folder_path?: string } = {}
   const seen = new Set<string>()
-  let mimeType: string | undefined
   let file: IncomingUpload | undefined
   const take = async ({ header, body }: Part) => {
     const { name, filename } = readDisposition(header('content-disposition') ?? '')
     if (name === undefined) throw new Malformed('A part has no name')
-    if (name !== 'file' && name !== 'folder_path') throw invalid(name, 'is not known; a form has file and folder_path')
+    if (name !== 'file' && name !== 'folder_path') throw invalid(name, 'is unknown; expected file or folder_path')
     if (seen.has(name)) throw invalid(name, 'is given twice')
     seen.add(name)
     if (name === 'folder_path') {
@@ -62,18 +64,17 @@ const readUpload = async (req: IncomingMessage, boundary: string, uploads: Uploa
     } else {
       const type = header('content-type')
       if (filename === undefined && type === undefined)
-        throw invalid(name, "is a text and not a file; curl sends one with -F 'file=@name'")
+        throw invalid(name, "must be a file, not text; curl sends a file with -F 'file=@name'")
       fields.filename = filename
-      mimeType = declaredType(type)
+      file = unwrap(await receive(type))
       uploadForm(fields)
-      file = await uploads.receive()
       await pipeline(upTo(MAX_INLINE_BYTES, body), file.body)
     }
   }
   try {
     await readForm(req, { boundary, maxBytes: MAX_FORM_BYTES, tooLarge, take })
     if (!file) throw invalid('file', 'is required')
-    return { file, form: uploadForm(fields), mimeType }
+    return { file, form: uploadForm(fields) }
   } catch (error) {
     await (file as IncomingUpload | undefined)?.discard()
     throw error
@@ -89,7 +90,7 @@ async function* upTo(maxBytes: number, pieces: AsyncIterable<Buffer>): AsyncGene
   }
 }
 
-/** As much of a text as is needed to see that it is too long. */
+/** Reads a text, up to the length at which it is refused. */
 const textOf = async (body: AsyncIterable<Buffer>): Promise<string> => {
   const pieces: Buffer[] = []
   let sizeBytes = 0
@@ -103,12 +104,15 @@ const textOf = async (body: AsyncIterable<Buffer>): Promise<string> => {
 const tooLarge = () =>
   new ApiError(
     'payload_too_large',
-    `A file may have 25 MB here, which is ${MAX_INLINE_BYTES} bytes. Ask for an address with POST /v1/uploads/presigned to send a larger one.`,
+    [
+      `A file may be at most ${MAX_INLINE_MB} MB here (${MAX_INLINE_BYTES} bytes).`,
+      'For a larger file, request an address with POST /v1/uploads/presigned.',
+    ].join(' '),
   )
 
 const invalid = (name: string, message: string) => {
   const path = `/${toPointerPart(name)}`.slice(0, 200)
-  return new ApiError('invalid_request', `The form is not as it should be: ${path} ${message}.`, {
+  return new ApiError('invalid_request', `Invalid form: ${path} ${message}.`, {
     errors: [{ path, message }],
   })
 }

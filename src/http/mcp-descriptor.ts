@@ -2,12 +2,12 @@ import { isIP } from 'node:net'
 import type { McpDescriptor, ToolSummary } from '../../schemas/api/descriptors.ts'
 import { info } from './api-info.ts'
 
-/** The eras of the protocol that are spoken, the newest first. */
+/** The supported protocol revisions, newest first. */
 export const PROTOCOL_VERSIONS = ['2026-07-28', '2025-11-25']
 
-const KEY = 'The same API key as for HTTP requests.'
+const KEY = 'The API key that HTTP requests also use.'
 
-/** What `/.well-known/mcp` says of the MCP server at an address. */
+/** The body of `/.well-known/mcp` for a service at `baseUrl`. */
 export const describeMcp = (baseUrl: string, tools: ToolSummary[]): McpDescriptor => {
   const endpoint = `${baseUrl}/mcp`
   const authorization = {
@@ -40,7 +40,7 @@ export const describeMcp = (baseUrl: string, tools: ToolSummary[]): McpDescripto
   }
 }
 
-/** The host in reverse, as names of servers begin: `com.example.api` for `api.example.com`. Numbers stay as they are. */
+/** The reversed host, which begins a server name: `com.example.api` for `api.example.com`. IP addresses stay. */
 const namespaceOf = (baseUrl: string): string => {
   const host = new URL(baseUrl).hostname.replace(/^\[|\]$/g, '')
   const named = isIP(host) ? host : host.split('.').reverse().join('.')

@@ -4,37 +4,36 @@ import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { Dicer } from '@fastify/busboy'
 
-/** A body is not what multipart/form-data is (RFC 7578, RFC 2046). */
+/** A body that is not valid multipart/form-data (RFC 7578, RFC 2046). */
 export class Malformed extends Error {
   override name = 'Malformed'
 }
 
-/** One part of a form. Whoever takes it reads its body to the end; the body is destroyed when the form comes to nothing. */
+/** One part of a form. Its handler reads the body to the end; the body is destroyed if the form fails. */
 export interface Part {
-  /** The first header of a name in lower case. */
+  /** The first header with this lower-case name. */
   header(name: string): string | undefined
   body: Readable
 }
 
 export interface Form {
   boundary: string
-  /** Of the whole body, and what it is refused with. */
+  /** The limit for the whole body, and the error beyond it. */
   maxBytes: number
   tooLarge: () => Error
   take: (part: Part) => Promise<void>
 }
 
 /**
- * A part's headers are limited as those of a whole request are; what goes beyond is left out. The parser stays when its input
- * has ended, for parts may still be read from it.
+ * A part's headers have the limits of a request's headers; the rest is dropped. The parser must survive the end of its
+ * input, because parts may still be read from it.
  */
 const OPTIONS = { maxHeaderPairs: 100, maxHeaderSize: 16 * 1024, autoDestroy: false }
 
 /**
- * Takes the parts of a form as they come in. Rejects with Malformed, and with what taking a part rejects with; no part is being
- * taken then, and the connection is still there for the answer.
- *
- * This is the parser beneath Busboy itself, which passes over broken parts in silence, and over a filename* behind a filename.
+ * Hands over the parts of a form as they arrive. Rejects with Malformed, or with the error of a handler; by then all
+ * handlers have settled, and the connection is still open for the response. This uses the parser beneath Busboy,
+ * because Busboy silently skips broken parts and any filename* that follows a filename.
  */
 export const readForm = async (req: IncomingMessage, { boundary, maxBytes, tooLarge, take }: Form): Promise<void> => {
   const parser = new Dicer({ boundary, ...OPTIONS })
@@ -46,7 +45,7 @@ export const readForm = async (req: IncomingMessage, { boundary, maxBytes, tooLa
     if (sizeBytes > maxBytes) parser.destroy(tooLarge())
   }
   parser.on('part', (body: Readable) => {
-    // The parser tells of the same error itself, and again when nobody listens any more.
+    // The parser reports the same error itself, and again after its listeners are removed.
     body.on('error', () => undefined)
     if (parser.destroyed) return
     if (taken.length < bodies.length) parser.destroy(headless())
@@ -64,9 +63,9 @@ export const readForm = async (req: IncomingMessage, { boundary, maxBytes, tooLa
       throw error.message === UNEXPECTED_END ? new Malformed('The body ends before the form does') : error
     })
     const read = finished(req, { writable: false }).catch(() => {
-      throw new Malformed('The body was broken off')
+      throw new Malformed('The body was interrupted')
     })
-    // A form may end before its body, and a pipe stops there.
+    // A form may end before its body, and the pipe stops there.
     req
       .on('data', count)
       .pipe(parser)
@@ -86,7 +85,7 @@ export const readForm = async (req: IncomingMessage, { boundary, maxBytes, tooLa
 
 const UNEXPECTED_END = 'Unexpected end of multipart data'
 
-const headless = () => new Malformed('The headers of a part do not end')
+const headless = () => new Malformed('The headers of a part are incomplete')
 
-/** Headers come as bytes. */
+/** Node.js decodes headers as Latin-1, but clients send UTF-8. */
 const decoded = (header: string | undefined) => header && Buffer.from(header, 'latin1').toString()

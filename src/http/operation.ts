@@ -6,32 +6,31 @@ import { jsonBody } from './middleware/json-body.ts'
 import { readerOf } from './validate.ts'
 
 /**
- * What the API promises of one route: how it is asked, and what it answers. Query and JSON body are read by it, and the document
- * is made of it.
+ * The contract of one route. The query and JSON body are parsed with it, and the OpenAPI document is generated from it.
  */
 export interface Operation {
-  /** Its name in clients that are generated. */
+  /** Its name in generated clients. */
   id: string
   method: 'get' | 'post' | 'put' | 'delete'
-  /** As the router has it, such as `/v1/runs/:id`. */
+  /** In the router's syntax, such as `/v1/runs/:id`. */
   path: string
   tag: Tag
   summary: string
   description?: string
-  /** Needs no key. */
+  /** Set if it needs no key. */
   open?: true
-  /** Its answer may begin before it is known what was written. */
+  /** Set if the response may start before its writes are known. */
   streams?: true
   params?: Record<string, TSchema>
   query?: TObject
-  /** Headers of the request, beside those that every request may have. */
+  /** Request headers, besides those that every request may have. */
   headers?: Record<string, TSchema>
   json?: TSchema
   examples?: Examples
-  /** The body where it is no JSON, by its type. */
+  /** The body by content type, if it is not JSON. */
   content?: Record<string, TSchema>
   answers: Record<number, Answer>
-  /** What may go wrong, beside what may go wrong with every request of its kind. */
+  /** The possible errors, besides those of every request of its kind. */
   errors?: ErrorCode[]
 }
 
@@ -39,40 +38,40 @@ export type Tag = 'Account' | 'Models' | 'Runs' | 'Webhooks' | 'Uploads' | 'File
 
 export interface Answer {
   description: string
-  /** The body, as JSON where no other type is said. None where there is no body. */
+  /** The body, as JSON unless `type` is set. Missing if there is no body. */
   shape?: TSchema
   type?: string
-  /** The same body as other types. */
+  /** The same body in other content types. */
   content?: Record<string, TSchema>
   examples?: Examples
-  /** Those that are optional may be missing. */
+  /** Optional ones may be missing. */
   headers?: Record<string, TSchema>
 }
 
-/** Bodies as they may be, by a few words that say what each shows. */
+/** Example bodies by a short title. */
 export type Examples = Record<string, unknown>
 
-/** What a request holds, read as its operation has it. */
-export interface Asked<Of extends Operation> {
+/** The parts of a request, parsed by its operation. */
+export interface RequestParts<Of extends Operation> {
   params: Of extends { params: infer Names } ? { [Name in keyof Names]: string } : undefined
   query: Of extends { query: infer Shape extends TSchema } ? Static<Shape> : undefined
   json: Of extends { json: infer Shape extends TSchema } ? Static<Shape> : undefined
 }
 
-type Handler<Of extends Operation> = (ctx: Context, asked: Asked<Of>) => unknown
+type Handler<Of extends Operation> = (ctx: Context, asked: RequestParts<Of>) => unknown
 
-/** Answers an operation. What is given before the handler comes first of all, before the key is asked for. */
+/** Registers the handler of an operation. Steps before the handler run first, even before authentication. */
 export type Serve = <Of extends Operation>(
   operation: Of,
   ...steps: [...first: Middleware[], handler: Handler<Of>]
 ) => void
 
-/** The path as the document has it, such as `/v1/runs/{id}`. */
+/** The path in OpenAPI's syntax, such as `/v1/runs/{id}`. */
 export const templateOf = ({ path }: Operation): string => path.replaceAll(/:(\w+)/g, '{$1}')
 
 export const operation = <const Of extends Operation>(of: Of): Of => of
 
-/** Registers operations at a router; `keyed` lets only those pass who have a key, where there is an operation that needs one. */
+/** Registers operations on a router; `keyed` authenticates the requests of those that need a key. */
 export const serveAt =
   (router: Router<RequestState>, ...keyed: Middleware[]): Serve =>
   <Of extends Operation>(
@@ -86,6 +85,6 @@ export const serveAt =
     const before = [...first, ...(open ? [] : keyed), ...(json ? [jsonBody] : [])]
     router[method](path, ...before, ctx => {
       const asked = { params: ctx.params, query: readQuery?.(ctx.query), json: readJson?.(ctx.request.body) }
-      return handler(ctx, asked as unknown as Asked<Of>)
+      return handler(ctx, asked as unknown as RequestParts<Of>)
     })
   }

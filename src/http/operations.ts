@@ -11,7 +11,7 @@ import { runOperations } from './routes/runs.ts'
 import { uploadOperations } from './routes/uploads.ts'
 import { webhookOperations } from './routes/webhooks.ts'
 
-/** All that the HTTP interface can be asked for, in the order in which the document shows it. */
+/** All operations of the HTTP API, in the order of the OpenAPI document. */
 export const operations: Operation[] = [
   ...modelOperations,
   ...runOperations,

@@ -1,10 +1,10 @@
 import { DEFAULT_PAGE } from '../../schemas/primitives.ts'
 import type { Page } from '../engine/views/list-newest.ts'
 
-/** The limit of a list as its query gives it. */
+/** The limit of a list from its query. */
 export const limitOf = ({ limit = `${DEFAULT_PAGE}` }: { limit?: string }): number => Number(limit)
 
-/** A page as the API shows it. */
+/** A page in the API's form. */
 export const showPage = <Row, Id extends string, Shown>({ found, next }: Page<Row, Id>, show: (row: Row) => Shown) => ({
   object: 'list' as const,
   data: found.map(show),

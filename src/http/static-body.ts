@@ -5,7 +5,9 @@ import type { TSchema } from 'typebox'
 import { ETag, IfNoneMatch } from '../../schemas/api/headers.ts'
 import type { Context } from './context.ts'
 
-/** A body that is the same at every request: it is compressed once, and who has it already is not sent it again. */
+/**
+ * A body that is the same for every request. It is compressed once, and clients that hold the current version get 304.
+ */
 export class StaticBody {
   readonly #type: string
   readonly #plain: Encoded
@@ -37,16 +39,16 @@ export class StaticBody {
   }
 }
 
-/** What an operation takes and promises that is answered with such a body. */
+/** The request headers and responses of operations with such a body. */
 export const staticHeaders = { 'If-None-Match': IfNoneMatch }
 export const staticAnswers = (description: string, shape: TSchema, type = 'application/json') => ({
   200: { description, shape, type, headers: { ETag } },
-  304: { description: 'It is still the one that the client has.', headers: { ETag } },
+  304: { description: 'The client holds the current version.', headers: { ETag } },
 })
 
 interface Encoded {
   bytes: Buffer
-  /** That of these bytes: a strong one names an encoding too (RFC 9110, 8.8.3). */
+  /** The ETag of these bytes: a strong one also depends on the encoding (RFC 9110, section 8.8.3). */
   etag: string
 }
 

@@ -1,30 +1,34 @@
 import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node'
 import { type AuthInfo, createMcpHandler } from '@modelcontextprotocol/server'
-import { askerOf, type Context } from '../http/context.ts'
+import type { Context } from '../http/context.ts'
 import type { McpEndpoint } from '../http/routes/mcp.ts'
-import type { Asker } from '../services/asker.ts'
+import type { AccountCaller } from '../services/caller.ts'
 import { allowOrigins } from './origins.ts'
 import { readMessage } from './read-message.ts'
+import { unwrap } from './refusals.ts'
 import { createServer } from './server.ts'
-import type { Services } from './tool.ts'
+import type { ToolParts } from './tool.ts'
 import { toolCalledBy, tools } from './tools.ts'
 
-export interface McpParts extends Services {
-  /** What the service's own pages begin with; known only once the port is. */
+export interface McpParts extends ToolParts {
+  /** The base URL of the service's own pages; known only once the port is. */
   publicUrl(): string
-  /** Other sites whose pages may call. */
+  /** Other origins whose pages may call. */
   allowedOrigins: string[]
 }
 
-/** Model Context Protocol over Streamable HTTP, in both of its eras: every request is answered by itself, by its own key alone. */
-export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...services }: McpParts): McpEndpoint => {
-  const { logger } = services
-  const handler = createMcpHandler(({ authInfo }) => createServer(services, authInfo?.extra?.['asker'] as Asker), {
-    // Most of it is the client's fault; what is not has no other line than this.
-    onerror: ({ message }) => logger.info({ reason: message.slice(0, MAX_REASON) }, 'an MCP request was not served'),
-  })
+/** The Model Context Protocol over Streamable HTTP, without sessions: each request is authorized by its own API key. */
+export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...parts }: McpParts): McpEndpoint => {
+  const { logger, services } = parts
+  const handler = createMcpHandler(
+    ({ authInfo }) => createServer(parts, authInfo?.extra?.['caller'] as AccountCaller),
+    {
+      // Most of these are client errors. The rest is logged nowhere else.
+      onerror: ({ message }) => logger.info({ reason: message.slice(0, MAX_REASON) }, 'MCP request refused'),
+    },
+  )
   const answer = toNodeHandler(handler, {
-    onerror: error => logger.error({ err: error }, 'an MCP request broke'),
+    onerror: error => logger.error({ err: error }, 'MCP request failed unexpectedly'),
   })
   return {
     tools,
@@ -35,28 +39,30 @@ export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...services }: McpP
       const tool = toolCalledBy(message)
       ctx.state.tool = tool?.name
       ctx.state.isRead = tool?.annotations.readOnlyHint ?? true
-      const { accountId, keyId } = ctx.state.account
-      // The SDK carries who asks as AuthInfo. It never looks at the token, so the secret itself is not passed on.
-      const auth: AuthInfo = { token: keyId, clientId: accountId, scopes: [], extra: { asker: askerOf(ctx) } }
+      const { caller } = ctx.state
+      // Every message that calls no tool, such as initialize and tools/list, only describes the service.
+      if (!tool) unwrap(await services.descriptors.protocol(caller))
+      // The SDK passes the caller as AuthInfo. It never reads the token, so the secret is not passed on.
+      const auth: AuthInfo = { token: caller.accountId, clientId: caller.accountId, scopes: [], extra: { caller } }
       const headers = { ...ctx.req.headers, host: 'localhost', accept: acceptedBy(ctx) }
       ctx.respond = false
-      // It makes an address of what a client may send as it likes, and needs no more of it than that it is one.
+      // The SDK builds a URL from the Host header, which clients control. Any valid URL will do.
       await answer({ method: 'POST', url: '/', headers, auth } as unknown as NodeIncomingMessageLike, ctx.res, message)
     },
     close: () => handler.close(),
   }
 }
 
-/** Characters of the SDK's words for what is wrong with a message, which repeat a part of it. */
+/** Characters of the SDK's error message, which repeats a part of the client's. */
 const MAX_REASON = 200
 
-/** The two types of answers must be named to the SDK; who takes anything, as curl says of itself, takes these (RFC 9110, 12.5.1). */
+/** The SDK requires both response types; a client that accepts anything accepts them (RFC 9110, section 12.5.1). */
 const acceptedBy = (ctx: Context): string => {
   const given = ctx.get('Accept')
   return given === '' || given === '*/*' ? 'application/json, text/event-stream' : given
 }
 
-/** Pages of the service may be open under each name that this machine has for itself. */
+/** Pages of the service may be open under each local name of this machine. */
 const originsOf = (publicUrl: string): string[] => {
   const { protocol, hostname, host, origin } = new URL(publicUrl)
   if (hostname !== 'localhost') return [origin]

@@ -1,19 +1,18 @@
 import type { Context, Middleware } from '../http/context.ts'
 import { jsonRpcError } from './json-rpc-error.ts'
 
-/** The protocol's own, for what HTTP says better. */
+/** The JSON-RPC code for server-defined errors: the HTTP status is more precise. */
 const REFUSED = -32000
 
-/** What clients of either era send, and what they want to read. */
+/** The headers that clients of either revision send and read. */
 const REQUEST_HEADERS =
   'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID, X-Request-Id'
 const ANSWER_HEADERS = 'X-Request-Id, Retry-After, WWW-Authenticate'
 
 /**
- * Refuses pages of sites that are not allowed: a browser that is led to an address of this machine or network under another
- * name would call for them (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning).
- * Others get what a browser asks for before it lets them (https://fetch.spec.whatwg.org/#http-cors-protocol). What is no
- * browser names no origin, and passes.
+ * Refuses pages of sites that are not allowed, since DNS rebinding could make a browser call this service for them
+ * (https://modelcontextprotocol.io/specification/2025-11-25/basic/transports, "Security Warning"). Pages of allowed
+ * sites get CORS headers (https://fetch.spec.whatwg.org/#http-cors-protocol). Other clients send no origin and pass.
  */
 export const allowOrigins =
   (allowed: () => string[]): Middleware =>

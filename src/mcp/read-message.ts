@@ -1,25 +1,25 @@
 import { ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { ApiError } from '../http/api-error.ts'
 import type { Context } from '../http/context.ts'
 import { jsonBody } from '../http/middleware/json-body.ts'
-import { ApiError } from '../services/api-error.ts'
 import { jsonRpcError } from './json-rpc-error.ts'
 
 const { InvalidRequest, ParseError } = ProtocolErrorCode
 
-/** The one message of a request. Undefined where it cannot be read: then the client has been answered, with a JSON-RPC error. */
+/** The message of a request; undefined if it is unreadable and was answered with a JSON-RPC error. */
 export const readMessage = async (ctx: Context): Promise<unknown> => {
   try {
     await jsonBody(ctx, async () => undefined)
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error
-    // What was parsed is there already when it is found to be too deep, say.
+    // The body is set even if it is then found to be too deep, for example.
     const isJson = ctx.request.body !== undefined
     jsonRpcError(ctx, 400, isJson ? InvalidRequest : ParseError, error.message, error.details)
     return undefined
   }
   const message: unknown = ctx.request.body
   if (!Array.isArray(message)) return message
-  // One request may not be a hundred calls; batches have left the protocol.
-  jsonRpcError(ctx, 400, InvalidRequest, 'Send one message a request: batches are not taken.')
+  // One request must not make a hundred calls, and the protocol has dropped batches.
+  jsonRpcError(ctx, 400, InvalidRequest, 'Send one message per request: batches are not supported.')
   return undefined
 }

@@ -4,10 +4,10 @@ import type { RunRow } from '../../schemas/views.ts'
 import { mimeTypeOf } from '../domain/media-types.ts'
 import type { Call, ToolAnswer } from './tool.ts'
 
-/** A run, with its files as links, and what to do where it has not ended. */
+/** A run with its files as links, and a note on how to continue if it has not ended. */
 export const runAnswer = (row: RunRow, { present }: Call, ...notes: string[]): ToolAnswer<Run> => {
   const run = present.run(row)
-  const more = `The run goes on. Call get_run with run_id ${row.runId} to see how it ends.`
+  const more = `The run continues. Call get_run with run_id ${row.runId} for its result.`
   return { body: run, notes: hasEnded(row) ? notes : [...notes, more], links: linksOf(run) }
 }
 

@@ -7,18 +7,22 @@ import {
   type Tool as ToolListed,
 } from '@modelcontextprotocol/server'
 import { info } from '../http/api-info.ts'
-import type { Asker } from '../services/asker.ts'
-import type { Call, Services } from './tool.ts'
+import type { AccountCaller } from '../services/caller.ts'
+import type { Call, ToolParts } from './tool.ts'
 import { toolNamed, tools } from './tools.ts'
 
-const INSTRUCTIONS = `Runs image, video, audio and text models, and charges credits to the account that the API key belongs to.
-Find a model with list_models, call it again with that id as model for its parameters, and ask quote_run for the price.
-run_model spends credits: they are debited when a run is accepted and given back in full when it fails. All else costs nothing.
-A run that was not waited for goes on; get_run shows how it ends. A failed run is a result with the status failed and an error.
-Give each run an idempotency_key of its own, and repeat a call whose answer was lost with the same key.
-Results are deleted at output.will_delete_at; their addresses can be read by anybody who has them.`
+const INSTRUCTIONS = [
+  'Runs image, video, audio and text models, and charges credits to the account that owns the API key.',
+  'Find a model with list_models, call it again with the ID as model for its parameters, and quote_run for the price.',
+  'run_model spends credits: they are debited when a run is accepted and refunded in full if it fails.',
+  'All other tools cost nothing.',
+  'A run that takes longer than the call continues; get_run returns its result.',
+  'A failed run is a result with the status failed and an error.',
+  'Use a new idempotency_key for each run, and repeat a call whose response was lost with the same key.',
+  'Results are deleted at output.will_delete_at. Anyone with their addresses can read them.',
+].join('\n')
 
-/** The tools are the same for everybody, and change with a new version only. */
+/** The tools are the same for every account and change only with a new version. */
 const SHARED = { ttlMs: 3_600_000, cacheScope: 'public' } as const
 
 const about = { name: 'tollgate', title: info.title, version: info.version }
@@ -36,31 +40,31 @@ const listed = tools.map(({ name, title, description, input, output, annotations
 }))
 
 /**
- * A server for one request of one account. It is the SDK's lower one, since arguments are checked and refused here as on the
- * API; with it, nothing is registered anew for each request either.
+ * A server for one request of one account. The SDK's low-level server leaves the argument checks to the tools, whose
+ * errors match the API's, and needs no registration of tools for each request.
  */
-export const createServer = (services: Services, asker: Asker): Server => {
+export const createServer = (parts: ToolParts, caller: AccountCaller): Server => {
   const server = new Server(about, options)
   server.setRequestHandler('tools/list', () => ({ tools: listed }))
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
     const tool = toolNamed(params.name)
     if (!tool)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${JSON.stringify(params.name)}.`)
-    const call: Call = { ...services, asker, signal: mcpReq.signal, tell: teller(mcpReq) }
+    const call: Call = { ...parts, caller, signal: mcpReq.signal, notify: notifierOf(mcpReq) }
     return tool.call(params.arguments ?? {}, call)
   })
   return server
 }
 
-/** Characters of what a client calls a call. It is sent back with each notice. */
+/** The limit for a progress token, in characters. Each notification repeats it. */
 const MAX_TOKEN_LENGTH = 1000
 
-const teller = ({ _meta, notify }: ServerContext['mcpReq']): Call['tell'] => {
+const notifierOf = ({ _meta, notify }: ServerContext['mcpReq']): Call['notify'] => {
   const progressToken = _meta?.progressToken
   if (progressToken === undefined || String(progressToken).length > MAX_TOKEN_LENGTH) return undefined
   return (progress, message) => {
     const params = { progressToken, progress, total: 100, message }
-    // Nobody needs to know of it who has hung up.
+    // A client that has disconnected misses nothing.
     notify({ method: 'notifications/progress', params }).catch(() => undefined)
   }
 }

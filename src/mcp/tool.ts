@@ -1,42 +1,32 @@
 import type { CallToolResult, ResourceLink, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { Static, TObject } from 'typebox'
-import type { Reads } from '../engine/views/reads.ts'
+import { toApiError } from '../http/api-error.ts'
 import { readerOf } from '../http/validate.ts'
 import type { Logger } from '../ports/logger.ts'
-import { toApiError } from '../services/api-error.ts'
-import type { Asker } from '../services/asker.ts'
-import type { Catalog } from '../services/catalog/catalog.ts'
-import type { Presenter } from '../services/runs/present.ts'
-import type { Quotes } from '../services/runs/quotes.ts'
-import type { RunReads } from '../services/runs/run-reads.ts'
-import type { Runs } from '../services/runs/runs.ts'
-import type { Uploads } from '../services/uploads/uploads.ts'
+import type { AccountCaller } from '../services/caller.ts'
+import type { Presenter } from '../services/presenter.ts'
+import type { Services } from '../services/services.ts'
 
-/** What tools do their work with. */
-export interface Services {
-  runs: Runs
-  runReads: RunReads
-  quotes: Quotes
-  reads: Reads
-  catalog: Catalog
-  uploads: Uploads
+/** The dependencies of tools. */
+export interface ToolParts {
+  services: Services
   present: Presenter
   logger: Logger
 }
 
-/** One call: whose it is, and how to reach them while it lasts. */
-export interface Call extends Services {
-  asker: Asker
-  /** Aborts when the client has hung up. */
+/** One call: its caller, and the connection to the client during the call. */
+export interface Call extends ToolParts {
+  caller: AccountCaller
+  /** Aborts when the client disconnects. */
   signal: AbortSignal
-  /** Undefined where the client does not ask to be told how it goes. */
-  tell: Tell | undefined
+  /** Undefined if the client did not ask for progress notifications. */
+  notify: Notify | undefined
 }
 
-/** Tells how it goes: how far of a hundred, which only rises, and in words. */
-export type Tell = (percent: number, message: string) => void
+/** Reports progress: a percentage, which only rises, and a message. */
+export type Notify = (percent: number, message: string) => void
 
-/** What a call comes to: the body that the API answers with, and what only an agent is told. */
+/** The result of a call: the body of the API's response, with notes and links for the agent. */
 export interface ToolAnswer<Body> {
   body: Body
   notes?: string[]
@@ -57,26 +47,27 @@ interface Definition<Input extends TObject, Output extends TObject> {
 export interface Tool extends Pick<Definition<TObject, TObject>, 'name' | 'title' | 'description' | 'annotations'> {
   input: TObject
   output: TObject
-  /** Never rejects: what cannot be granted is a result too, so that the model sees it and can do better. */
+  /** Never rejects: errors are results too, so that the model sees them and can correct its call. */
   call(args: unknown, call: Call): Promise<CallToolResult>
 }
 
-/** What most tools are: nothing is changed by them, and nobody outside is asked. */
+/** The annotations of most tools, which change nothing and contact no outside service. */
 export const READ_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 
-/** A tool whose arguments are checked as a body of the API is, and whose refusals read as the API's do. */
+/** Defines a tool whose arguments are checked like a request body, and whose errors match the API's. */
 export const tool = <Input extends TObject, Output extends TObject>(of: Definition<Input, Output>): Tool => {
   const { answer, ...described } = of
-  const read = readerOf(of.input, 'call')
+  const read = readerOf(of.input, 'arguments')
   return {
     ...described,
     call: async (args, call) => {
       try {
         return toResult(await answer(read(args), call))
       } catch (error) {
-        const { logger, asker } = call
-        const told = toApiError(error, logger, { requestId: asker.requestId, tool: of.name })
-        return { isError: true, content: [asText(JSON.stringify(told.toBody(asker.requestId)))] }
+        const { logger, caller } = call
+        const { requestId = '' } = caller
+        const apiError = toApiError(error, logger, { requestId, tool: of.name })
+        return { isError: true, content: [asText(JSON.stringify(apiError.toBody(requestId)))] }
       }
     },
   }

@@ -8,14 +8,14 @@ import { listRuns } from './tools/list-runs.ts'
 import { quoteRun } from './tools/quote-run.ts'
 import { runModel } from './tools/run-model.ts'
 
-/** All that an agent can call, in the order in which it is listed. */
+/** All tools, in the order of the list. */
 export const tools: Tool[] = [listModels, runModel, getRun, listRuns, cancelRun, quoteRun, getBalance, createUpload]
 
 const byName = new Map<unknown, Tool>(tools.map(tool => [tool.name, tool]))
 
 export const toolNamed = (name: unknown): Tool | undefined => byName.get(name)
 
-/** The tool that a message calls, before anybody has looked whether it is a message at all. */
+/** The tool that an unchecked message calls. */
 export const toolCalledBy = (message: unknown): Tool | undefined => {
   const { method, params } = (message ?? {}) as { method?: unknown; params?: { name?: unknown } }
   return method === 'tools/call' ? toolNamed(params?.name) : undefined

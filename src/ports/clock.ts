@@ -1,4 +1,4 @@
-/** The time, so that a test can set it. */
+/** The current time, which tests can set. */
 export interface Clock {
   nowMs(): number
 }

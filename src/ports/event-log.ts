@@ -1,27 +1,26 @@
 import type { Position, RawEvent } from '../../schemas/recorded.ts'
 
-/** The truth: streams of events in one order. Nothing in it is ever changed or taken away. */
+/** The source of truth: streams of events in one global order. Append-only. */
 export interface EventLog {
   /**
    * Appends events to a stream, all or none, and resolves when they are durable.
-   * `expectedRevision` is that of the last event the writer knows, or NO_STREAM.
-   * Rejects with RevisionConflict when another writer was there first, and with Unavailable when the log takes no
-   * writes for now. Any other rejection leaves it open whether the events were written: read the stream and look for
-   * their ids.
+   * `expectedRevision` is the revision of the last event that the writer knows, or NO_STREAM.
+   * Rejects with RevisionConflict if another writer was first, and with Unavailable if nothing was written. After any
+   * other rejection the outcome is unknown: read the stream and look for the ids.
    */
   append(stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended>
-  /** The events of a stream from a revision on, page by page, up to where the stream ends now. */
+  /** The events of a stream from a revision on, in pages, up to its current end. */
   readStream(stream: string, fromRevision: number): AsyncIterable<RawEvent[]>
-  /** All events after a position, page by page, up to where the log ends now. */
+  /** All events after a position, in pages, up to the current end of the log. */
   readAll(after: Position): AsyncIterable<RawEvent[]>
-  /** Like readAll, then what comes, until the signal aborts. A page is read only when the one before was taken. */
+  /** Like readAll, then new events until the signal aborts. Reads a page only after the consumer took the last one. */
   follow(after: Position, signal: AbortSignal): AsyncIterable<RawEvent[]>
   /** The position of the last event, or BEFORE_FIRST. */
   head(): Promise<Position>
   close(): Promise<void>
 }
 
-/** An event on its way into the log. The id is fixed before the first attempt. */
+/** An event to append. Its id is fixed before the first attempt, so a retry is recognised. */
 export interface NewEvent {
   id: string
   type: string

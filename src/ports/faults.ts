@@ -1,12 +1,12 @@
-/** A store takes no work for now; the caller may come again. Nothing was written, where the port does not say otherwise. */
+/** A store is temporarily unavailable; retry later. Nothing was written unless the port says otherwise. */
 export class Unavailable extends Error {
   override name = 'Unavailable'
 }
 
-/** The log does not answer, so it is not known whether events were written. The same request may be made again. */
+/** The log does not answer, so the outcome of a write is unknown. The same request can be retried. */
 export class InDoubt extends Unavailable {}
 
-/** What a store holds cannot be what was written there. The message says what to do. */
+/** Stored data is corrupt. The message says what to do. */
 export class Damaged extends Error {
   override name = 'Damaged'
 }

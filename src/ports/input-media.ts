@@ -1,6 +1,6 @@
 /**
- * Fetches what an input's `image_url` points to: one of our own addresses, a public one, or a `data:` URL.
- * Rejects with InputMediaError when there is nothing usable.
+ * Fetches the file behind an input's `image_url`: a Tollgate URL, a public URL or a `data:` URL.
+ * Rejects with InputMediaError if the file is unusable.
  */
 export type LoadInputMedia = (url: string, signal: AbortSignal) => Promise<InputMedia>
 
@@ -9,7 +9,7 @@ export interface InputMedia {
   bytes: Uint8Array
 }
 
-/** The message is for the client whose input it was. */
+/** The message is shown to the client. */
 export class InputMediaError extends Error {
   override name = 'InputMediaError'
 }

@@ -1,6 +1,6 @@
-/** Where the service says what it does. Never hand it a secret: an API key, a signature, a header with either. */
+/** The service's log. Never pass a secret: an API key, a signature, or a header with either. */
 export interface Logger {
-  /** Whether a line of this level would be written, for those whose facts cost something to collect. */
+  /** Whether this level is written, for callers whose facts are expensive to collect. */
   isLevelEnabled(level: 'debug' | 'info'): boolean
   debug(facts: object, message: string): void
   info(facts: object, message: string): void

@@ -1,57 +1,58 @@
 import type { Readable, Writable } from 'node:stream'
+import type { PutRefusal } from '../domain/refusal.ts'
 
 /**
- * Where results and uploads lie, by key. A key is `<folder>/<random bits>.<ending>`: see `isObjectKey`. Whatever the store cannot do
- * now rejects with Unavailable. What writes, deletes or signs rejects with RangeError for a text that is no key; for what
- * reads there is no such object.
+ * Stores results and uploads by key: `<folder>/<random hex>.<extension>`, see `isObjectKey`. Methods reject with
+ * Unavailable if the store cannot serve them now. For an invalid key, writes, deletes and presigning reject with
+ * RangeError, and reads find no object.
  */
 export interface ObjectStore {
   /** Stores an object, and resolves when it is durable. Storing the same key again replaces it. */
   put(key: string, bytes: Uint8Array, mimeType: string): Promise<void>
-  /** Takes in an object piece by piece. Nobody sees it before it is stored, and there is no trace of one that is discarded. */
+  /** Begins a streamed upload. The object is invisible until stored, and leaves no trace if discarded. */
   receive(): Promise<IncomingObject>
   /**
-   * An object's bytes as a stream, all or a part of them; undefined when there is none. An end behind the last byte ends
-   * with it; a start behind it is a RangeError. Whoever does not read the stream to its end destroys it.
+   * An object's bytes, or a range of them, as a stream; undefined if there is no such object. An end past the last byte
+   * is clamped; a start past it is a RangeError. A caller that stops early must destroy the stream.
    */
   get(key: string, range?: ByteRange): Promise<StoredObject | undefined>
   stat(key: string): Promise<ObjectFacts | undefined>
-  /** Takes an object away for good. That there is none is fine. */
+  /** Deletes an object. Succeeds if there is none. */
   delete(key: string): Promise<void>
-  /** An address to which whoever has it may PUT one object, until the time is over. What comes is for the reader to check. */
+  /** A URL to which its holder may PUT one object until it expires. Readers must check the content. */
   presignPut(grant: PutGrant): Promise<string>
-  /** Takes what is sent to such an address. Only stores have it that are no servers themselves. Rejects with PutRefused. */
+  /** Handles a PUT to a presigned URL, for stores that are not servers themselves. Rejects with PutRefused. */
   acceptPut?(put: IncomingPut): Promise<void>
-  /** Whether the store answers. */
+  /** Rejects if the store does not answer. */
   check(): Promise<void>
   close(): Promise<void>
 }
 
 export interface ObjectFacts {
   sizeBytes: number
-  /** Differs when the bytes do, as HTTP has it, with its quotes. */
+  /** An HTTP entity tag with its quotes: differs when the bytes differ. */
   etag: string
-  /** The type that it was sent as, where the store serves it as that by itself. */
+  /** The type it was sent with, if the store serves the object with that type by itself. */
   contentType?: string | undefined
 }
 
-/** `sizeBytes` is that of the whole object. */
+/** `sizeBytes` is the size of the whole object, even for a range. */
 export interface StoredObject extends ObjectFacts {
   body: Readable
 }
 
-/** The first and the last byte that are wanted, counted from 0. */
+/** The first and last byte, both inclusive, counted from 0. */
 export interface ByteRange {
   start: number
   end: number
 }
 
-/** An object on its way in. One of `store` and `discard` is called once, when the body has ended or was destroyed. */
+/** A streamed upload. After the body ended or was destroyed, call exactly one of `store` and `discard`, once. */
 export interface IncomingObject {
   readonly body: Writable
   /** Resolves when the object is durable under its key. */
   store(key: string, mimeType: string): Promise<void>
-  /** Leaves nothing behind. Never rejects. */
+  /** Removes the received bytes. Never rejects. */
   discard(): Promise<void>
 }
 
@@ -63,29 +64,29 @@ export interface PutGrant {
   expiresAtMs: number
 }
 
-/** A PUT as it came: the key in its address, the query, and what is sent. */
+/** A PUT request to a presigned URL. */
 export interface IncomingPut {
   key: string
   query: URLSearchParams
   mimeType: string | undefined
-  /** As announced; undefined when nothing was. */
+  /** The declared Content-Length, if any. */
   sizeBytes: number | undefined
   body: Readable
 }
 
-/** A PUT that the address does not allow. */
+/** A PUT that the presigned URL does not allow. */
 export class PutRefused extends Error {
   override name = 'PutRefused'
-  readonly reason: 'forbidden' | 'expired' | 'too_large' | 'other_type' | 'broken_off'
+  readonly refusal: PutRefusal
 
-  constructor(reason: PutRefused['reason'], message: string) {
-    super(message)
-    this.reason = reason
+  constructor(refusal: PutRefusal) {
+    super(refusal.code)
+    this.refusal = refusal
   }
 }
 
-/** What keys begin with. */
+/** The first part of a key. */
 export type Folder = 'uploads' | 'outputs'
 
-/** What a key may look like: a folder, and a name that cannot lead out of it. */
+/** Accepts a folder and a name that cannot escape it. */
 export const isObjectKey = (text: string) => /^[a-z]{1,32}\/[0-9a-f]{32}\.[a-z0-9]{1,8}$/.test(text)

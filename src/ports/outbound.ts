@@ -1,11 +1,11 @@
 /**
- * Requests to addresses that came from outside. Only public addresses are reached, looked up anew for each connection, and no
- * redirect is followed: whoever names an address must not get at what only the service can reach.
+ * Requests to URLs that clients supply. To prevent SSRF, it connects to public addresses only, resolves names for each
+ * connection, and follows no redirects.
  */
 export interface Outbound {
-  /** Sends a body and resolves to the answer, whatever its status. The answer's body is thrown away. */
+  /** Sends a body and resolves to the response, whatever its status. Discards the response body. */
   post(url: string, request: OutboundPost): Promise<OutboundAnswer>
-  /** Fetches a document. Rejects with OutboundError, for a status other than 200 too, and for more bytes than allowed. */
+  /** Fetches a document. Rejects with OutboundError, including for a status other than 200 and for too many bytes. */
   get(url: string, request: OutboundGet): Promise<OutboundDocument>
   close(): Promise<void>
 }
@@ -18,7 +18,7 @@ export interface OutboundPost {
 
 export interface OutboundAnswer {
   status: number
-  /** The header of that name, as it came. */
+  /** The Retry-After header, unparsed. */
   retryAfter: string | undefined
 }
 
@@ -29,15 +29,15 @@ export interface OutboundGet {
 }
 
 export interface OutboundDocument {
-  /** As the sender says, in lower case and without parameters; `application/octet-stream` where it says nothing. */
+  /** As declared, in lower case and without parameters; `application/octet-stream` by default. */
   mimeType: string
   bytes: Uint8Array
 }
 
-/** There was no answer, or it may not be asked for. The message is for whoever gave the address, and names nothing inside. */
+/** A refused or failed request. The message is shown to the client, and reveals nothing about the internal network. */
 export class OutboundError extends Error {
   override name = 'OutboundError'
-  /** `refused`: this address is never asked; `failed`: it did not answer as it should, and may another time. */
+  /** `refused`: this URL is never requested; `failed`: the request failed and may succeed later. */
   readonly kind: 'refused' | 'failed'
 
   constructor(kind: 'refused' | 'failed', message: string, options?: ErrorOptions) {

@@ -2,18 +2,18 @@ import type { RunErrorCode } from '../../schemas/account-events.ts'
 import type { RunId } from '../../schemas/primitives.ts'
 
 /**
- * Somebody who runs models. Failures of the work are outcomes; a rejection is a broken provider. Signals abort when the
- * answer is no longer waited for.
+ * Runs models. A failed job is an outcome; a rejection means that the provider is broken. The signal aborts when the
+ * caller stops waiting.
  */
 export interface Provider {
   /**
-   * Asks for the work. The run id is the idempotency key: a provider that is asked again for the same run does the work
-   * once. It answers with the outcome, or with the job to ask after.
+   * Submits a job, and resolves to the outcome or to a job to poll. The run id is the idempotency key: a provider runs
+   * a job once, even if it is submitted again.
    */
   submit(job: Job, signal: AbortSignal): Promise<Outcome | Submitted>
-  /** Asks after a job. Only providers that answer with jobs have it. */
+  /** Polls a job. Only asynchronous providers implement it. */
   poll?(job: SubmittedJob, signal: AbortSignal): Promise<Outcome | Working>
-  /** Gives a job up, as far as the provider can. What it has done by then may still come as an outcome. */
+  /** Cancels a job if the provider can. Its outcome may still arrive. */
   cancel?(job: SubmittedJob, signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
@@ -25,7 +25,7 @@ export interface Job {
   input: Record<string, unknown>
 }
 
-/** A job that the provider has taken, under its own id. */
+/** A job that the provider accepted, with the provider's id. */
 export interface SubmittedJob extends Job {
   jobId: string
 }
@@ -33,14 +33,14 @@ export interface SubmittedJob extends Job {
 export interface Submitted {
   kind: 'submitted'
   jobId: string
-  /** When to ask first. */
+  /** How long to wait before the first poll. */
   pollAfterMs: number
 }
 
 export interface Working {
   kind: 'working'
   pollAfterMs: number
-  /** From 0 to 1, where the provider tells. */
+  /** From 0 to 1, if the provider reports it. */
   progress?: number
 }
 
@@ -56,9 +56,9 @@ export interface Failed {
   kind: 'failed'
   code: RunErrorCode
   message: string
-  /** True when the same request may succeed a little later. */
+  /** Whether the same request may succeed soon. */
   retryable?: boolean
 }
 
-/** A picture, film or sound: in full, or where to copy it from. */
+/** An image, video or audio file: its bytes, or a URL to copy it from. */
 export type Media = { mimeType: string; bytes: Uint8Array } | { mimeType: string; url: string }

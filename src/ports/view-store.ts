@@ -1,62 +1,66 @@
 import type { Position } from '../../schemas/recorded.ts'
 
 /**
- * Where the views live: documents by key, and indexes that order them. All of it can be thrown away and built again
- * from the log, but for the leases and snapshots, which can be thrown away too. Everything rejects with Unavailable when
- * the store does not answer; then a write may have been made, which stating the same checkpoint again finds out.
+ * Stores the views: documents by key, and indexes that order them. All of it is disposable: rows are rebuilt from the
+ * log, and leases and snapshots are optional. Methods reject with Unavailable if the store does not answer; a write may
+ * then have succeeded, and retrying it from the same checkpoint reveals that.
  */
 export interface ViewStore {
-  /** How far into the log the rows reach; undefined for an empty store. */
+  /** The last event that the rows include; undefined for an empty store. */
   checkpoint(): Promise<Checkpoint | undefined>
   get<Row>(view: string, key: string): Promise<Row | undefined>
-  /** Rows of any views as of one moment, and how far all rows reach then. */
+  /** A consistent read of rows from any views, with the position of the store at that moment. */
   getMany<Row>(rows: RowAddress[]): Promise<{ position: Position; rows: (Row | undefined)[] }>
-  /** The rows that an index orders, with their place in that order. BY_KEY orders every view by its keys. */
+  /** The rows in an index, with their places in its order. The index BY_KEY of every view orders it by key. */
   list<Row>(view: string, index: string, range: Range): Promise<Entry<Row>[]>
   /**
-   * Writes rows, index entries and the new checkpoint in one step.
-   * Rejects with CheckpointMoved when the store is no longer at `from`, and then writes nothing.
+   * Writes rows, index entries and the new checkpoint atomically.
+   * Rejects with CheckpointMoved, and writes nothing, if the store is not at `from`.
    */
   commit(batch: Batch): Promise<void>
 
   /**
-   * Takes those keys for which nobody holds a lease at `nowMs`, until `untilMs`, and returns them. A holder that asks
-   * again before the end keeps what it has: `holder` names it.
+   * Leases the keys that no other holder leases at `nowMs`, until `untilMs`, and returns them. A holder renews its own
+   * leases this way. A lease that ends more than MAX_CLOCK_SKEW_MS after `untilMs` is void: it was taken while a clock
+   * was ahead.
    */
   lease(keys: string[], holder: string, nowMs: number, untilMs: number): Promise<string[]>
-  /** Gives those leases back that the holder still has. */
+  /** Ends the leases that the holder still has. */
   release(keys: string[], holder: string): Promise<void>
 
   loadSnapshot(stream: string): Promise<Snapshot | undefined>
   saveSnapshot(stream: string, snapshot: Snapshot): Promise<void>
   deleteSnapshots(): Promise<void>
 
-  /** Every row and index entry as text, by rising address, as of one moment, to compare two stores. */
+  /** A consistent snapshot of all rows and index entries as text, by ascending address, to compare two stores. */
   dump(): Promise<Dump>
-  /** Makes the cells hold what is given, in one step. Rejects like `commit`. */
-  repair(changes: CellChange[], at: Checkpoint): Promise<void>
-  /** Throws everything away. */
+  /** Writes cells and a checkpoint of the same position in one step. Rejects like `commit`. */
+  repair(changes: CellChange[], from: Checkpoint, to: Checkpoint): Promise<void>
+  /** Deletes everything. */
   clear(): Promise<void>
   close(): Promise<void>
 }
 
-/** The index that every view has: a row's place is its key. */
+/** The clocks of lease holders differ by less. */
+export const MAX_CLOCK_SKEW_MS = 60_000
+
+/** An index that every view has: a row's place is its key. */
 export const BY_KEY = 'key'
 
 export interface Checkpoint {
   position: Position
-  /** The event at the position. A log that was restored from a backup may have another one there. */
+  /** The event at the position. A log restored from a backup may hold a different one there. */
   eventId: string
-  /** The first event of the log. Another log has another one. */
+  /** The first event of the log, which identifies it. */
   origin: string
-  /** The version of the projections that the rows were made with. */
-  version: number
+  /** For each view, the versions of the projections that made its rows. */
+  versions: Readonly<Record<string, string>>
 }
 
 export interface Range {
-  /** What the entries' places begin with. */
+  /** The prefix of the places to list. */
   prefix: string
-  /** Only places after this one, in the order asked for. */
+  /** Only places after this one, in the requested order. */
   after?: string | undefined
   /** Only places before this one. */
   before?: string | undefined
@@ -82,12 +86,12 @@ export interface RowAddress {
   key: string
 }
 
-/** A row to write; `undefined` takes it away. */
+/** A row to write; `undefined` deletes it. */
 export interface RowChange extends RowAddress {
   row: object | undefined
 }
 
-/** An index entry to write: the place, and the key of the row that stands there; `undefined` takes it away. */
+/** An index entry to write: the key of the row at a place; `undefined` deletes it. */
 export interface EntryChange {
   view: string
   index: string
@@ -95,13 +99,14 @@ export interface EntryChange {
   key: string | undefined
 }
 
-/** One stored thing: where it is and what it holds. */
+/** A stored row or index entry. */
 export interface Cell {
+  view: string
   address: string
   value: string
 }
 
-/** What a cell should hold; `undefined` takes it away. */
+/** A cell's new value; `undefined` deletes it. */
 export interface CellChange {
   address: string
   value: string | undefined
@@ -110,16 +115,14 @@ export interface CellChange {
 export interface Dump {
   checkpoint: Checkpoint | undefined
   cells: AsyncIterable<Cell>
-  /** Lets go of the moment that was held. To be called in any case. */
+  /** Releases the snapshot. Must always be called. */
   close(): void
 }
 
-/** A stream's folded state at a revision, to spare the reading of what came before. `hash` is the chain's there. */
+/** A stream's folded state as JSON text, which spares reading the events before it, and its authentication code. */
 export interface Snapshot {
-  version: number
-  revision: number
-  hash: string
-  state: unknown
+  body: string
+  mac: string
 }
 
 /** Another projector advanced the store. */

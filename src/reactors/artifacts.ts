@@ -7,13 +7,13 @@ import type { Outbound } from '../ports/outbound.ts'
 import type { Done, Media } from '../ports/provider.ts'
 import { newObjectKey } from '../services/uploads/object-keys.ts'
 
-/** The longest text, as JSON: as much as an input may have. It is part of an event, and event stores do not take any amount. */
+/** The longest text, as JSON: as long as an input may be. It is part of an event, whose size event stores limit. */
 const MAX_TEXT_BYTES = MAX_INPUT_BYTES
 
-/** The largest result that is copied from a provider's address: a minute of film in 4K. It is held in memory, and many at once. */
+/** The largest file that is copied from a provider: a minute of film in 4K. Memory holds many copies at once. */
 const MAX_COPY_BYTES = 128 * 1024 * 1024
 
-/** How long such a copy may take. */
+/** How long a copy may take. */
 const COPY_TIMEOUT_MS = 120_000
 
 interface Parts {
@@ -24,7 +24,7 @@ interface Parts {
   retentionMs: number
 }
 
-/** Puts what providers have made into the object store. */
+/** Stores the results of providers. */
 export class Artifacts {
   readonly #parts: Parts
 
@@ -32,13 +32,13 @@ export class Artifacts {
     this.#parts = parts
   }
 
-  /** Resolves when all is durable. Rejects when something cannot be kept. Copies are broken off when the signal aborts. */
+  /** Resolves when the whole result is durable. Rejects if any part cannot be stored, or when the signal aborts. */
   async store({ media, text }: Done, signal: AbortSignal): Promise<RunOutput> {
-    const kept = text === undefined ? {} : { text: fitting(text.toWellFormed()) }
+    const stored = text === undefined ? {} : { text: fitting(text.toWellFormed()) }
     const artifacts = await Promise.all(media.map(one => this.#storeOne(one, signal)))
     const { clock, retentionMs } = this.#parts
     const willDeleteAt = new Date(clock.nowMs() + retentionMs).toISOString()
-    return { artifacts, ...kept, ...(artifacts.length > 0 && { willDeleteAt }) }
+    return { artifacts, ...stored, ...(artifacts.length > 0 && { willDeleteAt }) }
   }
 
   async #storeOne(media: Media, signal: AbortSignal): Promise<Artifact> {
@@ -56,7 +56,6 @@ export class Artifacts {
 
 const fitting = (text: string): string => {
   const bytes = Buffer.byteLength(JSON.stringify(text))
-  if (bytes > MAX_TEXT_BYTES)
-    throw new Error(`a text of ${bytes} bytes is more than the ${MAX_TEXT_BYTES} that are kept`)
+  if (bytes > MAX_TEXT_BYTES) throw new Error(`a text of ${bytes} bytes exceeds the limit of ${MAX_TEXT_BYTES}`)
   return text
 }

@@ -1,14 +1,14 @@
 import { filter, type Observable, type Subscription } from 'rxjs'
 import type { DueRow } from '../../schemas/views.ts'
-import { type Changes, mayHold } from '../engine/views/progress.ts'
+import { type Changes, mayHold } from '../engine/views/view-progress.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { RowChange, ViewStore } from '../ports/view-store.ts'
 
-/** Due rows that are looked at together: somewhat more than one round can take on of most queues. */
+/** Due rows that are read together: somewhat more than one round can accept from most queues. */
 const PAGE = 100
 
-/** Behind every character that a place can have. */
+/** Sorts after every character in a place. */
 const LAST = '\uffff'
 
 export interface DueLoopParts {
@@ -18,15 +18,17 @@ export interface DueLoopParts {
 }
 
 export interface Worklist<Row extends DueRow> {
-  /** What the names of its queues begin with; see `projections/due.ts`. */
+  /** The prefix of its queues' names; see `projections/due.ts`. */
   queues: string
-  /** How often due work is looked for when nothing says that there is some. */
+  /** How often to look for due work without being woken. */
   pollMs: number
-  /** Takes on what it can of the rows that are due in one queue; false when the queue has to wait. */
+  /** A row that is due later than this from now was written while a clock was ahead, so it is due at once. */
+  maxAheadMs?: number
+  /** Takes as many of the due rows of one queue as it can. False if the queue has to wait. */
   take(rows: Row[]): Promise<boolean>
 }
 
-/** Looks for due work, over and over, queue by queue: a queue that has to wait holds up no other. */
+/** Looks for due work repeatedly, queue by queue. A queue that has to wait delays no other. */
 export class DueLoop<Row extends DueRow> {
   readonly #parts: DueLoopParts
   readonly #worklist: Worklist<Row>
@@ -42,7 +44,7 @@ export class DueLoop<Row extends DueRow> {
     this.#worklist = worklist
   }
 
-  /** Looks now, then at every change that brings work, and from time to time. */
+  /** Looks now, at every change that brings work, and at intervals. */
   start(changes?: Observable<Changes>) {
     const { queues, pollMs } = this.#worklist
     const bringsWork = ({ view, row }: RowChange) =>
@@ -60,8 +62,8 @@ export class DueLoop<Row extends DueRow> {
       return
     }
     this.#round = this.#look()
-      .then(() => this.#tell(undefined))
-      .catch(error => this.#tell(error))
+      .then(() => this.#report(undefined))
+      .catch(error => this.#report(error))
       .finally(() => {
         this.#round = undefined
         if (this.#again) {
@@ -78,8 +80,8 @@ export class DueLoop<Row extends DueRow> {
     await this.#round
   }
 
-  /** Once when it begins to fail, and once when it is over: it is looked for many times a second. */
-  #tell(error: unknown) {
+  /** Logs only the first failure and the recovery, since there are many rounds a second. */
+  #report(error: unknown) {
     const { queues } = this.#worklist
     if (error && !this.#isFailing)
       this.#parts.logger.error({ err: error, queues }, 'due work cannot be looked for; it is tried again and again')
@@ -87,36 +89,49 @@ export class DueLoop<Row extends DueRow> {
     this.#isFailing = error !== undefined
   }
 
-  /** What is due on another day wakes nobody. */
+  /** Rows that are due later do not wake the loop. */
   #isDue({ queue, dueAt }: DueRow, queues: string): boolean {
-    return queue.startsWith(queues) && Date.parse(dueAt) <= this.#parts.clock.nowMs()
+    const { maxAheadMs = Number.POSITIVE_INFINITY } = this.#worklist
+    const aheadMs = Date.parse(dueAt) - this.#parts.clock.nowMs()
+    return queue.startsWith(queues) && (aheadMs <= 0 || aheadMs > maxAheadMs)
   }
 
   async #look() {
-    const { views, clock, logger } = this.#parts
-    // A place is `<queue>/<time>/<run>`, so what is due at this very millisecond lies before the next one.
-    const soon = new Date(clock.nowMs() + 1).toISOString()
+    const { views, logger } = this.#parts
     let after: string | undefined
     while (!this.#stopped) {
       const range = { prefix: this.#worklist.queues, after, limit: 1 }
       const [first] = await views.list<Row>('due', 'byQueue', range)
       if (!first) return
       const { queue } = first.row
-      // A queue whose work cannot be taken on now must not hide those behind it.
-      await this.#lookInto(queue, soon).catch(error =>
+      // A queue whose work fails must not block those after it.
+      await this.#lookInto(queue).catch(error =>
         logger.error({ err: error, queue }, 'due work could not be done now and will be tried again'),
       )
       after = `${queue}/${LAST}`
     }
   }
 
-  async #lookInto(queue: string, soon: string) {
-    let after: string | undefined
+  async #lookInto(queue: string) {
+    const { maxAheadMs } = this.#worklist
+    const nowMs = this.#parts.clock.nowMs()
+    // A place is `<queue>/<time>/<run>`, so rows that are due in this millisecond sort before the next one.
+    const placeAfter = (ms: number) => `${queue}/${new Date(ms + 1).toISOString()}`
+    // Rows that were written before a clock went back are older than those due now.
+    if (maxAheadMs !== undefined && !(await this.#takeAll(queue, { after: placeAfter(nowMs + maxAheadMs) }))) return
+    await this.#takeAll(queue, { before: placeAfter(nowMs) })
+  }
+
+  /** Takes the rows of a queue between two places, page by page. False if the queue has to wait. */
+  async #takeAll(queue: string, { after, before }: { after?: string; before?: string }): Promise<boolean> {
+    let reached = after
     while (!this.#stopped) {
-      const range = { prefix: `${queue}/`, after, before: `${queue}/${soon}`, limit: PAGE }
+      const range = { prefix: `${queue}/`, after: reached, before, limit: PAGE }
       const page = await this.#parts.views.list<Row>('due', 'byQueue', range)
-      if (page.length === 0 || !(await this.#worklist.take(page.map(entry => entry.row)))) return
-      after = page.at(-1)?.place
+      if (page.length === 0) return true
+      if (!(await this.#worklist.take(page.map(entry => entry.row)))) return false
+      reached = page.at(-1)?.place
     }
+    return false
   }
 }

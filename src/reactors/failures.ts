@@ -1,6 +1,6 @@
 import type { Failed } from '../ports/provider.ts'
 
-// What becomes of a run when it is not the provider that says it.
+// Failures that the provider did not report itself.
 
 export const broken: Failed = {
   kind: 'failed',
@@ -14,7 +14,7 @@ export const cancelled: Failed = { kind: 'failed', code: 'cancelled', message: '
 export const stopped: Failed = {
   kind: 'failed',
   code: 'interrupted',
-  message: 'The service was stopped before the run was done.',
+  message: 'The service stopped before the run was done.',
 }
 
 export const lost: Failed = {
@@ -26,5 +26,5 @@ export const lost: Failed = {
 export const timedOut = (timeoutMs: number): Failed => ({
   kind: 'failed',
   code: 'provider_timeout',
-  message: `There was no result within ${timeoutMs / 1000} s.`,
+  message: `The provider gave no result within ${timeoutMs / 1000} s.`,
 })

@@ -1,4 +1,3 @@
-import pLimit, { type LimitFunction } from 'p-limit'
 import type { AccountEvent } from '../../schemas/account-events.ts'
 import type { RunId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
@@ -9,21 +8,22 @@ import type { Failed, Outcome, Provider, SubmittedJob } from '../ports/provider.
 import type { ViewStore } from '../ports/view-store.ts'
 import { broken, cancelled, timedOut } from './failures.ts'
 import { CALL_TIMEOUT_MS, callWithin } from './provider-call.ts'
+import { Slots } from './slots.ts'
 
-/** A provider may set the pace within these bounds: not so fast that it is flooded, nor so slow that a client wonders. */
+/** Providers may set the interval of polls within these limits, which protect the provider and the client. */
 const MIN_POLL_MS = 100
 const MAX_POLL_MS = 60_000
 
-/** How often it is looked which jobs are to be asked after. */
+/** How often to look for jobs whose poll is due. */
 const TICK_MS = 100
 
-/** How long to wait after a poll that was not answered; then twice as long each time. */
+/** How long to wait after a failed poll. The wait doubles each time. */
 const BACK_OFF_MS = 1_000
 
-/** How often a provider that does not stop a job is asked again: it may only not have been there. */
+/** How long to wait before asking again to stop a job: the provider may only have been unavailable. */
 const CANCEL_AGAIN_MS = 30_000
 
-/** Polls to one provider at a time, beside as many submissions: a poll is quick, and none needs more. */
+/** Polls to one provider at a time, in addition to submissions. Polls are quick, so no provider needs more. */
 const POLLS_PER_PROVIDER = 64
 
 interface Parts {
@@ -31,40 +31,46 @@ interface Parts {
   views: ViewStore
   clock: Clock
   logger: Logger
-  /** Records how a run ended; then its job is no longer followed. */
+  /** Records the outcome of a run. Its job is no longer followed. */
   end(run: EndedRun, outcome: Outcome): Promise<RunEvents>
-  /** A run is no longer followed, whoever ended it. */
-  left(runId: RunId): void
+  /** A run is no longer followed, whichever process ended it. */
+  released(runId: RunId): void
   progressed(runId: RunId, progress: number): void
 }
 
 type RunEvents = Recorded<AccountEvent>[]
 
 export type EndedRun = Pick<WatchTask, 'accountId' | 'runId' | 'mode'>
+export type FollowedRun = Pick<WatchTask, 'runId' | 'provider'>
 
 interface Followed {
+  provider: string
+  /** When the run started. A start that lies ahead was recorded before a clock went back; the first poll counts. */
+  startedAtMs: number
   pollAtMs: number
   failures: number
-  asking: boolean
-  /** When the provider was asked to stop the job. */
-  cancelAskedMs?: number
-  /** What the run comes to, whatever the provider may still say. */
+  isPolling: boolean
+  /** Whether it holds one of its provider's slots. */
+  hasSlot: boolean
+  /** When the provider was asked to stop the job, on the monotonic clock. */
+  cancelAtMs?: number
+  /** The outcome of the run, whatever the provider still reports. */
   ending?: Failed
-  /** Ends the poll that is under way. */
+  /** Ends the poll in progress. */
   interrupt?: () => void
-  /** Whoever waits for the end hears of the events that ended the run, if it was ended here. */
+  /** Receives the events that ended the run; none if another process ended it. */
   ended: ((events: RunEvents) => void) | undefined
 }
 
 /**
- * The jobs that providers have taken, each asked after at its provider's pace. All that is kept of a job is when to ask; the rest
- * stands in the views, so that ten thousand jobs take little memory.
+ * Polls jobs at the pace of their providers. Only the times of polls are kept in memory; the rest is read from the
+ * views, so that ten thousand jobs take little memory.
  */
 export class Jobs {
   readonly #parts: Parts
   readonly #followed = new Map<RunId, Followed>()
-  readonly #asking = new Set<Promise<void>>()
-  readonly #limits = new Map<string, LimitFunction>()
+  readonly #polls = new Set<Promise<void>>()
+  readonly #slots = new Slots({ each: POLLS_PER_PROVIDER })
   #timer: NodeJS.Timeout | undefined
 
   constructor(parts: Parts) {
@@ -80,10 +86,10 @@ export class Jobs {
   }
 
   start() {
-    this.#timer = setInterval(() => this.#askAfterDue(), TICK_MS)
+    this.#timer = setInterval(() => this.#pollDue(), TICK_MS)
   }
 
-  /** Leaves the jobs to whoever comes next, but for those whose end somebody waits for here. */
+  /** Leaves the jobs to the next process, except those whose end a client awaits here. */
   release() {
     for (const [runId, followed] of this.#followed) {
       if (followed.ended) continue
@@ -92,50 +98,62 @@ export class Jobs {
     }
   }
 
-  /** Ends what is still followed with a failure, and asks after nothing any more. */
+  /** Ends the runs that are still followed with a failure, and polls no more. */
   async stop(failure: Failed) {
     for (const followed of this.#followed.values()) this.#end(followed, failure)
-    this.#askAfterDue()
+    this.#pollDue()
     clearInterval(this.#timer)
-    await Promise.all(this.#asking)
+    await Promise.all(this.#polls)
   }
 
-  follow(runId: RunId, pollAfterMs: number, ended?: Followed['ended']) {
-    this.#followed.set(runId, { pollAtMs: this.#inMs(pollAfterMs), failures: 0, asking: false, ended })
+  follow({ runId, provider }: FollowedRun, pollAfterMs: number, ended?: Followed['ended']) {
+    this.#followed.set(runId, {
+      provider,
+      startedAtMs: Number.POSITIVE_INFINITY,
+      pollAtMs: this.#inMs(pollAfterMs),
+      failures: 0,
+      isPolling: false,
+      hasSlot: false,
+      ended,
+    })
   }
 
-  /** Looks after a job as soon as can be, since it is wanted no more; once its provider was told so, that is enough. */
-  hurry(runId: RunId) {
+  /** Polls a job as soon as possible because the client has cancelled it, unless its provider already knows. */
+  cancel(runId: RunId) {
     const followed = this.#followed.get(runId)
-    if (followed && followed.cancelAskedMs === undefined) followed.pollAtMs = 0
+    if (followed && followed.cancelAtMs === undefined) followed.pollAtMs = 0
   }
 
-  #askAfterDue() {
+  #pollDue() {
     const nowMs = performance.now()
     for (const [runId, followed] of this.#followed) {
-      if (followed.asking || followed.pollAtMs > nowMs) continue
-      followed.asking = true
-      const asking = this.#askUntilEnded(runId, followed)
-        .catch(error => this.#parts.logger.error({ err: error, runId }, 'a job could not be asked after now'))
+      if (followed.isPolling || followed.pollAtMs > nowMs) continue
+      // A job whose outcome is known needs no slot: its provider is not polled again.
+      if (!followed.ending && !this.#slots.take(followed.provider)) continue
+      followed.hasSlot = !followed.ending
+      followed.isPolling = true
+      const poll = this.#pollUntilEnded(runId, followed)
+        .catch(error => this.#parts.logger.error({ err: error, runId }, 'a job could not be polled now'))
         .finally(() => {
-          followed.asking = false
-          this.#asking.delete(asking)
+          followed.isPolling = false
+          this.#freeSlot(followed)
+          this.#polls.delete(poll)
         })
-      this.#asking.add(asking)
+      this.#polls.add(poll)
     }
   }
 
-  /** What ends while it is asked after is looked at once more, to record that. */
-  async #askUntilEnded(runId: RunId, followed: Followed): Promise<void> {
-    await this.#askAfter(runId, followed)
-    if (followed.ending && this.#followed.has(runId)) await this.#askAfter(runId, followed)
+  /** A job that is ended during its poll needs another round, which records the outcome. */
+  async #pollUntilEnded(runId: RunId, followed: Followed): Promise<void> {
+    await this.#poll(runId, followed)
+    if (followed.ending && this.#followed.has(runId)) await this.#poll(runId, followed)
   }
 
-  async #askAfter(runId: RunId, followed: Followed): Promise<void> {
-    // Should anything go wrong, it is tried again.
+  async #poll(runId: RunId, followed: Followed): Promise<void> {
+    // If anything fails, try again.
     followed.pollAtMs = this.#inMs(BACK_OFF_MS)
     const row = await this.#parts.views.get<DueRow>('due', runId)
-    // Without a job's id the views are still behind.
+    // Without the job's id, the views are still behind.
     if (row?.task === 'watch-run' && row.jobId === undefined) return
     let events: RunEvents = []
     // Another process may have ended it.
@@ -145,58 +163,58 @@ export class Jobs {
       events = await this.#parts.end(row, outcome)
     }
     this.#followed.delete(runId)
-    this.#parts.left(runId)
+    this.#parts.released(runId)
     followed.ended?.(events)
   }
 
-  /** Undefined while the job goes on. */
+  /** Undefined while the job continues. */
   async #outcomeOf(row: WatchTask, followed: Followed): Promise<Outcome | undefined> {
     const { runId, endpoint, input, jobId = '', startedAt, timeoutMs, provider: name } = row
     const { providers, clock, logger, progressed } = this.#parts
     const provider = providers[name]
     if (!provider?.poll) return broken
     const job = { runId, endpoint, input, jobId }
-    const leftMs = Date.parse(startedAt) + timeoutMs - clock.nowMs()
+    const nowMs = clock.nowMs()
+    followed.startedAtMs = Math.min(followed.startedAtMs, Date.parse(startedAt), nowMs)
+    const leftMs = followed.startedAtMs + timeoutMs - nowMs
     if (leftMs <= 0) {
       // The run ends now, whether the provider stops or not.
-      this.#cancel(provider, job).catch(error => logger.warn({ err: error, runId }, 'a late job was not stopped'))
+      this.#cancelJob(provider, job).catch(error => logger.warn({ err: error, runId }, 'a late job was not stopped'))
       return timedOut(timeoutMs)
     }
-    if (row.cancelRequested) this.#askToStop(provider, job, followed)
+    if (row.cancelRequested) this.#requestStop(provider, job, followed)
     if (followed.ending) return followed.ending
     const stop = new AbortController()
     followed.interrupt = () => stop.abort()
     try {
       const poll = async (signal: AbortSignal) => provider.poll?.(job, signal)
-      const answer = await this.#limitOf(name)(async () => {
-        // By the time its turn comes, a job may be somebody else's, or have ended.
-        return this.#followed.has(runId) && !followed.ending
-          ? callWithin(Math.min(CALL_TIMEOUT_MS, leftMs), poll, stop.signal)
-          : undefined
-      })
-      // A job may say of itself that it was given up.
+      const answer = await callWithin(Math.min(CALL_TIMEOUT_MS, leftMs), poll, stop.signal)
+      // The job may report its own cancellation.
       if (answer?.kind === 'failed' && row.cancelRequested) return cancelled
       if (answer?.kind !== 'working') return answer ?? followed.ending
       if (answer.progress !== undefined) progressed(runId, answer.progress)
-      this.#askAgain(followed, Math.min(answer.pollAfterMs, leftMs))
+      this.#pollAgain(followed, Math.min(answer.pollAfterMs, leftMs))
       followed.failures = 0
     } catch (error) {
-      if (!stop.signal.aborted) logger.warn({ err: error, runId }, 'a provider cannot be asked after a job')
-      this.#askAgain(followed, Math.min(BACK_OFF_MS * 2 ** followed.failures++, leftMs))
+      if (!stop.signal.aborted) logger.warn({ err: error, runId }, 'a poll failed')
+      this.#pollAgain(followed, Math.min(BACK_OFF_MS * 2 ** followed.failures++, leftMs))
+    } finally {
+      // Recording the outcome may take long.
+      this.#freeSlot(followed)
     }
     return undefined
   }
 
-  #askAgain(followed: Followed, waitMs: number) {
+  #pollAgain(followed: Followed, waitMs: number) {
     if (!followed.ending) followed.pollAtMs = this.#inMs(waitMs)
   }
 
-  /** The job is asked after meanwhile: it may end in its own way, and goes on where it cannot be stopped. */
-  #askToStop(provider: Provider, job: SubmittedJob, followed: Followed) {
+  /** Polls continue meanwhile: the job may end by itself, and continues if it cannot be stopped. */
+  #requestStop(provider: Provider, job: SubmittedJob, followed: Followed) {
     const nowMs = performance.now()
-    if (followed.cancelAskedMs !== undefined && nowMs - followed.cancelAskedMs < CANCEL_AGAIN_MS) return
-    followed.cancelAskedMs = nowMs
-    this.#cancel(provider, job).then(
+    if (followed.cancelAtMs !== undefined && nowMs - followed.cancelAtMs < CANCEL_AGAIN_MS) return
+    followed.cancelAtMs = nowMs
+    this.#cancelJob(provider, job).then(
       () => this.#end(followed, cancelled),
       error => this.#parts.logger.warn({ err: error, runId: job.runId }, 'a provider did not stop a job'),
     )
@@ -208,18 +226,14 @@ export class Jobs {
     followed.interrupt?.()
   }
 
-  async #cancel(provider: Provider, job: SubmittedJob): Promise<void> {
+  async #cancelJob(provider: Provider, job: SubmittedJob): Promise<void> {
     if (!provider.cancel) throw new Error('the provider cannot stop its jobs')
     await callWithin(CALL_TIMEOUT_MS, async signal => provider.cancel?.(job, signal))
   }
 
-  #limitOf(provider: string): LimitFunction {
-    let limit = this.#limits.get(provider)
-    if (!limit) {
-      limit = pLimit(POLLS_PER_PROVIDER)
-      this.#limits.set(provider, limit)
-    }
-    return limit
+  #freeSlot(followed: Followed) {
+    if (followed.hasSlot) this.#slots.free(followed.provider)
+    followed.hasSlot = false
   }
 
   #inMs(waitMs: number): number {

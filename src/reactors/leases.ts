@@ -3,14 +3,14 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 
-/** A lease outlives a few missed renewals; the work of a dead process waits no longer than this to be found. */
+/** Long enough for a few missed renewals; the work of a dead process is found after this time. */
 const LEASE_MS = 15_000
 const RENEW_EVERY_MS = 5_000
 
-/** Most runs have ended before they are this old, and need no lease. */
+/** Most runs end sooner, and need no lease. */
 const UNLEASED_MS = 1_500
 
-/** How often leases are looked after, and how many are renewed at most in one write, which holds up the others. */
+/** How often leases are renewed and returned, and how many at most in one write, which delays other writes. */
 const TICK_MS = 250
 const RENEW_AT_ONCE = 2_000
 
@@ -21,14 +21,14 @@ interface Parts {
 }
 
 interface Held {
-  /** When it is to be taken, or renewed. */
+  /** When to take or renew it. */
   renewAtMs: number
   taken: boolean
 }
 
 /**
- * One process's leases on the work that is owed: what one holds, the others leave alone. A lease only saves wasted
- * effort; the authority is always the append.
+ * One process's leases on due work. Other processes leave leased work alone. A lease only saves wasted effort; the
+ * append is always the authority.
  */
 export class Leases<Id extends string> {
   readonly #parts: Parts
@@ -44,17 +44,17 @@ export class Leases<Id extends string> {
   }
 
   start() {
-    this.#timer = setInterval(() => this.#lookAfter(), TICK_MS)
+    this.#timer = setInterval(() => this.#tick(), TICK_MS)
   }
 
-  /** Gives all leases back. */
+  /** Returns all leases. */
   async stop() {
     clearInterval(this.#timer)
     for (const id of this.#held.keys()) this.release(id)
-    await this.#giveBack()
+    await this.#return()
   }
 
-  /** Takes the leases that nobody else has, and resolves to the ids that it has them for until they are released. */
+  /** Takes the leases that no other process holds. Resolves to their ids; they are held until released. */
   async take(ids: Id[]): Promise<Set<Id>> {
     const taken = new Set(await this.#ask(ids))
     const renewAtMs = performance.now() + RENEW_EVERY_MS
@@ -62,20 +62,20 @@ export class Leases<Id extends string> {
     return taken
   }
 
-  /** Takes the lease of what nobody else can know of yet, should the work on it take longer than most. */
+  /** Holds work that no other process knows of yet. The lease is taken only if the work lasts longer than most. */
   hold(id: Id) {
     this.#held.set(id, { renewAtMs: performance.now() + UNLEASED_MS, taken: false })
   }
 
   release(id: Id) {
-    // Most runs end before their lease is taken, and cost no write.
+    // Most runs end before their lease is taken, which saves a write.
     if (this.#held.get(id)?.taken) this.#released.push(id)
     this.#held.delete(id)
   }
 
-  #lookAfter() {
+  #tick() {
     this.#renew().catch(error => this.#parts.logger.error({ err: error }, 'leases were not renewed'))
-    this.#giveBack().catch(error => this.#parts.logger.warn({ err: error }, 'leases were not given back, and run out'))
+    this.#return().catch(error => this.#parts.logger.warn({ err: error }, 'leases were not returned and will expire'))
   }
 
   async #renew() {
@@ -90,7 +90,7 @@ export class Leases<Id extends string> {
     try {
       await this.#ask(due)
     } catch (error) {
-      // A lease that was not renewed runs out soon, so it is tried again at once.
+      // The lease expires soon, so try again at once.
       for (const id of due) {
         const held = this.#held.get(id)
         if (held) held.renewAtMs = nowMs
@@ -99,7 +99,7 @@ export class Leases<Id extends string> {
     }
   }
 
-  async #giveBack() {
+  async #return() {
     const ids = this.#released
     this.#released = []
     if (ids.length > 0)

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Unavailable } from '../ports/faults.ts'
 
-/** How long to wait before something is offered again to a log that takes no writes. */
+/** How long to wait between attempts while the log accepts no writes. */
 const RETRY_MS = 500
 
-/** Does something that the log may take no writes for now, over and over, as long as it may go on. */
+/** Repeats work that writes to the log until the log is available. Rejects with Unavailable once it may not go on. */
 export const onceAvailable = async <Result>(work: () => Promise<Result>, mayGoOn: () => boolean): Promise<Result> => {
   while (true) {
     try {

@@ -1,13 +1,12 @@
+import { withinTime } from '../engine/time-limit.ts'
+
 /**
- * How long a provider may take to answer that a job is taken, how far it is, or that it is given up: several times what those that
- * work take, and short enough that one that hangs is noticed well within a run's time.
+ * The time limit for submitting, polling or cancelling a job: several times what working providers take, yet a hanging
+ * one is noticed well within a run's time limit.
  */
 export const CALL_TIMEOUT_MS = 30_000
 
-/**
- * Calls a provider. Rejects when the answer takes too long, or is no longer waited for, whether the provider looks at its signal or
- * not.
- */
+/** Calls a provider. Rejects after the time limit, or when `stop` aborts, even if the provider ignores its signal. */
 export const callWithin = async <Answer>(
   timeoutMs: number,
   call: (signal: AbortSignal) => Promise<Answer>,
@@ -15,20 +14,14 @@ export const callWithin = async <Answer>(
 ): Promise<Answer> => {
   stop?.throwIfAborted()
   const abort = new AbortController()
-  let giveUp: (error: Error) => void = () => undefined
-  const givenUp = new Promise<never>((_, reject) => {
-    giveUp = error => {
-      abort.abort(error)
-      reject(error)
-    }
-  })
-  const onStop = () => giveUp(new Error('the answer is no longer waited for'))
-  const timer = setTimeout(() => giveUp(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
-  stop?.addEventListener('abort', onStop)
   try {
-    return await Promise.race([call(abort.signal), givenUp])
-  } finally {
-    clearTimeout(timer)
-    stop?.removeEventListener('abort', onStop)
+    return await withinTime(call(abort.signal), timeoutMs, () => noAnswer(timeoutMs), stop)
+  } catch (error) {
+    abort.abort(error)
+    throw error
   }
+}
+
+const noAnswer = (timeoutMs: number): never => {
+  throw new Error(`no answer within ${timeoutMs} ms`)
 }

@@ -6,7 +6,7 @@ import type { RunToDo } from '../services/runs/runs.ts'
 import { broken, cancelled, stopped, timedOut } from './failures.ts'
 import { CALL_TIMEOUT_MS, callWithin } from './provider-call.ts'
 
-/** Where an endpoint says nothing: a second and a third attempt, after one and two seconds. */
+/** The default of endpoints: a second and a third attempt, after one and two seconds. */
 const DEFAULT_RETRY = { attempts: 3, backOffMs: 1000 }
 
 interface Parts {
@@ -15,12 +15,12 @@ interface Parts {
   logger: Logger
 }
 
-/** Asking a provider for one run's work: until it has done it, has taken it as a job, or will not. */
+/** Submits one run to its provider until the provider has done it, has accepted it as a job, or refuses. */
 export class Submission {
   readonly run: RunToDo
   readonly #parts: Parts
   readonly #abort = new AbortController()
-  /** What the run comes to when the submission is ended from outside. */
+  /** The outcome if the submission is ended from outside. */
   #ending: Failed | undefined
 
   constructor(run: RunToDo, parts: Parts) {
@@ -28,27 +28,29 @@ export class Submission {
     this.#parts = parts
   }
 
-  /** Resolves to undefined when it was stopped, and another process can submit it again. Never rejects. */
+  /** Resolves to undefined if it was stopped and another process can submit it again. Never rejects. */
   async answer(): Promise<Outcome | Submitted | undefined> {
     const { startedAt, timeoutMs } = this.run
-    const leftMs = Date.parse(startedAt) + timeoutMs - this.#parts.clock.nowMs()
-    // One that was taken over may have no time left, and its work must not be bought then.
+    const nowMs = this.#parts.clock.nowMs()
+    // A start that lies ahead was recorded before a clock went back, and counts as now.
+    const leftMs = Math.min(Date.parse(startedAt), nowMs) + timeoutMs - nowMs
+    // A run that was taken over may have no time left; its work must not be paid for.
     if (leftMs <= 0) return timedOut(timeoutMs)
     const { signal } = this.#abort
     const ended = new Promise<Failed | undefined>(resolve => {
       signal.addEventListener('abort', () => resolve(this.#ending), { once: true })
     })
     const deadline = setTimeout(() => this.#end(timedOut(timeoutMs)), leftMs)
-    // A pause that ends early rejects, and then the submission has ended already.
-    const asked = this.#ask().catch(() => broken)
-    return Promise.race([ended, asked]).finally(() => clearTimeout(deadline))
+    // A pause rejects only when it is aborted, and then the submission has already ended.
+    const submitted = this.#submit().catch(() => broken)
+    return Promise.race([ended, submitted]).finally(() => clearTimeout(deadline))
   }
 
   cancel() {
     this.#end(cancelled)
   }
 
-  /** The service stops. An async run can be submitted again by another process; a sync one has lost its client. */
+  /** Ends the submission because the service stops. Another process can resubmit an async run; a sync run fails. */
   stop() {
     this.#end(this.run.mode === 'sync' ? stopped : undefined)
   }
@@ -58,22 +60,22 @@ export class Submission {
     this.#abort.abort()
   }
 
-  async #ask(): Promise<Outcome | Submitted> {
+  async #submit(): Promise<Outcome | Submitted> {
     const { attempts, backOffMs } = this.run.retry ?? DEFAULT_RETRY
     for (let attempt = 1; ; attempt++) {
-      const answer = await this.#askOnce()
+      const answer = await this.#submitOnce()
       if (answer.kind !== 'failed' || !answer.retryable || attempt >= attempts) return answer
       await delay(backOffMs * 2 ** (attempt - 1), undefined, { signal: this.#abort.signal })
     }
   }
 
-  async #askOnce(): Promise<Outcome | Submitted> {
+  async #submitOnce(): Promise<Outcome | Submitted> {
     const { runId, endpoint, input, mode, timeoutMs } = this.run
     const { provider, logger } = this.#parts
     const { signal: stop } = this.#abort
     try {
       return await callWithin(
-        // What is answered at once takes as long as the run may.
+        // A sync answer may take as long as the run.
         mode === 'sync' ? timeoutMs : CALL_TIMEOUT_MS,
         async signal => provider.submit({ runId, endpoint, input }, signal),
         stop,

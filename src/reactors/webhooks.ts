@@ -7,34 +7,38 @@ import type { WebhookEvent } from '../../schemas/api/webhook.ts'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import type { DeliverTask, RunRow } from '../../schemas/views.ts'
 import type { RecordDelivery } from '../domain/account/commands.ts'
-import { ATTEMPT_TIMEOUT_MS, nextAttemptMs } from '../domain/webhook-schedule.ts'
-import type { Changes } from '../engine/views/progress.ts'
-import type { Reads } from '../engine/views/reads.ts'
+import { ATTEMPT_TIMEOUT_MS, MAX_WAIT_MS, nextAttemptMs } from '../domain/webhook-schedule.ts'
+import type { Changes } from '../engine/views/view-progress.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import { type Outbound, OutboundError } from '../ports/outbound.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import type { Accounts } from '../services/accounts/accounts.ts'
-import type { Presenter } from '../services/runs/present.ts'
+import type { Presenter } from '../services/presenter.ts'
+import type { Reads } from '../services/reads.ts'
 import { signWebhook } from '../services/webhooks/webhook-signature.ts'
 import { DueLoop } from './due-loop.ts'
 import { Leases } from './leases.ts'
 import { onceAvailable } from './once-available.ts'
+import { Slots } from './slots.ts'
 
-/** Attempts that are under way to one host at a time, so that a slow receiver takes little from the others, and to all. */
+/** Attempts at a time, to one host and in total. The first limit keeps a slow receiver from delaying the others. */
 const SLOTS_PER_HOST = 64
 const SLOTS = 512
 
-/** More than are recorded while the views are behind. */
+/** More attempts than are recorded while the views are behind. */
 const MAX_RECORDED = 50_000
 
-/** How often due deliveries are looked for when nothing says that there are some. */
+/** How often to look for due deliveries without being woken. */
 const POLL_MS = 500
 
-/** How long an attempt is offered to a log that takes no writes; then it is made again, some time. */
+/** No attempt waits this long, even if the clocks of several machines differ. */
+const MAX_AHEAD_MS = 2 * MAX_WAIT_MS
+
+/** How long to try to record an attempt while the log accepts no writes. Then the attempt is repeated later. */
 const RECORD_MS = 10_000
 
-/** How long a stop waits for attempts that are under way. What is not recorded then is tried again. */
+/** How long a stop waits for attempts in progress. Those not recorded by then are repeated. */
 const STOP_GRACE_MS = 3_000
 
 interface Parts {
@@ -50,14 +54,14 @@ interface Parts {
 
 type Outcome = RecordDelivery['outcome']
 
-/** Tells receivers of the ends of runs, by Standard Webhooks, and records each attempt. */
+/** Sends webhooks (https://www.standardwebhooks.com) when runs end, and records each attempt. */
 export class WebhooksReactor {
   readonly #parts: Parts
   readonly #loop: DueLoop<DeliverTask>
   readonly #leases: Leases<RunId>
   readonly #working = new Map<RunId, Promise<void>>()
-  readonly #taken = new Map<string, number>()
-  /** When the attempts that were recorded last were due. */
+  readonly #slots = new Slots({ each: SLOTS_PER_HOST, total: SLOTS })
+  /** When the latest recorded attempts were due. */
   readonly #recorded = new LRUCache<RunId, string>({ max: MAX_RECORDED })
   #stopped = false
 
@@ -67,6 +71,7 @@ export class WebhooksReactor {
     this.#loop = new DueLoop(parts, {
       queues: queues.deliver,
       pollMs: POLL_MS,
+      maxAheadMs: MAX_AHEAD_MS,
       take: rows => this.#take(rows),
     })
   }
@@ -84,19 +89,22 @@ export class WebhooksReactor {
   }
 
   async #take(rows: DeliverTask[]): Promise<boolean> {
-    // Until the views have passed the record of an attempt, they show it as due, and it must not be made again.
+    // The views show an attempt as due until they pass its record. It must not be repeated meanwhile.
     const waiting = rows.filter(row => !this.#working.has(row.runId) && this.#recorded.get(row.runId) !== row.dueAt)
-    const taken = this.#taken.get(rows[0]?.queue ?? '') ?? 0
-    const free = Math.min(SLOTS_PER_HOST - taken, SLOTS - this.#working.size)
-    const chosen = waiting.slice(0, Math.max(0, free))
-    const leased = await this.#leases.take(chosen.map(row => row.runId))
-    for (const row of chosen) if (leased.has(row.runId)) this.#begin(row)
+    const chosen = waiting.filter(({ queue }) => this.#slots.take(queue))
+    const leased = await this.#leases.take(chosen.map(row => row.runId)).catch(error => {
+      for (const { queue } of chosen) this.#slots.free(queue)
+      throw error
+    })
+    for (const row of chosen) {
+      if (leased.has(row.runId)) this.#begin(row)
+      else this.#slots.free(row.queue)
+    }
     return chosen.length === waiting.length
   }
 
   #begin(row: DeliverTask) {
     const { runId, queue } = row
-    this.#taken.set(queue, (this.#taken.get(queue) ?? 0) + 1)
     const done = this.#deliver(row)
       .catch(error => this.#parts.logger.error({ err: error, runId }, 'a webhook could not be delivered now'))
       .finally(() => {
@@ -108,20 +116,21 @@ export class WebhooksReactor {
   }
 
   #freeSlot(queue: string) {
-    const taken = (this.#taken.get(queue) ?? 1) - 1
-    if (taken > 0) this.#taken.set(queue, taken)
-    else this.#taken.delete(queue)
-    // Looking for one more costs as much as looking for many.
+    const taken = this.#slots.free(queue)
+    // A look for one row costs as much as a look for many.
     if (taken === SLOTS_PER_HOST / 2 || taken === 0) this.#loop.wake()
   }
 
   async #deliver(task: DeliverTask): Promise<void> {
     const { accountId, runId, attempt } = task
-    const { reads, logger } = this.#parts
+    const { accounts, reads, logger } = this.#parts
     const run = await reads.get('runs', runKey(accountId, runId))
     if (!run || !hasEnded(run)) return
+    // The account's own state decides: a row may be older than it.
+    const { deliveries } = await accounts.recentState(accountId)
+    if (deliveries.get(runId)?.attempts !== attempt - 1) return
     const outcome = await this.#attempt(task, run)
-    // That the stop has cut a connection says nothing of the receiver.
+    // The stop may have cut the connection; that is no failure of the receiver.
     if (this.#stopped && !outcome.delivered) return
     logger.debug({ runId, attempt, ...outcome }, 'webhook')
     await this.#record(accountId, { type: 'RecordDelivery', runId, attempt, outcome })
@@ -147,7 +156,7 @@ export class WebhooksReactor {
       const { status, retryAfter } = await outbound.post(url, { headers, body, timeoutMs: ATTEMPT_TIMEOUT_MS })
       if (status >= 200 && status < 300) return { delivered: true, status }
       const reason = `The receiver answered with ${status}.`
-      // 410 says that nobody is there any more.
+      // 410 means that the receiver is gone for good.
       if (status === 410) return { delivered: false, status, reason }
       return { delivered: false, status, reason, ...this.#next(attempt, toMs(retryAfter, nowMs)) }
     } catch (error) {
@@ -161,17 +170,17 @@ export class WebhooksReactor {
     return atMs === undefined ? {} : { nextAttemptAt: new Date(atMs).toISOString() }
   }
 
-  /** A refusal means that another process has made this attempt as well. */
+  /** A refusal means that another process has also made this attempt. */
   async #record(accountId: AccountId, command: RecordDelivery): Promise<void> {
     const untilMs = performance.now() + RECORD_MS
     await onceAvailable(
-      () => this.#parts.accounts.execute(accountId, command, { actor: { kind: 'reactor' } }),
+      () => this.#parts.accounts.execute({ kind: 'reactor' }, accountId, command),
       () => performance.now() <= untilMs,
     )
   }
 }
 
-/** The same over all attempts, so that a receiver that was told twice can know it. */
+/** The same for all attempts, so that receivers can recognise repeats. */
 const webhookId = (runId: RunId) => runId.replace(/^run_/, 'msg_')
 
 /** `Retry-After` as milliseconds from now: it holds seconds, or a date (RFC 9110, section 10.2.3). */

@@ -1,5 +1,5 @@
 import { TypeID, typeid } from 'typeid-js'
-import { type AccountId, type KeyId, RunId, UploadId, Uuid } from '../../schemas/primitives.ts'
+import { AccountId, type KeyId, RunId, UploadId, Uuid } from '../../schemas/primitives.ts'
 import { compileGuard } from '../engine/validator.ts'
 
 export const newAccountId = () => typeid('acct').toString() as AccountId
@@ -7,8 +7,11 @@ export const newKeyId = () => typeid('key').toString() as KeyId
 export const newUploadId = () => typeid('upl').toString() as UploadId
 export const newRunId = () => typeid('run').toString() as RunId
 
+/** Whether a text has the form of an account id. */
+export const isAccountId = compileGuard(AccountId)
+
 const isRunId = compileGuard(RunId)
-/** Whether a text is the id of an upload, as far as its form goes. */
+/** Whether a text has the form of an upload id. */
 export const isUploadId = compileGuard(UploadId)
 
 const isUuid = compileGuard(Uuid)

@@ -1,7 +1,7 @@
 import { createRandom, hashText, pick, type Random } from './random.ts'
 import { type Input, numberIn, textIn } from './work.ts'
 
-/** Answers a prompt in a few sentences, from which nobody learns anything but that it arrived. */
+/** Answers a prompt in a few sentences that only show that it arrived. */
 export function answer(input: Input, seed: number): string {
   const prompt = textIn(input, 'prompt')
   const random = createRandom(hashText(`answer ${seed} ${prompt}`))
@@ -11,9 +11,9 @@ export function answer(input: Input, seed: number): string {
     ...aboutSubject(prompt, random),
     pick(random, closings),
   ]
-  // Vendors call it by either name.
-  const mostTokens = numberIn(input, 'max_output_tokens', numberIn(input, 'max_tokens', Number.POSITIVE_INFINITY))
-  return cut(sentences.join(' '), mostTokens)
+  // Vendors use either name.
+  const maxTokens = numberIn(input, 'max_output_tokens', numberIn(input, 'max_tokens', Number.POSITIVE_INFINITY))
+  return cut(sentences.join(' '), maxTokens)
 }
 
 const openings: readonly [Opening, ...Opening[]] = [
@@ -29,7 +29,7 @@ function aboutLength(prompt: string): string {
   return `Your prompt has ${count(words, 'word')} and ${count([...prompt].length, 'character')}.`
 }
 
-/** Two sentences about the longest words, which tend to be what a text is about. */
+/** Two sentences about the longest words, which tend to name the subject. */
 function aboutSubject(prompt: string, random: Random): string[] {
   const words = [...new Set(prompt.toLowerCase().match(/\p{L}{3,30}/gu))].filter(word => !fillers.has(word))
   const [subject, other] = words.toSorted((one, another) => another.length - one.length)
@@ -42,12 +42,11 @@ function aboutSubject(prompt: string, random: Random): string[] {
   return other === undefined ? [first] : [first, `It would not leave out ${other} either.`]
 }
 
-/** Words that hold a prompt together and are never what it is about. */
-const fillers = new Set(
-  'the and for are you your with about that this what which would could should please into there where when have from tell write make give why how'.split(
-    ' ',
-  ),
-)
+/** Function words, which never name the subject. */
+const fillers = new Set([
+  ...'the and for are you your with about that this what which would could should please'.split(' '),
+  ...'into there where when have from tell write make give why how'.split(' '),
+])
 
 const closings: readonly [string, ...string[]] = [
   'The same prompt and seed always get this same answer.',
@@ -57,22 +56,22 @@ const closings: readonly [string, ...string[]] = [
 
 const count = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? '' : 's'}`
 
-function quote(prompt: string, most: number): string {
+function quote(prompt: string, max: number): string {
   const line = prompt.replace(/\s+/g, ' ').trim()
   const characters = [...line]
-  return characters.length <= most ? line : `${characters.slice(0, most).join('').trimEnd()}…`
+  return characters.length <= max ? line : `${characters.slice(0, max).join('').trimEnd()}…`
 }
 
 /** A token is about four characters of English. */
 const CHARACTERS_PER_TOKEN = 4
 
-function cut(text: string, mostTokens: number): string {
+function cut(text: string, maxTokens: number): string {
   const characters = [...text]
-  const most = mostTokens * CHARACTERS_PER_TOKEN
-  return characters.length <= most
+  const max = maxTokens * CHARACTERS_PER_TOKEN
+  return characters.length <= max
     ? text
     : `${characters
-        .slice(0, most - 1)
+        .slice(0, max - 1)
         .join('')
         .trimEnd()}…`
 }

@@ -1,4 +1,4 @@
-/** Lets only so many through at a time, in the order in which they came. */
+/** Limits concurrency, first come, first served. */
 export class Gate {
   readonly #waiting = new Set<() => void>()
   #free: number
@@ -7,7 +7,7 @@ export class Gate {
     this.#free = places
   }
 
-  /** Does the work once there is a place for it. Rejects when the signal aborts before. */
+  /** Runs the work once there is a free place. Rejects if the signal aborts before that. */
   async pass<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     signal?.throwIfAborted()
     if (this.#free > 0) this.#free--
@@ -22,19 +22,19 @@ export class Gate {
   #wait(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const enter = () => {
-        signal?.removeEventListener('abort', giveUp)
+        signal?.removeEventListener('abort', cancel)
         resolve()
       }
-      const giveUp = () => {
+      const cancel = () => {
         this.#waiting.delete(enter)
         reject(signal?.reason)
       }
       this.#waiting.add(enter)
-      signal?.addEventListener('abort', giveUp, { once: true })
+      signal?.addEventListener('abort', cancel, { once: true })
     })
   }
 
-  /** Hands the place on to whoever waits longest. */
+  /** Passes the place to the longest waiter. */
   #leave(): void {
     const [next] = this.#waiting
     if (next === undefined) this.#free++

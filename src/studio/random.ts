@@ -1,7 +1,7 @@
-/** Yields numbers in [0, 1), always the same ones for the same seed. */
+/** Yields numbers in [0, 1), deterministic for a seed. */
 export type Random = () => number
 
-/** The generator known as mulberry32: 32 bits of state are plenty for a picture, and it is fast. */
+/** The mulberry32 generator: fast, and 32 bits of state are plenty for a picture. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
   return () => {
@@ -12,7 +12,7 @@ export function createRandom(seed: number): Random {
   }
 }
 
-/** Turns any text into a 32-bit seed (FNV-1a over its UTF-16 code units). */
+/** Hashes a text to a 32-bit seed (FNV-1a over its UTF-16 code units). */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) {
@@ -45,7 +45,7 @@ export function noise2(x: number, y: number, seed: number): number {
   return mix(top, bottom, ease(y - row))
 }
 
-/** Several octaves of plane noise, which is what makes a cloud look like one. */
+/** Several octaves of plane noise, for clouds. */
 export function fractal2(x: number, y: number, seed: number, octaves: number): number {
   let sum = 0
   let weight = 0.5
@@ -53,7 +53,7 @@ export function fractal2(x: number, y: number, seed: number, octaves: number): n
   for (let octave = 0; octave < octaves; octave++) {
     sum += weight * noise2(x * scale, y * scale, seed + octave)
     weight /= 2
-    // Not quite doubling keeps the lattices of the octaves from lining up into a visible grid.
+    // Not exactly 2, so that the octaves' lattices do not line up into a visible grid.
     scale *= 2.03
   }
   return sum / (1 - 2 * weight)

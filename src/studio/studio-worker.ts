@@ -13,5 +13,5 @@ const crafts: Record<Craft, (work: Work) => Promise<Made | Unusable>> = {
   speech: makeSpeech,
 }
 
-/** What a thread of the studio runs. */
+/** Runs in each worker thread. */
 export default (work: Work) => crafts[work.craft](work)

@@ -4,12 +4,12 @@ import { ConfigError, readConfig } from '../../src/boot/config.ts'
 const SECRET = 'aB3/+=%:@?#x'
 const s3 = (url: string) => readConfig({ OBJECT_STORE_URL: url, DATA_DIR: '/data' }).objectStore
 
-t.test('objects lie in a folder unless something else is said', async t => {
+t.test('objects are stored in a folder by default', async t => {
   t.same(readConfig({ DATA_DIR: '/data' }).objectStore, { kind: 'disk', folder: '/data/objects' })
   t.same(readConfig({ OBJECT_STORE_URL: 'file:/elsewhere' }).objectStore, { kind: 'disk', folder: '/elsewhere' })
 })
 
-t.test('an S3 server is told of in one address', async t => {
+t.test('one URL configures an S3 server', async t => {
   t.same(s3('s3://key:secret@s3.example.com:9000/tollgate-files?region=eu-central-1&tls=off'), {
     kind: 's3',
     host: 's3.example.com',
@@ -24,18 +24,18 @@ t.test('an S3 server is told of in one address', async t => {
   })
 })
 
-t.test('what an S3 server’s address leaves out is what most servers have', async t => {
+t.test('the S3 URL has defaults for port, TLS and region', async t => {
   t.match(s3('s3://key:secret@s3.example.com/bucket'), { port: undefined, tls: true, region: 'us-east-1' })
   t.match(s3('s3://key:secret@127.0.0.1:443/bucket'), { host: '127.0.0.1', port: 443 })
   t.match(s3('s3://key:secret@[::1]:9000/bucket'), { host: '[::1]', port: 9000 })
 })
 
-t.test('whatever stands in a secret, it can be written', async t => {
+t.test('any secret can be percent-encoded in the URL', async t => {
   const url = `s3://${encodeURIComponent('K/Y')}:${encodeURIComponent(SECRET)}@localhost/bucket`
   t.match(s3(url), { accessKey: 'K/Y', secretKey: SECRET })
 })
 
-t.test('clients may reach an S3 server, and its files, by other addresses', async t => {
+t.test('clients can reach an S3 server and its files at public URLs', async t => {
   const { objectStore, cdnUrl } = readConfig({
     OBJECT_STORE_URL: 's3://key:secret@minio:9000/bucket?tls=off',
     OBJECT_STORE_PUBLIC_URL: 'https://s3.example.com',
@@ -46,7 +46,7 @@ t.test('clients may reach an S3 server, and its files, by other addresses', asyn
   t.equal(readConfig({}).cdnUrl, undefined)
 })
 
-t.test('an address that cannot be used is refused, and its secret told to nobody', async t => {
+t.test('an invalid S3 URL is refused without showing its secret', async t => {
   for (const url of [
     's3://',
     's3://key:hush@host',
@@ -74,14 +74,14 @@ t.test('an address that cannot be used is refused, and its secret told to nobody
   }
 })
 
-t.test('how long files are kept, and may take to be sent, is told in days and minutes', async t => {
+t.test('retention is set in days and the grant period in minutes', async t => {
   const [minute, day] = [60_000, 24 * 60 * 60_000]
   t.match(readConfig({}), { uploadGrantMs: 15 * minute, retention: { uploadsMs: 7 * day, outputsMs: 30 * day } })
   const retention = { UPLOAD_GRANT_MINUTES: '0.5', UPLOAD_RETENTION_DAYS: '1', OUTPUT_RETENTION_DAYS: '0.25' }
   t.match(readConfig(retention), { uploadGrantMs: 30_000, retention: { uploadsMs: day, outputsMs: 6 * 60 * minute } })
 })
 
-t.test('times and addresses that make no sense are refused', async t => {
+t.test('invalid periods and URLs are refused', async t => {
   for (const [name, value] of [
     ...['0', '-1', '10081', 'soon'].map(value => ['UPLOAD_GRANT_MINUTES', value]),
     ...['0', '3651'].map(value => ['UPLOAD_RETENTION_DAYS', value]),
@@ -101,7 +101,7 @@ t.test('times and addresses that make no sense are refused', async t => {
   }
 })
 
-t.test('an upload lives as long as its address at the least', async t => {
+t.test('the retention of uploads must be at least their grant period', async t => {
   const days = { UPLOAD_RETENTION_DAYS: '0.01' }
   t.throws(() => readConfig(days), ConfigError)
   t.match(readConfig({ ...days, UPLOAD_GRANT_MINUTES: '14.4' }), {
@@ -110,11 +110,11 @@ t.test('an upload lives as long as its address at the least', async t => {
   })
 })
 
-t.test('another address of an S3 server is refused where there is none', async t => {
+t.test('a public URL is refused without an S3 server', async t => {
   t.throws(() => readConfig({ OBJECT_STORE_PUBLIC_URL: 'https://files.example.com' }), ConfigError)
 })
 
-t.test('EventStoreDB is told of in one address', async t => {
+t.test('one URL configures EventStoreDB', async t => {
   const addressOf = (url: string) =>
     readConfig({ EVENT_STORE_URL: url, MASTER_SECRET: 'a'.repeat(32) }).eventStore as unknown
   t.same(addressOf('esdb://ada:s%40crets@one,two:2114/?tls=true&streamPrefix=a.b-&nodePreference=leader'), {
@@ -149,7 +149,7 @@ t.test('EventStoreDB is told of in one address', async t => {
   )
 })
 
-t.test('an address of EventStoreDB that cannot be used is refused, and its password told to nobody', async t => {
+t.test('an invalid EventStoreDB URL is refused without showing its password', async t => {
   for (const [url, fault] of [
     ['esdb://ada:hush@', /must have the form esdb:/],
     ['esdb://ada:hush@host:port', /must have the form/],
@@ -164,26 +164,29 @@ t.test('an address of EventStoreDB that cannot be used is refused, and its passw
     ['esdb://ada:hush@host?gossipTimeout=3', /has gossipTimeout, which Tollgate does not use/],
     ['esdb://ada:hush@host:99999', /must have ports from 1 to 65535/],
     ['esdb://ada:hush@host:0', /must have ports from 1 to 65535/],
-    ['esdb://ada:hush@host?connectionName=%C3%BC', /a value of connectionName/],
-    ['esdb://ada:hush@host?tlsCAFile=package.json', /has a tlsCAFile that is no certificate in PEM/],
-    ['esdb://ada:hush@host?userCertFile=package.json&userKeyFile=package.json', /no certificate and its key in PEM/],
-    ['esdb+discover://ada:hush@one,two', /must have one name after esdb\+discover/],
+    ['esdb://ada:hush@host?connectionName=%C3%BC', /has an invalid value for connectionName/],
+    ['esdb://ada:hush@host?tlsCAFile=package.json', /must have a PEM certificate as tlsCAFile/],
+    [
+      'esdb://ada:hush@host?userCertFile=package.json&userKeyFile=package.json',
+      /must have a PEM certificate and its key/,
+    ],
+    ['esdb+discover://ada:hush@one,two', /must have a single name after esdb\+discover/],
     ['esdb://ada:hush@host?constructor=a', /unknown parameter/],
     ['esdb://ada:1?hush@host', /unknown parameter/],
-    ['esdb://ada:hush@host?tls=maybe', /a value of tls that cannot be used/],
-    ['esdb://ada:hush@host?keepAliveInterval=soon', /a value of keepAliveInterval/],
-    ['esdb://ada:hush@host?keepAliveTimeout=0', /a value of keepAliveTimeout/],
-    ['esdb://ada:hush@host?nodePreference=follower', /a value of nodePreference/],
-    ['esdb://ada:hush@host?connectionName=', /a value of connectionName/],
-    ['esdb://ada:hush@host?tlsCAFile=/no/such/file', /has a tlsCAFile that cannot be read/],
-    ['esdb://ada:hush@host?tlsCAFile=/', /has a tlsCAFile that cannot be read/],
+    ['esdb://ada:hush@host?tls=maybe', /has an invalid value for tls/],
+    ['esdb://ada:hush@host?keepAliveInterval=soon', /has an invalid value for keepAliveInterval/],
+    ['esdb://ada:hush@host?keepAliveTimeout=0', /has an invalid value for keepAliveTimeout/],
+    ['esdb://ada:hush@host?nodePreference=follower', /has an invalid value for nodePreference/],
+    ['esdb://ada:hush@host?connectionName=', /has an invalid value for connectionName/],
+    ['esdb://ada:hush@host?tlsCAFile=/no/such/file', /has an unreadable tlsCAFile/],
+    ['esdb://ada:hush@host?tlsCAFile=/', /has an unreadable tlsCAFile/],
     ['esdb://ada:hush@host?userKeyFile=/dev/null', /userCertFile and userKeyFile together/],
     ['esdb://ada:hush@host?streamPrefix=a%2Bb', /must have a streamPrefix of letters/],
   ] as const)
     expectFault(t, 'EVENT_STORE_URL', url, fault)
 })
 
-t.test('Redis is told of in one address', async t => {
+t.test('one URL configures Redis', async t => {
   const addressOf = (url: string) => {
     const { viewStore } = readConfig({ VIEW_STORE_URL: url })
     return 'address' in viewStore && viewStore.address
@@ -196,25 +199,25 @@ t.test('Redis is told of in one address', async t => {
   t.same(addressOf('redis://:only@[::1]:7000/'), { host: '::1', port: 7000, db: 0, password: 'only', tls: false })
 })
 
-t.test('an address of Redis that cannot be used is refused, and its password told to nobody', async t => {
+t.test('an invalid Redis URL is refused without showing its password', async t => {
   for (const [url, fault] of [
-    ['redis://u:hu/sh@h:x', /must be an address that can be read/],
-    ['redis://u:hush@h:99999', /must be an address that can be read/],
-    ['redis://u:hush@', /must be an address that can be read/],
+    ['redis://u:hu/sh@h:x', /must be a valid URL/],
+    ['redis://u:hush@h:99999', /must be a valid URL/],
+    ['redis://u:hush@', /must be a valid URL/],
     ['redis:///1', /must have a host/],
     ['redis://u:hush%zz@h', /percent-encoded/],
     ['redis://%zz:hush@h', /percent-encoded/],
-    ['redis://u:hush@h/abc', /must name the database by a number/],
-    ['redis://u:hush@h/-1', /must name the database by a number/],
-    ['redis://u:hush@h/1/2', /must name the database by a number/],
-    ['redis://u:1/hush@h', /must name the database by a number/],
-    ['redis://u:1?hush@h', /must have nothing behind the database/],
-    ['redis://u:1#hush@h', /must have nothing behind the database/],
+    ['redis://u:hush@h/abc', /must give the database as a number/],
+    ['redis://u:hush@h/-1', /must give the database as a number/],
+    ['redis://u:hush@h/1/2', /must give the database as a number/],
+    ['redis://u:1/hush@h', /must give the database as a number/],
+    ['redis://u:1?hush@h', /must end with the database/],
+    ['redis://u:1#hush@h', /must end with the database/],
   ] as const)
     expectFault(t, 'VIEW_STORE_URL', url, fault)
 })
 
-t.test('a store that is not known is refused, and its secret told to nobody', async t => {
+t.test('an unknown kind of store is refused without showing its secret', async t => {
   for (const name of ['EVENT_STORE_URL', 'VIEW_STORE_URL', 'OBJECT_STORE_URL']) {
     const { message } = t.throws(() => readConfig({ [name]: 'ftp://key:hush@host' }), ConfigError) as unknown as Error
     t.match(message, name)
@@ -222,7 +225,7 @@ t.test('a store that is not known is refused, and its secret told to nobody', as
   }
 })
 
-t.test('processes of several machines share stores and the secret, and each has its roles', async t => {
+t.test('processes on several machines share stores and the master secret, and each has its roles', async t => {
   const urls = { EVENT_STORE_URL: 'esdb://localhost:2113', VIEW_STORE_URL: 'rediss://user:hush@localhost/1' }
   t.throws(() => readConfig(urls), { message: /^MASTER_SECRET must be set/ })
   const { eventStore, viewStore, roles } = readConfig({ ...urls, MASTER_SECRET: 'a'.repeat(32), ROLES: 'api,reactors' })
@@ -233,7 +236,7 @@ t.test('processes of several machines share stores and the secret, and each has 
   t.throws(() => readConfig({ ROLES: 'api,reader' }), ConfigError)
 })
 
-t.test('sites whose pages may use the service are told as browsers name them', async t => {
+t.test('allowed sites are given as browser origins', async t => {
   t.same(readConfig({}).allowedOrigins, [])
   const given = 'https://App.Example.com:443,http://localhost:6274,https://[::1]:8443'
   t.same(readConfig({ ALLOWED_ORIGINS: given }).allowedOrigins, [
@@ -248,7 +251,7 @@ t.test('sites whose pages may use the service are told as browsers name them', a
     t.throws(() => readConfig({ ALLOWED_ORIGINS: value }), { name: 'ConfigError', message: /^ALLOWED_ORIGINS must / })
 })
 
-t.test('the public address is a host and a port, and nothing that would break what is written of it', async t => {
+t.test('PUBLIC_URL must be an origin without special characters', async t => {
   for (const value of ['https://api.example.com', 'http://127.0.0.1:8080', 'http://[::1]:8080', 'http://my_host'])
     t.equal(readConfig({ PUBLIC_URL: value }).publicUrl, value)
   for (const value of [
@@ -267,13 +270,13 @@ t.test('the public address is a host and a port, and nothing that would break wh
     t.throws(() => readConfig({ PUBLIC_URL: value }), { name: 'ConfigError', message: /^PUBLIC_URL must / }, value)
 })
 
-t.test('a switch is told how it can stand', async t => {
+t.test('an invalid switch is refused with its allowed values', async t => {
   t.throws(() => readConfig({ PUBLIC_DESCRIPTORS: 'yes' }), {
     message: /^PUBLIC_DESCRIPTORS must be true or false, but is /,
   })
 })
 
-/** The message names the variable, what is wrong with it and what it is for, and holds no word of a secret. */
+/** Asserts that the message names the variable and the fault, and shows no part of the secret. */
 const expectFault = (t: Test, name: string, url: string, fault: RegExp) => {
   const { message } = t.throws(() => readConfig({ [name]: url }), ConfigError, url) as unknown as Error
   t.match(message, new RegExp(`^${name} (must|has) .*USER:PASSWORD@HOST`))

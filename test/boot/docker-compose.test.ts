@@ -12,7 +12,7 @@ interface Composed {
   services: Record<string, { environment: Record<string, string> }>
 }
 
-/** What Docker Compose makes of the file, with an `.env` beside it that says so much. */
+/** The configuration that Docker Compose resolves with these variables in `.env`. */
 const compose = async (t: Test, variables = ''): Promise<Composed> => {
   const file = join(await temporaryFolder(t), '.env')
   await writeFile(file, variables)
@@ -23,7 +23,7 @@ const compose = async (t: Test, variables = ''): Promise<Composed> => {
 
 const skip = !isInstalled('docker-compose') && process.env['CI'] !== 'true' && 'docker-compose is not installed'
 
-t.test('docker-compose.yml is valid, and the service takes what it is given there', { skip }, async t => {
+t.test('docker-compose.yml is valid and configures the service', { skip }, async t => {
   const { services } = await compose(t)
   t.same(Object.keys(services).sort(), ['bucket', 'eventstore', 'minio', 'redis', 'tollgate-1', 'tollgate-2'])
   for (const name of ['tollgate-1', 'tollgate-2'])
@@ -35,7 +35,7 @@ t.test('docker-compose.yml is valid, and the service takes what it is given ther
     })
 })
 
-t.test('a secret that is given takes the place of the one that everybody knows', { skip }, async t => {
+t.test('a given secret replaces the public development secret', { skip }, async t => {
   const secret = 'a secret of 32 characters at least'
   const { services } = await compose(t, `MASTER_SECRET=${secret}`)
   for (const name of ['tollgate-1', 'tollgate-2']) t.equal(services[name]?.environment['MASTER_SECRET'], secret)

@@ -1,16 +1,19 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { accountStream } from '../../schemas/events.ts'
 import type { KeyRow } from '../../schemas/views.ts'
 import type { Core } from '../../src/boot/core.ts'
 import { welcome } from '../../src/boot/first-start.ts'
 import { sha256 } from '../../src/engine/log/canonical.ts'
 import { Reads } from '../../src/engine/views/reads.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
-import { register } from '../../src/services/accounts/registration.ts'
 import { caughtUp } from '../support/caught-up.ts'
+import { collect } from '../support/collect.ts'
 import { openFolder } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const cause = { actor: { kind: 'operator' } } as const
+const caller = { kind: 'operator', name: 'test' } as const
 
 const open = async (t: Test): Promise<Core> => {
   const core = await openFolder(await temporaryFolder(t))
@@ -18,8 +21,8 @@ const open = async (t: Test): Promise<Core> => {
   return core
 }
 
-/** Starts so many times at once, and resolves to the rows that the views have of the keys when they are shown. */
-const greet = async (t: Test, core: Core, times = 1) => {
+/** Starts `times` processes at once and returns the view rows of each key at the moment it is shown. */
+const showWelcome = async (t: Test, core: Core, times = 1) => {
   const shown: unknown[] = []
   t.intercept(console, 'log', {
     value: (text: string) => {
@@ -30,27 +33,46 @@ const greet = async (t: Test, core: Core, times = 1) => {
   return Promise.all(shown)
 }
 
-t.test('the first key is known to the service when it is shown', async t => {
-  t.match(await greet(t, await open(t)), [{ name: 'first' }])
+t.test('the first key works as soon as it is shown', async t => {
+  t.match(await showWelcome(t, await open(t)), [{ name: 'first' }])
 })
 
-t.test('the first key is shown whatever the views do', async t => {
+t.test('the first key is shown even if the views lag', async t => {
   const value = () => Promise.reject(new Unavailable('the views are behind the log'))
   t.intercept(Reads.prototype, 'ownWrites', { value })
-  t.equal((await greet(t, await open(t))).length, 1)
+  t.equal((await showWelcome(t, await open(t))).length, 1)
 })
 
-t.test('an account whose opening ended before its key was made is greeted, by one of those who find it', async t => {
-  const core = await open(t)
-  await register(core, { email: 'owner@localhost', tester: false, welcomeMicros: 0 }, cause)
-  await caughtUp(core)
-  t.equal((await greet(t, core, 2)).length, 1)
+t.test('of several processes that start at once, one shows the welcome', async t => {
+  t.equal((await showWelcome(t, await open(t), 3)).length, 1)
 })
 
-t.test('nobody is greeted again, though the first key be revoked', async t => {
+t.test('an account is opened with its key in one append', async t => {
   const core = await open(t)
-  const [{ accountId, keyId }] = (await greet(t, core)) as [KeyRow]
-  await core.accounts.execute(accountId, { type: 'RevokeApiKey', keyId }, cause)
+  const [{ accountId }] = (await showWelcome(t, core)) as [KeyRow]
+  const events = await collect(core.log.readStream(accountStream(accountId), 0))
+  t.same(
+    events.map(({ type }) => type),
+    ['AccountOpened', 'CreditsGranted', 'ApiKeyCreated'],
+  )
+})
+
+t.test('the welcome is shown only once, even if the first key is revoked', async t => {
+  const core = await open(t)
+  const [{ accountId, keyId }] = (await showWelcome(t, core)) as [KeyRow]
+  await core.accounts.execute(caller, accountId, { type: 'RevokeApiKey', keyId })
   await caughtUp(core)
-  t.same(await greet(t, core), [])
+  t.same(await showWelcome(t, core), [])
+})
+
+t.test('the welcome is not shown again for lost views or with another master secret', async t => {
+  const folder = await temporaryFolder(t)
+  const first = await openFolder(folder)
+  t.equal((await showWelcome(t, first)).length, 1)
+  await first.close()
+  await rm(join(folder, 'views'), { recursive: true })
+  await rm(join(folder, 'master-secret'))
+  const core = await openFolder(folder)
+  t.teardown(() => core.close())
+  t.same(await showWelcome(t, core), [])
 })

@@ -14,7 +14,7 @@ t.setTimeout(120_000)
 
 const MASTER_SECRET = 'thirty-two characters, no fewer.'
 
-t.test('where none is given, one is made once and kept for the owner’s eyes', async t => {
+t.test('without MASTER_SECRET a secret is generated once and stored for the owner only', async t => {
   const folder = join(await temporaryFolder(t), 'data')
   const { masterSecret } = readConfig({ DATA_DIR: folder })
   const secret = readMasterSecret(masterSecret)
@@ -27,14 +27,14 @@ t.test('where none is given, one is made once and kept for the owner’s eyes', 
   t.not(readMasterSecret(readConfig({ DATA_DIR: await temporaryFolder(t) }).masterSecret), secret)
 })
 
-t.test('of many that start at once, all get the same', async t => {
+t.test('concurrent starts get the same secret', async t => {
   const path = join(await temporaryFolder(t), 'master-secret')
   const secrets = await atOnce(8, path)
   t.same(new Set(secrets), new Set([await readFile(path, 'utf8')]))
   t.same(await readdir(join(path, '..')), ['master-secret'])
 })
 
-t.test('one that is given wins over one that is kept', async t => {
+t.test('MASTER_SECRET takes precedence over the stored secret', async t => {
   const folder = await temporaryFolder(t)
   const kept = readMasterSecret(readConfig({ DATA_DIR: folder }).masterSecret)
   const environment = { MASTER_SECRET }
@@ -45,13 +45,13 @@ t.test('one that is given wins over one that is kept', async t => {
   t.equal(await readFile(join(folder, 'master-secret'), 'utf8'), kept)
 })
 
-t.test('where one is given, none is kept', async t => {
+t.test('a given MASTER_SECRET is not stored', async t => {
   const folder = await temporaryFolder(t)
   t.equal(readMasterSecret(readConfig({ DATA_DIR: folder, MASTER_SECRET }).masterSecret), MASTER_SECRET)
   t.same(await readdir(folder), [])
 })
 
-t.test('one that is too short is refused by its name, and not shown', async t => {
+t.test('a short MASTER_SECRET is refused without showing it', async t => {
   const short = MASTER_SECRET.slice(1)
   const service = new ServiceProcess(await temporaryFolder(t), { MASTER_SECRET: short })
   t.teardown(() => service.end('SIGKILL'))
@@ -60,13 +60,13 @@ t.test('one that is too short is refused by its name, and not shown', async t =>
     service.listening().then(() => service.end('SIGKILL')),
   ])
   t.equal(code, 1)
-  t.match(stderr, /^The configuration cannot be used\.\nMASTER_SECRET must .*32.*\n$/)
+  t.match(stderr, /^The configuration is invalid\.\nMASTER_SECRET must .*32.*\n$/)
   t.notMatch(stdout + stderr, short.slice(0, 8))
 })
 
 /**
- * Reads a secret that does not exist yet in so many threads, which wait for one another first. They share a process id, as
- * services in containers of their own do.
+ * Reads a missing secret in `count` threads at once. The threads share a process id, as services in separate containers
+ * may.
  */
 async function atOnce(count: number, path: string): Promise<string[]> {
   const arrived = new Int32Array(new SharedArrayBuffer(4))

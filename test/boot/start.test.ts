@@ -13,14 +13,14 @@ import { startService } from '../support/service.ts'
 import { ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-// Many processes are started here, each of which takes a second.
+// The tests start many processes, about one second each.
 t.setTimeout(120_000)
 
-/** Starts a service that cannot run, and hands back the one message that it ends with. */
+/** Starts a service that must fail, and returns its error message. */
 const failedStart = async (t: Test, folder: string, env: Record<string, string> = {}): Promise<string> => {
   const service = new ServiceProcess(folder, env)
   t.teardown(() => service.end('SIGKILL'))
-  // One that runs after all is a failure of the test, and not to be waited for.
+  // A service that starts anyway fails the test at once.
   const { code, signal, stdout, stderr } = await Promise.race([
     service.ended,
     service.listening().then(() => service.end('SIGKILL')),
@@ -28,11 +28,11 @@ const failedStart = async (t: Test, folder: string, env: Record<string, string> 
   t.equal(signal, null)
   t.equal(code, 1)
   t.notMatch(stdout, 'listening')
-  t.notMatch(stderr, /^ +at /m, 'has no stack')
+  t.notMatch(stderr, /^ +at /m, 'shows no stack')
   return stderr
 }
 
-t.test('a variable that cannot be used is named, with what it should be', async t => {
+t.test('an invalid variable is reported with its name and rule', async t => {
   const bad: [variable: string, value: string][] = [
     ['PORT', 'abc'],
     ['PORT', '65536'],
@@ -48,7 +48,7 @@ t.test('a variable that cannot be used is named, with what it should be', async 
     ['WELCOME_CREDITS', '0.1234567'],
     ['LOG_LEVEL', 'loud'],
   ]
-  // The reading of them all is tested here, and one as a process, since each of those takes a second.
+  // All values are read here and one is tested as a process, because each process takes a second.
   for (const [variable, value] of bad) {
     const error = t.throws(() => readConfig({ [variable]: value })) as unknown as Error
     t.equal(error.message.split('\n').length, 1)
@@ -57,7 +57,7 @@ t.test('a variable that cannot be used is named, with what it should be', async 
   }
   const folder = await temporaryFolder(t)
   const message = await failedStart(t, folder, { PORT: 'abc', LOG_LEVEL: 'loud' })
-  t.match(message, /^The configuration cannot be used\.\nPORT must be .*\nLOG_LEVEL must be .*\n$/)
+  t.match(message, /^The configuration is invalid\.\nPORT must be .*\nLOG_LEVEL must be .*\n$/)
 })
 
 t.test('an empty variable counts as unset', async t => {
@@ -65,12 +65,12 @@ t.test('an empty variable counts as unset', async t => {
   t.same(readConfig(Object.fromEntries(names.map(name => [name, '']))), readConfig({}))
 })
 
-t.test('a host that there is not is named', async t => {
+t.test('an unknown host is reported', async t => {
   const message = await failedStart(t, await temporaryFolder(t), { HOST: 'nowhere.invalid' })
   t.match(message, /HOST/)
 })
 
-t.test('a folder that cannot be written is named', async t => {
+t.test('an unwritable folder is reported', async t => {
   const file = join(await temporaryFolder(t), 'file')
   await writeFile(file, '')
   const message = await failedStart(t, join(file, 'data'))
@@ -78,7 +78,7 @@ t.test('a folder that cannot be written is named', async t => {
   t.equal(message.trim().split('\n').length, 1)
 })
 
-t.test('a port that is in use is named', async t => {
+t.test('a port in use is reported', async t => {
   const other = createServer()
   await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
   t.teardown(() => other.close())
@@ -88,7 +88,7 @@ t.test('a port that is in use is named', async t => {
   t.equal(message.trim().split('\n').length, 1)
 })
 
-t.test('a log that is damaged is named, and left as it is', async t => {
+t.test('a damaged log is reported and left unchanged', async t => {
   const sound = await temporaryFolder(t)
   const service = await startService(t, { folder: sound })
   await service.stop()
@@ -97,9 +97,9 @@ t.test('a log that is damaged is named, and left as it is', async t => {
 
   const damages: Record<string, (path: string) => Promise<void>> = {
     'cut in half': path => truncate(path, size / 2),
-    'cut down to its first page': path => truncate(path, 4096),
+    'cut to its first page': path => truncate(path, 4096),
     'cut by one byte': path => truncate(path, size - 1),
-    'cut down to nothing': path => truncate(path, 0),
+    'cut to zero bytes': path => truncate(path, 0),
     'another file': path => writeFile(path, 'garbage'.repeat(size / 7)),
     'its pages overwritten': async path => {
       const opened = await open(path, 'r+')
@@ -125,7 +125,7 @@ t.test('a log that is damaged is named, and left as it is', async t => {
     })
 })
 
-t.test('the very first start prints a key and a request to try, once', async t => {
+t.test('only the first start prints a key and an example request', async t => {
   const folder = await temporaryFolder(t)
   const first = await startServiceProcess(t, folder)
   const [, command = ''] = await first.until(/^ +(curl .+?\}')$/ms)
@@ -142,14 +142,14 @@ t.test('the very first start prints a key and a request to try, once', async t =
   t.notMatch(quiet, /Welcome|sk_live|curl/)
 })
 
-t.test('a service that is stopped while it greets has shown its key, and ends as at any other time', async t => {
+t.test('a service stopped during its welcome has shown the key and exits normally', async t => {
   const service = await startServiceProcess(t, await temporaryFolder(t))
   const { code, stdout } = await service.end('SIGTERM')
   t.equal(code, 0)
   t.match(stdout, /tg_sk_live_/)
 })
 
-t.test('two services that start at once on a new folder both run, and one greets', async t => {
+t.test('two services that start at once on a new folder both run, and one shows the welcome', async t => {
   const folder = await temporaryFolder(t)
   const both = await Promise.all([startServiceProcess(t, folder), startServiceProcess(t, folder)])
   const ended = await Promise.all(both.map(service => service.end('SIGTERM')))
@@ -157,7 +157,7 @@ t.test('two services that start at once on a new folder both run, and one greets
   t.equal(ended.filter(({ stdout }) => stdout.includes('Welcome')).length, 1)
 })
 
-t.test('a request that comes before the service is ready is answered when it is', async t => {
+t.test('a request during the start is answered once the service is ready', async t => {
   const PORT = String(await freePort())
   const core = await openCore(readConfig({ DATA_DIR: await temporaryFolder(t), PORT, LOG_LEVEL: 'silent' }))
   const starting = startServer(core)

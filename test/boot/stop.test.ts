@@ -6,10 +6,10 @@ import { type AccountOptions, openAccounts } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-// Many processes are started here, each of which takes a second.
+// The tests start many processes, about one second each.
 t.setTimeout(120_000)
 
-/** The longest that an operator waits before he pulls the plug. */
+/** Container runtimes kill a process 10 s after SIGTERM. */
 const STOP_BOUND_MS = 10_000
 
 /** A service process with an account on it. */
@@ -20,20 +20,20 @@ const startWithCustomer = async (t: Test, options: AccountOptions = { tester: tr
   return { folder, process, client: customer.at(process.url) }
 }
 
-/** Sends requests, and resolves when so many runs are under way. */
+/** Sends run requests and resolves once all runs are listed. */
 const begin = async (client: Client, delays: number[]): Promise<Promise<Reply>[]> => {
   const replies = delays.map(delay_ms => client.run(sandbox({ delay_ms })))
   while ((await client.send<{ data: Run[] }>('/v1/runs?limit=100')).body.data.length < delays.length);
   return replies
 }
 
-t.test('SIGTERM: what can be done in time is done, and the rest is paid back', async t => {
+t.test('SIGTERM: runs that can finish in time do, and the others are refunded', async t => {
   const { folder, process, client } = await startWithCustomer(t)
   const replies = await begin(client, [1500, 1500, 60_000, 60_000])
 
   const startMs = performance.now()
   const ending = process.end('SIGTERM')
-  // Signals that come while the service stops must not hurry it.
+  // Further signals must not shorten the stop.
   process.end('SIGTERM')
   process.end('SIGINT')
   const answered = await Promise.all(replies)
@@ -60,7 +60,7 @@ t.test('SIGTERM: what can be done in time is done, and the rest is paid back', a
   )
 })
 
-t.test('SIGINT stops the service as well', async t => {
+t.test('SIGINT stops the service gracefully', async t => {
   const { process, client } = await startWithCustomer(t)
   const replies = await begin(client, [500])
   const { code } = await process.end('SIGINT')
@@ -71,9 +71,9 @@ t.test('SIGINT stops the service as well', async t => {
   )
 })
 
-t.test('runs that still wait for a slot are answered too, and are done by the next process', async t => {
+t.test('queued runs return 202 and complete in the next process', async t => {
   const { folder, process, client } = await startWithCustomer(t)
-  // A provider has 64 slots, so that six of these wait.
+  // A provider has 64 slots, so six of these runs wait.
   const replies = await begin(
     client,
     Array.from({ length: 70 }, () => 2500),
@@ -94,7 +94,7 @@ t.test('runs that still wait for a slot are answered too, and are done by the ne
   t.equal([...allRuns(audit).values()].filter(run => run.end === 'completed').length, 70)
 })
 
-t.test('nothing is accepted any more once the service has stopped', async t => {
+t.test('a stopped service accepts no requests', async t => {
   const { process, client } = await startWithCustomer(t)
   t.equal((await client.run(sandbox())).status, 200)
   t.equal((await process.end('SIGTERM')).code, 0)

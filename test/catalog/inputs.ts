@@ -5,12 +5,12 @@ import { compileFillingCheck } from '../../src/engine/validator.ts'
 
 export type Input = Record<string, unknown>
 
-/** Every endpoint that ships, with its family; without the sandbox, which stands for no model. */
+/** Every shipped endpoint with its family, except the sandbox. */
 export const endpoints: [Family, Endpoint][] = shipped
   .filter(({ id }) => id !== 'sandbox')
   .flatMap(family => family.endpoints.map((endpoint): [Family, Endpoint] => [family, endpoint]))
 
-/** Fills in the defaults as the service does, and throws when the input is not valid. */
+/** Fills in the defaults like the service, and throws for an invalid input. */
 export const filler = (schema: ParametersSchema): ((input: Input) => Input) => {
   const fill = compileFillingCheck(schema)
   return input => {
@@ -21,7 +21,7 @@ export const filler = (schema: ParametersSchema): ((input: Input) => Input) => {
   }
 }
 
-/** Valid inputs of every shape: optional parameters come and go. */
+/** Valid inputs with random subsets of the optional parameters. */
 export const inputsOf = ({ properties, required }: ParametersSchema): fc.Arbitrary<Input> =>
   fc.record(Object.fromEntries(Object.entries(properties).map(([name, declared]) => [name, valuesOf(declared)])), {
     requiredKeys: required ?? [],

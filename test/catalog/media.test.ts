@@ -12,16 +12,16 @@ type Input = Record<string, unknown>
 const service = await startService(t)
 const customer = await openAccount(service, { credits: 100_000, tester: true })
 
-/** What image-to-* endpoints are given: a picture of the service's own, wider than high. */
+/** The input of image-to-* endpoints: an uploaded picture, wider than high. */
 const source = await customer.run({
   model: 'nano-banana-2',
   input: { prompt: 'a bay at dusk', aspect_ratio: '4:3', output_format: 'jpeg' },
 })
 
-/** A film in 4K has 2160 lines. */
+/** A 4K film has 2160 lines. */
 const sizeOf = (value: unknown) => Number.parseFloat(String(value)) * (String(value).endsWith('K') ? 540 : 1)
 
-/** An endpoint's first example, as short and as small as it can be asked for, with the defaults of the rest. */
+/** An endpoint's first example, as short and small as allowed, with defaults for the rest. */
 const smallest = ({ parametersSchema }: Endpoint): Input => {
   const { properties, examples } = parametersSchema
   const input: Input = { ...examples?.[0] }
@@ -45,9 +45,9 @@ const ratioOf = (input: Input): number | undefined => {
   return width ? Number(width) / Number(height) : undefined
 }
 
-/** A side may be off by a few pixels, since encoders want multiples. */
-const isNear = (t: Test, found: number, wanted: number, what: string, part = 0.03) =>
-  t.ok(Math.abs(found / wanted - 1) < part, `${what}: ${found} for ${wanted}`)
+/** A side may differ by a few pixels, because encoders need multiples. */
+const isNear = (t: Test, found: number, expected: number, what: string, part = 0.03) =>
+  t.ok(Math.abs(found / expected - 1) < part, `${what}: ${found} for ${expected}`)
 
 const checkPicture = async (t: Test, input: Input, run: Run) => {
   const { type, bytes } = await fetchMedia(run)
@@ -83,7 +83,7 @@ const checkSound = async (t: Test, input: Input, run: Run) => {
   t.equal(type, `audio/${input['output_format']}`)
   t.equal(bytes.toString('latin1', 0, 4), input['output_format'] === 'wav' ? 'RIFF' : 'OggS')
   if (typeof input['duration'] !== 'number' || input['output_format'] === 'wav') return
-  // The last page of an Ogg file says with which sample it ends, and the first the samples in a second (RFC 3533).
+  // The last page of an Ogg file has the number of samples, and the first the sample rate (RFC 3533).
   const last = bytes.lastIndexOf('OggS')
   isNear(t, Number(bytes.readBigInt64LE(last + 6)) / bytes.readUInt32LE(40), input['duration'], 'seconds')
 }
@@ -105,7 +105,7 @@ const endpoints = shipped
 
 t.equal(endpoints.length, 53)
 for (const { model, endpoint } of endpoints)
-  t.test(`${endpoint.id} yields what it promises`, async t => {
+  t.test(`${endpoint.id} returns what it promises`, async t => {
     const input = smallest(endpoint)
     const { body: quote } = await customer.post<{ credits: number }>('/v1/run?dry_run=true', { model, input })
     const { status, body } = await customer.run({ model, input }, { Prefer: 'wait=120' })

@@ -4,7 +4,7 @@ import t from 'tap'
 import { compileCheck } from '../../src/engine/validator.ts'
 import { endpoints, filler, type Input, inputsOf } from './inputs.ts'
 
-/** Parameters that mean something by their absence, and so have no default. */
+/** Parameters without a default, because leaving them out has a meaning. */
 const mayStayUnset = new Map([
   ['nano-banana-2', ['thinking_level']],
   ['pixverse-v5', ['style']],
@@ -53,13 +53,13 @@ t.test('an optional parameter has a default, and its default is valid', async t 
     }
 })
 
-t.test('a model is told what to make, and an image-to-* one from what', async t => {
+t.test('prompts are required, and images for image-to-*', async t => {
   for (const [family, { id, kind, mode, parametersSchema }] of endpoints) {
     const speaks = family.outputType === 'audio' && mode === 'sync'
     t.ok(speaks ? 'text' in parametersSchema.properties : 'prompt' in parametersSchema.properties, id)
     t.equal('image_url' in parametersSchema.properties, kind.startsWith('i2'), id)
-    const told = speaks ? ['text'] : ['prompt', ...(kind.startsWith('i2') ? ['image_url'] : [])]
-    t.same(parametersSchema.required, id === 'hailuo-2-3-i2v' ? ['image_url'] : told, id)
+    const required = speaks ? ['text'] : ['prompt', ...(kind.startsWith('i2') ? ['image_url'] : [])]
+    t.same(parametersSchema.required, id === 'hailuo-2-3-i2v' ? ['image_url'] : required, id)
   }
 })
 
@@ -77,7 +77,7 @@ t.test('an image is an http(s) or a data: URL', async t => {
   }
 })
 
-t.test('the examples are valid: the first has what is required, the second most of what there is', async t => {
+t.test('the examples are valid: the first is minimal, the second has most parameters', async t => {
   for (const [, { id, parametersSchema }] of endpoints) {
     const { properties, required, examples = [] } = parametersSchema
     const check = compileCheck(parametersSchema)
@@ -89,11 +89,15 @@ t.test('the examples are valid: the first has what is required, the second most 
   }
 })
 
-t.test('what is not known is refused, and so is the lack of what is required', async t => {
+t.test('unknown parameters, and missing required ones, are refused', async t => {
   for (const [, { id, parametersSchema }] of endpoints) {
     const check = compileCheck(parametersSchema)
     const [least] = parametersSchema.examples as [Input]
-    t.match(check({ ...least, surprise: 1 }), [{ path: '/surprise', message: /^is not known; there are [a-z]/ }], id)
+    t.match(
+      check({ ...least, surprise: 1 }),
+      [{ path: '/surprise', message: /^is unknown; expected one of [a-z]/ }],
+      id,
+    )
     for (const name of parametersSchema.required ?? []) {
       const { [name]: _, ...rest } = least
       t.same(check(rest), [{ path: `/${name}`, message: 'is required' }], id)
@@ -101,7 +105,7 @@ t.test('what is not known is refused, and so is the lack of what is required', a
   }
 })
 
-t.test('what the schema allows is taken, and filled with every default', async t => {
+t.test('valid inputs are accepted, and completed with every default', async t => {
   for (const [, { id, parametersSchema }] of endpoints) {
     const fill = filler(parametersSchema)
     const defaults = Object.entries(parametersSchema.properties).filter(([, declared]) => 'default' in declared)
@@ -118,7 +122,7 @@ t.test('what the schema allows is taken, and filled with every default', async t
   }
 })
 
-t.test('nano-banana-2 takes what is specified, with or without an image', async t => {
+t.test('nano-banana-2 accepts the specified inputs, with or without an image', async t => {
   const [t2i, i2i] = endpoints.filter(([family]) => family.id === 'nano-banana-2').map(([, endpoint]) => endpoint)
   const { properties } = t2i?.parametersSchema ?? {}
   t.match(properties, {

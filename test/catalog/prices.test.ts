@@ -14,7 +14,7 @@ const totalOf = ({ pricing, parametersSchema }: Endpoint): ((input: Input) => nu
 
 const smallest = ({ parametersSchema }: Endpoint): Input => parametersSchema.examples?.[0] ?? {}
 
-// Counted by hand from the vendors' prices that the families' files name, where a credit is a US cent.
+// Computed by hand from the vendors' prices in the families' files. A credit is a US cent.
 const known: [endpoint: string, input: Input, credits: number][] = [
   ['nano-banana-2-i2i', { num_images: 2, resolution: '2K', enable_web_search: true }, 31.5],
   ['nano-banana-pro-t2i', {}, 15],
@@ -80,7 +80,7 @@ const known: [endpoint: string, input: Input, credits: number][] = [
   ['gemini-3-flash-t2t', { max_output_tokens: 1024, thinking_level: 'minimal' }, 0.35],
 ]
 
-t.test('a run costs what was counted by hand', async t => {
+t.test('a run costs what was computed by hand', async t => {
   for (const [id, input, credits] of known) {
     const [, endpoint] = endpoints.find(([, endpoint]) => endpoint.id === id) as (typeof endpoints)[number]
     const total = totalOf(endpoint)({ ...smallest(endpoint), ...input })
@@ -88,10 +88,10 @@ t.test('a run costs what was counted by hand', async t => {
   }
   const listed = new Set(['nano-banana-2-t2i', ...known.map(([id]) => id)])
   const others = endpoints.filter(([, { id }]) => !listed.has(id))
-  t.same(others, [], 'all are listed, but for the one that has a table of its own beside the evaluator')
+  t.same(others, [], 'the list is complete, except for a family with its own table beside the evaluator')
 })
 
-t.test('every price is a whole number of microcredits, at least one, and within the range that is shown', async t => {
+t.test('every price is a positive whole number of microcredits within the published range', async t => {
   for (const [, endpoint] of endpoints) {
     const { minMicros, maxMicros } = priceRange(endpoint.pricing, endpoint.parametersSchema, CENT)
     const total = totalOf(endpoint)
@@ -106,7 +106,7 @@ t.test('every price is a whole number of microcredits, at least one, and within 
   }
 })
 
-t.test('both ends of the range that is shown are prices', async t => {
+t.test('both ends of the published range are actual prices', async t => {
   for (const [, endpoint] of endpoints)
     t.same(
       priceRange(endpoint.pricing, endpoint.parametersSchema, CENT),
@@ -135,7 +135,7 @@ t.test('more of a quantity costs more', async t => {
   }
 })
 
-/** The best price found by trying all values of one parameter after the other, each time going on with the best. */
+/** The best price from a greedy search over all values of one parameter at a time. */
 const climb = (endpoint: Endpoint, isBetter: (left: number, right: number) => boolean): number => {
   const total = totalOf(endpoint)
   let best = smallest(endpoint)
@@ -147,7 +147,7 @@ const climb = (endpoint: Endpoint, isBetter: (left: number, right: number) => bo
   return total(best)
 }
 
-/** All values of an enum, a flag or a range of integers, in order; none of a text or a range that is too wide to walk. */
+/** All values of an enum, flag or integer range, in order; none for text or ranges that are too wide. */
 const valuesOf = (declared: Record<string, unknown>): unknown[] => {
   if (Array.isArray(declared['enum'])) return declared['enum']
   if (declared['type'] === 'boolean') return [false, true]

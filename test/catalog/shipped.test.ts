@@ -46,7 +46,7 @@ const offer: Row[] = [
   text('gemini-3-flash'),
 ]
 
-t.test('32 families ship, and one for testers after them', async t => {
+t.test('32 families ship, followed by one for testers', async t => {
   t.equal(offer.length, 32)
   t.same(
     shipped
@@ -65,14 +65,14 @@ t.test('32 families ship, and one for testers after them', async t => {
   )
 })
 
-t.test('only nano-banana-2 has a second name', async t => {
+t.test('only nano-banana-2 has an alias', async t => {
   t.same(
     shipped.filter(({ aliases }) => aliases.length > 0).map(({ id, aliases }) => [id, aliases]),
     [['nano-banana-2', ['nano']]],
   )
 })
 
-t.test('all is for everybody, but the sandbox and the image-to-video of ltx-2-pro', async t => {
+t.test('everything is public except the sandbox and the image-to-video of ltx-2-pro', async t => {
   const forTesters = shipped.flatMap(family => family.endpoints.filter(({ status }) => status === 'test'))
   const sandboxes = shipped.find(({ id }) => id === 'sandbox')?.endpoints ?? []
   t.same(
@@ -81,7 +81,7 @@ t.test('all is for everybody, but the sandbox and the image-to-video of ltx-2-pr
   )
 })
 
-t.test('each family has the shape of one, and no fault', async t => {
+t.test('each family matches its schema, and has no faults', async t => {
   const check = compileCheck(Family)
   for (const family of shipped) {
     t.same(check(family), [], family.id)
@@ -90,7 +90,7 @@ t.test('each family has the shape of one, and no fault', async t => {
   }
 })
 
-t.test('a run has the time that its medium takes', async t => {
+t.test('the timeout depends on the medium', async t => {
   const limits = new Map([
     ['image sync', 120_000],
     ['text sync', 120_000],

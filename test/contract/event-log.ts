@@ -6,22 +6,22 @@ import { collect } from '../support/collect.ts'
 
 export interface OpenedLog {
   log: EventLog
-  /** Closes the log, if that is the way to lose what is only in memory, and opens it again. */
+  /** Reopens the log. Closes it first if that loses state that is only in memory. */
   reopen(): Promise<EventLog>
-  /** Ends some of the reads that follow in their middle, in one of the ways that the suite was told of. */
+  /** Interrupts some running reads in one of the given ways. */
   interrupt?(way: string): void
 }
 
-/** More than any adapter reads in one page. */
+/** More than a page of any adapter. */
 const MANY = 2500
 
-/** The longest that anybody waits for what is on its way. */
+/** The timeout for awaited events. */
 const PATIENCE_MS = 5000
 
 /**
- * What every event log must do. Positions may have gaps, and the log may hold streams of others. A log whose reads come
- * from a server names the ways in which they can be interrupted; what real servers did is told where the stand-in does it
- * (test/support/event-store/faults.ts).
+ * The contract of all event logs. Positions may have gaps, and the log may hold foreign streams. A log that reads from
+ * a server lists the ways in which reads can be interrupted; test/support/event-store/faults.ts tells how real servers
+ * did.
  */
 export const eventLogContract = (
   name: string,
@@ -29,7 +29,7 @@ export const eventLogContract = (
   interruptions: readonly string[] = [],
 ) =>
   t.test(`${name} is an event log`, async t => {
-    t.test('a new stream begins at revision 0', async t => {
+    t.test('a new stream starts at revision 0', async t => {
       const { log } = await open(t)
       const stream = newStream()
       const appended = await log.append(stream, numbered(1), NO_STREAM)
@@ -57,7 +57,7 @@ export const eventLogContract = (
       t.equal(read.at(-1)?.position, await log.head())
     })
 
-    t.test('a stream is read from a revision on, and its end and absence are empty', async t => {
+    t.test('a stream is read from a revision; past its end, or if it is missing, the result is empty', async t => {
       const { log } = await open(t)
       const stream = newStream()
       await log.append(stream, numbered(4), NO_STREAM)
@@ -66,10 +66,10 @@ export const eventLogContract = (
       t.same(await collect(log.readStream(newStream(), 0)), [])
     })
 
-    t.test('another revision than the expected is a conflict, and nothing is written', async t => {
+    t.test('an unexpected revision is a conflict, and nothing is written', async t => {
       const { log } = await open(t)
       const stream = newStream()
-      await t.rejects(log.append(stream, numbered(1), 0), RevisionConflict, 'the stream is not there')
+      await t.rejects(log.append(stream, numbered(1), 0), RevisionConflict, 'the stream does not exist')
       await log.append(stream, numbered(2), NO_STREAM)
       for (const expectedRevision of [NO_STREAM, 0, 2])
         await t.rejects(log.append(stream, numbered(3), expectedRevision), RevisionConflict, `${expectedRevision}`)
@@ -77,7 +77,7 @@ export const eventLogContract = (
       t.equal((await log.append(stream, numbered(1), 1)).revision, 2)
     })
 
-    t.test('an append that is repeated is refused, or taken for the one before; nothing is written twice', async t => {
+    t.test('a repeated append is refused or recognised; nothing is written twice', async t => {
       const { log } = await open(t)
       const stream = newStream()
       const [first, second] = [numbered(2), numbered(3, 2)]
@@ -94,14 +94,14 @@ export const eventLogContract = (
       await t.rejects(
         log.append(stream, [...second, ...numbered(1)], 1),
         RevisionConflict,
-        'more than what was written',
+        'more events than were written',
       )
       await t.rejects(log.append(stream, second.toReversed(), 1), RevisionConflict, 'in another order')
       t.same(numbersOf(await collect(log.readStream(stream, 0))), upTo(5))
       t.equal(appended.position, await log.head())
     })
 
-    t.test('a conflict of one stream does not touch another that is written at the same time', async t => {
+    t.test('a conflict on one stream does not affect a concurrent append to another', async t => {
       const { log } = await open(t)
       const streams = [newStream(), newStream(), newStream()] as const
       await log.append(streams[1], numbered(1), NO_STREAM)
@@ -116,7 +116,7 @@ export const eventLogContract = (
       )
     })
 
-    t.test('of 500 appends that expect the same revision, one is written', async t => {
+    t.test('of 500 appends with the same expected revision, one is written', async t => {
       const { log } = await open(t)
       const stream = newStream()
       await log.append(stream, numbered(1), NO_STREAM)
@@ -128,19 +128,16 @@ export const eventLogContract = (
       t.same(idsOf(await collect(log.readStream(stream, 1))), idsOf(winners[0] ?? []))
     })
 
-    t.test(
-      'appends that do not wait for one another are written in the order in which they were asked for',
-      async t => {
-        const { log } = await open(t)
-        const stream = newStream()
-        const appends = Array.from({ length: 200 }, (_, index) => log.append(stream, numbered(1, index), index - 1))
-        const positions = (await Promise.all(appends)).map(({ position }) => position)
-        t.ok(rises(positions))
-        t.same(numbersOf(await collect(log.readStream(stream, 0))), upTo(200))
-      },
-    )
+    t.test('concurrent appends to a stream are written in order', async t => {
+      const { log } = await open(t)
+      const stream = newStream()
+      const appends = Array.from({ length: 200 }, (_, index) => log.append(stream, numbered(1, index), index - 1))
+      const positions = (await Promise.all(appends)).map(({ position }) => position)
+      t.ok(rises(positions))
+      t.same(numbersOf(await collect(log.readStream(stream, 0))), upTo(200))
+    })
 
-    t.test('an append of nothing leaves no trace', async t => {
+    t.test('an empty append leaves no trace', async t => {
       const { log } = await open(t)
       const stream = newStream()
       await log.append(stream, [], NO_STREAM).catch(() => undefined)
@@ -148,7 +145,7 @@ export const eventLogContract = (
       t.equal((await log.append(stream, numbered(1), NO_STREAM)).revision, 0)
     })
 
-    t.test('a stream longer than a page is read whole, from anywhere', async t => {
+    t.test('a stream longer than a page is read completely, from any revision', async t => {
       const { log } = await open(t)
       const stream = newStream()
       await fill(log, stream, MANY)
@@ -156,7 +153,7 @@ export const eventLogContract = (
       t.same(numbersOf(await collect(log.readStream(stream, 1700))), upTo(MANY).slice(1700))
     })
 
-    t.test('all events are read in the order of their positions, after the one given', async t => {
+    t.test('all events after a position are read in order', async t => {
       const { log } = await open(t)
       const before = await log.head()
       const [one, other] = [newStream(), newStream()]
@@ -172,7 +169,7 @@ export const eventLogContract = (
       t.same(await collect(log.readAll(await log.head())), [])
     })
 
-    t.test('the place before an event can be read from', async t => {
+    t.test('a read can start just before an event', async t => {
       const { log } = await open(t)
       const stream = newStream()
       await log.append(stream, numbered(3), NO_STREAM)
@@ -183,7 +180,7 @@ export const eventLogContract = (
       }
     })
 
-    t.test('large events come through whole', async t => {
+    t.test('large events are read back unchanged', async t => {
       const { log } = await open(t)
       const stream = newStream()
       const texts = ['ü🙂'.repeat(100_000), 'x'.repeat(900_000), '\u0000\u001f"\\\n\u2028'.repeat(20_000)]
@@ -194,7 +191,7 @@ export const eventLogContract = (
       t.equal(read.length, texts.length)
     })
 
-    t.test('whatever is JSON comes back as it was', async t => {
+    t.test('any JSON is read back unchanged', async t => {
       const { log } = await open(t)
       const stream = newStream()
       const payloads = [
@@ -215,7 +212,7 @@ export const eventLogContract = (
       )
     })
 
-    t.test('a log that is opened again holds all it held, and goes on where it was', async t => {
+    t.test('a reopened log holds all events, and continues', async t => {
       const { log, reopen } = await open(t)
       const before = await log.head()
       const [long, short] = [newStream(), newStream()]
@@ -233,13 +230,13 @@ export const eventLogContract = (
       t.ok(next.position > head)
     })
 
-    t.test('a follower catches up and then sees what comes, without gap or duplicate', async t => {
+    t.test('a follower catches up, then sees new events, without gaps or duplicates', async t => {
       const { log } = await open(t)
       const before = await log.head()
       const streams = [newStream(), newStream(), newStream()]
       await Promise.all(streams.map(stream => fill(log, stream, 600)))
       const following = firstOf(log, before, streams, 3 * 1200)
-      // These are appended while the follower is still reading what was there, and after.
+      // Appended while the follower still reads existing events, and after.
       await Promise.all(streams.map(stream => fill(log, stream, 600, 600)))
       const seen = await following
       t.ok(rises(seen.map(({ position }) => position)))
@@ -247,7 +244,7 @@ export const eventLogContract = (
       t.same(idsOf(seen), idsOf(of(streams, await collect(log.readAll(before)))))
     })
 
-    t.test('any number follow at once, each from where it wants', async t => {
+    t.test('several followers can start at different positions', async t => {
       const { log } = await open(t)
       const stream = newStream()
       const first = await log.append(stream, numbered(1), NO_STREAM)
@@ -256,7 +253,7 @@ export const eventLogContract = (
       t.same((await Promise.all(followers)).map(numbersOf), [upTo(11), upTo(11).slice(1)])
     })
 
-    t.test('a follower that takes its time misses nothing', async t => {
+    t.test('a slow follower misses nothing', async t => {
       const { log } = await open(t)
       const stream = newStream()
       const before = await log.head()
@@ -267,7 +264,7 @@ export const eventLogContract = (
       for await (const page of log.follow(before, stop.signal)) {
         seen.push(...of([stream], page))
         if (seen.length >= 301) stop.abort()
-        // What is seen is answered with more while the follower holds the page.
+        // More events are appended while the follower holds the page.
         else if (seen.length === written) {
           await fill(log, stream, 100, written)
           written += 100
@@ -277,7 +274,7 @@ export const eventLogContract = (
     })
 
     for (const way of interruptions)
-      t.test(`a read that is interrupted hands each event over once, in order, or fails: ${way}`, async t => {
+      t.test(`an interrupted read delivers each event once, in order, or fails: ${way}`, async t => {
         const { log, interrupt } = await open(t)
         const before = await log.head()
         const streams = [newStream(), newStream()] as const
@@ -294,20 +291,20 @@ export const eventLogContract = (
           t.same(idsOf(events), idsOf(expected.slice(0, error ? events.length : expected.length)), kind)
         }
 
-        // A follower is taken up again after what it has seen, by whoever follows.
+        // A failed follower is resumed after the last event it saw.
         interrupt?.(way)
         const seen: RawEvent[] = []
         for (let attempt = 0; seen.length < all.length + 100 && attempt < 50; attempt++) {
           const from = seen.at(-1)?.position ?? before
-          const wanted = all.length + 100 - seen.length
-          const following = readUntilItFails(log.follow(from, AbortSignal.timeout(PATIENCE_MS)), wanted)
+          const limit = all.length + 100 - seen.length
+          const following = readUntilItFails(log.follow(from, AbortSignal.timeout(PATIENCE_MS)), limit)
           if (attempt === 0) await appendInTheEnd(log, one, numbered(100, 1500), 1499)
           seen.push(...(await following).events)
         }
         t.same(idsOf(seen), idsOf(of([...streams], await collect(log.readAll(before)))), 'a follower')
       })
 
-    t.test('a follower ends when it is told to, whether it waits or has just read', async t => {
+    t.test('an aborted follower ends, whether it waits or has just read', async t => {
       const { log } = await open(t)
       const stop = new AbortController()
       const waiting = collect(log.follow(await log.head(), stop.signal))
@@ -330,7 +327,7 @@ export const eventLogContract = (
     })
   })
 
-/** Named like one of ours, since a log may pass over the streams of others. */
+/** Has the name of a Tollgate stream, because logs may skip foreign ones. */
 const newStream = () => `account-${crypto.randomUUID()}`
 
 const newEvent = (data: unknown): NewEvent => ({
@@ -340,17 +337,17 @@ const newEvent = (data: unknown): NewEvent => ({
   metadata: { at: '2026-01-01T00:00:00.000Z' },
 })
 
-/** Events that know their number. */
+/** Events that contain their number. */
 const numbered = (count: number, from = 0): NewEvent[] =>
   Array.from({ length: count }, (_, index) => newEvent({ number: from + index }))
 
-/** Appends numbered events by the hundred. The stream must hold as many as the number that is begun with. */
+/** Appends numbered events by the hundred. The stream must already hold as many events as the first number. */
 const fill = async (log: EventLog, stream: string, count: number, from = 0) => {
   for (let number = from; number < from + count; number += 100)
     await log.append(stream, numbered(Math.min(100, from + count - number), number), number - 1)
 }
 
-/** Appends events whose answer may be lost: until it is known that they are there. */
+/** Retries an append until its events are known to be there. */
 const appendInTheEnd = async (log: EventLog, stream: string, events: NewEvent[], expectedRevision: number) => {
   for (let isThere = false; !isThere; )
     isThere = await log.append(stream, events, expectedRevision).then(
@@ -359,7 +356,7 @@ const appendInTheEnd = async (log: EventLog, stream: string, events: NewEvent[],
     )
 }
 
-/** The first so many events of some streams that a follower sees. */
+/** The first events of some streams that a follower sees. */
 const firstOf = async (log: EventLog, after: number, streams: string[], count: number): Promise<RawEvent[]> => {
   const seen: RawEvent[] = []
   for await (const page of log.follow(after, AbortSignal.timeout(PATIENCE_MS))) {
@@ -369,7 +366,7 @@ const firstOf = async (log: EventLog, after: number, streams: string[], count: n
   return seen
 }
 
-/** What a read brings until it ends, fails, or has brought enough. */
+/** Collects events until the read ends, fails or has delivered enough. */
 const readUntilItFails = async (
   pages: AsyncIterable<RawEvent[]>,
   enough = Number.POSITIVE_INFINITY,

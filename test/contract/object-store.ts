@@ -8,16 +8,16 @@ import { objectUploadContract } from './object-uploads.ts'
 
 const PNG = 'image/png'
 
-/** A store, and the way to see what lies about of objects that were never stored. */
+/** A store, and a way to list the remains of objects that were never stored. */
 export interface OpenedStore {
   store: ObjectStore
   leftovers(): Promise<string[]>
 }
 
-/** What every object store must do. */
+/** The contract of all object stores. */
 export const objectStoreContract = (name: string, open: (t: Test) => Promise<OpenedStore>, parent: Test = root) =>
   parent.test(`${name} is an object store`, async t => {
-    t.test('an object comes back as it was put', async t => {
+    t.test('an object is read back unchanged', async t => {
       const { store } = await open(t)
       const sizes = [0, 1, 100_000, 3_000_001]
       for (const [index, size] of sizes.entries()) {
@@ -29,7 +29,7 @@ export const objectStoreContract = (name: string, open: (t: Test) => Promise<Ope
       }
     })
 
-    t.test('an object that was never put is absent', async t => {
+    t.test('a missing object is undefined', async t => {
       const { store } = await open(t)
       t.equal(await store.get(key(1)), undefined)
       t.equal(await store.stat(key(1)), undefined)
@@ -41,21 +41,21 @@ export const objectStoreContract = (name: string, open: (t: Test) => Promise<Ope
       }
     })
 
-    t.test('the same key again replaces the object', async t => {
+    t.test('storing the same key again replaces the object', async t => {
       const { store } = await open(t)
       await store.put(key(1), Buffer.from('a longer first'), PNG)
       await store.put(key(1), Buffer.from('second'), PNG)
       t.equal(await textOf(store, key(1)), 'second')
     })
 
-    t.test('many who put the same key at once leave one whole object', async t => {
+    t.test('concurrent puts of the same key leave one complete object', async t => {
       const { store } = await open(t)
       const texts = Array.from({ length: 20 }, (_, index) => String(index).repeat(50_000))
       await Promise.all(texts.map(text => store.put(key(1), Buffer.from(text), PNG)))
       t.ok(texts.includes((await textOf(store, key(1))) ?? ''))
     })
 
-    t.test('a part of an object comes without the rest', async t => {
+    t.test('a range returns only that part of an object', async t => {
       const { store } = await open(t)
       await store.put(key(1), Buffer.from('0123456789'), PNG)
       const part = async (start: number, end: number) => {
@@ -63,23 +63,23 @@ export const objectStoreContract = (name: string, open: (t: Test) => Promise<Ope
         return [found?.sizeBytes, found && (await buffer(found.body)).toString()]
       }
       t.same(await part(0, 0), [10, '0'], 'the first byte')
-      t.same(await part(9, 9), [10, '9'], 'the last')
+      t.same(await part(9, 9), [10, '9'], 'the last byte')
       t.same(await part(3, 6), [10, '3456'])
-      t.same(await part(0, 9), [10, '0123456789'], 'all of it')
-      t.same(await part(7, 1000), [10, '789'], 'an end behind the last byte ends with it')
+      t.same(await part(0, 9), [10, '0123456789'], 'all bytes')
+      t.same(await part(7, 1000), [10, '789'], 'an end past the last byte is clamped')
     })
 
-    t.test('a range that holds no byte of the object is refused', async t => {
+    t.test('a range outside of the object is refused', async t => {
       const { store } = await open(t)
       await store.put(key(1), Buffer.from('0123456789'), PNG)
       await store.put(key(2), Buffer.from(''), PNG)
       const bad = [...[10, 1000].map(start => [start, 2000]), [5, 4], [-1, 3], [0.5, 3], [0, Number.NaN]]
       for (const [start = 0, end = 0] of bad) await t.rejects(store.get(key(1), { start, end }), RangeError)
-      await t.rejects(store.get(key(2), { start: 0, end: 0 }), RangeError, 'there is none in an empty object')
-      await t.rejects(store.get(key(3), { start: 5, end: 4 }), RangeError, 'nor in one that is absent')
+      await t.rejects(store.get(key(2), { start: 0, end: 0 }), RangeError, 'an empty object has no bytes')
+      await t.rejects(store.get(key(3), { start: 5, end: 4 }), RangeError, 'a missing object has no bytes')
     })
 
-    t.test('what is known of an object is the same wherever one asks, and changes with its bytes', async t => {
+    t.test('an object’s facts are the same from all methods, and change with its bytes', async t => {
       const { store } = await open(t)
       const facts = async () => {
         const [whole, part] = [await store.get(key(1)), await store.get(key(1), { start: 1, end: 2 })]
@@ -100,7 +100,7 @@ export const objectStoreContract = (name: string, open: (t: Test) => Promise<Ope
       t.not((await facts())?.etag, first?.etag)
     })
 
-    t.test('a deleted object is gone, and only that', async t => {
+    t.test('a delete removes only that object', async t => {
       const { store } = await open(t)
       await store.put(key(1), Buffer.from('a'), PNG)
       await store.put(key(2), Buffer.from('b'), PNG)
@@ -108,13 +108,13 @@ export const objectStoreContract = (name: string, open: (t: Test) => Promise<Ope
       t.equal(await store.get(key(1)), undefined)
       t.equal(await store.stat(key(1)), undefined)
       t.equal(await textOf(store, key(2)), 'b')
-      await t.resolves(store.delete(key(1)), 'that there is none is fine')
-      await t.resolves(store.delete(key(1, 'other')), 'nor anything beside it')
+      await t.resolves(store.delete(key(1)), 'deleting a missing object succeeds')
+      await t.resolves(store.delete(key(1, 'other')), 'so does another name beside it')
       await store.put(key(1), Buffer.from('again'), PNG)
       t.equal(await textOf(store, key(1)), 'again')
     })
 
-    t.test('a key is a folder and a random name, and nothing that leads elsewhere', async t => {
+    t.test('a key is a folder and a random name, and cannot escape the store', async t => {
       const { store, leftovers } = await open(t)
       for (const text of badKeys) {
         const name = JSON.stringify(text)
@@ -131,7 +131,7 @@ export const objectStoreContract = (name: string, open: (t: Test) => Promise<Ope
       t.same(await leftovers(), [])
     })
 
-    t.test('an object that comes in pieces is there when it is stored, and not before', async t => {
+    t.test('a streamed object becomes visible only when it is stored', async t => {
       const { store, leftovers } = await open(t)
       const incoming = await store.receive()
       incoming.body.write('one ')
@@ -143,7 +143,7 @@ export const objectStoreContract = (name: string, open: (t: Test) => Promise<Ope
       t.same(await leftovers(), [])
     })
 
-    t.test('an empty object may come in', async t => {
+    t.test('a streamed object may be empty', async t => {
       const { store } = await open(t)
       const incoming = await store.receive()
       incoming.body.end()
@@ -151,7 +151,7 @@ export const objectStoreContract = (name: string, open: (t: Test) => Promise<Ope
       t.equal((await store.stat(key(1)))?.sizeBytes, 0)
     })
 
-    t.test('many objects come in at once', async t => {
+    t.test('many objects can be streamed at once', async t => {
       const { store, leftovers } = await open(t)
       const objects = Array.from({ length: 30 }, (_, index) => randomBytes(index * 20_000))
       await Promise.all(
@@ -168,7 +168,7 @@ export const objectStoreContract = (name: string, open: (t: Test) => Promise<Ope
       t.same(await leftovers(), [])
     })
 
-    t.test('an object that is given up leaves no trace, whenever that is', async t => {
+    t.test('a discarded object leaves no trace', async t => {
       const { store, leftovers } = await open(t)
       const begin = async () => {
         const incoming = await store.receive()
@@ -197,12 +197,12 @@ export const objectStoreContract = (name: string, open: (t: Test) => Promise<Ope
       source.destroy(new Error('the client went away'))
       await t.rejects(outcome)
       await broken.discard()
-      await t.resolves(broken.discard(), 'not even twice')
+      await t.resolves(broken.discard(), 'even twice')
 
       t.same(await leftovers(), [])
     })
 
-    t.test('an object whose body was broken off is not stored', async t => {
+    t.test('an object with an aborted body is not stored', async t => {
       const { store, leftovers } = await open(t)
       const incoming = await store.receive()
       incoming.body.on('error', () => undefined)
@@ -215,7 +215,7 @@ export const objectStoreContract = (name: string, open: (t: Test) => Promise<Ope
 
     objectUploadContract(t, open)
 
-    t.test('it says that it answers', async t => {
+    t.test('check resolves while the store is available', async t => {
       const { store } = await open(t)
       await t.resolves(store.check())
     })

@@ -9,10 +9,10 @@ import { key, type OpenedStore, textOf } from './object-store.ts'
 const PNG = 'image/png'
 const MEGABYTE = 1024 * 1024
 
-/** Half of the large object: enough for what is on its way between two streams. */
+/** Half of the large object: leaves room for the buffers between two streams. */
 const ENOUGH_BYTES = 20 * MEGABYTE
 
-/** What every object store must do with what is large, and with what clients send to it themselves. */
+/** The contract for large objects and for presigned uploads. */
 export const objectUploadContract = (t: Test, open: (t: Test) => Promise<OpenedStore>) => {
   t.test('a large object is never held in memory', async t => {
     const { store } = await open(t)
@@ -36,7 +36,7 @@ export const objectUploadContract = (t: Test, open: (t: Test) => Promise<OpenedS
     t.ok(peakBytes < ENOUGH_BYTES, `${peakBytes} bytes at the most`)
   })
 
-  t.test('what has not come in full when the store is closed leaves no trace', async t => {
+  t.test('incomplete objects leave no trace when the store is closed', async t => {
     const { store, leftovers } = await open(t)
     const [part, whole] = [await store.receive(), await store.receive()]
     part.body.write('a part')
@@ -46,7 +46,7 @@ export const objectUploadContract = (t: Test, open: (t: Test) => Promise<OpenedS
     t.same(await leftovers(), [])
   })
 
-  t.test('whoever has the address of an upload may send it', async t => {
+  t.test('the holder of a presigned URL can upload', async t => {
     const { store, leftovers } = await open(t)
     const url = await store.presignPut(grant())
     t.equal(await store.stat(key(1, 'uploads')), undefined)
@@ -57,7 +57,7 @@ export const objectUploadContract = (t: Test, open: (t: Test) => Promise<OpenedS
     t.same(await leftovers(), [])
   })
 
-  t.test('an upload needs the address as it was given', async t => {
+  t.test('a modified presigned URL is refused', async t => {
     const { store, leftovers } = await open(t)
     const url = await store.presignPut(grant())
     const changed = {
@@ -79,7 +79,7 @@ export const objectUploadContract = (t: Test, open: (t: Test) => Promise<OpenedS
     t.same(await leftovers(), [])
   })
 
-  t.test('the address of an upload is for nothing else', async t => {
+  t.test('a presigned URL allows nothing but its upload', async t => {
     const { store } = await open(t)
     const url = await store.presignPut(grant())
     t.equal(await put(url, 'first'), 200)
@@ -90,7 +90,7 @@ export const objectUploadContract = (t: Test, open: (t: Test) => Promise<OpenedS
     t.equal(await textOf(store, key(1, 'uploads')), 'first')
   })
 
-  t.test('an upload whose time is over is refused', async t => {
+  t.test('an expired presigned URL is refused', async t => {
     const { store } = await open(t)
     const late = await put(await store.presignPut({ ...grant(), expiresAtMs: Date.now() - 1000 }), 'a')
     t.equal(late, 403)
@@ -109,14 +109,14 @@ const put = async (url: string, body: string, headers: Record<string, string> = 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
-/** The most bytes in buffers that were seen in use while the work went on, beside those from before. */
+/** The maximum of buffer memory during some work, relative to before. */
 const watchMemory = async (work: () => Promise<void>): Promise<number> => {
   collectGarbage()
   const before = process.memoryUsage().arrayBuffers
   const grown = () => process.memoryUsage().arrayBuffers - before
   let peak = 0
   const timer = setInterval(() => {
-    // Most of what has grown is garbage. What is collected is freed by another thread, for which the next round waits.
+    // Most growth is garbage. Another thread frees it after collection, so the next round waits for it.
     for (let round = 0; round < 2 && grown() > ENOUGH_BYTES; round++) collectGarbage()
     peak = Math.max(peak, grown())
   }, 5)

@@ -6,6 +6,7 @@ import {
   type Cell,
   type Checkpoint,
   CheckpointMoved,
+  MAX_CLOCK_SKEW_MS,
   type Range,
   type ViewStore,
 } from '../../src/ports/view-store.ts'
@@ -15,7 +16,7 @@ export interface OpenedViews {
   reopen(): Promise<ViewStore>
 }
 
-/** What every view store must do. Each store that is opened is empty. */
+/** The contract of all view stores. Each opened store is empty. */
 export const viewStoreContract = (name: string, open: (t: Test) => Promise<OpenedViews>, parent: Test = root) =>
   parent.test(`${name} is a view store`, async t => {
     t.test('an empty store has no checkpoint, row or entry', async t => {
@@ -39,7 +40,7 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       t.same(await store.getMany([]), { position: 1, rows: [] })
     })
 
-    t.test('a later commit replaces rows and takes them away', async t => {
+    t.test('a later commit replaces and deletes rows', async t => {
       const { store } = await open(t)
       await store.commit(batch(undefined, 1, { apple: 'red', pear: 'green' }))
       await store.commit(batch(1, 2, { apple: 'brown', pear: undefined }))
@@ -48,7 +49,7 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       t.same(await placesOf(store), ['apple'])
     })
 
-    t.test('views do not touch one another', async t => {
+    t.test('views are separate', async t => {
       const { store } = await open(t)
       const change = { from: undefined, to: checkpointAt(1), entries: [] }
       await store.commit({
@@ -63,7 +64,7 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       t.equal(await store.get('frui', 'one'), undefined)
     })
 
-    t.test('a row comes back as the JSON that it was', async t => {
+    t.test('a row is read back as the same JSON', async t => {
       const { store } = await open(t)
       const text = '{"__proto__":{"a":1},"":null,"é\\u0000":"\u{1f642}","list":[0.1,-1,1e21,true,{}],"10":1,"2":2}'
       const rows = [{ view: 'fruit', key: 'odd', row: JSON.parse(text) }]
@@ -82,7 +83,7 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       t.same(await dumpOf(store), before)
     })
 
-    t.test('of many commits from one checkpoint, one is written', async t => {
+    t.test('of concurrent commits from one checkpoint, one succeeds', async t => {
       const { store } = await open(t)
       await store.commit(batch(undefined, 1, {}))
       const names = Array.from({ length: 50 }, (_, index) => `apple-${index}`)
@@ -107,7 +108,7 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       })
 
     for (const index of ['byName', BY_KEY])
-      t.test(`of ${index}, a part is listed`, async t => {
+      t.test(`a part of ${index} is listed`, async t => {
         const { store } = await open(t)
         await store.commit(batch(undefined, 1, colours(['a/1', 'b/1', 'b/2', 'b/3', 'c/1'])))
         for (const [what, bounds, expected] of parts)
@@ -120,7 +121,7 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
           )
       })
 
-    t.test('a commit that cannot be made leaves nothing behind', async t => {
+    t.test('a failed commit leaves nothing behind', async t => {
       const { store } = await open(t)
       await store.commit(batch(undefined, 1, colours(['a'])))
       const { rows, entries } = batch(1, 2, colours(['b']))
@@ -135,7 +136,7 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       t.same(await placesOf(store), ['a', 'b'])
     })
 
-    t.test('one index does not run into the next', async t => {
+    t.test('indexes are separate', async t => {
       const { store } = await open(t)
       const rows = [{ view: 'fruit', key: 'apple', row: { colour: 'red' } }]
       const entries = ['byName', 'byNam', 'byNames'].map(index => ({
@@ -149,47 +150,57 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       t.same(await placesOf(store, { newestFirst: true }), ['byName'])
     })
 
-    t.test('a lease is held by one until it ends', async t => {
+    t.test('a lease has one holder until it ends', async t => {
       const { store } = await open(t)
       t.same(await store.lease(['a', 'b'], 'one', 0, 100), ['a', 'b'])
       t.same(await store.lease(['a', 'b', 'c'], 'other', 50, 150), ['c'])
-      t.same(await store.lease(['a', 'b', 'c'], 'one', 60, 200), ['a', 'b'], 'the holder keeps what it has, and longer')
+      t.same(await store.lease(['a', 'b', 'c'], 'one', 60, 200), ['a', 'b'], 'the holder renews its leases')
       t.same(await store.lease(['a', 'c'], 'other', 199, 300), ['c'])
-      t.same(await store.lease(['a', 'c'], 'other', 200, 300), ['a', 'c'], 'at its end it is free')
+      t.same(await store.lease(['a', 'c'], 'other', 200, 300), ['a', 'c'], 'an expired lease is free')
       t.same(await store.lease([], 'one', 0, 100), [])
     })
 
-    t.test('a lease that is given back is free', async t => {
+    t.test('a lease that was taken while a clock was far ahead is void', async t => {
+      const { store } = await open(t)
+      const aheadMs = MAX_CLOCK_SKEW_MS
+      t.same(await store.lease(['a'], 'one', aheadMs, aheadMs + 100), ['a'])
+      t.same(await store.lease(['a'], 'other', 0, 100), [], 'clocks may differ by so much')
+      t.same(await store.lease(['b'], 'one', aheadMs + 1, aheadMs + 101), ['b'])
+      t.same(await store.lease(['b'], 'other', 0, 100), ['b'])
+      t.same(await store.lease(['b'], 'one', 50, 150), [], 'the new lease is valid')
+    })
+
+    t.test('a released lease is free', async t => {
       const { store } = await open(t)
       await store.lease(['a', 'b'], 'one', 0, 100)
       await store.release(['a'], 'other')
-      t.same(await store.lease(['a'], 'other', 1, 100), [], 'only by the one who holds it')
+      t.same(await store.lease(['a'], 'other', 1, 100), [], 'only its holder can release it')
       await store.release(['a', 'never held'], 'one')
       t.same(await store.lease(['a', 'b'], 'other', 1, 100), ['a'])
     })
 
-    t.test('of many who want a lease at once, one gets it', async t => {
+    t.test('of concurrent requests for a lease, one succeeds', async t => {
       const { store } = await open(t)
       const holders = Array.from({ length: 20 }, (_, index) => `holder-${index}`)
       const got = await Promise.all(holders.map(holder => store.lease(['a'], holder, 0, 100)))
       t.equal(got.flat().length, 1)
     })
 
-    t.test('a snapshot is kept, replaced, and deleted with all others', async t => {
+    t.test('a snapshot is stored, replaced, and deleted with all others', async t => {
       const { store } = await open(t)
-      const snapshot = { version: 1, revision: 9, hash: 'f'.repeat(64), state: { balanceMicros: 5, list: [['a', 1]] } }
+      const snapshot = { body: '{"revision":9}', mac: 'f'.repeat(64) }
       t.equal(await store.loadSnapshot('one'), undefined)
       await store.saveSnapshot('one', snapshot)
-      await store.saveSnapshot('other', { ...snapshot, revision: 1 })
-      await store.saveSnapshot('one', { ...snapshot, revision: 12 })
-      t.same(await store.loadSnapshot('one'), { ...snapshot, revision: 12 })
-      t.same((await dumpOf(store)).cells, [], 'a snapshot is no view')
+      await store.saveSnapshot('other', { ...snapshot, body: '1' })
+      await store.saveSnapshot('one', { ...snapshot, body: '12' })
+      t.same(await store.loadSnapshot('one'), { ...snapshot, body: '12' })
+      t.same((await dumpOf(store)).cells, [], 'a snapshot is not part of the views')
       await store.deleteSnapshots()
       t.equal(await store.loadSnapshot('one'), undefined)
       t.equal(await store.loadSnapshot('other'), undefined)
     })
 
-    t.test('a dump holds every cell by rising address, as of one moment', async t => {
+    t.test('a dump is a consistent snapshot of all cells by ascending address', async t => {
       const { store } = await open(t)
       await store.commit(batch(undefined, 1, { pear: 'green', apple: 'red' }))
       const { checkpoint, cells, close } = await store.dump()
@@ -206,7 +217,7 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       t.same(values, ['apple', 'pear', '{"colour":"red"}', '{"colour":"green"}'])
     })
 
-    t.test('a dump that is read slowly stays with its moment, however much is written meanwhile', async t => {
+    t.test('a slow dump stays consistent during writes', async t => {
       const { store } = await open(t)
       const names = Array.from({ length: 1000 }, (_, index) => `fruit-${String(index).padStart(4, '0')}`)
       await store.commit(batch(undefined, 1, colours(names)))
@@ -228,10 +239,10 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       }
       close()
       t.same(read, before.cells)
-      t.not((await dumpOf(store)).cells.length, before.cells.length, 'and the next one shows all that was written')
+      t.not((await dumpOf(store)).cells.length, before.cells.length, 'the next dump shows all writes')
     })
 
-    t.test('of several changes to one cell in a commit, the last counts', async t => {
+    t.test('of several changes to one cell in a commit, the last wins', async t => {
       const { store } = await open(t)
       const rows = ['red', 'blue', undefined, 'green'].map(colour => ({
         view: 'fruit',
@@ -243,10 +254,10 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
         ...{ place: 'apple', key },
       }))
       await store.commit({ from: undefined, to: checkpointAt(1), rows, entries })
-      t.same((await dumpOf(store)).cells, [{ address: 'rows/fruit/apple', value: '{"colour":"green"}' }])
+      t.same((await dumpOf(store)).cells, [{ view: 'fruit', address: 'rows/fruit/apple', value: '{"colour":"green"}' }])
     })
 
-    t.test('a commit may be large, and so may what takes it back', async t => {
+    t.test('a large commit can be written and reverted', async t => {
       const { store } = await open(t)
       const names = Array.from({ length: 5003 }, (_, index) => `fruit-${index}`)
       await store.commit(batch(undefined, 1, colours(names)))
@@ -259,7 +270,7 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       t.same(await placesOf(store, {}, BY_KEY), ['fruit-0'])
     })
 
-    t.test('a row that an entry names and that is not there is left out', async t => {
+    t.test('an entry for a missing row is skipped', async t => {
       const { store } = await open(t)
       await store.commit(batch(undefined, 1, colours(['apple', 'pear'])))
       const rows = [{ view: 'fruit', key: 'apple', row: undefined }]
@@ -267,7 +278,7 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       t.same(await placesOf(store), ['pear'])
     })
 
-    t.test('a repair makes the cells what they should be, in one step', async t => {
+    t.test('a repair sets cells atomically', async t => {
       const [{ store }, { store: sound }] = [await open(t), await open(t)]
       await store.commit(batch(undefined, 1, { apple: 'rotten', plum: 'blue' }))
       await sound.commit(batch(undefined, 1, { apple: 'red', pear: 'green' }))
@@ -275,19 +286,20 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       const surplus = is.filter(({ address }) => !should.cells.some(cell => cell.address === address))
       const changes = [...surplus.map(({ address }) => ({ address, value: undefined })), ...should.cells]
 
-      await t.rejects(store.repair(changes, checkpointAt(2)), CheckpointMoved)
-      t.same((await dumpOf(store)).cells, is, 'from another checkpoint nothing is changed')
-      await store.repair(changes, checkpointAt(1))
-      t.same(await dumpOf(store), should)
+      await t.rejects(store.repair(changes, checkpointAt(2), checkpointAt(2)), CheckpointMoved)
+      t.same((await dumpOf(store)).cells, is, 'nothing changes from another checkpoint')
+      const rebuilt = { ...checkpointAt(1), versions: { fruit: 'fruit 2' } }
+      await store.repair(changes, checkpointAt(1), rebuilt)
+      t.same(await dumpOf(store), { ...should, checkpoint: rebuilt })
       t.same(await store.get('fruit', 'apple'), { colour: 'red' })
       t.same(await placesOf(store), ['apple', 'pear'])
     })
 
-    t.test('a store that is cleared is empty', async t => {
+    t.test('a cleared store is empty', async t => {
       const { store } = await open(t)
       await store.commit(batch(undefined, 1, { apple: 'red' }))
       await store.lease(['a'], 'one', 0, 100)
-      await store.saveSnapshot('one', { version: 1, revision: 0, hash: '', state: {} })
+      await store.saveSnapshot('one', { body: '{}', mac: '' })
       await store.clear()
       t.same(await dumpOf(store), { checkpoint: undefined, cells: [] })
       t.same(await store.lease(['a'], 'other', 1, 100), ['a'])
@@ -296,7 +308,7 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       t.same(await placesOf(store), ['apple'])
     })
 
-    t.test('a store that is opened again holds what it held', async t => {
+    t.test('a reopened store keeps its content', async t => {
       const { store, reopen } = await open(t)
       await store.commit(batch(undefined, 1, { apple: 'red' }))
       const before = await dumpOf(store)
@@ -304,37 +316,37 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
     })
   })
 
-/** What is asked of the places a/1, b/1, b/2, b/3 and c/1, with the prefix b/, and what is found. */
+/** Queries of the places a/1, b/1, b/2, b/3 and c/1 with the prefix b/, and their results. */
 type Part = [what: string, bounds: Partial<Range>, places: string]
 
 const parts: Part[] = [
-  ['all of a prefix', {}, 'b/1 b/2 b/3'],
+  ['all places with a prefix', {}, 'b/1 b/2 b/3'],
   ['some', { limit: 2 }, 'b/1 b/2'],
-  ['what comes after a place', { after: 'b/1' }, 'b/2 b/3'],
-  ['what comes after a place that is not taken', { after: 'b/15' }, 'b/2 b/3'],
-  ['what comes before a place', { before: 'b/3' }, 'b/1 b/2'],
-  ['what lies between', { after: 'b/1', before: 'b/3' }, 'b/2'],
+  ['places after a place', { after: 'b/1' }, 'b/2 b/3'],
+  ['places after an unused place', { after: 'b/15' }, 'b/2 b/3'],
+  ['places before a place', { before: 'b/3' }, 'b/1 b/2'],
+  ['places between two places', { after: 'b/1', before: 'b/3' }, 'b/2'],
   ['nothing after the last', { after: 'b/3' }, ''],
-  ['nothing where there is none', { prefix: 'z/' }, ''],
-  ['a place that is the prefix itself', { prefix: 'b/2' }, 'b/2'],
-  ['nothing of others after a place of theirs', { after: 'c/0' }, ''],
-  ['nothing of others from before a place of theirs', { after: 'a/0' }, 'b/1 b/2 b/3'],
-  ['nothing of others up to a place of theirs', { before: 'c/9' }, 'b/1 b/2 b/3'],
+  ['an unused prefix', { prefix: 'z/' }, ''],
+  ['a place equal to the prefix', { prefix: 'b/2' }, 'b/2'],
+  ['nothing outside of the prefix, after a later place', { after: 'c/0' }, ''],
+  ['nothing outside of the prefix, after an earlier place', { after: 'a/0' }, 'b/1 b/2 b/3'],
+  ['nothing outside of the prefix, before a later place', { before: 'c/9' }, 'b/1 b/2 b/3'],
 ]
 
 const partsNewestFirst: Part[] = [
-  ['all of a prefix', {}, 'b/3 b/2 b/1'],
+  ['all places with a prefix', {}, 'b/3 b/2 b/1'],
   ['some', { limit: 2 }, 'b/3 b/2'],
-  ['what comes after a place', { after: 'b/3' }, 'b/2 b/1'],
-  ['what comes after a place that is not taken', { after: 'b/25' }, 'b/2 b/1'],
-  ['what comes before a place', { before: 'b/1' }, 'b/3 b/2'],
-  ['what lies between', { after: 'b/3', before: 'b/1' }, 'b/2'],
+  ['places after a place', { after: 'b/3' }, 'b/2 b/1'],
+  ['places after an unused place', { after: 'b/25' }, 'b/2 b/1'],
+  ['places before a place', { before: 'b/1' }, 'b/3 b/2'],
+  ['places between two places', { after: 'b/3', before: 'b/1' }, 'b/2'],
   ['nothing after the first', { after: 'b/1' }, ''],
-  ['nothing where there is none', { prefix: 'z/' }, ''],
-  ['a place that is the prefix itself', { prefix: 'b/2' }, 'b/2'],
-  ['nothing of others after a place of theirs', { after: 'a/9' }, ''],
-  ['nothing of others from a place of theirs on', { after: 'c/9' }, 'b/3 b/2 b/1'],
-  ['nothing of others down to a place of theirs', { before: 'a/0' }, 'b/3 b/2 b/1'],
+  ['an unused prefix', { prefix: 'z/' }, ''],
+  ['a place equal to the prefix', { prefix: 'b/2' }, 'b/2'],
+  ['nothing outside of the prefix, after a later place', { after: 'a/9' }, ''],
+  ['nothing outside of the prefix, after an earlier place', { after: 'c/9' }, 'b/3 b/2 b/1'],
+  ['nothing outside of the prefix, before a later place', { before: 'a/0' }, 'b/3 b/2 b/1'],
 ]
 
 const colours = (names: string[]) => Object.fromEntries(names.map(name => [name, 'red']))
@@ -343,7 +355,7 @@ const checkpointAt = (position: number): Checkpoint => ({
   position,
   eventId: `event-${position}`,
   origin: 'event-0',
-  version: 1,
+  versions: { accounts: 'accounts 1' },
 })
 
 /** Fruit by name and colour, each with an entry under its name. */

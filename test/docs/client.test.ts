@@ -20,7 +20,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const inRoot = (path: string) => join(root, path)
 
-/** What the TypeScript of the project says of a folder. */
+/** The output of the project's TypeScript compiler. */
 const compile = (tsconfig: string): Promise<string> =>
   new Promise(resolve => {
     execFile(inRoot('node_modules/.bin/tsc'), ['-p', tsconfig], { cwd: root }, (_, stdout) => resolve(stdout))
@@ -28,7 +28,7 @@ const compile = (tsconfig: string): Promise<string> =>
 
 const service = await startService(t)
 
-/** Runs the program as a reader of it does. */
+/** Runs the example program. */
 const runExample = (apiKey: string) =>
   new ProgramProcess([...node, '--import=tsx', 'docs/client/example.ts'], {
     TOLLGATE_URL: service.url,
@@ -48,10 +48,10 @@ t.test('the client and its types compile', needsOutside('openapi-typescript'), a
   }
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
   await writeFile(join(folder, 'misuse.mts'), misuse)
-  t.equal(await compile(folder), '', 'and what is no request does not')
+  t.equal(await compile(folder), '', 'invalid requests do not compile')
 })
 
-t.test('the program makes a picture, changes one, and makes a film', async t => {
+t.test('the program creates a picture, edits one and creates a video', async t => {
   const customer = await openAccount(service)
   const { code, stdout, stderr } = await runExample(customer.apiKey)
   t.equal(stderr, '')
@@ -62,38 +62,38 @@ t.test('the program makes a picture, changes one, and makes a film', async t => 
     data.map(({ endpoint, status }) => `${endpoint} ${status}`),
     ['seedance-1-5-pro-t2v completed', 'nano-banana-2-i2i completed', 'z-image-turbo-t2i completed'],
   )
-  const [film, winter, first] = data as [Run, Run, Run]
+  const [video, winter, first] = data as [Run, Run, Run]
   t.same(stdout.trim().split('\n'), [
-    `A picture for ${first.credits_charged} credits: ${first.output?.url}`,
+    `An image for ${first.credits_charged} credits: ${first.output?.url}`,
     `The same lake in winter: ${winter.output?.url}`,
-    `A film: ${film.output?.url}`,
+    `A video: ${video.output?.url}`,
     `${await customer.balance()} credits are left.`,
   ])
-  t.same(film.metadata, { order: 17 })
+  t.same(video.metadata, { order: 17 })
 })
 
-t.test('it says what a run would cost that the account cannot pay', async t => {
+t.test('the program states the price of a run that the account cannot afford', async t => {
   const customer = await openAccount(service, { credits: 0.5 })
   const { code, stdout } = await runExample(customer.apiKey)
   t.equal(code, 1)
-  t.match(stdout, /^That costs [\d.]+ credits, and 0\.5 are left\.$/m)
+  t.match(stdout, /^The run costs [\d.]+ credits, but only 0\.5 are left\.$/m)
   t.equal(await customer.balance(), 0.5)
 })
 
-t.test('it says what else is refused, in the words of the API', async t => {
+t.test('the program prints other errors as the API words them', async t => {
   const { code, stdout } = await runExample('tg_sk_live_unknown')
   t.equal(code, 1)
-  t.match(stdout, /^invalid_api_key: This API key is not known or was revoked\. \(request \S+\)$/m)
+  t.match(stdout, /^invalid_api_key: This API key is unknown or was revoked\. \(request \S+\)$/m)
 })
 
-t.test('what is not answered, or with 503, is asked again and charged once', async t => {
+t.test('requests without an answer or with 503 are repeated and charged once', async t => {
   const customer = await openAccount(service)
-  const front = await startFront(t, answer => answer.destroy(), busy)
-  // Found at run time, since the types of the client may not have been made.
+  const proxy = await startProxy(t, answer => answer.destroy(), busy)
+  // Imported at run time because the client's types may not be generated yet.
   const { Tollgate } = (await import(inRoot('docs/client/tollgate.ts'))) as { Tollgate: ExampleClient }
-  const tollgate = new Tollgate({ baseUrl: front.url, apiKey: customer.apiKey })
-  const { run_id } = await tollgate.begin(picture)
-  t.equal(front.asked(), 3)
+  const tollgate = new Tollgate({ baseUrl: proxy.url, apiKey: customer.apiKey })
+  const { run_id } = await tollgate.run(picture)
+  t.equal(proxy.requestCount(), 3)
   const { data } = (await customer.send<RunList>('/v1/runs')).body
   t.same(
     data.map(run => run.run_id),
@@ -102,32 +102,32 @@ t.test('what is not answered, or with 503, is asked again and charged once', asy
   t.equal(await customer.balance(), 90)
 })
 
-t.test('who is never answered is told so in the end', async t => {
+t.test('the client gives up after five attempts', async t => {
   const customer = await openAccount(service)
   const { Tollgate } = (await import(inRoot('docs/client/tollgate.ts'))) as { Tollgate: ExampleClient }
-  const front = await startFront(t, ...Array.from({ length: 10 }, () => busy))
-  const tollgate = new Tollgate({ baseUrl: front.url, apiKey: customer.apiKey })
-  await t.rejects(tollgate.begin(picture), { name: 'TollgateError', fault: errorExamples.unavailable.error })
-  t.equal(front.asked(), 5)
+  const proxy = await startProxy(t, ...Array.from({ length: 10 }, () => busy))
+  const tollgate = new Tollgate({ baseUrl: proxy.url, apiKey: customer.apiKey })
+  await t.rejects(tollgate.run(picture), { name: 'TollgateError', fault: errorExamples.unavailable.error })
+  t.equal(proxy.requestCount(), 5)
 })
 
-/** A front that passes requests on to the service, and gives the first ones other answers than the service's. */
-const startFront = async (t: Test, ...others: ((answer: ServerResponse) => void)[]) => {
-  let asked = 0
-  const front = createServer(async (request, answer) => {
+/** A proxy to the service that replaces the answers to the first requests. */
+const startProxy = async (t: Test, ...replacements: ((answer: ServerResponse) => void)[]) => {
+  let requestCount = 0
+  const proxy = createServer(async (request, answer) => {
     const { method = 'GET', url = '', headers } = request
     const { authorization = '', 'idempotency-key': key = '' } = headers as Record<string, string>
     const sent = { authorization, 'idempotency-key': key, 'content-type': 'application/json' }
-    const passedOn = await fetch(service.url + url, { method, headers: sent, body: await buffer(request) })
-    const body = await passedOn.text()
-    const other = others[asked++]
-    if (other) other(answer)
-    else answer.writeHead(passedOn.status, { 'Content-Type': 'application/json' }).end(body)
+    const forwarded = await fetch(service.url + url, { method, headers: sent, body: await buffer(request) })
+    const body = await forwarded.text()
+    const replacement = replacements[requestCount++]
+    if (replacement) replacement(answer)
+    else answer.writeHead(forwarded.status, { 'Content-Type': 'application/json' }).end(body)
   })
-  front.listen(0, '127.0.0.1')
-  await once(front, 'listening')
-  t.teardown(() => front.close())
-  return { url: `http://127.0.0.1:${(front.address() as AddressInfo).port}`, asked: () => asked }
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  t.teardown(() => proxy.close())
+  return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, requestCount: () => requestCount }
 }
 
 const busy = (answer: ServerResponse) =>
@@ -135,9 +135,9 @@ const busy = (answer: ServerResponse) =>
     .writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '0' })
     .end(JSON.stringify(errorExamples.unavailable))
 
-type ExampleClient = new (of: { baseUrl: string; apiKey: string }) => { begin(body: RunRequest): Promise<Run> }
+type ExampleClient = new (of: { baseUrl: string; apiKey: string }) => { run(body: RunRequest): Promise<Run> }
 
-/** Each line that is marked must be a fault, or the compiler finds fault with the mark. */
+/** Every marked line must fail to compile; the compiler reports marks without an error. */
 const misuse = `
 import type { components } from ${JSON.stringify(inRoot('docs/client/api.d.ts'))}
 type Ask = components['schemas']['RunRequest']
@@ -149,7 +149,7 @@ export const model: Ask = { model: 'nano-banana-3', input: { prompt: 'a lake' } 
 export const name: Ask = { model: 'nano-banana-2', input: { prompt: 'a lake', resolutoin: '2K' } }
 // @ts-expect-error there is no such value
 export const value: Ask = { model: 'nano-banana-2', input: { prompt: 'a lake', resolution: '8K' } }
-// @ts-expect-error it belongs to another model
+// @ts-expect-error the parameter belongs to another model
 export const other: Ask = { model: 'nano-banana-2', input: { prompt: 'a lake', duration: 4 } }
 // @ts-expect-error the prompt is missing
 export const empty: Ask = { model: 'veo-3-1', input: {} }

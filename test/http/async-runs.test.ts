@@ -8,7 +8,7 @@ import { startVendorService } from '../support/vendor-service.ts'
 const faultsOfRun = compileCheck(Run)
 const { vendor, service } = await startVendorService(t)
 
-t.test('an async run is taken with 202 at once, and found when it is done', async t => {
+t.test('an async run returns 202 at once and can be read when it is done', async t => {
   const customer = await openAccount(service)
   const request = order({ faults: [{ step: 'asked', act: 'hold' }] })
   const { status, headers, body } = await customer.run({ ...request, metadata: { order: 7 } })
@@ -32,7 +32,7 @@ t.test('an async run is taken with 202 at once, and found when it is done', asyn
   t.equal(await customer.balance(), 99)
 })
 
-t.test('a client that prefers to wait is answered when the run is done', async t => {
+t.test('a client that prefers to wait gets the finished run', async t => {
   const customer = await openAccount(service)
   const { status, headers, body } = await customer.run(order({ workMs: 200 }), { Prefer: 'wait=30' })
   t.equal(status, 200)
@@ -41,7 +41,7 @@ t.test('a client that prefers to wait is answered when the run is done', async t
   t.match(body, { status: 'completed', output: { text: 'hello' } })
 })
 
-t.test('a wait that is too short ends with 202, and the run goes on', async t => {
+t.test('a wait that is too short ends with 202 and the run continues', async t => {
   const customer = await openAccount(service)
   const request = order({ faults: [{ step: 'polled', act: 'hold' }] })
   const { status, body } = await customer.run(request, { Prefer: 'wait=1' })
@@ -52,7 +52,7 @@ t.test('a wait that is too short ends with 202, and the run goes on', async t =>
   t.equal((await customer.send(`/v1/runs/${body.run_id}`)).body.status, 'completed')
 })
 
-t.test('a request that is repeated under its key is one run and one job', async t => {
+t.test('repeated requests with one idempotency key make one run and one job', async t => {
   const customer = await openAccount(service)
   const headers = { 'Idempotency-Key': 'once', Prefer: 'wait=30' }
   const [first, second] = await Promise.all([customer.run(order(), headers), customer.run(order(), headers)])
@@ -63,7 +63,7 @@ t.test('a request that is repeated under its key is one run and one job', async 
   t.equal(await customer.balance(), 99)
 })
 
-t.test('a run that the provider will not do fails and is refunded', async t => {
+t.test('a run that the provider rejects fails and is refunded', async t => {
   const customer = await openAccount(service)
   const request = order({ faults: [{ step: 'asked', act: 422 }] })
   const { status, body } = await customer.run(request, { Prefer: 'wait=30' })

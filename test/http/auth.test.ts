@@ -16,7 +16,7 @@ const guarded = [
   ['POST', '/v1/run'],
 ] as const
 
-t.test('without a good key nothing is told, and nothing is read', async t => {
+t.test('requests without a valid key get 401 before their body is read', async t => {
   const { apiKey } = customer
   const bad = {
     none: undefined,
@@ -26,7 +26,7 @@ t.test('without a good key nothing is told, and nothing is read', async t => {
     'no key': 'Bearer ',
     'two keys': `Bearer ${apiKey} ${apiKey}`,
     'part of a key': `Bearer ${apiKey.slice(0, -1)}`,
-    'more than a key': `Bearer ${apiKey}0`,
+    'a key with an extra character': `Bearer ${apiKey}0`,
     'upper case': `Bearer ${apiKey.toUpperCase()}`,
     unknown: `Bearer tg_sk_live_${'0'.repeat(32)}`,
     'far too long': `Bearer ${'x'.repeat(10_000)}`,
@@ -35,7 +35,7 @@ t.test('without a good key nothing is told, and nothing is read', async t => {
   for (const [name, Authorization] of Object.entries(bad))
     for (const [method, path] of guarded) {
       const headers: Record<string, string> = Authorization === undefined ? {} : { Authorization }
-      // The body is one that would be refused, were it looked at.
+      // This body would be refused if it were read.
       const {
         status,
         headers: answered,
@@ -51,18 +51,18 @@ t.test('without a good key nothing is told, and nothing is read', async t => {
     }
 })
 
-t.test('a key works in any case of the scheme', async t => {
+t.test('the case of the scheme does not matter', async t => {
   const headers = { Authorization: `bEARER ${customer.apiKey}` }
   t.equal((await service.client().send('/v1/balance', { headers })).status, 200)
 })
 
-t.test('a revoked key is refused, and answers as one that was never there', async t => {
+t.test('a revoked key gets the same answer as an unknown one', async t => {
   const { accounts } = service.core
   const revoked = await openAccount(service)
   const other = await openAccount(service)
   t.equal((await revoked.send('/v1/balance')).status, 200)
   const command = { type: 'RevokeApiKey', keyId: revoked.keyId } as const
-  await accounts.execute(revoked.accountId, command, { actor: { kind: 'operator' } })
+  await accounts.execute({ kind: 'operator', name: 'test' }, revoked.accountId, command)
   await caughtUp(service.core)
   const headers = { 'X-Request-Id': 'same' }
   const refused = await revoked.send('/v1/balance', { headers })
@@ -72,11 +72,11 @@ t.test('a revoked key is refused, and answers as one that was never there', asyn
   t.equal((await other.send('/v1/balance')).status, 200)
 })
 
-t.test('the health of the service is open to all', async t => {
+t.test('the health check needs no key', async t => {
   for (const path of ['/healthz', '/readyz']) t.equal((await service.client().send(path)).status, 200)
 })
 
-t.test('a key is in no line of the log, not even when the client puts it in a path', async t => {
+t.test('keys are never logged, even when a client puts one in a path', async t => {
   const process = await startServiceProcess(t, await temporaryFolder(t), { LOG_LEVEL: 'trace' })
   const [, known = ''] = await process.until(/^ +(tg_sk_live_\w+)$/m)
   const unknown = `tg_sk_live_${'f'.repeat(32)}`

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { toMicros } from '../../src/domain/money.ts'
+import { grantCredits } from '../support/account-samples.ts'
 import { picture } from '../support/client.ts'
 import { instantProvider, openAccount, startService } from '../support/service.ts'
 
@@ -12,12 +12,12 @@ t.test('a new account has 100 credits', async t => {
   t.same(body, { object: 'balance', credits_balance: 100 })
 })
 
-t.test('credits are a number with its fraction', async t => {
+t.test('credits are a number with a fraction', async t => {
   const customer = await openAccount(service, { credits: 0.000001 })
   t.equal(await customer.balance(), 0.000001)
 })
 
-t.test('the balance shows a debit as soon as its run is answered', async t => {
+t.test('the balance includes the debit of a run as soon as the run is answered', async t => {
   const customer = await openAccount(service)
   for (const expected of [90, 80, 70]) {
     await customer.run(picture)
@@ -25,11 +25,10 @@ t.test('the balance shows a debit as soon as its run is answered', async t => {
   }
 })
 
-t.test('the balance shows a grant, and each account has its own', async t => {
+t.test('a grant changes the balance of its account only', async t => {
   const [rich, poor] = await Promise.all([openAccount(service), openAccount(service)])
   const { accounts } = service.core
-  const grant = { type: 'GrantCredits', amountMicros: toMicros(50), reason: 'a gift' } as const
-  await accounts.execute(rich.accountId, grant, { actor: { kind: 'operator' } })
+  await accounts.execute({ kind: 'operator', name: 'test' }, rich.accountId, grantCredits(50))
   t.equal(await rich.balance(), 150)
   t.equal(await poor.balance(), 100)
 })

@@ -20,14 +20,14 @@ const cancel = (customer: Customer, runId: string, prefer = 'wait=30'): Promise<
 
 const find = async (customer: Customer, runId: string) => (await customer.send(`/v1/runs/${runId}`)).body
 
-/** A run that the vendor has taken, and that is asked after. */
+/** A run whose job the vendor has accepted and the service polls. */
 const beginJob = async (customer: Customer, faults: Fault[] = [], workMs = HOURS_MS): Promise<string> => {
   const { body } = await customer.run(order({ workMs, faults }))
   while ((vendor.tally(body.run_id)?.polls ?? 0) === 0) await new Promise(setImmediate)
   return body.run_id
 }
 
-/** What happened to a run, in order. */
+/** The events of a run, in order. */
 const eventsOf = async ({ core }: Service, customer: Customer, runId: string) => {
   const found: { type: string; revision: number }[] = []
   for await (const page of core.log.readStream(`account-${customer.accountId}`, 0))
@@ -39,10 +39,10 @@ const eventsOf = async ({ core }: Service, customer: Customer, runId: string) =>
 const typesOf = async (customer: Customer, runId: string) =>
   (await eventsOf(service, customer, runId)).map(({ type }) => type)
 
-t.test('a queued run that is cancelled ends at once, is refunded, and is never begun', async t => {
+t.test('cancelling a queued run ends and refunds it before it starts', async t => {
   const { vendor, service } = await startVendorService(t)
   const customer = await openAccount(service)
-  // As many as the provider has slots, so that the next one has to wait.
+  // These fill the slots of the provider, so the next run has to wait.
   const faults: Fault[] = [{ step: 'asked', act: 'hold' }]
   const held = await Promise.all(Array.from({ length: 64 }, () => customer.run(order({ faults }))))
   await vendor.holds(64)
@@ -68,7 +68,7 @@ t.test('a queued run that is cancelled ends at once, is refunded, and is never b
   t.equal(events[3]?.revision, (events[2]?.revision ?? 0) + 1)
 })
 
-t.test('a run that is worked on is stopped at the provider, and refunded', async t => {
+t.test('cancelling a running run stops its job at the provider and refunds it', async t => {
   const customer = await openAccount(service)
   const runId = await beginJob(customer)
   const { status, body } = await cancel(customer, runId)
@@ -79,7 +79,7 @@ t.test('a run that is worked on is stopped at the provider, and refunded', async
   t.equal(await customer.balance(), 100)
 })
 
-t.test('a sync run that is cancelled answers its client so', async t => {
+t.test('the client of a cancelled sync run gets the cancelled run', async t => {
   const customer = await openAccount(service)
   for (const input of [{ workMs: HOURS_MS }, { faults: [{ step: 'asked', act: 'hold' } as const] }]) {
     const answer = customer.run(syncOrder(input), { 'Idempotency-Key': JSON.stringify(input) })
@@ -92,7 +92,7 @@ t.test('a sync run that is cancelled answers its client so', async t => {
   t.equal(await customer.balance(), 100)
 })
 
-t.test('a run whose provider will not stop is answered with 202, goes on and completes', async t => {
+t.test('a run whose provider refuses to stop returns 202 and completes', async t => {
   const customer = await openAccount(service)
   const runId = await beginJob(customer, [{ step: 'cancelled', act: 409, times: 99 }], 2500)
   const { status, headers, body } = await cancel(customer, runId, 'wait=1')
@@ -106,7 +106,7 @@ t.test('a run whose provider will not stop is answered with 202, goes on and com
   t.match(vendor.tally(runId), { cancellations: 1 })
 })
 
-t.test('a provider that cannot stop anything at all goes on as well', async t => {
+t.test('a run whose provider cannot cancel returns 202 and completes', async t => {
   const { service } = await startVendorService(t, { wrap: ({ cancel: _, ...provider }) => provider })
   const customer = await openAccount(service)
   const { body } = await customer.run(order({ workMs: 2000 }))
@@ -117,23 +117,23 @@ t.test('a provider that cannot stop anything at all goes on as well', async t =>
   t.equal(await customer.balance(), 99)
 })
 
-t.test('a poll that sees first that the job was given up does not make another failure of it', async t => {
-  // The provider stops the job, and says so only when it has been asked after.
+t.test('a poll that sees the cancelled job first does not change the error', async t => {
+  // The provider stops the job but answers the cancellation only after the next poll.
   const slow = (provider: Provider): Provider => {
-    let tell = () => {}
-    const isTold = new Promise<void>(resolve => {
-      tell = resolve
+    let markPolled = () => {}
+    const polled = new Promise<void>(resolve => {
+      markPolled = resolve
     })
     return {
       ...provider,
       poll: async (job, signal) => {
         const answer = await (provider.poll as NonNullable<Provider['poll']>)(job, signal)
-        if (answer.kind === 'failed') setImmediate(tell)
+        if (answer.kind === 'failed') setImmediate(markPolled)
         return answer
       },
       cancel: async (job, signal) => {
         await provider.cancel?.(job, signal)
-        await isTold
+        await polled
       },
     }
   }
@@ -145,7 +145,7 @@ t.test('a poll that sees first that the job was given up does not make another f
   t.equal(await customer.balance(), 100)
 })
 
-t.test('a run that has ended cannot be cancelled', async t => {
+t.test('an ended run cannot be cancelled', async t => {
   const customer = await openAccount(service)
   const completed = await customer.run(order(), { Prefer: 'wait=30' })
   const failed = await customer.run(order({ faults: [{ step: 'asked', act: 422 }] }), { Prefer: 'wait=30' })
@@ -158,7 +158,7 @@ t.test('a run that has ended cannot be cancelled', async t => {
   t.equal(await customer.balance(), 99)
 })
 
-t.test('the run of somebody else is answered as one that does not exist, and goes on', async t => {
+t.test('cancelling a run of another account returns 404 and has no effect', async t => {
   const [owner, stranger] = [await openAccount(service), await openAccount(service)]
   const runId = await beginJob(owner)
   const headers = { 'X-Request-Id': 'the-same-for-both' }
@@ -175,14 +175,14 @@ t.test('the run of somebody else is answered as one that does not exist, and goe
   await cancel(owner, runId)
 })
 
-t.test('who cancels twice is told the same twice', async t => {
+t.test('repeated cancellations get the same answer', async t => {
   const customer = await openAccount(service)
-  // The provider takes its time to stop, so that both are waited for at once.
+  // The provider holds the cancellation, so all requests wait at once.
   const runId = await beginJob(customer, [{ step: 'cancelled', act: 'hold' }])
   const replies = [cancel(customer, runId), cancel(customer, runId), cancel(customer, runId)]
   while (vendor.tally(runId)?.held.cancelled !== 1) await new Promise(setImmediate)
   replies.push(cancel(customer, runId))
-  // The last request is on its way by then, or it would find a run that has ended.
+  // By now the last request has arrived; later it would find an ended run.
   await delay(300)
   vendor.release()
   const answered = await Promise.all(replies)
@@ -195,7 +195,7 @@ t.test('who cancels twice is told the same twice', async t => {
   t.equal(await customer.balance(), 100)
 })
 
-t.test('a cancellation that races with its run’s end leaves one end, and the credits that go with it', async t => {
+t.test('a cancellation that races with completion leaves one outcome and its charge', async t => {
   const customer = await openAccount(service, { credits: 1000 })
   const moments = [0, 50, 100, 150, 200, 250, 500, 2000]
   const replies = await Promise.all(

@@ -17,18 +17,18 @@ const customer = await openAccount(service)
 const { body: run } = await customer.run(picture)
 const path = new URL(String(run.output?.url)).pathname
 
-/** Uploads a file, and tells where it is served. */
+/** Uploads a file and returns its path and id. */
 const place = async (bytes: Uint8Array, client: Client = customer) => {
   const { body } = await upload(client, filePart(bytes))
   return { path: new URL(body.url).pathname, id: body.id }
 }
 
-t.test('a result is there for whoever has its address', async t => {
+t.test('an output is served to anyone with its address', async t => {
   t.match(path, /^\/cdn\/outputs\/[0-9a-f]{32}\.png$/)
   t.equal((await stranger.send(path)).status, 200)
 })
 
-t.test('HEAD answers with the headers alone', async t => {
+t.test('HEAD returns only the headers', async t => {
   const range = { Range: 'bytes=999999999-' }
   const [head, get] = await Promise.all([
     stranger.sendRaw(path, { method: 'HEAD', headers: range }),
@@ -39,7 +39,7 @@ t.test('HEAD answers with the headers alone', async t => {
   t.same(comparable(head.headers), comparable(get.headers))
 })
 
-t.test('a file is served so that it can do no harm, and be shown anywhere', async t => {
+t.test('files are served with headers that prevent scripts and allow embedding', async t => {
   const { path: uploaded } = await place(await pictureFile('png'))
   for (const place of [path, uploaded]) {
     const { headers } = await stranger.send(place)
@@ -52,7 +52,7 @@ t.test('a file is served so that it can do no harm, and be shown anywhere', asyn
   }
 })
 
-t.test('whoever has a file already is not sent it again', async t => {
+t.test('clients that hold the current version get 304', async t => {
   const etag = String((await stranger.send(path)).headers.get('ETag'))
   t.match(etag, /^"[^"]+"$/)
   for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*'])
@@ -69,7 +69,7 @@ t.test('whoever has a file already is not sent it again', async t => {
   t.equal((await stranger.sendRaw(absent, { headers: { 'If-None-Match': '*' } })).status, 404)
 })
 
-t.test('a part of a file is served alone', async t => {
+t.test('a range request gets that part of the file', async t => {
   const bytes = Buffer.concat([
     await pictureFile('png'),
     Buffer.from(Array.from({ length: 1000 }, (_, at) => at % 251)),
@@ -122,10 +122,10 @@ t.test('a part of a file is served alone', async t => {
     t.equal(text, '')
   }
   const known = await stranger.sendRaw(path, { headers: { Range: 'bytes=0-9', 'If-None-Match': etag } })
-  t.equal(known.status, 304, 'what is known is not sent in part either')
+  t.equal(known.status, 304, 'If-None-Match takes precedence over Range')
 })
 
-t.test('a file without a byte has no parts', async t => {
+t.test('an empty file has no ranges', async t => {
   const name = `${'e'.repeat(32)}.png`
   await mkdir(join(folder, 'objects', 'outputs'), { recursive: true })
   await writeFile(join(folder, 'objects', 'outputs', name), '')
@@ -139,7 +139,7 @@ t.test('a file without a byte has no parts', async t => {
   t.equal((await ask({ Range: 'bytes=-5' })).status, 200)
 })
 
-t.test('a file that was deleted is gone, for those who know it too', async t => {
+t.test('a deleted file returns 404, even with its ETag', async t => {
   const { path, id } = await place(await pictureFile('png', 9))
   const etag = String((await stranger.send(path)).headers.get('ETag'))
   await customer.send(`/v1/uploads/${id}`, { method: 'DELETE' })
@@ -152,7 +152,7 @@ t.test('a file that was deleted is gone, for those who know it too', async t => 
     }
 })
 
-t.test('a client that hangs up during a download leaves no file open', async t => {
+t.test('a client that disconnects during a download leaves no file open', async t => {
   const large = pngWith(await pictureFile('png'), 'teSt', Buffer.alloc(20 * 2 ** 20))
   const { path } = await place(large)
   const name = String(path.split('/').at(-1))
@@ -167,16 +167,16 @@ t.test('a client that hangs up during a download leaves no file open', async t =
     socket.pause()
     t.ok(
       (await openFiles()).some(file => file.endsWith(name)),
-      'it is open while it is sent',
+      'the file is open during the download',
     )
     socket.destroy()
-    // A file that stays open makes the test run out of time.
+    // The test times out if the file stays open.
     while ((await openFiles()).some(file => file.endsWith(name))) await sleep(5)
   }
-  t.same(collected, [], 'nor was it the garbage collection that closed it')
+  t.same(collected, [], 'the garbage collector did not close it')
 })
 
-t.test('what is not there is not found, and no path leads out of the store', async t => {
+t.test('unknown paths return 404 and no path leads out of the store', async t => {
   const absent = [
     `/cdn/outputs/${'0'.repeat(32)}.png`,
     path.replace('.png', '.jpg'),
@@ -201,7 +201,7 @@ t.test('what is not there is not found, and no path leads out of the store', asy
   }
 })
 
-t.test('nothing can be put there without an address for it', async t => {
+t.test('a PUT without a presigned address is refused', async t => {
   for (const method of ['POST', 'DELETE', 'PATCH']) {
     const { status, headers } = await stranger.send(path, { method })
     t.equal(status, 405)

@@ -2,7 +2,7 @@ import t from 'tap'
 import { picture } from '../support/client.ts'
 import { openAccount, startService } from '../support/service.ts'
 
-t.test('a thousand runs at once on credits for ten: ten are made, and 990 refused', async t => {
+t.test('of a thousand concurrent runs with credits for ten, ten are accepted and 990 refused', async t => {
   const service = await startService(t)
   const customer = await openAccount(service, { credits: 100 })
   const replies = await Promise.all(Array.from({ length: 1000 }, () => customer.run(picture)))

@@ -5,11 +5,11 @@ import { describeMcp } from '../../src/http/mcp-descriptor.ts'
 import { templateOf } from '../../src/http/operation.ts'
 import { operations } from '../../src/http/operations.ts'
 import { tools } from '../../src/mcp/tools.ts'
-import { CatalogEditor } from '../../src/services/catalog/catalog-editor.ts'
 import { withdraw } from '../support/catalog-samples.ts'
 import type { Client } from '../support/client.ts'
 import type { Document } from '../support/document-parts.ts'
 import { openAccount, startService } from '../support/service.ts'
+import { unwrap } from '../support/unwrap.ts'
 
 const paths = ['/v1/openapi.json', '/llms.txt', '/.well-known/mcp']
 
@@ -20,7 +20,7 @@ const open = await startService(t, { environment: { PUBLIC_DESCRIPTORS: 'true' }
 
 const documentFor = async (client: Client) => (await client.send<Document>('/v1/openapi.json')).body
 
-t.test('descriptions need a key', async t => {
+t.test('descriptors need a key', async t => {
   for (const path of paths) {
     const refused = await stranger.send(path)
     t.equal(refused.status, 401, path)
@@ -33,7 +33,7 @@ t.test('descriptions need a key', async t => {
   }
 })
 
-t.test('an operator may open them, and them alone', async t => {
+t.test('the operator can make the descriptors public, and nothing else', async t => {
   const reader = open.client()
   for (const path of paths) {
     const { status, headers } = await reader.send(path)
@@ -44,11 +44,11 @@ t.test('an operator may open them, and them alone', async t => {
   t.equal((await reader.send('/v1/models')).status, 401)
   t.match(
     (await reader.send<string>('/llms.txt')).body,
-    '`GET /llms.txt`: What an agent must know to use the service (no key)',
+    '`GET /llms.txt`: Get a guide to the service for agents (no key)',
   )
 })
 
-t.test('the document says which of them are open', async t => {
+t.test('the OpenAPI document says which descriptors are public', async t => {
   const openIn = ({ paths }: Document) =>
     Object.entries(paths).flatMap(([path, { get }]) => (get?.security?.length === 0 ? [path] : []))
   const [keyed, opened] = await Promise.all([documentFor(customer), documentFor(open.client())])
@@ -60,7 +60,7 @@ t.test('the document says which of them are open', async t => {
   t.notOk('401' in (opened.paths['/llms.txt']?.['get']?.responses ?? {}))
 })
 
-t.test('who has a description is not sent it again', async t => {
+t.test('clients that hold the current descriptor get 304', async t => {
   for (const path of paths) {
     const plain = await customer.sendRaw(path)
     const etag = plain.headers.get('ETag') ?? ''
@@ -75,7 +75,7 @@ t.test('who has a description is not sent it again', async t => {
   }
 })
 
-t.test('who takes it compressed, gets the same in fewer bytes, under a name of its own', async t => {
+t.test('a compressed descriptor has the same content and its own ETag', async t => {
   const headers = { 'Accept-Encoding': 'gzip' }
   for (const path of paths) {
     const plain = await customer.sendRaw(path)
@@ -92,14 +92,12 @@ t.test('who takes it compressed, gets the same in fewer bytes, under a name of i
   }
 })
 
-t.test('what is withdrawn from the catalog is in no description any more', async t => {
+t.test('a withdrawn family disappears from all descriptors', async t => {
   const { core } = service
   const etagOf = async (path: string) => (await customer.send(path)).headers.get('ETag')
   const before = await Promise.all(paths.map(etagOf))
   t.same(await Promise.all(paths.map(etagOf)), before)
-  const editor = new CatalogEditor(core.log, core.clock)
-  const { position } = await editor.apply([withdraw('sora-2')], { actor: { kind: 'operator' } })
-  await core.progress.passed(position, 5000)
+  unwrap(await core.editor.apply({ kind: 'operator', name: 'test' }, [withdraw('sora-2')]))
   const models = (await documentFor(customer)).components.schemas['ModelId']?.enum
   t.equal(models?.length, 31)
   t.notOk(models?.includes('sora-2'))
@@ -110,7 +108,7 @@ t.test('what is withdrawn from the catalog is in no description any more', async
   t.equal(descriptor, before[2])
 })
 
-t.test('llms.txt has the form that its readers expect', async t => {
+t.test('llms.txt follows its format', async t => {
   const { text, headers } = await customer.send('/llms.txt')
   t.equal(headers.get('Content-Type'), 'text/plain; charset=utf-8')
   const [preamble = '', ...sections] = text.split(/^## /m)
@@ -121,7 +119,7 @@ t.test('llms.txt has the form that its readers expect', async t => {
   t.match(sections.at(-1), /^Optional\n/)
 })
 
-t.test('each link in llms.txt leads somewhere', async t => {
+t.test('every link in llms.txt works', async t => {
   const links = linksIn((await customer.send('/llms.txt')).text)
   t.ok(links.length > 8)
   for (const url of links) {
@@ -130,7 +128,7 @@ t.test('each link in llms.txt leads somewhere', async t => {
   }
 })
 
-t.test('each request that llms.txt names is one of the interface', async t => {
+t.test('every request in llms.txt is an operation of the API', async t => {
   const { text } = await customer.send('/llms.txt')
   const named = [...text.matchAll(/`(GET|POST|PUT|DELETE) (\/[^`?]*)`/g)].map(([, method, path]) => `${method} ${path}`)
   const known = operations.map(operation => `${operation.method.toUpperCase()} ${templateOf(operation)}`)
@@ -138,18 +136,18 @@ t.test('each request that llms.txt names is one of the interface', async t => {
     [...new Set(named)].filter(request => !known.includes(request)),
     [],
   )
-  const told = operations.filter(({ tag }) => tag !== 'Service').length
-  t.ok(new Set(named).size >= told)
+  const expected = operations.filter(({ tag }) => tag !== 'Service').length
+  t.ok(new Set(named).size >= expected)
 })
 
-t.test('llms.txt tells what models cost, and which tools there are', async t => {
+t.test('llms.txt lists the prices of models and the tools', async t => {
   const { text } = await customer.send('/llms.txt')
   t.match(text, '- `nano-banana-2` (image): 10 to 81.5 credits\n')
   t.match(text, '- `eleven-v3` (audio): 10 credits\n')
-  t.match(text, `Its tools:\n${tools.map(({ name, title }) => `- \`${name}\`: ${title}\n`).join('')}\n`)
+  t.match(text, `MCP tools:\n${tools.map(({ name, title }) => `- \`${name}\`: ${title}\n`).join('')}\n`)
 })
 
-t.test('the MCP descriptor tells where and how agents connect', async t => {
+t.test('the MCP descriptor says where and how agents connect', async t => {
   const { body, headers } = await customer.send<McpDescriptor>('/.well-known/mcp')
   t.equal(headers.get('Content-Type'), 'application/json; charset=utf-8')
   t.same(compileCheck(McpDescriptor)(body), [])
@@ -164,7 +162,7 @@ t.test('the MCP descriptor tells where and how agents connect', async t => {
   t.type(body.tools, Array)
 })
 
-t.test('a server card is what MCP wants of one', async t => {
+t.test('the server card matches the MCP schema', async t => {
   const tools = [{ name: 'get_balance', title: 'Balance', description: 'Says what is left.' }]
   const card = describeMcp(
     'https://api.example.com',
@@ -183,12 +181,12 @@ t.test('a server card is what MCP wants of one', async t => {
   t.same(
     Object.keys(card.remotes[0]?.headers[0]?.variables ?? {}),
     ['api_key'],
-    'what the value has in braces is a variable',
+    'a part of the value in braces is a variable',
   )
   t.same(card.tools, tools)
 })
 
-t.test('the server has a name wherever it is', async t => {
+t.test('the server name is derived from the public URL', async t => {
   const names: [string, string][] = [
     ['http://localhost:8080', 'localhost/tollgate'],
     ['http://10.1.2.3:8080', '10.1.2.3/tollgate'],

@@ -5,12 +5,12 @@ import { openAccount, startService } from '../support/service.ts'
 const service = await startService(t)
 const visitor = service.client()
 
-/** What the page asks for, in the order in which it does. */
+/** The paths that the page loads, in order. */
 const partsOf = (html: string) => [...html.matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(([, path]) => path ?? '')
 
 const page = await visitor.send<string>('/docs')
 
-t.test('the page is open, and may load from the service alone', async t => {
+t.test('the page is public and may load only from the service', async t => {
   t.equal(page.status, 200)
   t.equal(page.headers.get('Content-Type'), 'text/html; charset=utf-8')
   const policy = new Map(
@@ -27,7 +27,7 @@ t.test('the page is open, and may load from the service alone', async t => {
   t.equal(page.headers.get('Referrer-Policy'), 'no-referrer')
 })
 
-t.test('all that the page is made of is there, and is what it says', async t => {
+t.test('every part of the page is served with its content type', async t => {
   const parts = partsOf(page.body)
   t.same(parts, ['/docs/swagger-ui.css', '/docs/page.css', '/docs/swagger-ui-bundle.js', '/docs/init.js'])
   for (const path of parts) {
@@ -37,16 +37,16 @@ t.test('all that the page is made of is there, and is what it says', async t => 
     t.equal(headers.get('Content-Type'), isScript ? 'text/javascript; charset=utf-8' : 'text/css; charset=utf-8')
     if (isScript) t.doesNotThrow(() => new Script(text), path)
   }
-  t.notMatch(page.body, /<script>|<style|\son\w+=|\sstyle=/, 'nothing that the policy forbids')
+  t.notMatch(page.body, /<script>|<style|\son\w+=|\sstyle=/, 'the page has nothing that its policy forbids')
 })
 
-t.test('what the viewer says of its licences is there to be read', async t => {
+t.test('the licence notices of the viewer are served', async t => {
   const { text: bundle } = await visitor.send('/docs/swagger-ui-bundle.js')
   const named = /license information please see (\S+)/.exec(bundle)?.[1]
   t.equal((await visitor.send(`/docs/${named}`)).status, 200)
 })
 
-t.test('our own parts name no other host, and keep no key', async t => {
+t.test('the page, its script and its styles name no other host and store no key', async t => {
   const parts = await Promise.all(['/docs/init.js', '/docs/page.css'].map(path => visitor.send<string>(path)))
   for (const text of [page.body, ...parts.map(part => part.body)]) {
     t.notMatch(text, /\bhttps?:|["'(]\/\//)
@@ -54,7 +54,7 @@ t.test('our own parts name no other host, and keep no key', async t => {
   }
 })
 
-t.test('what the page looks for in the document is in it', async t => {
+t.test('the security scheme and the elements that the script uses exist', async t => {
   const { body: script } = await visitor.send<string>('/docs/init.js')
   const scheme = /preauthorizeApiKey\('(\w+)'/.exec(script)?.[1] ?? ''
   const address = /fetch\('([^']+)'/.exec(script)?.[1] ?? ''
@@ -66,12 +66,13 @@ t.test('what the page looks for in the document is in it', async t => {
   for (const id of ids) t.match(page.body, `id="${id}"`)
 })
 
-t.test('what the page styles of the viewer is there, and what it hides is empty', async t => {
+t.test('the styled classes exist in the viewer and the hidden columns are empty', async t => {
   const { body: style } = await visitor.send<string>('/docs/page.css')
   const { text: bundle } = await visitor.send('/docs/swagger-ui-bundle.js')
   const rules = style.split('\n').filter(line => line.includes('.swagger-ui '))
   const names = new Set(rules.flatMap(rule => rule.match(/(?<=\.)[a-z][\w-]+/g) ?? []))
-  for (const name of ['dark-mode', 'opblock-put']) names.delete(name) // The one is ours, the other is put together.
+  // The first class is our own; the viewer composes the second at run time.
+  for (const name of ['dark-mode', 'opblock-put']) names.delete(name)
   t.ok(names.has('response-col_links'))
   for (const name of names) t.match(bundle, new RegExp(`[" ]${name}[" ]`), name)
   const customer = await openAccount(service)
@@ -79,7 +80,7 @@ t.test('what the page styles of the viewer is there, and what it hides is empty'
   t.notMatch(description, '"links":')
 })
 
-t.test('who has a part is not sent it again', async t => {
+t.test('clients that hold the current version of a part get 304', async t => {
   for (const path of ['/docs', ...partsOf(page.body)]) {
     const { headers } = await visitor.sendRaw(path)
     t.equal(headers.get('Cache-Control'), 'no-cache', path)
@@ -88,7 +89,7 @@ t.test('who has a part is not sent it again', async t => {
   }
 })
 
-t.test('the viewer is sent compressed to those who take it so', async t => {
+t.test('the viewer is compressed for clients that accept gzip', async t => {
   const path = '/docs/swagger-ui-bundle.js'
   const plain = await visitor.sendRaw(path, { method: 'HEAD' })
   const zipped = await visitor.sendRaw(path, { method: 'HEAD', headers: { 'Accept-Encoding': 'gzip, br' } })
@@ -98,7 +99,7 @@ t.test('the viewer is sent compressed to those who take it so', async t => {
   t.equal(Buffer.byteLength(text), Number(plain.headers.get('Content-Length')))
 })
 
-t.test('nothing else of the package is served', async t => {
+t.test('other files of the package are not served', async t => {
   for (const name of [
     'package.json',
     'index.html',

@@ -3,7 +3,7 @@ import { errorExamples } from '../../schemas/api/error-examples.ts'
 import { balance, filmOnItsWay, picture } from '../../schemas/api/examples.ts'
 import { checkAnswer } from '../support/document.ts'
 
-// What the clients of all other tests rely on: that an answer which is not as the document has it does not pass.
+// The clients of all other tests rely on this check to reject answers that the document does not describe.
 
 const named = { 'X-Request-Id': 'a-1' }
 const json = { ...named, 'Content-Type': 'application/json; charset=utf-8' }
@@ -27,15 +27,15 @@ const ofFile = {
   'Cache-Control': 'no-store',
   'Content-Type': 'image/png',
 }
-const onItsWay = { ...json, 'Tollgate-Position': '7', Location: '/v1/runs/run_1', 'Retry-After': '10' }
+const unfinished = { ...json, 'Tollgate-Position': '7', Location: '/v1/runs/run_1', 'Retry-After': '10' }
 const { insufficient_credits, invalid_api_key, method_not_allowed, not_found, run_not_found, unavailable } =
   errorExamples
 
-t.test('what the document has passes', async t => {
+t.test('documented answers pass', async t => {
   check('GET /v1/balance', 200, { body: balance })
   check('GET /v1/balance?x=1', 503, { headers: { ...json, 'Retry-After': '2' }, body: unavailable })
   check('HEAD /v1/balance', 200)
-  check('POST /v1/run', 202, { headers: onItsWay, body: filmOnItsWay })
+  check('POST /v1/run', 202, { headers: unfinished, body: filmOnItsWay })
   check(`GET ${cdn}`, 200, { headers: ofFile, body: 'any bytes' })
   check(`GET ${cdn}`, 304, { headers: ofFile })
   check('GET /v1/uploads/presigned', 404, { body: errorExamples.upload_not_found })
@@ -46,59 +46,59 @@ t.test('what the document has passes', async t => {
 })
 
 const wrong: Record<string, [RegExp, string, number, Given?]> = {
-  'a status that the operation lacks': [/no such status/, 'GET /v1/balance', 402, { body: insufficient_credits }],
-  'a body that lacks something': [
+  'an undocumented status': [/no such status/, 'GET /v1/balance', 402, { body: insufficient_credits }],
+  'a body with a missing field': [
     /required property 'credits_balance'/,
     'GET /v1/balance',
     200,
     { body: { object: 'balance' } },
   ],
-  'a body with something more': [/additional properties/, 'GET /v1/balance', 200, { body: { ...balance, usd: 1 } }],
-  'a time that is none': [
+  'a body with an extra field': [/additional properties/, 'GET /v1/balance', 200, { body: { ...balance, usd: 1 } }],
+  'an invalid time': [
     /format "date-time"/,
     'GET /v1/runs/x',
     200,
     { body: { ...picture, created_at: '2026-11-31T00:00:00.000Z' } },
   ],
-  'no body where there is one': [/must be object/, 'GET /v1/balance', 200],
-  'a body where there is none': [/no body/, `GET ${cdn}`, 304, { headers: ofFile, body: 'bytes' }],
+  'a missing body': [/must be object/, 'GET /v1/balance', 200],
+  'an unexpected body': [/no body/, `GET ${cdn}`, 304, { headers: ofFile, body: 'bytes' }],
   'a body after HEAD': [/no body/, 'HEAD /v1/balance', 200, { body: balance }],
-  'another type': [
+  'another content type': [
     /type is text\/plain/,
     'GET /v1/balance',
     200,
     { headers: { ...named, 'Content-Type': 'text/plain' }, body: 'x' },
   ],
-  'a header that is missing': [
+  'a missing header': [
     /Location is missing/,
     'POST /v1/run',
     202,
     { headers: { ...json, 'Tollgate-Position': '7', 'Retry-After': '10' }, body: filmOnItsWay },
   ],
-  'a header that is wrong': [
+  'an invalid header': [
     /Retry-After/,
     'POST /v1/run',
     202,
-    { headers: { ...onItsWay, 'Retry-After': 'soon' }, body: filmOnItsWay },
+    { headers: { ...unfinished, 'Retry-After': 'soon' }, body: filmOnItsWay },
   ],
-  'an optional header that is wrong': [
+  'an invalid optional header': [
     /Preference-Applied/,
     'POST /v1/run',
     202,
-    { headers: { ...onItsWay, 'Preference-Applied': 'yes' }, body: filmOnItsWay },
+    { headers: { ...unfinished, 'Preference-Applied': 'yes' }, body: filmOnItsWay },
   ],
-  'no header where an error has one': [/Retry-After is missing/, 'GET /v1/balance', 503, { body: unavailable }],
-  'an error of another status': [
+  'an error without its header': [/Retry-After is missing/, 'GET /v1/balance', 503, { body: unavailable }],
+  'an error with the wrong status': [
     /allowed values/,
     'GET /v1/balance',
     401,
     { headers: { ...json, 'WWW-Authenticate': 'Bearer' }, body: run_not_found },
   ],
-  'no error where nothing is': [/the error is none/, 'GET /v2/runs', 404, { body: balance }],
-  'another error where nothing is': [/the code is run_not_found/, 'GET /v2/runs', 404, { body: run_not_found }],
-  'another status where nothing is': [/the code is not_found/, 'GET /v2/runs', 200, { body: not_found }],
-  'a method that is not there but answered': [/the error is none/, 'PATCH /v1/run', 200, { body: picture }],
-  'a key that is asked for where nothing is': [
+  'a success on an unknown path': [/the error is none/, 'GET /v2/runs', 404, { body: balance }],
+  'another error on an unknown path': [/the code is run_not_found/, 'GET /v2/runs', 404, { body: run_not_found }],
+  'another status on an unknown path': [/the code is not_found/, 'GET /v2/runs', 200, { body: not_found }],
+  'a success for an unknown method': [/the error is none/, 'PATCH /v1/run', 200, { body: picture }],
+  'a request for a key on an unknown path': [
     /the code is invalid_api_key/,
     'GET /v2/runs',
     401,
@@ -107,6 +107,6 @@ const wrong: Record<string, [RegExp, string, number, Given?]> = {
 }
 
 for (const [name, [fault, ...answer]] of Object.entries(wrong))
-  t.test(`${name} does not`, async t => {
+  t.test(`${name} is rejected`, async t => {
     t.throws(() => check(...answer), { message: fault })
   })

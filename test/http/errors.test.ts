@@ -13,14 +13,14 @@ const customer = await openAccount(service, { credits: 19.5 })
 const faultsOfError = compileCheck(ErrorBody)
 const json = { 'Content-Type': 'application/json' }
 
-/** Asserts that a request is refused, with the places of its faults, and that nothing came of it. */
+/** Asserts that a request is refused with these fault paths, without an event or charge. */
 const refuses = async (t: Test, code: ErrorCode, paths: string[] | undefined, ask: () => Promise<Reply>) => {
   const before = { head: await service.core.log.head(), balance: await customer.balance() }
   const { status, body } = await ask()
   t.equal(status, errorStatus[code])
   t.same(faultsOfError(body), [])
   t.equal(body.error.code, code)
-  // A value of the wrong type can break two rules in one place.
+  // A value of the wrong type can break two rules at one path.
   const places = body.error.errors?.map(fault => fault.path)
   t.same(places && [...new Set(places)], paths)
   t.same({ head: await service.core.log.head(), balance: await customer.balance() }, before)
@@ -29,25 +29,25 @@ const refuses = async (t: Test, code: ErrorCode, paths: string[] | undefined, as
 const post = (body: string | Uint8Array, headers: Record<string, string> = json, path = '/v1/run') =>
   customer.send(path, { method: 'POST', headers, body })
 
-/** The text of a request for a run, with one part of it replaced by text that need not come from JSON.stringify. */
+/** A run request as text, with metadata that need not be valid JSON. */
 const withMetadata = (metadata: string) => `{"model":"nano-banana-2","input":{"prompt":"x"},"metadata":${metadata}}`
 const withInput = (input: object) => JSON.stringify({ ...picture, input })
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
-/** The request and its metadata are two levels, and the rest is inside. */
+/** The request and its metadata are two levels; the rest is inside. */
 const ofDepth = (levels: number) => withMetadata(`{"a":${nested(levels - 2)}}`)
 const ofSize = (bytes: number) => withMetadata('{}').padEnd(bytes, ' ')
-/** An object that is so many bytes as JSON. */
-const fat = (name: string, bytes: number) => ({ [name]: 'x'.repeat(bytes - `{"${name}":""}`.length) })
+/** An object whose JSON has `bytes` bytes. */
+const padded = (name: string, bytes: number) => ({ [name]: 'x'.repeat(bytes - `{"${name}":""}`.length) })
 
 const bodies: Record<string, [ErrorCode, string[] | undefined, () => Promise<Reply>]> = {
-  'text that is no JSON': ['invalid_request', [''], () => post('{"model":')],
+  'text that is not JSON': ['invalid_request', [''], () => post('{"model":')],
   'JSON with a trailing comma': ['invalid_request', [''], () => post('{"model":"nano",}')],
   'text in another encoding': ['invalid_request', [''], () => post(Buffer.from('{"model":"nano\xff"', 'latin1'))],
   'no body': ['invalid_request', ['/model', '/input'], () => post('')],
   'an empty object': ['invalid_request', ['/model', '/input'], () => post('{}')],
   'an array': ['invalid_request', [''], () => post('[]')],
-  'a bare text': ['invalid_request', [''], () => post('"nano"')],
+  'a bare string': ['invalid_request', [''], () => post('"nano"')],
   null: ['invalid_request', [''], () => post('null')],
   'no content type': ['unsupported_media_type', undefined, () => post(Buffer.from(withInput({})), {})],
   'another content type': [
@@ -60,12 +60,12 @@ const bodies: Record<string, [ErrorCode, string[] | undefined, () => Promise<Rep
     undefined,
     () => post('model=nano', { 'Content-Type': 'application/x-www-form-urlencoded' }),
   ],
-  'garbage that says it is gzip': [
+  'garbage declared as gzip': [
     'invalid_request',
     [''],
     () => post(randomBytes(100), { ...json, 'Content-Encoding': 'gzip' }),
   ],
-  'an encoding nobody knows': [
+  'an unknown encoding': [
     'unsupported_media_type',
     undefined,
     () => post('{}', { ...json, 'Content-Encoding': 'zip' }),
@@ -75,31 +75,31 @@ const bodies: Record<string, [ErrorCode, string[] | undefined, () => Promise<Rep
     [`/metadata/a${'/0'.repeat(MAX_JSON_DEPTH - 2)}`],
     () => post(ofDepth(MAX_JSON_DEPTH + 1)),
   ],
-  'very many levels': [
+  'far too many levels': [
     'invalid_request',
     [`/metadata/a${'/0'.repeat(MAX_JSON_DEPTH - 2)}`],
     () => post(ofDepth(100_000)),
   ],
   'one byte too many': ['payload_too_large', undefined, () => post(ofSize(MAX_BODY_BYTES + 1))],
-  'one byte too many once unpacked': [
+  'one byte too many after decompression': [
     'payload_too_large',
     undefined,
     () => post(gzipSync(ofSize(MAX_BODY_BYTES + 1)), { ...json, 'Content-Encoding': 'gzip' }),
   ],
-  'a field nobody knows': ['invalid_request', ['/modle'], () => customer.run({ ...picture, modle: 'x' })],
+  'an unknown field': ['invalid_request', ['/modle'], () => customer.run({ ...picture, modle: 'x' })],
   'fields of the wrong type': [
     'invalid_request',
     ['/model', '/input', '/webhook_url', '/metadata'],
     () => customer.run({ model: 7, input: 'x', webhook_url: {}, metadata: [] }),
   ],
-  'metadata of null': ['invalid_request', ['/metadata'], () => customer.run({ ...picture, metadata: null })],
-  'a model without a name': ['invalid_request', ['/model'], () => customer.run({ ...picture, model: '' })],
-  'a webhook that is no address': [
+  'null as metadata': ['invalid_request', ['/metadata'], () => customer.run({ ...picture, metadata: null })],
+  'an empty model name': ['invalid_request', ['/model'], () => customer.run({ ...picture, model: '' })],
+  'a webhook that is not a URL': [
     'invalid_request',
     ['/webhook_url'],
     () => customer.run({ ...picture, webhook_url: 'x' }),
   ],
-  'a webhook that is a file': [
+  'a webhook with a file URL': [
     'invalid_request',
     ['/webhook_url'],
     () => customer.run({ ...picture, webhook_url: 'file:///etc/passwd' }),
@@ -109,7 +109,7 @@ const bodies: Record<string, [ErrorCode, string[] | undefined, () => Promise<Rep
     ['/dry_run'],
     () => post(withInput(picture.input), json, '/v1/run?dry_run=true&dry_run=true'),
   ],
-  'a query parameter nobody knows': [
+  'an unknown query parameter': [
     'invalid_request',
     ['/dryrun'],
     () => post(withInput(picture.input), json, '/v1/run?dryrun=true'),
@@ -119,37 +119,37 @@ const bodies: Record<string, [ErrorCode, string[] | undefined, () => Promise<Rep
     ['/dry_run'],
     () => post(withInput(picture.input), json, '/v1/run?dry_run=1'),
   ],
-  'half a surrogate pair': ['invalid_request', ['/metadata/a/1'], () => post(withMetadata('{"a":["x","\\ud800"]}'))],
-  'half a surrogate pair in a name': [
+  'an unpaired surrogate': ['invalid_request', ['/metadata/a/1'], () => post(withMetadata('{"a":["x","\\ud800"]}'))],
+  'an unpaired surrogate in a name': [
     'invalid_request',
     ['/metadata/a'],
     () => post(withMetadata('{"a":{"\\udc00":1}}')),
   ],
-  'a number beyond all bounds': ['invalid_request', ['/metadata/a'], () => post(withMetadata('{"a":1e400}'))],
-  'a name that needs escaping, before a fault': [
+  'a number too large for a double': ['invalid_request', ['/metadata/a'], () => post(withMetadata('{"a":1e400}'))],
+  'a path with a name that needs escaping': [
     'invalid_request',
     ['/metadata/a~1b~0c'],
     () => post(withMetadata('{"a/b~c":1e400}')),
   ],
-  'a prototype': ['invalid_request', [''], () => post('{"__proto__":{"model":"nano"},"input":{}}')],
-  'a prototype within': ['invalid_request', [''], () => post(withMetadata('{"a":{"__proto__":{"x":1}}}'))],
+  'a __proto__ field': ['invalid_request', [''], () => post('{"__proto__":{"model":"nano"},"input":{}}')],
+  'a nested __proto__ field': ['invalid_request', [''], () => post(withMetadata('{"a":{"__proto__":{"x":1}}}'))],
   'metadata one byte too large': [
     'invalid_request',
     ['/metadata'],
-    () => customer.run({ ...picture, metadata: fat('a', MAX_METADATA_BYTES + 1) }),
+    () => customer.run({ ...picture, metadata: padded('a', MAX_METADATA_BYTES + 1) }),
   ],
   'an input one byte too large': [
     'invalid_request',
     ['/input'],
-    () => customer.run({ ...picture, input: fat('prompt', MAX_INPUT_BYTES + 1) }),
+    () => customer.run({ ...picture, input: padded('prompt', MAX_INPUT_BYTES + 1) }),
   ],
-  'an input without what it needs': ['invalid_input', ['/input/prompt'], () => post(withInput({}))],
-  'an input with a parameter nobody knows': [
+  'an input without a required parameter': ['invalid_input', ['/input/prompt'], () => post(withInput({}))],
+  'an input with an unknown parameter': [
     'invalid_input',
     ['/input/colour'],
     () => post(withInput({ ...picture.input, colour: 'red' })),
   ],
-  'an input whose every parameter is wrong': [
+  'an input with every parameter invalid': [
     'invalid_input',
     ['prompt', 'num_images', 'resolution', 'aspect_ratio', 'enable_web_search', 'safety_tolerance', 'seed'].map(
       name => `/input/${name}`,
@@ -167,22 +167,18 @@ const bodies: Record<string, [ErrorCode, string[] | undefined, () => Promise<Rep
         }),
       ),
   ],
-  'an input that asks for a kind the model does not have': [
+  'an input for a kind that the model lacks': [
     'invalid_input',
     ['/input'],
     () => customer.run({ model: 'imagen-4-fast', input: { prompt: 'a lake', image_url: 'https://example.com/a.png' } }),
   ],
-  'a model that is not there': [
-    'model_not_found',
-    undefined,
-    () => customer.run({ ...picture, model: 'nano-banana-3' }),
-  ],
-  'a model by a name that objects have': [
+  'an unknown model': ['model_not_found', undefined, () => customer.run({ ...picture, model: 'nano-banana-3' })],
+  'a model named like an object property': [
     'model_not_found',
     undefined,
     () => customer.run({ ...picture, model: '__proto__' }),
   ],
-  'more than the account has': [
+  'insufficient credits': [
     'insufficient_credits',
     undefined,
     () => post(withInput({ ...picture.input, resolution: '4K' })),
@@ -192,18 +188,18 @@ const bodies: Record<string, [ErrorCode, string[] | undefined, () => Promise<Rep
 for (const [name, [code, paths, ask]] of Object.entries(bodies))
   t.test(`${name}: ${code}`, t => refuses(t, code, paths, ask))
 
-t.test('a POST that has no body at all says that one is missing', async t => {
+t.test('a POST without a body is reported as a missing body', async t => {
   const { status, text } = await customer.sendRaw('/v1/run', { method: 'POST', headers: json })
   t.equal(status, 400)
   t.notMatch(JSON.parse(text).error.message, 'not application/json')
 })
 
-t.test('what is just within its bounds is taken', async t => {
+t.test('values at their limits are accepted', async t => {
   const quoted = '/v1/run?dry_run=true'
   const within = [
     ofDepth(MAX_JSON_DEPTH),
     ofSize(MAX_BODY_BYTES),
-    JSON.stringify({ ...picture, metadata: fat('a', MAX_METADATA_BYTES) }),
+    JSON.stringify({ ...picture, metadata: padded('a', MAX_METADATA_BYTES) }),
     withMetadata('{"constructor":{"prototype":{}},"a/b":"\\ud83c\\udf0d","n":1e308}'),
   ]
   for (const body of within) t.equal((await post(body, json, quoted)).status, 200)
@@ -212,13 +208,13 @@ t.test('what is just within its bounds is taken', async t => {
   t.equal((await post(withMetadata('{}'), { 'Content-Type': 'application/json; charset=utf-8' }, quoted)).status, 200)
 })
 
-t.test('too few credits: the answer says how many there are and how many it takes', async t => {
+t.test('insufficient_credits states the balance and the price', async t => {
   const customer = await openAccount(service, { credits: 15 })
   const { body } = await customer.run({ ...picture, input: { ...picture.input, num_images: 2 } })
   t.match(body.error, { code: 'insufficient_credits', required_credits: 20, credits_balance: 15 })
 })
 
-t.test('a method that a path does not have: the answer says which it has', async t => {
+t.test('method_not_allowed lists the allowed methods', async t => {
   const wrong: [string, string, RegExp][] = [
     ['GET', '/v1/run', /^POST$/],
     ['POST', '/v1/runs', /GET/],
@@ -235,7 +231,7 @@ t.test('a method that a path does not have: the answer says which it has', async
   }
 })
 
-t.test('a path that is not there, is not found in any spelling', async t => {
+t.test('an unknown path returns 404 in any spelling', async t => {
   const client = service.client()
   for (const path of [
     '/',
@@ -255,7 +251,7 @@ t.test('a path that is not there, is not found in any spelling', async t => {
   }
 })
 
-t.test('what breaks inside is told in the log, and not to the client', async t => {
+t.test('internal errors are logged, and clients see none of their details', async t => {
   const { reads } = service.core
   const { get } = reads
   t.teardown(() => {
@@ -263,20 +259,20 @@ t.test('what breaks inside is told in the log, and not to the client', async t =
   })
   for (const breaks of [() => Promise.reject(new Error('secret /etc/path')), async () => void new URL('secret')]) {
     reads.get = breaks
-    const broken = await customer.send('/v1/balance')
+    const broken = await customer.send('/v1/runs/run_01m7z4hp40enbs019v3tcadvdx')
     t.equal(broken.status, 500)
     t.equal(broken.body.error.code, 'internal_error')
     t.notMatch(broken.text, /secret|etc|at .*:\d+/)
   }
   reads.get = () => Promise.reject(new Unavailable('the disk /dev/x is full'))
-  const unavailable = await customer.send('/v1/balance')
+  const unavailable = await customer.send('/v1/runs/run_01m7z4hp40enbs019v3tcadvdx')
   t.equal(unavailable.status, 503)
   t.equal(unavailable.headers.get('Retry-After'), '2')
   t.equal(unavailable.body.error.code, 'unavailable')
   t.notMatch(unavailable.text, /dev/)
 })
 
-t.test('an address that cannot be read is a bad request', async t => {
+t.test('a malformed request target is a bad request', async t => {
   for (const target of ['http://xn--/', 'http://[::1/healthz']) {
     const { status, text } = await customer.sendRaw(target)
     t.equal(status, 400, target)

@@ -4,19 +4,19 @@ import { startService } from '../support/service.ts'
 const service = await startService(t)
 const stranger = service.client()
 
-t.test('the service is alive, and says so to anybody', async t => {
+t.test('the liveness check needs no key', async t => {
   const { status, body } = await stranger.send('/healthz')
   t.equal(status, 200)
   t.same(body, { status: 'ok' })
 })
 
-t.test('the service is ready when all its stores answer', async t => {
+t.test('the service is ready when all stores answer', async t => {
   const { status, body } = await stranger.send('/readyz')
   t.equal(status, 200)
   t.same(body, { status: 'ready', log: 'ok', views: 'ok', objects: 'ok' })
 })
 
-t.test('a store that does not answer is named', async t => {
+t.test('the readiness check names stores that do not answer', async t => {
   const { log } = service.core
   const { head } = log
   log.head = () => Promise.reject(new Error('gone'))

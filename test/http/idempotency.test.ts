@@ -9,7 +9,7 @@ const service = await startService(t)
 const withKey = (key: string) => ({ 'Idempotency-Key': key })
 const countRuns = async (client: Client) => (await client.send<RunList>('/v1/runs')).body.data.length
 
-t.test('a hundred requests under one key are one run', async t => {
+t.test('a hundred requests with one key make one run', async t => {
   const customer = await openAccount(service)
   const replies = await Promise.all(Array.from({ length: 100 }, () => customer.run(picture, withKey('once'))))
   t.same(new Set(replies.map(reply => reply.status)), new Set([200]))
@@ -19,7 +19,7 @@ t.test('a hundred requests under one key are one run', async t => {
   t.equal(await countRuns(customer), 1)
 })
 
-t.test('another request under the key is refused, and charges nothing', async t => {
+t.test('a different request with the same key is refused and not charged', async t => {
   const customer = await openAccount(service, { tester: true })
   const request = { ...sandbox(), metadata: { a: 1, b: [2] } }
   const { body: first } = await customer.run(request, withKey('used'))
@@ -35,14 +35,14 @@ t.test('another request under the key is refused, and charges nothing', async t 
     t.equal(status, 422)
     t.equal(body.error.code, 'idempotency_mismatch')
   }
-  // The same JSON in another order is the same request.
+  // The order of fields does not make a different request.
   const { metadata, model, input } = request
   const again = await customer.run({ metadata: { b: metadata.b, a: metadata.a }, input, model }, withKey('used'))
   t.same(again.body, first)
   t.equal(await customer.balance(), 99)
 })
 
-t.test('a key that is used before its run has ended gets the same run', async t => {
+t.test('a key reused before its run has ended returns the same run', async t => {
   const customer = await openAccount(service, { tester: true })
   const request = sandbox({ delay_ms: 1500 })
   const first = await customer.run(request, { ...withKey('slow'), Prefer: 'wait=1' })
@@ -53,7 +53,7 @@ t.test('a key that is used before its run has ended gets the same run', async t 
   t.equal(await customer.balance(), 99)
 })
 
-t.test('a run that failed is replayed as it is, and not run again', async t => {
+t.test('a failed run is replayed, not run again', async t => {
   const customer = await openAccount(service, { tester: true })
   const request = sandbox({ outcome: 'content_rejected' })
   const first = await customer.run(request, withKey('failed'))
@@ -63,7 +63,7 @@ t.test('a run that failed is replayed as it is, and not run again', async t => {
   t.equal(await customer.balance(), 100)
 })
 
-t.test('a request that was refused leaves its key free', async t => {
+t.test('a refused request does not use up its key', async t => {
   const customer = await openAccount(service, { credits: 1, tester: true })
   t.equal((await customer.run(picture, withKey('free'))).status, 402)
   t.equal((await customer.run({ ...picture, input: {} }, withKey('free'))).status, 400)
@@ -72,7 +72,7 @@ t.test('a request that was refused leaves its key free', async t => {
   t.equal(headers.get('Idempotent-Replayed'), null)
 })
 
-t.test('quotes around a key are no part of it', async t => {
+t.test('quotes around a key are ignored', async t => {
   const customer = await openAccount(service, { tester: true })
   const bare = await customer.run(sandbox(), withKey('quoted'))
   const quoted = await customer.run(sandbox(), withKey('"quoted"'))
@@ -80,7 +80,7 @@ t.test('quotes around a key are no part of it', async t => {
   t.equal(quoted.headers.get('Idempotent-Replayed'), 'true')
 })
 
-t.test('a key that cannot be one is refused, and charges nothing', async t => {
+t.test('a malformed key is refused and not charged', async t => {
   const customer = await openAccount(service, { tester: true })
   for (const key of ['', '""', 'a b', 'é', 'x'.repeat(256), `"${'x'.repeat(256)}"`]) {
     const { status, body } = await customer.run(sandbox(), withKey(key))
@@ -92,7 +92,7 @@ t.test('a key that cannot be one is refused, and charges nothing', async t => {
   t.equal(await customer.balance(), 97)
 })
 
-t.test('two accounts may use the same key', async t => {
+t.test('two accounts can use the same key', async t => {
   const [one, other] = await Promise.all([openAccount(service), openAccount(service)])
   const [first, second] = await Promise.all([one.run(picture, withKey('ours')), other.run(picture, withKey('ours'))])
   t.not(first.body.run_id, second.body.run_id)
@@ -100,7 +100,7 @@ t.test('two accounts may use the same key', async t => {
   t.equal(await other.balance(), 90)
 })
 
-t.test('a key is remembered over a restart', async t => {
+t.test('a key is remembered across a restart', async t => {
   const folder = await temporaryFolder(t)
   const providers = { sandbox: instantProvider }
   const before = await startService(t, { folder, providers })

@@ -21,7 +21,7 @@ t.test('the catalog is a list of families', async t => {
   }
 })
 
-t.test('a family holds its endpoints, and what they agree on', async t => {
+t.test('a family holds its endpoints and their common fields', async t => {
   const { 'nano-banana-2': family } = await families(customer)
   t.match(family, {
     id: 'nano-banana-2',
@@ -44,9 +44,9 @@ t.test('every family has at least one endpoint, named after it and its kind', as
   }
 })
 
-t.test('the range of credits goes from the cheapest input to the dearest', async t => {
+t.test('the price range spans the cheapest to the most expensive input', async t => {
   const { 'nano-banana-2': nano, sandbox } = await families(tester)
-  // One picture in 1K; four in 4K with a search, which is 10 × 4 × 2 + 1.5.
+  // One 1K picture costs 10; four 4K pictures with a search cost 10 × 4 × 2 + 1.5.
   t.same(nano?.credits_range, { min: 10, max: 81.5 })
   t.same(sandbox?.credits_range, { min: 1, max: 1 })
 })
@@ -61,7 +61,7 @@ t.test('prices are in credits', async t => {
   })
 })
 
-t.test('a schema of parameters is closed, described and has its defaults', async t => {
+t.test('parameter schemas are closed and have descriptions and defaults', async t => {
   const { 'nano-banana-2': family } = await families(customer)
   const schema = family?.endpoints[0]?.parameters_schema
   t.equal(schema?.additionalProperties, false)
@@ -73,7 +73,7 @@ t.test('a schema of parameters is closed, described and has its defaults', async
   t.equal(schema?.properties['resolution']?.['default'], '1K')
 })
 
-t.test('a test family is there for testers, and for nobody else', async t => {
+t.test('only testers see test families', async t => {
   t.equal((await families(tester))['sandbox']?.status, 'test')
   t.notOk('sandbox' in (await families(customer)))
   const request = { model: 'sandbox', input: { prompt: 'hello' } }

@@ -26,17 +26,17 @@ const leftovers = () => readdir(join(folder, 'objects', 'arriving'))
 const grant = async (request: object = {}, client: Client = customer): Promise<PresignedUpload> =>
   (await client.post<PresignedUpload>('/v1/uploads/presigned', { ...wanted, ...request })).body
 
-/** The path and query of an address, and its path alone. */
+/** The path of an address with and without its query. */
 const targetOf = (address: string) => {
   const { pathname, search } = new URL(address)
   return { target: pathname + search, pathname }
 }
 
-/** Sends a file as whoever has the address would, without a key. */
+/** Sends a file to an address without a key. */
 const put = (address: string, body: string | Uint8Array, type = 'image/png') =>
   stranger.send(targetOf(address).target, { method: 'PUT', headers: { 'Content-Type': type }, body })
 
-t.test('a file goes to the address that was given for it, and is an upload then', async t => {
+t.test('a file sent to its presigned address becomes an upload', async t => {
   const { status, body } = await customer.post<PresignedUpload>('/v1/uploads/presigned', {
     ...wanted,
     size_bytes: png.length,
@@ -77,7 +77,7 @@ t.test('a file goes to the address that was given for it, and is an upload then'
   })
 })
 
-t.test('a grant of somebody else is as absent as one that never was', async t => {
+t.test('a grant of another account is reported as absent', async t => {
   const { id, presigned_url } = await grant()
   await put(presigned_url, png)
   const other = await openAccount(service)
@@ -86,7 +86,7 @@ t.test('a grant of somebody else is as absent as one that never was', async t =>
   t.equal((await customer.send(`/v1/uploads/${id}`)).status, 200)
 })
 
-t.test('a file of another type is taken away when it is looked at, and a good one may follow', async t => {
+t.test('a file of another type is deleted when it is read, and can be sent again', async t => {
   const { id, presigned_url, cdn_url } = await grant()
   for (const bytes of [await picture('jpeg'), '<svg/>', '']) {
     t.equal((await put(presigned_url, bytes)).status, 200)
@@ -94,13 +94,13 @@ t.test('a file of another type is taken away when it is looked at, and a good on
     t.equal(found.status, 400)
     t.equal(found.body.error.code, 'unsupported_media_type')
     t.equal((await stranger.send(targetOf(cdn_url).pathname)).status, 404)
-    t.equal((await customer.send(`/v1/uploads/${id}`)).status, 404, 'and then there is none')
+    t.equal((await customer.send(`/v1/uploads/${id}`)).status, 404, 'the file is deleted')
   }
   t.equal((await put(presigned_url, png)).status, 200)
   t.equal((await customer.send(`/v1/uploads/${id}`)).status, 200)
 })
 
-t.test('a file may be replaced while its address is good', async t => {
+t.test('a file can be replaced until its address expires', async t => {
   const { presigned_url, cdn_url } = await grant()
   const first = await put(presigned_url, png)
   const other = await picture('png', 7)
@@ -110,7 +110,7 @@ t.test('a file may be replaced while its address is good', async t => {
   t.ok(Buffer.from(await served.arrayBuffer()).equals(other))
 })
 
-t.test('an address that was changed takes nothing, and says what to do', async t => {
+t.test('a modified address is refused with instructions', async t => {
   const { presigned_url } = await grant()
   const other = await grant()
   const changed = (change: (url: URL) => void) => {
@@ -140,9 +140,9 @@ t.test('an address that was changed takes nothing, and says what to do', async t
     t.equal((await stranger.send(targetOf(cdn_url).pathname)).status, 404)
 })
 
-t.test('an address takes nothing once its time is over', async t => {
-  const hasty = await startService(t, { environment: { UPLOAD_GRANT_MINUTES: '0.001' } })
-  const client = await openAccount(hasty)
+t.test('an expired address is refused', async t => {
+  const shortGrants = await startService(t, { environment: { UPLOAD_GRANT_MINUTES: '0.001' } })
+  const client = await openAccount(shortGrants)
   const { presigned_url, expires_at, cdn_url } = await grant({}, client)
   while (Date.now() <= Date.parse(expires_at)) await sleep(5)
   const { status, body } = await client.send(targetOf(presigned_url).target, { method: 'PUT', body: png })
@@ -152,7 +152,7 @@ t.test('an address takes nothing once its time is over', async t => {
   t.equal((await client.send(targetOf(cdn_url).pathname)).status, 404)
 })
 
-t.test('a file that is too large, or says that it is of another type, is refused', async t => {
+t.test('a file that is too large or declares another type is refused', async t => {
   const { presigned_url, cdn_url } = await grant()
   const tooLarge = await put(presigned_url, Buffer.alloc(MAX_PRESIGNED_BYTES + 1))
   t.equal(tooLarge.status, 413)
@@ -164,7 +164,7 @@ t.test('a file that is too large, or says that it is of another type, is refused
   t.same(await leftovers(), [])
 })
 
-t.test('a file that is broken off is not there, and leaves nothing behind', async t => {
+t.test('an interrupted PUT stores nothing and leaves nothing behind', async t => {
   const { presigned_url, cdn_url } = await grant()
   const { port } = new URL(stranger.url)
   const socket = connect(Number(port), '127.0.0.1')
@@ -177,7 +177,7 @@ t.test('a file that is broken off is not there, and leaves nothing behind', asyn
   t.equal((await stranger.send(targetOf(cdn_url).pathname)).status, 404)
 })
 
-t.test('an upload that is deleted before its file has come stays so', async t => {
+t.test('an upload deleted before its file arrives stays deleted', async t => {
   const { id, presigned_url } = await grant()
   const { status, body } = await customer.send(`/v1/uploads/${id}`, { method: 'DELETE' })
   t.equal(status, 200)
@@ -186,7 +186,7 @@ t.test('an upload that is deleted before its file has come stays so', async t =>
   t.equal((await customer.send(`/v1/uploads/${id}`)).status, 404)
 })
 
-t.test('a request that means nothing is refused, with its place', async t => {
+t.test('an invalid request is refused with the path of its fault', async t => {
   const head = await service.core.log.head()
   const requests: [object, string][] = [
     [{ mime_type: 'image/png' }, '/filename'],
@@ -219,13 +219,13 @@ t.test('a request that means nothing is refused, with its place', async t => {
   t.equal((await grant({ size_bytes: MAX_PRESIGNED_BYTES })).method, 'PUT')
 })
 
-t.test('a page of another site may send a file to an address that it has, and read what came of it', async t => {
+t.test('pages of other sites can send a file to a presigned address and read the answer', async t => {
   const { presigned_url, cdn_url } = await grant()
   const { target, pathname } = targetOf(presigned_url)
-  const asked = { 'Access-Control-Request-Method': 'PUT', 'Access-Control-Request-Headers': 'content-type' }
+  const preflightHeaders = { 'Access-Control-Request-Method': 'PUT', 'Access-Control-Request-Headers': 'content-type' }
   const allowed = await stranger.send(target, {
     method: 'OPTIONS',
-    headers: { Origin: 'https://example.com', ...asked },
+    headers: { Origin: 'https://example.com', ...preflightHeaders },
   })
   t.equal(allowed.status, 204)
   t.match(allowed.headers.get('Access-Control-Allow-Methods'), /PUT/)
@@ -242,5 +242,5 @@ t.test('a page of another site may send a file to an address that it has, and re
     [204, 200, 404, 200, 404].map(status => [status, '*']),
   )
   const ofApi = await customer.send('/v1/balance', { headers: { Origin: 'https://example.com' } })
-  t.equal(ofApi.headers.get('Access-Control-Allow-Origin'), null, 'but not the API, which needs a key')
+  t.equal(ofApi.headers.get('Access-Control-Allow-Origin'), null, 'the API itself stays closed to other sites')
 })

@@ -8,21 +8,21 @@ const customer = await openAccount(service)
 const ask = (path: string, id?: string) =>
   customer.send(path, id === undefined ? {} : { headers: { 'X-Request-Id': id } })
 
-t.test('every answer has an id of its own', async t => {
+t.test('every answer has a unique request id', async t => {
   const paths = ['/healthz', '/readyz', '/v1/balance', '/v1/models', '/v1/runs', '/v1/runs/x', '/cdn/x/y', '/nowhere']
   const ids = await Promise.all(paths.map(async path => (await ask(path)).headers.get('X-Request-Id')))
   for (const id of ids) t.match(id, /^[0-9a-f-]{36}$/)
   t.equal(new Set(ids).size, paths.length)
 })
 
-t.test('the client’s own id is kept where it is well formed', async t => {
+t.test('a well-formed request id of the client is kept', async t => {
   for (const id of ['a', 'order-7.retry_2', 'x'.repeat(128)])
     t.equal((await ask('/healthz', id)).headers.get('X-Request-Id'), id)
   for (const id of ['', 'x'.repeat(129), 'a b', 'a"b', 'é', '<script>'])
     t.match((await ask('/healthz', id)).headers.get('X-Request-Id'), /^[0-9a-f-]{36}$/)
 })
 
-t.test('an error says the id in its body too', async t => {
+t.test('error bodies contain the request id', async t => {
   const { headers, body } = await ask('/nowhere', 'lost')
   t.equal(headers.get('X-Request-Id'), 'lost')
   t.equal(body.error.request_id, 'lost')

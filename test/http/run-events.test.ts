@@ -11,14 +11,14 @@ const faultsOfRun = compileCheck(Run)
 
 const { vendor, service } = await startVendorService(t)
 
-interface Told {
+interface StreamedEvent {
   name: string
   id: string
   data: Run & { progress: number }
 }
 
-/** The events of a run as they come. Leaving the loop hangs up. */
-async function* listen(customer: Customer, runId: string, lastEventId?: string): AsyncGenerator<Told> {
+/** Streams the events of a run. Leaving the loop disconnects. */
+async function* listen(customer: Customer, runId: string, lastEventId?: string): AsyncGenerator<StreamedEvent> {
   const answer = await open(customer, runId, lastEventId)
   let text = ''
   for await (const piece of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -40,18 +40,18 @@ const open = (customer: Customer, runId: string, lastEventId?: string) =>
     },
   })
 
-const collect = async (events: AsyncGenerator<Told>): Promise<Told[]> => {
-  const all: Told[] = []
+const collect = async (events: AsyncGenerator<StreamedEvent>): Promise<StreamedEvent[]> => {
+  const all: StreamedEvent[] = []
   for await (const event of events) all.push(event)
   return all
 }
 
-const next = async (events: AsyncGenerator<Told>): Promise<Told> => {
+const next = async (events: AsyncGenerator<StreamedEvent>): Promise<StreamedEvent> => {
   const { value } = await events.next()
   return value
 }
 
-/** A run that stands still at a step until the vendor lets it go on. */
+/** Starts a run that the vendor holds at a step until `vendor.release()`. */
 const hold = async (customer: Customer, step: Step, workMs = 0): Promise<string> => {
   const faults: Fault[] = [{ step, act: 'hold' }]
   const { body } = await customer.run(order({ workMs, faults }))
@@ -68,7 +68,7 @@ const revisionsOf = async ({ core }: Service, customer: Customer, runId: string)
   return revisions
 }
 
-t.test('a run is told as it is, and at each change, until it has ended', async t => {
+t.test('the stream sends the current run and every change until the run ends', async t => {
   const customer = await openAccount(service)
   const runId = await hold(customer, 'asked')
   const answer = await open(customer, runId)
@@ -80,24 +80,24 @@ t.test('a run is told as it is, and at each change, until it has ended', async t
   const first = await next(events)
   vendor.release()
   const rest = (await collect(events)).filter(({ name }) => name === 'run')
-  const told = [first, ...rest]
-  for (const { name, data } of told) {
+  const received = [first, ...rest]
+  for (const { name, data } of received) {
     t.equal(name, 'run')
     t.same(faultsOfRun(data), [])
   }
   t.same(
-    told.map(({ data }) => data.status),
+    received.map(({ data }) => data.status),
     ['processing', 'completed'],
   )
   const { RunStarted, RunCompleted } = await revisionsOf(service, customer, runId)
   t.same(
-    told.map(({ id }) => id),
+    received.map(({ id }) => id),
     [RunStarted, RunCompleted],
   )
-  t.same(told.at(-1)?.data, (await customer.send(`/v1/runs/${runId}`)).body)
+  t.same(received.at(-1)?.data, (await customer.send(`/v1/runs/${runId}`)).body)
 })
 
-t.test('a queued run is told of its start, and of its failure', async t => {
+t.test('the stream of a queued run sends its start and its failure', async t => {
   const { vendor, service } = await startVendorService(t)
   const customer = await openAccount(service)
   const faults: Fault[] = [{ step: 'asked', act: 'hold' }]
@@ -107,24 +107,24 @@ t.test('a queued run is told of its start, and of its failure', async t => {
   const events = listen(customer, body.run_id)
   const first = await next(events)
   vendor.release()
-  const told = [first, ...(await collect(events))]
-  t.match(told[0]?.data, { status: 'queued' })
-  t.match(told.at(-1)?.data, { status: 'failed', credits_refunded: 1, error: { code: 'content_rejected' } })
+  const received = [first, ...(await collect(events))]
+  t.match(received[0]?.data, { status: 'queued' })
+  t.match(received.at(-1)?.data, { status: 'failed', credits_refunded: 1, error: { code: 'content_rejected' } })
   const { RunQueued, CreditsRefunded } = await revisionsOf(service, customer, body.run_id)
-  t.same([told[0]?.id, told.at(-1)?.id], [RunQueued, CreditsRefunded])
+  t.same([received[0]?.id, received.at(-1)?.id], [RunQueued, CreditsRefunded])
 })
 
-t.test('a run that has ended is told once, and the stream ends', async t => {
+t.test('the stream of an ended run sends the run once and ends', async t => {
   const customer = await openAccount(service)
   const { body } = await customer.run(order(), { Prefer: 'wait=30' })
-  const told = await collect(listen(customer, body.run_id))
+  const received = await collect(listen(customer, body.run_id))
   t.same(
-    told.map(({ data }) => data),
+    received.map(({ data }) => data),
     [body],
   )
 })
 
-t.test('a client that comes back is told only what is new', async t => {
+t.test('a client that reconnects gets only new events', async t => {
   const customer = await openAccount(service)
   const runId = await hold(customer, 'asked')
   const before = listen(customer, runId)
@@ -133,13 +133,13 @@ t.test('a client that comes back is told only what is new', async t => {
 
   const again = collect(listen(customer, runId, id))
   vendor.release()
-  const told = (await again).filter(({ name }) => name === 'run')
+  const received = (await again).filter(({ name }) => name === 'run')
   t.same(
-    told.map(({ data }) => data.status),
+    received.map(({ data }) => data.status),
     ['completed'],
   )
   const { RunCompleted } = await revisionsOf(service, customer, runId)
-  t.equal(told[0]?.id, RunCompleted)
+  t.equal(received[0]?.id, RunCompleted)
 
   t.same(
     (await collect(listen(customer, runId, id))).map(each => each.id),
@@ -150,14 +150,14 @@ t.test('a client that comes back is told only what is new', async t => {
   t.equal(await done.text(), '')
 })
 
-t.test('progress is told from 0 to 1, as of the change before', async t => {
+t.test('progress goes from 0 to 1 with the id of the last change', async t => {
   const customer = await openAccount(service)
   const runId = await hold(customer, 'asked', 1000)
   const events = listen(customer, runId)
   const { id } = await next(events)
   vendor.release()
-  const told = await collect(events)
-  const progress = told.filter(({ name }) => name === 'progress')
+  const received = await collect(events)
+  const progress = received.filter(({ name }) => name === 'progress')
   t.ok(progress.length > 1)
   for (const { id: of, data } of progress) {
     t.equal(of, id)
@@ -169,24 +169,24 @@ t.test('progress is told from 0 to 1, as of the change before', async t => {
     steps,
     steps.toSorted((one, other) => one - other),
   )
-  t.equal(told.at(-1)?.name, 'run')
+  t.equal(received.at(-1)?.name, 'run')
 })
 
-t.test('nobody is told of another’s progress', async t => {
+t.test('a stream carries only the progress of its own run', async t => {
   const customer = await openAccount(service)
   const quiet = await hold(customer, 'asked')
   const events = listen(customer, quiet)
   await next(events)
   await customer.run(order({ workMs: 500 }), { Prefer: 'wait=30' })
   vendor.release()
-  // It is done when it is first asked after, so that any progress is another's.
+  // The run is done at its first poll, so any progress would belong to the other run.
   t.same(
     (await collect(events)).map(({ name }) => name),
     ['run'],
   )
 })
 
-t.test('the run of somebody else is answered as one that does not exist', async t => {
+t.test('a run of another account is reported as absent', async t => {
   const [owner, stranger] = [await openAccount(service), await openAccount(service)]
   const { body } = await owner.run(order(), { Prefer: 'wait=30' })
   const headers = { 'X-Request-Id': 'the-same-for-both' }
@@ -200,29 +200,29 @@ t.test('the run of somebody else is answered as one that does not exist', async 
   t.equal((await service.client().send(`/v1/runs/${body.run_id}/events`)).status, 401)
 })
 
-t.test('nobody waits any more for a client that has hung up', async t => {
+t.test('wait ends when the client disconnects', async t => {
   const customer = await openAccount(service)
   const runId = await hold(customer, 'asked')
-  const waitings: Waiting[] = []
+  const waits: Waiting[] = []
   const { begin } = Watch.prototype
   t.intercept(Watch.prototype, 'begin', {
     value(this: Watch, ...args: Parameters<Watch['begin']>) {
-      const waiting = begin.apply(this, args)
-      waitings.push(waiting)
-      return waiting
+      const wait = begin.apply(this, args)
+      waits.push(wait)
+      return wait
     },
   })
   const events = Array.from({ length: 5 }, () => listen(customer, runId))
   for (const each of events) await next(each)
-  t.equal(waitings.length, 5)
+  t.equal(waits.length, 5)
   for (const each of events) await each.return(undefined)
-  // The run stands still, so that only the hanging up can have ended them.
-  const changed = await Promise.all(waitings.map(waiting => waiting.changed))
+  // The run is held, so only the disconnects can have ended the waits.
+  const changed = await Promise.all(waits.map(wait => wait.changed))
   t.same(changed, Array(5).fill(false))
   vendor.release()
 })
 
-t.test('a stop of the service ends the stream', async t => {
+t.test('stopping the service ends the stream', async t => {
   const { vendor, service } = await startVendorService(t)
   const customer = await openAccount(service)
   const { body } = await customer.run(order({ faults: [{ step: 'polled', act: 'hold' }] }))

@@ -15,18 +15,18 @@ const faultsOfList = compileCheck(RunList)
 const list = async (query: string, client: Client = customer): Promise<RunList> => {
   const { body } = await client.send<RunList>(`/v1/runs${query}`)
   const faults = faultsOfList(body)
-  if (faults.length > 0) throw new Error(`${JSON.stringify(body)} is no list of runs: ${JSON.stringify(faults)}`)
+  if (faults.length > 0) throw new Error(`${JSON.stringify(body)} is not a list of runs: ${JSON.stringify(faults)}`)
   return body
 }
 
-t.test('the list holds an account’s runs as they are, the newest first', async t => {
+t.test('the list holds the runs of the account, newest first', async t => {
   const { data, has_more, next_cursor } = await list('')
   t.same(data, runs)
   t.equal(has_more, false)
   t.equal(next_cursor, null)
 })
 
-t.test('pages of any size hold every run once', async t => {
+t.test('pages of any size contain every run once', async t => {
   for (const limit of [1, 2, 3, 5, 6, 100]) {
     const found: Run[] = []
     let cursor: string | null = ''
@@ -41,7 +41,7 @@ t.test('pages of any size hold every run once', async t => {
   }
 })
 
-t.test('a page is 20 runs where nothing else is asked for', async t => {
+t.test('a page has 20 runs by default', async t => {
   const busy = await openAccount(service, { tester: true })
   await Promise.all(Array.from({ length: 21 }, () => busy.run(sandbox())))
   const { data, has_more } = await list('', busy)
@@ -49,7 +49,7 @@ t.test('a page is 20 runs where nothing else is asked for', async t => {
   t.equal(has_more, true)
 })
 
-t.test('filters keep what matches, over the pages too', async t => {
+t.test('filters apply across pages', async t => {
   const failed = runs.filter(run => run.status === 'failed')
   t.same((await list('?status=failed')).data, failed)
   t.same((await list('?model=nano-banana-2')).data, runs.slice(0, 1))
@@ -65,7 +65,7 @@ t.test('a run is in the list as soon as it is accepted', async t => {
   t.equal((await list('?limit=1')).data[0]?.run_id, body.run_id)
 })
 
-t.test('another account’s run as a cursor leads nowhere but through one’s own', async t => {
+t.test('a cursor with a run of another account still lists only own runs', async t => {
   const other = await openAccount(service, { tester: true })
   const { body } = await other.run(sandbox())
   t.same((await list('', other)).data, [body])
@@ -77,7 +77,7 @@ t.test('another account’s run as a cursor leads nowhere but through one’s ow
   )
 })
 
-t.test('a query that means nothing is refused, with its place', async t => {
+t.test('an invalid query is refused with the path of its fault', async t => {
   const faults = {
     'limit=0': '/limit',
     'limit=101': '/limit',

@@ -9,7 +9,7 @@ const stranger = await openAccount(service)
 const { body: run } = await customer.run(sandbox())
 const uuid = TypeID.fromString(run.run_id).toUUID()
 
-t.test('a run is found by its id in either form', async t => {
+t.test('a run is found by either form of its id', async t => {
   for (const id of [run.run_id, uuid, uuid.toUpperCase()]) {
     const { status, body } = await customer.send(`/v1/runs/${id}`)
     t.equal(status, 200, id)
@@ -17,7 +17,7 @@ t.test('a run is found by its id in either form', async t => {
   }
 })
 
-t.test('what is no id of a run is not found', async t => {
+t.test('a malformed run id returns 404', async t => {
   const absent = [
     run.run_id.toUpperCase(),
     run.run_id.replace('run_', 'key_'),
@@ -40,7 +40,7 @@ t.test('what is no id of a run is not found', async t => {
   }
 })
 
-t.test('another account’s run answers as one that was never there', async t => {
+t.test('a run of another account is reported as absent', async t => {
   const headers = { 'X-Request-Id': 'same' }
   const missing = 'run_01h455vb4pex5vsknk084sn02q'
   const absent = await stranger.send(`/v1/runs/${missing}`, { headers })

@@ -9,7 +9,7 @@ import { instantProvider, openAccount, startService } from '../support/service.t
 const faultsOfRun = compileCheck(Run)
 const service = await startService(t)
 
-t.test('a sync run answers with its picture', async t => {
+t.test('a sync run returns its picture', async t => {
   const customer = await openAccount(service)
   const metadata = { order: 7, nested: { tags: ['a', null, 1.5] } }
   const { status, body } = await customer.run({ ...picture, metadata })
@@ -34,7 +34,7 @@ t.test('a sync run answers with its picture', async t => {
   })
 })
 
-t.test('each format is what it says it is', async t => {
+t.test('files match their requested format', async t => {
   const customer = await openAccount(service)
   const formats = { jpeg: /^\xff\xd8\xff/, webp: /^RIFF.{4}WEBP/s }
   for (const [format, magic] of Object.entries(formats)) {
@@ -45,7 +45,7 @@ t.test('each format is what it says it is', async t => {
   }
 })
 
-t.test('several pictures have several addresses, and no single one', async t => {
+t.test('a run with several pictures returns a list of addresses', async t => {
   const customer = await openAccount(service)
   const { body } = await customer.run({ ...picture, input: { ...picture.input, num_images: 2 } })
   t.equal(new Set(body.output?.urls).size, 2)
@@ -59,13 +59,13 @@ t.test('an alias runs its family', async t => {
   t.match(body, { status: 'completed', model: 'nano-banana-2' })
 })
 
-t.test('a text run answers with its text', async t => {
+t.test('a text run returns its text', async t => {
   const customer = await openAccount(service, { tester: true })
   const { body } = await customer.run(sandbox({ prompt: 'grüße 🌍' }))
   t.same(body.output, { text: 'Sandbox heard: grüße 🌍' })
 })
 
-t.test('a dry run says what each input costs, and charges nothing', async t => {
+t.test('a dry run quotes the price and charges nothing', async t => {
   const customer = await openAccount(service, { credits: 1 })
   const head = await service.core.log.head()
   const factors = { '1K': 1, '2K': 1.5, '4K': 2 }
@@ -81,15 +81,15 @@ t.test('a dry run says what each input costs, and charges nothing', async t => {
   t.equal(await customer.balance(), 1)
 })
 
-t.test('a quote explains its price', async t => {
+t.test('a quote itemises its price', async t => {
   const customer = await openAccount(service)
   const input = { ...picture.input, num_images: 2, resolution: '2K', enable_web_search: true }
   const { body } = await customer.post<Quote>('/v1/run?dry_run=true', { ...picture, input })
   t.same(compileCheck(Quote)(body), [])
-  t.same(body, quoteExample, 'as the document has it')
+  t.same(body, quoteExample, 'equals the documented example')
 })
 
-t.test('a run is charged what the dry run said', async t => {
+t.test('a run costs what its dry run quoted', async t => {
   const customer = await openAccount(service)
   const input = { ...picture.input, enable_web_search: true }
   const quote = await customer.post<Quote>('/v1/run?dry_run=true', { ...picture, input })
@@ -98,7 +98,7 @@ t.test('a run is charged what the dry run said', async t => {
   t.equal(body.credits_charged, quote.body.credits)
 })
 
-t.test('a run that is slower than its client answers 202, and goes on', async t => {
+t.test('a run slower than the wait returns 202 and continues', async t => {
   const customer = await openAccount(service, { tester: true })
   const { status, headers, body } = await customer.run(sandbox({ delay_ms: 1500 }), { Prefer: 'wait=1' })
   t.equal(status, 202)
@@ -113,7 +113,7 @@ t.test('a run that is slower than its client answers 202, and goes on', async t 
   t.equal(found.body.status, 'completed')
 })
 
-t.test('a wait is brought within its bounds, and one that cannot be read is passed over', async t => {
+t.test('an out-of-range wait is clamped and a malformed one ignored', async t => {
   const customer = await openAccount(service, { tester: true })
   const applied = async (prefer: string) => {
     const { status, headers } = await customer.run(sandbox(), { Prefer: prefer })
@@ -128,7 +128,7 @@ t.test('a wait is brought within its bounds, and one that cannot be read is pass
   t.equal(await applied('await=5'), null)
 })
 
-// Only the client can cancel.
+// A provider cannot fail with `cancelled`; only the client cancels.
 for (const code of runErrorCodes.filter(code => code !== 'cancelled'))
   t.test(`a run that fails with ${code} is refunded in full`, async t => {
     const customer = await openAccount(service, { tester: true })
@@ -140,7 +140,7 @@ for (const code of runErrorCodes.filter(code => code !== 'cancelled'))
     t.equal(await customer.balance(), 100)
   })
 
-t.test('a provider that breaks fails the run, and keeps what broke to itself', async t => {
+t.test('an error in the provider fails the run without revealing its details', async t => {
   const customer = await openAccount(service, { tester: true })
   const { status, body } = await customer.run(sandbox({ outcome: 'crash_before_answer' }))
   t.equal(status, 200)
@@ -149,9 +149,9 @@ t.test('a provider that breaks fails the run, and keeps what broke to itself', a
   t.equal(await customer.balance(), 100)
 })
 
-t.test('a provider that throws before it promises anything fails the run as well', async t => {
+t.test('a provider that throws synchronously fails the run', async t => {
   const broken = () => {
-    throw new Error('not even a promise')
+    throw new Error('a synchronous error')
   }
   const service = await startService(t, { providers: { sandbox: { ...instantProvider, submit: broken } } })
   const customer = await openAccount(service)
@@ -160,7 +160,7 @@ t.test('a provider that throws before it promises anything fails the run as well
   t.equal(await customer.balance(), 100)
 })
 
-t.test('a model whose provider is not there fails and is refunded', async t => {
+t.test('a run without a configured provider fails and is refunded', async t => {
   const service = await startService(t, { providers: {} })
   const customer = await openAccount(service)
   const { status, body } = await customer.run(picture)
@@ -176,7 +176,7 @@ t.test('runs beyond a provider’s slots wait for their turn', async t => {
   t.equal(await customer.balance(), 0)
 })
 
-t.test('what a client hangs up on is done all the same', async t => {
+t.test('a run continues when its client disconnects', async t => {
   const customer = await openAccount(service, { tester: true })
   const hangUp = new AbortController()
   const sent = fetch(`${customer.url}/v1/run`, {

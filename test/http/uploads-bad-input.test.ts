@@ -17,7 +17,7 @@ const file = filePart(png)
 
 const leftovers = () => readdir(join(folder, 'objects', 'arriving'))
 
-/** Asserts that a form is refused, with the places of its faults, and that nothing is left of it. */
+/** Asserts that a form is refused with this fault path and leaves nothing behind. */
 const refuses = async (t: Test, code: ErrorCode, path: string | undefined, ask: () => ReturnType<typeof upload>) => {
   const head = await service.core.log.head()
   const { status, body } = await ask()
@@ -31,20 +31,20 @@ const refuses = async (t: Test, code: ErrorCode, path: string | undefined, ask: 
 const named = (parameter: string) => filePart(png, 'image/png', parameter)
 const inFolder = (path: string) => textPart('folder_path', path)
 const whole = formOf(file)
-const behindBoundary = formOf(inFolder('a')).subarray(formOf().length - 4)
+const afterBoundary = formOf(inFolder('a')).subarray(formOf().length - 4)
 
 const forms: Record<string, [ErrorCode, string | undefined, () => ReturnType<typeof upload>]> = {
   'no parts': ['invalid_request', '/file', () => upload(customer)],
   'no file': ['invalid_request', '/file', () => upload(customer, inFolder('photos'))],
   'two files': ['invalid_request', '/file', () => upload(customer, file, file)],
   'two folders': ['invalid_request', '/folder_path', () => upload(customer, inFolder('a'), file, inFolder('a'))],
-  'a part nobody knows': ['invalid_request', '/colour', () => upload(customer, file, textPart('colour', 'red'))],
-  'a part that the form has inside': [
+  'an unknown part': ['invalid_request', '/colour', () => upload(customer, file, textPart('colour', 'red'))],
+  'an internal field name as a part': [
     'invalid_request',
     '/filename',
     () => upload(customer, textPart('filename', 'a')),
   ],
-  'a part with a name that objects have': [
+  'a part named like an object property': [
     'invalid_request',
     '/__proto__',
     () => upload(customer, textPart('__proto__', 'a'), file),
@@ -57,34 +57,22 @@ const forms: Record<string, [ErrorCode, string | undefined, () => ReturnType<typ
   ],
   'a part without headers': ['invalid_multipart', undefined, () => upload(customer, { headers: '', body: png })],
   'an empty file': ['unsupported_media_type', undefined, () => upload(customer, filePart(''))],
-  'a text in the place of the file': ['invalid_request', '/file', () => upload(customer, textPart('file', 'lake.jpg'))],
-  'a type that is not taken': ['unsupported_media_type', undefined, () => upload(customer, filePart(png, 'text/html'))],
-  'a file that is cut off': [
-    'unsupported_media_type',
-    undefined,
-    () => upload(customer, filePart(png.subarray(0, -13))),
-  ],
+  'text instead of a file': ['invalid_request', '/file', () => upload(customer, textPart('file', 'lake.jpg'))],
+  'an unsupported type': ['unsupported_media_type', undefined, () => upload(customer, filePart(png, 'text/html'))],
+  'a truncated file': ['unsupported_media_type', undefined, () => upload(customer, filePart(png.subarray(0, -13)))],
   'an SVG': ['unsupported_media_type', undefined, () => upload(customer, filePart(SVG, 'image/svg+xml'))],
-  'an SVG that says it is a PNG': ['unsupported_media_type', undefined, () => upload(customer, filePart(SVG))],
-  'a PNG that says it is a JPEG': [
-    'unsupported_media_type',
-    undefined,
-    () => upload(customer, filePart(png, 'image/jpeg')),
-  ],
-  'nothing that is known': ['unsupported_media_type', undefined, () => upload(customer, filePart('hello'))],
-  'a PNG that is a ZIP archive too': [
+  'an SVG declared as PNG': ['unsupported_media_type', undefined, () => upload(customer, filePart(SVG))],
+  'a PNG declared as JPEG': ['unsupported_media_type', undefined, () => upload(customer, filePart(png, 'image/jpeg'))],
+  'an unknown type': ['unsupported_media_type', undefined, () => upload(customer, filePart('hello'))],
+  'a PNG that is also a ZIP archive': [
     'unsupported_media_type',
     undefined,
     () => upload(customer, filePart(Buffer.concat([png, zipArchive()]))),
   ],
-  'a file name that is empty': ['invalid_request', '/filename', () => upload(customer, named('filename=""'))],
+  'an empty file name': ['invalid_request', '/filename', () => upload(customer, named('filename=""'))],
   'no file name': ['invalid_request', '/filename', () => upload(customer, named('x=y'))],
   'a file name that is a folder': ['invalid_request', '/filename', () => upload(customer, named('filename="a/"'))],
-  'a file name that is the folder above': [
-    'invalid_request',
-    '/filename',
-    () => upload(customer, named('filename=".."')),
-  ],
+  'the parent folder as a file name': ['invalid_request', '/filename', () => upload(customer, named('filename=".."'))],
   'a file name with a control character': [
     'invalid_request',
     '/filename',
@@ -106,8 +94,8 @@ const forms: Record<string, [ErrorCode, string | undefined, () => ReturnType<typ
     () => upload(customer, named(`filename="${'猫'.repeat(1000)}"`)),
   ],
   'an empty folder': ['invalid_request', '/folder_path', () => upload(customer, file, inFolder(''))],
-  'a folder above': ['invalid_request', '/folder_path', () => upload(customer, file, inFolder('a/../b'))],
-  'a folder above, before the file': ['invalid_request', '/folder_path', () => upload(customer, inFolder('..'), file)],
+  'a parent folder': ['invalid_request', '/folder_path', () => upload(customer, file, inFolder('a/../b'))],
+  'a parent folder, before the file': ['invalid_request', '/folder_path', () => upload(customer, inFolder('..'), file)],
   'a folder with a control character': [
     'invalid_request',
     '/folder_path',
@@ -133,23 +121,27 @@ const forms: Record<string, [ErrorCode, string | undefined, () => ReturnType<typ
     undefined,
     () => upload(customer, filePart(Buffer.concat([png, Buffer.alloc(MAX_INLINE_BYTES + 1 - png.length)]))),
   ],
-  'far too much': ['payload_too_large', undefined, () => upload(customer, filePart(Buffer.alloc(30 * 1024 * 1024)))],
-  'far too much around the file': [
+  'far too many bytes': [
+    'payload_too_large',
+    undefined,
+    () => upload(customer, filePart(Buffer.alloc(30 * 1024 * 1024))),
+  ],
+  'far too many bytes around the file': [
     'payload_too_large',
     undefined,
     () => sendForm(customer, Buffer.concat([Buffer.alloc(MAX_INLINE_BYTES + 2 ** 17), whole])),
   ],
-  'headers of a part that are too long': [
+  'part headers that are too long': [
     'invalid_multipart',
     undefined,
     () => upload(customer, { ...file, headers: `X-A: ${'a'.repeat(2 ** 20)}\r\n${file.headers}` }),
   ],
-  'a header of a part without a name': [
+  'a part header without a name': [
     'invalid_multipart',
     undefined,
     () => upload(customer, { ...file, headers: `x\r\n${file.headers}` }),
   ],
-  'headers of a part that do not end': [
+  'part headers without an end': [
     'invalid_multipart',
     undefined,
     () =>
@@ -158,13 +150,13 @@ const forms: Record<string, [ErrorCode, string | undefined, () => ReturnType<typ
         Buffer.concat([whole.subarray(0, -4), Buffer.from('\r\nContent-Disposition: form-data\r\n'), formOf()]),
       ),
   ],
-  'a boundary with more behind it': [
+  'a boundary with trailing characters': [
     'invalid_multipart',
     undefined,
-    () => sendForm(customer, Buffer.concat([whole.subarray(0, -4), Buffer.from('x'), behindBoundary])),
+    () => sendForm(customer, Buffer.concat([whole.subarray(0, -4), Buffer.from('x'), afterBoundary])),
   ],
-  'a body of another type': ['unsupported_media_type', undefined, () => sendForm(customer, png, 'image/png')],
-  'a body of no type': ['unsupported_media_type', undefined, () => sendForm(customer, whole, '')],
+  'a body with another content type': ['unsupported_media_type', undefined, () => sendForm(customer, png, 'image/png')],
+  'a body without a content type': ['unsupported_media_type', undefined, () => sendForm(customer, whole, '')],
   'another kind of multipart': [
     'unsupported_media_type',
     undefined,
@@ -177,14 +169,18 @@ const forms: Record<string, [ErrorCode, string | undefined, () => ReturnType<typ
     () => sendForm(customer, whole, 'multipart/form-data; boundary='),
   ],
   'another boundary': ['invalid_multipart', undefined, () => sendForm(customer, whole, `${formType}x`)],
-  'a boundary that others begin with': [
+  'a boundary that is a prefix of the real one': [
     'invalid_multipart',
     undefined,
     () => sendForm(customer, whole, formType.slice(0, -1)),
   ],
   'an empty body': ['invalid_multipart', undefined, () => sendForm(customer, new Uint8Array())],
-  'no multipart': ['invalid_multipart', undefined, () => sendForm(customer, Buffer.from('{"file":"a"}'))],
-  'lines that end as on Unix': [
+  'a body that is not multipart': [
+    'invalid_multipart',
+    undefined,
+    () => sendForm(customer, Buffer.from('{"file":"a"}')),
+  ],
+  'Unix line endings': [
     'invalid_multipart',
     undefined,
     () => sendForm(customer, Buffer.from(whole.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')),
@@ -196,12 +192,12 @@ const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></
 for (const [name, [code, path, ask]] of Object.entries(forms))
   t.test(`${name}: ${code}`, t => refuses(t, code, path, ask))
 
-t.test('a form that ends anywhere before its end is refused', async t => {
+t.test('a form truncated at any point is refused', async t => {
   for (let length = 0; length < whole.length - '--\r\n'.length; length += 5)
     await refuses(t, 'invalid_multipart', undefined, () => sendForm(customer, whole.subarray(0, length)))
 })
 
-t.test('a file that is too large is told where to go', async t => {
+t.test('the error for an oversized file names the presigned upload', async t => {
   const { body } = await upload(customer, filePart(Buffer.alloc(MAX_INLINE_BYTES + 1)))
   t.match(body.error.message, 'POST /v1/uploads/presigned')
 })

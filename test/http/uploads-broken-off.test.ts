@@ -22,11 +22,11 @@ const file = filePart(png)
 
 const leftovers = () => readdir(join(folder, 'objects', 'arriving'))
 
-/** The head of a request that sends a form by hand. */
+/** The request head for a form written to a socket. */
 const headOf = (length: string, key = customer.apiKey) =>
   `POST /v1/uploads HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nContent-Type: ${formType}\r\n${length}\r\n\r\n`
 
-/** Bytes as a piece of a body whose length is not announced. */
+/** Bytes as a chunk of a body with chunked encoding. */
 const chunk = (bytes: Uint8Array) =>
   Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
 
@@ -37,7 +37,7 @@ const dial = async () => {
   return socket
 }
 
-t.test('a refusal that needs no file does not wait for it', async t => {
+t.test('a refusal that does not depend on the file is sent before the file arrives', async t => {
   const beginning = (type: string) => formOf(filePart('a', type)).subarray(0, -20)
   const early: [string, Uint8Array, number][] = [
     ['Content-Length: 100000000', Buffer.alloc(0), 413],
@@ -54,7 +54,7 @@ t.test('a refusal that needs no file does not wait for it', async t => {
   }
 })
 
-t.test('a client that sends all before it looks finds its answer, and may ask again', async t => {
+t.test('a client that sends its whole body first gets the answer and can reuse the connection', async t => {
   const tooLarge = formOf(filePart(Buffer.alloc(30 * 2 ** 20)))
   const refused = formOf(filePart(Buffer.alloc(20 * 2 ** 20), 'image/svg+xml'))
   for (const [form, key, status] of [
@@ -74,7 +74,7 @@ t.test('a client that sends all before it looks finds its answer, and may ask ag
   }
 })
 
-t.test('a client that is refused and sends on and on is cut off', async t => {
+t.test('a refused client that keeps sending is disconnected', async t => {
   for (const key of [customer.apiKey, 'wrong']) {
     const socket = await dial()
     const closed = new Promise(resolve => socket.once('close', resolve))
@@ -87,11 +87,11 @@ t.test('a client that is refused and sends on and on is cut off', async t => {
     }
     socket.destroy()
     await closed
-    t.ok(sentMegabytes < 200, `${sentMegabytes} MB were taken`)
+    t.ok(sentMegabytes < 200, `${sentMegabytes} MB were accepted`)
   }
 })
 
-t.test('a client that hangs up leaves nothing behind', async t => {
+t.test('a client that disconnects leaves nothing behind', async t => {
   const head = await service.core.log.head()
   const form = formOf(textPart('folder_path', 'photos'), filePart(Buffer.concat([png, Buffer.alloc(200_000)])))
   for (const length of [0, 1, 60, 100, 200, 300, 100_000, form.length - 10, form.length - 1]) {
@@ -100,12 +100,12 @@ t.test('a client that hangs up leaves nothing behind', async t => {
     await new Promise(resolve => socket.write(form.subarray(0, length), resolve))
     socket.destroy()
   }
-  await untilNothingIsLeft()
+  await untilNoLeftovers()
   t.same(await leftovers(), [])
   t.equal(await service.core.log.head(), head)
 })
 
-t.test('a thousand uploads that come to nothing leave no file and no memory behind', async t => {
+t.test('a thousand failed uploads leave no file and no memory behind', async t => {
   const begun = formOf(filePart(Buffer.concat([png, Buffer.alloc(70_000)]))).subarray(0, -40)
   const ways = [
     () => upload(customer, file, file),
@@ -121,24 +121,24 @@ t.test('a thousand uploads that come to nothing leave no file and no memory behi
   ]
   const many = async (count: number) => {
     for (let sent = 0; sent < count; sent += ways.length) await Promise.all(ways.map(send => send()))
-    await untilNothingIsLeft()
+    await untilNoLeftovers()
   }
   await many(500)
   const before = await settledMemory()
   await many(1000)
   const after = await settledMemory()
   t.same(await leftovers(), [])
-  // One buffer of 64 KB that is kept for each would be 62 MB.
+  // A leak of one 64 KB buffer per upload would be 62 MB.
   const grownMegabytes = (after - before) / 2 ** 20
   t.ok(grownMegabytes < 30, `${grownMegabytes} MB more`)
 })
 
-/** Files of requests that were broken off go as soon as the server notices; a test in which they stay runs out of time. */
-const untilNothingIsLeft = async () => {
+/** Waits until the server has deleted the files of interrupted requests. The test times out if files stay. */
+const untilNoLeftovers = async () => {
   while ((await leftovers()).length > 0) await sleep(5)
 }
 
-/** Bytes that are held once the garbage is gone, buffers included. */
+/** The memory in use after garbage collection, including buffers. */
 const settledMemory = async () => {
   for (let round = 0; round < 3; round++) {
     await sleep(20)

@@ -30,7 +30,7 @@ t.test('uploads on an S3 server', needsS3(), async t => {
     t.ok(Buffer.from(await answer.arrayBuffer()).equals(body))
   }
 
-  t.test('a file through the service is served, used as input, and deleted', async t => {
+  t.test('a file sent to the service is served, used as input and deleted', async t => {
     const { status, body } = await upload(customer, filePart(png))
     t.equal(status, 200)
     await served(t, body.url, png)
@@ -41,7 +41,7 @@ t.test('uploads on an S3 server', needsS3(), async t => {
     t.equal((await fetch(body.url)).status, 404)
   })
 
-  t.test('a file that went straight to the server is used as input', async t => {
+  t.test('a file sent directly to the server is used as input', async t => {
     const { id, presigned_url, cdn_url } = await grant()
     t.match(await change(cdn_url), { status: 400, body: { error: { code: 'invalid_input' } } })
     t.equal(await put(presigned_url, png, 'image/png'), 200)
@@ -50,7 +50,7 @@ t.test('uploads on an S3 server', needsS3(), async t => {
     await served(t, cdn_url, png)
   })
 
-  t.test('a file of which its sender says nothing is taken as what it was declared to be', async t => {
+  t.test('a file sent without a type gets its declared type', async t => {
     const { id, presigned_url, cdn_url } = await grant()
     t.equal(await put(presigned_url, png), 200)
     t.equal((await find(id)).status, 200)
@@ -62,7 +62,7 @@ t.test('uploads on an S3 server', needsS3(), async t => {
     ['of another type', await picture('jpeg'), 'image/png', 'unsupported_media_type'],
     ['too large', Buffer.concat([png, Buffer.alloc(MAX_PRESIGNED_BYTES)]), 'image/png', 'payload_too_large'],
   ] as const)
-    t.test(`a file that was sent ${what} is refused and deleted, and a good one may follow`, async t => {
+    t.test(`a file sent ${what} is refused and deleted, and can be sent again`, async t => {
       const { id, presigned_url, cdn_url } = await grant()
       t.equal(await put(presigned_url, body, type), 200)
       t.equal((await find(id)).body.error.code, code)
@@ -71,7 +71,7 @@ t.test('uploads on an S3 server', needsS3(), async t => {
       t.equal((await find(id)).status, 200)
     })
 
-  t.test('files are sent to the server’s addresses, and not to the service', async t => {
+  t.test('presigned addresses belong to the S3 server, not to the service', async t => {
     const { cdn_url } = await grant()
     t.equal(await put(cdn_url, png, 'image/png'), 405)
   })

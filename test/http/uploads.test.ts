@@ -27,7 +27,7 @@ const list = async (client: Client, query = ''): Promise<UploadList> => {
   return body
 }
 
-t.test('a file that is uploaded is told of as it is', async t => {
+t.test('an upload describes its file', async t => {
   const { status, body } = await upload(customer, filePart(png), textPart('folder_path', '/photos/2026/'))
   t.equal(status, 200)
   t.same(faultsOfUpload(body), [])
@@ -40,14 +40,14 @@ t.test('a file that is uploaded is told of as it is', async t => {
     folder_path: 'photos/2026',
     sha256: createHash('sha256').update(png).digest('hex'),
   })
-  // The two times are taken one after the other.
+  // The two times may differ by a few milliseconds.
   const keptMs = Date.parse(body.will_delete_at) - Date.parse(body.created_at)
   t.equal(Math.round(keptMs / DAY_MS), 7)
   t.same((await customer.send(`/v1/uploads/${body.id}`)).body, body, 'by its id')
   t.same((await list(customer)).data[0], body, 'in the list')
 })
 
-t.test('every type that is taken comes back as it was sent', async t => {
+t.test('files of every accepted type are served unchanged', async t => {
   for (const [type, bytes] of Object.entries(await sampleFiles())) {
     const { status, body } = await upload(customer, filePart(bytes, type))
     t.equal(status, 200, type)
@@ -58,12 +58,12 @@ t.test('every type that is taken comes back as it was sent', async t => {
   }
 })
 
-t.test('a type is known by its other name, in any case and with parameters', async t => {
+t.test('a declared type may be an alias, in any case and with parameters', async t => {
   const { body } = await upload(customer, filePart(await picture('jpeg'), 'IMAGE/JPG; q=1'))
   t.equal(body.mime_type, 'image/jpeg')
 })
 
-t.test('a form as browsers send it is taken', async t => {
+t.test('a browser form is accepted', async t => {
   const form = new FormData()
   form.append('folder_path', 'photos')
   form.append('file', new Blob([png], { type: 'image/png' }), 'a "b".png')
@@ -73,7 +73,7 @@ t.test('a form as browsers send it is taken', async t => {
   t.match(await answer.json(), { filename: 'a "b".png', folder_path: 'photos' })
 })
 
-t.test('the name of a file is kept in any script, without the path to it', async t => {
+t.test('a file name is kept in any script, without its path', async t => {
   const names = {
     'filename="жук 猫 🐈.png"': 'жук 猫 🐈.png',
     'filename=plain.png': 'plain.png',
@@ -97,7 +97,7 @@ t.test('the name of a file is kept in any script, without the path to it', async
   }
 })
 
-t.test('the order of the parts does not matter, nor what is around them', async t => {
+t.test('the order of the parts and the text around them do not matter', async t => {
   const folder = textPart('folder_path', 'фото')
   const forms = {
     'the folder first': formOf(folder, filePart(png)),
@@ -106,11 +106,11 @@ t.test('the order of the parts does not matter, nor what is around them', async 
       ...folder,
       headers: `${folder.headers}\r\nContent-Type: text/plain`,
     }),
-    'a folder that says how it is encoded': formOf(filePart(png), {
+    'a folder with a transfer encoding': formOf(filePart(png), {
       ...folder,
       headers: `${folder.headers}\r\nContent-Transfer-Encoding: 7bit`,
     }),
-    'something before and behind': Buffer.concat([
+    'a preamble and an epilogue': Buffer.concat([
       Buffer.from('a preamble\r\n'),
       formOf(filePart(png), folder),
       Buffer.from('and an epilogue'),
@@ -129,8 +129,8 @@ t.test('the order of the parts does not matter, nor what is around them', async 
   t.equal(quoted.status, 200, 'a boundary in quotes')
 })
 
-t.test('a form may come in any pieces', async t => {
-  // What looks like the boundary begins at many places.
+t.test('a form can arrive in pieces of any size', async t => {
+  // Beginnings of the boundary occur at many places.
   const file = Buffer.concat([png, Buffer.from('\r\n--\r\n----\r\n------one-8f2\r\r\n')])
   const form = formOf(textPart('folder_path', '猫'), filePart(file, 'image/png', 'filename="жук.png"'))
   const { port } = new URL(customer.url)
@@ -155,10 +155,10 @@ t.test('a form may come in any pieces', async t => {
   }
 })
 
-/** The length, the name and the sum of a chunk. */
+/** The length, type and checksum of a PNG chunk. */
 const CHUNK_OVERHEAD = 12
 
-t.test('a file of just the size that is allowed is taken, whatever its bytes', async t => {
+t.test('a file of exactly the maximum size is accepted', async t => {
   for (const filling of ['\0', '\r', '-']) {
     const file = pngWith(png, 'teSt', Buffer.alloc(MAX_INLINE_BYTES - png.length - CHUNK_OVERHEAD, filling))
     const { status, body } = await upload(customer, filePart(file), textPart('folder_path', 'large'))
@@ -168,7 +168,7 @@ t.test('a file of just the size that is allowed is taken, whatever its bytes', a
   }
 })
 
-t.test('a file of which its sender says nothing is taken as what it is', async t => {
+t.test('the type of a file sent without one is detected', async t => {
   for (const type of ['', 'application/octet-stream', ';;;']) {
     const { status, body } = await upload(customer, filePart(await picture('webp'), type))
     t.equal(status, 200, type)
@@ -176,7 +176,7 @@ t.test('a file of which its sender says nothing is taken as what it is', async t
   }
 })
 
-t.test('an upload is two events, which say who sent it in which request', async t => {
+t.test('an upload is two events with the key and the request id', async t => {
   const { log } = service.core
   const before = await log.head()
   await customer.send('/v1/uploads', {
@@ -193,7 +193,7 @@ t.test('an upload is two events, which say who sent it in which request', async 
   t.equal(events.length, 2)
 })
 
-t.test('the list holds what is stored, the newest first, in pages of any size', async t => {
+t.test('the list holds stored uploads, newest first, in pages of any size', async t => {
   const client = await openAccount(service)
   const uploads: Upload[] = []
   for (let shade = 0; shade < 5; shade++)
@@ -213,10 +213,10 @@ t.test('the list holds what is stored, the newest first, in pages of any size', 
     }
     t.same(found, uploads, `limit ${limit}`)
   }
-  t.same((await list(await openAccount(service))).data, [], 'and none of another account')
+  t.same((await list(await openAccount(service))).data, [], 'another account has none')
 })
 
-t.test('a query that means nothing is refused, with its place', async t => {
+t.test('an invalid query is refused with the path of its fault', async t => {
   const faults = { 'limit=0': '/limit', 'limit=101': '/limit', 'cursor=x': '/cursor', 'status=granted': '/status' }
   for (const [query, path] of Object.entries(faults)) {
     const { status, body } = await customer.send(`/v1/uploads?${query}`)
@@ -225,7 +225,7 @@ t.test('a query that means nothing is refused, with its place', async t => {
   }
 })
 
-t.test('an upload that is deleted is gone everywhere', async t => {
+t.test('a deleted upload disappears everywhere', async t => {
   const { body } = await upload(customer, filePart(png))
   const path = `/v1/uploads/${body.id}`
   const deleted = await customer.send(path, { method: 'DELETE' })
@@ -240,7 +240,7 @@ t.test('an upload that is deleted is gone everywhere', async t => {
   t.notOk((await list(customer, '?limit=100')).data.some(({ id }) => id === body.id))
 })
 
-t.test('another account’s upload answers as one that was never there', async t => {
+t.test('an upload of another account is reported as absent', async t => {
   const { body } = await upload(customer, filePart(png))
   const stranger = await openAccount(service)
   for (const method of ['GET', 'DELETE']) {
@@ -253,7 +253,7 @@ t.test('another account’s upload answers as one that was never there', async t
   t.equal((await customer.send(`/v1/uploads/${body.id}`)).status, 200, 'it is still there')
 })
 
-t.test('what is no id of an upload is not found', async t => {
+t.test('a malformed upload id returns 404', async t => {
   const { body } = await upload(customer, filePart(png))
   const absent = [
     'presigned',
@@ -275,15 +275,12 @@ t.test('what is no id of an upload is not found', async t => {
     }
 })
 
-t.test('without a good key nothing is taken, told or deleted', async t => {
+t.test('without a valid key uploads can be neither sent, read nor deleted', async t => {
   const { accounts, log } = service.core
   const revoked = await openAccount(service)
   const { body } = await upload(revoked, filePart(png))
-  await accounts.execute(
-    revoked.accountId,
-    { type: 'RevokeApiKey', keyId: revoked.keyId },
-    { actor: { kind: 'operator' } },
-  )
+  const revocation = { type: 'RevokeApiKey', keyId: revoked.keyId } as const
+  await accounts.execute({ kind: 'operator', name: 'test' }, revoked.accountId, revocation)
   await caughtUp(service.core)
   const head = await log.head()
   for (const client of [revoked, service.client()]) {

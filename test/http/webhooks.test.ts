@@ -10,7 +10,7 @@ import { webhookSecret } from '../../src/services/webhooks/webhook-signature.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { type Client, picture, sandbox } from '../support/client.ts'
 import { collect } from '../support/collect.ts'
-import { startReceiver, type Told, untilRecorded, webhookEvents } from '../support/receiver.ts'
+import { type Delivery, startReceiver, untilRecorded, webhookEvents } from '../support/receiver.ts'
 import { type Customer, openAccount, openAccounts, openFolder, startService } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -20,7 +20,7 @@ const outcomeOf = (input: Record<string, unknown>): Outcome =>
     ? { kind: 'done', media: [], text: 'done' }
     : { kind: 'failed', code: 'content_rejected', message: 'It was refused.' }
 
-/** Ends runs as their input says, films as jobs that it is asked after. */
+/** Ends runs with the outcome in their input; videos are polled jobs. */
 const provider: Provider = {
   submit: async ({ runId, endpoint, input }) =>
     endpoint.endsWith('-i2v') ? { kind: 'submitted', jobId: runId, pollAfterMs: 100 } : outcomeOf(input),
@@ -29,7 +29,7 @@ const provider: Provider = {
   close: async () => undefined,
 }
 
-const film = (outcome: string) => ({ model: 'sandbox', input: { prompt: 'hello', image_url: 'none', outcome } })
+const video = (outcome: string) => ({ model: 'sandbox', input: { prompt: 'hello', image_url: 'none', outcome } })
 
 const environment = { ALLOW_PRIVATE_WEBHOOKS: 'true' }
 const service = await startService(t, { environment, providers: { sandbox: provider } })
@@ -38,8 +38,8 @@ const faultsOfEvent = compileCheck(WebhookEvent)
 
 const secretOf = async (customer: Client) => (await customer.send<WebhookSecret>('/v1/webhooks/secret')).body.secret
 
-/** Asks for a run, cancels it if that is wanted, and hands back what its receiver was told once that is recorded. */
-const tell = async (t: Test, customer: Customer, request: object, cancel = false) => {
+/** Requests a run, cancels it on demand, and resolves once the delivery is recorded. */
+const runWithWebhook = async (t: Test, customer: Customer, request: object, cancel = false) => {
   const receiver = await startReceiver(t)
   const { body } = await customer.run({ ...request, webhook_url: `${receiver.url}hooks?of=mine` })
   if (cancel) await customer.post(`/v1/runs/${body.run_id}/cancel`, {})
@@ -50,60 +50,60 @@ const tell = async (t: Test, customer: Customer, request: object, cancel = false
 const ends: Record<string, [request: object, type: WebhookEvent['type'], errorCode?: string]> = {
   'a sync run that completes': [sandbox({ outcome: 'success' }), 'run.completed'],
   'a sync run that fails': [sandbox({ outcome: 'content_rejected' }), 'run.failed', 'content_rejected'],
-  'an async run that completes': [film('success'), 'run.completed'],
-  'an async run that fails': [film('content_rejected'), 'run.failed', 'content_rejected'],
-  'an async run that is cancelled': [film('hang'), 'run.failed', 'cancelled'],
+  'an async run that completes': [video('success'), 'run.completed'],
+  'an async run that fails': [video('content_rejected'), 'run.failed', 'content_rejected'],
+  'an async run that is cancelled': [video('hang'), 'run.failed', 'cancelled'],
 }
 for (const [name, [request, type, errorCode]] of Object.entries(ends))
-  t.test(`${name} is told of once, signed, as the API shows it`, async t => {
+  t.test(`${name} sends one signed webhook with the run of the API`, async t => {
     const customer = await openAccount(service, { tester: true })
-    const asked = { ...request, metadata: { of: 'ä 🎈' } }
-    const { receiver, recorded, run } = await tell(t, customer, asked, errorCode === 'cancelled')
+    const withMetadata = { ...request, metadata: { of: 'ä 🎈' } }
+    const { receiver, recorded, run } = await runWithWebhook(t, customer, withMetadata, errorCode === 'cancelled')
     t.equal(run.body.error?.code, errorCode)
 
-    t.equal(receiver.told.length, 1)
-    const [told] = receiver.told as [Told]
-    t.match(told, { method: 'POST', path: '/hooks?of=mine', headers: { 'content-type': 'application/json' } })
-    t.same(faultsOfEvent(told.event), [])
-    t.same(told.event, { type, timestamp: run.body.completed_at, data: run.body })
+    t.equal(receiver.deliveries.length, 1)
+    const [delivery] = receiver.deliveries as [Delivery]
+    t.match(delivery, { method: 'POST', path: '/hooks?of=mine', headers: { 'content-type': 'application/json' } })
+    t.same(faultsOfEvent(delivery.event), [])
+    t.same(delivery.event, { type, timestamp: run.body.completed_at, data: run.body })
 
     const secret = await secretOf(customer)
-    t.same(new Webhook(secret).verify(told.body, headersOf(told)), told.event)
-    t.equal(told.headers['webhook-id'], run.body.run_id.replace('run_', 'msg_'))
+    t.same(new Webhook(secret).verify(delivery.body, headersOf(delivery)), delivery.event)
+    t.equal(delivery.headers['webhook-id'], run.body.run_id.replace('run_', 'msg_'))
 
     const event = { type: 'WebhookDelivered', data: { runId: run.body.run_id, attempt: 1, status: 204 } }
     t.match(recorded, [{ ...event, metadata: { actor: { kind: 'reactor' } } }])
-    // What is recorded is owed no longer, by the views that the service acts on.
+    // A recorded delivery is no longer due.
     await caughtUp(service.core)
     t.same(await views.list('due', 'byQueue', { prefix: 'deliver/', limit: 10 }), [])
-    t.equal(receiver.told.length, 1)
+    t.equal(receiver.deliveries.length, 1)
   })
 
-t.test('a changed byte is noticed, wherever it is, and so is another account’s secret', async t => {
+t.test('a changed byte or the secret of another account invalidates the signature', async t => {
   const [customer, stranger] = await Promise.all([
     openAccount(service, { tester: true }),
     openAccount(service, { tester: true }),
   ])
-  const { receiver } = await tell(t, customer, sandbox({ outcome: 'success' }))
-  const [told] = receiver.told as [Told]
+  const { receiver } = await runWithWebhook(t, customer, sandbox({ outcome: 'success' }))
+  const [delivery] = receiver.deliveries as [Delivery]
   const secret = await secretOf(customer)
-  const refused = (changed: object, body = told.body, key = secret) =>
-    t.throws(() => new Webhook(key).verify(body, { ...headersOf(told), ...changed }), WebhookVerificationError)
-  refused({}, flip(told.body, 10))
-  refused({ 'webhook-id': flip(String(told.headers['webhook-id']), 10) })
-  refused({ 'webhook-timestamp': String(Number(told.headers['webhook-timestamp']) - 1) })
-  refused({ 'webhook-signature': flip(String(told.headers['webhook-signature']), 10) })
-  refused({}, told.body, await secretOf(stranger))
+  const refused = (changed: object, body = delivery.body, key = secret) =>
+    t.throws(() => new Webhook(key).verify(body, { ...headersOf(delivery), ...changed }), WebhookVerificationError)
+  refused({}, flip(delivery.body, 10))
+  refused({ 'webhook-id': flip(String(delivery.headers['webhook-id']), 10) })
+  refused({ 'webhook-timestamp': String(Number(delivery.headers['webhook-timestamp']) - 1) })
+  refused({ 'webhook-signature': flip(String(delivery.headers['webhook-signature']), 10) })
+  refused({}, delivery.body, await secretOf(stranger))
 })
 
-t.test('a run without a webhook_url is told to nobody', async t => {
+t.test('a run without a webhook_url sends no webhook', async t => {
   const customer = await openAccount(service)
   t.equal((await customer.run(picture)).status, 200)
   t.same(await views.list('webhooks', 'key', { prefix: `${customer.accountId}/`, limit: 10 }), [])
   t.same(await webhookEvents(log, customer.accountId), [])
 })
 
-t.test('the secret is shown to its account alone, and is kept by nobody between', async t => {
+t.test('the secret is shown only to its account and is not cacheable', async t => {
   const customer = await openAccount(service)
   const shown = await customer.send<WebhookSecret>('/v1/webhooks/secret')
   t.equal(shown.status, 200)
@@ -114,7 +114,7 @@ t.test('the secret is shown to its account alone, and is kept by nobody between'
   t.equal((await service.client().send('/v1/webhooks/secret')).status, 401)
 })
 
-t.test('secrets outlive a restart, and are in no event and no line of the log', async t => {
+t.test('secrets survive a restart and are in no event and no log line', async t => {
   const folder = await temporaryFolder(t)
   const [customer] = await openAccounts(folder, { tester: true })
   const receiver = await startReceiver(t)
@@ -135,14 +135,14 @@ t.test('secrets outlive a restart, and are in no event and no line of the log', 
   t.match(events, '"WebhookDelivered"')
   const masterSecret = await readFile(join(folder, 'master-secret'), 'utf8')
   t.equal(secret, webhookSecret(masterSecret, customer.accountId))
-  const [told] = receiver.told as [Told]
-  for (const hidden of [masterSecret, secret.slice('whsec_'.length), String(told.headers['webhook-signature'])]) {
+  const [delivery] = receiver.deliveries as [Delivery]
+  for (const hidden of [masterSecret, secret.slice('whsec_'.length), String(delivery.headers['webhook-signature'])]) {
     t.notOk((stdout + stderr).includes(hidden))
     t.notOk(events.includes(hidden))
   }
 })
 
-t.test('an address that cannot be one of a receiver is refused before anything is charged', async t => {
+t.test('an invalid webhook_url is refused before any charge', async t => {
   const customer = await openAccount(service)
   const head = await log.head()
   const bad = [
@@ -172,7 +172,7 @@ t.test('an address that cannot be one of a receiver is refused before anything i
   t.equal((await customer.post('/v1/run?dry_run=true', { ...picture, webhook_url: longest })).status, 200)
 })
 
-t.test('a private address is told nothing, and the run is none the worse', async t => {
+t.test('a private address gets no webhook and the run still completes', async t => {
   const service = await startService(t, { providers: { sandbox: provider } })
   const customer = await openAccount(service, { tester: true })
   const receiver = await startReceiver(t)
@@ -185,13 +185,13 @@ t.test('a private address is told nothing, and the run is none the worse', async
     t.equal(status, 200)
     t.equal(body.status, 'completed')
     const [recorded] = await untilRecorded(service.core.log, 1, customer.accountId, body.run_id)
-    t.match(recorded, { type: 'WebhookAttemptFailed', data: { reason: 'The address is not a public one.' } }, host)
+    t.match(recorded, { type: 'WebhookAttemptFailed', data: { reason: 'The address is not public.' } }, host)
     t.notOk('status' in (recorded?.data ?? {}))
   }
-  t.same(receiver.told, [])
+  t.same(receiver.deliveries, [])
 })
 
-function headersOf({ headers }: Told): Record<string, string> {
+function headersOf({ headers }: Delivery): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 }
 

@@ -11,12 +11,12 @@ import { revisions } from './support.ts'
 
 const notApplicable = (revision: string) => fileURLToPath(new URL(`not-applicable/${revision}.yml`, import.meta.url))
 
-/** Runs the official suite against a server. Resolves to how it ended, and what it wrote. */
+/** Runs the official suite against a server and returns its exit code and output. */
 const runSuite = (url: string, revision: string, folder: string): Promise<{ code: unknown; text: string }> =>
   new Promise(resolve => {
     const [node, script] = outsideProgram('conformance')
-    const asked = ['--url', `${url}/mcp`, '--requirements', revision, '--expected-failures', notApplicable(revision)]
-    execFile(node, [script, 'server', ...asked, '-o', folder], (error, stdout, stderr) =>
+    const args = ['--url', `${url}/mcp`, '--requirements', revision, '--expected-failures', notApplicable(revision)]
+    execFile(node, [script, 'server', ...args, '-o', folder], (error, stdout, stderr) =>
       resolve({ code: error?.code ?? 0, text: stdout + stderr }),
     )
   })
@@ -26,22 +26,22 @@ interface Check {
   status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'SKIPPED' | 'INFO'
 }
 
-/** What the suite found, by its scenarios. */
+/** The check results of all scenarios. */
 const checksIn = async (folder: string): Promise<Check[]> => {
   const files = (await readdir(folder, { recursive: true })).filter(name => name.endsWith('checks.json'))
   return (await Promise.all(files.map(async file => JSON.parse(await readFile(join(folder, file), 'utf8'))))).flat()
 }
 
 for (const revision of revisions)
-  t.test(`the official suite finds that ${revision} is spoken`, needsOutside('conformance'), async t => {
+  t.test(`the service passes the official suite for ${revision}`, needsOutside('conformance'), async t => {
     const front = await startKeyedFront(t)
     const service = await startService(t, { environment: { ALLOWED_ORIGINS: front.origins.join() } })
     front.leadTo(await openAccount(service))
     const folder = await temporaryFolder(t)
 
     const { code, text } = await runSuite(front.url, revision, folder)
-    t.equal(code, 0, 'what applies passes, and what does not apply fails', { text })
+    t.equal(code, 0, 'all applicable scenarios pass', { text })
     const passed = (await checksIn(folder)).filter(({ status }) => status === 'SUCCESS').map(({ id }) => id)
     t.comment(`${passed.length} checks passed`)
-    t.ok(passed.includes('tools-list') || passed.length > 10, 'and there was something to find', { passed })
+    t.ok(passed.includes('tools-list') || passed.length > 10, 'the suite ran checks', { passed })
   })

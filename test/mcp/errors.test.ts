@@ -24,22 +24,25 @@ const owner = await openAccount(service)
 const { body: owned } = await owner.run(picture)
 
 const absent = 'run_01h455vb4pex5vsknk084sn02q'
-const fat = (bytes: number) => ({ prompt: 'x'.repeat(bytes) })
+const padded = (bytes: number) => ({ prompt: 'x'.repeat(bytes) })
 const presign = (customer: Customer, request: object): Promise<Reply> => customer.post('/v1/uploads/presigned', request)
 
-/** A call that is refused, and the request of the API that is refused in the same words. */
+/** A refused call, and the API request that is refused with the same error. */
 const refused: Record<string, [ErrorCode, string, object, (customer: Customer) => Promise<Reply>]> = {
-  'a model that is not there': same('model_not_found', { ...picture, model: 'nope' }),
-  'an input without what it needs': same('invalid_input', { ...picture, input: {} }),
-  'an input with what nobody knows': same('invalid_input', { ...picture, input: { ...picture.input, colour: 'red' } }),
-  'an input that is too large': same('invalid_request', { ...picture, input: fat(MAX_INPUT_BYTES) }),
-  'metadata that is too large': same('invalid_request', { ...picture, metadata: fat(MAX_METADATA_BYTES) }),
-  'a webhook that is a file': same('invalid_request', { ...picture, webhook_url: 'file:///etc/passwd' }),
-  'more than the account has': same('insufficient_credits', {
+  'an unknown model': same('model_not_found', { ...picture, model: 'nope' }),
+  'an input without a required parameter': same('invalid_input', { ...picture, input: {} }),
+  'an input with an unknown parameter': same('invalid_input', {
+    ...picture,
+    input: { ...picture.input, colour: 'red' },
+  }),
+  'an input that is too large': same('invalid_request', { ...picture, input: padded(MAX_INPUT_BYTES) }),
+  'metadata that is too large': same('invalid_request', { ...picture, metadata: padded(MAX_METADATA_BYTES) }),
+  'a webhook with a file URL': same('invalid_request', { ...picture, webhook_url: 'file:///etc/passwd' }),
+  'insufficient credits': same('insufficient_credits', {
     ...picture,
     input: { ...picture.input, num_images: 4, resolution: '4K' },
   }),
-  'a quote for a model that is not there': [
+  'a quote for an unknown model': [
     'model_not_found',
     'quote_run',
     { ...picture, model: 'nope' },
@@ -62,7 +65,7 @@ const refused: Record<string, [ErrorCode, string, object, (customer: Customer) =
       ],
     ]),
   ),
-  'a file of no type': [
+  'a file without a valid type': [
     'unsupported_media_type',
     'create_upload',
     { filename: 'a.png', mime_type: 'application/octet-stream' },
@@ -80,25 +83,25 @@ function same(code: ErrorCode, request: object): [ErrorCode, string, object, (cu
   return [code, 'run_model', request, customer => customer.run(request)]
 }
 
-/** Calls that are refused for their shape, with the places of the faults. */
-const misshapen: Record<string, [string, object, string[]]> = {
+/** Calls with malformed arguments, and the paths of the faults. */
+const malformed: Record<string, [string, object, string[]]> = {
   'no arguments': ['run_model', {}, ['/model', '/input']],
-  'an argument that nobody knows': ['run_model', { ...picture, idempotencyKey: 'a' }, ['/idempotencyKey']],
+  'an unknown argument': ['run_model', { ...picture, idempotencyKey: 'a' }, ['/idempotencyKey']],
   'an input that is text': ['run_model', { ...picture, input: JSON.stringify(picture.input) }, ['/input']],
   'a key with a space': ['run_model', { ...picture, idempotency_key: 'a b' }, ['/idempotency_key']],
   'a key that is too long': ['run_model', { ...picture, idempotency_key: 'a'.repeat(256) }, ['/idempotency_key']],
   'a limit as text': ['list_runs', { limit: '5' }, ['/limit']],
   'a limit that is too large': ['list_runs', { limit: 101 }, ['/limit']],
-  'a cursor that is none': ['list_runs', { cursor: 'nope' }, ['/cursor']],
-  'a status that is none': ['list_runs', { status: 'done' }, ['/status']],
-  'a kind that is none': ['list_models', { kind: 'a2v' }, ['/kind']],
-  'an argument where there are none': ['get_balance', { currency: 'EUR' }, ['/currency']],
+  'an invalid cursor': ['list_runs', { cursor: 'nope' }, ['/cursor']],
+  'an unknown status': ['list_runs', { status: 'done' }, ['/status']],
+  'an unknown kind': ['list_models', { kind: 'a2v' }, ['/kind']],
+  'an argument for a tool without arguments': ['get_balance', { currency: 'EUR' }, ['/currency']],
   'no run': ['get_run', {}, ['/run_id']],
-  'a file that leads elsewhere': ['create_upload', { filename: '../a.png', mime_type: 'image/png' }, ['/filename']],
+  'a file name with a path': ['create_upload', { filename: '../a.png', mime_type: 'image/png' }, ['/filename']],
 }
 
 for (const revision of revisions) {
-  t.test(`${revision}: refusals are those of the API`, async t => {
+  t.test(`${revision}: refusals equal those of the API`, async t => {
     const customer = await openAccount(service, { credits: 19.5 })
     const client = await connect(t, customer, revision)
     for (const [name, [code, tool, args, ask]] of Object.entries(refused)) {
@@ -115,11 +118,11 @@ for (const revision of revisions) {
     )
   })
 
-  t.test(`${revision}: arguments are checked as bodies are`, async t => {
+  t.test(`${revision}: arguments are validated like request bodies`, async t => {
     const customer = await openAccount(service)
     const client = await connect(t, customer, revision)
     const head = await service.core.log.head()
-    for (const [name, [tool, args, paths]] of Object.entries(misshapen)) {
+    for (const [name, [tool, args, paths]] of Object.entries(malformed)) {
       const { code, message, errors = [] } = await refusal(client, tool, args)
       t.equal(code, 'invalid_request', name)
       t.same([...new Set(errors.map(({ path }) => path))].sort(), paths.toSorted(), name)
@@ -128,37 +131,37 @@ for (const revision of revisions) {
     t.equal(await service.core.log.head(), head)
   })
 
-  t.test(`${revision}: what breaks inside is told to the log alone`, async t => {
+  t.test(`${revision}: internal errors are logged, and clients see none of their details`, async t => {
     const customer = await openAccount(service)
     const client = await connect(t, customer, revision)
     for (const [code, fault] of [
-      ['internal_error', new Error('kaput at 10.0.0.7')],
-      ['unavailable', new Unavailable('kaput at 10.0.0.7')],
+      ['internal_error', new Error('broken at 10.0.0.7')],
+      ['unavailable', new Unavailable('broken at 10.0.0.7')],
     ] as const) {
-      const asked = t.intercept(Catalog.prototype, 'list', { value: () => Promise.reject(fault) })
+      const listCalls = t.intercept(Catalog.prototype, 'list', { value: () => Promise.reject(fault) })
       logged.length = 0
       const { request_id, ...error } = await refusal(client, 'list_models')
       t.match(logged, [{ err: fault, requestId: request_id, tool: 'list_models' }])
       const { request_id: _, ...ofApi } = (await customer.send('/v1/models')).body.error
       t.same(error, ofApi)
       t.equal(error.code, code)
-      t.equal(asked().length, 2)
+      t.equal(listCalls().length, 2)
     }
   })
 
-  t.test(`${revision}: a tool that is not there is an error of the protocol`, async t => {
+  t.test(`${revision}: an unknown tool is a protocol error`, async t => {
     const client = await connect(t, await openAccount(service), revision)
     for (const name of ['nope', '__proto__', 'constructor', ''])
       await t.rejects(client.callTool({ name, arguments: {} }), { code: -32602, message: /There is no tool/ }, name)
   })
 
-  t.test(`${revision}: a key that is revoked while the client is connected is refused`, async t => {
+  t.test(`${revision}: a key revoked during a connection is refused`, async t => {
     const customer = await openAccount(service)
     const client = await connect(t, customer, revision)
     await call(client, 'get_balance')
     const { accountId, keyId } = customer
     const { core } = service
-    await core.accounts.execute(accountId, { type: 'RevokeApiKey', keyId }, { actor: { kind: 'operator' } })
+    await core.accounts.execute({ kind: 'operator', name: 'test' }, accountId, { type: 'RevokeApiKey', keyId })
     await caughtUp(core)
     const error = await client.callTool({ name: 'get_balance', arguments: {} }).catch(error => error)
     t.match(error, { name: 'SdkHttpError', status: 401 })

@@ -17,13 +17,13 @@ t.test('the official inspector lists the tools and runs a model', needsOutside('
   const [{ apiKey }] = await openAccounts(folder, {})
   const { url } = await startServiceProcess(t, folder)
 
-  /** Asks as a person at a terminal does. */
-  const inspect = async <Result>(era: string, ...asked: string[]): Promise<Result> => {
+  /** Runs the inspector on the command line. */
+  const inspect = async <Result>(era: string, ...args: string[]): Promise<Result> => {
     const [node, script] = outsideProgram('inspector')
     const key = ['--header', `Authorization: Bearer ${apiKey}`]
     const to = ['--cli', `${url}/mcp`, '--transport', 'http', '--protocol-era', era, '--format', 'json', ...key]
     const env = { PATH: process.env['PATH'] ?? '', HOME: home }
-    const { stdout } = await promisify(execFile)(node, [script, ...to, ...asked], { env })
+    const { stdout } = await promisify(execFile)(node, [script, ...to, ...args], { env })
     return JSON.parse(stdout).result
   }
 
@@ -32,7 +32,7 @@ t.test('the official inspector lists the tools and runs a model', needsOutside('
     t.same(
       listed.map(({ name }) => name),
       tools.map(({ name }) => name),
-      'strictly: their schemas are such as every client reads',
+      'in strict mode the schemas are portable to every client',
     )
 
     const call = ['--method', 'tools/call', '--tool-name', 'run_model', '--tool-args-json', JSON.stringify(picture)]

@@ -4,29 +4,29 @@ import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import type { Customer } from '../support/service.ts'
 
-/** Stands before a service and adds a key to each request, for clients that cannot be told of one. */
+/** A proxy that adds a key to each request, for clients that cannot send one. */
 export interface KeyedFront {
   url: string
-  /** What pages on it have as their origin, by either name of the machine. */
+  /** The origins of pages on the proxy, by either host name. */
   origins: string[]
   leadTo(customer: Customer): void
 }
 
-/** Starts a front that passes on all else as it comes, hanging up included, until the test ends. */
+/** Starts a proxy until the test ends. It forwards everything else unchanged, including disconnects. */
 export const startKeyedFront = async (t: Test): Promise<KeyedFront> => {
   let customer: Customer | undefined
-  const front = createServer((asked, answer) => {
-    if (!customer) throw new Error('nobody has said where the front leads to')
-    const { method, url, headers } = asked
+  const front = createServer((incoming, answer) => {
+    if (!customer) throw new Error('the proxy has no customer yet')
+    const { method, url, headers } = incoming
     const authorization = `Bearer ${customer.apiKey}`
-    const passed = request(new URL(url ?? '', customer.url), { method, headers: { ...headers, authorization } })
-    passed.on('response', reply => {
+    const forwarded = request(new URL(url ?? '', customer.url), { method, headers: { ...headers, authorization } })
+    forwarded.on('response', reply => {
       answer.writeHead(reply.statusCode ?? 502, reply.headers).flushHeaders()
       reply.pipe(answer)
     })
-    passed.on('error', () => answer.destroy())
-    answer.on('close', () => passed.destroy())
-    asked.pipe(passed)
+    forwarded.on('error', () => answer.destroy())
+    answer.on('close', () => forwarded.destroy())
+    incoming.pipe(forwarded)
   }).listen(0, '127.0.0.1')
   await once(front, 'listening')
   t.teardown(() => {

@@ -18,7 +18,7 @@ const logger: Logger = {
 }
 
 for (const revision of revisions)
-  t.test(`the line of a request names the tool, and tells reads from the rest (${revision})`, async t => {
+  t.test(`the log line of a request names its tool; reads are logged at a lower level (${revision})`, async t => {
     const service = await startService(t, { logger })
     const customer = await openAccount(service, { tester: true })
     const client = await connect(t, customer, revision)
@@ -28,12 +28,12 @@ for (const revision of revisions)
     await refusal(client, 'get_run', { run_id: 'none' })
     await post(customer, request(revision, 'tools/list'))
     await post(customer, request(revision, 'tools/call', { name: 'none-of-ours', arguments: {} }))
-    // A line may be written after its answer.
+    // The line may be written after the answer.
     await service.stop()
     t.same(lines, ['debug get_balance', 'info run_model', 'debug get_run', 'debug undefined', 'debug undefined'])
   })
 
-t.test('the line of a message that is not served repeats little of it', async t => {
+t.test('the log line of a refused message repeats little of it', async t => {
   const service = await startService(t, { logger })
   const customer = await openAccount(service)
   const { headers, message } = request('2026-07-28', 'tools/list')

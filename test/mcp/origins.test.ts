@@ -23,7 +23,7 @@ const preflight = (origin: string, headers = 'authorization,content-type,mcp-pro
     headers: { Origin: origin, 'Access-Control-Request-Method': 'POST', 'Access-Control-Request-Headers': headers },
   })
 
-t.test('pages of the service and of allowed sites may call, and read the answer', async t => {
+t.test('pages of the service and of allowed sites can send requests and read the answers', async t => {
   for (const origin of [own, ALLOWED, 'http://localhost:6274'])
     for (const revision of revisions) {
       const { status, headers, message } = await ask(origin, revision)
@@ -35,13 +35,13 @@ t.test('pages of the service and of allowed sites may call, and read the answer'
     }
 })
 
-t.test('pages of the service may call by whatever name this machine has', async t => {
+t.test('pages of the service can use any local host name', async t => {
   const { port } = new URL(own)
   for (const name of ['localhost', '127.0.0.1', '[::1]'])
     t.equal((await ask(`http://${name}:${port}`, revisions[0])).status, 200, name)
 })
 
-t.test('a browser is told beforehand that they may', async t => {
+t.test('preflight requests of these pages are allowed', async t => {
   const answer = await preflight(ALLOWED)
   t.equal(answer.status, 204)
   t.equal(answer.headers.get('Access-Control-Allow-Origin'), ALLOWED)
@@ -51,7 +51,7 @@ t.test('a browser is told beforehand that they may', async t => {
     t.ok(allowed?.includes(name), name)
 })
 
-t.test('they can read errors too', async t => {
+t.test('these pages can also read errors', async t => {
   const answer = await ask(ALLOWED, revisions[0], { url: customer.url, apiKey: 'none' })
   t.equal(answer.status, 401)
   t.equal(answer.headers.get('Access-Control-Allow-Origin'), ALLOWED)
@@ -60,7 +60,7 @@ t.test('they can read errors too', async t => {
   t.equal(stream.headers.get('Access-Control-Allow-Origin'), ALLOWED)
 })
 
-t.test('all other pages are refused before anything is looked at, with a key or without', async t => {
+t.test('other pages are refused before any other check, with or without a key', async t => {
   const { host, hostname, port } = new URL(own)
   for (const origin of [
     'https://evil.example.com',
@@ -86,7 +86,7 @@ t.test('all other pages are refused before anything is looked at, with a key or 
     }
 })
 
-t.test('the service’s own pages are those of its public address', async t => {
+t.test('own pages are those with the origin of the public URL', async t => {
   const core = await openFolder(await temporaryFolder(t))
   const opened = await openService(core, () => 'https://LOCALHOST.example.com:443')
   const server = createServer(opened.app.callback()).listen(0, '127.0.0.1')

@@ -12,13 +12,13 @@ const [old, present] = revisions
 const balance = (revision: Revision = present) =>
   request(revision, 'tools/call', { name: 'get_balance', arguments: {} })
 
-/** The same with other headers; one that is undefined is left out. */
+/** The same message with other headers. Undefined headers are removed. */
 const withHeaders = ({ headers, message }: Sent, others: Record<string, string | undefined>): Sent => {
   const all = Object.entries({ ...headers, ...others })
   return { headers: Object.fromEntries(all.filter((each): each is [string, string] => each[1] !== undefined)), message }
 }
 
-t.test('a stateless request is answered by itself, and no session begun', async t => {
+t.test('a stateless request is answered without a session', async t => {
   for (const revision of revisions) {
     const { status, headers, message } = await post(customer, balance(revision))
     t.equal(status, 200)
@@ -29,20 +29,20 @@ t.test('a stateless request is answered by itself, and no session begun', async 
   }
 })
 
-t.test('the key says who asks, whatever a session or the connection says', async t => {
+t.test('only the key identifies the account, not a session id or connection', async t => {
   const other = await openAccount(service, { credits: 7 })
   for (const revision of revisions)
     for (const [{ apiKey, url }, credits] of [
       [customer, 100],
       [other, 7],
     ] as const) {
-      const asked = withHeaders(balance(revision), { 'Mcp-Session-Id': 'the-same-for-both' })
-      const { message } = await post({ url, apiKey }, asked)
+      const call = withHeaders(balance(revision), { 'Mcp-Session-Id': 'the-same-for-both' })
+      const { message } = await post({ url, apiKey }, call)
       t.equal(message.result.structuredContent.credits_balance, credits)
     }
 })
 
-/** Sends a request with a host, or an address, that clients do not send. */
+/** Sends a request with a host or target that ordinary clients do not send. */
 const sendRaw = (target: string, host: string, { headers, message }: Sent): Promise<string> =>
   new Promise((resolve, reject) => {
     const body = JSON.stringify(message)
@@ -64,7 +64,7 @@ const sendRaw = (target: string, host: string, { headers, message }: Sent): Prom
     socket.on('error', reject).on('close', () => resolve(text))
   })
 
-t.test('what a client says of the host is nobody’s business', async t => {
+t.test('the Host header does not matter', async t => {
   for (const revision of revisions) {
     for (const host of ['[', 'a b', 'foo:99999', 'me@y', '<script>', 'a%zz', '#'])
       t.match(await sendRaw('/mcp?api_key=secret', host, balance(revision)), /^HTTP\/1.1 200 .*credits_balance/s, host)
@@ -72,7 +72,7 @@ t.test('what a client says of the host is nobody’s business', async t => {
   }
 })
 
-t.test('whoever reads anything reads the answer', async t => {
+t.test('a client that accepts anything gets the answer', async t => {
   for (const revision of revisions)
     for (const accept of ['*/*', undefined]) {
       const { status, message } = await post(customer, withHeaders(balance(revision), { Accept: accept }))
@@ -81,19 +81,19 @@ t.test('whoever reads anything reads the answer', async t => {
     }
 })
 
-t.test('a progress token of any length is not repeated without end', async t => {
-  for (const [progressToken, isTold] of [
+t.test('a progress token over 1,000 characters gets no progress', async t => {
+  for (const [progressToken, hasProgress] of [
     ['x'.repeat(1000), true],
     ['x'.repeat(1001), false],
   ] as const) {
-    const asked = request(present, 'tools/call', { name: 'run_model', arguments: picture, _meta: { progressToken } })
-    const { message, text } = await post(await openAccount(service), asked)
+    const call = request(present, 'tools/call', { name: 'run_model', arguments: picture, _meta: { progressToken } })
+    const { message, text } = await post(await openAccount(service), call)
     t.equal(message.result.structuredContent.status, 'completed')
-    t.equal(text.includes('notifications/progress'), isTold)
+    t.equal(text.includes('notifications/progress'), hasProgress)
   }
 })
 
-t.test('without a good key nothing is told', async t => {
+t.test('requests without a valid key get 401', async t => {
   const { url } = customer
   for (const revision of revisions)
     for (const apiKey of [undefined, 'tg_sk_live_00000000000000000000000000000000']) {
@@ -104,7 +104,7 @@ t.test('without a good key nothing is told', async t => {
     }
 })
 
-t.test('there is no stream to be opened, and no session to be ended', async t => {
+t.test('methods for streams and sessions get 405', async t => {
   for (const client of [customer, service.client()])
     for (const method of ['GET', 'DELETE', 'HEAD', 'PUT', 'PATCH']) {
       const { status, headers, text } = await client.send('/mcp', { method, headers: { Accept: 'text/event-stream' } })
@@ -114,14 +114,14 @@ t.test('there is no stream to be opened, and no session to be ended', async t =>
     }
 })
 
-t.test('the server says what it is, in either way', async t => {
+t.test('the server describes itself in both revisions', async t => {
   const clientInfo = { name: 'test', version: '1' }
-  for (const [asked, answered] of [
+  for (const [requested, answered] of [
     ['2025-11-25', '2025-11-25'],
     ['2025-06-18', '2025-06-18'],
     ['1999-01-01', '2025-11-25'],
   ]) {
-    const hello = request(old, 'initialize', { protocolVersion: asked, capabilities: {}, clientInfo })
+    const hello = request(old, 'initialize', { protocolVersion: requested, capabilities: {}, clientInfo })
     const { message } = await post(customer, withHeaders(hello, { 'MCP-Protocol-Version': undefined }))
     t.match(message.result, { protocolVersion: answered, serverInfo: { name: 'tollgate' } })
     t.same(message.result.capabilities, { tools: { listChanged: false } })
@@ -133,7 +133,7 @@ t.test('the server says what it is, in either way', async t => {
   t.match(listed.result, { ttlMs: 3_600_000, cacheScope: 'public' })
 })
 
-t.test('batches are refused whole', async t => {
+t.test('batches are refused', async t => {
   const head = await service.core.log.head()
   const run = (revision: Revision) => request(revision, 'tools/call', { name: 'run_model', arguments: picture }).message
   for (const revision of revisions)
@@ -145,7 +145,7 @@ t.test('batches are refused whole', async t => {
   t.equal(await service.core.log.head(), head)
 })
 
-t.test('notifications are taken, and not answered', async t => {
+t.test('notifications are accepted without an answer', async t => {
   const head = await service.core.log.head()
   for (const revision of revisions)
     for (const method of ['notifications/initialized', 'notifications/cancelled', 'tools/call']) {
@@ -158,7 +158,7 @@ t.test('notifications are taken, and not answered', async t => {
   t.equal(await service.core.log.head(), head)
 })
 
-t.test('a method that is not there is said not to be', async t => {
+t.test('an unknown method is an error', async t => {
   for (const [revision, status] of [
     [old, 200],
     [present, 404],
@@ -170,7 +170,7 @@ t.test('a method that is not there is said not to be', async t => {
     }
 })
 
-t.test('a revision that is not spoken is refused', async t => {
+t.test('an unsupported revision is refused', async t => {
   const unknown = await post(customer, withHeaders(balance(old), { 'MCP-Protocol-Version': '1999-01-01' }))
   t.equal(unknown.status, 400)
   t.equal(unknown.message.error.code, -32000)
@@ -184,7 +184,7 @@ t.test('a revision that is not spoken is refused', async t => {
   t.match(refused.message, { id: 1, error: { code: -32022, data: { supported: ['2026-07-28'] } } })
 })
 
-t.test('headers that say another thing than the message are refused', async t => {
+t.test('headers that contradict the message are refused', async t => {
   for (const others of [
     { 'MCP-Protocol-Version': undefined },
     { 'MCP-Protocol-Version': old },
@@ -199,7 +199,7 @@ t.test('headers that say another thing than the message are refused', async t =>
   }
 })
 
-t.test('what is no message is refused', async t => {
+t.test('an invalid message is refused', async t => {
   for (const message of ['', {}, { hello: 1 }, { jsonrpc: '1.0', id: 1, method: 'tools/list' }, { id: 1 }]) {
     const reply = await post(customer, { ...balance(old), message })
     t.equal(reply.status, 400)
@@ -218,7 +218,7 @@ t.test('what is no message is refused', async t => {
   }
 })
 
-t.test('what cannot be read is refused', async t => {
+t.test('an unreadable body is refused', async t => {
   const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
   const bodies: [body: string, type: string, code: string | number, path?: string][] = [
     ['{"jsonrpc":', 'application/json', -32700],
@@ -240,7 +240,7 @@ t.test('what cannot be read is refused', async t => {
     }
 })
 
-t.test('arguments are as large as the API takes them', async t => {
+t.test('arguments have the size limits of the API', async t => {
   const args = { ...picture, input: { prompt: 'x'.repeat(300_000) } }
   for (const revision of revisions) {
     const { message } = await post(customer, request(revision, 'tools/call', { name: 'run_model', arguments: args }))
@@ -248,7 +248,7 @@ t.test('arguments are as large as the API takes them', async t => {
   }
 })
 
-t.test('who lists changes of tools is told at once that there will be none', async t => {
+t.test('a subscription to tool changes is acknowledged at once', async t => {
   const { status, text } = await post(
     customer,
     request(present, 'subscriptions/listen', { notifications: { toolsListChanged: true } }),
@@ -257,7 +257,7 @@ t.test('who lists changes of tools is told at once that there will be none', asy
   t.match(text, 'notifications/subscriptions/acknowledged')
 })
 
-t.test('a client that hangs up in the middle of its message is no fault', async t => {
+t.test('a client that disconnects during its message does no harm', async t => {
   const { port } = new URL(customer.url)
   const socket = connectSocket(Number(port), '127.0.0.1')
   socket.write(
@@ -268,9 +268,9 @@ t.test('a client that hangs up in the middle of its message is no fault', async 
   t.match((await post(customer, balance())).message, { result: { structuredContent: { object: 'balance' } } })
 })
 
-t.test('a process that answers no requests has no tools either', async t => {
+t.test('a process without the api role serves no tools', async t => {
   const { url } = await startService(t, { environment: { ROLES: 'projector,reactors' } })
-  // The document tells of those that do.
+  // The OpenAPI document describes only processes with the api role, so fetch skips the check against it.
   const answer = await fetch(`${url}/mcp`, { method: 'POST' })
   t.equal(answer.status, 404)
   t.match(await answer.json(), { error: { code: 'not_found' } })

@@ -11,7 +11,7 @@ import { order, syncOrder } from '../support/vendor-families.ts'
 import { startVendorService } from '../support/vendor-service.ts'
 import { call, connect, refusal, request, revisions } from './support.ts'
 
-interface Told {
+interface Progress {
   progress: number
   message?: string | undefined
 }
@@ -23,7 +23,7 @@ const held: Fault[] = [{ step: 'polled', act: 'hold' }]
 
 const find = async (customer: Customer, runId: string) => (await customer.send<Run>(`/v1/runs/${runId}`)).body
 
-/** The only run of an account, once it is there. */
+/** Waits for the only run of an account. */
 const onlyRun = async (customer: Customer): Promise<Run> => {
   const list = async () => (await customer.send<{ data: Run[] }>('/v1/runs')).body.data
   for (;;) {
@@ -32,7 +32,7 @@ const onlyRun = async (customer: Customer): Promise<Run> => {
   }
 }
 
-/** A moment that a test brings about, and the way to wait for it. */
+/** A promise that the test resolves with `happen`. */
 const moment = () => {
   let happen = () => {}
   const happened = new Promise<void>(resolve => {
@@ -42,46 +42,46 @@ const moment = () => {
 }
 
 for (const revision of revisions) {
-  t.test(`${revision}: a slow run tells that it goes on, at once and every other second`, async t => {
+  t.test(`${revision}: a slow run reports progress at once and every two seconds`, async t => {
     const client = await connect(t, await openAccount(sandboxes, { tester: true }), revision)
-    const told: Told[] = []
+    const updates: Progress[] = []
     const { body } = await call<Run>(client, 'run_model', sandbox({ delay_ms: 4500 }), {
-      onprogress: progress => told.push(progress),
+      onprogress: progress => updates.push(progress),
     })
     t.match(body, { status: 'completed', output: { text: 'Sandbox heard: hello' } })
-    t.match(told[0], { progress: 0, total: 100, message: 'processing' })
-    t.ok(told.length > 2)
-    for (const { message } of told.slice(0, -1)) t.equal(message, 'processing')
-    t.match(told.at(-1), { progress: 100, message: 'completed' })
-    const steps = told.map(({ progress }) => progress)
+    t.match(updates[0], { progress: 0, total: 100, message: 'processing' })
+    t.ok(updates.length > 2)
+    for (const { message } of updates.slice(0, -1)) t.equal(message, 'processing')
+    t.match(updates.at(-1), { progress: 100, message: 'completed' })
+    const steps = updates.map(({ progress }) => progress)
     t.same(
       steps,
       [...new Set(steps)].sort((one, other) => one - other),
     )
   })
 
-  t.test(`${revision}: an async run tells how far its provider is`, async t => {
+  t.test(`${revision}: an async run reports the progress of its provider`, async t => {
     const client = await connect(t, await openAccount(service), revision)
-    const told: Told[] = []
+    const updates: Progress[] = []
     const { body } = await call<Run>(client, 'run_model', order({ workMs: 1000 }), {
-      onprogress: progress => told.push(progress),
+      onprogress: progress => updates.push(progress),
     })
     t.match(body, { status: 'completed', endpoint: 'vendor-t2v' })
-    const shares = told.flatMap(({ message }) => /^processing, (\d+) %$/.exec(message ?? '')?.[1] ?? [])
+    const shares = updates.flatMap(({ message }) => /^processing, (\d+) %$/.exec(message ?? '')?.[1] ?? [])
     t.ok(shares.length > 1)
     t.same(
       shares,
       shares.toSorted((one, other) => Number(one) - Number(other)),
     )
-    const steps = told.map(({ progress }) => progress)
+    const steps = updates.map(({ progress }) => progress)
     t.same(
       steps,
       [...new Set(steps)].sort((one, other) => one - other),
     )
-    t.equal(told.at(-1)?.message, 'completed')
+    t.equal(updates.at(-1)?.message, 'completed')
   })
 
-  t.test(`${revision}: nothing is told to who does not ask for it`, async t => {
+  t.test(`${revision}: a call without a progress token gets no progress`, async t => {
     const customer = await openAccount(service)
     const { headers, message } = request(revision, 'tools/call', { name: 'run_model', arguments: order() })
     const answer = await fetch(`${customer.url}/mcp`, {
@@ -92,7 +92,7 @@ for (const revision of revisions) {
     t.notMatch(await answer.text(), 'notifications/progress')
   })
 
-  t.test(`${revision}: a run that fails is a result, and refunded`, async t => {
+  t.test(`${revision}: a failed run is a result and refunded`, async t => {
     const customer = await openAccount(service)
     const client = await connect(t, customer, revision)
     for (const request of [order, syncOrder]) {
@@ -103,7 +103,7 @@ for (const revision of revisions) {
     t.equal(await customer.balance(), 100)
   })
 
-  t.test(`${revision}: a run that is not done after 45 seconds is handed back as it is`, async t => {
+  t.test(`${revision}: a run still open after 45 seconds is returned as it is`, async t => {
     const timeUp = new AbortController()
     const { timeout } = AbortSignal
     t.intercept(AbortSignal, 'timeout', {
@@ -125,7 +125,7 @@ for (const revision of revisions) {
     t.match(await call<Run>(client, 'get_run', { run_id }), { body: { status: 'completed' }, notes: [] })
   })
 
-  t.test(`${revision}: who is told nothing meanwhile waits as long`, async t => {
+  t.test(`${revision}: a call without progress waits just as long`, async t => {
     const waitedMs: number[] = []
     const { begin } = Watch.prototype
     t.intercept(Watch.prototype, 'begin', {
@@ -139,32 +139,32 @@ for (const revision of revisions) {
     t.ok(waitedMs.length > 0 && waitedMs.every(ms => ms > 30_000 && ms <= 45_000), String(waitedMs))
   })
 
-  t.test(`${revision}: a run that is accepted is told of, whatever the views can show`, async t => {
+  t.test(`${revision}: an accepted run is returned even if the views are unavailable`, async t => {
     const customer = await openAccount(service)
     const client = await connect(t, customer, revision)
     const away = t.intercept(Reads.prototype, 'getOwn', {
-      value: () => Promise.reject(new Unavailable('the views are away')),
+      value: () => Promise.reject(new Unavailable('the views are unavailable')),
     })
     const { body, notes } = await call<Run>(client, 'run_model', order({ workMs: 3_600_000 }))
     t.match(body, { status: 'queued', credits_charged: 1 })
     t.match(notes, [/get_run/])
     t.equal((await refusal(client, 'get_run', { run_id: body.run_id })).code, 'unavailable')
-    // What begins at once is answered from its own events.
+    // A run that starts at once is answered from its own events.
     t.match((await call<Run>(client, 'run_model', syncOrder())).body, { status: 'completed' })
     away.restore()
     await call(client, 'cancel_run', { run_id: body.run_id })
   })
 
-  t.test(`${revision}: who hangs up ends the waiting, and not the run`, async t => {
-    const waitings: Waiting[] = []
+  t.test(`${revision}: disconnecting ends the wait but not the run`, async t => {
+    const waits: Waiting[] = []
     const { begin } = Watch.prototype
-    const waits = moment()
+    const waitBegan = moment()
     t.intercept(Watch.prototype, 'begin', {
       value(this: Watch, ...args: Parameters<Watch['begin']>) {
-        const waiting = begin.apply(this, args)
-        waitings.push(waiting)
-        waits.happen()
-        return waiting
+        const wait = begin.apply(this, args)
+        waits.push(wait)
+        waitBegan.happen()
+        return wait
       },
     })
     const customer = await openAccount(service)
@@ -181,12 +181,12 @@ for (const revision of revisions) {
       signal: hangUp.signal,
     })
     await answer.body?.getReader().read()
-    await waits.happened
+    await waitBegan.happened
     const { run_id } = await onlyRun(customer)
     while (vendor.tally(run_id)?.held.polled !== 1) await new Promise(setImmediate)
     hangUp.abort()
-    // The run stands still, so that only the hanging up can end what is waited for last.
-    t.equal(await waitings.at(-1)?.changed, false)
+    // The run is held, so only the disconnect can end the last wait.
+    t.equal(await waits.at(-1)?.changed, false)
     t.equal((await find(customer, run_id)).status, 'processing')
     vendor.release()
     while ((await find(customer, run_id)).status === 'processing');
@@ -194,7 +194,7 @@ for (const revision of revisions) {
     t.equal(await customer.balance(), 99)
   })
 
-  t.test(`${revision}: a stop of the service hands the run back as it is`, async t => {
+  t.test(`${revision}: stopping the service returns the run as it is`, async t => {
     const { vendor, service } = await startVendorService(t)
     const customer = await openAccount(service)
     const client = await connect(t, customer, revision)
@@ -210,13 +210,13 @@ for (const revision of revisions) {
     await stopped
   })
 
-  t.test(`${revision}: a key is the same for tools and requests, and is charged once`, async t => {
+  t.test(`${revision}: tools and HTTP share idempotency keys, and each is charged once`, async t => {
     const customer = await openAccount(sandboxes, { tester: true })
     const client = await connect(t, customer, revision)
-    const asked = { ...sandbox({ delay_ms: 300 }), metadata: { order: 7 } }
+    const runRequest = { ...sandbox({ delay_ms: 300 }), metadata: { order: 7 } }
     for (const key of ['first-here', 'first-there', 'at-once']) {
-      const here = () => call<Run>(client, 'run_model', { ...asked, idempotency_key: key })
-      const there = () => customer.run(asked, { 'Idempotency-Key': key })
+      const here = () => call<Run>(client, 'run_model', { ...runRequest, idempotency_key: key })
+      const there = () => customer.run(runRequest, { 'Idempotency-Key': key })
       if (key === 'first-here') {
         const { body, notes } = await here()
         const reply = await there()
@@ -232,7 +232,7 @@ for (const revision of revisions) {
         const runs = await Promise.all([here(), there(), here(), there()])
         t.equal(new Set(runs.map(({ body }) => body.run_id)).size, 1)
       }
-      const other = { ...asked, metadata: { order: 8 } }
+      const other = { ...runRequest, metadata: { order: 8 } }
       t.equal((await refusal(client, 'run_model', { ...other, idempotency_key: key })).code, 'idempotency_mismatch')
       t.equal((await customer.run(other, { 'Idempotency-Key': key })).body.error.code, 'idempotency_mismatch')
     }
@@ -240,7 +240,7 @@ for (const revision of revisions) {
     t.same((await auditLog(sandboxes.core.log)).faults, [])
   })
 
-  t.test(`${revision}: a run is given up`, async t => {
+  t.test(`${revision}: a run can be cancelled`, async t => {
     const customer = await openAccount(service)
     const client = await connect(t, customer, revision)
     const { body } = await customer.run(order({ workMs: 3_600_000 }))

@@ -4,12 +4,12 @@ import type { ErrorBody } from '../../schemas/api/error.ts'
 import { type Reply as Answer, Client } from '../support/client.ts'
 import type { Customer } from '../support/service.ts'
 
-/** How the official client is told of each revision that is served. */
+/** The negotiation mode of the official client for each supported revision. */
 export const modes = { '2025-11-25': 'legacy', '2026-07-28': { pin: '2026-07-28' } } as const
 export type Revision = keyof typeof modes
 export const revisions = ['2025-11-25', '2026-07-28'] as const
 
-/** Connects the official client until the test ends. It has seen the tools, so that it checks their results. */
+/** Connects the official client until the test ends. It lists the tools first, so it validates their results. */
 export const connect = async (t: Test, { url, apiKey }: Customer, revision: Revision): Promise<McpClient> => {
   const client = new McpClient({ name: 'test', version: '1' }, { versionNegotiation: { mode: modes[revision] } })
   const headers = { Authorization: `Bearer ${apiKey}` }
@@ -19,8 +19,8 @@ export const connect = async (t: Test, { url, apiKey }: Customer, revision: Revi
   return client
 }
 
-/** What a tool answers: the body of the API, what else is said, and the files. */
-export interface Answered<Body> {
+/** The result of a tool: the body as in the API, further text blocks and links to files. */
+export interface ToolResult<Body> {
   body: Body
   notes: string[]
   links: CallToolResult['content']
@@ -28,13 +28,13 @@ export interface Answered<Body> {
 
 type Options = Parameters<McpClient['callTool']>[1]
 
-/** Calls a tool that is to grant what it is asked for. */
+/** Calls a tool that must succeed. */
 export const call = async <Body>(
   client: McpClient,
   name: string,
   args: object = {},
   options?: Options,
-): Promise<Answered<Body>> => {
+): Promise<ToolResult<Body>> => {
   const result = await client.callTool({ name, arguments: { ...args } }, options)
   const [text, ...notes] = textsOf(result)
   if (result.isError || JSON.stringify(result.structuredContent) !== text) throw new Error(`${name} answered ${text}`)
@@ -45,27 +45,27 @@ export const call = async <Body>(
   }
 }
 
-/** Calls a tool that is to refuse, and tells how. */
+/** Calls a tool that must refuse, and returns the error. */
 export const refusal = async (client: McpClient, name: string, args: object = {}): Promise<ErrorBody['error']> =>
   errorOf(await client.callTool({ name, arguments: { ...args } }))
 
-/** The error of a result, which is all that it holds. */
+/** The error of a result that must hold nothing else. */
 export const errorOf = (result: CallToolResult): ErrorBody['error'] => {
   const [text, ...others] = textsOf(result)
   if (!result.isError || text === undefined || others.length > 0 || 'structuredContent' in result)
-    throw new Error(`no refusal: ${JSON.stringify(result)}`)
+    throw new Error(`not a refusal: ${JSON.stringify(result)}`)
   return (JSON.parse(text) as ErrorBody).error
 }
 
 const textsOf = ({ content }: CallToolResult) => content.flatMap(block => (block.type === 'text' ? [block.text] : []))
 
-/** A message with the headers beside it. */
+/** A message with its HTTP headers. */
 export interface Sent {
   headers: Record<string, string>
   message: Record<string, unknown>
 }
 
-/** What clients of a revision send. */
+/** A request as clients of a revision send it. */
 export const request = (revision: Revision, method: string, params: Record<string, unknown> = {}): Sent => {
   const base = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' }
   if (revision === '2025-11-25')
@@ -91,12 +91,12 @@ export const request = (revision: Revision, method: string, params: Record<strin
 }
 
 export interface Reply extends Answer {
-  /** The one message that was answered with, by itself or as the last event of a stream; undefined where there is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: it is looked into by tests that expect something of it.
+  /** The JSON-RPC message of the answer, plain or as the last event of a stream; undefined if there is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests assert on its contents.
   message: any
 }
 
-/** Sends what no client need send. A body that is no text is sent as JSON. */
+/** Sends any message, valid or not. A message that is not a string is sent as JSON. */
 export const post = async (
   { url, apiKey }: { url: string; apiKey?: string },
   { headers, message }: Omit<Sent, 'message'> & { message: unknown },

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { fold } from '../../projections/projection.ts'
+import { fold } from '../../projections/define.ts'
 import { uploadKey, uploads } from '../../projections/uploads.ts'
 import type { AccountEvent } from '../../schemas/account-events.ts'
 import type { UploadRow } from '../../schemas/views.ts'
@@ -38,7 +38,7 @@ const granted: UploadRow = {
 }
 const stored: UploadRow = { ...granted, status: 'stored', sizeBytes: 3, sha256: digest('e') }
 
-t.test('an upload is shown as far as it is', async t => {
+t.test('the row follows the status of the upload', async t => {
   const deletions = [uploadDeletionRequested(), uploadDeleted()]
   t.same(rowAfter(uploadGranted()), granted)
   t.same(rowAfter(uploadGranted(), uploadStored()), stored)
@@ -46,14 +46,14 @@ t.test('an upload is shown as far as it is', async t => {
   t.same(rowAfter(uploadGranted(), uploadStored(), ...deletions), undefined)
 })
 
-t.test('the file that is there for good takes the place of the one before', async t => {
+t.test('the sealed file replaces the file stored before', async t => {
   const last = uploadStored(1, { sealed: true, hash: digest('f') })
   t.same(rowAfter(uploadGranted(), uploadStored(), last), { ...stored, sha256: digest('f'), sealed: true })
 })
 
-t.test('an upload is found by its account and by its file', async t => {
+t.test('an upload is found by its account and by its object', async t => {
   const key = uploadKey(accountId(), uploadId())
   for (const event of [uploadGranted(), uploadStored(), uploadDeletionRequested(), uploadDeleted()])
-    t.same(uploads.keys(recorded(event)), [key])
+    t.equal(uploads.key(recorded(event)), key)
   t.equal(uploads.indexes['byObject']?.(stored, key), objectKey())
 })

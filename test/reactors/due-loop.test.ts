@@ -8,8 +8,10 @@ import { newAccountId, newRunId } from '../../src/services/ids.ts'
 import { openViews, silentLogger } from '../support/engine.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
-/** So long that no test sees it: a loop looks when it is started and when it is woken. */
+/** Too long for any test, so the loop looks only when it is started or woken. */
 const NEVER_MS = 2 ** 30
+
+const MAX_AHEAD_MS = 1000
 
 const accountId = newAccountId()
 
@@ -28,7 +30,7 @@ const rowOf = (provider: string, dueAtMs: number): StartTask => ({
 
 const changeOf = (row: StartTask): RowChange => ({ view: 'due', key: row.runId, row })
 
-/** A loop on a view store, where `take` says what becomes of each page that is offered. */
+/** A loop on a view store. `take` decides on each offered page. */
 const open = async (t: Test, take: (page: StartTask[]) => boolean | Promise<boolean> = () => true) => {
   const views = await openViews(t)
   const clock = new ManualClock()
@@ -39,7 +41,7 @@ const open = async (t: Test, take: (page: StartTask[]) => boolean | Promise<bool
   }
   const loop = new DueLoop<StartTask>(
     { views, clock, logger: silentLogger },
-    { queues: 'start/', pollMs: NEVER_MS, take: offered },
+    { queues: 'start/', pollMs: NEVER_MS, maxAheadMs: MAX_AHEAD_MS, take: offered },
   )
   t.teardown(() => loop.stop())
 
@@ -50,20 +52,20 @@ const open = async (t: Test, take: (page: StartTask[]) => boolean | Promise<bool
     position += 1
     await views.commit({
       from,
-      to: { position, eventId: String(position), origin: '1', version: 1 },
+      to: { position, eventId: String(position), origin: '1', versions: {} },
       rows: rows.map(changeOf),
       entries: rows.map(row => ({ view: 'due', index: 'byQueue', place: place(row), key: row.runId })),
     })
     return rows
   }
-  /** Rows that became due one after another, the last of them now. */
+  /** Adds rows that became due one after another, the last one now. */
   const putMany = (provider: string, count: number) =>
     put(...Array.from({ length: count }, (_, index) => rowOf(provider, clock.nowMs() - count + 1 + index)))
   const seen = (queue: string) => pages.flat().filter(row => row.queue === `start/${queue}`)
   return { clock, loop, pages, put, putMany, seen }
 }
 
-/** What is taken only when the gate is opened. */
+/** A promise that resolves when the gate is opened. */
 const createGate = () => {
   let open = () => {}
   const passed = new Promise<boolean>(resolve => {
@@ -76,7 +78,7 @@ const until = async (holds: () => boolean) => {
   while (!holds()) await turn()
 }
 
-t.test('more rows than a page holds are offered page by page, in the order in which they became due', async t => {
+t.test('rows are offered page by page in the order of their due times', async t => {
   const { loop, pages, putMany, seen } = await open(t)
   const rows = await putMany('a', 1203)
   loop.start()
@@ -85,7 +87,7 @@ t.test('more rows than a page holds are offered page by page, in the order in wh
   t.same(pages.flat(), rows)
 })
 
-t.test('a queue that is full hides no other, and is not offered its next page', async t => {
+t.test('a full queue gets no further page and does not block others', async t => {
   const { loop, pages, putMany, seen } = await open(t, ([row]) => row?.provider !== 'b')
   for (const provider of ['a', 'b', 'c']) await putMany(provider, 600)
   loop.start()
@@ -95,9 +97,9 @@ t.test('a queue that is full hides no other, and is not offered its next page', 
   t.ok(seen('b').length < 600)
 })
 
-t.test('a queue that breaks hides no other', async t => {
+t.test('a failing queue does not block others', async t => {
   const { loop, putMany, seen } = await open(t, async ([row]) => {
-    if (row?.provider === 'a') throw new Error('this provider is not to be had')
+    if (row?.provider === 'a') throw new Error('this provider is unavailable')
     return true
   })
   await putMany('a', 1)
@@ -107,7 +109,7 @@ t.test('a queue that breaks hides no other', async t => {
   t.equal(seen('a').length, 1)
 })
 
-t.test('queues whose names begin alike are told apart', async t => {
+t.test('queues with a common prefix are kept apart', async t => {
   const { loop, pages, putMany, seen } = await open(t)
   const names = ['a', 'a-b', 'a-b-c', 'a0', 'ab', 'b']
   for (const name of names) await putMany(name, 2)
@@ -117,7 +119,7 @@ t.test('queues whose names begin alike are told apart', async t => {
   for (const name of names) t.equal(seen(name).length, 2, name)
 })
 
-t.test('what is due now is offered, and what is due a millisecond later is not, until then', async t => {
+t.test('a row is offered at its due time and not a millisecond earlier', async t => {
   const { clock, loop, put, seen } = await open(t)
   const [now, later] = await put(rowOf('a', clock.nowMs()), rowOf('a', clock.nowMs() + 1))
   const [last] = await put(rowOf('b', clock.nowMs()))
@@ -131,7 +133,26 @@ t.test('what is due now is offered, and what is due a millisecond later is not, 
   t.same(seen('b'), [last, last])
 })
 
-t.test('a change that brings work wakes the loop, and another does not', async t => {
+t.test('what is due too far ahead is offered first, since the clock has gone back', async t => {
+  const { clock, loop, pages, put, seen } = await open(t)
+  const nowMs = clock.nowMs()
+  const [now, , far] = await put(...[0, MAX_AHEAD_MS, MAX_AHEAD_MS + 1].map(aheadMs => rowOf('a', nowMs + aheadMs)))
+  loop.start()
+  await until(() => seen('a').length >= 2)
+  t.same(pages, [[far], [now]])
+})
+
+t.test('a queue that is full with work from too far ahead has to wait', async t => {
+  const { clock, loop, putMany, put, seen } = await open(t, ([row]) => row?.provider !== 'a')
+  const [far] = await put(rowOf('a', clock.nowMs() + MAX_AHEAD_MS + 1))
+  await putMany('a', 1)
+  await putMany('b', 1)
+  loop.start()
+  await until(() => seen('b').length === 1)
+  t.same(seen('a'), [far])
+})
+
+t.test('only changes that add work wake the loop', async t => {
   const { clock, loop, put, pages } = await open(t)
   const changes = new Subject<RowChange[]>()
   loop.start(changes)
@@ -146,15 +167,18 @@ t.test('a change that brings work wakes the loop, and another does not', async t
   changes.next([changeOf(row)])
   await until(() => pages.length > before)
   t.same(pages.at(-1), [row])
+  await put({ ...row, dueAt: new Date(clock.nowMs() + MAX_AHEAD_MS + 1).toISOString() })
+  changes.next([changeOf(rowOf('a', clock.nowMs() + MAX_AHEAD_MS + 1))])
+  await until(() => pages.length > before + 1)
 })
 
-t.test('who wakes the loop while it looks makes it look once more', async t => {
+t.test('waking the loop during a round starts another round', async t => {
   const gate = createGate()
   const { loop, putMany, seen } = await open(t, ([row]) => row?.provider !== 'b' || gate.passed)
   await putMany('b', 1)
   loop.start()
   await until(() => seen('b').length === 1)
-  // The loop has passed this queue in its present round.
+  // The loop is already past this queue in the current round.
   await putMany('a', 1)
   loop.wake()
   gate.open()
@@ -162,7 +186,7 @@ t.test('who wakes the loop while it looks makes it look once more', async t => {
   t.ok(true)
 })
 
-t.test('a stop waits for the page that was offered, and then no other is', async t => {
+t.test('stopping waits for the offered page and offers no other', async t => {
   const gate = createGate()
   const { loop, pages, putMany } = await open(t, () => gate.passed)
   await putMany('a', 600)

@@ -10,23 +10,23 @@ import { instantProvider } from '../support/service.ts'
 
 const task = (runId: RunId): WatchTask => ({
   task: 'watch-run',
-  queue: 'watch/deaf',
+  queue: 'watch/unresponsive',
   dueAt: new Date().toISOString(),
   accountId: newAccountId(),
   runId,
   endpoint: 'lumen-t2v',
   mode: 'async',
-  provider: 'deaf',
+  provider: 'unresponsive',
   timeoutMs: 60_000,
   input: {},
   startedAt: new Date().toISOString(),
   jobId: runId,
 })
 
-t.test('a poll that is no longer wanted when its turn comes is not made', async t => {
+t.test('a poll that waits for its turn is not made after the release', async t => {
   const polled: string[] = []
   let stopped = 0
-  const deaf: Provider = {
+  const unresponsive: Provider = {
     ...instantProvider,
     poll: ({ jobId }, signal) => {
       polled.push(jobId)
@@ -35,30 +35,30 @@ t.test('a poll that is no longer wanted when its turn comes is not made', async 
     },
   }
   const views = await openViews(t)
-  // One more than the provider is asked after at a time.
+  // One more than the provider's concurrent polls.
   const tasks = Array.from({ length: 65 }, () => task(newRunId()))
   const rows = tasks.map(row => ({ view: 'due', key: row.runId, row }))
   await views.commit({
     from: undefined,
-    to: { position: 0, eventId: 'a', origin: 'event-0', version: 1 },
+    to: { position: 0, eventId: 'a', origin: 'event-0', versions: {} },
     rows,
     entries: [],
   })
   const jobs = new Jobs({
-    providers: { deaf },
+    providers: { unresponsive },
     views,
     clock: systemClock,
     logger: silentLogger,
-    end: async () => t.fail('nothing has ended') as never,
-    left: () => t.fail('nobody else has ended it'),
-    progressed: () => t.fail('nothing goes on'),
+    end: async () => t.fail('no job has ended') as never,
+    released: () => t.fail('no job has ended elsewhere'),
+    progressed: () => t.fail('no job has progressed'),
   })
-  for (const { runId } of tasks) jobs.follow(runId, 0)
+  for (const one of tasks) jobs.follow(one, 0)
   jobs.start()
   while (polled.length < 64) await new Promise(setImmediate)
   jobs.release()
   await jobs.stop({ kind: 'failed', code: 'interrupted', message: 'stopped' })
   t.equal(polled.length, 64)
-  t.equal(stopped, 64, 'and the others are told that nobody waits')
+  t.equal(stopped, 64, 'the running polls are aborted')
   t.equal(jobs.size, 0)
 })

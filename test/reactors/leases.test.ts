@@ -5,11 +5,11 @@ import { Leases } from '../../src/reactors/leases.ts'
 import { newRunId } from '../../src/services/ids.ts'
 import { openViews, silentLogger } from '../support/engine.ts'
 
-/** Notes what is taken and given back, beside doing it. */
-const noting = (views: ViewStore) => {
+/** A view store that records the keys that are leased and released. */
+const recording = (views: ViewStore) => {
   const taken: string[] = []
   const released: string[] = []
-  const noted: ViewStore = {
+  const recorded: ViewStore = {
     ...views,
     lease: (keys, ...rest) => {
       taken.push(...keys)
@@ -20,12 +20,12 @@ const noting = (views: ViewStore) => {
       return views.release(keys, ...rest)
     },
   }
-  return { noted, taken, released }
+  return { recorded, taken, released }
 }
 
-t.test('a run that ends before it needs a lease costs no write, and others give theirs back', async t => {
-  const { noted, taken, released } = noting(await openViews(t))
-  const leases = new Leases({ views: noted, clock: systemClock, logger: silentLogger }, 'run')
+t.test('a short run needs no lease, and stopping releases the others', async t => {
+  const { recorded, taken, released } = recording(await openViews(t))
+  const leases = new Leases({ views: recorded, clock: systemClock, logger: silentLogger }, 'run')
   const [quick, queued] = [newRunId(), newRunId()]
   leases.hold(quick)
   leases.release(quick)
@@ -35,16 +35,16 @@ t.test('a run that ends before it needs a lease costs no write, and others give 
   t.same(released, [`run/${queued}`])
 })
 
-t.test('a run that goes on for longer is leased, and nobody else has it meanwhile', async t => {
+t.test('a long run is leased until its lease is released', async t => {
   const views = await openViews(t)
-  const { noted, taken } = noting(views)
+  const { recorded, taken } = recording(views)
   const parts = { clock: systemClock, logger: silentLogger }
-  const [leases, others] = [new Leases({ ...parts, views: noted }, 'run'), new Leases({ ...parts, views }, 'run')]
+  const [leases, others] = [new Leases({ ...parts, views: recorded }, 'run'), new Leases({ ...parts, views }, 'run')]
   const long = newRunId()
   leases.hold(long)
   leases.start()
   while (taken.length === 0) await new Promise(resolve => setTimeout(resolve, 50))
   t.same(await others.take([long]), new Set())
   await leases.stop()
-  t.same(await others.take([long]), new Set([long]), 'until it is given back')
+  t.same(await others.take([long]), new Set([long]), 'after the release')
 })

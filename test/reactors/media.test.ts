@@ -14,7 +14,7 @@ const { vendor, customer } = await start(t, { ALLOW_PRIVATE_WEBHOOKS: 'true' })
 const wait = { Prefer: 'wait=30' }
 
 for (const [mode, orderIn] of Object.entries({ async: order, sync: syncOrder })) {
-  t.test(`${mode}: what a provider keeps at an address is copied, and served from here`, async t => {
+  t.test(`${mode}: a file at a provider's URL is copied and served by the service`, async t => {
     const { body } = await customer.run(orderIn({ result: 'media' }), wait)
     t.equal(body.status, 'completed')
     const url = String(body.output?.url)
@@ -40,7 +40,7 @@ for (const [mode, orderIn] of Object.entries({ async: order, sync: syncOrder }))
     })
 }
 
-t.test('an address inside is not asked where that is not allowed', async t => {
+t.test('a private address is not fetched unless allowed', async t => {
   const { vendor, customer } = await start(t, {})
   const { body } = await customer.run(order({ result: 'media' }), wait)
   t.match(body, { status: 'failed', credits_refunded: 1, error: { code: 'provider_error' } })
@@ -48,7 +48,7 @@ t.test('an address inside is not asked where that is not allowed', async t => {
   t.equal(await customer.balance(), 100)
 })
 
-t.test('a text that no event can hold fails the run and is refunded', async t => {
+t.test('a text too large for an event fails the run and is refunded', async t => {
   const texts = ['x'.repeat(MAX_INPUT_BYTES - 2), 'x'.repeat(MAX_INPUT_BYTES - 1), '\n'.repeat(MAX_INPUT_BYTES / 2)]
   const submit = async () => ({ kind: 'done' as const, media: [], text: String(texts.shift()) })
   const service = await startService(t, { providers: { vendor: { ...instantProvider, submit } } })

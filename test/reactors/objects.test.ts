@@ -1,46 +1,47 @@
 import t from 'tap'
 import type { UploadGranted } from '../../schemas/account-events.ts'
+import { accountStream } from '../../schemas/events.ts'
 import { MAX_PRESIGNED_BYTES, type RunId } from '../../schemas/primitives.ts'
-import { accountStream } from '../../schemas/recorded.ts'
 import type { DueRow } from '../../schemas/views.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
 import type { ObjectStore } from '../../src/ports/object-store.ts'
 import type { Entry, Range, ViewStore } from '../../src/ports/view-store.ts'
-import type { Asker } from '../../src/services/asker.ts'
+import type { AccountCaller } from '../../src/services/caller.ts'
 import { UploadSettlement } from '../../src/services/uploads/upload-settlement.ts'
 import { completeRun, keptOutput, objectKey, queueRun, runId, startRun } from '../support/account-samples.ts'
 import { collect } from '../support/collect.ts'
 import { picture, pngWith } from '../support/sample-files.ts'
+import { unwrap } from '../support/unwrap.ts'
 import { fates, openUploads, PNG_REQUEST, SEAL_AFTER_MS } from '../support/uploads.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const RETENTION_MS = 7 * DAY_MS
 
-const cause = { actor: { kind: 'service' } } as const
+const caller = { kind: 'service' } as const
 const [png, other, jpeg] = [await picture('png'), await picture('png', 7), await picture('jpeg')]
 
 type Place = Awaited<ReturnType<typeof openUploads>>
 
-const grant = async ({ uploads, asker }: Place): Promise<UploadGranted> =>
-  (await uploads.presign(asker, PNG_REQUEST)).upload
+const grant = async ({ uploads, owner }: Place): Promise<UploadGranted> =>
+  unwrap(await uploads.presign(owner, PNG_REQUEST)).upload
 
 const send = ({ objects }: Place, { objectKey, mimeType }: UploadGranted, file: Buffer) =>
   objects.put(objectKey, file, mimeType)
 
-/** An upload whose file came, and which nobody can replace any longer. */
+/** An upload whose file has arrived and is sealed. */
 const grantSealed = async (place: Place): Promise<UploadGranted> => {
   const upload = await grant(place)
   await send(place, upload, png)
-  await place.settlement.seal({ ...upload, accountId: place.asker.accountId }, cause)
-  await place.core.reads.ownWrites(place.asker.accountId)
+  await place.settlement.seal(caller, { ...upload, accountId: place.owner.accountId })
+  await place.core.reads.ownWrites(place.owner.accountId)
   return upload
 }
 
-const requestDeletion = ({ core, asker }: Place, { uploadId }: UploadGranted) =>
-  core.accounts.execute(asker.accountId, { type: 'RequestUploadDeletion', uploadId }, cause)
+const requestDeletion = ({ core, owner }: Place, { uploadId }: UploadGranted) =>
+  core.accounts.execute(caller, owner.accountId, { type: 'RequestUploadDeletion', uploadId })
 
-const fateOf = async ({ core, asker }: Place, { uploadId }: UploadGranted) => (await fates(core.log, asker))[uploadId]
+const fateOf = async ({ core, owner }: Place, { uploadId }: UploadGranted) => (await fates(core.log, owner))[uploadId]
 
 const hasEnded = async (place: Place, upload: UploadGranted) =>
   !['stored', 'deleting', undefined].includes((await fateOf(place, upload))?.at(-1))
@@ -48,26 +49,26 @@ const hasEnded = async (place: Place, upload: UploadGranted) =>
 const isThere = async ({ objects }: Place, { objectKey }: UploadGranted) =>
   (await objects.stat(objectKey)) !== undefined
 
-/** A run that has ended, with results that are kept until then. */
-const makeOutput = async ({ core, asker, objects }: Place, run: number, willDeleteAt: string) => {
+/** An ended run with an output file that is kept until `willDeleteAt`. */
+const makeOutput = async ({ core, owner, objects }: Place, run: number, willDeleteAt: string) => {
   await objects.put(objectKey(run, 'outputs'), png, 'image/png')
   const output = keptOutput(willDeleteAt, run)
   for (const command of [queueRun({ run, credits: 1 }), startRun(run), completeRun(run, output)])
-    await core.accounts.execute(asker.accountId, command, cause)
+    await core.accounts.execute(caller, owner.accountId, command)
 }
 
-/** The runs whose results were recorded as gone, as often as they were. */
-const deletedOutputs = async (log: EventLog, { accountId }: Asker): Promise<RunId[]> =>
+/** The run of every recorded output deletion. */
+const deletedOutputs = async (log: EventLog, { accountId }: Pick<AccountCaller, 'accountId'>): Promise<RunId[]> =>
   (await collect(log.readStream(accountStream(accountId), 0)))
     .filter(({ type }) => type === 'RunOutputDeleted')
     .map(({ data }) => (data as { runId: RunId }).runId)
 
 const iso = (ms: number) => new Date(ms).toISOString()
 
-/** The length, the name and the sum of a chunk. */
+/** The length, type and checksum of a PNG chunk. */
 const CHUNK_OVERHEAD = 12
 
-t.test('when a grant has ended, what has come of it is looked at', async t => {
+t.test('grants are settled after their end', async t => {
   const place = await openUploads(t)
   const names = ['neverSent', 'sent', 'largest', 'tooLarge', 'otherType', 'replaced', 'spoilt', 'used'] as const
   const granted = await Promise.all(names.map(async name => [name, await grant(place)] as const))
@@ -76,7 +77,7 @@ t.test('when a grant has ended, what has come of it is looked at', async t => {
   const largest = pngWith(png, 'teSt', Buffer.alloc(MAX_PRESIGNED_BYTES - png.length - CHUNK_OVERHEAD))
   await send(place, of.largest, largest)
   await send(place, of.tooLarge, Buffer.concat([largest, Buffer.alloc(1)]))
-  for (const name of ['replaced', 'spoilt', 'used'] as const) await place.uploads.find(place.asker, of[name].uploadId)
+  for (const name of ['replaced', 'spoilt', 'used'] as const) await place.uploads.find(place.owner, of[name].uploadId)
   await send(place, of.replaced, other)
   await send(place, of.spoilt, jpeg)
 
@@ -95,12 +96,12 @@ t.test('when a grant has ended, what has come of it is looked at', async t => {
     ['spoilt', ['stored', 'unsupported_type'], false],
     ['used', ['stored', 'sealed'], true],
   ])
-  const row = await place.uploads.find(place.asker, of.replaced.uploadId)
+  const row = unwrap(await place.uploads.find(place.owner, of.replaced.uploadId))
   t.match(row, { status: 'stored', sealed: true, sizeBytes: other.length })
-  await t.rejects(place.uploads.find(place.asker, of.spoilt.uploadId), { code: 'upload_not_found' })
+  t.match(await place.uploads.find(place.owner, of.spoilt.uploadId), { refuse: { code: 'upload_not_found' } })
 })
 
-t.test('nothing is looked at as long as somebody may still be sending', async t => {
+t.test('a grant is not settled while its file may still arrive', async t => {
   const place = await openUploads(t)
   const first = await grant(place)
   place.clock.advance(1)
@@ -110,7 +111,7 @@ t.test('nothing is looked at as long as somebody may still be sending', async t 
   t.same([await fateOf(place, first), await fateOf(place, second)], [['never_sent'], []])
 })
 
-t.test('a file is taken away when its time is over, and not before', async t => {
+t.test('a file is deleted at the end of its retention and not earlier', async t => {
   const place = await openUploads(t)
   const first = await grantSealed(place)
   place.clock.advance(1)
@@ -122,19 +123,19 @@ t.test('a file is taken away when its time is over, and not before', async t => 
   t.same([await fateOf(place, first), await fateOf(place, second)], [['sealed', 'expired'], ['sealed']])
 })
 
-t.test('a deletion that a dead process has begun is ended by the next', async t => {
+t.test('a deletion begun by a dead process is completed by the next', async t => {
   const place = await openUploads(t)
-  const [asked, gone] = [await grantSealed(place), await grantSealed(place)]
-  for (const upload of [asked, gone]) await requestDeletion(place, upload)
+  const [requested, gone] = [await grantSealed(place), await grantSealed(place)]
+  for (const upload of [requested, gone]) await requestDeletion(place, upload)
   await place.objects.delete(gone.objectKey)
-  await place.work(async () => (await hasEnded(place, asked)) && (await hasEnded(place, gone)))
-  for (const upload of [asked, gone]) {
+  await place.work(async () => (await hasEnded(place, requested)) && (await hasEnded(place, gone)))
+  for (const upload of [requested, gone]) {
     t.same(await fateOf(place, upload), ['sealed', 'deleting', 'requested'])
     t.notOk(await isThere(place, upload))
   }
 })
 
-t.test('an expired file that a dead process has taken away is recorded by the next', async t => {
+t.test('an expired file deleted by a dead process is recorded by the next', async t => {
   const place = await openUploads(t)
   const upload = await grantSealed(place)
   place.clock.advance(RETENTION_MS)
@@ -143,11 +144,11 @@ t.test('an expired file that a dead process has taken away is recorded by the ne
   t.same(await fateOf(place, upload), ['sealed', 'expired'])
 })
 
-t.test('a file that is sent after its deletion is taken away at the end of its grant', async t => {
+t.test('a file sent after its deletion is deleted at the end of its grant', async t => {
   const place = await openUploads(t)
   const upload = await grant(place)
   await send(place, upload, png)
-  await place.uploads.delete(place.asker, upload.uploadId)
+  await place.uploads.delete(place.owner, upload.uploadId)
   t.notOk(await isThere(place, upload))
   await send(place, upload, png)
   place.clock.advance(SEAL_AFTER_MS)
@@ -156,26 +157,26 @@ t.test('a file that is sent after its deletion is taken away at the end of its g
   t.notOk(await isThere(place, upload))
 })
 
-t.test('what a store does not do now is done later', async t => {
+t.test('failed operations of the store are retried', async t => {
   const place = await openUploads(t)
   const [sent, expired] = [await grant(place), await grantSealed(place)]
   await send(place, sent, png)
   place.clock.advance(RETENTION_MS)
   await makeOutput(place, 1, iso(place.clock.nowMs()))
-  const asked = new Set<string>()
+  const attemptedKeys = new Set<string>()
   const refuse = (key: string) => {
-    asked.add(key)
+    attemptedKeys.add(key)
     return Promise.reject(new Unavailable('no answer'))
   }
   const objects: ObjectStore = { ...place.objects, get: refuse, delete: refuse }
   const settlement = new UploadSettlement(place.core.accounts, objects)
-  await place.work(() => asked.size === 3, { objects, settlement })
+  await place.work(() => attemptedKeys.size === 3, { objects, settlement })
   t.same([await fateOf(place, sent), await fateOf(place, expired)], [[], ['sealed']])
-  t.same(await deletedOutputs(place.core.log, place.asker), [])
+  t.same(await deletedOutputs(place.core.log, place.owner), [])
 
-  const { core, asker } = place
+  const { core, owner } = place
   const isDone = async () =>
-    (await fateOf(place, sent))?.at(-1) === 'expired' && (await deletedOutputs(core.log, asker)).length === 1
+    (await fateOf(place, sent))?.at(-1) === 'expired' && (await deletedOutputs(core.log, owner)).length === 1
   await place.work(isDone)
   t.same(
     [await fateOf(place, sent), await fateOf(place, expired)],
@@ -186,9 +187,9 @@ t.test('what a store does not do now is done later', async t => {
   )
 })
 
-t.test('two processes record everything once', async t => {
+t.test('two processes record each outcome once', async t => {
   const place = await openUploads(t)
-  const { core, asker, clock } = place
+  const { core, owner, clock } = place
   const granted = await Promise.all(Array.from({ length: 20 }, () => grant(place)))
   const expired = await Promise.all(Array.from({ length: 20 }, () => grantSealed(place)))
   const leaving = await Promise.all(Array.from({ length: 20 }, () => grantSealed(place)))
@@ -198,38 +199,38 @@ t.test('two processes record everything once', async t => {
 
   const all = [...granted, ...expired, ...leaving]
   const isDone = async () => {
-    const outputs = await deletedOutputs(core.log, asker)
-    const ended = await fates(core.log, asker)
+    const outputs = await deletedOutputs(core.log, owner)
+    const ended = await fates(core.log, owner)
     return (
       outputs.length >= 20 &&
       all.every(({ uploadId }) => !['sealed', 'deleting', undefined].includes(ended[uploadId]?.at(-1)))
     )
   }
   await Promise.all([place.work(isDone), place.work(isDone)])
-  const ended = await fates(core.log, asker)
+  const ended = await fates(core.log, owner)
   for (const { uploadId } of granted) t.same(ended[uploadId], ['never_sent'])
   for (const { uploadId } of expired) t.same(ended[uploadId], ['sealed', 'expired'])
   for (const { uploadId } of leaving) t.same(ended[uploadId], ['sealed', 'deleting', 'requested'])
-  const outputs = await deletedOutputs(core.log, asker)
+  const outputs = await deletedOutputs(core.log, owner)
   t.same(
     outputs.sort(),
     Array.from({ length: 20 }, (_, index) => runId(index + 1)),
   )
 })
 
-t.test('a process that was suspended records nothing that another has', async t => {
+t.test('a suspended process does not repeat the records of another', async t => {
   const place = await openUploads(t)
-  const { core, asker, clock } = place
+  const { core, owner, clock } = place
   const upload = await grantSealed(place)
   clock.advance(RETENTION_MS)
   await makeOutput(place, 1, iso(clock.nowMs()))
-  await core.reads.ownWrites(asker.accountId)
+  await core.reads.ownWrites(owner.accountId)
   const before = await core.views.list<DueRow>('due', 'byQueue', { prefix: 'objects/', limit: 10 })
   t.equal(before.length, 2)
-  const isDone = async () => (await deletedOutputs(core.log, asker)).length === 1 && hasEnded(place, upload)
+  const isDone = async () => (await deletedOutputs(core.log, owner)).length === 1 && hasEnded(place, upload)
   await place.work(isDone)
 
-  // It has read what was due before, and goes on with that.
+  // The process continues with the due rows that it read before.
   let released = 0
   const views: ViewStore = {
     ...core.views,
@@ -244,5 +245,5 @@ t.test('a process that was suspended records nothing that another has', async t 
   }
   await place.work(() => released === 2, { views })
   t.same(await fateOf(place, upload), ['sealed', 'expired'])
-  t.same(await deletedOutputs(core.log, asker), [runId(1)])
+  t.same(await deletedOutputs(core.log, owner), [runId(1)])
 })

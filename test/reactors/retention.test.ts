@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Run } from '../../schemas/api/run.ts'
 import type { Upload, UploadList } from '../../schemas/api/upload.ts'
-import { accountStream } from '../../schemas/recorded.ts'
+import { accountStream } from '../../schemas/events.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import { picture as pictureRequest } from '../support/client.ts'
 import { collect } from '../support/collect.ts'
@@ -22,7 +22,7 @@ const provider: Provider = {
   close: async () => undefined,
 }
 
-/** Services on one folder, one after the other, each at a time of its own. */
+/** Starts services on one folder, one after the other, each at its own time. */
 const openPlace = async (t: Test) => {
   const folder = await temporaryFolder(t)
   const startMs = Date.now()
@@ -38,14 +38,14 @@ const openPlace = async (t: Test) => {
 const typesOf = async ({ core }: Service, { accountId }: Customer) =>
   (await collect(core.log.readStream(accountStream(accountId), 0))).map(({ type }) => type)
 
-/** Looks until a deletion is recorded. */
+/** Waits until a deletion is recorded. */
 const untilRecorded = async (service: Service, customer: Customer, type: string) => {
   while (!(await typesOf(service, customer)).includes(type)) await new Promise(setImmediate)
 }
 
 const statusOf = async ({ url }: Service, address: string) => (await fetch(url + new URL(address).pathname)).status
 
-t.test('an upload is deleted when its time is over, and then leads nowhere', async t => {
+t.test('an upload is deleted at the end of its retention and then returns 404', async t => {
   const { startMs, startAfter, files } = await openPlace(t)
   const first = await startAfter(0)
   const customer = await openAccount(first)
@@ -70,7 +70,7 @@ t.test('an upload is deleted when its time is over, and then leads nowhere', asy
   t.same(await files(), [])
 })
 
-t.test('the results of a run are deleted when their time is over, and the run says so', async t => {
+t.test('the output of a run is deleted at the end of its retention, and the run says so', async t => {
   const { startMs, startAfter, files } = await openPlace(t)
   const first = await startAfter(0)
   const customer = await openAccount(first)
@@ -86,7 +86,7 @@ t.test('the results of a run are deleted when their time is over, and the run sa
   t.equal((await files()).length, 2)
   await first.stop()
 
-  // What was promised then is kept, whatever is promised now.
+  // The retention at the time of the run applies, not the current one.
   const second = await startAfter(5 * DAY_MS - 1, { ...environment, OUTPUT_RETENTION_DAYS: '1' })
   await untilRecorded(second, customer, 'UploadDeleted')
   t.equal(await statusOf(second, url), 200)

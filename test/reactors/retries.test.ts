@@ -6,7 +6,7 @@ import type { Fault } from '../support/vendor.ts'
 import { order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
 import { startVendorService } from '../support/vendor-service.ts'
 
-/** Three attempts that follow one another at once, as far as a test can tell. */
+/** Three attempts with almost no wait between them. */
 const retry = { attempts: 3, backOffMs: 1 }
 
 const start = async (t: Test, differences: Partial<Endpoint> = {}, wrap = (provider: Provider) => provider) => {
@@ -19,7 +19,7 @@ const { vendor, customer } = await start(t)
 
 const wait = { Prefer: 'wait=30' }
 
-/** A run that has failed and was paid back. */
+/** A failed and refunded run. */
 const failedWith = (code: string) => ({ status: 'failed', credits_refunded: 1, error: { code } })
 
 const findEnd = async (customer: Customer, runId: string) => {
@@ -34,25 +34,25 @@ const bothModes = { async: order, sync: syncOrder }
 for (const [mode, orderIn] of Object.entries(bothModes)) {
   const run = (...faults: Fault[]) => customer.run(orderIn({ faults }), wait)
 
-  t.test(`${mode}: a provider that is busy is asked again`, async t => {
+  t.test(`${mode}: a request to a busy provider is retried`, async t => {
     const { body } = await run({ step: 'asked', act: 503, times: 2 })
     t.equal(body.status, 'completed')
     t.match(vendor.tally(body.run_id), { submissions: 3, jobs: 1 })
   })
 
-  t.test(`${mode}: a provider that breaks the connection off is asked again`, async t => {
+  t.test(`${mode}: a request is retried after a lost connection`, async t => {
     const { body } = await run({ step: 'asked', act: 'lose', times: 2 })
     t.equal(body.status, 'completed')
     t.match(vendor.tally(body.run_id), { submissions: 3, jobs: 1 })
   })
 
-  t.test(`${mode}: an answer that was lost leads to no second job`, async t => {
+  t.test(`${mode}: a lost answer does not create a second job`, async t => {
     const { body } = await run({ step: 'taken', act: 'lose', times: 2 })
     t.equal(body.status, 'completed')
     t.match(vendor.tally(body.run_id), { submissions: 3, jobs: 1 })
   })
 
-  t.test(`${mode}: a provider is asked no more often than its endpoint says`, async t => {
+  t.test(`${mode}: retries stop at the limit of the endpoint`, async t => {
     const before = await customer.balance()
     const { body } = await run({ step: 'asked', act: 503, times: 99 })
     t.match(body, failedWith('provider_error'))
@@ -60,30 +60,30 @@ for (const [mode, orderIn] of Object.entries(bothModes)) {
     t.equal(await customer.balance(), before)
   })
 
-  t.test(`${mode}: what the provider will not do is not asked for again`, async t => {
+  t.test(`${mode}: a rejected request is not retried`, async t => {
     const { body } = await run({ step: 'asked', act: 422, times: 99 })
     t.match(body, failedWith('content_rejected'))
     t.match(vendor.tally(body.run_id), { submissions: 1, jobs: 0 })
   })
 
-  t.test(`${mode}: a job is asked after until there is an answer, and never submitted again`, async t => {
+  t.test(`${mode}: a job is polled until it ends and never submitted again`, async t => {
     const { body } = await run({ step: 'polled', act: 503 })
     t.equal(body.status, 'completed')
     t.match(vendor.tally(body.run_id), { submissions: 1, jobs: 1, polls: 2 })
   })
 }
 
-t.test('each wait is twice as long as the one before', async t => {
+t.test('each wait doubles the one before', async t => {
   const { vendor, customer } = await start(t, { retry: { attempts: 4, backOffMs: 100 } })
   const startMs = performance.now()
   const { body } = await customer.run(order({ faults: [{ step: 'asked', act: 503, times: 3 }] }), wait)
   t.equal(body.status, 'completed')
   t.equal(vendor.tally(body.run_id)?.submissions, 4)
-  // 100, 200 and 400 ms; a timer may go off a millisecond early. A machine that is slow only makes it longer.
+  // 100, 200 and 400 ms. Timers may fire a millisecond early; a slow machine only lengthens the time.
   t.ok(performance.now() - startMs > 690)
 })
 
-t.test('a job that is not done in time fails, is refunded, and is given up at the provider', async t => {
+t.test('a late job fails, is refunded and is cancelled at the provider', async t => {
   const { vendor, customer } = await start(t, { timeoutMs: 500 })
   const { body } = await customer.run(order({ workMs: 3_600_000 }), wait)
   t.match(body, failedWith('provider_timeout'))
@@ -92,7 +92,7 @@ t.test('a job that is not done in time fails, is refunded, and is given up at th
   t.match(vendor.tally(body.run_id), { jobs: 1, cancellations: 1 })
 })
 
-t.test('a provider that does not even stop what is late is not waited for', async t => {
+t.test('a provider that does not answer the cancellation is not waited for', async t => {
   const { vendor, customer } = await start(t, { timeoutMs: 500 })
   const faults: Fault[] = [{ step: 'cancelled', act: 'hold' }]
   const { body } = await customer.run(order({ workMs: 3_600_000, faults }), wait)
@@ -102,40 +102,40 @@ t.test('a provider that does not even stop what is late is not waited for', asyn
 })
 
 for (const [mode, orderIn] of Object.entries(bothModes))
-  t.test(`${mode}: a provider that neither answers nor heeds its signal holds up no deadline`, async t => {
-    const deaf = (): Provider => ({ ...instantProvider, submit: () => new Promise(() => undefined) })
-    const { customer } = await start(t, { timeoutMs: 500 }, deaf)
-    // More than there are slots: each one that is given up makes room for the next.
+  t.test(`${mode}: a provider that ignores its signal does not delay the deadline`, async t => {
+    const unresponsive = (): Provider => ({ ...instantProvider, submit: () => new Promise(() => undefined) })
+    const { customer } = await start(t, { timeoutMs: 500 }, unresponsive)
+    // More runs than slots: each run that times out frees a slot.
     const runs = await Promise.all(Array.from({ length: 70 }, () => customer.run(orderIn(), { Prefer: 'wait=1' })))
     for (const { body } of runs) t.match(await findEnd(customer, body.run_id), failedWith('provider_timeout'))
     t.equal(await customer.balance(), 100)
   })
 
-t.test('a job whose provider does not answer polls, nor heeds their signal, ends at its deadline', async t => {
-  const deaf = (provider: Provider): Provider => ({ ...provider, poll: () => new Promise(() => undefined) })
-  const { vendor, customer } = await start(t, { timeoutMs: 500 }, deaf)
+t.test('a job whose polls never answer ends at its deadline', async t => {
+  const unresponsive = (provider: Provider): Provider => ({ ...provider, poll: () => new Promise(() => undefined) })
+  const { vendor, customer } = await start(t, { timeoutMs: 500 }, unresponsive)
   const { body } = await customer.run(order(), wait)
   t.match(body, failedWith('provider_timeout'))
   t.match(vendor.tally(body.run_id), { jobs: 1, polls: 0 })
   t.equal(await customer.balance(), 100)
 })
 
-t.test('a failure without a word from the provider ends the run all the same', async t => {
-  const mute = (): Provider => ({
+t.test('a failure without a message ends the run', async t => {
+  const silent = (): Provider => ({
     ...instantProvider,
     submit: async () => ({ kind: 'failed', code: 'content_rejected', message: '' }),
   })
-  const { customer } = await start(t, {}, mute)
+  const { customer } = await start(t, {}, silent)
   t.match((await customer.run(order(), wait)).body, failedWith('content_rejected'))
   t.equal(await customer.balance(), 100)
 })
 
-t.test('a failure that is too long, and cut through a character, ends the run all the same', async t => {
-  const wordy = (): Provider => ({
+t.test('a failure message that is cut inside a character ends the run', async t => {
+  const verbose = (): Provider => ({
     ...instantProvider,
     submit: async () => ({ kind: 'failed', code: 'content_rejected', message: `${'x'.repeat(999)}🌍 and so on` }),
   })
-  const { customer } = await start(t, {}, wordy)
+  const { customer } = await start(t, {}, verbose)
   const { body } = await customer.run(order(), wait)
   t.match(body, failedWith('content_rejected'))
   t.ok(body.error?.message.isWellFormed())

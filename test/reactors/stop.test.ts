@@ -13,7 +13,7 @@ import { startVendorService } from '../support/vendor-service.ts'
 
 t.setTimeout(90_000)
 
-/** A run is looked after 10 s after its start, and the lease of one that nobody let go of ends after 15 s. */
+/** A started run is checked after 10 s; a lease that was not released ends after 15 s. */
 const BETWEEN_WATCH_AND_LEASE_MS = 12_000
 
 interface Place {
@@ -31,7 +31,7 @@ const start = async (t: Test): Promise<Place> => {
   return { folder, vendor, service, customer: await openAccount(service) }
 }
 
-/** Starts the next service on the folder, whose clock stands still at a time when only what was let go of can be taken up. */
+/** Starts the next service at a fixed time when only released runs can be taken over. */
 const startNext = async (t: Test, { folder, vendor }: Place) => {
   const clock = new ManualClock(Date.now() + BETWEEN_WATCH_AND_LEASE_MS)
   return startService(t, { folder, environment, clock, providers: { vendor: createVendorProvider(vendor.url) } })
@@ -48,7 +48,7 @@ const until = async (holds: () => boolean) => {
   while (!holds()) await new Promise(setImmediate)
 }
 
-t.test('async runs that a stop finds at any step are gone on with by the next service', async t => {
+t.test('async runs stopped at any step are resumed by the next service', async t => {
   const place = await start(t)
   const { vendor, service, customer } = place
   const runIds = new Map<string, string>()
@@ -79,7 +79,7 @@ t.test('async runs that a stop finds at any step are gone on with by the next se
   )
 })
 
-t.test('sync runs are given time to end, and are paid back when it is over', async t => {
+t.test('sync runs get time to finish and are refunded after it', async t => {
   const { folder, vendor, service, customer } = await start(t)
   const steps = ['asked', 'polled', 'copied'] as const
   const held = steps.map(step => customer.run(syncOrder({ result: 'media', faults: [{ step, act: 'hold' }] })))
@@ -105,16 +105,16 @@ t.test('sync runs are given time to end, and are paid back when it is over', asy
   )
 })
 
-t.test('an async run that the provider takes while the service stops is gone on with as well', async t => {
+t.test('an async run that the provider accepts during the stop is resumed', async t => {
   const place = await start(t)
   const { vendor, service, customer } = place
   const { body } = await customer.run(order({ workMs: 10_000, faults: [{ step: 'taken', act: 'hold' }] }))
   await vendor.holds(1)
-  // Somebody else's run makes use of all the grace that there is.
+  // Another run uses up the whole grace period.
   const slow = customer.run(syncOrder({ workMs: 3_600_000 }))
   while ((await customer.send<{ data: Run[] }>('/v1/runs')).body.data.length < 2);
   const stopping = service.stop()
-  // Long enough for the stop to have begun, and well within its grace.
+  // The stop has begun by then, well within its grace period.
   await delay(1000)
   vendor.release()
   await stopping
@@ -128,7 +128,7 @@ t.test('an async run that the provider takes while the service stops is gone on 
 t.test('queued runs wait for the next service', async t => {
   const place = await start(t)
   const { vendor, service, customer } = place
-  // As many as the provider has slots, so that the next one has to wait.
+  // These fill the slots of the provider, so the next run has to wait.
   const faults = [{ step: 'asked', act: 'hold' } as const]
   await Promise.all(Array.from({ length: 64 }, () => customer.run(order({ faults }))))
   await vendor.holds(64)

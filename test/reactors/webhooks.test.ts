@@ -5,7 +5,7 @@ import type { RunId } from '../../schemas/primitives.ts'
 import { createOutbound } from '../../src/adapters/outbound/undici.ts'
 import { WebhooksReactor } from '../../src/reactors/webhooks.ts'
 import { Addresses } from '../../src/services/addresses.ts'
-import { Presenter } from '../../src/services/runs/present.ts'
+import { Presenter } from '../../src/services/presenter.ts'
 import { webhookSecret } from '../../src/services/webhooks/webhook-signature.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { picture } from '../support/client.ts'
@@ -29,7 +29,7 @@ import {
 } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-// A receiver that hangs is waited for 15 s, and the other tests go on meanwhile.
+// One delivery waits 15 s for a hanging receiver while the other tests run.
 t.setTimeout(120_000)
 
 const SECOND = 1000
@@ -38,10 +38,10 @@ const HOUR = 60 * MINUTE
 
 const MASTER_SECRET = 'a master secret for tests, and for them alone'
 
-type Started = Awaited<ReturnType<typeof start>>
+type Place = Awaited<ReturnType<typeof start>>
 type Undelivered = Extract<WebhookRecord, { type: 'WebhookAttemptFailed' }>
 
-/** A service whose time stands still, and a customer of it. */
+/** A service with a manual clock, and a customer. */
 const start = async (t: Test) => {
   const clock = new ManualClock()
   const folder = await temporaryFolder(t)
@@ -51,8 +51,8 @@ const start = async (t: Test) => {
   return { clock, folder, service, log: service.core.log, customer }
 }
 
-/** Has a run made of whose end a receiver is to be told. */
-const ask = async (customer: Customer, url: string): Promise<RunId> =>
+/** Requests a run with a webhook. */
+const requestRun = async (customer: Customer, url: string): Promise<RunId> =>
   (await customer.run({ ...picture, webhook_url: url })).body.run_id
 
 const dueDeliveries = ({ core }: Service) => core.views.list('due', 'byQueue', { prefix: 'deliver/', limit: 1000 })
@@ -64,18 +64,18 @@ const webhookRow = async ({ core }: Service, customer: Customer, runId: RunId) =
 
 const hanging = await start(t)
 const silent = await startReceiver(t, hold)
-const hangingRun = await ask(hanging.customer, silent.url)
+const hangingRun = await requestRun(hanging.customer, silent.url)
 
-t.test('a receiver that fails is told again and again for three days, and then no more', async t => {
+t.test('deliveries to a failing receiver are retried for three days and then abandoned', async t => {
   const { clock, service, log, customer } = await start(t)
   const waitsMs = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR]
   const arrivedAtMs: number[] = []
-  const receiver = await startReceiver(t, (response, told) => {
-    if (told.path === '/') arrivedAtMs.push(clock.nowMs())
-    response.writeHead(told.path === '/' ? 503 : 200).end()
+  const receiver = await startReceiver(t, (response, delivery) => {
+    if (delivery.path === '/') arrivedAtMs.push(clock.nowMs())
+    response.writeHead(delivery.path === '/' ? 503 : 200).end()
   })
   const expectedAtMs = [clock.nowMs()]
-  const runId = await ask(customer, receiver.url)
+  const runId = await requestRun(customer, receiver.url)
   const recordedOf = (attempt: number) => untilRecorded(log, attempt, customer.accountId, runId)
 
   for (const [index, waitMs] of waitsMs.entries()) {
@@ -88,8 +88,8 @@ t.test('a receiver that fails is told again and again for three days, and then n
     expectedAtMs.push(nextAtMs)
 
     clock.advance(chosenMs - 1)
-    // What is due earlier in the same queue was looked at and taken; so this was looked at, and left.
-    const canary = await ask(customer, `${receiver.url}canary`)
+    // The queue is in due order: once the canary is delivered, the retry has been seen and left.
+    const canary = await requestRun(customer, `${receiver.url}canary`)
     await untilRecorded(log, 1, customer.accountId, canary)
     t.equal(arrivedAtMs.length, attempt)
     clock.advance(1)
@@ -107,22 +107,22 @@ t.test('a receiver that fails is told again and again for three days, and then n
   t.notOk(row?.nextAttemptAt)
   t.same(await dueDeliveries(service), [])
 
-  const told = receiver.toldOf(runId)
+  const deliveries = receiver.deliveriesOf(runId)
   const secret = webhookSecret(MASTER_SECRET, customer.accountId)
-  for (const [index, { headers, body }] of told.entries()) {
+  for (const [index, { headers, body }] of deliveries.entries()) {
     const seconds = Math.floor((expectedAtMs[index] ?? 0) / 1000)
     const id = runId.replace('run_', 'msg_')
     t.equal(headers['webhook-id'], id)
     t.equal(headers['webhook-timestamp'], String(seconds))
     t.equal(headers['webhook-signature'], new Webhook(secret).sign(id, new Date(seconds * 1000), body))
-    t.equal(body, told[0]?.body)
+    t.equal(body, deliveries[0]?.body)
   }
 })
 
-t.test('a receiver that comes to itself is told once more, and that is the end', async t => {
+t.test('a receiver that recovers gets the webhook once', async t => {
   const { clock, service, log, customer } = await start(t)
   const receiver = await startReceiver(t, status(500))
-  const runId = await ask(customer, receiver.url)
+  const runId = await requestRun(customer, receiver.url)
   await untilRecorded(log, 1, customer.accountId, runId)
   receiver.answer = status(299)
   clock.advance(5.5 * SECOND)
@@ -132,24 +132,24 @@ t.test('a receiver that comes to itself is told once more, and that is the end',
   t.match(row, { status: 'delivered', attempts: 2, lastStatus: 299 })
   t.notOk(row?.nextAttemptAt ?? row?.lastReason)
   t.same(await dueDeliveries(service), [])
-  t.equal(receiver.told.length, 2)
+  t.equal(receiver.deliveries.length, 2)
 })
 
-/** What is recorded of a first attempt. */
-const firstAttempt = async (t: Test, url: string, { clock, log, customer }: Started) => {
-  const [event] = await untilRecorded(log, 1, customer.accountId, await ask(customer, url))
+/** The recorded outcome of a first attempt. */
+const firstAttempt = async (t: Test, url: string, { clock, log, customer }: Place) => {
+  const [event] = await untilRecorded(log, 1, customer.accountId, await requestRun(customer, url))
   t.match(event, { type: 'WebhookAttemptFailed', data: { attempt: 1 } })
   const { data } = event as Undelivered
   return { ...data, waitMs: Date.parse(data.nextAttemptAt ?? '') - clock.nowMs() }
 }
 
-const isOurWait = (waitMs: number) => waitMs >= 5 * SECOND && waitMs <= 5.5 * SECOND
+const isDefaultWait = (waitMs: number) => waitMs >= 5 * SECOND && waitMs <= 5.5 * SECOND
 
-t.test('a receiver that says it is gone is believed', async t => {
+t.test('a receiver that answers 410 gets no further attempts', async t => {
   const started = await start(t)
   const { service, log, customer } = started
   const receiver = await startReceiver(t, status(410, { 'Retry-After': '60' }))
-  const runId = await ask(customer, receiver.url)
+  const runId = await requestRun(customer, receiver.url)
   const events = await untilRecorded(log, 2, customer.accountId, runId)
   t.match(events, [
     { type: 'WebhookAttemptFailed', data: { status: 410 } },
@@ -160,7 +160,7 @@ t.test('a receiver that says it is gone is believed', async t => {
   t.same(await dueDeliveries(service), [])
 })
 
-t.test('a receiver that asks for time is given it', async t => {
+t.test('Retry-After delays the next attempt', async t => {
   const started = await start(t)
   const receiver = await startReceiver(t)
   const wait = async (retryAfter: string) => {
@@ -174,10 +174,10 @@ t.test('a receiver that asks for time is given it', async t => {
   t.equal(await wait('9999999'), 24 * HOUR)
   t.equal(await wait(inMs(48 * HOUR)), 24 * HOUR)
   for (const short of ['0', '3', inMs(SECOND), inMs(-HOUR), 'soon', '-5', '1e9', ''])
-    t.ok(isOurWait(await wait(short)), JSON.stringify(short))
+    t.ok(isDefaultWait(await wait(short)), JSON.stringify(short))
 })
 
-t.test('a redirect is a failure, and is not followed', async t => {
+t.test('a redirect is a failure and is not followed', async t => {
   const started = await start(t)
   const elsewhere = await startReceiver(t)
   const receiver = await startReceiver(t)
@@ -186,13 +186,13 @@ t.test('a redirect is a failure, and is not followed', async t => {
     const { status: answered, reason, waitMs } = await firstAttempt(t, receiver.url, started)
     t.equal(answered, code)
     t.match(reason, String(code))
-    t.ok(isOurWait(waitMs))
+    t.ok(isDefaultWait(waitMs))
   }
-  t.equal(receiver.told.length, 5)
-  t.same(elsewhere.told, [])
+  t.equal(receiver.deliveries.length, 5)
+  t.same(elsewhere.deliveries, [])
 })
 
-t.test('no answer is a failure as well', async t => {
+t.test('a missing answer is a failure', async t => {
   const started = await start(t)
   const cut: Answer = response => response.destroy()
   const receiver = await startReceiver(t, cut)
@@ -201,21 +201,21 @@ t.test('no answer is a failure as well', async t => {
     t.equal(answered, undefined)
     t.match(reason, /^The (address|host)/)
     t.notMatch(reason, /127\.0\.0\.1|ECONN|ENOTFOUND/)
-    t.ok(isOurWait(waitMs))
+    t.ok(isDefaultWait(waitMs))
   }
 })
 
-t.test('a slow receiver does not hold up another', async t => {
+t.test('a slow receiver does not delay another', async t => {
   const { service, log, customer } = await start(t)
   const slow = await startReceiver(t, hold)
-  // More than there are slots for one host.
-  const held = await Promise.all(Array.from({ length: 80 }, () => ask(customer, slow.url)))
+  // More runs than slots for one host.
+  const held = await Promise.all(Array.from({ length: 80 }, () => requestRun(customer, slow.url)))
   await slow.until(16)
   const quick = await startReceiver(t)
-  const told = await Promise.all(Array.from({ length: 20 }, () => ask(customer, quick.url)))
-  for (const runId of told) await untilRecorded(log, 1, customer.accountId, runId)
-  const recorded = await untilRecorded(log, told.length, customer.accountId)
-  t.same(new Set(recorded.map(event => event.data.runId)), new Set(told))
+  const runIds = await Promise.all(Array.from({ length: 20 }, () => requestRun(customer, quick.url)))
+  for (const runId of runIds) await untilRecorded(log, 1, customer.accountId, runId)
+  const recorded = await untilRecorded(log, runIds.length, customer.accountId)
+  t.same(new Set(recorded.map(event => event.data.runId)), new Set(runIds))
   await caughtUp(service.core)
   t.equal((await dueDeliveries(service)).length, held.length)
   slow.answer = status(200)
@@ -225,15 +225,15 @@ for (const [answered, type] of [
   [200, 'WebhookDelivered'],
   [500, 'WebhookAttemptFailed'],
 ] as const)
-  t.test(`an attempt that two make at once is recorded once: ${type}`, async t => {
+  t.test(`an attempt made twice at once is recorded once: ${type}`, async t => {
     const { folder, service, customer } = await start(t)
     const { core } = service
     const answers: (() => void)[] = []
     const receiver = await startReceiver(t, response => answers.push(() => response.writeHead(answered).end()))
-    const runId = await ask(customer, receiver.url)
+    const runId = await requestRun(customer, receiver.url)
     await receiver.until(1)
 
-    // One that believes that the lease has run out, like a process that was suspended for long.
+    // This reactor believes that the lease has expired, like a process after a long suspension.
     const clock = new ManualClock(core.clock.nowMs() + MINUTE)
     const outbound = createOutbound({ allowPrivate: true })
     const present = new Presenter(new Addresses(() => service.url), core.config.usdPerCreditMicros)
@@ -244,7 +244,7 @@ for (const [answered, type] of [
     for (const answer of answers) answer()
     await Promise.all([other.stop(), service.stop()])
 
-    t.equal(receiver.told.length, 2)
+    t.equal(receiver.deliveries.length, 2)
     const { log, close } = await openFolder(folder)
     const recorded = await webhookEvents(log, customer.accountId, runId)
     await close()
@@ -254,14 +254,17 @@ for (const [answered, type] of [
     )
   })
 
-t.test('a receiver that gives no answer in time has failed', async t => {
+t.test('a receiver that times out has failed', async t => {
   const { log, customer } = hanging
   const [event] = await untilRecorded(log, 1, customer.accountId, hangingRun)
-  t.match(event, { type: 'WebhookAttemptFailed', data: { attempt: 1, reason: /no full answer within 15000 ms/ } })
-  t.equal(silent.told.length, 1)
+  t.match(event, {
+    type: 'WebhookAttemptFailed',
+    data: { attempt: 1, reason: /did not respond completely within 15000 ms/ },
+  })
+  t.equal(silent.deliveries.length, 1)
 })
 
-/** An address that nobody listens on. */
+/** An address without a listener. */
 async function freeAddress(): Promise<string> {
   const server = createServer()
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

@@ -10,13 +10,13 @@ const CDN = 'https://files.example.com/bucket'
 const own = new Addresses(() => PUBLIC)
 const behindCdn = new Addresses(() => PUBLIC, CDN)
 
-t.test('a key has an address, at the front of the store where there is one', async t => {
+t.test('the address of a key uses the CDN URL where one is configured', async t => {
   t.equal(own.urlOf(KEY), `${PUBLIC}/cdn/${KEY}`)
   t.equal(behindCdn.urlOf(KEY), `${CDN}/${KEY}`)
   t.equal(behindCdn.ownUrl, `${PUBLIC}/cdn`)
 })
 
-t.test('an address leads back to its key, however it is written', async t => {
+t.test('every spelling of an address maps back to its key', async t => {
   for (const address of [
     `${PUBLIC}/cdn/${KEY}`,
     `HTTP://LOCALHOST:8080/cdn/${KEY}`,
@@ -31,13 +31,13 @@ t.test('an address leads back to its key, however it is written', async t => {
   t.equal(new Addresses(() => 'https://example.com').keyOf(`https://EXAMPLE.com:443/cdn/${KEY}`), KEY)
 })
 
-t.test('where there is a front, both addresses lead to the key', async t => {
+t.test('with a CDN both addresses map to the key', async t => {
   for (const address of [`${CDN}/${KEY}`, `${PUBLIC}/cdn/${KEY}`]) t.equal(behindCdn.keyOf(address), KEY)
   t.equal(own.keyOf(`${CDN}/${KEY}`), undefined)
   t.equal(new Addresses(() => PUBLIC, 'https://files.example.com').keyOf(`https://files.example.com/${KEY}`), KEY)
 })
 
-t.test('an address of ours that leads to no key is still one of ours', async t => {
+t.test('an own address without a valid key is still an own address', async t => {
   for (const path of ['', KEY.replace('/', '%2f'), `%75ploads/${NAME}.png`, `/${KEY}`, `a/b/${KEY}`, '%']) {
     const key = own.keyOf(`${PUBLIC}/cdn/${path}`)
     t.equal(key, path)
@@ -45,7 +45,7 @@ t.test('an address of ours that leads to no key is still one of ours', async t =
   }
 })
 
-t.test('any other address leads elsewhere', async t => {
+t.test('any other address maps to no key', async t => {
   for (const address of [
     '',
     KEY,
@@ -66,7 +66,7 @@ t.test('any other address leads elsewhere', async t => {
     t.equal(behindCdn.keyOf(address), undefined, address)
 })
 
-t.test('what the service is reached by is asked each time', async t => {
+t.test('the public URL is read at each use', async t => {
   let port = 1
   const addresses = new Addresses(() => `http://localhost:${port}`)
   port = 2
@@ -74,7 +74,7 @@ t.test('what the service is reached by is asked each time', async t => {
   t.equal(addresses.keyOf(`http://localhost:2/cdn/${KEY}`), KEY)
 })
 
-t.test('the key of an upload is one of an object in their folder', async t => {
+t.test('the key of an upload names an object in the uploads folder', async t => {
   t.ok(isUploadKey(KEY))
   for (const key of [
     `outputs/${NAME}.png`,

@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
 import type { AccountEvent } from '../../schemas/account-events.ts'
-import { type Actor, accountStream } from '../../schemas/recorded.ts'
+import { accountStream } from '../../schemas/events.ts'
 import { account } from '../../src/domain/account/account.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
-import { Accounts } from '../../src/services/accounts/accounts.ts'
+import type { Accounts } from '../../src/services/accounts/accounts.ts'
 import { newAccountId } from '../../src/services/ids.ts'
 import {
   cancelRun,
@@ -33,30 +33,45 @@ import {
   uploadDeletionRequested,
   uploadGranted,
   uploadStored,
+  withdrawCredits,
 } from '../support/account-samples.ts'
 import { collect } from '../support/collect.ts'
-import { noSnapshots, openLog } from '../support/engine.ts'
+import { accountsOn, openLog } from '../support/engine.ts'
 import { at } from '../support/given.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { type AuditedEvent, Auditor } from './auditor.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 
-/** What somebody wants next. Runs are numbered as they are asked for; the time that passes before is in hours. */
-interface Wish {
+/** A random command, and the hours that pass before it. Runs are numbered in the order of their requests. */
+interface Step {
   hours: number
   command(run: { next: number; atMs: number }): AccountCommand
 }
 
 const choice = fc.nat({ max: 1000 })
 const credits = fc.integer({ min: 1, max: 40 })
-/** Any run asked for so far, and now and then one that is not. */
+/** Any run requested so far, and occasionally an unknown one. */
 const anyRun = (pick: number, next: number) => 1 + (pick % next)
 
-const command: fc.Arbitrary<Wish['command']> = fc.oneof(
+const command: fc.Arbitrary<Step['command']> = fc.oneof(
   { weight: 2, arbitrary: credits.map(amount => () => grantCredits(amount)) },
   { weight: 1, arbitrary: fc.nat({ max: 3 }).map(key => () => createKey(key)) },
   { weight: 1, arbitrary: fc.nat({ max: 3 }).map(key => () => revokeKey(key)) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({
+        credits,
+        reference: fc.constantFrom('a', 'b', 'c'),
+        moves: fc.constantFrom(grantCredits, withdrawCredits),
+      })
+      .map(
+        ({ credits, reference, moves }): Step['command'] =>
+          () =>
+            moves(credits, reference),
+      ),
+  },
   {
     weight: 8,
     arbitrary: fc
@@ -68,7 +83,7 @@ const command: fc.Arbitrary<Wish['command']> = fc.oneof(
         webhook: fc.boolean(),
       })
       .map(
-        (options): Wish['command'] =>
+        (options): Step['command'] =>
           ({ next, atMs }) =>
             queueRun({ ...options, run: next, atMs }),
       ),
@@ -76,30 +91,30 @@ const command: fc.Arbitrary<Wish['command']> = fc.oneof(
   ...[startRun, submitRun, cancelRun, completeRun, failRun].map(step => ({
     weight: 3,
     arbitrary: choice.map(
-      (pick): Wish['command'] =>
+      (pick): Step['command'] =>
         ({ next }) =>
           step(anyRun(pick, next)),
     ),
   })),
 )
 
-// Attempts are counted here as the receivers' answers come, right or wrong.
-const delivery: fc.Arbitrary<Wish['command']> = fc
+// The attempt numbers are random, so some are right and many wrong.
+const delivery: fc.Arbitrary<Step['command']> = fc
   .record({ pick: choice, attempt: fc.integer({ min: 1, max: 3 }), end: fc.constantFrom('delivered', 'again', 'last') })
-  .map(({ pick, attempt, end }): Wish['command'] => ({ next }) => {
+  .map(({ pick, attempt, end }): Step['command'] => ({ next }) => {
     const run = anyRun(pick, next)
     if (end === 'delivered') return recordDelivered(attempt, run)
     return recordUndelivered(attempt, { run, ...(end === 'again' && { next: '2026-01-02T00:00:00.000Z' }) })
   })
 
-// A few uploads, so that each is wanted to take steps that fit what it is, and many that do not.
-const upload: fc.Arbitrary<Wish['command']> = fc
+// Only three uploads, so each gets both valid and invalid commands.
+const upload: fc.Arbitrary<Step['command']> = fc
   .record({
     number: fc.integer({ min: 1, max: 3 }),
     step: fc.constantFrom('grant', 'grant', 'store', 'seal', 'request', 'record', 'output'),
     pick: choice,
   })
-  .map(({ number, step, pick }): Wish['command'] => ({ next }) => {
+  .map(({ number, step, pick }): Step['command'] => ({ next }) => {
     if (step === 'grant') return grantUpload({ upload: number }, 1)
     if (step === 'store') return storeUpload(number)
     if (step === 'seal') return storeUpload(number, { sealed: true })
@@ -107,7 +122,7 @@ const upload: fc.Arbitrary<Wish['command']> = fc
     return step === 'record' ? recordUploadDeletion(number) : recordOutputDeletion(anyRun(pick, next))
   })
 
-const wish: fc.Arbitrary<Wish> = fc.record({
+const randomStep: fc.Arbitrary<Step> = fc.record({
   hours: fc.constantFrom(0, 0, 0, 1, 13),
   command: fc.oneof(
     { weight: 6, arbitrary: command },
@@ -116,11 +131,11 @@ const wish: fc.Arbitrary<Wish> = fc.record({
   ),
 })
 
-t.test('whatever is asked of the decider, the account adds up', async t => {
+t.test('the account balances after any sequence of commands', async t => {
   let runs = 0
   let sealed = 0
   fc.assert(
-    fc.property(fc.array(wish, { maxLength: 80, size: 'max' }), wishes => {
+    fc.property(fc.array(randomStep, { maxLength: 80, size: 'max' }), steps => {
       const auditor = new Auditor()
       const clock = new ManualClock()
       let state = account.initial
@@ -133,11 +148,11 @@ t.test('whatever is asked of the decider, the account adds up', async t => {
       }
       ask(openAccount({ welcome: 30 }))
       ask(createKey(1))
-      for (const { hours, command } of wishes) {
+      for (const { hours, command } of steps) {
         clock.advance(hours * HOUR_MS)
-        const wanted = command({ next, atMs: clock.nowMs() })
-        if (wanted.type === 'QueueRun') next += 1
-        ask(wanted)
+        const current = command({ next, atMs: clock.nowMs() })
+        if (current.type === 'QueueRun') next += 1
+        ask(current)
       }
       runs += auditor.runsIn('refunded', 'completed')
       sealed += auditor.uploads.filter(([, state]) => state === 'sealed').length
@@ -145,42 +160,47 @@ t.test('whatever is asked of the decider, the account adds up', async t => {
         auditor.faults.length === 0 &&
         auditor.balanceMicros === state.balanceMicros &&
         auditor.runsIn('queued', 'processing') === state.openRuns.size &&
-        isDeepStrictEqual(auditor.uploads, [...state.uploads].sort())
+        isDeepStrictEqual(auditor.uploads, [...state.uploads.map(({ stage }) => stage)].sort())
       )
     }),
     { numRuns: 300 },
   )
-  t.ok(runs > 300, 'many runs came to an end')
-  t.ok(sealed > 20, 'many uploads came to stay')
+  t.ok(runs > 300, 'many runs have ended')
+  t.ok(sealed > 20, 'many uploads are sealed')
 })
 
-t.test('whatever is asked of two processes at once, the account adds up', async t => {
+t.test('the account balances after any commands to two processes at once', async t => {
   const log = recording(await openLog(t))
-  const actor: Actor = { kind: 'service' }
+  const caller = { kind: 'service' } as const
 
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.array(wish, { minLength: 1, maxLength: 12, size: 'max' }), { maxLength: 8, size: 'max' }),
+      fc.array(fc.array(randomStep, { minLength: 1, maxLength: 12, size: 'max' }), { maxLength: 8, size: 'max' }),
       async rounds => {
         const accountId = newAccountId()
         const clock = new ManualClock()
-        const processes = [0, 1].map(() => new Accounts(log, noSnapshots, clock)) as [Accounts, Accounts]
-        await processes[0].execute(accountId, { ...openAccount({ welcome: 30 }), accountId }, { actor })
-        await processes[0].execute(accountId, createKey(1), { actor })
+        const processes = [0, 1].map(() => accountsOn(log, clock)) as [Accounts, Accounts]
+        await processes[0].execute(caller, accountId, { ...openAccount({ welcome: 30 }), accountId })
+        await processes[0].execute(caller, accountId, createKey(1))
         let next = 1
-        for (const wishes of rounds) {
+        for (const steps of rounds) {
           clock.advance(HOUR_MS)
           await Promise.all(
-            wishes.map(({ command }, index) => {
-              const wanted = command({ next, atMs: clock.nowMs() })
-              if (wanted.type === 'QueueRun') next += 1
-              return processes[index % 2 === 0 ? 0 : 1].execute(accountId, wanted, { actor, requestId: `r-${index}` })
+            steps.map(({ command }, index) => {
+              const current = command({ next, atMs: clock.nowMs() })
+              if (current.type === 'QueueRun') next += 1
+              return processes[index % 2 === 0 ? 0 : 1].execute(
+                { ...caller, requestId: `r-${index}` },
+                accountId,
+                current,
+              )
             }),
           )
         }
         const auditor = new Auditor()
-        for (const append of await log.appends(accountStream(accountId))) auditor.followChain(append)
-        const { balanceMicros } = await new Accounts(log, noSnapshots, clock).state(accountId)
+        const stream = accountStream(accountId)
+        for (const append of await log.appends(stream)) auditor.followChain(stream, append)
+        const { balanceMicros } = await accountsOn(log, clock).state(accountId)
         return auditor.faults.length === 0 && auditor.balanceMicros === balanceMicros
       },
     ),
@@ -189,30 +209,31 @@ t.test('whatever is asked of two processes at once, the account adds up', async 
   t.pass()
 })
 
-t.test('the same request from many sides at once is charged once', async t => {
+t.test('concurrent identical requests are charged once', async t => {
   const log = recording(await openLog(t))
   const accountId = newAccountId()
   const clock = new ManualClock()
-  const processes = Array.from({ length: 3 }, () => new Accounts(log, noSnapshots, clock))
-  const cause = { actor: { kind: 'service' } } as const
-  await processes[0]?.execute(accountId, { ...openAccount(), accountId }, cause)
+  const processes = Array.from({ length: 3 }, () => accountsOn(log, clock))
+  const caller = { kind: 'service' } as const
+  await processes[0]?.execute(caller, accountId, { ...openAccount(), accountId })
   const outcomes = await Promise.all(
     Array.from({ length: 60 }, (_, index) =>
-      processes[index % 3]?.execute(accountId, queueRun({ run: index + 1, key: 'a', atMs: clock.nowMs() }), cause),
+      processes[index % 3]?.execute(caller, accountId, queueRun({ run: index + 1, key: 'a', atMs: clock.nowMs() })),
     ),
   )
 
   const first = outcomes.filter(outcome => outcome && 'accept' in outcome && outcome.repeatOf === undefined)
   t.equal(first.length, 1)
   const runs = outcomes.map(outcome => outcome && 'accept' in outcome && outcome.repeatOf)
-  t.equal(new Set(runs.filter(Boolean)).size, 1, 'all others are told of that one run')
+  t.equal(new Set(runs.filter(Boolean)).size, 1, 'all others return that run')
   const auditor = new Auditor()
-  for (const append of await log.appends(accountStream(accountId))) auditor.followChain(append)
+  const stream = accountStream(accountId)
+  for (const append of await log.appends(stream)) auditor.followChain(stream, append)
   t.same(auditor.faults, [])
   t.equal(auditor.balanceMicros, toMicros(90))
 })
 
-t.test('the auditor is not easily pleased', async t => {
+t.test('the auditor detects every kind of forged history', async t => {
   const history = [openAccount({ welcome: 30 }), queueRun({ key: 'a' }), startRun(), failRun()].reduce<{
     appends: AuditedEvent[][]
     state: typeof account.initial
@@ -239,25 +260,28 @@ t.test('the auditor is not easily pleased', async t => {
     AuditedEvent,
     AuditedEvent,
   ]
-  const [leave, gone] = [uploadDeletionRequested(), uploadDeleted()].map(uploaded) as [AuditedEvent, AuditedEvent]
+  const [requested, deleted] = [uploadDeletionRequested(), uploadDeleted()].map(uploaded) as [
+    AuditedEvent,
+    AuditedEvent,
+  ]
 
-  const frauds: Record<string, AuditedEvent[][]> = {
-    'a refund comes twice': [...history, [refund]],
+  const forgeries: Record<string, AuditedEvent[][]> = {
+    'a run is refunded twice': [...history, [refund]],
     'a refund is too high': [opening, queueing, starting, [failure, other(refund, { amountMicros: 11 })]],
-    'a refund comes on its own': [opening, queueing, starting, [failure], [refund]],
+    'a refund is in a separate append': [opening, queueing, starting, [failure], [refund]],
     'a run ends twice': [...history, failing],
-    'a debit comes without its run': [opening, queueing.slice(0, 1)],
-    'a run comes without its debit': [opening, queueing.slice(1)],
-    'a balance is made up': [opening.map(event => other(event, { balanceAfterMicros: 1 }))],
+    'a debit has no run': [opening, queueing.slice(0, 1)],
+    'a run has no debit': [opening, queueing.slice(1)],
+    'a balance is wrong': [opening.map(event => other(event, { balanceAfterMicros: 1 }))],
     'a key is charged twice': [opening, queueing, queueing.map(event => other(event, { runId: 'run_2' }))],
     'a run starts twice': [opening, queueing, starting, starting],
-    'the results of a run that goes on are deleted': [opening, queueing, [uploaded(outputDeleted())]],
+    'the output of an open run is deleted': [opening, queueing, [uploaded(outputDeleted())]],
     'an upload is granted twice': [opening, [grant], [grant]],
     'an upload is stored twice': [opening, [grant], [store], [store]],
     'an upload is stored after it was sealed': [opening, [grant], [seal], [store]],
-    'an upload is stored that is to go': [opening, [grant], [leave], [seal]],
-    'an upload is asked to go twice': [opening, [grant], [leave], [leave]],
-    'an upload is deleted twice': [opening, [grant], [gone], [gone]],
+    'an upload is stored after its deletion request': [opening, [grant], [requested], [seal]],
+    'an upload deletion is requested twice': [opening, [grant], [requested], [requested]],
+    'an upload is deleted twice': [opening, [grant], [deleted], [deleted]],
   }
   const audit = (appends: AuditedEvent[][]) => {
     const auditor = new Auditor()
@@ -265,11 +289,11 @@ t.test('the auditor is not easily pleased', async t => {
     return auditor.faults
   }
   t.same(audit(history), [])
-  t.same(audit([opening, [grant], [store], [seal], [leave], [gone], [grant]]), [])
-  for (const [fraud, appends] of Object.entries(frauds)) t.not(audit(appends).length, 0, fraud)
+  t.same(audit([opening, [grant], [store], [seal], [requested], [deleted], [grant]]), [])
+  for (const [forgery, appends] of Object.entries(forgeries)) t.not(audit(appends).length, 0, forgery)
 })
 
-/** A log that also knows where one append ends and the next begins, which cannot be told from what is read. */
+/** A log that remembers the boundaries of appends, which reads do not show. */
 const recording = (log: EventLog) => {
   const sizes = new Map<string, number[]>()
   const append: EventLog['append'] = async (stream, events, expectedRevision) => {

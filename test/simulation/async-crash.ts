@@ -11,17 +11,17 @@ import { ScriptProcess } from '../support/service-process.ts'
 import type { Fault, Step, Tally } from '../support/vendor.ts'
 import { offer, order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
 
-// Kills a service at each step of its async runs, and then looks at what became of them. By hand:
+// Kills a service at each step of its async runs, then checks the runs. Run manually:
 //   node --import=tsx test/simulation/async-crash.ts --kills 5 --runs 20
 
-/** A run of a dead process is looked for 10 s after its start, and its lease ends after 15 s; the rest is for the doing. */
+/** A dead process's run is checked 10 s after its start and its lease ends after 15 s; the rest is for the work. */
 const LONGEST_WATCH_MS = 10_000 + 15_000 + 20_000
 
 const PRICE_MICROS = 1_000_000
 
 /**
- * Where a run is when its process dies. `asked`: the provider has heard of it, but not taken it; `taken`: it has, but its
- * answer was not recorded; `polled`: it is being asked after; `copied`: it is done, but that was not recorded.
+ * The state of a run when its process dies. `asked`: the provider has not yet accepted it; `taken`: the acceptance is
+ * not recorded; `polled`: the job is being polled; `copied`: the completion is not recorded.
  */
 const steps = ['asked', 'taken', 'polled', 'copied'] as const satisfies Step[]
 
@@ -34,11 +34,11 @@ interface Victim {
   runId: string
   step: Step
   isSync: boolean
-  /** How many processes die while they hold it at its step. */
+  /** The number of processes that die while the run is held at its step. */
   deaths: number
 }
 
-/** Kills a service so many times while it has so many runs at each step. The faults are empty when each ended as it must. */
+/** Kills a service `kills` times with `runs` runs at each step. Without faults, each run ended as expected. */
 export const asyncCrash = async (
   { kills, runs }: { kills: number; runs: number },
   progress: (text: string) => void = () => undefined,
@@ -56,10 +56,10 @@ export const asyncCrash = async (
       return client.at(url)
     }
 
-    const victims = await ask(await start(), kills, runs)
+    const victims = await requestRuns(await start(), kills, runs)
     for (let kill = 1; kill <= kills; kill++) {
       const dying = victims.filter(({ deaths }) => deaths >= kill)
-      await until(`${dying.length} runs are held for the ${kill}. time`, async () => {
+      await until(`${dying.length} runs are held (kill ${kill})`, async () => {
         const tallies = await readTallies(vendorUrl)
         return dying.every(({ runId, step }) => tallies[runId]?.held[step] === kill)
       })
@@ -73,14 +73,14 @@ export const asyncCrash = async (
     const audit = await auditFolder(folder)
     const tallies = await readTallies(vendorUrl)
     const wrong = victims.flatMap(victim => findFaults(victim, audit, tallies[victim.runId]))
-    return { runs: victims.length, faults: [...faults, ...audit.faults, ...wrong, ...findStrangers(victims, audit)] }
+    return { runs: victims.length, faults: [...faults, ...audit.faults, ...wrong, ...findUnknownRuns(victims, audit)] }
   } finally {
     await Promise.all([service?.end('SIGKILL'), vendor.end('SIGKILL')])
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-/** An account on a folder whose catalog has the vendor's family. */
+/** Opens an account in a folder whose catalog has the vendor's family. */
 const openCustomer = async (folder: string): Promise<Client> => {
   const core = await openFolder(folder)
   await offer(core, vendorFamily())
@@ -89,16 +89,16 @@ const openCustomer = async (folder: string): Promise<Client> => {
   return customer
 }
 
-/** Asks for runs that are held at each step as often as there are kills, or less; sync ones die once and for all. */
-const ask = async (client: Client, kills: number, runs: number): Promise<Victim[]> => {
+/** Requests runs that are held at each step for one up to `kills` processes; sync runs fail with the first. */
+const requestRuns = async (client: Client, kills: number, runs: number): Promise<Victim[]> => {
   const numbers = Array.from({ length: kills }, (_, index) => index + 1)
   const plans = steps.flatMap(step => [
     ...numbers.map(deaths => ({ step, deaths, isSync: false })),
     { step, deaths: 1, isSync: true },
   ])
-  const asked = plans.flatMap(plan => Array.from({ length: runs }, () => plan))
+  const requests = plans.flatMap(plan => Array.from({ length: runs }, () => plan))
   return Promise.all(
-    asked.map(async plan => {
+    requests.map(async plan => {
       const { step, deaths, isSync } = plan
       const fault: Fault = { step, act: 'hold', times: deaths }
       const request = (isSync ? syncOrder : order)({ result: 'media', faults: [fault] })
@@ -123,15 +123,15 @@ const haveEnded = async (client: Client): Promise<boolean> => {
 const until = async (what: string, holds: () => Promise<boolean>) => {
   const endMs = performance.now() + LONGEST_WATCH_MS
   while (!(await holds())) {
-    if (performance.now() > endMs) throw new Error(`within ${LONGEST_WATCH_MS} ms it did not come true that ${what}`)
+    if (performance.now() > endMs) throw new Error(`not reached within ${LONGEST_WATCH_MS} ms: ${what}`)
     await delay(100)
   }
 }
 
-/** What must have become of a run, on the log and at the vendor. */
+/** Compares a run with its expected outcome in the log and at the vendor. */
 const findFaults = ({ runId, step, isSync, deaths }: Victim, audit: Audit, tally: Tally | undefined): string[] => {
   const { end, errorCode, chargedMicros } = allRuns(audit).get(runId) ?? {}
-  // A job that was recorded is asked after and never submitted again; without it the provider is asked once more.
+  // A recorded job is polled and never submitted again; an unrecorded one is submitted again.
   const isRecorded = step === 'polled' || step === 'copied'
   const expected = isSync
     ? { end: 'failed', errorCode: 'interrupted', chargedMicros: 0, submissions: 1, jobs: step === 'asked' ? 0 : 1 }
@@ -150,9 +150,9 @@ const findFaults = ({ runId, step, isSync, deaths }: Victim, audit: Audit, tally
   ]
 }
 
-const findStrangers = (victims: Victim[], audit: Audit): string[] => {
+const findUnknownRuns = (victims: Victim[], audit: Audit): string[] => {
   const known = new Set(victims.map(({ runId }) => runId))
-  return [...allRuns(audit).keys()].filter(runId => !known.has(runId)).map(runId => `nobody asked for ${runId}`)
+  return [...allRuns(audit).keys()].filter(runId => !known.has(runId)).map(runId => `${runId} was not requested`)
 }
 
 const main = async () => {

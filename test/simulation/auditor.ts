@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 
-/** An event as the auditor sees it: nothing is known of it but what it says itself. */
+/** An event as the auditor sees it, without any types of the service. */
 export interface AuditedEvent {
+  id?: string
   type: string
   data: unknown
   metadata: unknown
@@ -14,31 +15,32 @@ interface Run {
   chargedMicros: number
 }
 
-/** The uploads of one account that may be there at a time. */
-const MOST_UPLOADS = 10_000
+/** The maximum number of uploads of an account. */
+const MAX_UPLOADS = 10_000
 
 type Upload = 'granted' | 'stored' | 'sealed' | 'deleting'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /**
- * Follows the history of one account and says what is wrong with it. The auditor shares no code with the service and
- * knows the rules from their description alone, so that a mistake would have to be made twice.
+ * Follows the history of one account and reports faults. The auditor shares no code with the service, only its
+ * documented rules, so a mistake would have to be made twice to go unnoticed.
  */
 export class Auditor {
   readonly faults: string[] = []
   balanceMicros = 0
   readonly #runs = new Map<string, Run>()
   readonly #requests = new Map<string, number>()
-  /** The runs of whose end somebody is to be told, and for those that have ended the attempts so far. */
+  /** The runs with a webhook, and the attempts so far for those with a pending delivery. */
   readonly #receivers = new Set<string>()
   readonly #attempts = new Map<string, number>()
-  /** Uploads that are not deleted yet. */
+  /** The uploads that are not deleted. */
   readonly #uploads = new Map<string, Upload>()
   #events = 0
-  #hash = '0'.repeat(64)
+  #hash: string | undefined
+  readonly #references = new Set<string>()
 
-  /** Takes in what was appended in one step. */
+  /** Follows the events of one append. */
   follow(append: AuditedEvent[]) {
     for (const [index, event] of append.entries()) {
       const before = append[index - 1]
@@ -51,13 +53,16 @@ export class Auditor {
     }
   }
 
-  /** Takes in the same, and checks that each event is chained to the one before. */
-  followChain(append: AuditedEvent[]) {
-    for (const { type, data, metadata } of append) {
+  /** Follows one append to a stream and checks that its events are chained in format 2. */
+  followChain(stream: string, append: AuditedEvent[]) {
+    for (const [index, { id, type, data, metadata }] of append.entries()) {
       const { hash, ...facts } = metadata as Facts
-      this.#hash = createHash('sha256')
-        .update(this.#hash + canonical({ type, data, metadata: facts }))
-        .digest('hex')
+      this.#expect(facts['format'] === 2, 'the format is not 2')
+      const previous = this.#hash ?? sha256(canonical({ format: 2, stream }))
+      const digests = { data: sha256(canonical(data)), metadata: sha256(canonical(facts)) }
+      this.#hash = sha256(
+        previous + canonical({ format: 2, stream, revision: this.#events + index, id, type, ...digests }),
+      )
       this.#expect(this.#hash === hash, 'the chain breaks')
     }
     this.follow(append)
@@ -77,7 +82,11 @@ export class Auditor {
     const run = this.#runs.get(runId)
     switch (event.type) {
       case 'CreditsGranted':
+        this.#refer(data)
         return this.#move(data, 1)
+      case 'CreditsWithdrawn':
+        this.#refer(data)
+        return this.#move(data, -1)
       case 'CreditsDebited':
         this.#expect(run === undefined, 'a run is debited twice')
         this.#expect(isBefore('RunQueued'), 'a debit is not in one append with its run')
@@ -107,7 +116,7 @@ export class Auditor {
         this.#step(run, ['failed'], 'refunded')
         return this.#move(data, 1)
       case 'WebhookRedeliveryRequested':
-        this.#expect(!this.#attempts.has(runId), 'a receiver that is being told is to be told again')
+        this.#expect(!this.#attempts.has(runId), 'a redelivery is requested while a delivery is pending')
         this.#attempts.set(runId, 0)
         return
       case 'WebhookDelivered':
@@ -117,20 +126,20 @@ export class Auditor {
       case 'WebhookAttemptFailed':
         this.#expect(
           isBefore('WebhookAbandoned') === (data['nextAttemptAt'] === undefined),
-          'a last attempt is not the last',
+          'a webhook is not abandoned exactly at its last attempt',
         )
         return this.#attempt(runId, data)
       case 'WebhookAbandoned':
-        this.#expect(isAfter('WebhookAttemptFailed'), 'a receiver is given up without an attempt')
+        this.#expect(isAfter('WebhookAttemptFailed'), 'a webhook is abandoned without an attempt')
         this.#attempts.delete(runId)
         return
       case 'RunOutputDeleted':
         return this.#expect(
           run === undefined || run.state === 'completed' || run.state === 'refunded',
-          'the results of a run that goes on are deleted',
+          'the output of an open run is deleted',
         )
       case 'UploadGranted':
-        this.#expect(this.#uploads.size < MOST_UPLOADS, 'an account has too many uploads')
+        this.#expect(this.#uploads.size < MAX_UPLOADS, 'an account has too many uploads')
         return this.#stepUpload(data, [undefined], 'granted')
       case 'UploadStored':
         return data['sealed']
@@ -155,7 +164,7 @@ export class Auditor {
 
   #move(data: Facts, sign: 1 | -1) {
     this.balanceMicros += sign * (data['amountMicros'] as number)
-    this.#expect(this.balanceMicros === data['balanceAfterMicros'], 'the balance is not the sum of what happened')
+    this.#expect(this.balanceMicros === data['balanceAfterMicros'], 'the balance is not the sum of the events')
     this.#expect(this.balanceMicros >= 0, 'the balance is negative')
   }
 
@@ -181,6 +190,11 @@ export class Auditor {
     this.#requests.set(key, atMs)
   }
 
+  #refer({ reference }: Facts) {
+    this.#expect(!this.#references.has(String(reference)), 'a reference moves credits twice')
+    this.#references.add(String(reference))
+  }
+
   #expect(holds: boolean, fault: string) {
     if (!holds) this.faults.push(`event ${this.#events}: ${fault}`)
   }
@@ -188,7 +202,9 @@ export class Auditor {
 
 const idOf = ({ data }: AuditedEvent) => (data as Facts)['runId']
 
-/** JSON in the form of RFC 8785, for what the service writes: no number in it needs an exponent. */
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+/** Canonical JSON (RFC 8785) for the data of the service, which has no numbers with exponents. */
 const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (value === null || typeof value !== 'object') return JSON.stringify(value)

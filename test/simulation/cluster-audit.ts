@@ -1,14 +1,16 @@
-import { accountOf, type Position } from '../../schemas/recorded.ts'
+import { accountIn, accountStream } from '../../schemas/events.ts'
+import type { AccountId } from '../../schemas/primitives.ts'
+import type { Position } from '../../schemas/recorded.ts'
 import { BEFORE_FIRST, type EventLog } from '../../src/ports/event-log.ts'
 import type { Cluster } from '../support/cluster.ts'
 import { withStores } from '../support/cluster-accounts.ts'
 import { type Audit, auditFolder } from '../support/ledger.ts'
 import { type AuditedEvent, Auditor } from './auditor.ts'
 
-/** What the log says, where its head is, and as faults also what the views say otherwise. */
+/** The audit of the log, its head position, and as faults every difference in the views. */
 export type ClusterAudit = Audit & { head: Position }
 
-/** Audits the stores of a cluster whose services have nothing left to do. */
+/** Audits the stores of a cluster whose services are idle. */
 export const auditCluster = async (cluster: Pick<Cluster, 'folder' | 'env'>): Promise<ClusterAudit> => {
   const { ledgers, faults } = await auditFolder(cluster.folder, cluster.env)
   return withStores(cluster, async ({ log }) => ({
@@ -17,12 +19,12 @@ export const auditCluster = async (cluster: Pick<Cluster, 'folder' | 'env'>): Pr
   }))
 }
 
-/** The same once more, by somebody who shares no code with the service. */
+/** Repeats the audit with the auditor that shares no code with the service. */
 const auditTwice = async (log: EventLog, ledgers: Audit['ledgers']): Promise<string[]> => {
   const histories = new Map<string, AuditedEvent[]>()
   for await (const page of log.readAll(BEFORE_FIRST))
     for (const event of page) {
-      const accountId = accountOf(event)
+      const accountId = accountIn(event.stream)
       if (!accountId) continue
       const history = histories.get(accountId) ?? []
       histories.set(accountId, history)
@@ -30,7 +32,7 @@ const auditTwice = async (log: EventLog, ledgers: Audit['ledgers']): Promise<str
     }
   return [...histories].flatMap(([accountId, history]) => {
     const auditor = new Auditor()
-    auditor.followChain(history)
+    auditor.followChain(accountStream(accountId as AccountId), history)
     const { balanceMicros } = ledgers.get(accountId) ?? {}
     const sums = auditor.balanceMicros === balanceMicros ? [] : [`${accountId} has ${balanceMicros}`]
     return [...auditor.faults.map(fault => `${accountId}, ${fault}`), ...sums]

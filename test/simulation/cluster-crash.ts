@@ -9,29 +9,29 @@ import { openClusterAccounts } from '../support/cluster-accounts.ts'
 import { allRuns } from '../support/ledger.ts'
 import type { Customer } from '../support/service.ts'
 import { auditCluster, type ClusterAudit } from './cluster-audit.ts'
-import { ClusterWorker, type Told } from './cluster-worker.ts'
+import { type AnsweredRun, ClusterWorker } from './cluster-worker.ts'
 
-// Kills the services of a cluster in turn, under load, and then looks at what is left. By hand:
+// Kills the services of a cluster in turn, under load, then checks their data. Run manually:
 //   node --import=tsx test/simulation/cluster-crash.ts --kills 20
 
-/** A run of a dead process is looked for 10 s after its start, and its lease ends after 15 s; the rest is for the doing. */
+/** A dead process's run is checked 10 s after its start and its lease ends after 15 s; the rest is for the work. */
 const LONGEST_WATCH_MS = 10_000 + 15_000 + 20_000
 
-/** One kill in so many may come while the process still starts. */
+/** One kill in this many may hit a starting process. */
 const EARLY_KILLS = 5
 
 const ACCOUNTS = 4
 const CLIENTS_PER_ACCOUNT = 3
 
 export interface ClusterCrashReport {
-  /** What was asked for, by kind. */
+  /** The number of requests by kind. */
   counts: Record<string, number>
-  /** How the runs ended, each by the code of its error where it has one. */
+  /** The number of runs by error code or outcome. */
   ends: Record<string, number>
   faults: string[]
 }
 
-/** Kills services at any moment. The faults are empty when nothing was lost, and nothing doubled. */
+/** Kills services at random moments. Without faults, nothing was lost or repeated. */
 export const clusterCrash = async (
   kills: number,
   progress: (text: string) => void = () => undefined,
@@ -58,8 +58,8 @@ export const clusterCrash = async (
     progress('the runs have ended')
     const audit = await auditCluster(cluster)
     faults.push(...audit.faults, ...(await findWrongBalances(accounts, cluster, audit)))
-    const told = workers.flatMap(worker => worker.told)
-    faults.push(...findUnkept(audit, told))
+    const answered = workers.flatMap(worker => worker.answered)
+    faults.push(...findUnkept(audit, answered))
     for (const { code, stderr } of await cluster.stop())
       if (code !== 0 || stderr) faults.push(`the last stop ended with ${code}: ${stderr}`)
     const ends = [...allRuns(audit).values()].map(({ end = 'open', errorCode = end }) => ({ [errorCode]: 1 }))
@@ -69,7 +69,7 @@ export const clusterCrash = async (
   }
 }
 
-/** Kills one after another. Each comes back while the next one dies, so that one of three always answers. */
+/** Kills one service after another. Each restarts while the next one dies, so one of three always answers. */
 const killInTurn = async ({ members }: Cluster, kills: number, progress: (text: string) => void) => {
   const starting = members.map(() => Promise.resolve())
   for (let kill = 0; kill < kills; kill++) {
@@ -79,7 +79,7 @@ const killInTurn = async ({ members }: Cluster, kills: number, progress: (text: 
     await delay(Math.random() * 1000)
     await members[turn]?.end('SIGKILL')
     const started = members[turn]?.start() ?? Promise.resolve()
-    // Whether it has started matters when that is waited for; until then it may be killed again.
+    // A failed start is reported when it is awaited; the service may be killed again before that.
     started.catch(() => undefined)
     starting[turn] = started
     progress(`kill ${kill + 1} of ${kills}`)
@@ -87,7 +87,7 @@ const killInTurn = async ({ members }: Cluster, kills: number, progress: (text: 
   await Promise.all(starting)
 }
 
-/** Every run ends within the time that a watch and a lease can take. */
+/** Waits until every run has ended, at most the time of a watch and a lease. */
 const waitForEnds = async (accounts: Customer[], { members }: Cluster): Promise<string[]> => {
   const untilMs = performance.now() + LONGEST_WATCH_MS
   for (const account of accounts)
@@ -102,7 +102,7 @@ const waitForEnds = async (accounts: Customer[], { members }: Cluster): Promise<
   return []
 }
 
-/** Each process says of each account what the log does. */
+/** Compares the balances that each process reports with the log. */
 const findWrongBalances = async (
   accounts: Customer[],
   { members }: Cluster,
@@ -120,15 +120,15 @@ const findWrongBalances = async (
   return faults
 }
 
-/** What the log says must be what the clients were told. */
-const findUnkept = (audit: ClusterAudit, told: Told[]): string[] => {
+/** Compares the runs in the log with the answers to the clients. */
+const findUnkept = (audit: ClusterAudit, answered: AnsweredRun[]): string[] => {
   const runs = allRuns(audit)
-  const known = new Set(told.map(({ runId }) => runId))
+  const known = new Set(answered.map(({ runId }) => runId))
   const faults = [...runs].flatMap(([runId, { end }]) => [
     ...(end ? [] : [`${runId} has not ended, and its debit is open`]),
-    ...(known.has(runId) ? [] : [`${runId} is a run that nobody was told of`]),
+    ...(known.has(runId) ? [] : [`${runId} is unknown to all clients`]),
   ])
-  for (const { runId, key, end } of told) {
+  for (const { runId, key, end } of answered) {
     const run = runs.get(runId)
     if (!run) faults.push(`${runId} is not in the log`)
     else if (run.idempotencyKey !== key) faults.push(`${runId} is the run of another request`)

@@ -1,24 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, type Reply, sandbox } from '../support/client.ts'
 
-/** What a worker was told of with 2xx, and what must therefore be in the log. */
-export interface Told {
+/** A run that a worker got a 2xx answer for, and that must therefore be in the log. */
+export interface AnsweredRun {
   runId: string
   key: string
   request: object
-  /** How it ended, if that was told as well, or is the only way in which it can. */
+  /** The outcome of the run, if the answer states it or only one is possible. */
   end: string | undefined
 }
 
-/** Longer than any answer is held, and than a cluster is without a process that answers. */
+/** Longer than any answer takes and than the cluster can be without a running process. */
 const PATIENCE_MS = 60_000
 
-/** A client that asks for one thing after another, at one process or another, and for each of them until it is answered. */
+/** A client that sends one request after another to random processes and repeats each until it is answered. */
 export class ClusterWorker {
-  readonly told: Told[] = []
-  /** Answers that no kill explains. */
+  readonly answered: AnsweredRun[] = []
+  /** Answers that kills do not explain. */
   readonly faults: string[] = []
-  /** What was asked for, by kind, and how often something was asked for again. */
+  /** The number of requests by kind, and of repeated attempts. */
   readonly counts = { sync: 0, failing: 0, async: 0, cancelled: 0, replayed: 0, repeated: 0 }
   readonly #account: Client
   readonly #urls: () => string[]
@@ -29,10 +29,10 @@ export class ClusterWorker {
   }
 
   async work(stop: AbortSignal) {
-    while (!stop.aborted) await this.#askForAnything()
+    while (!stop.aborted) await this.#sendRandomRequest()
   }
 
-  async #askForAnything() {
+  async #sendRandomRequest() {
     const dice = Math.random()
     if (dice < 0.4) await this.#run('sync', sandbox({ delay_ms: upTo(200) }))
     else if (dice < 0.5) await this.#run('failing', sandbox({ outcome: 'content_rejected' }))
@@ -54,11 +54,11 @@ export class ClusterWorker {
     }
     this.counts[kind]++
     const end = status === 200 ? (body.error?.code ?? body.status) : undefined
-    this.told.push({ runId: body.run_id, key, request, end })
+    this.answered.push({ runId: body.run_id, key, request, end })
     return reply
   }
 
-  /** Gives up a run that nothing else ends, wherever it is worked on. */
+  /** Cancels a long run, whichever process works on it. */
   async #cancel() {
     const run = await this.#run('cancelled', job(600_000))
     if (!run) return
@@ -67,21 +67,20 @@ export class ClusterWorker {
     const { status, text } = await this.#ask(client =>
       client.send(`/v1/runs/${runId}/cancel`, { method: 'POST', headers }),
     )
-    // One that was cancelled without an answer has ended when it is asked for again.
+    // A repeated cancellation finds the run ended if the first answer was lost.
     if (![200, 202, 409].includes(status)) this.faults.push(`a cancellation was answered with ${status}: ${text}`)
-    for (const told of this.told) if (told.runId === runId) told.end = 'cancelled'
+    for (const answered of this.answered) if (answered.runId === runId) answered.end = 'cancelled'
   }
 
-  /** Repeats an earlier request, which must not make another run. */
+  /** Repeats an earlier request, which must return the same run. */
   async #replay() {
-    const earlier = this.told[upTo(this.told.length)]
+    const earlier = this.answered[upTo(this.answered.length)]
     if (!earlier) return
     const reply = await this.#run('replayed', earlier.request, earlier.key)
     if (!reply) return
     if (reply.body.run_id !== earlier.runId)
       this.faults.push(`${earlier.runId} became ${reply.body.run_id} when repeated`)
-    if (!reply.headers.has('Idempotent-Replayed'))
-      this.faults.push(`${earlier.runId} was not said to be an earlier run`)
+    if (!reply.headers.has('Idempotent-Replayed')) this.faults.push(`${earlier.runId} was not marked as replayed`)
   }
 
   async #ask(send: (client: Client) => Promise<Reply>): Promise<Reply> {
@@ -100,7 +99,7 @@ export class ClusterWorker {
 
 const upTo = (most: number) => Math.floor(Math.random() * most)
 
-/** A run that is worked on for some time while nobody waits for it. */
+/** An async run that takes `delayMs`. */
 const job = (delayMs: number) => ({
   model: 'sandbox',
   input: { prompt: 'hello', image_url: 'none', delay_ms: delayMs },

@@ -15,7 +15,7 @@ import { auditCluster } from './cluster-audit.ts'
 
 t.setTimeout(240_000)
 
-/** Asks for a run as a client does that wants it once: what is not possible now is asked for again, under the same key. */
+/** Requests a run once, repeating 503 answers with the same idempotency key. */
 const runOnce = async (client: Client, request: object): Promise<Reply> => {
   const key = crypto.randomUUID()
   while (true) {
@@ -25,13 +25,13 @@ const runOnce = async (client: Client, request: object): Promise<Reply> => {
   }
 }
 
-/** A balance as it is after a position in the log. */
+/** The balance at or after a position in the log. */
 const balanceAt = async (client: Client, position: number): Promise<number> => {
   const headers = { 'Tollgate-Position': String(position) }
   return (await client.send<Balance>('/v1/balance', { headers })).body.credits_balance
 }
 
-/** The runs that are worked on, once there are so many. */
+/** Waits for `count` processing runs and returns their ids. */
 const untilProcessing = async (client: Client, count: number): Promise<string[]> => {
   while (true) {
     const { status, body } = await client.send<RunList>('/v1/runs?status=processing')
@@ -44,7 +44,7 @@ t.test('processes that share EventStoreDB, Redis and S3', needsCluster(), async 
   const stores = await startCluster({ size: 0 })
   t.teardown(stores.stop)
 
-  /** Services on these stores, and a client of one account at each of them. */
+  /** Services on these stores, and a client of one account for each. */
   const start = async (t: Test, services: ClusterOptions, account: AccountOptions) => {
     const cluster = await startCluster({ ...services, env: stores.env })
     t.teardown(cluster.stop)
@@ -53,15 +53,15 @@ t.test('processes that share EventStoreDB, Redis and S3', needsCluster(), async 
     return { cluster, clients, accountId: customer.accountId }
   }
 
-  /** Stops the services, and looks at what they leave on the log and in the views. */
-  const leave = async (t: Test, cluster: Cluster, accountId: string) => {
+  /** Stops the services, audits the log and the views, and returns the ledger of the account. */
+  const stopAndAudit = async (t: Test, cluster: Cluster, accountId: string) => {
     for (const end of await cluster.stop()) t.same(end, { code: 0, signal: null, stderr: '' })
     const audit = await auditCluster(stores)
     t.same(audit.faults, [])
     return audit.ledgers.get(accountId)
   }
 
-  await t.test('make ten pictures of credits for ten, whoever is asked of a thousand times', async t => {
+  await t.test('accept ten of a thousand requests with credits for ten', async t => {
     const { cluster, clients, accountId } = await start(t, {}, { credits: 100 })
     const replies = await Promise.all(
       Array.from({ length: 1000 }, (_, index) => runOnce(clients[index % 3] as Client, picture)),
@@ -72,13 +72,13 @@ t.test('processes that share EventStoreDB, Redis and S3', needsCluster(), async 
     const position = Math.max(...accepted.map(({ headers }) => Number(headers.get('Tollgate-Position'))))
     for (const client of clients) t.equal(await balanceAt(client, position), 0)
 
-    const ledger = await leave(t, cluster, accountId)
+    const ledger = await stopAndAudit(t, cluster, accountId)
     t.equal(ledger?.balanceMicros, 0)
     t.same(new Set(ledger?.runs.keys()), new Set(accepted.map(({ body }) => body.run_id)))
     t.ok([...(ledger?.runs.values() ?? [])].every(({ end }) => end === 'completed'))
   })
 
-  await t.test('do for each other what only one of them can do, and stop what another is asked to stop', async t => {
+  await t.test('complete runs accepted by others and cancel runs on behalf of others', async t => {
     const roles = ['api,projector', 'api,reactors']
     const { cluster, clients, accountId } = await start(t, { size: 2, roles }, { credits: 100, tester: true })
     const [asking, working] = clients
@@ -91,7 +91,7 @@ t.test('processes that share EventStoreDB, Redis and S3', needsCluster(), async 
     const failed = await asking.run(sandbox({ outcome: 'content_rejected' }))
     t.match(failed, { status: 200, body: { status: 'failed', credits_refunded: 1 } })
 
-    // Neither ends by itself while the test lasts, and the one that is asked to stop them works on none.
+    // Neither run ends by itself during the test, and the process that gets the cancellations runs neither.
     const job = await working.run({ model: 'sandbox', input: { prompt: 'hello', image_url: 'none', outcome: 'hang' } })
     t.equal(job.status, 202)
     const answer = working.run(sandbox({ outcome: 'hang' }))
@@ -102,7 +102,7 @@ t.test('processes that share EventStoreDB, Redis and S3', needsCluster(), async 
     const position = Math.max(...cancelled.map(({ headers }) => Number(headers.get('Tollgate-Position'))))
     for (const client of [asking, working]) t.equal(await balanceAt(client, position), 99)
 
-    const ledger = await leave(t, cluster, accountId)
+    const ledger = await stopAndAudit(t, cluster, accountId)
     const ends = [...(ledger?.runs.values() ?? [])].map(({ end, errorCode = end }) => errorCode)
     t.same(ends.sort(), ['cancelled', 'cancelled', 'completed', 'content_rejected'])
   })
@@ -112,7 +112,7 @@ t.test('npm run cluster', needsCluster(), async t => {
   const script = 'test/support/cluster-process.ts'
   const folder = await temporaryFolder(t)
 
-  /** What is left of a cluster that kept all its files in the folder. */
+  /** The files and processes of the cluster in this folder. */
   const leftovers = async () => {
     const files = (await readdir(folder)).filter(name => name.startsWith('tollgate-'))
     const processes = (await readdir('/proc')).filter(name => /^\d+$/.test(name))
@@ -128,14 +128,14 @@ t.test('npm run cluster', needsCluster(), async t => {
   const cluster = new ScriptProcess(script, ['2', 'api'], { TMPDIR: folder })
   t.teardown(() => cluster.end('SIGKILL'))
   const [printed] = await cluster.until(/.*Ctrl-C stops/s)
-  t.ok((await leftovers()).length > 6, 'what is left can be found at all')
+  t.ok((await leftovers()).length > 6, 'files and processes are found')
   const processes = [...printed.matchAll(/process \d +(\S+) +pid (\d+) +(\S+)/g)].map(([, ...cells]) => cells)
   t.match(processes, [
     [/^http/, /\d/, 'api'],
     [/^http/, /\d/, 'api,projector,reactors'],
   ])
 
-  await t.test('tells how to use it', async t => {
+  await t.test('prints how to use the cluster', async t => {
     const [, apiKey] = /Bearer (\w+)/.exec(printed) ?? []
     t.match(await new Client(String(processes[0]?.[0]), apiKey).run(picture), {
       status: 200,
@@ -149,23 +149,23 @@ t.test('npm run cluster', needsCluster(), async t => {
     for (const [url = ''] of processes) t.equal(await new Client(url, JSON.parse(stdout).api_key).balance(), 7)
   })
 
-  await t.test('tells of a process that ends, and leaves nothing behind', async t => {
+  await t.test('reports a process that ends and leaves nothing behind', async t => {
     process.kill(Number(processes[1]?.[1]), 'SIGKILL')
-    await cluster.until(/process 2 has ended by itself \(SIGKILL\)/)
+    await cluster.until(/process 2 exited unexpectedly \(SIGKILL\)/)
     const { code, stderr } = await cluster.end('SIGINT')
     t.same({ code, stderr }, { code: 0, stderr: '' })
     t.same(await leftovers(), [])
   })
 
-  await t.test('says why it cannot start, and leaves nothing behind', async t => {
+  await t.test('reports why it cannot start and leaves nothing behind', async t => {
     const taken = createServer().listen(0, '127.0.0.1')
     t.teardown(() => taken.close())
     await once(taken, 'listening')
     const { port } = taken.address() as AddressInfo
     const failures: [args: string[], env: Record<string, string>, message: RegExp][] = [
-      [['many'], {}, /^Say how many processes/],
-      [['1', 'api', 'projector'], {}, /^Say how many processes/],
-      [[], { PATH: folder }, /install redis-server\.\n.*install ceph-mon, ceph-osd and radosgw\.$/],
+      [['many'], {}, /^Give the number of processes/],
+      [['1', 'api', 'projector'], {}, /^Give the number of processes/],
+      [[], { PATH: folder }, /install redis-server\n.*install ceph-mon, ceph-osd and radosgw$/],
       [
         ['1'],
         { PORT: String(port), EVENT_STORE_URL: `lmdb:${folder}/log`, OBJECT_STORE_URL: `file:${folder}/objects` },
@@ -176,7 +176,7 @@ t.test('npm run cluster', needsCluster(), async t => {
       const { code, stderr } = await new ScriptProcess(script, args, { TMPDIR: folder, ...env }).ended
       t.equal(code, 1)
       t.match(stderr.trim(), message)
-      t.notMatch(stderr, /^ +at /m, 'has no stack')
+      t.notMatch(stderr, /^ +at /m, 'shows no stack')
     }
     await Promise.all(failures.map(run))
     t.same(await leftovers(), [])

@@ -10,13 +10,13 @@ import { type Audit, allRuns, auditFolder } from '../support/ledger.ts'
 import { openAccounts } from '../support/service.ts'
 import { ServiceProcess } from '../support/service-process.ts'
 
-// Kills a service under load, over and over, and then looks at what is left. By hand:
+// Kills a service under load repeatedly, then checks its data. Run manually:
 //   node --import=tsx test/simulation/crash.ts --kills 100 --seed 7
 
-/** A run of a dead process is looked for 10 s after its start, and its lease ends after 15 s; the rest is for the doing. */
+/** A dead process's run is checked 10 s after its start and its lease ends after 15 s; the rest is for the work. */
 const LONGEST_WATCH_MS = 10_000 + 15_000 + 10_000
 
-/** One kill in so many comes while the service still starts. */
+/** One kill in this many hits a starting service. */
 const EARLY_KILLS = 5
 
 const ACCOUNTS = 4
@@ -24,7 +24,7 @@ const CLIENTS_PER_ACCOUNT = 4
 
 export interface CrashReport {
   kills: number
-  /** Requests that were answered with 2xx, and those that were only answered when asked again after a kill. */
+  /** Runs acknowledged with 2xx, and requests repeated after a kill. */
   acknowledged: number
   repeated: number
   audit: Audit
@@ -37,7 +37,7 @@ interface Acknowledged {
   runId: string
 }
 
-/** Kills a service at moments that the seed decides. The faults are empty when nothing was lost, and nothing doubled. */
+/** Kills a service at moments derived from the seed. Without faults, nothing was lost or repeated. */
 export const crash = async (
   { kills, seed }: { kills: number; seed: number },
   progress: (text: string) => void = () => undefined,
@@ -76,7 +76,7 @@ export const crash = async (
 
     service = new ServiceProcess(folder)
     const url = await service.listening()
-    // What was asked for and never answered is asked for once more, under its key: it must not be made twice.
+    // Unanswered requests are repeated with their keys and must not make second runs.
     await Promise.all(workers.map(worker => worker.settle(url)))
     faults.push(...(await findMissing(acknowledged().slice(checked), url)))
     faults.push(...(await waitForEnds(accounts, url)))
@@ -93,10 +93,10 @@ export const crash = async (
   }
 }
 
-/** A client that asks for one run after another. What it got no answer to it asks again, under the same key. */
+/** A client that requests one run after another and repeats unanswered requests with the same key. */
 class Worker {
   readonly acknowledged: Acknowledged[] = []
-  /** Answers that no kill explains. */
+  /** Answers that kills do not explain. */
   readonly faults: string[] = []
   repeated = 0
   readonly #client: Client
@@ -109,7 +109,7 @@ class Worker {
   }
 
   async work(url: string, stop: AbortSignal) {
-    // A repeated request may wait for a run that died with its process, and must not hold up the new ones.
+    // A repeated request may wait for a run of a dead process, so new requests do not wait for it.
     const repeating = this.settle(url).catch(() => undefined)
     while (!stop.aborted) await this.#ask(url, crypto.randomUUID(), this.#nextRequest()).catch(() => undefined)
     await repeating
@@ -141,7 +141,7 @@ class Worker {
   }
 }
 
-/** What was acknowledged must be there as long as the log is. */
+/** Checks that every acknowledged run can be read. */
 const findMissing = async (acknowledged: Acknowledged[], url: string): Promise<string[]> => {
   const replies: Reply[] = []
   for (const { client, runId } of acknowledged) replies.push(await client.at(url).send(`/v1/runs/${runId}`))
@@ -150,7 +150,7 @@ const findMissing = async (acknowledged: Acknowledged[], url: string): Promise<s
   )
 }
 
-/** Every run ends within the time that a watch and a lease can take. */
+/** Waits until every run has ended, at most the time of a watch and a lease. */
 const waitForEnds = async (accounts: Client[], url: string): Promise<string[]> => {
   const endMs = performance.now() + LONGEST_WATCH_MS
   for (const account of accounts)
@@ -160,7 +160,7 @@ const waitForEnds = async (accounts: Client[], url: string): Promise<string[]> =
   return late.some(Boolean) ? [`a run has not ended within ${LONGEST_WATCH_MS} ms`] : []
 }
 
-/** Whether any run of an account has a status; the list looks at so many at a time, and then says where to go on. */
+/** Whether any run of the account has this status. A page can be empty and still have a cursor. */
 const findAny = async (client: Client, status: string): Promise<boolean> => {
   let cursor: string | null = ''
   while (cursor !== null) {
@@ -172,19 +172,19 @@ const findAny = async (client: Client, status: string): Promise<boolean> => {
   return false
 }
 
-/** What the log says must be what the clients were told. */
+/** Compares the runs in the log with the answers to the clients. */
 const findUnkept = (audit: Audit, acknowledged: Acknowledged[]): string[] => {
   const runs = allRuns(audit)
-  const told = new Map(acknowledged.map(({ key, runId }) => [key, runId]))
+  const runIdByKey = new Map(acknowledged.map(({ key, runId }) => [key, runId]))
   const faults = acknowledged.filter(({ runId }) => !runs.has(runId)).map(({ runId }) => `${runId} is not in the log`)
   for (const [runId, { end, idempotencyKey }] of runs) {
     if (!end) faults.push(`${runId} has not ended, and its debit is open`)
-    if (told.get(idempotencyKey ?? '') !== runId) faults.push(`${runId} is a run that nobody was told of`)
+    if (runIdByKey.get(idempotencyKey ?? '') !== runId) faults.push(`${runId} is unknown to all clients`)
   }
   return faults
 }
 
-/** A generator of numbers from 0 to 1 (mulberry32), since the built-in one takes no seed. */
+/** A random number generator (mulberry32), because Math.random takes no seed. */
 const createRandom = (seed: number) => {
   let state = seed
   return () => {

@@ -8,20 +8,20 @@ import { startEventStoreServer } from '../support/event-store/server.ts'
 
 t.setTimeout(240_000)
 
-/** Short, so that the tests are; all else is as it is shipped. */
+/** Shorter than the default to keep the tests short. */
 const ELECTION_MS = 1000
 
-/** Longer than a client pauses, so that something is written meanwhile. */
+/** Longer than the pause of a client, so that events are written in this time. */
 const UNANSWERED_MS = 100
 
 interface Change {
-  /** What is added to the address. */
+  /** Parameters appended to the URL. */
   url?: string
   disturb(cluster: EventStoreCluster, load: Load): Promise<void>
 }
 
 const changes: Record<string, Change> = {
-  'hangs, and comes back deposed': {
+  'hangs and returns deposed': {
     disturb: async (cluster, load) => {
       await leaveUnanswered(cluster.members[0])
       await cluster.hang(0)
@@ -33,7 +33,7 @@ const changes: Record<string, Change> = {
       await load.runsGoOn()
     },
   },
-  'hangs, and comes back deposed as soon as the next is elected': {
+  'hangs and returns deposed right after the election': {
     disturb: async (cluster, load) => {
       await cluster.hang(0)
       await elected(cluster)
@@ -41,7 +41,7 @@ const changes: Record<string, Change> = {
       await load.runsGoOn()
     },
   },
-  'hangs for good, with a short keep-alive': {
+  'hangs forever with a short keep-alive': {
     url: '&keepAliveInterval=1000&keepAliveTimeout=1000',
     disturb: async (cluster, load) => {
       await cluster.hang(0)
@@ -49,7 +49,7 @@ const changes: Record<string, Change> = {
       await load.runsGoOn()
     },
   },
-  'is killed, and started again': {
+  'is killed and restarted': {
     disturb: async (cluster, load) => {
       await leaveUnanswered(cluster.members[0])
       cluster.kill(0)
@@ -67,14 +67,14 @@ const changes: Record<string, Change> = {
 }
 
 for (const [name, { url = '', disturb }] of Object.entries(changes))
-  t.test(`a leader ${name}: runs go on, and each is there once`, async t => {
+  t.test(`a leader ${name}: runs continue and each is recorded once`, async t => {
     const stored = await openLog(t)
     const cluster = await startEventStoreCluster({ log: stored, electionMs: ELECTION_MS })
     t.teardown(() => cluster.close())
     await disturbService(t, { stored, url: cluster.url + url, disturb: load => disturb(cluster, load) })
   })
 
-t.test('a single server is killed, and started again', async t => {
+t.test('a single server is killed and restarted', async t => {
   const stored = await openLog(t)
   let server = await startEventStoreServer({ log: stored })
   t.teardown(() => server.close())
@@ -87,26 +87,23 @@ t.test('a single server is killed, and started again', async t => {
   await disturbService(t, { stored, url: server.url, disturb })
 })
 
-t.test(
-  'a server is gone for so long that clients are turned away, and find runs of theirs when they repeat',
-  async t => {
-    const stored = await openLog(t)
-    let server = await startEventStoreServer({ log: stored })
-    t.teardown(() => server.close())
-    const disturb = async (load: Load) => {
-      server.faults.append = () => 'unanswered'
-      await load.join()
-      await server.close()
-      await load.turnedAway()
-      server = await startEventStoreServer({ log: stored, port: server.port })
-      await load.runsGoOn()
-    }
-    const accounts = await disturbService(t, { stored, url: server.url, disturb })
-    t.ok(accounts.at(-1)?.found, 'who was turned away had been accepted')
-  },
-)
+t.test('after a long outage, clients that got 503 find their runs when they repeat the requests', async t => {
+  const stored = await openLog(t)
+  let server = await startEventStoreServer({ log: stored })
+  t.teardown(() => server.close())
+  const disturb = async (load: Load) => {
+    server.faults.append = () => 'unanswered'
+    await load.join()
+    await server.close()
+    await load.turnedAway()
+    server = await startEventStoreServer({ log: stored, port: server.port })
+    await load.runsGoOn()
+  }
+  const accounts = await disturbService(t, { stored, url: server.url, disturb })
+  t.ok(accounts.at(-1)?.found, 'a run answered with 503 was found')
+})
 
-/** From now on the server writes without an answer; resolves when it has. */
+/** Makes the server write without answering, and waits until it has. */
 const leaveUnanswered = async (server: { faults: Faults } | undefined) => {
   if (server) server.faults.append = () => 'unanswered'
   await delay(UNANSWERED_MS)
@@ -117,5 +114,5 @@ const elected = async (cluster: EventStoreCluster) => {
 }
 
 const down = async ({ members }: EventStoreCluster) => {
-  if (!(await holdsSoon(() => members[0]?.phase === 'down'))) throw new Error('the leader that was deposed goes on')
+  if (!(await holdsSoon(() => members[0]?.phase === 'down'))) throw new Error('the deposed leader is still running')
 }

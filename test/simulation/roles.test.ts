@@ -7,21 +7,21 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 t.setTimeout(180_000)
 
-/** Processes on the same stores, one for each list of roles, as a client of each sees them. */
+/** Starts one process for each list of roles on the same stores, and returns a client for each. */
 const start = async (t: Test, ...roles: string[]) => {
   const folder = await temporaryFolder(t)
   const [customer] = await openAccounts(folder, { credits: 1000, tester: true })
-  // A process without a projector waits for the views of another, so they all start together.
+  // A process without a projector waits for another's views, so all start together.
   const processes = await Promise.all(roles.map(each => startServiceProcess(t, folder, { ROLES: each })))
   const clients = processes.map(({ url }) => customer.at(url))
   return clients as [Client, Client, Client]
 }
 
-t.test('a process that only answers hears of what others do', async t => {
+t.test('a process with only the api role sees the work of others', async t => {
   const [client] = await start(t, 'api', 'projector', 'reactors')
   const done = await client.run(picture)
   t.match(done, { status: 200, body: { status: 'completed', credits_charged: 10 } })
-  t.equal(await client.balance(), 990, 'and its reads show what it wrote')
+  t.equal(await client.balance(), 990, 'its reads show its own writes')
   const failed = await client.run(sandbox({ outcome: 'provider_error' }))
   t.match(failed.body, { status: 'failed', credits_refunded: 1 })
   t.equal(await client.balance(), 990)
@@ -29,18 +29,18 @@ t.test('a process that only answers hears of what others do', async t => {
   t.match(await client.run(film, { Prefer: 'wait=60' }), { status: 200, body: { status: 'completed' } })
 })
 
-t.test('a process without the role to answer says only that it lives', async t => {
+t.test('a process without the api role serves only the health check', async t => {
   const [projector, reactors, api] = await start(t, 'projector', 'reactors', 'api')
   for (const client of [projector, reactors]) {
     t.equal((await client.send('/healthz')).status, 200)
     t.equal((await client.send('/readyz')).status, 200)
-    // It is no service by the document, so it is asked without the check by it.
+    // The OpenAPI document does not describe this process, so fetch skips the check against it.
     t.equal((await fetch(`${client.url}/v1/balance`)).status, 404)
   }
   t.equal((await api.send('/v1/balance')).status, 200)
 })
 
-t.test('what was written through one process is seen through another by its position', async t => {
+t.test('a read with Tollgate-Position sees the writes of another process', async t => {
   const [one, other] = await start(t, 'api,projector,reactors', 'api')
   for (let spent = 1; spent <= 20; spent++) {
     const { headers } = await one.run(sandbox())

@@ -6,7 +6,7 @@ import { type AccountOptions, openAccounts } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-/** Two services on one folder, and a client of one account for each of them. */
+/** Two services on one folder, and a client of one account for each. */
 const startTwo = async (t: Test, options: AccountOptions) => {
   const folder = await temporaryFolder(t)
   const [customer] = await openAccounts(folder, options)
@@ -20,8 +20,8 @@ const startTwo = async (t: Test, options: AccountOptions) => {
   return { one, other, stop, operator: operatorOf(folder) }
 }
 
-/** Asks both at once for a run, over and over; a 503 means that the other one was faster, and to ask again. */
-const askBoth = (clients: Client[], times: number, request: object): Promise<Reply[]> =>
+/** Sends run requests to both at once. A 503 means that the other process was faster, so the request is repeated. */
+const requestFromBoth = (clients: Client[], times: number, request: object): Promise<Reply[]> =>
   Promise.all(
     Array.from({ length: times }, (_, index) => untilDecided(clients[index % clients.length] as Client, request)),
   )
@@ -35,9 +35,9 @@ const untilDecided = async (client: Client, request: object): Promise<Reply> => 
 
 const count = (replies: Reply[], status: number) => replies.filter(reply => reply.status === status).length
 
-t.test('two processes make ten pictures of credits for ten, and no more', async t => {
+t.test('two processes make exactly ten pictures with credits for ten', async t => {
   const { one, other, stop } = await startTwo(t, { credits: 100 })
-  const replies = await askBoth([one, other], 60, picture)
+  const replies = await requestFromBoth([one, other], 60, picture)
   t.equal(count(replies, 200), 10)
   t.equal(count(replies, 402), 50)
   t.same([await one.balance(), await other.balance()], [0, 0])
@@ -51,9 +51,9 @@ t.test('two processes make ten pictures of credits for ten, and no more', async 
   t.equal(allRuns(audit).size, 10)
 })
 
-t.test('two processes lose none of many appends to one account, and double none', async t => {
+t.test('two processes neither lose nor repeat appends to one account', async t => {
   const { one, other, stop } = await startTwo(t, { credits: 150, tester: true })
-  const replies = await askBoth([one, other], 400, sandbox())
+  const replies = await requestFromBoth([one, other], 400, sandbox())
   const accepted = replies.filter(reply => reply.status === 200)
   t.equal(accepted.length, 150)
   t.equal(count(replies, 402), 250)
@@ -66,7 +66,7 @@ t.test('two processes lose none of many appends to one account, and double none'
   t.ok([...runs.values()].every(run => run.end === 'completed'))
 })
 
-t.test('one idempotency key is one run, whichever process is asked', async t => {
+t.test('an idempotency key makes one run across processes', async t => {
   const { one, other, stop } = await startTwo(t, { credits: 100, tester: true })
   const ask = (client: Client) => client.run(sandbox({ delay_ms: 300 }), { 'Idempotency-Key': 'shared' })
   const replies = await Promise.all(Array.from({ length: 40 }, (_, index) => ask(index % 2 ? one : other)))
@@ -79,7 +79,7 @@ t.test('one idempotency key is one run, whichever process is asked', async t => 
   t.equal(allRuns(audit).size, 1)
 })
 
-t.test('a request is the run that it was, also when another process is asked and the model is gone', async t => {
+t.test('a repeated request returns its run from another process even after the model is withdrawn', async t => {
   const { one, other, operator } = await startTwo(t, { credits: 100, tester: true })
   const key = { 'Idempotency-Key': 'before' }
   await other.run(sandbox())

@@ -3,8 +3,8 @@ import { uploadCrash } from './upload-crash.ts'
 
 t.setTimeout(180_000)
 
-// By hand: node --import=tsx test/simulation/upload-crash.ts
-t.test('a service that is killed at any step of an upload leaves it stored, or nowhere', async t => {
+// Run manually: node --import=tsx test/simulation/upload-crash.ts
+t.test('after a kill at any step of an upload the file is either stored or gone', async t => {
   const { victims, faults } = await uploadCrash()
   t.same(faults, [])
   t.equal(victims, 14)

@@ -17,23 +17,23 @@ import { type Customer, openAccounts, openFolder } from '../support/service.ts'
 import { ScriptProcess } from '../support/service-process.ts'
 import { fates, PNG_REQUEST } from '../support/uploads.ts'
 
-// Kills a service at each step of uploads and of their deletion, and then looks at what is left. By hand:
+// Kills a service at each step of uploads and their deletion, then checks the files. Run manually:
 //   node --import=tsx test/simulation/upload-crash.ts
 
-/** A grant of one minute has ended by then, and so has the time to look at it. */
+/** Later than the end of a one-minute grant and of its settlement. */
 const LATER_MS = 8 * 60_000
 
-/** So old a file that is still coming in belongs to nobody who lives. */
+/** Arriving files this old belong to a dead process. */
 const ABANDONED_MS = 2 * 60 * 60_000
 
 const LONGEST_WAIT_MS = 30_000
 
-/** A victim is brought to a step, where its process dies. `fate` is what its events must say in the end; see `fates`. */
+/** An upload whose process dies at a step. `fate` is the expected outcome in its events; see `fates`. */
 interface Victim {
   step: string
-  /** Where the process stands still. */
+  /** The place where the process is held. */
   holdAt?: string
-  /** Resolves when the process is where it is to die, or asks for what leads there. */
+  /** Brings the process to the step, or sends the request that leads there. */
   ask(place: Place): unknown
   fate?: string[]
 }
@@ -59,7 +59,7 @@ const put = async (place: Place): Promise<PresignedUpload> => {
 const remove = ({ customer }: Place, id: string) => customer.send(`/v1/uploads/${id}`, { method: 'DELETE' })
 
 const victims: Victim[] = [
-  { step: 'while the file comes in', ask: place => sendHalf(place) },
+  { step: 'while the file arrives', ask: place => sendHalf(place) },
   { step: 'before the grant', holdAt: 'before UploadGranted', ask: send },
   { step: 'after the grant', holdAt: 'after UploadGranted', ask: send, fate: ['never_sent'] },
   { step: 'before the file is in its place', holdAt: 'before rename', ask: send, fate: ['never_sent'] },
@@ -75,7 +75,7 @@ const victims: Victim[] = [
     fate: ['stored', 'sealed'],
   },
   {
-    step: 'after a deletion is asked for',
+    step: 'after a deletion request',
     holdAt: 'after UploadDeletionRequested',
     ask: async place => remove(place, (await send(place)).body.id),
     fate: ['sealed', 'deleting', 'requested'],
@@ -87,7 +87,7 @@ const victims: Victim[] = [
     fate: ['sealed', 'deleting', 'requested'],
   },
   {
-    step: 'after a file is deleted that may be sent again',
+    step: 'after deleting a file that can be sent again',
     holdAt: 'after unlink',
     ask: async place => remove(place, (await put(place)).id),
     fate: ['deleting', 'requested'],
@@ -100,7 +100,7 @@ const victims: Victim[] = [
   },
 ]
 
-/** Kills a service once at each step. The faults are empty when each file is either stored or nowhere. */
+/** Kills a service once at each step. Without faults, each file is either stored or gone. */
 export const uploadCrash = async (
   progress: (text: string) => void = () => undefined,
 ): Promise<{ victims: number; faults: string[] }> => {
@@ -112,7 +112,7 @@ export const uploadCrash = async (
   return { victims: victims.length, faults }
 }
 
-/** Each has a folder of its own, since a process would go on with what the one before has left. */
+/** Each victim has its own folder, so no process resumes the work of another. */
 const sacrifice = async (victim: Victim): Promise<string[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-upload-crash-'))
   try {
@@ -133,17 +133,17 @@ const kill = async ({ holdAt, ask }: Victim, place: Place) => {
   try {
     const [, url = ''] = await service.until(/"url":"([^"]+)".*"msg":"listening"/)
     const customer = Object.assign(place.customer.at(url), place.customer, { url })
-    const asked = Promise.resolve(ask({ ...place, customer }))
-    if (holdAt === undefined) await asked
-    // Whoever asks gets no answer.
-    else await Promise.race([service.until(/^held/m), asked.then(() => Promise.reject(new Error(`never ${holdAt}`)))])
-    asked.catch(() => undefined)
+    const request = Promise.resolve(ask({ ...place, customer }))
+    if (holdAt === undefined) await request
+    // The request gets no answer.
+    else await Promise.race([service.until(/^held/m), request.then(() => Promise.reject(new Error(`never ${holdAt}`)))])
+    request.catch(() => undefined)
   } finally {
     await service.end('SIGKILL')
   }
 }
 
-/** Sends the first half of an upload, and waits until a part of it has come. */
+/** Sends the first half of an upload and waits until a part of it has arrived. */
 const sendHalf = async ({ customer, folder, file }: Place) => {
   const body = formOf(filePart(file))
   const { hostname, port, host } = new URL(customer.url)
@@ -160,7 +160,7 @@ const sendHalf = async ({ customer, folder, file }: Place) => {
   socket.write(`${head.join('\r\n')}\r\n\r\n`)
   socket.write(body.subarray(0, body.length / 2))
   const arriving = join(folder, 'objects', 'arriving')
-  await until('a part of the file has come', async () => {
+  await until('a part of the file has arrived', async () => {
     const sizes = await Promise.all(
       (await readdir(arriving)).map(async name => (await stat(join(arriving, name))).size),
     )
@@ -168,20 +168,20 @@ const sendHalf = async ({ customer, folder, file }: Place) => {
   })
 }
 
-/** Makes what was left while it came in as old as time does. */
+/** Ages the files in the folder for arriving files. */
 const age = async (arriving: string) => {
   const then = new Date(Date.now() - ABANDONED_MS)
   for (const name of await readdir(arriving)) await utimes(join(arriving, name), then, then)
 }
 
-/** Starts the next service when the grant has ended, and looks at what has become of the file. */
+/** Starts the next service after the end of the grant and checks the file. */
 const findFaults = async ({ fate }: Victim, { customer, folder, file }: Place): Promise<string[]> => {
   const clock = new ManualClock(Date.now() + LATER_MS)
   const core = await openFolder(folder, { clock })
   const server = await startServer(core, { clock })
   const faults: string[] = []
   try {
-    await until('nothing is due any more', async () => {
+    await until('nothing is due', async () => {
       const due = await core.views.list<DueRow>('due', 'byQueue', { prefix: 'objects/', limit: 10 })
       return due.every(({ row }) => Date.parse(row.dueAt) > clock.nowMs())
     })
@@ -193,10 +193,10 @@ const findFaults = async ({ fate }: Victim, { customer, folder, file }: Place): 
     if (body.data.length !== (isKept ? 1 : 0)) faults.push(`${body.data.length} uploads are listed`)
     for (const { url } of body.data) {
       const bytes = Buffer.from(await (await fetch(url)).arrayBuffer())
-      if (!bytes.equals(file)) faults.push('the file is not the one that was sent')
+      if (!bytes.equals(file)) faults.push('the file differs from the one sent')
     }
-    const lying = await readdir(join(folder, 'objects', 'uploads')).catch(() => [])
-    if (lying.length !== body.data.length) faults.push(`${lying.length} files lie there`)
+    const leftFiles = await readdir(join(folder, 'objects', 'uploads')).catch(() => [])
+    if (leftFiles.length !== body.data.length) faults.push(`${leftFiles.length} files are stored`)
     const left = await readdir(join(folder, 'objects', 'arriving'))
     if (left.length > 0) faults.push(`${left} were left while they came in`)
   } finally {
@@ -209,7 +209,7 @@ const findFaults = async ({ fate }: Victim, { customer, folder, file }: Place): 
 const until = async (what: string, holds: () => Promise<boolean>) => {
   const endMs = performance.now() + LONGEST_WAIT_MS
   while (!(await holds())) {
-    if (performance.now() > endMs) throw new Error(`within ${LONGEST_WAIT_MS} ms it did not come true that ${what}`)
+    if (performance.now() > endMs) throw new Error(`not reached within ${LONGEST_WAIT_MS} ms: ${what}`)
     await delay(20)
   }
 }

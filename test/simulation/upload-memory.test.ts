@@ -17,14 +17,14 @@ t.setTimeout(240_000)
 const UPLOADS = 100
 const FILE_BYTES = 20_000_000
 
-/** A tenth of what the files hold together: nothing of them may be kept that is not on its way. */
-const MOST_BYTES = 150_000_000
+/** Less than a tenth of the files together: only data in transit may be in memory. */
+const MAX_GROWTH_BYTES = 150_000_000
 
 const png = await picture('png')
 const chunkOverhead = 12
 const form = formOf(filePart(pngWith(png, 'teSt', randomBytes(FILE_BYTES - png.length - chunkOverhead))))
 
-/** Sends the form as a slow client does, a little at a time, so that all of them are under way together. */
+/** Sends the form slowly, so that all uploads are in progress at once. */
 const send = async (url: string, customer: Customer): Promise<number> => {
   const sent = request(`${url}/v1/uploads`, {
     method: 'POST',
@@ -48,7 +48,7 @@ function* pieces() {
 
 const residentBytes = async (pid: number): Promise<number> => {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  // Files that are mapped, as the log is, are not the service's own memory.
+  // Memory-mapped files, such as the log, do not count.
   return Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1]) * 1024
 }
 
@@ -57,7 +57,7 @@ const measure = async (t: Test, environment: Record<string, string>) => {
   const [customer] = await openAccounts(folder, {})
   const service = await startServiceProcess(t, folder, environment)
   const url = service.url.replace('localhost', '127.0.0.1')
-  // What is compiled and kept ready is no growth.
+  // The warm-up keeps compiled code and caches out of the measurement.
   await Promise.all(Array.from({ length: 5 }, () => send(url, customer)))
   const beforeBytes = await residentBytes(service.pid)
   let mostBytes = 0
@@ -69,19 +69,19 @@ const measure = async (t: Test, environment: Record<string, string>) => {
   t.same(
     answers.filter(status => status !== 200),
     [],
-    'each upload is taken',
+    'each upload is accepted',
   )
   const grownBytes = mostBytes - beforeBytes
   t.comment(`${Math.round(grownBytes / 1e6)} MB more than the ${Math.round(beforeBytes / 1e6)} MB before`)
-  t.ok(mostBytes > 0 && grownBytes < MOST_BYTES, `${grownBytes} bytes more`)
+  t.ok(mostBytes > 0 && grownBytes < MAX_GROWTH_BYTES, `${grownBytes} bytes more`)
   const { body } = await customer.at(url).send<UploadList>('/v1/uploads?limit=100')
   t.equal(body.data.length, 100)
   t.ok(body.data.every(({ size_bytes }) => size_bytes === FILE_BYTES))
 }
 
-t.test(`${UPLOADS} uploads at once go to disk in little memory`, t => measure(t, {}))
+t.test(`${UPLOADS} concurrent uploads to disk use little memory`, t => measure(t, {}))
 
-t.test(`${UPLOADS} uploads at once go to S3 in little memory`, needsS3(), async t => {
+t.test(`${UPLOADS} concurrent uploads to S3 use little memory`, needsS3(), async t => {
   const server = await startRadosgw()
   t.teardown(() => server.stop())
   await measure(t, { OBJECT_STORE_URL: server.url(await server.createBucket()) })

@@ -8,11 +8,11 @@ import { type Customer, openAccounts, openFolder } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-// What was under way in a process that was killed is tried again when its lease has run out, after 30 s.
+// Deliveries of a killed process are retried when their lease ends, after 30 s.
 t.setTimeout(180_000)
 t.jobs = 3
 
-/** So many attempts are made to one host at a time; the rest of the runs wait, due. */
+/** The number of concurrent attempts to one host; other deliveries stay due. */
 const SLOTS_PER_HOST = 64
 
 const environment = { ALLOW_PRIVATE_WEBHOOKS: 'true' }
@@ -23,13 +23,13 @@ const start = async (t: Test) => {
   return { folder, customer }
 }
 
-const ask = async (customer: Customer, url: string, webhookUrl: string, input = {}): Promise<RunId> =>
+const requestRun = async (customer: Customer, url: string, webhookUrl: string, input = {}): Promise<RunId> =>
   (await customer.at(url).run({ ...sandbox(input), webhook_url: webhookUrl }, { Prefer: 'wait=1' })).body.run_id
 
-const askMany = (count: number, customer: Customer, url: string, webhookUrl: string): Promise<RunId[]> =>
-  Promise.all(Array.from({ length: count }, () => ask(customer, url, webhookUrl)))
+const requestRuns = (count: number, customer: Customer, url: string, webhookUrl: string): Promise<RunId[]> =>
+  Promise.all(Array.from({ length: count }, () => requestRun(customer, url, webhookUrl)))
 
-/** What a log that nobody has open any more says of each run’s webhook. */
+/** Reads the webhook events of each run from a closed log. */
 const readRecords = async (folder: string, customer: Customer): Promise<Map<RunId, WebhookRecord[]>> => {
   const { log, close } = await openFolder(folder)
   const records = new Map<RunId, WebhookRecord[]>()
@@ -44,7 +44,7 @@ const readRecords = async (folder: string, customer: Customer): Promise<Map<RunI
 const attempts = (records: WebhookRecord[] | undefined) =>
   records?.map(({ type, data }) => [type, 'attempt' in data && data.attempt])
 
-t.test('a service that is killed forgets no receiver, wherever it was with it', async t => {
+t.test('a killed service loses no webhook at any stage of delivery', async t => {
   const { folder, customer } = await start(t)
   const [quick, slow, broken] = await Promise.all([
     startReceiver(t),
@@ -52,28 +52,29 @@ t.test('a service that is killed forgets no receiver, wherever it was with it', 
     startReceiver(t, status(500)),
   ])
   const first = await startServiceProcess(t, folder, environment)
-  const done = await askMany(10, customer, first.url, quick.url)
+  const done = await requestRuns(10, customer, first.url, quick.url)
   await quick.until(done.length)
   const undone = [
-    ...(await askMany(10, customer, first.url, broken.url)),
-    ...(await askMany(SLOTS_PER_HOST + 16, customer, first.url, slow.url)),
-    // This one is lost with its process, and fails as interrupted.
-    await ask(customer, first.url, slow.url, { delay_ms: 600_000 }),
+    ...(await requestRuns(10, customer, first.url, broken.url)),
+    ...(await requestRuns(SLOTS_PER_HOST + 16, customer, first.url, slow.url)),
+    // This run is lost with its process and fails as interrupted.
+    await requestRun(customer, first.url, slow.url, { delay_ms: 600_000 }),
   ]
   await broken.until(10)
   await slow.until(1)
   await first.end('SIGKILL')
 
-  const before = [quick, slow, broken].map(receiver => receiver.told.length)
+  const before = [quick, slow, broken].map(receiver => receiver.deliveries.length)
   slow.answer = status(200)
   broken.answer = status(200)
   const left = await readRecords(folder, customer)
   t.notOk(undone.some(runId => left.get(runId)?.some(event => event.type === 'WebhookDelivered')))
 
   const second = await startServiceProcess(t, folder, environment)
-  const toldAfter = () => [quick, slow, broken].flatMap((receiver, index) => receiver.told.slice(before[index]))
-  const isTold = (runId: RunId) => toldAfter().some(told => told.event.data.run_id === runId)
-  while (!undone.every(isTold)) await delay(50)
+  const deliveredAfter = () =>
+    [quick, slow, broken].flatMap((receiver, index) => receiver.deliveries.slice(before[index]))
+  const isDelivered = (runId: RunId) => deliveredAfter().some(delivery => delivery.event.data.run_id === runId)
+  while (!undone.every(isDelivered)) await delay(50)
   const { code, stderr } = await second.end('SIGTERM')
   t.same({ code, stderr }, { code: 0, stderr: '' })
 
@@ -83,15 +84,15 @@ t.test('a service that is killed forgets no receiver, wherever it was with it', 
     t.equal(deliveries?.length, 1, runId)
   }
   t.equal(records.size, done.length + undone.length)
-  t.equal(slow.toldOf(undone.at(-1) ?? '').at(-1)?.event.type, 'run.failed')
+  t.equal(slow.deliveriesOf(undone.at(-1) ?? '').at(-1)?.event.type, 'run.failed')
   t.same((await auditFolder(folder)).faults, [])
 })
 
-t.test('a service that is stopped counts no attempt that it did not see the end of', async t => {
+t.test('a stopped service records no unfinished attempt', async t => {
   const { folder, customer } = await start(t)
   const receiver = await startReceiver(t, hold)
   const first = await startServiceProcess(t, folder, environment)
-  const runId = await ask(customer, first.url, receiver.url)
+  const runId = await requestRun(customer, first.url, receiver.url)
   await receiver.until(1)
   const ended = await first.end('SIGTERM')
   t.same({ code: ended.code, stderr: ended.stderr }, { code: 0, stderr: '' })
@@ -104,17 +105,17 @@ t.test('a service that is stopped counts no attempt that it did not see the end 
   t.same(attempts((await readRecords(folder, customer)).get(runId)), [['WebhookDelivered', 1]])
 })
 
-t.test('two services on one folder record an attempt once, even when both make it', async t => {
+t.test('two services on one folder record an attempt once even if both make it', async t => {
   const { folder, customer } = await start(t)
   const answers: (() => void)[] = []
   const receiver = await startReceiver(t, (response, { path }) =>
     answers.push(() => response.writeHead(Number(path.slice(1))).end()),
   )
   const processes = await Promise.all([1, 2].map(() => startServiceProcess(t, folder, environment)))
-  const asked = processes.flatMap(({ url }) =>
-    [200, 500].map(code => askMany(3, customer, url, `${receiver.url}${code}`)),
+  const requests = processes.flatMap(({ url }) =>
+    [200, 500].map(code => requestRuns(3, customer, url, `${receiver.url}${code}`)),
   )
-  const runIds = (await Promise.all(asked)).flat()
+  const runIds = (await Promise.all(requests)).flat()
   await receiver.until(runIds.length)
   await endLeases(folder, runIds)
   await receiver.until(2 * runIds.length)
@@ -124,13 +125,13 @@ t.test('two services on one folder record an attempt once, even when both make i
 
   const records = await readRecords(folder, customer)
   for (const runId of runIds) {
-    t.equal(receiver.toldOf(runId).length, 2)
-    const type = receiver.toldOf(runId)[0]?.path === '/200' ? 'WebhookDelivered' : 'WebhookAttemptFailed'
+    t.equal(receiver.deliveriesOf(runId).length, 2)
+    const type = receiver.deliveriesOf(runId)[0]?.path === '/200' ? 'WebhookDelivered' : 'WebhookAttemptFailed'
     t.same(attempts(records.get(runId)), [[type, 1]])
   }
 })
 
-/** Ends the leases of deliveries, as time does when a process is suspended for long. */
+/** Ends the leases of deliveries, as after a long suspension of the process. */
 async function endLeases(folder: string, runIds: RunId[]) {
   const { views, close } = await openFolder(folder)
   const keys = runIds.map(runId => `webhook/${runId}`)

@@ -1,15 +1,15 @@
 import t from 'tap'
 import { answer } from '../../src/studio/answer.ts'
 
-t.test('an answer quotes its prompt, and says that it comes from the sandbox', async t => {
+t.test('an answer quotes its prompt, and names the sandbox', async t => {
   const text = answer({ prompt: 'Why is the sky blue?' }, 1)
   t.match(text, '“Why is the sky blue?”')
   t.match(text, /sandbox/i)
   t.match(text, '5 words and 20 characters')
-  t.ok(text.split(/[.!?] /).length >= 3, 'some sentences')
+  t.ok(text.split(/[.!?] /).length >= 3, 'several sentences')
 })
 
-t.test('the same prompt and seed give the same answer, and others another', async t => {
+t.test('the same prompt and seed give the same answer, others a different one', async t => {
   const answers = Array.from({ length: 20 }, (_, seed) => answer({ prompt: 'Tell me about trains' }, seed))
   t.ok(new Set(answers).size > 3)
   t.same(
@@ -25,7 +25,7 @@ t.test('any prompt is answered', async t => {
   }
 })
 
-t.test('the longest length asked for is kept to', async t => {
+t.test('the maximum length is respected', async t => {
   const whole = answer({ prompt: 'Tell me about trains' }, 1)
   t.equal(answer({ prompt: 'Tell me about trains', max_output_tokens: 1024 }, 1), whole)
   const short = answer({ prompt: 'Tell me about trains', max_output_tokens: 10 }, 1)

@@ -13,7 +13,7 @@ const { paint } = openStudio(t.teardown)
 /** Minutes of work. */
 const longFilm: Work = { craft: 'film', seed: 1, input: { prompt: 'a lake', resolution: '720p', duration: 120 } }
 
-t.test('the event loop turns while a picture is painted', async t => {
+t.test('the event loop keeps turning while a picture is painted', async t => {
   let turns = 0
   const timer = setInterval(() => turns++, 1)
   await paint({ ...small, ...pictureSize('1:1', '2K') })
@@ -29,10 +29,10 @@ t.test('an aborted signal rejects', async t => {
   setTimeout(() => controller.abort(), 50)
   await t.rejects(painting, { name: 'AbortError' }, 'aborted while painting')
 
-  t.equal(formatOf(await paint(small)), 'png', 'and the studio goes on painting')
+  t.equal(formatOf(await paint(small)), 'png', 'the studio continues painting')
 })
 
-t.test('an abort does not hold up the pictures that wait in the queue', async t => {
+t.test('an abort does not block queued pictures', async t => {
   const alone = createStudio({ threads: 1 })
   t.teardown(() => alone.close())
   await paintIn(alone, small)
@@ -55,7 +55,7 @@ t.test('a picture does not wait for films', async t => {
   await pair.close()
   t.ok(
     (await films).every(film => film.status === 'rejected'),
-    'and closing ends the films',
+    'closing ends the films',
   )
 })
 
@@ -84,7 +84,7 @@ t.test('a source is loaded only when its turn is near, and does not wait for fil
   await films
 })
 
-t.test('a film that is given up frees its thread', async t => {
+t.test('an aborted film frees its thread', async t => {
   const alone = createStudio({ threads: 1 })
   t.teardown(() => alone.close())
   const controller = new AbortController()
@@ -96,10 +96,10 @@ t.test('a film that is given up frees its thread', async t => {
   t.equal(formatOf(await paintIn(alone, small)), 'png')
   const reached = progress[0]
   await paintIn(alone, small)
-  t.equal(progress[0], reached, 'and nobody works on it any more')
+  t.equal(progress[0], reached, 'the work has stopped')
 })
 
-t.test('painting gives its memory back', async t => {
+t.test('painting frees its memory', async t => {
   const large: Picture = { ...small, ...pictureSize('1:1', '2K'), format: 'jpeg' }
   const alone = createStudio({ threads: 1 })
   t.teardown(() => alone.close())
@@ -107,28 +107,28 @@ t.test('painting gives its memory back', async t => {
     for (let seed = 0; seed < pictures; seed++) await paintIn(alone, { ...large, seed })
     return process.memoryUsage.rss() / 2 ** 20
   }
-  // The first few fill the caches and leave some garbage that is not yet worth collecting.
+  // The first few pictures fill caches, and leave garbage that is not yet worth collecting.
   const before = await memoryAfter(5)
   await memoryAfter(6)
-  // If it were kept, each picture would add about 35 MB, most of it the canvases that only help to draw. Garbage is
-  // collected late on a busy machine, so the lowest of several looks counts.
+  // A leak would add about 35 MB per picture, mostly for temporary canvases. A busy machine collects garbage late, so
+  // the lowest of several samples counts.
   let grown = Number.POSITIVE_INFINITY
   for (let look = 0; look < 6 && grown >= 300; look++) grown = Math.min(grown, (await memoryAfter(6)) - before)
   t.ok(grown < 300, `it grew by ${Math.round(grown)} MB`)
 })
 
-t.test('closing rejects what is being painted and what is asked for later', async t => {
+t.test('closing rejects running and later work', async t => {
   const closing = createStudio({ threads: 1 })
   const painting = paintIn(closing, { ...small, ...pictureSize('1:1', '4K') })
   const rejected = t.rejects(painting)
   await closing.close()
   await rejected
-  await t.rejects(paintIn(closing, small), { message: 'The studio is closed.' })
-  await t.resolves(closing.close(), 'closing twice is fine')
-  await t.resolves(createStudio({ threads: 1 }).close(), 'and so is closing one that never painted')
+  await t.rejects(paintIn(closing, small), { message: 'the studio is closed' })
+  await t.resolves(closing.close(), 'closing twice')
+  await t.resolves(createStudio({ threads: 1 }).close(), 'closing an unused studio')
 })
 
-t.test('a process ends on its own once its studio is closed', async t => {
+t.test('a process exits on its own once its studio is closed', async t => {
   const ended = await runProcess(`
     await studio.make(${JSON.stringify(toPaint(small))})
     await studio.close()
@@ -136,7 +136,7 @@ t.test('a process ends on its own once its studio is closed', async t => {
   t.same(ended, { code: 0, signal: null, output: 'closed' })
 })
 
-t.test('a thread that cannot start rejects rather than leave the picture waiting', async t => {
+t.test('a thread that fails to start rejects the work instead of blocking it', async t => {
   const failing = 'import { isMainThread } from "node:worker_threads"; if (!isMainThread) throw new Error("no thread")'
   const script = `
     const refusal = (error) => error.message
@@ -157,7 +157,7 @@ async function runProcess(script: string, flags: string[] = []) {
   const child = spawn(process.execPath, ['--import=tsx', ...flags, '--eval', program], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     stdio: ['ignore', 'pipe', 'inherit'],
-    // Far beyond what it needs, and below the time for which an idle thread is kept.
+    // Far longer than needed, and shorter than the idle timeout of threads.
     timeout: 20_000,
   })
   let output = ''

@@ -1,5 +1,6 @@
 import type {
   AccountEvent,
+  GrantKind,
   RunErrorCode,
   RunOutput,
   RunQueued,
@@ -7,24 +8,25 @@ import type {
   UploadGranted,
   UploadStored,
 } from '../../schemas/account-events.ts'
+import type { KeyScope } from '../../schemas/actor.ts'
 import type { Receipt } from '../../schemas/catalog.ts'
+import { accountStream, type RecordedEvent } from '../../schemas/events.ts'
 import type { AccountId, KeyId, RunId, UploadId } from '../../schemas/primitives.ts'
-import { accountStream, type Recorded } from '../../schemas/recorded.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import { THEN_MS } from './given.ts'
 
-// Ids are numbered, so that a test says "run 2" and means it.
+// Numbered ids, so that tests can say "run 2".
 const suffix = (number: number) => String(number).padStart(26, '0')
 export const accountId = (number = 1): AccountId => `acct_${suffix(number)}`
 export const keyId = (number = 1): KeyId => `key_${suffix(number)}`
 export const runId = (number = 1): RunId => `run_${suffix(number)}`
 export const uploadId = (number = 1): UploadId => `upl_${suffix(number)}`
 
-/** Where a numbered file lies. */
+/** The key of a numbered file. */
 export const objectKey = (number = 1, folder = 'uploads') => `${folder}/${String(number).padStart(32, '0')}.png`
 
-/** A digest as such, of nothing. */
+/** A well-formed digest. */
 export const digest = (character: string): string => character.repeat(64)
 
 export const receipt = (credits = 10): Receipt => ({
@@ -35,13 +37,13 @@ export const receipt = (credits = 10): Receipt => ({
   totalMicros: toMicros(credits),
 })
 
-/** Where a client wants to be told. */
+/** A client's webhook URL. */
 export const hook = 'https://example.com/hook'
 
 const fault = { status: 503, reason: 'The receiver answered with 503.' }
 const output = { artifacts: [], text: 'done' }
 
-/** What a run made that is taken away later. */
+/** An output that is deleted later. */
 export const keptOutput = (willDeleteAt: string, ...numbers: number[]): RunOutput => ({
   artifacts: numbers.map(number => ({
     objectKey: objectKey(number, 'outputs'),
@@ -54,7 +56,7 @@ export const keptOutput = (willDeleteAt: string, ...numbers: number[]): RunOutpu
 
 const failure = (code: RunErrorCode = 'provider_error') => ({ code, message: 'It did not work.' })
 
-/** What differs from one run of a test to another. `key` is the idempotency key, and `hash` that of its request. */
+/** The varying parts of a run. `key` is the idempotency key, and `hash` the hash of its request. */
 export interface RunOptions {
   run?: number
   credits?: number
@@ -78,7 +80,7 @@ const details = ({ run = 1, key, hash = digest('a'), metadata, webhook, mode = '
   ...(key !== undefined && { idempotency: { key, requestHash: hash } }),
 })
 
-/** What differs from one upload of a test to another. */
+/** The varying parts of an upload. */
 export interface UploadOptions {
   upload?: number
   expiresAt?: string
@@ -101,7 +103,7 @@ const upload = ({
   willDeleteAt,
 })
 
-/** `hash` tells one file that was sent from another. */
+/** `hash` distinguishes files that were sent. */
 const file = (number: number, { sealed = false, hash = digest('e') }: FileOptions): UploadStored => ({
   uploadId: uploadId(number),
   sizeBytes: 3,
@@ -114,12 +116,12 @@ interface FileOptions {
   hash?: string
 }
 
-/** When what a projection is shown has happened. */
+/** The time of events for projections. */
 export const RECORDED_AT = '2026-01-01T00:03:00.000Z'
 
-/** An event as a projection sees it, as far as one looks. */
+/** A recorded event with the fields that projections read. */
 export const recorded = (event: AccountEvent, stream = accountStream(accountId())) =>
-  ({ stream, metadata: { at: RECORDED_AT }, ...event }) as unknown as Recorded
+  ({ stream, metadata: { at: RECORDED_AT }, ...event }) as unknown as RecordedEvent
 
 // Commands. Amounts are credits.
 
@@ -132,16 +134,29 @@ export const openAccount = ({ account = 1, welcome = 100, tester = false } = {})
     welcomeMicros: toMicros(welcome),
   }) satisfies AccountCommand
 
-export const grantCredits = (credits: number) =>
-  ({ type: 'GrantCredits', amountMicros: toMicros(credits), reason: 'a gift' }) satisfies AccountCommand
+let references = 0
 
-export const createKey = (key = 1) =>
+/** A grant that differs from all others, unless it is given a reference. */
+export const grantCredits = (credits: number, reference = `gift-${++references}`) =>
+  ({
+    type: 'GrantCredits',
+    amountMicros: toMicros(credits),
+    kind: 'courtesy',
+    reference,
+    reason: 'a gift',
+  }) satisfies AccountCommand
+
+export const withdrawCredits = (credits: number, reference: string) =>
+  ({ ...grantCredits(credits, reference), type: 'WithdrawCredits', kind: 'correction' }) satisfies AccountCommand
+
+export const createKey = (key = 1, scope: KeyScope = 'full') =>
   ({
     type: 'CreateApiKey',
     keyId: keyId(key),
     name: 'laptop',
     hash: digest('b'),
     lastFour: 'beef',
+    scope,
   }) satisfies AccountCommand
 
 export const revokeKey = (key = 1) => ({ type: 'RevokeApiKey', keyId: keyId(key) }) satisfies AccountCommand
@@ -182,7 +197,7 @@ export const recordDelivered = (attempt = 1, run = 1) =>
     outcome: { delivered: true, status: 200 },
   }) satisfies AccountCommand
 
-/** Without a next attempt it is the last. */
+/** Without a next attempt, it is the last one. */
 export const recordUndelivered = (attempt = 1, { run = 1, next }: { run?: number; next?: string } = {}) =>
   ({
     type: 'RecordDelivery',
@@ -209,19 +224,46 @@ export const requestUploadDeletion = (number = 1) =>
 export const recordUploadDeletion = (number = 1, reason: UploadDeleted['reason'] = 'expired') =>
   ({ type: 'RecordUploadDeletion', upload: { uploadId: uploadId(number), reason } }) satisfies AccountCommand
 
-// Events. `after` is the balance that they leave, in credits.
+// Events. `after` is the balance after the event, in credits.
 
 export const opened = ({ account = 1, tester = false } = {}): AccountEvent => ({
   type: 'AccountOpened',
   data: { accountId: accountId(account), email: 'owner@example.com', tester },
 })
 
-export const granted = (credits: number, { after = credits, reason = 'a gift' } = {}): AccountEvent => ({
+interface Grant {
+  after?: number
+  kind?: GrantKind
+  reference?: string
+  reason?: string
+}
+
+const grant = (
+  credits: number,
+  { after = credits, kind = 'courtesy', reference = 'gift', reason = 'a gift' }: Grant = {},
+) => ({ amountMicros: toMicros(credits), balanceAfterMicros: toMicros(after), kind, reference, reason })
+
+export const granted = (credits: number, options?: Grant): AccountEvent => ({
   type: 'CreditsGranted',
-  data: { amountMicros: toMicros(credits), balanceAfterMicros: toMicros(after), reason },
+  data: grant(credits, options),
 })
 
-export const keyCreated = (key = 1): AccountEvent => ({
+/** The welcome credits, as an account is opened with them. */
+export const welcomed = (credits: number): AccountEvent =>
+  granted(credits, { kind: 'welcome', reference: 'welcome', reason: 'welcome' })
+
+export const withdrawn = (credits: number, options: Grant & { after: number }): AccountEvent => ({
+  type: 'CreditsWithdrawn',
+  data: grant(credits, { kind: 'correction', ...options }),
+})
+
+export const keyCreated = (key = 1, scope: KeyScope = 'full'): AccountEvent => ({
+  type: 'ApiKeyCreated',
+  data: { keyId: keyId(key), name: 'laptop', hash: digest('b'), lastFour: 'beef', scope },
+})
+
+/** A key from before there were scopes. */
+export const oldKeyCreated = (key = 1): AccountEvent => ({
   type: 'ApiKeyCreated',
   data: { keyId: keyId(key), name: 'laptop', hash: digest('b'), lastFour: 'beef' },
 })
@@ -243,7 +285,7 @@ export const debited = (credits: number, { run = 1, after }: { run?: number; aft
 
 export const queued = (options: RunOptions = {}): AccountEvent => ({ type: 'RunQueued', data: details(options) })
 
-/** The two events of a run that was accepted. */
+/** The two events of an accepted run. */
 export const accepted = ({ after, ...options }: RunOptions & { after: number }): AccountEvent[] => [
   debited(options.credits ?? 10, { run: options.run ?? 1, after }),
   queued(options),
@@ -268,9 +310,17 @@ export const failed = (run = 1, code?: RunErrorCode): AccountEvent => ({
   data: { runId: runId(run), error: failure(code) },
 })
 
-export const refunded = (credits: number, { run = 1, after }: { run?: number; after: number }): AccountEvent => ({
+export const refunded = (
+  credits: number,
+  {
+    run = 1,
+    after,
+    code = 'provider_error',
+    reason = `the run failed: ${code}`,
+  }: { run?: number; after: number; code?: RunErrorCode; reason?: string },
+): AccountEvent => ({
   type: 'CreditsRefunded',
-  data: { runId: runId(run), amountMicros: toMicros(credits), balanceAfterMicros: toMicros(after) },
+  data: { runId: runId(run), amountMicros: toMicros(credits), balanceAfterMicros: toMicros(after), reason },
 })
 
 export const cancelRequested = (run = 1): AccountEvent => ({ type: 'RunCancelRequested', data: { runId: runId(run) } })

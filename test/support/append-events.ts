@@ -1,7 +1,7 @@
 import { openLmdbEventLog } from '../../src/adapters/event-log/lmdb.ts'
 import { type NewEvent, NO_STREAM, RevisionConflict } from '../../src/ports/event-log.ts'
 
-// A process of its own that appends to a log: so many events to a stream that it shares, and as many to its own.
+// A separate process that appends a number of events to a shared stream, and as many to its own stream.
 const [folder, name, count] = process.argv.slice(2) as [string, string, string]
 const log = openLmdbEventLog(folder, error => {
   throw error
@@ -14,7 +14,7 @@ const newEvent = (number: number): NewEvent => ({
   metadata: {},
 })
 
-/** Appends behind whatever the other process wrote, as often as it takes. */
+/** Appends after the other process's events, and retries conflicts. */
 const appendShared = async (number: number) => {
   const event = newEvent(number)
   while (true) {

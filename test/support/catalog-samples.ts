@@ -2,7 +2,7 @@ import type { Endpoint, Family, Kind, ParametersSchema, PriceRule } from '../../
 import type { CatalogEvent } from '../../schemas/catalog-events.ts'
 import type { CatalogCommand } from '../../src/domain/catalog/catalog.ts'
 
-/** Parameters that every endpoint of these tests has, with what is said of them. */
+/** The parameters of all endpoints in these tests, with their descriptions. */
 export const parameters = (properties: ParametersSchema['properties'] = {}): ParametersSchema => ({
   type: 'object',
   properties: { prompt: { type: 'string' }, ...properties },
@@ -10,7 +10,7 @@ export const parameters = (properties: ParametersSchema['properties'] = {}): Par
   additionalProperties: false,
 })
 
-/** Ten credits, unless it says otherwise. */
+/** Ten credits by default. */
 export const priceRule = (rule: Partial<PriceRule> = {}): PriceRule => ({
   baseMicros: 10_000_000,
   quantities: [],
@@ -19,7 +19,7 @@ export const priceRule = (rule: Partial<PriceRule> = {}): PriceRule => ({
   ...rule,
 })
 
-/** An endpoint but for its id, which its family gives it. */
+/** An endpoint without its id, which its family provides. */
 export const endpoint = (kind: Kind, differences: Partial<Endpoint> = {}): Omit<Endpoint, 'id'> & { id?: string } => ({
   kind,
   mode: 'sync',

@@ -4,7 +4,7 @@ import type { ErrorBody } from '../../schemas/api/error.ts'
 import type { Run } from '../../schemas/api/run.ts'
 import { checkAnswer } from './document.ts'
 
-/** An answer that was read to its end. A body that is no JSON is left as text. */
+/** A fully read response. A body that is not JSON is left as text. */
 export interface Reply<Body = Run & ErrorBody> {
   status: number
   headers: Headers
@@ -15,12 +15,12 @@ export interface Reply<Body = Run & ErrorBody> {
 export interface Sending {
   method?: string
   headers?: Record<string, string>
-  /** Sent as it is; what is no text goes without a content type unless one is given. */
+  /** Sent unchanged. A body that is not text has no content type by default. */
   body?: string | Uint8Array
   signal?: AbortSignal
 }
 
-/** A small client of the HTTP interface, with or without a key. It takes no answer that is not as the document has it. */
+/** A small HTTP client, with or without a key. It checks every response against the OpenAPI document. */
 export class Client {
   readonly url: string
   readonly #apiKey: string | undefined
@@ -28,12 +28,12 @@ export class Client {
 
   constructor(url: string, apiKey?: string) {
     this.#apiKey = apiKey
-    // Looking up the name would try addresses first on which nobody listens.
+    // Resolving localhost would first try addresses that nothing listens on.
     this.url = url.replace('//localhost', '//127.0.0.1')
     this.#headers = apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` }
   }
 
-  /** The same client at another address. */
+  /** The same client for another base URL. */
   at(url: string): Client {
     return new Client(url, this.#apiKey)
   }
@@ -70,7 +70,7 @@ export class Client {
     return (await this.send<Balance>('/v1/balance')).body.credits_balance
   }
 
-  /** Sends a path and headers exactly as they are written, where fetch would tidy them and add some first. */
+  /** Sends a path and headers verbatim, where fetch would normalise them and add some. */
   sendRaw(path: string, { method = 'GET', headers, body }: Sending = {}): Promise<Omit<Reply, 'body'>> {
     return new Promise((resolve, reject) => {
       const options = { method, path, headers: { ...this.#headers, ...headers } }
@@ -86,7 +86,7 @@ export class Client {
           reject(error)
         }
       })
-      // Without a body there is no length of it either, which is how curl asks.
+      // Without a body, no Content-Length either, like curl.
       if (body === undefined) sent.useChunkedEncodingByDefault = false
       sent.on('error', reject)
       sent.end(body)
@@ -94,10 +94,10 @@ export class Client {
   }
 }
 
-/** A picture for 10 credits. */
+/** An image for 10 credits. */
 export const picture = { model: 'nano-banana-2', input: { prompt: 'a lighthouse at dusk' } }
 
-/** A request to the family for testers, for 1 credit. */
+/** A request to the test family, for 1 credit. */
 export const sandbox = (input: { delay_ms?: number; outcome?: string; prompt?: string } = {}) => ({
   model: 'sandbox',
   input: { prompt: 'hello', ...input },

@@ -2,7 +2,7 @@ import type { Core } from '../../src/boot/core.ts'
 import type { Cluster } from './cluster.ts'
 import { type AccountOptions, type Customer, openAccount, openFolder } from './service.ts'
 
-/** Opens the stores of a cluster beside its services, does the work, and closes them. */
+/** Opens a cluster's stores beside its services, runs the work, and closes them. */
 export const withStores = async <Result>(
   { folder, env }: Pick<Cluster, 'folder' | 'env'>,
   work: (core: Core) => Promise<Result>,
@@ -15,7 +15,7 @@ export const withStores = async <Result>(
   }
 }
 
-/** Opens accounts with a key each. Their clients are still to be told at which service they ask. */
+/** Opens accounts with a key each. Callers set the base URL of the clients. */
 export const openClusterAccounts = <Many extends AccountOptions[]>(
   cluster: Pick<Cluster, 'folder' | 'env'>,
   ...options: Many

@@ -7,37 +7,37 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { toRun } from './program.ts'
 import type { Ended } from './service-process.ts'
 
-/** What is kept of the last words of a process. */
-const WORDS_LENGTH = 2000
+/** How much of a process's last output is kept. */
+const OUTPUT_LENGTH = 2000
 
-/** How a process ended, and the last that it wrote to standard error. */
+/** How a process ended, and its last output to standard error. */
 export type End = Omit<Ended, 'stdout'>
 
 export interface MemberOptions {
   name: string
-  /** A script of the project that says in a line of JSON when and where it listens. */
+  /** A script of the project that prints a line of JSON with its URL once it listens. */
   script: string
   args?: string[]
-  /** All of its environment, but for the way to programs. */
+  /** Its whole environment except PATH. */
   env: Record<string, string | undefined>
-  /** Where its log is kept. */
+  /** The folder of its log file. */
   folder: string
-  /** Where it is to be reached, if that is known beforehand: what it says of itself is where clients reach it. */
+  /** Its URL for this process, if known in advance. The URL that it prints is for clients. */
   url?: string | undefined
-  /** Called when it has listened, and then ends without having been told to. */
+  /** Called if it listened and then exits unexpectedly. */
   onEnd?: ((member: Member, end: End) => void) | undefined
 }
 
-/** One process of a cluster, which can be ended and started again. */
+/** A process of a cluster that can be stopped and restarted. */
 export class Member {
   readonly name: string
-  /** The file that everything goes to that it writes, in all of its lives. */
+  /** The file with all its output, across restarts. */
   readonly log: string
   readonly #options: MemberOptions
   #url = ''
   #child: ChildProcess | undefined
   #ended: Promise<End> = Promise.resolve({ code: null, signal: null, stderr: '' })
-  #isToEnd = false
+  #isStopping = false
 
   constructor(options: MemberOptions) {
     this.name = options.name
@@ -45,7 +45,7 @@ export class Member {
     this.#options = options
   }
 
-  /** Where it listens; a port that it was not given may be another one after each start. */
+  /** Its URL. Without a fixed port, it may change with each start. */
   get url(): string {
     return this.#url
   }
@@ -54,13 +54,13 @@ export class Member {
     return this.#child?.pid as number
   }
 
-  /** Starts it, and resolves when it listens. Rejects with its last words when it ends before that. */
+  /** Starts it, and resolves when it listens. Rejects with its last output if it exits before. */
   async start(): Promise<void> {
     const { script, args = [], env, onEnd } = this.#options
-    this.#isToEnd = false
+    this.#isStopping = false
     const log = openSync(this.log, 'a')
     const { size } = fstatSync(log)
-    // The kernel kills it when this process ends, in whatever way it does; a Ctrl-C in the terminal is only for this one.
+    // The kernel kills it when this process ends for any reason. Ctrl-C in the terminal reaches only this process.
     const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', ...toRun(script), ...args], {
       detached: true,
       env: { PATH: process.env['PATH'], ...env },
@@ -68,7 +68,7 @@ export class Member {
     })
     let stderr = ''
     child.stderr?.setEncoding('utf8').on('data', text => {
-      stderr = (stderr + text).slice(-WORDS_LENGTH)
+      stderr = (stderr + text).slice(-OUTPUT_LENGTH)
       appendFileSync(this.log, text)
     })
     this.#child = child
@@ -88,23 +88,23 @@ export class Member {
       const url = findUrl(written)
       if (url) {
         this.#url = this.#options.url ?? url
-        this.#ended.then(how => this.#isToEnd || onEnd?.(this, how))
+        this.#ended.then(how => this.#isStopping || onEnd?.(this, how))
         return
       }
       await Promise.race([ended, sleep(20)])
     }
-    throw new Error(`${this.name} ended before it listened: ${end.stderr || written.slice(-WORDS_LENGTH)}`)
+    throw new Error(`${this.name} exited before it listened: ${end.stderr || written.slice(-OUTPUT_LENGTH)}`)
   }
 
-  /** Sends a signal, and resolves when it has ended; SIGKILL leaves it no chance to tidy up. */
+  /** Sends a signal, and resolves when it has exited. SIGKILL prevents any clean-up. */
   end(signal: NodeJS.Signals): Promise<End> {
-    this.#isToEnd = true
+    this.#isStopping = true
     this.#child?.kill(signal)
     return this.#ended
   }
 }
 
-/** The address in the line that tells of it. The last line may not be whole yet. */
+/** The URL in the line that announces it. The last line may be incomplete. */
 const findUrl = (written: string): string | undefined => {
   const line = /^\{.*"msg":"listening".*\}$/m.exec(written)?.[0]
   return line && (JSON.parse(line) as { url: string }).url

@@ -7,42 +7,44 @@ import { type End, Member } from './cluster-member.ts'
 import { needsS3, startRadosgw } from './radosgw.ts'
 import { needsRedis, type RedisServer, startRedis } from './redis-server.ts'
 
-/** A whole cluster on this machine: the three stores, and services that meet in them. */
+/** A cluster on this machine: the three stores, and services that share them. */
 export interface Cluster {
-  /** Variables that lead to the same stores. */
+  /** Environment variables with the addresses of the stores. */
   env: Record<string, string>
-  /** The services. Each can be killed and started again. */
+  /** The services. Each can be killed and restarted. */
   members: Member[]
-  /** The server of the views, unless it was here before. */
+  /** The Redis server, if it was started for this cluster. */
   redis: RedisServer | undefined
-  /** Where the members keep their files and logs, until the cluster is stopped. */
+  /** The folder for files and logs until the cluster stops. */
   folder: string
-  /** Stops the services, then the stores that were started for them, and removes the folder. Resolves to how the services ended. */
+  /**
+   * Stops the services and the stores started for them, and removes the folder. Resolves to how the services exited.
+   */
   stop(): Promise<End[]>
 }
 
 export interface ClusterOptions {
-  /** How many services; three unless it is said, and none where only the stores are wanted. */
+  /** The number of services; three by default, none for the stores alone. */
   size?: number
-  /** What each of them does, in turn; those that are left do everything. */
+  /** The roles of each service, in order; all roles for the rest. */
   roles?: string[]
-  /** What each listens on, in turn; those that are left take any free port, and another one when they start again. */
+  /** The port of each service, in order; the rest use a free port, which changes with each start. */
   ports?: number[]
-  /** The environment of all services. A store that it names is used as it is, and is not started. */
+  /** The environment of all services. Stores in it are used instead of started. */
   env?: Record<string, string | undefined>
-  /** Called when a process ends without having been told to. */
+  /** Called if a process exits unexpectedly. */
   onEnd?: (member: Member, end: End) => void
-  /** Ends the start. */
+  /** Aborts the start. */
   signal?: AbortSignal
 }
 
-/** A service stops by itself within 10 s, or something is wrong with it. */
+/** A healthy service stops within 10 s. */
 const STOP_MS = 15_000
 
-/** What a test that starts a cluster takes as its options. */
+/** The tap options of tests that start a cluster. */
 export const needsCluster = (): { skip: string | false } => ({ skip: needsS3().skip || needsRedis().skip })
 
-/** Starts stores and services, and resolves when all of them listen. Whoever starts it stops it. */
+/** Starts stores and services, and resolves when all of them listen. The caller must stop it. */
 export const startCluster = async (options: ClusterOptions = {}): Promise<Cluster> => {
   const { size = 3, roles = [], ports = [], env = {}, onEnd, signal } = options
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-cluster-'))
@@ -97,7 +99,7 @@ interface Stores {
   stop(): Promise<unknown>
 }
 
-/** Starts those stores that the environment does not name. */
+/** Starts the stores that the environment does not name. */
 const startStores = async (
   env: Record<string, string | undefined>,
   folder: string,
@@ -139,7 +141,7 @@ const startStores = async (
   }
 }
 
-/** Lets a service end as it should, and sees to it that it does. */
+/** Stops a service gracefully, or kills it after a timeout. */
 const stopMember = async (member: Member): Promise<End> => {
   const given = new AbortController()
   sleep(STOP_MS, undefined, { signal: given.signal }).then(

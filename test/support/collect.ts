@@ -1,4 +1,4 @@
-/** All that comes page by page, as one list. */
+/** Collects all pages into one list. */
 export const collect = async <Item>(pages: AsyncIterable<Item[]>): Promise<Item[]> => {
   const items: Item[] = []
   for await (const page of pages) items.push(...page)

@@ -1,11 +1,11 @@
 import { openRedisViewStore } from '../../src/adapters/view-store/redis.ts'
 import { redisAt } from './store-addresses.ts'
 
-// A process of its own, since Node.js reads only when it starts which certificates to trust.
+// A separate process, because Node.js reads trusted certificates only at start.
 const store = await openRedisViewStore({ address: redisAt(process.argv[2] as string), onWarning: console.error })
 await store.commit({
   from: undefined,
-  to: { position: 1, eventId: 'a', origin: 'event-0', version: 1 },
+  to: { position: 1, eventId: 'a', origin: 'event-0', versions: { accounts: 'accounts 1' } },
   rows: [],
   entries: [],
 })

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { openScratchViews } from '../../src/boot/stores.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import { compareViews } from '../../src/engine/views/rebuild.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
@@ -9,19 +8,20 @@ import { silentLogger } from './engine.ts'
 import { type Audit, allRuns, auditLog } from './ledger.ts'
 import { PatientAccount, patientProvider } from './patient-account.ts'
 import { openAccount, type Service, startService } from './service.ts'
+import { rebuildOf } from './views.ts'
 
-/** What a test can wait for while clients ask for runs and balances. */
+/** Conditions that a test can await while clients request runs and balances. */
 export interface Load {
   /** Resolves when each account has a run that was acknowledged after this moment. */
   runsGoOn(): Promise<void>
-  /** One more account asks for its first run. Resolves when that is in the log, answered or not. */
+  /** Adds an account that requests its first run. Resolves when the run is in the log, answered or not. */
   join(): Promise<void>
-  /** Resolves when the account that joined last has been answered with 503. */
+  /** Resolves when the last added account has received a 503. */
   turnedAway(): Promise<void>
 }
 
 export interface Disturbance {
-  /** Where the service finds its log, and that log itself. */
+  /** The log's address for the service, and the log itself. */
   url: string
   stored: EventLog
   disturb(load: Load): Promise<void>
@@ -29,23 +29,23 @@ export interface Disturbance {
 
 const CREDITS = 1_000_000
 
-/** So many clients share each account: some are alone, and some wait for one append together. */
+/** Clients per account: some are alone, and some share appends. */
 const CLIENTS = [1, 1, 2, 6]
 
-/** How long the load goes on before anything happens, and after the runs go on. */
+/** How long the load runs before the disturbance, and after runs resume. */
 const BEFORE_MS = 300
 const AFTER_MS = 300
 
-/** What has not come by then does not come. This is no limit of the service's. */
+/** The test's own time limit, not one of the service. */
 const GIVEN_UP_MS = 30_000
 
 /**
- * Starts a service with clients that ask it all the time, has something happen to the servers of its log, and checks what must
- * hold afterwards. Resolves to the accounts.
+ * Starts a service under constant load, disturbs the servers of its log, and checks the invariants afterwards.
+ * Resolves to the accounts.
  */
 export const disturbService = async (t: Test, { url, stored, disturb }: Disturbance): Promise<PatientAccount[]> => {
   const service = await startService(t, {
-    logger: { ...silentLogger, error: (facts, text) => text === 'a request broke' && t.comment(facts) },
+    logger: { ...silentLogger, error: (facts, text) => text === 'request failed unexpectedly' && t.comment(facts) },
     providers: { sandbox: patientProvider },
     environment: { EVENT_STORE_URL: url, MASTER_SECRET: 'm'.repeat(64) },
   })
@@ -70,17 +70,17 @@ export const disturbService = async (t: Test, { url, stored, disturb }: Disturba
   await delay(AFTER_MS)
   stop.abort()
   await Promise.all(working)
-  // The run that each client was waiting for is among them.
+  // Includes the run that each client was waiting for.
   await Promise.all(accounts.map(account => account.repeat(sinceMs)))
 
   t.same(
     accounts.flatMap(({ faults }) => faults),
     [],
-    `all answers are right: ${JSON.stringify(accounts.map(({ statuses }) => statuses))}`,
+    `all responses are valid: ${JSON.stringify(accounts.map(({ statuses }) => statuses))}`,
   )
   const audit = await allEnded(stored)
-  t.same(audit.faults, [], 'the log is in order, and each run in it has one debit, and one refund where it failed')
-  t.same(findUnkept(audit, accounts), [], 'each run that was asked for is there once, and has ended')
+  t.same(audit.faults, [], 'the log is intact; each run has one debit, and one refund if it failed')
+  t.same(findUnkept(audit, accounts), [], 'each requested run exists once and has ended')
   await findDifferentViews(t, service)
   for (const { customer } of accounts)
     t.equal(toMicros(await customer.balance()), audit.ledgers.get(customer.accountId)?.balanceMicros)
@@ -88,23 +88,23 @@ export const disturbService = async (t: Test, { url, stored, disturb }: Disturba
 }
 
 const turnedAway = async (accounts: PatientAccount[]) => {
-  if (!(await holdsSoon(() => accounts.at(-1)?.statuses[503] !== undefined))) throw new Error('nobody is turned away')
+  if (!(await holdsSoon(() => accounts.at(-1)?.statuses[503] !== undefined))) throw new Error('no request got a 503')
 }
 
 const runsGoOn = async (t: Test, accounts: PatientAccount[]) => {
   const fromMs = performance.now()
-  const goOn = () => accounts.every(({ told }) => (told.at(-1)?.toldAtMs ?? 0) > fromMs)
-  t.ok(await holdsSoon(goOn), 'each account has runs again')
+  const haveResumed = () => accounts.every(({ told }) => (told.at(-1)?.toldAtMs ?? 0) > fromMs)
+  t.ok(await holdsSoon(haveResumed), 'each account has runs again')
 }
 
-/** Whether something holds before it is given up. */
+/** Whether a condition holds before the time limit. */
 export const holdsSoon = async (holds: () => boolean): Promise<boolean> => {
   const endMs = performance.now() + GIVEN_UP_MS
   while (!holds() && performance.now() < endMs) await delay(20)
   return holds()
 }
 
-/** The log itself, when no run in it is open any more. Those whose end could not be written are brought to it afterwards. */
+/** Audits the log once no run is open. Ends runs first whose outcome could not be written. */
 const allEnded = async (stored: EventLog): Promise<Audit> => {
   const endMs = performance.now() + GIVEN_UP_MS
   while (true) {
@@ -115,29 +115,29 @@ const allEnded = async (stored: EventLog): Promise<Audit> => {
   }
 }
 
-/** What the log says must be what the clients were told, and nothing else. */
+/** The log must match exactly what clients were told. */
 const findUnkept = ({ ledgers }: Audit, accounts: PatientAccount[]): string[] =>
   accounts.flatMap(({ customer: { accountId }, told }) => {
     const logged = ledgers.get(accountId)?.runs ?? new Map<string, never>()
     const known = new Set(told.map(({ runId }) => runId))
-    const unknown = [...logged.keys()].filter(runId => !known.has(runId)).map(runId => `nobody was told of ${runId}`)
+    const unknown = [...logged.keys()].filter(runId => !known.has(runId)).map(runId => `no client was told of ${runId}`)
     const unkept = told.flatMap(({ runId, key }) => {
       const run = logged.get(runId)
       if (!run) return [`${runId} is not in the log`]
       if (!run.end) return [`${runId} has not ended`]
       return run.idempotencyKey === key ? [] : [`${runId} is the run of another request`]
     })
-    return [...unknown, ...unkept, ...(known.size === told.length ? [] : ['two requests were told of one run'])]
+    return [...unknown, ...unkept, ...(known.size === told.length ? [] : ['two requests were answered with one run'])]
   })
 
 const findDifferentViews = async (t: Test, { core }: Service) => {
   await caughtUp(core)
-  const { scratch, discard } = await openScratchViews()
+  const { scratch, discard } = await core.openScratch()
   t.teardown(discard)
-  const { changes } = await compareViews(core.log, core.views, scratch)
+  const { changes } = await compareViews(rebuildOf(core.log, core.views), scratch)
   t.same(
     changes.map(({ address }) => address),
     [],
-    'the views are what the log says',
+    'the views match the log',
   )
 }

@@ -14,7 +14,7 @@ export interface Operation {
   responses: Record<string, { headers?: object; content?: Record<string, Content>; $ref?: string }>
 }
 
-/** An OpenAPI document as far as tests look into it. */
+/** The parts of an OpenAPI document that tests use. */
 export interface Document {
   openapi: string
   info: { title: string; version: string }
@@ -27,7 +27,7 @@ export interface Document {
   }
 }
 
-/** Every object in the document that is not itself part of an example, with the pointer to it. */
+/** Every object in the document outside of examples, with its pointer. */
 export function* objectsIn(
   value: unknown,
   pointer = '#',

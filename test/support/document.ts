@@ -4,14 +4,14 @@ import { toPointerPart } from '../../src/engine/validator.ts'
 import { describeApi } from '../../src/http/openapi/document.ts'
 import { operations } from '../../src/http/operations.ts'
 
-/** An answer that was read to its end. */
+/** A fully read response. */
 export interface Answered {
   status: number
   headers: Headers
   text: string
 }
 
-/** The parts of an OpenAPI document that say what is answered. */
+/** The parts of an OpenAPI document that describe responses. */
 interface Described {
   paths: Record<string, Record<string, { responses: Record<string, Response | { $ref: string }> }>>
   components: Record<string, Record<string, unknown>>
@@ -27,10 +27,10 @@ interface Header {
   schema: object
 }
 
-/** What no answer depends on is left out: the models, and the address. */
+/** Omits parts that do not affect responses: the models and the server URL. */
 const document = describeApi(operations, { baseUrl: 'http://localhost', families: [] }) as unknown as Described
 
-/** AJV as strict as the service's own, which also knows what stands around schemas in a document. */
+/** AJV as strict as the service's own, extended with the keywords around schemas in a document. */
 export const documentAjv = (root: object) => {
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true, discriminator: true })
   for (const word of ['openapi', 'info', 'servers', 'security', 'tags', 'paths', 'webhooks', 'components'])
@@ -41,7 +41,7 @@ export const documentAjv = (root: object) => {
 
 const ajv = documentAjv(document)
 
-/** Templates that name more of a path come first. */
+/** Templates with more literal segments come first. */
 const routes = Object.keys(document.paths)
   .sort((one, other) => one.split('{').length - other.split('{').length)
   .map(template => ({
@@ -49,9 +49,9 @@ const routes = Object.keys(document.paths)
     pattern: new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
   }))
 
-/** Throws where an answer is not as the document has it; what it does not know must be refused as errors are. */
+/** Throws if a response does not match the document. Unknown operations must return an error body. */
 export const checkAnswer = (method: string, target: string, answer: Answered) => {
-  // What may be done with an address is a matter of HTTP itself.
+  // OPTIONS belongs to HTTP, not to the document.
   if (method === 'OPTIONS') return
   const faults = faultsOf(method, target, answer)
   if (faults.length === 0) return
@@ -64,12 +64,12 @@ export const checkAnswer = (method: string, target: string, answer: Answered) =>
 
 const faultsOf = (method: string, target: string, answer: Answered): string[] => {
   const [path = ''] = target.split('?')
-  const asked = method === 'HEAD' ? 'get' : method.toLowerCase()
+  const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
   const matching = routes.filter(route => route.pattern.test(path))
-  const template = matching.find(route => document.paths[route.template]?.[asked])?.template
+  const template = matching.find(route => document.paths[route.template]?.[verb])?.template
   if (template === undefined) return faultsOfUnknown(matching.length > 0, method, answer)
-  const operation = `#/paths/${escapePointer(template)}/${asked}`
-  const declared = document.paths[template]?.[asked]?.responses[answer.status]
+  const operation = `#/paths/${escapePointer(template)}/${verb}`
+  const declared = document.paths[template]?.[verb]?.responses[answer.status]
   if (!declared) return ['it has no such status']
   const { value, pointer } = resolve<Response>(declared, `${operation}/responses/${answer.status}`)
   return [
@@ -78,7 +78,7 @@ const faultsOf = (method: string, target: string, answer: Answered): string[] =>
   ]
 }
 
-/** An address or a method that the document lacks. */
+/** A path or method that the document lacks. */
 const faultsOfUnknown = (isKnownPath: boolean, method: string, answer: Answered): string[] => {
   if (method === 'HEAD') return faultsOfEmpty(answer)
   const pointer = '#/components/schemas/ErrorBody'
@@ -119,7 +119,7 @@ const bodyOf = (answer: Answered): unknown => {
 
 const validators = new Map<string, ValidateFunction>()
 
-/** Each schema is compiled when it is first needed: most tests see only a few. */
+/** Schemas are compiled on first use, because most tests need only a few. */
 const faultsOfValue = (pointer: string, value: unknown): string[] => {
   let validate = validators.get(pointer)
   if (!validate) {
@@ -132,7 +132,7 @@ const faultsOfValue = (pointer: string, value: unknown): string[] => {
   )
 }
 
-/** What stands at a place, and where it really is. */
+/** Resolves references: the object at a pointer, and its actual pointer. */
 const resolve = <Value>(value: Value | { $ref: string }, pointer: string): { value: Value; pointer: string } => {
   if (!(value instanceof Object && '$ref' in value)) return { value: value as Value, pointer }
   const [, , type, name] = value.$ref.split('/') as [string, string, string, string]

@@ -1,6 +1,6 @@
 import type { ViewStore } from '../../src/ports/view-store.ts'
 
-/** All that a view store holds, as text: two stores are the same when these are. */
+/** The whole content of a view store as text, for comparison. */
 export const dumpText = async (views: ViewStore): Promise<string> => {
   const { checkpoint, cells, close } = await views.dump()
   const lines = [JSON.stringify(checkpoint)]

@@ -1,27 +1,34 @@
 import type { Test } from 'tap'
 import { openLmdbEventLog } from '../../src/adapters/event-log/lmdb.ts'
 import { openLmdbViewStore } from '../../src/adapters/view-store/lmdb.ts'
+import type { Clock } from '../../src/ports/clock.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { Logger } from '../../src/ports/logger.ts'
 import type { ViewStore } from '../../src/ports/view-store.ts'
+import { Accounts } from '../../src/services/accounts/accounts.ts'
+import { ManualClock } from './manual-clock.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
-/** A real log in a folder of its own, or in the one given. */
+/** A real log in a temporary folder, or in the given one. */
 export const openLog = async (t: Test, folder?: string): Promise<EventLog> => {
   const log = openLmdbEventLog(folder ?? (await temporaryFolder(t)), error => t.fail(error.message))
   t.teardown(() => log.close())
   return log
 }
 
-/** A real view store in a folder of its own, or in the one given. */
+/** A real view store in a temporary folder, or in the given one. */
 export const openViews = async (t: Test, folder?: string): Promise<ViewStore> => {
   const views = openLmdbViewStore(folder ?? (await temporaryFolder(t)))
   t.teardown(() => views.close())
   return views
 }
 
-/** For streams that are always folded from their beginning. */
+/** For streams that are always folded from the start. */
 export const noSnapshots = { load: async () => undefined, offer: async () => false }
+
+/** Accounts without snapshots. */
+export const accountsOn = (log: EventLog, clock: Clock = new ManualClock()): Accounts =>
+  new Accounts({ log, snapshots: noSnapshots, clock, logger: silentLogger })
 
 export const silentLogger: Logger = {
   isLevelEnabled: () => false,

@@ -3,7 +3,7 @@ import type { RawEvent } from '../../schemas/recorded.ts'
 import type { Appended, EventLog } from '../../src/ports/event-log.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
 
-/** What becomes of an append: it gets the real one, and may leave it out. */
+/** The fate of an append: it receives the real append, and may skip it. */
 export type Fate = (append: () => Promise<Appended>) => Promise<Appended>
 
 export const answerLost: Fate = async append => {
@@ -19,7 +19,7 @@ export const unavailable: Fate = async () => {
   throw new Unavailable('the disk is full')
 }
 
-/** The log is silent for so long, and the append is then given up. Nothing is written. */
+/** Times out without writing. */
 export const silentFor =
   (ms: number): Fate =>
   async () => {
@@ -27,7 +27,7 @@ export const silentFor =
     throw new Error(`no answer within ${ms} ms`)
   }
 
-/** A log whose next appends meet these fates, one after the other, and which works from then on. */
+/** A log whose next appends meet these fates in order, and succeed from then on. */
 export const faultyLog = (log: EventLog, ...fates: Fate[]): EventLog => ({
   ...log,
   append: (...append) => {
@@ -36,12 +36,12 @@ export const faultyLog = (log: EventLog, ...fates: Fate[]): EventLog => ({
   },
 })
 
-/** What becomes of a read: it gets the pages there are, and may change them. */
+/** The fate of a read: it receives the pages, and may change them. */
 export type ReadFate = (pages: AsyncIterable<RawEvent[]>) => AsyncIterable<RawEvent[]>
 
 export const sound: ReadFate = pages => pages
 
-/** Each page comes as another. */
+/** Replaces each page. */
 export const changed = (change: (page: RawEvent[]) => RawEvent[]): ReadFate =>
   async function* (pages) {
     for await (const page of pages) yield change(page)
@@ -56,7 +56,7 @@ export const unreadable: ReadFate = async function* () {
   throw new Unavailable('the log cannot be read')
 }
 
-/** The log is silent for so long, and the read is then given up. */
+/** Times out. */
 export const silentReadFor = (ms: number): ReadFate =>
   async function* () {
     yield* []
@@ -64,7 +64,7 @@ export const silentReadFor = (ms: number): ReadFate =>
     throw new Unavailable(`no answer within ${ms} ms`)
   }
 
-/** A log whose next reads of streams meet these fates, one after the other, and which works from then on. `reads` counts all. */
+/** A log whose next stream reads meet these fates in order, and succeed from then on. `reads` counts all of them. */
 export const faultyReads = (log: EventLog, ...fates: ReadFate[]): EventLog & { reads: number } => {
   const faulty = {
     ...log,
@@ -77,7 +77,7 @@ export const faultyReads = (log: EventLog, ...fates: ReadFate[]): EventLog & { r
   return faulty
 }
 
-/** A log that keeps count of its appends, as the number of events in each. */
+/** Records the number of events of each append. */
 export const countingLog = (log: EventLog): EventLog & { appends: number[] } => {
   const appends: number[] = []
   return {

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
-import type { RunId } from '../../schemas/primitives.ts'
-import type { Decider, Decision, Happened } from '../../src/domain/decider.ts'
-import type { Refusal, RefusalCode } from '../../src/domain/refusal.ts'
+import type { Decider, Happened } from '../../src/domain/decider.ts'
+import type { Decided, Refusal, RefusalCode } from '../../src/domain/refusal.ts'
 
-/** When history happens unless it says otherwise. */
+/** The default time of past events. */
 export const THEN_MS = Date.parse('2026-01-01T00:00:00.000Z')
 
-/** An event at a time of its own. */
+/** An event at a specific time. */
 export const at = <Event>(ms: number, event: Event): Happened<Event> => ({
   ...event,
+  revision: 0,
   metadata: { at: new Date(ms).toISOString() },
 })
 
-/** A decider with a history. What follows is asserted, and throws where it does not hold. */
+/** A decider with a history. The assertions throw on failure. */
 export const given = <Command, State, Event extends object>(
-  decider: Decider<Command, State, Event>,
+  decider: Decider<Command, State, Event, Refusal>,
   ...history: (Event | Happened<Event>)[]
 ) => {
   const happen = (state: State, event: Event | Happened<Event>) =>
@@ -27,26 +27,26 @@ export const given = <Command, State, Event extends object>(
 }
 
 class Consequence<Event> {
-  readonly decision: Decision<Event>
+  readonly decision: Decided<Event>
 
-  constructor(decision: Decision<Event>) {
+  constructor(decision: Decided<Event>) {
     this.decision = decision
   }
 
-  // biome-ignore lint/suspicious/noThenProperty: given, when, then is how a test reads, and nobody awaits a consequence.
+  // biome-ignore lint/suspicious/noThenProperty: tests read given, when, then, and never await the result.
   then(...events: Event[]) {
     assert.deepEqual(this.decision, { accept: events })
   }
 
-  repeats(runId: RunId) {
-    assert.deepEqual(this.decision, { accept: [], repeatOf: runId })
+  repeats(id: string) {
+    assert.deepEqual(this.decision, { accept: [], repeatOf: id })
   }
 
   refused(code: RefusalCode, details: object = {}) {
     assert.deepEqual(this.decision, { refuse: { code, ...details } })
   }
 
-  /** Only the code, for tests in which it alone matters. */
+  /** Compares only the code. */
   get refusal(): Refusal['code'] | undefined {
     return 'refuse' in this.decision ? this.decision.refuse.code : undefined
   }

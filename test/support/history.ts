@@ -1,6 +1,5 @@
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
-import { Accounts } from '../../src/services/accounts/accounts.ts'
 import { publishShipped } from '../../src/services/catalog/catalog-editor.ts'
 import {
   accountId,
@@ -26,25 +25,25 @@ import {
   submitRun,
 } from './account-samples.ts'
 import { family } from './catalog-samples.ts'
-import { noSnapshots } from './engine.ts'
+import { accountsOn } from './engine.ts'
 import { ManualClock } from './manual-clock.ts'
 
-const cause = { actor: { kind: 'operator' }, requestId: 'request-1' } as const
+const caller = { kind: 'operator', name: 'test', requestId: 'request-1' } as const
 
-/** Gives a log something of everything: accounts with keys, and runs and uploads in every state, and a catalog that changed. */
+/** Fills a log with a bit of everything: accounts with keys, runs and uploads in every state, and a changed catalog. */
 export const writeHistory = async (log: EventLog, { first = 1, accounts: count = 3 } = {}): Promise<void> => {
   const clock = new ManualClock()
   await publishShipped(log, clock, [family('lumen'), family('umbra', { name: `Umbra ${first}` })])
-  const accounts = new Accounts(log, noSnapshots, clock)
+  const accounts = accountsOn(log, clock)
   for (let account = first; account < first + count; account++)
     for (const command of lifeOf(account)) {
       clock.advance(1000)
-      const outcome = await accounts.execute(accountId(account), command, cause)
+      const outcome = await accounts.execute(caller, accountId(account), command)
       if ('refuse' in outcome) throw new Error(`${command.type} was refused: ${outcome.refuse.code}`)
     }
 }
 
-/** Keys, runs and uploads are numbered so that no two accounts share one. */
+/** Keys, runs and uploads are numbered uniquely across accounts. */
 const lifeOf = (account: number): AccountCommand[] => {
   const own = (number: number) => account * 1000 + number
   const key = (number: number) => ({ ...createKey(own(number)), hash: digestOf(own(number)) })

@@ -3,13 +3,12 @@ import { syncBuiltinESMExports } from 'node:module'
 import { readConfig } from '../../src/boot/config.ts'
 import { openCore } from '../../src/boot/core.ts'
 import { startServer } from '../../src/boot/server.ts'
-import { Reads } from '../../src/engine/views/reads.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
-import { Accounts } from '../../src/services/accounts/accounts.ts'
-import { accountSnapshots } from '../../src/services/accounts/snapshots.ts'
+import { accountsOn } from './engine.ts'
+import { readsOf } from './views.ts'
 
-// The service as a process of its own that stands still for good when it comes to HOLD_AT, and says that it is there:
-// "before" or "after" an event's type, or the rename or the unlink of an upload's file.
+// The service as a separate process that hangs at HOLD_AT and prints it: "before" or "after" an event's type, or the
+// rename or unlink of an upload's file.
 const holdAt = process.env['HOLD_AT']
 
 const reach = async (moment: string) => {
@@ -42,7 +41,7 @@ const log: EventLog = {
       () => core.log.append(stream, events, expectedRevision),
     ),
 }
-const accounts = new Accounts(log, accountSnapshots(core.views), core.clock)
-const reads = new Reads(core.views, core.progress, accounts)
+const accounts = accountsOn(log, core.clock)
+const reads = readsOf(core.views, core.progress, accounts)
 const server = await startServer({ ...core, log, accounts, reads })
 core.logger.info({ url: server.url }, 'listening')

@@ -1,11 +1,12 @@
-import { accountOf, type RawEvent } from '../../schemas/recorded.ts'
-import { openScratchViews } from '../../src/boot/stores.ts'
-import { GENESIS, link } from '../../src/engine/log/hash-chain.ts'
+import { accountIn } from '../../schemas/events.ts'
+import type { RawEvent } from '../../schemas/recorded.ts'
+import { type Linkable, link } from '../../src/engine/log/hash-chain.ts'
 import { compareViews } from '../../src/engine/views/rebuild.ts'
 import { BEFORE_FIRST, type EventLog } from '../../src/ports/event-log.ts'
 import { openFolder } from './service.ts'
+import { rebuildOf } from './views.ts'
 
-/** What the log alone says of an account. */
+/** An account's state according to the log alone. */
 export interface Ledger {
   balanceMicros: number
   runs: Map<string, LedgerRun>
@@ -14,35 +15,35 @@ export interface Ledger {
 export interface LedgerRun {
   end: 'completed' | 'failed' | undefined
   errorCode: string | undefined
-  /** What it cost, less what was refunded. */
+  /** The price, less refunds. */
   chargedMicros: number
   idempotencyKey: string | undefined
 }
 
 export interface Audit {
   ledgers: Map<string, Ledger>
-  /** Everything that is not as it must be, in words. */
+  /** All violations, as text. */
   faults: string[]
 }
 
 /**
- * Reads a whole log and checks what must hold of any: no revision is missing or double, no chain of hashes is broken, no
- * balance is negative or other than its grants, debits and refunds, and each run has one debit, one end at the most, and
- * a refund of all it cost where it failed.
+ * Reads a whole log and checks its invariants: no revision is missing or repeated, no hash chain is broken, no balance
+ * is negative or differs from grants, debits and refunds, and each run has one debit, at most one end, and a full
+ * refund if it failed.
  */
 export const auditLog = async (log: EventLog): Promise<Audit> => {
   const faults: string[] = []
-  const streams = new Map<string, { revision: number; hash: string }>()
+  const streams = new Map<string, { revision: number; hash: string | undefined }>()
   const ledgers = new Map<string, Ledger>()
   for await (const page of log.readAll(BEFORE_FIRST))
     for (const event of page) {
       const fault = (what: string) => faults.push(`${event.stream} ${event.revision} ${event.type}: ${what}`)
-      const before = streams.get(event.stream) ?? { revision: -1, hash: GENESIS }
+      const before = streams.get(event.stream) ?? { revision: -1, hash: undefined }
       const { hash } = event.metadata as { hash: string }
       if (event.revision !== before.revision + 1) fault(`follows ${before.revision}`)
-      if (link(before.hash, event as RawEvent & { metadata: object }) !== hash) fault('breaks the chain')
+      if (link(before.hash, event as Linkable) !== hash) fault('breaks the chain')
       streams.set(event.stream, { revision: event.revision, hash })
-      const accountId = accountOf(event)
+      const accountId = accountIn(event.stream)
       if (accountId) enter(event, ledgerOf(ledgers, accountId), fault)
     }
   for (const { runs } of ledgers.values())
@@ -52,15 +53,15 @@ export const auditLog = async (log: EventLog): Promise<Audit> => {
 }
 
 /**
- * Opens what a service left in a folder: the audit of its log, with the faults of its views beside those of the log.
- * Nobody else may have the folder open in this process. `environment` names stores that are elsewhere.
+ * Audits the log and the views in a service's folder. The folder must not be open in this process. `environment` may
+ * name other stores.
  */
 export const auditFolder = async (folder: string, environment: Record<string, string> = {}): Promise<Audit> => {
   const core = await openFolder(folder, { environment })
-  const { scratch, discard } = await openScratchViews()
+  const { scratch, discard } = await core.openScratch()
   try {
     const { ledgers, faults } = await auditLog(core.log)
-    const { changes } = await compareViews(core.log, core.views, scratch)
+    const { changes } = await compareViews(rebuildOf(core.log, core.views), scratch)
     return { ledgers, faults: [...faults, ...changes.map(({ address }) => `the views differ at ${address}`)] }
   } finally {
     await discard()
@@ -90,6 +91,8 @@ const enter = (event: RawEvent, ledger: Ledger, fault: (what: string) => void) =
   switch (event.type) {
     case 'CreditsGranted':
       return move(data.amountMicros)
+    case 'CreditsWithdrawn':
+      return move(-data.amountMicros)
     case 'CreditsDebited':
       if (run) fault('the run has a debit already')
       ledger.runs.set(data.runId, {
@@ -100,7 +103,8 @@ const enter = (event: RawEvent, ledger: Ledger, fault: (what: string) => void) =
       })
       return move(-data.amountMicros)
     case 'CreditsRefunded':
-      if (run?.end !== 'failed' || run.chargedMicros !== data.amountMicros) fault('is no refund of a failed run')
+      if (!run?.end || run.chargedMicros < data.amountMicros) fault('is no refund of a run that has ended')
+      if (run?.end === 'failed' && run.chargedMicros !== data.amountMicros) fault('is not the whole charge')
       if (run) run.chargedMicros -= data.amountMicros
       return move(data.amountMicros)
     case 'RunQueued':

@@ -9,12 +9,12 @@ import { visibleTo } from '../../src/domain/catalog/choose-endpoint.ts'
 import { describeApi } from '../../src/http/openapi/document.ts'
 import { operations } from '../../src/http/operations.ts'
 import { Addresses } from '../../src/services/addresses.ts'
-import { Presenter } from '../../src/services/runs/present.ts'
+import { Presenter } from '../../src/services/presenter.ts'
 import { outsideProgram } from './outside.ts'
 
 const typesFile = fileURLToPath(new URL('../../docs/client/api.d.ts', import.meta.url))
 
-/** Makes the types of the example client from a document. */
+/** Generates the types of the example client from a document. */
 export const makeClientTypes = async (document: string): Promise<void> => {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-types-'))
   try {
@@ -27,7 +27,7 @@ export const makeClientTypes = async (document: string): Promise<void> => {
   }
 }
 
-/** The document of a service that offers what ships. */
+/** The document of a service with the shipped catalog. */
 const shippedDocument = (): string => {
   const baseUrl = 'http://localhost:8080'
   const present = new Presenter(new Addresses(() => baseUrl), 10_000)

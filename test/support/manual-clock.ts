@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/ports/clock.ts'
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that stands still until a test advances it. */
 export class ManualClock implements Clock {
   #nowMs: number
 

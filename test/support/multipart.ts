@@ -2,7 +2,7 @@ import type { ErrorBody } from '../../schemas/api/error.ts'
 import type { Upload } from '../../schemas/api/upload.ts'
 import type { Client, Reply } from './client.ts'
 
-/** A part of a form, written as it is: the text of its headers, and its body. */
+/** A part of a form, sent verbatim: the text of its headers, and its body. */
 export interface FormPart {
   headers: string
   body: string | Uint8Array
@@ -11,7 +11,7 @@ export interface FormPart {
 const BOUNDARY = '----one-8f2c'
 export const formType = `multipart/form-data; boundary=${BOUNDARY}`
 
-/** The parts as the body of a request. */
+/** Encodes parts as a request body. */
 export const formOf = (...parts: FormPart[]): Buffer =>
   Buffer.concat([
     ...parts.flatMap(({ headers, body }) => [
@@ -22,7 +22,7 @@ export const formOf = (...parts: FormPart[]): Buffer =>
     Buffer.from(`--${BOUNDARY}--\r\n`),
   ])
 
-/** The part with the file. `filename` is the parameter as it stands in the header. */
+/** The file's part. `filename` is the parameter as written in the header. */
 export const filePart = (body: string | Uint8Array, type = 'image/png', filename = 'filename="a.png"'): FormPart => ({
   headers: `Content-Disposition: form-data; name="file"; ${filename}\r\nContent-Type: ${type}`,
   body,
@@ -36,5 +36,5 @@ export const textPart = (name: string, body: string | Uint8Array): FormPart => (
 export const sendForm = (client: Client, body: Uint8Array, type = formType): Promise<Reply<Upload & ErrorBody>> =>
   client.send('/v1/uploads', { method: 'POST', headers: { 'Content-Type': type }, body })
 
-/** Sends a form of these parts. */
+/** Sends a form with these parts. */
 export const upload = (client: Client, ...parts: FormPart[]) => sendForm(client, formOf(...parts))

@@ -1,6 +1,6 @@
 import { openLmdbEventLog } from '../../src/adapters/event-log/lmdb.ts'
 
-// A process of its own that opens a log, since a file that is none could take the process with it.
+// Opens a log in a separate process, because an invalid file could crash it.
 try {
   openLmdbEventLog(process.argv[2] as string, () => undefined)
   console.log('opened')

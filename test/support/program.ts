@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Programs are started without what the runner of the tests would have every process of Node.js load first. */
+/** Removes the modules that the test runner preloads into every Node.js process. */
 const plainly = ['/usr/bin/env', '-u', 'NODE_OPTIONS']
 
-/** Node.js, before its own arguments. */
+/** Node.js and its arguments. */
 export const node = [...plainly, process.execPath]
 
-/** A script of the project, from the project's folder: it is compiled, and so starts in half the time. */
+/** A script of the project, run from the project's folder. Compiled, because that halves its start time. */
 export const toRun = (script: string): string[] => {
   const compiled = join('dist', script.replace(/\.ts$/, '.js'))
   return [...node, '--enable-source-maps', compiled]
@@ -19,6 +19,6 @@ const compile = () => {
   execFileSync(command, args, { stdio: 'inherit' })
 }
 
-// The runner of the tests has this file do it once, before all of them; whoever is compiled has been so with all the rest.
+// The test runner runs this file once before all tests, which compiles every script.
 const isFirst = process.argv[1] === fileURLToPath(import.meta.url)
 if (isFirst || (process.env['TAP'] === undefined && import.meta.url.endsWith('.ts'))) compile()

@@ -3,9 +3,15 @@ import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import { type ObjectStore, PutRefused } from '../../src/ports/object-store.ts'
 
-const STATUS = { forbidden: 403, expired: 403, too_large: 413, other_type: 415, broken_off: 400 }
+const STATUS = {
+  put_address_invalid: 403,
+  put_address_expired: 403,
+  put_too_large: 413,
+  put_type_mismatch: 415,
+  put_interrupted: 400,
+}
 
-/** A server for a store that is none itself: takes what is sent to its addresses. It is told of the store once that is open. */
+/** A server that accepts PUTs for a store that has none. The store is set once it is open. */
 export const startPutServer = async (t: Test) => {
   const outcomes: string[] = []
   let objects: ObjectStore | undefined
@@ -20,9 +26,9 @@ export const startPutServer = async (t: Test) => {
       outcomes.push('stored')
       response.writeHead(200).end()
     } catch (error) {
-      const reason = error instanceof PutRefused ? error.reason : undefined
-      outcomes.push(reason ?? String(error))
-      response.writeHead(reason ? STATUS[reason] : 500, { connection: 'close' }).end(reason)
+      const code = error instanceof PutRefused ? error.refusal.code : undefined
+      outcomes.push(code ?? String(error))
+      response.writeHead(code ? STATUS[code] : 500, { connection: 'close' }).end(code)
     }
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -30,7 +36,7 @@ export const startPutServer = async (t: Test) => {
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}/cdn`,
-    /** What became of each PUT, in their order. */
+    /** The results of all PUTs, in order. */
     outcomes,
     serve: (store: ObjectStore) => {
       objects = store

@@ -5,7 +5,7 @@ export interface ClusterPlace {
   host: string
 }
 
-/** Settings of a Ceph cluster with one of each daemon, which trusts whoever can reach it and starts at once. */
+/** Settings of a Ceph cluster with one of each daemon, which needs no authentication and starts fast. */
 export const clusterSettings = ({ folder, fsid, monAddress, host }: ClusterPlace): string => `
 [global]
 fsid = ${fsid}

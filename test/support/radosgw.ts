@@ -7,18 +7,18 @@ import { Client } from 'minio'
 import { type ClusterPlace, clusterSettings } from './radosgw-settings.ts'
 import { freePorts, isInstalled, killProgram, launchProgram, STEP_MS, untilAnswers } from './server-program.ts'
 
-/** A real S3 server: Ceph's gateway, over a cluster of one that keeps all in memory. */
+/** A real S3 server: Ceph's gateway, over a single-node cluster in memory. */
 export interface S3Server {
   host: string
   port: number
   region: string
   accessKey: string
   secretKey: string
-  /** The process that answers to S3. */
+  /** The gateway process. */
   pid: number
-  /** Makes a bucket, with a new name unless one is given, and hands back the name. */
+  /** Creates a bucket, with a unique name by default, and returns its name. */
   createBucket(name?: string): Promise<string>
-  /** A bucket's address, as the configuration has it. */
+  /** A bucket's address for the configuration. */
   url(bucket: string): string
   stop(): Promise<void>
 }
@@ -30,19 +30,16 @@ const PROGRAMS = ['monmaptool', 'ceph-mon', 'ceph-osd', 'ceph', 'radosgw', 'rado
 
 export const s3Installed = (): boolean => PROGRAMS.every(isInstalled)
 
-/**
- * What a test that needs the server takes as its options. Where the tests must be whole it is no reason to skip that
- * something is missing: there the start fails, and says what.
- */
+/** The tap options of tests that need the server. With CI=true, a missing program fails the start with a message. */
 export const needsS3 = (): { skip: string | false } => ({
   skip: !s3Installed() && process.env['CI'] !== 'true' && 'radosgw is not installed',
 })
 
-/** Starts a server that is empty, and tries once more where a port was taken meanwhile. Whoever starts it stops it. */
+/** Starts an empty server, and retries once if a port was taken meanwhile. The caller must stop it. */
 export const startRadosgw = async (): Promise<S3Server> => {
   const missing = PROGRAMS.filter(program => !isInstalled(program))
   if (missing.length > 0)
-    throw new Error(`There is no ${missing.join(', no ')}: install ceph-mon, ceph-osd and radosgw.`)
+    throw new Error(`missing programs: ${missing.join(', ')}; install ceph-mon, ceph-osd and radosgw`)
   return tryStart().catch(tryStart)
 }
 
@@ -63,7 +60,7 @@ const tryStart = async (): Promise<S3Server> => {
 
 const start = async (folder: string, running: ChildProcess[], stop: () => Promise<void>): Promise<S3Server> => {
   const [monPort, port] = await freePorts(HOST, 2)
-  if (monPort === undefined || port === undefined) throw new Error('There are no free ports.')
+  if (monPort === undefined || port === undefined) throw new Error('there are no free ports')
   const place: ClusterPlace = { folder, fsid: randomUUID(), monAddress: `v1:${HOST}:${monPort}`, host: HOST }
   const settings = join(folder, 'ceph.conf')
   await writeFile(settings, clusterSettings(place))
@@ -116,6 +113,6 @@ const runProgram = (program: string, args: string[], input = ''): Promise<void> 
       if (error) reject(new Error(`${program} failed: ${stderr || stdout || error.message}`, { cause: error }))
       else resolve()
     })
-    // One that needs no input may have ended before it is written.
+    // A program that needs no input may have exited already.
     child.stdin?.on('error', () => undefined).end(input)
   })

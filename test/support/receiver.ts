@@ -5,13 +5,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
 import type { AccountEvent } from '../../schemas/account-events.ts'
 import type { WebhookEvent } from '../../schemas/api/webhook.ts'
+import { accountStream } from '../../schemas/events.ts'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
-import { accountStream, type Recorded } from '../../schemas/recorded.ts'
+import type { Recorded } from '../../schemas/recorded.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { collect } from './collect.ts'
 
-/** What came to a receiver. The body is kept as it came, since that is what was signed. */
-export interface Told {
+/** A received request. The body is unparsed, because the signature covers it. */
+export interface Delivery {
   method: string
   path: string
   headers: IncomingHttpHeaders
@@ -19,18 +20,18 @@ export interface Told {
   event: WebhookEvent
 }
 
-export type Answer = (response: ServerResponse, told: Told) => void
+export type Answer = (response: ServerResponse, delivery: Delivery) => void
 
-/** Where a client has itself told of the ends of its runs. */
+/** A client's webhook receiver. */
 export interface Receiver {
-  /** Ends with a slash; whatever comes behind it arrives here too. */
+  /** The base URL, with a trailing slash. Requests to any path below it arrive here. */
   url: string
-  told: Told[]
-  /** Those that were about one run. */
-  toldOf(runId: string): Told[]
-  /** Resolves when so many have come. */
+  deliveries: Delivery[]
+  /** The requests about one run. */
+  deliveriesOf(runId: string): Delivery[]
+  /** Resolves when this many requests have arrived. */
   until(count: number): Promise<void>
-  /** How it answers from now on. */
+  /** Sets its response from now on. */
   answer: Answer
 }
 
@@ -39,17 +40,17 @@ export const status =
   response =>
     response.writeHead(code, headers).end()
 
-/** Takes what comes, and leaves the sender waiting. */
+/** Reads requests without responding. */
 export const hold: Answer = () => undefined
 
 export const startReceiver = async (t: Test, answer: Answer = status(204)): Promise<Receiver> => {
   const arrivals = new Set<() => void>()
   const receiver: Receiver = {
     url: '',
-    told: [],
-    toldOf: runId => receiver.told.filter(({ event }) => event.data.run_id === runId),
+    deliveries: [],
+    deliveriesOf: runId => receiver.deliveries.filter(({ event }) => event.data.run_id === runId),
     until: async count => {
-      while (receiver.told.length < count) await new Promise<void>(resolve => arrivals.add(resolve))
+      while (receiver.deliveries.length < count) await new Promise<void>(resolve => arrivals.add(resolve))
     },
     answer,
   }
@@ -59,12 +60,12 @@ export const startReceiver = async (t: Test, answer: Answer = status(204)): Prom
     try {
       for await (const piece of request.setEncoding('utf8')) body += piece
     } catch {
-      // The sender was killed in the middle of it.
+      // The sender was killed while sending.
       return
     }
-    const told = { method, path, headers, body, event: JSON.parse(body) }
-    receiver.told.push(told)
-    receiver.answer(response, told)
+    const delivery = { method, path, headers, body, event: JSON.parse(body) }
+    receiver.deliveries.push(delivery)
+    receiver.answer(response, delivery)
     for (const arrived of arrivals) arrived()
     arrivals.clear()
   })
@@ -77,7 +78,7 @@ export const startReceiver = async (t: Test, answer: Answer = status(204)): Prom
 
 export type WebhookRecord = Recorded<Extract<AccountEvent, { type: `Webhook${string}` }>>
 
-/** What the log says that receivers were told of one account's runs, or of one of them. */
+/** The webhook events in the log of an account, or of one of its runs. */
 export const webhookEvents = async (log: EventLog, accountId: AccountId, runId?: RunId): Promise<WebhookRecord[]> => {
   const events = (await collect(log.readStream(accountStream(accountId), 0))) as Recorded<AccountEvent>[]
   return events.filter(
@@ -86,7 +87,7 @@ export const webhookEvents = async (log: EventLog, accountId: AccountId, runId?:
   )
 }
 
-/** Waits until the log has so many of them. */
+/** Waits until the log has this many webhook events. */
 export const untilRecorded = async (
   log: EventLog,
   count: number,
@@ -100,5 +101,5 @@ export const untilRecorded = async (
   }
 }
 
-/** Short beside what is waited for. */
+/** Short compared to the awaited events. */
 const POLL_MS = 10

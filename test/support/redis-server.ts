@@ -5,21 +5,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePorts, isInstalled, killProgram, launchProgram, STEP_MS, untilAnswers } from './server-program.ts'
 
-/** A real Redis of its own, in memory unless its settings say otherwise. */
+/** A real Redis server, in memory by default. */
 export interface RedisServer {
   host: string
   port: number
   url: string
-  /** Sends a command as a line, and resolves to what comes first of the answer. */
+  /** Sends a command as a line, and resolves to the first chunk of the reply. */
   command(line: string): Promise<string>
-  /** Ends it, as a crash would. Its folder stays. */
+  /** Kills it. Its folder stays. */
   kill(): Promise<void>
-  /** Starts it again after `kill`, on the same port and folder, and resolves when it answers, be it that it is loading. */
+  /** Restarts it after `kill` with the same port and folder. Resolves when it replies, even if it is still loading. */
   start(settings?: string[]): Promise<void>
-  /** It keeps its connections, and does nothing. */
+  /** Stops the process, but keeps its connections open. */
   pause(): void
   continue(): void
-  /** Ends it, and removes its folder. */
+  /** Kills it, and removes its folder. */
   stop(): Promise<void>
 }
 
@@ -28,15 +28,15 @@ const HOST = '127.0.0.1'
 const PROGRAMS = ['redis-server', 'setpriv']
 const IN_MEMORY = ['--save', '', '--appendonly', 'no']
 
-/** What a test that needs the server takes as its options; where the tests must be whole, what is missing is no reason to skip. */
+/** The tap options of tests that need the server. With CI=true, a missing program is a failure. */
 export const needsRedis = (): { skip: string | false } => ({
   skip: !PROGRAMS.every(isInstalled) && process.env['CI'] !== 'true' && 'redis-server is not installed',
 })
 
-/** Starts a server that is empty, and tries once more where a port was taken meanwhile. Whoever starts it stops it. */
+/** Starts an empty server, and retries once if a port was taken meanwhile. The caller must stop it. */
 export const startRedis = async (settings: string[] = []): Promise<RedisServer> => {
   const missing = PROGRAMS.filter(program => !isInstalled(program))
-  if (missing.length > 0) throw new Error(`There is no ${missing.join(', no ')}: install redis-server.`)
+  if (missing.length > 0) throw new Error(`missing programs: ${missing.join(', ')}; install redis-server`)
   return tryStart(settings).catch(() => tryStart(settings))
 }
 
@@ -53,7 +53,7 @@ const tryStart = async (settings: string[]): Promise<RedisServer> => {
   const start = async (more: string[] = []) => {
     child = await launchProgram('redis-server', [...args, ...more], log)
     await untilAnswers(child, log, async () =>
-      /^\+PONG|^-NOAUTH|^-LOADING/.test(await ask(port, 'PING').catch(() => '')),
+      /^\+PONG|^-NOAUTH|^-LOADING/.test(await send(port, 'PING').catch(() => '')),
     )
   }
   const stop = async () => {
@@ -68,16 +68,16 @@ const tryStart = async (settings: string[]): Promise<RedisServer> => {
   }
   return {
     ...{ host: HOST, port, url: `redis://${HOST}:${port}`, kill, start, stop },
-    command: line => ask(port, line),
+    command: line => send(port, line),
     pause: () => child?.kill('SIGSTOP'),
     continue: () => child?.kill('SIGCONT'),
   }
 }
 
-const ask = (port: number, line: string): Promise<string> =>
+const send = (port: number, line: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket: Socket = connect(port, HOST, () => socket.write(`${line}\r\n`))
-    socket.setEncoding('utf8').setTimeout(STEP_MS, () => socket.destroy(new Error('redis-server fell silent')))
+    socket.setEncoding('utf8').setTimeout(STEP_MS, () => socket.destroy(new Error('redis-server does not respond')))
     socket.once('error', reject).once('data', (answer: string) => {
       resolve(answer)
       socket.destroy()

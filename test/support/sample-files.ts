@@ -1,13 +1,13 @@
 import { createCanvas } from '@napi-rs/canvas'
 import { openEncoder } from '../../src/studio/film/encoder.ts'
 
-/** A small picture. Another shade makes other bytes. */
+/** A small image. The shade changes its bytes. */
 export const picture = async (format: 'png' | 'jpeg' | 'webp' | 'avif' | 'gif', shade = 128): Promise<Buffer> => {
   const canvas = createCanvas(8, 8)
   const context = canvas.getContext('2d')
   context.fillStyle = `rgb(${shade} ${shade} 0)`
   context.fillRect(0, 0, 8, 8)
-  // Only the last overload takes all formats, and the compiler asks for one of them.
+  // Only the last overload accepts all formats, but TypeScript requires a single one.
   return canvas.encode(format as 'png')
 }
 
@@ -18,15 +18,15 @@ export const film = async (): Promise<Buffer> => {
   return Buffer.from(encoder.finish())
 }
 
-/** The first box of a film as QuickTime and iPhones write it, and a box that holds nothing. */
+/** The first box of a film from QuickTime or an iPhone, and an empty box. */
 export const quickTimeFilm = () =>
   Buffer.concat([box('ftyp', Buffer.from('qt  \0\0\0\0qt  ')), box('wide'), box('mdat', Buffer.alloc(64))])
 
-/** The header of a WebM file: https://www.matroska.org/technical/elements.html */
+/** A WebM header: https://www.matroska.org/technical/elements.html */
 export const webmFilm = () =>
   Buffer.concat([element('1a45dfa3', element('4282', Buffer.from('webm'))), element('18538067', Buffer.alloc(64))])
 
-/** One file of each type that is taken. */
+/** One file of each accepted type. */
 export const sampleFiles = async (): Promise<Record<string, Buffer>> => ({
   'image/png': await picture('png'),
   'image/jpeg': await picture('jpeg'),
@@ -38,7 +38,7 @@ export const sampleFiles = async (): Promise<Record<string, Buffer>> => ({
   'video/quicktime': quickTimeFilm(),
 })
 
-/** A PNG with another chunk behind its header. The sum of the chunk is left out, since nobody here looks at it. */
+/** A PNG with an extra chunk after its header. The checksum is omitted, because nothing checks it. */
 export const pngWith = (png: Buffer, type: string, data: Buffer): Buffer => {
   const behindHeader = 8 + 25
   const chunk = Buffer.concat([Buffer.alloc(4), Buffer.from(type), data, Buffer.alloc(4)])
@@ -46,7 +46,7 @@ export const pngWith = (png: Buffer, type: string, data: Buffer): Buffer => {
   return Buffer.concat([png.subarray(0, behindHeader), chunk, png.subarray(behindHeader)])
 }
 
-/** A JPEG with a segment of an application in front, as cameras and programs write theirs. */
+/** A JPEG that starts with an application segment, as cameras and programs write them. */
 export const jpegWith = (jpeg: Buffer, application: number, data: Buffer): Buffer => {
   const header = Buffer.from([0xff, 0xe0 + application, 0, 0])
   header.writeUInt16BE(data.length + 2, 2)

@@ -6,9 +6,9 @@ import { type AddressInfo, createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-// What servers of others that the tests start have in common.
+// Shared code for starting third-party servers.
 
-/** Far more than any step takes on a busy machine. */
+/** Far longer than any step takes on a busy machine. */
 export const STEP_MS = 20_000
 
 export const isInstalled = (program: string): boolean =>
@@ -21,7 +21,7 @@ export const isInstalled = (program: string): boolean =>
     }
   })
 
-/** Ports that are free now, and all different. */
+/** Distinct free ports. */
 export const freePorts = async (host: string, count: number): Promise<number[]> => {
   const servers = Array.from({ length: count }, () => createServer().listen(0, host))
   await Promise.all(servers.map(server => once(server, 'listening')))
@@ -30,7 +30,7 @@ export const freePorts = async (host: string, count: number): Promise<number[]> 
   return ports
 }
 
-/** Starts a program, whose words go to a file. The kernel kills it when this process ends, in whatever way it does. */
+/** Starts a program with output to a file. The kernel kills it when this process ends for any reason. */
 export const launchProgram = async (program: string, args: string[], log: string): Promise<ChildProcess> => {
   const file = await open(log, 'a')
   try {
@@ -40,7 +40,7 @@ export const launchProgram = async (program: string, args: string[], log: string
   }
 }
 
-/** Asks a program until it answers. Rejects with its last words when it ends or takes too long. */
+/** Probes a program until it responds. Rejects with its last output if it exits or takes too long. */
 export const untilAnswers = async (
   child: ChildProcess,
   log: string,
@@ -51,10 +51,10 @@ export const untilAnswers = async (
     if (await isThere()) return
     await sleep(20)
   }
-  throw new Error(`there is no answer: ${(await readFile(log, 'utf8')).slice(-2000)}`)
+  throw new Error(`no response: ${(await readFile(log, 'utf8')).slice(-2000)}`)
 }
 
-/** Ends a program as a crash would. */
+/** Kills a program. */
 export const killProgram = (child: ChildProcess) =>
   new Promise<void>(resolve => {
     if (hasEnded(child)) return resolve()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Test } from 'tap'
 import { toRun } from './program.ts'
 
-/** How a process ended, and all that it wrote. */
+/** How a process ended, and its output. */
 export interface Ended {
   code: number | null
   signal: NodeJS.Signals | null
@@ -11,13 +11,13 @@ export interface Ended {
   stderr: string
 }
 
-// A test that is given up has no teardown, and must leave no process behind all the same.
+// Aborted tests run no teardown, but must not leave processes behind.
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** A program as a process of its own, with nothing in its environment but what is given. */
+/** A program in a separate process, with only the given environment. */
 export class ProgramProcess {
   readonly ended: Promise<Ended>
   readonly #child
@@ -41,7 +41,7 @@ export class ProgramProcess {
     return this.#child.pid as number
   }
 
-  /** Resolves when what was written to standard output matches; rejects when the process ends without. */
+  /** Resolves when standard output matches; rejects if the process ends before. */
   until(pattern: RegExp): Promise<RegExpExecArray> {
     return new Promise((resolve, reject) => {
       const look = () => {
@@ -56,7 +56,7 @@ export class ProgramProcess {
     })
   }
 
-  /** Sends a signal, and resolves when the process has ended; SIGKILL leaves it no chance to tidy up. */
+  /** Sends a signal, and resolves when the process has exited. SIGKILL prevents any clean-up. */
   end(signal: NodeJS.Signals): Promise<Ended> {
     this.#child.kill(signal)
     return this.ended
@@ -70,20 +70,20 @@ export class ScriptProcess extends ProgramProcess {
   }
 }
 
-/** The service as a process of its own. */
+/** The service in a separate process. */
 export class ServiceProcess extends ScriptProcess {
   constructor(folder: string, env: Record<string, string> = {}) {
     super('src/main.ts', [], { DATA_DIR: folder, PORT: '0', ...env })
   }
 
-  /** Resolves to the address once the service says that it listens. */
+  /** Resolves to the URL when the service listens. */
   async listening(): Promise<string> {
     const [, url = ''] = await this.until(/"url":"([^"]+)".*"msg":"listening"/)
     return url
   }
 }
 
-/** Starts a service as a process that does not outlive the test, and waits until it listens. */
+/** Starts a service that does not outlive the test, and waits until it listens. */
 export const startServiceProcess = async (
   t: Test,
   folder: string,

@@ -1,4 +1,5 @@
 import type { Test } from 'tap'
+import type { KeyScope } from '../../schemas/actor.ts'
 import type { AccountId, KeyId } from '../../schemas/primitives.ts'
 import { createLogger } from '../../src/adapters/logger/pino.ts'
 import { readConfig } from '../../src/boot/config.ts'
@@ -6,37 +7,37 @@ import { type Core, openCore, type Substitutes } from '../../src/boot/core.ts'
 import { startServer } from '../../src/boot/server.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import type { Provider } from '../../src/ports/provider.ts'
-import { createApiKey } from '../../src/services/accounts/api-keys.ts'
-import { register } from '../../src/services/accounts/registration.ts'
 import { caughtUp } from './caught-up.ts'
 import { Client } from './client.ts'
 import { temporaryFolder } from './temporary-folder.ts'
+import { unwrap } from './unwrap.ts'
 
-/** A whole service in this process, on a free port. */
+/** A complete service in this process, on a free port. */
 export interface Service {
   url: string
   core: Core
-  /** A client with a key, or a stranger without. */
+  /** A client with a key, or an anonymous one. */
   client(apiKey?: string): Client
   stop(): Promise<void>
 }
 
-/** A client that has an account of its own. */
+/** A client with its own account. */
 export type Customer = Client & { accountId: AccountId; keyId: KeyId; apiKey: string }
 
 export interface AccountOptions {
   credits?: number
   tester?: boolean
+  scope?: KeyScope
 }
 
 const silent = createLogger('silent')
 
-const cause = { actor: { kind: 'operator' } } as const
+const caller = { kind: 'operator', name: 'test' } as const
 
-/** What a test may say of a service; `environment` holds variables beside those that every test needs. */
+/** Options of a service. `environment` adds to the variables that every test needs. */
 export type ServiceOptions = Substitutes & { environment?: Record<string, string> }
 
-/** Starts a service that is stopped when the test ends, in a new folder unless it is told of one. */
+/** Starts a service that stops when the test ends, in a new folder by default. */
 export const startService = async (
   t: Test,
   { folder, ...substitutes }: ServiceOptions & { folder?: string } = {},
@@ -52,26 +53,28 @@ export const startService = async (
   return { url: server.url, core, client: apiKey => new Client(server.url, apiKey), stop }
 }
 
-/** Opens the stores of a folder without a service on them. Whoever opens them closes them. */
+/** Opens the stores of a folder without a service. The caller must close them. */
 export const openFolder = (
   folder: string,
   { logger = silent, environment, ...substitutes }: ServiceOptions = {},
 ): Promise<Core> => openCore(readConfig({ DATA_DIR: folder, PORT: '0', ...environment }), { logger, ...substitutes })
 
-/** Opens an account with a key, and hands back a client that uses it. */
+/** Opens an account with a key, and returns a client that uses it. */
 export const openAccount = async (
   { core, url }: Pick<Service, 'core' | 'url'>,
-  { credits = 100, tester = false }: AccountOptions = {},
+  { credits = 100, tester = false, scope = 'full' }: AccountOptions = {},
 ): Promise<Customer> => {
   const email = `${crypto.randomUUID()}@example.com`
-  const accountId = await register(core, { email, tester, welcomeMicros: toMicros(credits) }, cause)
-  const key = await createApiKey(core.accounts, core.config.keyPrefix, { accountId, name: 'test', cause })
+  const welcomeMicros = toMicros(credits)
+  const opening = { email, tester, welcomeMicros, key: { name: 'test', scope } }
+  const { accountId, apiKey = '' } = unwrap(await core.services.accounts.open(caller, opening))
+  const [keyId] = (await core.accounts.state(accountId)).activeKeys.keys()
   // The service looks keys up in the views, which follow the log.
   await caughtUp(core)
-  return Object.assign(new Client(url, key.apiKey), { accountId, ...key })
+  return Object.assign(new Client(url, apiKey), { accountId, apiKey, keyId: keyId as KeyId })
 }
 
-/** Opens accounts in a folder that no service runs on yet. */
+/** Opens accounts in a folder without a running service. */
 export const openAccounts = async <Many extends AccountOptions[]>(
   folder: string,
   ...options: Many
@@ -82,7 +85,7 @@ export const openAccounts = async <Many extends AccountOptions[]>(
   return opened as { [Index in keyof Many]: Customer }
 }
 
-/** Does the work at once, so that a test of the service is not one of the provider. */
+/** An instant provider, so that tests of the service do not test the provider. */
 export const instantProvider: Provider = {
   submit: async () => ({ kind: 'done', media: [], text: 'done' }),
   close: async () => undefined,

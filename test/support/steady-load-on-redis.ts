@@ -10,36 +10,36 @@ import { type Answered, SteadyClient } from './steady-load.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 import { PNG_REQUEST } from './uploads.ts'
 
-/** Processes on one folder with their views in one Redis, and clients that ask them all the time. */
+/** Processes on one folder with views in one Redis, under constant load. */
 export interface LoadOnRedis {
   folder: string
   redis: RedisServer
   urls: string[]
-  /** A customer whose key every process has seen, and one whose key none has; the clients have others. */
+  /** A customer whose key every process has seen, and one whose key none has. The clients have others. */
   guest: Customer
   stranger: Customer
-  /** What was answered of that which the clients asked for from a moment on. */
+  /** The responses to requests that clients sent from a moment on. */
   answersSince(sinceMs: number): Answered[]
   /** Resolves when each client has read again. */
   allRead(): Promise<void>
-  /** No client asks for anything new. */
+  /** Stops new requests. */
   end(): Promise<void>
-  /** Waits for the end of all that was accepted, stops the processes, and looks at what is there. */
+  /** Waits until all accepted runs have ended, stops the processes, and checks the result. */
   finish(): Promise<void>
 }
 
 const CREDITS = 100_000
 
-/** Accounts that do nothing: because of them the views are built anew in several steps, and are there in part meanwhile. */
+/** Idle accounts, which make rebuilding the views take several steps, so that they are incomplete meanwhile. */
 const IDLE_ACCOUNTS = 1200
 
-/** Of these one stays with each process, and the others go from one to another. */
+/** One of these stays with each process, and the others switch between them. */
 const CLIENTS_PER_PROCESS = 2
 
-/** How long the clients ask before anything happens. */
+/** How long the load runs before the disturbance. */
 const BEFORE_MS = 1500
 
-/** When all must be as before. A lost connection is tried each 2 s, and the log is followed again after 5 s, at the most. */
+/** The recovery time: at most 2 s to reconnect, and 5 s to follow the log again. */
 const BACK_MS = 25_000
 
 const POLL_MS = 50
@@ -68,7 +68,7 @@ export const startLoadOnRedis = async (t: Test, ...roles: string[]): Promise<Loa
   const stop = new AbortController()
   const working = clients.map(client => client.work(stop.signal))
   await delay(BEFORE_MS)
-  t.equal(countOf(answersSince(0), 503), 0, 'before anything happens, everything is answered')
+  t.equal(countOf(answersSince(0), 503), 0, 'every request succeeds before the disturbance')
 
   return {
     ...{ folder, redis, urls, guest, stranger, answersSince },
@@ -87,7 +87,7 @@ export const startLoadOnRedis = async (t: Test, ...roles: string[]): Promise<Loa
         clients.flatMap(client => client.faults),
         [],
       )
-      t.ok(await allTold(clients, receiver), 'all receivers are told')
+      t.ok(await allTold(clients, receiver), 'all receivers get their webhooks')
       for (const { code, stderr } of await Promise.all(processes.map(process => process.end('SIGTERM'))))
         t.same({ code, stderr }, { code: 0, stderr: '' })
       const audit = await auditFolder(folder, environment)
@@ -97,18 +97,18 @@ export const startLoadOnRedis = async (t: Test, ...roles: string[]): Promise<Loa
   }
 }
 
-export const ofKind = (answered: Answered[], wanted: Answered['kind']): Answered[] =>
-  answered.filter(({ kind }) => kind === wanted)
+export const ofKind = (answered: Answered[], expected: Answered['kind']): Answered[] =>
+  answered.filter(({ kind }) => kind === expected)
 
-export const countOf = (answered: Answered[], wanted: number): number =>
-  answered.filter(({ status }) => status === wanted).length
+export const countOf = (answered: Answered[], expected: number): number =>
+  answered.filter(({ status }) => status === expected).length
 
 const openCustomers = async (folder: string, environment: Record<string, string>, clients: number) => {
   const core = await openFolder(folder, { environment })
   const open = (count: number) =>
     Promise.all(Array.from({ length: count }, () => openAccount({ core, url: '' }, { credits: CREDITS, tester: true })))
   try {
-    // These come first in the log, so that of views that are there in part they have their first rows.
+    // These come first in the log, so partially rebuilt views have their first rows.
     const customers = await open(2 + clients)
     await open(IDLE_ACCOUNTS)
     return customers as [Customer, Customer, ...Customer[]]
@@ -117,21 +117,21 @@ const openCustomers = async (folder: string, environment: Record<string, string>
   }
 }
 
-/** Waits until everybody who is to hear of the end of a run has, be it twice. */
+/** Waits until every webhook that is due has arrived at least once. */
 const allTold = async (clients: SteadyClient[], receiver: Receiver): Promise<boolean> => {
   const jobs = clients.flatMap(({ accepted }) => accepted.filter(({ isJob }) => isJob))
-  const isTold = () => jobs.every(({ runId }) => receiver.toldOf(runId).length > 0)
+  const isTold = () => jobs.every(({ runId }) => receiver.deliveriesOf(runId).length > 0)
   return holdsSoon(isTold)
 }
 
-/** Whether something holds before all must be well again. */
+/** Whether a condition holds within the recovery time. */
 const holdsSoon = async (holds: () => boolean): Promise<boolean> => {
   const endMs = performance.now() + BACK_MS
   while (!holds() && performance.now() < endMs) await delay(POLL_MS)
   return holds()
 }
 
-/** What the log says must be what the clients were told. */
+/** The log must match what clients were told. */
 const findUnkept = ({ ledgers }: Audit, clients: SteadyClient[]): string[] =>
   clients.flatMap(({ customer: { accountId }, accepted, credits }) => {
     const ledger = ledgers.get(accountId)
@@ -140,7 +140,8 @@ const findUnkept = ({ ledgers }: Audit, clients: SteadyClient[]): string[] =>
     const faults = accepted.flatMap(({ runId, fails }) =>
       runs.get(runId)?.end === (fails ? 'failed' : 'completed') ? [] : [`${runId} has not ended as it was to`],
     )
-    if (runs.size !== accepted.length) faults.push(`${accepted.length} runs were accepted, and ${runs.size} are there`)
-    if (balanceMicros !== toMicros(credits)) faults.push(`the balance is ${balanceMicros}, and not ${credits} credits`)
+    if (runs.size !== accepted.length) faults.push(`${accepted.length} runs were accepted, but ${runs.size} exist`)
+    if (balanceMicros !== toMicros(credits))
+      faults.push(`the balance is ${balanceMicros} instead of ${credits} credits`)
     return faults
   })

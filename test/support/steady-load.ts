@@ -4,7 +4,7 @@ import type { RunList } from '../../schemas/api/run.ts'
 import { type Reply, type Sending, sandbox } from './client.ts'
 import type { Customer } from './service.ts'
 
-/** What became of one request. */
+/** The outcome of a request. */
 export interface Answered {
   kind: 'read' | 'write'
   status: number
@@ -15,12 +15,12 @@ interface AcceptedRun {
   runId: string
   isJob: boolean
   fails: boolean
-  /** As its client was told. */
+  /** As reported to the client. */
   hasEnded: boolean
 }
 
-interface Wanted {
-  /** Under which it is asked for until it is answered. */
+interface PendingRequest {
+  /** The idempotency key for all attempts. */
   key: string
   request: object
 }
@@ -28,40 +28,40 @@ interface Wanted {
 export interface SteadyClientParts {
   customer: Customer
   credits: number
-  /** The process that the client stays with, or several, of which it asks one or another. */
+  /** The process that the client uses, or several to choose from. */
   urls: string[]
   webhookUrl: string
 }
 
-/** Between one round of requests and the next, so that the load is not all that the machine can take. */
+/** The pause between rounds, so that the load does not saturate the machine. */
 const PAUSE_MS = 40
 
-/** Far longer than any answer may take. */
+/** Far longer than any response may take. */
 const HANGS_MS = 20_000
 
-/** When all runs must have ended, those too whose process was taken for lost. */
+/** When all runs must have ended, including those whose process was lost. */
 const SETTLES_MS = 60_000
 
-/** The newest runs that the client looks at in its list. */
+/** How many of the newest runs the client lists. */
 const LISTED = 5
 
 const PRICE = 1
 
 /**
- * A customer who asks for one thing after another, and so knows each time what the one right answer is. Apart from that answer only
- * 503 is right; then nothing has happened. Who asks several processes brings along the position of what it wrote last.
+ * A customer that sends one request after another, and so always knows the only correct response. The only other valid
+ * one is 503, after which nothing has happened. With several processes, it sends the position of its last write.
  */
 export class SteadyClient {
   readonly customer: Customer
   credits: number
-  /** Each answer that was not right. */
+  /** All invalid responses. */
   readonly faults: string[] = []
   readonly answered: Answered[] = []
   readonly accepted: AcceptedRun[] = []
   readonly #urls: string[]
   readonly #job: object
   #position: string | undefined
-  #unanswered: Wanted | undefined
+  #unanswered: PendingRequest | undefined
   #rounds = 0
 
   constructor({ customer, credits, urls, webhookUrl }: SteadyClientParts) {
@@ -88,12 +88,12 @@ export class SteadyClient {
     }
   }
 
-  /** Asks on until what was asked for last is answered, all runs have ended, and the balance is seen. */
+  /** Continues until the last request is answered, all runs have ended, and the balance has been checked. */
   async settle() {
     const stop = AbortSignal.timeout(SETTLES_MS)
-    const until = async (isDone: () => boolean, ask: () => Promise<unknown>) => {
+    const until = async (isDone: () => boolean, send: () => Promise<unknown>) => {
       while (!isDone() && !stop.aborted) {
-        await ask()
+        await send()
         await delay(PAUSE_MS)
       }
     }
@@ -106,7 +106,7 @@ export class SteadyClient {
     const { length } = this.answered
     const isSeen = () => this.answered.length > length && this.answered.at(-1)?.status === 200
     await until(isSeen, () => this.#readBalance())
-    if (stop.aborted) this.faults.push(`there is no end to it within ${SETTLES_MS} ms`)
+    if (stop.aborted) this.faults.push(`not settled within ${SETTLES_MS} ms`)
   }
 
   async #write() {
@@ -115,7 +115,7 @@ export class SteadyClient {
     const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': key }
     const reply = await this.#send('/v1/run', { method: 'POST', headers, body: JSON.stringify(request) })
     if (!reply) return
-    if (reply.headers.has('Idempotent-Replayed')) this.#fault(reply, 'it was answered with 503 before')
+    if (reply.headers.has('Idempotent-Replayed')) this.#fault(reply, 'the earlier response was 503')
     const run = { runId: reply.body.run_id, isJob: request === this.#job, fails: request === failing, hasEnded: false }
     this.accepted.push(run)
     this.credits -= PRICE
@@ -131,7 +131,7 @@ export class SteadyClient {
   async #readBalance() {
     const reply = await this.#send<Balance>('/v1/balance')
     if (!reply) return
-    // What will be refunded may have been by now.
+    // Open refunds may have been made by now.
     const refunds = this.accepted.filter(({ fails, hasEnded }) => fails && !hasEnded).length * PRICE
     const { credits_balance: credits } = reply.body
     if (credits < this.credits || credits > this.credits + refunds) this.#fault(reply, `the balance is ${this.credits}`)
@@ -140,9 +140,9 @@ export class SteadyClient {
   async #readList() {
     const reply = await this.#send<RunList>(`/v1/runs?limit=${LISTED}`)
     if (!reply) return
-    const wanted = this.accepted.slice(-LISTED).reverse()
-    if (reply.body.data.map(run => run.run_id).join() !== wanted.map(run => run.runId).join())
-      this.#fault(reply, `the last runs are ${wanted.map(run => run.runId)}`)
+    const expected = this.accepted.slice(-LISTED).reverse()
+    if (reply.body.data.map(run => run.run_id).join() !== expected.map(run => run.runId).join())
+      this.#fault(reply, `the last runs are ${expected.map(run => run.runId)}`)
   }
 
   async #readRun(run: AcceptedRun | undefined) {
@@ -165,7 +165,7 @@ export class SteadyClient {
     if (run.fails) this.credits += PRICE
   }
 
-  /** Undefined where there was no answer. */
+  /** Undefined without a response. */
   async #send<Body = Reply['body']>(path: string, sending: Sending = {}): Promise<Reply<Body> | undefined> {
     const url = this.#urls[Math.floor(Math.random() * this.#urls.length)] as string
     const kind = sending.method === 'POST' ? 'write' : 'read'

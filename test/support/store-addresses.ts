@@ -6,6 +6,6 @@ const expectAddress = <Address extends object>(parsed: Address | string): Addres
   return parsed
 }
 
-/** What the addresses of servers say, where they are good ones. */
+/** Parses valid addresses of servers. */
 export const eventStoreAt = (url: string) => expectAddress(parseEventStoreUrl(url))
 export const redisAt = (url: string) => expectAddress(parseRedisUrl(url))

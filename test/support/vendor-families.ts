@@ -3,9 +3,10 @@ import type { Core } from '../../src/boot/core.ts'
 import { putByHand } from '../../src/domain/catalog/catalog.ts'
 import { CatalogEditor } from '../../src/services/catalog/catalog-editor.ts'
 import { endpoint, family, parameters, priceRule } from './catalog-samples.ts'
+import { unwrap } from './unwrap.ts'
 import type { Order } from './vendor.ts'
 
-/** A family for 1 credit whose jobs a vendor does: async from a text, sync from an image. */
+/** A family for 1 credit with jobs at a vendor: async text-to-video, sync image-to-video. */
 export const vendorFamily = (id = 'vendor', differences: Partial<Endpoint> = {}): Family => {
   const common = {
     provider: 'vendor',
@@ -23,15 +24,15 @@ export const vendorFamily = (id = 'vendor', differences: Partial<Endpoint> = {})
   return family(id, { outputType: 'video' }, endpoints)
 }
 
-/** Puts families on offer, and resolves when clients can see them. */
+/** Publishes families, and resolves when clients can see them. */
 export const offer = async ({ log, clock, progress }: Core, ...families: Family[]) => {
   const editor = new CatalogEditor(log, clock)
   const commands = putByHand(await editor.state(), families)
-  const { position } = await editor.apply(commands, { actor: { kind: 'operator' } })
+  const { position } = unwrap(await editor.apply({ kind: 'operator', name: 'test' }, commands))
   await progress.passed(position, 5000)
 }
 
-/** A request for a job that the vendor does as it is told. */
+/** A request for a job at the vendor. */
 export const order = (input: Partial<Order> = {}, model = 'vendor') => ({ model, input: { prompt: 'hello', ...input } })
 
 /** The same for the sync endpoint. */

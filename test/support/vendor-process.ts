@@ -1,4 +1,4 @@
 import { Vendor } from './vendor.ts'
 
-// A vendor as a process of its own, that outlives whoever asks it. It ends with the process that began it, or before.
+// A vendor in a separate process, which outlives its clients and ends with its parent process.
 console.log(await new Vendor().listen())

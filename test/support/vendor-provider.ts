@@ -1,12 +1,12 @@
 import type { Failed, Job, Provider, SubmittedJob } from '../../src/ports/provider.ts'
 import type { JobReport } from './vendor.ts'
 
-/** When to ask after a job: as soon as the service lets a provider ask. */
+/** The poll interval: the shortest that the service allows. */
 const POLL_AFTER_MS = 100
 
-/** Speaks to a vendor of `vendor.ts` as an adapter speaks to a real one. */
+/** Calls the vendor in `vendor.ts` like an adapter of a real vendor. */
 export const createVendorProvider = (url: string): Provider => {
-  const ask = async ({ jobId }: SubmittedJob, signal: AbortSignal, method = 'GET'): Promise<JobReport> => {
+  const send = async ({ jobId }: SubmittedJob, signal: AbortSignal, method = 'GET'): Promise<JobReport> => {
     const answer = await fetch(`${url}/jobs/${jobId}`, { method, signal })
     if (!answer.ok) throw new Error(`the vendor answered ${method} with ${answer.status}`)
     return (await answer.json()) as JobReport
@@ -20,20 +20,20 @@ export const createVendorProvider = (url: string): Provider => {
       return { kind: 'submitted', jobId: body.id, pollAfterMs: POLL_AFTER_MS }
     },
     poll: async (job, signal) => {
-      const report = await ask(job, signal)
+      const report = await send(job, signal)
       if (report.status === 'working') return { kind: 'working', pollAfterMs: POLL_AFTER_MS, progress: report.progress }
       if (report.status === 'cancelled') return failure(410, 'The job was cancelled.')
       if ('text' in report) return { kind: 'done', media: [], text: report.text }
       return { kind: 'done', media: [{ mimeType: 'image/png', url: report.mediaUrl }] }
     },
     cancel: async (job, signal) => {
-      await ask(job, signal, 'DELETE')
+      await send(job, signal, 'DELETE')
     },
     close: async () => undefined,
   }
 }
 
-/** A status that says that the request is at fault is not asked again. */
+/** A status that blames the request is not retried. */
 const failure = (status: number, message: string): Failed =>
   status < 500
     ? { kind: 'failed', code: 'content_rejected', message }

@@ -3,7 +3,7 @@ import { openCore } from '../../src/boot/core.ts'
 import { startServer } from '../../src/boot/server.ts'
 import { createVendorProvider } from './vendor-provider.ts'
 
-// The service as a process of its own, whose provider is the vendor at VENDOR_URL.
+// The service as a separate process, with the vendor at VENDOR_URL as its provider.
 const core = await openCore(readConfig(process.env))
 const server = await startServer(core, {
   providers: { vendor: createVendorProvider(String(process.env['VENDOR_URL'])) },

@@ -9,11 +9,11 @@ import { createVendorProvider } from './vendor-provider.ts'
 export interface VendorServiceOptions extends Omit<ServiceOptions, 'providers'> {
   folder?: string
   family?: Family
-  /** What stands between the service and the vendor. */
+  /** Wraps the provider between the service and the vendor. */
   wrap?(provider: Provider): Provider
 }
 
-/** Starts a vendor, and a service that has the vendor's family on offer, until the test ends. */
+/** Starts a vendor, and a service that offers its family, until the test ends. */
 export const startVendorService = async (
   t: Test,
   { family = vendorFamily(), wrap = provider => provider, ...options }: VendorServiceOptions = {},

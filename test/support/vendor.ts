@@ -4,18 +4,18 @@ import type { AddressInfo } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Test } from 'tap'
 
-/** Where a vendor can be told to misbehave: before and after it takes a job, and when it is asked for the rest. */
+/** The steps at which a vendor can misbehave: before and after it accepts a job, and on polls. */
 export type Step = 'asked' | 'taken' | 'polled' | 'copied' | 'cancelled'
 
-/** What it then does instead of answering: it holds the answer back, breaks the connection off, or gives a status. */
+/** How it misbehaves: holds the response back, breaks the connection, or returns a status. */
 export interface Fault {
   step: Step
   act: 'hold' | 'lose' | number
-  /** How often, from the first time on; once unless given. */
+  /** How many times in a row; once by default. */
   times?: number
 }
 
-/** What a customer asks for. */
+/** A client's request. */
 export interface Order {
   prompt: string
   workMs: number
@@ -23,18 +23,18 @@ export interface Order {
   faults: Fault[]
 }
 
-/** What one idempotency key has led to. */
+/** The job of an idempotency key. */
 export interface Tally {
   submissions: number
   jobs: number
   polls: number
   copies: number
   cancellations: number
-  /** How often an answer was held back, by step. */
+  /** The number of responses held back, by step. */
   held: Partial<Record<Step, number>>
 }
 
-/** How a job looks to those who ask after it. */
+/** A job's status for polls. */
 export type JobReport =
   | { status: 'working'; progress: number }
   | { status: 'cancelled' }
@@ -54,7 +54,7 @@ interface Job {
   isCancelled: boolean
 }
 
-/** Somebody who runs models, behind an HTTP interface of their own: jobs by idempotency key, faults as ordered. */
+/** A model vendor with an HTTP interface: jobs by idempotency key, and configurable faults. */
 export class Vendor {
   readonly #jobs = new Map<string, Job>()
   readonly #orders = new Map<string, Order>()
@@ -62,7 +62,7 @@ export class Vendor {
   readonly #visits = new Map<string, number>()
   readonly #held = new Set<() => void>()
   readonly #server = createServer((request, response) => {
-    // A customer that is killed takes its connections with it.
+    // A killed client's connections break.
     this.#answer(request, response).catch(() => response.destroy())
   })
 
@@ -76,21 +76,21 @@ export class Vendor {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** What a key has led to; undefined for one that was never used. */
+  /** The job of a key; undefined for an unused key. */
   tally(key: string): Tally | undefined {
     return this.#tallies.get(key)
   }
 
-  /** Resolves when so many answers are held back. */
+  /** Resolves when this many responses are held back. */
   async holds(count: number) {
     while (this.#held.size < count) await turn()
   }
 
-  /** Goes on with all that is held back, and holds none of those orders back again. */
+  /** Releases all held responses, and does not hold their orders again. */
   release() {
     for (const { faults } of this.#orders.values())
       for (const fault of faults) if (fault.act === 'hold') fault.times = 0
-    for (const goOn of this.#held) goOn()
+    for (const release of this.#held) release()
   }
 
   async close() {
@@ -148,7 +148,7 @@ export class Vendor {
     return { status: 'done', text: order.prompt }
   }
 
-  /** True when the request is not to be answered any more. What was held back goes on when it is released. */
+  /** Whether to skip the response. Held responses resume when released. */
   async #misbehaves(step: Step, key: string, response: ServerResponse): Promise<boolean> {
     const visit = `${step} ${key}`
     const times = (this.#visits.get(visit) ?? 0) + 1
@@ -158,13 +158,13 @@ export class Vendor {
     if (fault.act === 'hold') {
       const { held } = this.#tallyOf(key)
       held[step] = (held[step] ?? 0) + 1
-      let goOn = () => {}
+      let release = () => {}
       const released = new Promise<void>(resolve => {
-        goOn = resolve
+        release = resolve
       })
-      this.#held.add(goOn)
+      this.#held.add(release)
       await Promise.race([released, once(response, 'close')])
-      this.#held.delete(goOn)
+      this.#held.delete(release)
       return response.destroyed
     }
     if (fault.act === 'lose') response.destroy()
@@ -182,7 +182,7 @@ export class Vendor {
   }
 }
 
-/** A vendor in this process, for as long as the test. */
+/** A vendor in this process, until the test ends. */
 export const startVendor = async (t: Test): Promise<Vendor> => {
   const vendor = new Vendor()
   await vendor.listen()

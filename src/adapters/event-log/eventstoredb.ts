@@ -1,5 +1,6 @@
+import { accountStream, CATALOG_STREAM, loginStream } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
-import { accountStream, CATALOG_STREAM, loginStream, type Position, type RawEvent } from '../../../schemas/recorded.ts'
+import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { type Appended, BEFORE_FIRST, type EventLog, type NewEvent } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
 import type { EventStoreAddress } from './eventstoredb/address.ts'
@@ -9,7 +10,7 @@ import { FellBehind } from './eventstoredb/faults.ts'
 import { type Selection, type ServerEvent, toAppendMessage, toText } from './eventstoredb/messages.ts'
 import { paginate } from './eventstoredb/pages.ts'
 
-/** A page ends at so many events or bytes, so that neither small nor large events make it slow or heavy. */
+/** A page ends at either limit, so that neither many nor large events make it slow. */
 const PAGE_EVENTS = 1000
 const PAGE_BYTES = 4 * 1024 * 1024
 
@@ -25,7 +26,7 @@ const SLOW_AFTER_MS = 1500
 /** Longer than the server's own timeout, so that the server reports it first. */
 const APPEND_TIMEOUT_MS = 5000
 
-/** A read may scan many foreign events before it finds one of ours. Giving up leaves nothing in doubt. */
+/** A read may scan many foreign events before it finds one of ours. A timeout leaves nothing in doubt. */
 const READ_TIMEOUT_MS = 8000
 
 export interface EventStoreOptions {
@@ -38,8 +39,8 @@ export interface EventStoreOptions {
 }
 
 /**
- * The event log on an EventStoreDB server or cluster, for any number of processes anywhere. It connects when it is first
- * asked for something.
+ * The event log on an EventStoreDB server or cluster, for any number of processes on any machines. Connects on first
+ * use.
  */
 export const openEventStoreLog = ({
   address,
@@ -52,7 +53,7 @@ export const openEventStoreLog = ({
   const connection = new Connection(address, { leaderTimeoutMs, slowAfterMs, appendTimeoutMs })
   const matching = matchOurs(streamPrefix)
   const appends = new AppendQueue<Appended>()
-  /** There are no events of ours between these two positions, so followers skip the range. */
+  /** None of our events lie between these two positions, so followers skip the range. */
   let skippable = { after: BEFORE_FIRST, upTo: BEFORE_FIRST }
 
   const parse = (bytes: Uint8Array, { stream, revision }: ServerEvent): unknown => {
@@ -60,7 +61,7 @@ export const openEventStoreLog = ({
       return JSON.parse(toText(bytes))
     } catch (cause) {
       const place = `revision ${revision} of ${stream}`
-      throw new Damaged(`EventStoreDB at ${server} holds no JSON at ${place}; restore it from a backup`, { cause })
+      throw new Damaged(`EventStoreDB at ${server} holds invalid JSON at ${place}; restore it from a backup`, { cause })
     }
   }
 
@@ -119,7 +120,7 @@ export const openEventStoreLog = ({
           }
         return
       } catch (error) {
-        // A subscription that is cut off before it brings anything is a fault, and not to be resumed at once.
+        // A subscription that ends without any progress must not be resumed at once.
         if (!(error instanceof FellBehind) || reached === from) throw error
       }
     }
@@ -135,7 +136,7 @@ export const openEventStoreLog = ({
     })
   }
 
-  /** The events are written, so a failure here must not be Unavailable, which would deny it. */
+  /** The events are written, so a failure here must not be Unavailable, which means that nothing was written. */
   const findPosition = async (stream: string, revision: number): Promise<Position> => {
     const [event] = await readFirst({ stream: streamPrefix + stream, fromRevision: revision }).catch(cause => {
       throw new Error(`EventStoreDB at ${server} accepted an append to ${stream}, but its position could not be read`, {
@@ -165,7 +166,7 @@ export const openEventStoreLog = ({
   }
 }
 
-/** The names of our streams, as a regular expression of the server's. */
+/** A regular expression for the server that matches our stream names. */
 const matchOurs = (streamPrefix: string): string => {
   const kinds = [accountStream('' as AccountId), loginStream(''), `${CATALOG_STREAM}$`]
   return `^${streamPrefix.replaceAll('.', '\\.')}(${kinds.join('|')})`

@@ -4,58 +4,57 @@ import { Damaged } from '../../ports/faults.ts'
 import type { Database, RootDatabase } from '../lmdb.ts'
 
 /**
- * The index is written in bulk, once for so many events, as one stretch for each stream. A write for each event would touch
- * a page for every stream in every commit, and cost more than the events themselves; many more at once would hold up the
- * commit that does it.
+ * The index is written in bulk, as one run of positions per stream. Writing it for each event would touch a page for
+ * every stream in every commit, and cost more than the events. Larger batches would delay the commit that writes them.
  */
 const WRITE_EVERY = 2048
 
-// A stream's number and the first revision of a stretch share one integer key: 2^26 streams of 2^27 events each.
+// A stream's number and the first revision of a range share one integer key: 2^26 streams of 2^27 events each.
 const MAX_STREAMS = 2 ** 26
 export const MAX_REVISIONS = 2 ** 27
 
 const INDEXED = 'stretched'
 
-/** What stands in the log for an event; its key is the position. Stream and revision come first, to be found unparsed. */
+/** An event in the log; its key is the position. Stream and revision come first, to be read without parsing. */
 export type Entry = [stream: string, revision: number, id: string, type: string, data: unknown, metadata: unknown]
 
-/** The end of a stream that is not in the index yet: the positions of its events from a revision on. */
+/** The unindexed end of a stream: the positions of its events from a revision on. */
 interface Tail {
   fromRevision: number
   positions: Position[]
 }
 
 /**
- * Finds the events of a stream. What is not indexed yet is kept in memory, and read from the log again by whoever opens
- * it or notices that another process wrote: so the index may lag, and never lies.
+ * Finds the events of a stream. Unindexed events are kept in memory. A process reads them from the log when it opens
+ * the log or another process has written. So the index may lag but is never wrong.
  */
 export class StreamIndex {
   readonly #folder: string
   readonly #entries: Database<string, number>
   readonly #numbers: Database<number, string>
-  /** The positions of a stretch of a stream, by its number and the revision of the first. */
-  readonly #stretches: Database<Position[], number>
+  /** Ranges of a stream's positions, by its number and the first revision. */
+  readonly #ranges: Database<Position[], number>
   readonly #meta: Database<Position, string>
   readonly #tails = new Map<string, Tail>()
   #inTails = 0
-  /** All events up to here are indexed, or in the tails. */
+  /** All events up to here are in the index or the tails. */
   #seen: Position = -1
-  /** All events up to here are indexed, and no longer in the tails. */
-  #forgotten: Position = -1
+  /** All events up to here are in the index and no longer in the tails. */
+  #dropped: Position = -1
 
   constructor(folder: string, root: RootDatabase, entries: Database<string, number>) {
     this.#folder = folder
     this.#entries = entries
     this.#numbers = root.openDB('streams', {})
-    this.#stretches = root.openDB('stretches', {})
+    this.#ranges = root.openDB('stretches', {})
     this.#meta = root.openDB('meta', {})
     this.catchUp()
   }
 
-  /** Takes in what is committed and not known yet, and returns the position of the last event. */
+  /** Reads newly committed events, and returns the position of the last event. */
   catchUp(): Position {
     const indexed = this.#indexed()
-    if (indexed > this.#forgotten) this.#forget(indexed)
+    if (indexed > this.#dropped) this.#dropTails(indexed)
     for (const { key: position, value } of this.#entries.getRange({ start: this.#seen + 1 })) {
       const { stream, revision } = this.#readHeader(position, value)
       this.add(stream, revision, position)
@@ -63,7 +62,7 @@ export class StreamIndex {
     return this.#seen
   }
 
-  /** Takes in a committed event. One that is known already is passed over. */
+  /** Adds a committed event. Ignores a known one. */
   add(stream: string, revision: number, position: Position) {
     if (position <= this.#seen) return
     const tail = this.#tails.get(stream)
@@ -79,7 +78,7 @@ export class StreamIndex {
     if (tail) return tail.fromRevision + tail.positions.length - 1
     const number = this.#numbers.get(stream)
     if (number === undefined) return NO_STREAM
-    for (const { key, value } of this.#stretches.getRange(backFrom(number, MAX_REVISIONS - 1)))
+    for (const { key, value } of this.#ranges.getRange(lastRangeFrom(number, MAX_REVISIONS - 1)))
       return key - keyOf(number, 0) + value.length - 1
     throw new Damaged(`${this.#folder}: the stream ${stream} has a number but no events`)
   }
@@ -91,8 +90,8 @@ export class StreamIndex {
     if (number !== undefined) {
       const end = tail?.fromRevision ?? MAX_REVISIONS
       let start = keyOf(number, fromRevision)
-      for (const key of this.#stretches.getKeys(backFrom(number, fromRevision))) start = key
-      for (const { key, value } of this.#stretches.getRange({ start, end: keyOf(number, end) })) {
+      for (const key of this.#ranges.getKeys(lastRangeFrom(number, fromRevision))) start = key
+      for (const { key, value } of this.#ranges.getRange({ start, end: keyOf(number, end) })) {
         const first = key - keyOf(number, 0)
         yield* value.slice(Math.max(0, fromRevision - first), end - first)
       }
@@ -101,14 +100,14 @@ export class StreamIndex {
   }
 
   /**
-   * Writes what is not indexed yet, when there is enough of it. Runs inside a write transaction; the tails are let go
-   * when it is committed and the next event is looked for.
+   * Writes the tails to the index once they are long enough. Runs inside a write transaction; `catchUp` drops the tails
+   * after the commit.
    */
   writeWhenDue() {
     if (this.#inTails < WRITE_EVERY) return
     for (const [stream, { fromRevision, positions }] of this.#tails) {
       const number = this.#numbers.get(stream) ?? this.#addStream(stream)
-      this.#stretches.put(keyOf(number, fromRevision), positions)
+      this.#ranges.put(keyOf(number, fromRevision), positions)
     }
     this.#meta.put(INDEXED, this.#seen)
   }
@@ -117,8 +116,8 @@ export class StreamIndex {
     return this.#meta.get(INDEXED) ?? -1
   }
 
-  /** Lets go of the tails up to a position, all of which is indexed. */
-  #forget(indexed: Position) {
+  /** Drops the indexed part of the tails. */
+  #dropTails(indexed: Position) {
     this.#inTails = 0
     for (const [stream, tail] of this.#tails) {
       const kept = tail.positions.filter(position => position > indexed)
@@ -130,7 +129,7 @@ export class StreamIndex {
         })
       this.#inTails += kept.length
     }
-    this.#forgotten = indexed
+    this.#dropped = indexed
     this.#seen = Math.max(this.#seen, indexed)
   }
 
@@ -150,8 +149,8 @@ export class StreamIndex {
 
 const keyOf = (number: number, revision: number): number => number * MAX_REVISIONS + revision
 
-/** The last stretch of a stream that begins at a revision or before it. */
-const backFrom = (number: number, revision: number) => ({
+/** The last range of a stream that begins at or before a revision. */
+const lastRangeFrom = (number: number, revision: number) => ({
   start: keyOf(number, revision),
   end: keyOf(number, 0) - 1,
   reverse: true,

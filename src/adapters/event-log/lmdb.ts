@@ -2,28 +2,28 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { type Appended, BEFORE_FIRST, type EventLog, RevisionConflict } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
-import { type Database, freeRoomGuard, openLmdb } from '../lmdb.ts'
+import { type Database, freeSpaceGuard, openLmdb } from '../lmdb.ts'
 import { type Entry, MAX_REVISIONS, StreamIndex } from './lmdb-stream-index.ts'
 
-/** A page ends at so many events or characters, so that neither small nor large events make it slow or heavy. */
+/** A page ends at either limit, so that neither many nor large events make it slow. */
 const PAGE_EVENTS = 1000
 const PAGE_CHARACTERS = 4 * 1024 * 1024
 
-/** How soon the appends of another process are noticed; those of this process are at once. */
+/** How often to look for appends by other processes. Those of this process are noticed at once. */
 const POLL_MS = 100
 
-/** Appends that may wait for a commit. One takes about a kilobyte; past this the log is not keeping up. */
-const MAX_WAITING = 50_000
+/** The queue limit, about 50 MB at a kilobyte each. Beyond it, the disk is not keeping up. */
+const MAX_PENDING = 50_000
 
-/** Events at the end of the log that are looked through when it is opened, since damage is likeliest there. */
+/** How many events at the end of the log are checked on opening, where damage is most likely. */
 const TAIL_EVENTS = 100
 
-/** Each entry goes behind all others, which spares LMDB the search for its place. */
+/** Entries are written in key order, which saves LMDB the search for the place. */
 const APPENDED = { append: true }
 
-type Written = { appended: Appended } | { conflict: RevisionConflict }
+type WriteResult = { appended: Appended } | { conflict: RevisionConflict }
 
-interface Waiting {
+interface PendingAppend {
   stream: string
   texts: string[]
   expectedRevision: number
@@ -32,9 +32,9 @@ interface Waiting {
 }
 
 /**
- * The event log in one LMDB folder, for any number of processes on one machine.
- * All appends that wait go to the disk in one commit. After a failed commit nobody can know what is on the disk, so
- * `die` must end the process; the next start reads what is there.
+ * The event log in an LMDB folder, for any number of processes on one machine.
+ * One commit writes all pending appends. After a failed commit the content of the disk is unknown, so `die` must end
+ * the process; the next start reads what was written.
  */
 export const openLmdbEventLog = (folder: string, die: (error: Error) => void): EventLog => {
   const root = openLmdb(folder, { durable: true })
@@ -42,13 +42,13 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
   checkTail(folder, entries)
 
   const index = new StreamIndex(folder, root, entries)
-  const ensureRoom = freeRoomGuard(folder)
+  const ensureFreeSpace = freeSpaceGuard(folder)
   const changed = new Signal()
-  let waiting: Waiting[] = []
+  let pending: PendingAppend[] = []
   let committing = false
 
   /** Runs inside the write transaction, where no other process can write. */
-  const write = (batch: Waiting[]): Written[] => {
+  const write = (batch: PendingAppend[]): WriteResult[] => {
     let position = index.catchUp()
     index.writeWhenDue()
     const revisions = new Map<string, number>()
@@ -63,29 +63,29 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
     })
   }
 
-  /** Only what is committed may be found. */
-  const settle = ({ stream, texts, resolve, reject }: Waiting, written: Written) => {
-    if ('conflict' in written) return reject(written.conflict)
-    const { revision, position } = written.appended
+  /** Runs after the commit, because the index must hold committed events only. */
+  const settle = ({ stream, texts, resolve, reject }: PendingAppend, result: WriteResult) => {
+    if ('conflict' in result) return reject(result.conflict)
+    const { revision, position } = result.appended
     for (let back = texts.length - 1; back >= 0; back--) index.add(stream, revision - back, position - back)
-    resolve(written.appended)
+    resolve(result.appended)
   }
 
-  const commitWaiting = async () => {
+  const commitPending = async () => {
     committing = true
-    while (waiting.length > 0) {
-      const batch = waiting
-      waiting = []
+    while (pending.length > 0) {
+      const batch = pending
+      pending = []
       try {
-        ensureRoom()
+        ensureFreeSpace()
       } catch (error) {
         for (const append of batch) append.reject(error as Error)
         continue
       }
       try {
-        const written = await root.transaction(() => write(batch))
-        batch.forEach((append, place) => {
-          settle(append, written[place] as Written)
+        const results = await root.transaction(() => write(batch))
+        batch.forEach((append, index) => {
+          settle(append, results[index] as WriteResult)
         })
       } catch (error) {
         die(error as Error)
@@ -120,16 +120,16 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
   return {
     append: (stream, events, expectedRevision) =>
       new Promise((resolve, reject) => {
-        if (waiting.length >= MAX_WAITING) return reject(new Unavailable('too many appends wait for the event log'))
+        if (pending.length >= MAX_PENDING) return reject(new Unavailable('too many appends wait for the event log'))
         const texts = events.map(({ id, type, data, metadata }, index) => {
           const entry: Entry = [stream, expectedRevision + 1 + index, id, type, data, metadata]
           return JSON.stringify(entry)
         })
-        waiting.push({ stream, texts, expectedRevision, resolve, reject })
-        // The commit begins after the present turn, so that all that is asked for in this turn is in it.
+        pending.push({ stream, texts, expectedRevision, resolve, reject })
+        // Deferred, so that one commit takes all appends of this turn of the event loop.
         if (!committing) {
           committing = true
-          setImmediate(commitWaiting)
+          setImmediate(commitPending)
         }
       }),
 
@@ -161,14 +161,14 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
     async *follow(after, signal) {
       let from = after
       while (!signal.aborted) {
-        const news = changed.wait(POLL_MS, signal)
+        const change = changed.wait(POLL_MS, signal)
         root.resetReadTxn()
         for await (const page of readAll(from)) {
           from = (page.at(-1) as RawEvent).position
           yield page
           if (signal.aborted) return
         }
-        await news
+        await change
       }
     },
 
@@ -203,7 +203,7 @@ const checkTail = (folder: string, entries: Database<string, number>) => {
   }
 }
 
-/** Wakes those who wait for the next change. */
+/** Wakes all waiters at the next change. */
 class Signal {
   #waiters = new Set<() => void>()
 
@@ -211,7 +211,7 @@ class Signal {
     for (const wake of this.#waiters) wake()
   }
 
-  /** Resolves at the next notification, after a time, or when the signal aborts. */
+  /** Resolves at the next notification, after the timeout, or when the signal aborts. */
   wait(timeoutMs: number, signal: AbortSignal): Promise<void> {
     return new Promise(resolve => {
       const wake = () => {

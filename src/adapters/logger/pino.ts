@@ -1,17 +1,17 @@
 import { pino } from 'pino'
 import type { Logger } from '../../ports/logger.ts'
 
-/** Lines are written some at a time, since a write for each would cost more than the request it tells of. */
+/** Lines are buffered: one write per line would cost more than the request it describes. */
 const BUFFER_BYTES = 4096
-/** The longest that a line waits for its write. */
+/** The longest time that a line stays in the buffer. */
 const FLUSH_MS = 200
 
-/** What an API key looks like, whatever its prefix. */
+/** An API key with any prefix. */
 const API_KEY = /_sk_(live_)?[0-9a-f]{8,}/g
 
 /**
- * Lines of JSON on a file descriptor, standard output by default. Nobody logs a key on purpose, but it can be part of a
- * path or of an error's message, so it is struck out of the finished line.
+ * Writes JSON lines to a file descriptor, standard output by default. An API key can slip in through a path or an error
+ * message, so keys are redacted in the finished line.
  */
 export const createLogger = (level: string, descriptor = 1): Logger => {
   const destination = pino.destination({ fd: descriptor, sync: false, minLength: BUFFER_BYTES })

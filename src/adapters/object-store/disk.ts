@@ -14,25 +14,25 @@ import {
   type PutGrant,
   PutRefused,
 } from '../../ports/object-store.ts'
-import { type ArrivingFile, absent, openArriving, toDiskFault } from './arriving.ts'
 import { expectKey, expectRange } from './expect.ts'
 import { readGrant, signPut } from './signed-put.ts'
+import { absent, openStaging, type StagedFile, toDiskFault } from './staging.ts'
 
 export interface DiskOptions {
   folder: string
-  /** Signs the addresses to which objects may be sent. */
+  /** Signs presigned URLs. */
   putSecret: string
-  /** What the addresses of objects begin with, without a slash at the end. */
+  /** The base URL of objects, without a trailing slash. */
   putUrl: () => string
 }
 
-/** Objects as files. An object appears under its name only when it is whole and durable. */
+/** Stores objects as files. An object appears under its name only when it is complete and durable. */
 export const openDiskObjectStore = async ({ folder, putSecret, putUrl }: DiskOptions): Promise<ObjectStore> => {
-  const arriving = await openArriving(join(folder, 'arriving'))
-  const store = durably(folder)
+  const staging = await openStaging(join(folder, 'arriving'))
+  const store = durableStore(folder)
 
   const receive = async (): Promise<IncomingObject> => {
-    const file = await arriving.receive()
+    const file = await staging.receive()
     return { body: file.body, store: key => store(file, key), discard: file.discard }
   }
 
@@ -57,7 +57,7 @@ export const openDiskObjectStore = async ({ folder, putSecret, putUrl }: DiskOpt
       const path = join(folder, key)
       try {
         await unlink(path).catch(absent)
-        // Also where there was none: whoever took it away may have failed here.
+        // Even without a file: an earlier delete may have failed here.
         await syncFolder(dirname(path)).catch(absent)
       } catch (error) {
         throw toDiskFault(error)
@@ -79,24 +79,24 @@ export const openDiskObjectStore = async ({ folder, putSecret, putUrl }: DiskOpt
       }
       await incoming.store(put.key, grant.mimeType)
     },
-    check: arriving.check,
-    close: arriving.close,
+    check: staging.check,
+    close: staging.close,
   }
 }
 
-/** The way to move files to their keys so that they stay there. */
-const durably = (folder: string) => {
+/** Returns a function that durably moves a file to its key. */
+const durableStore = (folder: string) => {
   const durable = new Set<string>()
 
   const makeFolder = async (path: string) => {
     const isNew = await mkdir(path, { recursive: true })
     if (!isNew && durable.has(path)) return
-    // One that another has just made need not be durable yet.
+    // A folder that another process just created may not be durable yet.
     await syncFolder(folder)
     durable.add(path)
   }
 
-  return async (file: ArrivingFile, key: string) => {
+  return async (file: StagedFile, key: string) => {
     try {
       expectKey(key)
       const path = join(folder, key)
@@ -113,7 +113,7 @@ const durably = (folder: string) => {
   }
 }
 
-/** A rename is durable only when the folder that holds the name is. */
+/** A rename is durable only once its folder is synced. */
 const syncFolder = async (path: string) => {
   const folder = await open(path, 'r')
   try {
@@ -128,11 +128,11 @@ const readFacts = async (path: string): Promise<ObjectFacts | undefined> => {
   return found?.isFile() ? { sizeBytes: Number(found.size), etag: etagOf(found) } : undefined
 }
 
-/** A file that takes another's place has another number; the clock of a disk is too coarse to tell them apart. */
+/** Includes the inode, which a replacement changes; the clock of a disk is too coarse to tell two files apart. */
 const etagOf = ({ size, mtimeNs, ino }: BigIntStats) =>
   `"${[size, mtimeNs, ino].map(part => part.toString(36)).join('-')}"`
 
-/** Opens the file when the first byte is wanted, so that what nobody reads needs no closing. */
+/** Opens the file on the first read, so that an unread stream needs no closing. */
 async function* read(path: string, { etag }: ObjectFacts, range?: ByteRange) {
   const file = await open(path).catch(absent)
   if (!file) throw replaced(path)
@@ -147,28 +147,27 @@ async function* read(path: string, { etag }: ObjectFacts, range?: ByteRange) {
 const replaced = (path: string) => new Unavailable(`${path} was replaced or deleted while it was read`)
 
 const expectGranted = (put: IncomingPut, grant: PutGrant) => {
-  if (grant.expiresAtMs <= Date.now()) throw new PutRefused('expired', 'The time for this upload is over.')
+  if (grant.expiresAtMs <= Date.now()) throw new PutRefused({ code: 'put_address_expired' })
   if (put.mimeType !== undefined && essenceOf(put.mimeType) !== essenceOf(grant.mimeType))
-    throw new PutRefused('other_type', `The address is for ${grant.mimeType}, but ${put.mimeType} was sent.`)
+    throw new PutRefused({ code: 'put_type_mismatch', sentAs: put.mimeType, granted: grant.mimeType })
   if (put.sizeBytes !== undefined && put.sizeBytes > grant.maxSizeBytes) throw tooLarge(grant.maxSizeBytes)
 }
 
 /** A media type without its parameters. */
 const essenceOf = (mimeType: string) => mimeType.split(';')[0]?.trim().toLowerCase()
 
-const tooLarge = (maxSizeBytes: number) =>
-  new PutRefused('too_large', `The address is for ${maxSizeBytes} bytes at the most.`)
+const tooLarge = (limitBytes: number) => new PutRefused({ code: 'put_too_large', limitBytes })
 
 async function* upTo(maxSizeBytes: number, body: Readable) {
   let sizeBytes = 0
   try {
-    // The body is the caller's, who has an answer to give over the same connection.
+    // The caller still has to respond over the same connection.
     for await (const bytes of body.iterator({ destroyOnReturn: false })) {
       sizeBytes += bytes.byteLength
       if (sizeBytes > maxSizeBytes) throw tooLarge(maxSizeBytes)
       yield bytes
     }
   } catch (error) {
-    throw error instanceof PutRefused ? error : new PutRefused('broken_off', 'The upload was broken off.')
+    throw error instanceof PutRefused ? error : new PutRefused({ code: 'put_interrupted' })
   }
 }

@@ -1,6 +1,6 @@
 import { Unavailable } from '../../ports/faults.ts'
 
-/** Where a request went, for messages. */
+/** The target of a request, for messages. */
 export interface Place {
   bucket: string
   server: string
@@ -10,11 +10,12 @@ export const isAbsent = (error: unknown): boolean => ['NoSuchKey', 'NotFound'].i
 
 export const noBucket = ({ bucket, server }: Place, cause?: unknown) =>
   new Unavailable(
-    `bucket ${bucket} does not exist on ${server}; "aws s3 mb s3://${bucket} --endpoint-url …" or "mc mb …/${bucket}" makes one`,
+    `bucket ${bucket} does not exist on ${server}; ` +
+      `create it with "aws s3 mb s3://${bucket} --endpoint-url …" or "mc mb …/${bucket}"`,
     { cause },
   )
 
-/** What the failure of a request means. What is wrong with the server is Unavailable; all else stays what it is. */
+/** Maps errors of the server to Unavailable and RangeError, and passes on all others. */
 export const toS3Fault = (error: unknown, place: Place): unknown => {
   const { bucket, server } = place
   const code = codeOf(error)
@@ -23,31 +24,32 @@ export const toS3Fault = (error: unknown, place: Place): unknown => {
   if (code === 'NoSuchBucket') return noBucket(place, error)
   if (REFUSED.includes(code))
     return new Unavailable(
-      `${server} refuses the access to bucket ${bucket} (${code}); are the key and the secret in OBJECT_STORE_URL right, and may they use the bucket?`,
+      `${server} denies access to bucket ${bucket} (${code}); ` +
+        'check the key and secret in OBJECT_STORE_URL, and their permissions for the bucket',
       { cause: error },
     )
   if (code === 'EPROTO')
-    return new Unavailable(`${server} does not speak TLS; OBJECT_STORE_URL must say ?tls=off if that is wanted`, {
+    return new Unavailable(`${server} does not use TLS; for plain HTTP, add ?tls=off to OBJECT_STORE_URL`, {
       cause: error,
     })
-  const isOfServer = BUSY.test(message) || name === 'S3Error' || (code !== '' && !(error instanceof TypeError))
-  if (!isOfServer || WRONG.includes(code)) return error
+  const isServerError = BUSY.test(message) || name === 'S3Error' || (code !== '' && !(error instanceof TypeError))
+  if (!isServerError || WRONG.includes(code)) return error
   return new Unavailable(`bucket ${bucket} on ${server} does not answer (${message || code})`, { cause: error })
 }
 
-/** The key, its secret, its rights or the clock are not as they should be. */
+/** The key, its secret, its permissions or the clock are wrong. */
 const REFUSED = [
   ...['AccessDenied', 'SignatureDoesNotMatch', 'InvalidAccessKeyId', 'RequestTimeTooSkewed'],
   ...['AuthorizationHeaderMalformed', 'ExpiredToken', 'InvalidToken', 'AccountProblem'],
 ]
 
-/** The request itself is wrong, and would be the next time. */
+/** The request itself is wrong, so a retry would fail too. */
 const WRONG = [
   ...['InvalidArgument', 'InvalidRequest', 'MalformedXML', 'MethodNotAllowed', 'NotImplemented', 'EntityTooLarge'],
   ...['KeyTooLongError', 'InvalidURI', 'InvalidDigest'],
 ]
 
-/** How the client says that the server answered with a status that asks for another try. Of 5xx, these are all but a few. */
+/** The client's error after a status that asks for a retry, which includes most 5xx. */
 const BUSY = /^Request failed after \d+ retries/
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | undefined)?.code ?? '')

@@ -4,13 +4,13 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { Client } from 'minio'
 import { type IncomingObject, isObjectKey, type ObjectStore } from '../../ports/object-store.ts'
-import { openArriving } from './arriving.ts'
 import { expectKey, expectRange } from './expect.ts'
 import { isAbsent, noBucket, toS3Fault } from './s3-faults.ts'
 import { type Retention, withOurRules } from './s3-lifecycle.ts'
 import { createAgent, createTransport } from './s3-transport.ts'
+import { openStaging } from './staging.ts'
 
-/** An S3 server and a bucket on it, as one address tells of them. */
+/** A bucket on an S3 server, and how to reach it. */
 export interface S3Address {
   host: string
   port: number | undefined
@@ -22,29 +22,29 @@ export interface S3Address {
 }
 
 export interface S3Options extends S3Address {
-  /** How clients reach the server, where it is not by the same address. */
+  /** The server's URL for clients, if it differs. */
   publicUrl: string | undefined
-  /** How long the bucket keeps what nobody has taken away before. */
+  /** How long the bucket keeps objects that the service has not deleted. */
   retention: Retention
-  /** Where objects lie until they are whole: only then is their size known, which S3 asks for. */
+  /** Holds incomplete objects, because S3 needs the size first. */
   stagingFolder: string
-  /** Told of what does not stop the service, but must be looked after. */
+  /** Called for problems that need an operator but do not stop the service. */
   onWarning: (warning: Error) => void
-  /** How long the server may take until it answers. */
+  /** How long the server may take to respond. */
   answerMs?: number
 }
 
 const ANSWER_MS = 30_000
 
-/** The longest that the signature of an address may hold. */
+/** The maximum lifetime of a presigned URL. */
 const WEEK_S = 7 * 24 * 60 * 60
 
-/** For fronts of the bucket. An object may be deleted at any time, and that is to be seen. */
+/** For a CDN in front of the bucket. Short, because an object may be deleted at any time. */
 const CACHE = 'public, max-age=3600'
 
 const OWNER_ONLY = 0o600
 
-/** Objects in a bucket of an S3 server. */
+/** Stores objects in a bucket of an S3 server. */
 export const openS3ObjectStore = async (options: S3Options): Promise<ObjectStore> => {
   const { bucket, tls } = options
   const agent = createAgent(tls)
@@ -52,26 +52,28 @@ export const openS3ObjectStore = async (options: S3Options): Promise<ObjectStore
     ...{ ...clientOptions(options), transportAgent: agent, retryOptions: { disableRetry: true } },
     transport: createTransport(tls, options.answerMs ?? ANSWER_MS),
   })
-  const forClients = options.publicUrl ? new Client(clientOptions({ ...options, ...parse(options.publicUrl) })) : client
+  const clientForSigning = options.publicUrl
+    ? new Client(clientOptions({ ...options, ...parse(options.publicUrl) }))
+    : client
   const place = { bucket, server: `${options.host}${options.port ? `:${options.port}` : ''}` }
 
-  const ask = async <T>(answer: Promise<T>): Promise<T> => {
+  const mapFaults = async <T>(response: Promise<T>): Promise<T> => {
     try {
-      return await answer
+      return await response
     } catch (error) {
       throw toS3Fault(error, place)
     }
   }
 
-  const find = <T>(answer: Promise<T>): Promise<T | undefined> =>
-    ask(
-      answer.catch(error => {
+  const find = <T>(response: Promise<T>): Promise<T | undefined> =>
+    mapFaults(
+      response.catch(error => {
         if (isAbsent(error)) return undefined
         throw error
       }),
     )
 
-  /** The signature holds a hash of what is sent, where TLS does not keep it whole. */
+  /** Without TLS, the signature includes a hash of the content to protect it. */
   const hash = () => createHash(tls ? 'md5' : 'sha256')
 
   const send = async (
@@ -84,20 +86,20 @@ export const openS3ObjectStore = async (options: S3Options): Promise<ObjectStore
     const headers = { 'content-type': mimeType, 'cache-control': CACHE, 'content-length': size }
     const [md5, sha256] = tls ? [{ 'content-md5': hashed.digest('base64') }, ''] : [{}, hashed.digest('hex')]
     const request = { method: 'PUT', bucketName: bucket, objectName: key, headers: { ...headers, ...md5 } }
-    // The client's own way to put a stream would hold all of it in memory.
-    const answer = await ask(client.makeRequestStreamAsync(request, body, sha256, [200], ''))
-    answer.resume()
+    // The client's own upload of a stream would buffer all of it in memory.
+    const response = await mapFaults(client.makeRequestStreamAsync(request, body, sha256, [200], ''))
+    response.resume()
   }
 
   const check = async () => {
-    if (!(await ask(client.bucketExists(bucket)))) throw noBucket(place)
+    if (!(await mapFaults(client.bucketExists(bucket)))) throw noBucket(place)
   }
 
-  const arriving = await openArriving(options.stagingFolder, OWNER_ONLY)
+  const staging = await openStaging(options.stagingFolder, OWNER_ONLY)
   await check()
-  await ask(updateLifecycle(client, options)).catch(error =>
+  await mapFaults(updateLifecycle(client, options)).catch(error =>
     options.onWarning(
-      new Error(`bucket ${bucket} got no rules that remove what is too old (${error.message})`, { cause: error }),
+      new Error(`lifecycle rules could not be set on bucket ${bucket} (${error.message})`, { cause: error }),
     ),
   )
 
@@ -110,7 +112,7 @@ export const openS3ObjectStore = async (options: S3Options): Promise<ObjectStore
     receive: async (): Promise<IncomingObject> => {
       const hashed = hash()
       let sizeBytes = 0
-      const incoming = await arriving.receive(bytes => {
+      const incoming = await staging.receive(bytes => {
         hashed.update(bytes)
         sizeBytes += bytes.byteLength
       })
@@ -145,20 +147,20 @@ export const openS3ObjectStore = async (options: S3Options): Promise<ObjectStore
     },
     presignPut: async ({ key, expiresAtMs }) => {
       expectKey(key)
-      // An address that is no longer good was given at a time when it still was.
+      // For an expiry in the past, signs an already expired URL.
       const fromMs = Math.min(Date.now(), expiresAtMs - 1000)
       const seconds = Math.floor(expiresAtMs / 1000) - Math.floor(fromMs / 1000)
-      return forClients.presignedUrl('PUT', bucket, key, Math.min(seconds, WEEK_S), {}, new Date(fromMs))
+      return clientForSigning.presignedUrl('PUT', bucket, key, Math.min(seconds, WEEK_S), {}, new Date(fromMs))
     },
     check,
     close: async () => {
-      await arriving.close()
+      await staging.close()
       agent.destroy()
     },
   }
 }
 
-/** A backstop: the service itself removes what is too old. */
+/** A backstop: the service itself deletes expired objects. */
 const updateLifecycle = async (client: Client, { bucket, retention }: S3Options) => {
   const request = { bucketName: bucket, query: 'lifecycle' }
   const present = await client.makeRequestAsync({ ...request, method: 'GET' }).then(text, error => {
@@ -172,11 +174,11 @@ const updateLifecycle = async (client: Client, { bucket, retention }: S3Options)
 }
 
 const clientOptions = ({ host, port, tls, region, accessKey, secretKey }: ServerOptions) => ({
-  // An address of IPv6 stands in brackets where a port may follow.
+  // URLs put IPv6 addresses in brackets.
   endPoint: host.replace(/^\[|\]$/g, ''),
   ...(port !== undefined && { port }),
   useSSL: tls,
-  // Without it, the server would be asked before an address is signed.
+  // Without it, presigning calls the server.
   region,
   accessKey,
   secretKey,
@@ -189,6 +191,6 @@ const parse = (text: string) => {
   return { host: url.hostname, port: url.port ? Number(url.port) : undefined, tls: url.protocol === 'https:' }
 }
 
-/** Of a part, the server says how large the whole is. */
+/** A partial response gives the whole size in Content-Range. */
 const wholeSizeOf = ({ headers }: IncomingMessage): number =>
   Number(headers['content-range']?.split('/')[1] ?? headers['content-length'])

@@ -4,31 +4,33 @@ import { Agent, buildConnector, type Dispatcher } from 'undici'
 import { type Outbound, OutboundError } from '../../ports/outbound.ts'
 import { isPublicAddress, isPublicHost } from './public-address.ts'
 
-/** As many as deliveries are made to one host at a time: a request that waits for a connection uses up its own time. */
+/**
+ * Equals the concurrent deliveries to one host, because waiting for a connection counts against a request's timeout.
+ */
 const CONNECTIONS_PER_ORIGIN = 64
 
-/** A burst to one receiver shares its connections. What is idle for longer is closed, so that DNS is soon asked again. */
+/** A burst to one receiver shares connections. Idle ones close soon, so that DNS changes take effect. */
 const KEEP_ALIVE_MS = 4_000
 
-/** DNS, TCP and TLS take some round trips; the longest is a third of a second, and a few packets may be lost. */
+/** DNS, TCP and TLS take several round trips of up to a third of a second, and a few packets may be lost. */
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** An answer to a post is read to its end when it is this short and quick, for the sake of its connection. */
+/** A response to a POST that is this short and fast is read to its end, so that the connection can be reused. */
 const DISCARD_BYTES = 4_096
 const DISCARD_MS = 1_000
 
 const USER_AGENT = 'Tollgate'
 
 export interface OutboundOptions {
-  /** Lets requests reach addresses that are not public. For development only. */
+  /** Allows requests to private addresses. For development only. */
   allowPrivate: boolean
-  /** What a name resolves to; the DNS's answer unless given, or the system's where private addresses are allowed. */
+  /** Resolves a name. By default asks DNS, or the system if private addresses are allowed. */
   lookup?: Lookup
 }
 
 export type Lookup = (host: string) => Promise<LookupAddress[]>
 
-/** Requests through undici, held to public addresses where the connection is made. */
+/** Requests through undici. The connector enforces public addresses. */
 export const createOutbound = ({
   allowPrivate,
   lookup = allowPrivate ? systemLookup : dnsLookup,
@@ -38,7 +40,7 @@ export const createOutbound = ({
     connections: CONNECTIONS_PER_ORIGIN,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    // Each request has a deadline for all of it, which a trickle of bytes does not move.
+    // Each request has one deadline, which a trickle of bytes cannot extend.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
@@ -66,16 +68,16 @@ export const createOutbound = ({
   }
 }
 
-/** As the machine resolves names, with its hosts file. It takes a thread while it waits, of which there are few. */
+/** The system's resolver, with its hosts file. It blocks one of a few threads. */
 const systemLookup: Lookup = host => dns.lookup(host, { all: true })
 
-/** How long a name server may take, and how often it is asked. */
+/** The timeout of a DNS query, and how often it is tried. */
 const DNS_TIMEOUT_MS = 2_500
 const DNS_TRIES = 2
 
 const resolver = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES })
 
-/** As the DNS resolves names. It takes no thread, so that names whose servers hang hold up no others. */
+/** DNS without the system's resolver. It blocks no thread, so a hung name server delays no other names. */
 const dnsLookup: Lookup = async host => {
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
   const found = [
@@ -89,7 +91,7 @@ const dnsLookup: Lookup = async host => {
 const publicConnector = (lookup: Lookup): buildConnector.connector => {
   const connect = connector(publicOnly(lookup))
   return (options, callback) => {
-    // Node.js looks up names alone: an address in figures comes by no other place where it could be stopped.
+    // Node.js does not call `lookup` for literal IP addresses, so they are checked here.
     if (isPublicHost(options.hostname)) connect(options, callback)
     else callback(notPublic(), null)
   }
@@ -99,8 +101,7 @@ const connector = (lookup: Lookup) =>
   buildConnector({ timeout: CONNECT_TIMEOUT_MS, autoSelectFamily: true, lookup: toNodeLookup(lookup) })
 
 /**
- * What DNS gives beside public addresses is left out and not held against a name: where DNS64 is at work, each IPv4 host has
- * such an address too.
+ * Drops non-public addresses instead of refusing the name: with DNS64, each IPv4 host has a non-public address too.
  */
 const publicOnly =
   (lookup: Lookup): Lookup =>
@@ -110,7 +111,7 @@ const publicOnly =
     return addresses
   }
 
-/** The socket connects to what is given here and asks no second time, so DNS cannot change its mind after the check. */
+/** The socket connects to these addresses without another lookup, so DNS cannot change them after the check. */
 const toNodeLookup =
   (lookup: Lookup): LookupFunction =>
   (host, _options, callback) => {
@@ -120,19 +121,19 @@ const toNodeLookup =
     )
   }
 
-const notPublic = () => refused('The address is not a public one.')
+const notPublic = () => refused('The address is not public.')
 
 const target = (text: string) => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') throw refused('The address is not an http or https URL.')
-  // They would not be sent, and what is secret does not belong in an address that is stored.
-  if (url.username || url.password) throw refused('The address holds a user name or a password.')
+  // They would not be sent, and a stored address must not contain secrets.
+  if (url.username || url.password) throw refused('The address contains a user name or password.')
   return { origin: url.origin, path: url.pathname + url.search }
 }
 
 const refused = (message: string) => new OutboundError('refused', message)
 
-/** Does work within a time. The work hears of its end, but is not waited for: undici cannot leave off while it connects. */
+/** Runs work with a timeout. Does not wait for aborted work, because undici cannot abort while it connects. */
 const within = async <T>(
   timeoutMs: number,
   outer: AbortSignal | undefined,
@@ -143,8 +144,9 @@ const within = async <T>(
   const stopped = new Promise<never>((_, reject) => {
     stop.signal.addEventListener('abort', () => reject(stop.signal.reason))
   })
-  const late = () => stop.abort(new OutboundError('failed', `The address gave no full answer within ${timeoutMs} ms.`))
-  const timer = setTimeout(late, timeoutMs)
+  const expire = () =>
+    stop.abort(new OutboundError('failed', `The address did not respond completely within ${timeoutMs} ms.`))
+  const timer = setTimeout(expire, timeoutMs)
   const abort = () => stop.abort(outer?.reason)
   outer?.addEventListener('abort', abort)
   try {
@@ -164,17 +166,16 @@ const toOutboundError = (error: unknown): OutboundError => {
 }
 
 const messageFor = (code: string): string => {
-  if (code === 'ENOTFOUND') return 'The host name of the address is not known.'
-  if (/CERT|SSL|TLS|VERIFY/.test(code))
-    return 'The address does not speak TLS, or has no certificate that can be trusted.'
-  return 'The address could not be reached, or broke off its answer.'
+  if (code === 'ENOTFOUND') return 'The host name of the address does not exist.'
+  if (/CERT|SSL|TLS|VERIFY/.test(code)) return 'The address does not use TLS, or its certificate is not trusted.'
+  return 'The address could not be reached, or its response was cut off.'
 }
 
 const faultOf = ({ statusCode, headers }: Dispatcher.ResponseData): string | undefined => {
   if (statusCode !== 200) return `The address answered with status ${statusCode}.`
   const encoding = first(headers['content-encoding'])?.toLowerCase() ?? 'identity'
-  // Unpacking could make any number of bytes of a few.
-  return encoding === 'identity' ? undefined : 'The address answered with compressed content, which was not asked for.'
+  // Decompression could turn a few bytes into any number of them.
+  return encoding === 'identity' ? undefined : 'The address sent compressed content, which was not requested.'
 }
 
 const read = async (body: AsyncIterable<Buffer>, maxBytes: number): Promise<Uint8Array> => {
@@ -188,9 +189,9 @@ const read = async (body: AsyncIterable<Buffer>, maxBytes: number): Promise<Uint
   return Buffer.concat(chunks)
 }
 
-/** Nobody waits for this: the status is known, and the rest changes nothing. */
+/** Runs in the background: the status is known, and the body does not matter. */
 const discard = (body: Dispatcher.ResponseData['body']) => {
-  // A signal that aborts by itself would cost more than the whole of a short answer.
+  // A timer, because AbortSignal.timeout would cost more than a whole short response.
   const timer = setTimeout(() => body.destroy(), DISCARD_MS)
   body
     .dump({ limit: DISCARD_BYTES })

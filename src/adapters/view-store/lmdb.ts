@@ -5,6 +5,7 @@ import {
   type Checkpoint,
   CheckpointMoved,
   type Entry,
+  MAX_CLOCK_SKEW_MS,
   type Range,
   type RowAddress,
   type Snapshot,
@@ -12,12 +13,12 @@ import {
 } from '../../ports/view-store.ts'
 import { openLmdb } from '../lmdb.ts'
 
-/** Behind every character that a place can have. */
+/** Sorts after every character of a place. */
 const LAST = '\uffff'
 
 const CHECKPOINT = 'checkpoint'
 
-// The two kinds of cells, in the order of their names.
+// The two kinds of cells, in sort order.
 const INDEX = 'index/'
 const ROWS = 'rows/'
 
@@ -26,7 +27,9 @@ interface Lease {
   untilMs: number
 }
 
-/** The views in one LMDB folder, for any number of processes on one machine. A commit is visible before it is durable. */
+/**
+ * The views in an LMDB folder, for any number of processes on one machine. A commit is visible before it is durable.
+ */
 export const openLmdbViewStore = (folder: string): ViewStore => {
   const root = openLmdb(folder, { durable: false })
   const meta = root.openDB<Checkpoint, string>('meta', { encoding: 'json' })
@@ -37,18 +40,17 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
 
   const get = <Row>(view: string, key: string) => rows.get(rowAddress(view, key)) as Row | undefined
 
-  /** All of a write, or nothing: a plain transaction of the library keeps what was put before an exception. */
-  const atOnce = (write: () => void): Promise<void> => root.childTransaction(write)
+  /** A child transaction, because the library's plain transactions keep writes made before an exception. */
+  const atomically = (write: () => void): Promise<void> => root.childTransaction(write)
 
   /** Runs inside the write transaction, where no other process can write. */
   const expectCheckpoint = (from: Checkpoint | undefined) => {
-    const now = meta.get(CHECKPOINT)
-    if (now?.eventId !== from?.eventId || now?.version !== from?.version)
-      throw new CheckpointMoved('another projector was there first')
+    if (JSON.stringify(meta.get(CHECKPOINT)) !== JSON.stringify(from))
+      throw new CheckpointMoved('another projector has advanced the views')
   }
 
   const commit = async (batch: Batch) => {
-    await atOnce(() => {
+    await atomically(() => {
       expectCheckpoint(batch.from)
       for (const { view, key, row } of batch.rows) {
         if (row) rows.put(rowAddress(view, key), row)
@@ -68,9 +70,9 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
       return meta.get(CHECKPOINT)
     },
     get: async (view, key) => get(view, key),
-    getMany: async <Row>(wanted: RowAddress[]) => ({
+    getMany: async <Row>(addresses: RowAddress[]) => ({
       position: meta.get(CHECKPOINT)?.position ?? BEFORE_FIRST,
-      rows: wanted.map(({ view, key }) => get<Row>(view, key)),
+      rows: addresses.map(({ view, key }) => get<Row>(view, key)),
     }),
 
     list: async <Row>(view: string, name: string, range: Range) => {
@@ -97,7 +99,8 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
       root.transaction(() =>
         keys.filter(key => {
           const lease = leases.get(key)
-          if (lease && lease.holder !== holder && lease.untilMs > nowMs) return false
+          const isValid = lease && lease.untilMs > nowMs && lease.untilMs <= untilMs + MAX_CLOCK_SKEW_MS
+          if (isValid && lease.holder !== holder) return false
           leases.put(key, { holder, untilMs })
           return true
         }),
@@ -121,16 +124,17 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
       const transaction = root.useReadTransaction()
       const checkpoint = meta.get(CHECKPOINT, { transaction })
       async function* cells() {
-        for (const { key, value } of index.getRange({ transaction })) yield { address: INDEX + key, value }
+        for (const { key, value } of index.getRange({ transaction }))
+          yield { view: key.slice(0, key.indexOf('.')), address: INDEX + key, value }
         for (const { key, value } of rows.getRange({ transaction }))
-          yield { address: ROWS + key, value: JSON.stringify(value) }
+          yield { view: key.slice(0, key.indexOf('/')), address: ROWS + key, value: JSON.stringify(value) }
       }
       return { checkpoint, cells: cells(), close: () => transaction.done() }
     },
 
-    repair: async (changes, at) => {
-      await atOnce(() => {
-        expectCheckpoint(at)
+    repair: async (changes, from, to) => {
+      await atomically(() => {
+        expectCheckpoint(from)
         for (const { address, value } of changes) {
           const inRows = address.startsWith(ROWS)
           const key = address.slice((inRows ? ROWS : INDEX).length)
@@ -138,6 +142,7 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
           else if (inRows) rows.put(key, JSON.parse(value))
           else index.put(key, value)
         }
+        meta.put(CHECKPOINT, to)
       })
     },
 

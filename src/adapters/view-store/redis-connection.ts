@@ -6,17 +6,15 @@ import type { Script } from './redis-scripts.ts'
 
 export interface RedisOptions {
   address: RedisAddress
-  /** What tells these keys from others in the database. */
+  /** A prefix that separates these keys from others in the database. */
   keySpace?: string
-  /** Rows of two versions stand side by side. The leases are the same for both. */
-  version?: number
-  /** Told of what does not stop the service, but must be looked after. */
+  /** Called for problems that need an operator but do not stop the service. */
   onWarning: (warning: Error) => void
-  /** How long a write may take. */
+  /** The timeout of a write. */
   writeMs?: number
 }
 
-/** What an address of a Redis server says. */
+/** How to reach a Redis server. */
 export interface RedisAddress {
   host: string
   port: number
@@ -26,34 +24,36 @@ export interface RedisAddress {
   tls: boolean
 }
 
-/** Two connections to one server, so that no read waits behind a large write. All that fails does so as a fault of the port. */
+/**
+ * Two connections to one server, so that no read waits behind a large write. Errors are mapped to those of the port.
+ */
 export interface RedisConnection {
-  /** The host and the port, for messages. */
+  /** Host and port, for messages. */
   server: string
   read<Reply>(command: (client: Redis) => Promise<Reply>): Promise<Reply>
-  /** Runs a script that only reads. */
+  /** Runs a read-only script. */
   list(script: Script, keys: string[], args: string[]): Promise<unknown>
   change<Reply>(command: (client: Redis) => Promise<Reply>): Promise<Reply>
-  /** Runs a script that writes, or reads much. */
+  /** Runs a script that writes or reads a lot. */
   write(script: Script, keys: string[], args: string[]): Promise<unknown>
   close(): void
 }
 
-/** Whoever reads is told in time for an answer of his own. */
+/** Short, so that a reader can still respond in time. */
 const READ_MS = 900
 
 const CONNECT_MS = 5_000
 const MAX_RETRY_MS = 2_000
 
-/** How long a server that hangs may take to notice that a connection is closed. */
+/** How long to wait for a hung server to close a connection. */
 const HANG_UP_MS = 500
 
-/** Resolves when Redis takes commands; from then on a connection that is lost is made anew. Rejects with Unavailable. */
+/** Resolves when Redis accepts commands. Reconnects from then on. Rejects with Unavailable. */
 export const connectToRedis = async ({
   address,
   writeMs,
   onWarning,
-}: Required<Omit<RedisOptions, 'keySpace' | 'version'>>): Promise<RedisConnection> => {
+}: Required<Omit<RedisOptions, 'keySpace'>>): Promise<RedisConnection> => {
   const server = `Redis at ${address.host}:${address.port}`
   const [reader, writer] = [open(address, READ_MS), open(address, writeMs)]
 
@@ -62,19 +62,19 @@ export const connectToRedis = async ({
     writer.client.disconnect()
   }
 
-  const ask = async <Reply>({ client, trouble }: Opened, command: (client: Redis) => Promise<Reply>) => {
+  const send = async <Reply>({ client, lastError }: Opened, command: (client: Redis) => Promise<Reply>) => {
     try {
       return await command(client)
     } catch (error) {
       const isConnected = client.status === 'ready' && client.stream.writable
-      throw toRedisFault(error, server, isConnected ? undefined : (trouble() ?? 'there is no connection'))
+      throw toRedisFault(error, server, isConnected ? undefined : (lastError() ?? 'there is no connection'))
     }
   }
 
   const run = (opened: Opened, { text, sha }: Script, keys: string[], args: string[]) =>
-    ask(opened, client => {
+    send(opened, client => {
       const rest = [String(keys.length), ...keys, ...args]
-      // Redis forgets its scripts when it starts anew.
+      // Redis forgets its scripts when it restarts.
       return client.call('EVALSHA', [sha, ...rest]).catch(error => {
         if (!error.message.startsWith('NOSCRIPT')) throw error
         return client.call('EVAL', [text, ...rest])
@@ -82,8 +82,8 @@ export const connectToRedis = async ({
     })
 
   try {
-    await Promise.all([reader, writer].map(opened => ask(opened, client => client.connect())))
-    await ask(reader, client => client.ping())
+    await Promise.all([reader, writer].map(opened => send(opened, client => client.connect())))
+    await send(reader, client => client.ping())
     await warnOfEviction(reader, server, onWarning)
   } catch (error) {
     close()
@@ -92,9 +92,9 @@ export const connectToRedis = async ({
 
   return {
     server,
-    read: command => ask(reader, command),
+    read: command => send(reader, command),
     list: (script, keys, args) => run(reader, script, keys, args),
-    change: command => ask(writer, command),
+    change: command => send(writer, command),
     write: (script, keys, args) => run(writer, script, keys, args),
     close,
   }
@@ -102,13 +102,13 @@ export const connectToRedis = async ({
 
 interface Opened {
   client: Redis
-  /** What went wrong last with the connection. */
-  trouble(): string | undefined
+  /** The last error of the connection. */
+  lastError(): string | undefined
 }
 
 const open = ({ tls, ...address }: RedisAddress, commandTimeout: number): Opened => {
   const { host, port } = address
-  // A server behind a front for many is found by the name that is asked for.
+  // A proxy in front of several servers selects one by this name.
   const secure = tls && { tls: isIP(host) ? {} : { servername: host } }
   const client = new Redis({
     ...address,
@@ -116,31 +116,33 @@ const open = ({ tls, ...address }: RedisAddress, commandTimeout: number): Opened
     Connector: connectorTo({ host, port, ...secure }),
     lazyConnect: true,
     commandTimeout,
-    // A server that is gone without a word is noticed by what it does not answer.
+    // Detects a server that has vanished without closing the connection.
     socketTimeout: 2 * commandTimeout,
     connectTimeout: CONNECT_MS,
     retryStrategy: times => Math.min(100 * times, MAX_RETRY_MS),
-    // What fails is for the caller to try again: nothing waits for a connection, or for what is loading, and nothing is sent twice.
+    // Callers retry failed commands: nothing waits for a connection or for loading, and nothing is sent twice.
     enableOfflineQueue: false,
     enableReadyCheck: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    // After a failover the name leads to another server.
+    // After a failover, the name resolves to another server.
     reconnectOnError: error => error.message.startsWith('READONLY'),
   })
-  let trouble: string | undefined
+  let lastError: string | undefined
   client.on('connect', () => {
-    trouble = undefined
+    lastError = undefined
   })
   client.on('error', (error: NodeJS.ErrnoException & { command?: { name: string } }) => {
-    trouble = error.message || error.code
-    // The library would go on in another database.
+    lastError = error.message || error.code
+    // The library would continue in another database.
     if (error.command?.name === 'select') client.disconnect(true)
   })
-  return { client, trouble: () => trouble }
+  return { client, lastError: () => lastError }
 }
 
-/** The library looks at the first error of a socket only, and TLS that fails has two: the second one would end the process. */
+/**
+ * The library handles only the first error of a socket. A failed TLS handshake emits two, and would crash the process.
+ */
 const connectorTo = ({ host, port, tls }: { host: string; port: number; tls?: object }) =>
   class extends AbstractConnector {
     constructor() {
@@ -156,10 +158,10 @@ const connectorTo = ({ host, port, tls }: { host: string; port: number; tls?: ob
     }
   }
 
-/** Views that lose a part of themselves are wrong, and nobody would notice. */
+/** Evicted rows would make the views silently wrong. */
 const warnOfEviction = async ({ client }: Opened, server: string, onWarning: (warning: Error) => void) => {
   const memory = await client.info('memory').catch(() => '')
   const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1] ?? 'noeviction'
   if (policy !== 'noeviction')
-    onWarning(new Error(`${server} may drop what it holds (maxmemory-policy ${policy}); set it to noeviction`))
+    onWarning(new Error(`${server} may evict data (maxmemory-policy ${policy}); set it to noeviction`))
 }

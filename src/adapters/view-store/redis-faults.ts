@@ -1,17 +1,17 @@
 import { Unavailable } from '../../ports/faults.ts'
 
 /**
- * What the failure of a command means. Whatever says "not now", or comes from the connection, is Unavailable.
- * The original error is left behind: it carries what was sent, which may be a password or what belongs to a customer.
+ * Maps temporary errors and those of the connection to Unavailable. Drops the original error, because it contains the
+ * command, which may hold a password or customer data.
  */
-export const toRedisFault = (error: unknown, server: string, lastTrouble?: string): Error => {
+export const toRedisFault = (error: unknown, server: string, connectionError?: string): Error => {
   if (error instanceof TypeError || error instanceof RangeError) return error
   const { name, message } = error as Error
   if (name === 'ReplyError' && !NOT_NOW.test(message)) return new Error(`${server} refuses a command (${message})`)
-  return new Unavailable(`${server} is not available (${lastTrouble ?? message})`)
+  return new Unavailable(`${server} is not available (${connectionError ?? message})`)
 }
 
-/** Redis names what is wrong in the first word, or, when it happens in a script and the server is old, further on behind a dash. */
+/** The error code is the first word, or follows a dash if an old server fails in a script. */
 const NOT_NOW = new RegExp(
   `(?:^|-)(?:${[
     ...['LOADING', 'READONLY', 'OOM', 'MASTERDOWN', 'BUSY', 'MISCONF', 'NOREPLICAS', 'TRYAGAIN', 'CLUSTERDOWN'],

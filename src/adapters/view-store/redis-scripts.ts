@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** A script that Redis runs as one step, and the name that Redis knows it by once it has seen it. */
+/** A script that Redis runs atomically, and the hash under which Redis caches it. */
 export interface Script {
   text: string
   sha: string
@@ -8,7 +8,7 @@ export interface Script {
 
 const script = (text: string): Script => ({ text, sha: createHash('sha1').update(text).digest('hex') })
 
-/** Lua hands a command no more than some thousand values at once. */
+/** Lua can unpack only a few thousand values at once. */
 const AT_ONCE = 1000
 
 const getMany = `
@@ -23,14 +23,14 @@ end
 `
 
 /**
- * KEYS: cells, order, dumps. ARGV: the event that the store must be at; the one it is at then, and its checkpoint;
- * how many cells are written; address and value of each; the addresses of those that are taken away.
- * Returns 0, and has written nothing, when the store is elsewhere.
+ * KEYS: cells, order, dumps. ARGV: the checkpoint that the store must be at; the new one; how many cells are
+ * written; the address and value of each; the addresses of cells to delete.
+ * Returns 0, and writes nothing, if the store is at another checkpoint.
  */
 export const WRITE = script(`
-if (redis.call('HGET', KEYS[1], 'eventId') or '') ~= ARGV[1] then return 0 end
-local firstGone = 5 + 2 * tonumber(ARGV[4])
--- A script that fails keeps what it has written, so what may be refused is tried before, where it changes nothing.
+if (redis.call('HGET', KEYS[1], 'checkpoint') or '') ~= ARGV[1] then return 0 end
+local firstGone = 4 + 2 * tonumber(ARGV[3])
+-- A failed script keeps its writes, so commands that may be refused are first tried without effect.
 redis.call('ZADD', KEYS[2], 'XX', 0, '')
 redis.call('ZREM', KEYS[2], '')
 redis.call('HDEL', KEYS[1], '')
@@ -46,14 +46,14 @@ for _, dump in ipairs(redis.call('SMEMBERS', KEYS[3])) do
   if redis.call('EXISTS', was, touched) < 2 then
     redis.call('SREM', KEYS[3], dump)
   else
-    for i = 5, firstGone - 1, 2 do keep(ARGV[i]) end
+    for i = 4, firstGone - 1, 2 do keep(ARGV[i]) end
     for i = firstGone, #ARGV do keep(ARGV[i]) end
   end
 end
 
--- Among the cells, so that whoever reads one sees in the same moment how far they reach, and none is lost without the other.
-redis.call('HSET', KEYS[1], 'eventId', ARGV[2], 'checkpoint', ARGV[3], 'position', string.match(ARGV[3], '"position":(-?%d+)'))
-for first = 5, firstGone - 1, ${AT_ONCE} do
+-- In the same hash as the cells, so that a read gets both atomically, and neither is lost without the other.
+redis.call('HSET', KEYS[1], 'checkpoint', ARGV[2], 'position', string.match(ARGV[2], '"position":(-?%d+)'))
+for first = 4, firstGone - 1, ${AT_ONCE} do
   local last = math.min(first + ${AT_ONCE - 1}, firstGone - 1)
   redis.call('HSET', KEYS[1], unpack(ARGV, first, last))
   local places = {}
@@ -72,8 +72,8 @@ return 1
 `)
 
 /**
- * KEYS: cells, order. ARGV: where to begin and to end; '1' for newest first; the limit; what the addresses of the rows begin
- * with that index entries name. Returns how far the cells reach, the addresses, the cells there, and the rows that these name.
+ * KEYS: cells, order. ARGV: start and end; '1' for newest first; the limit; the address prefix of the rows that index
+ * entries refer to. Returns the position of the store, the addresses, their cells, and the rows that these refer to.
  */
 export const LIST = script(`
 ${getMany}
@@ -90,8 +90,8 @@ return { position, found, values, getMany(KEYS[1], rows) }
 `)
 
 /**
- * Holds the moment for a dump: from now on each write keeps, beside the cells, what it changes for the first time.
- * KEYS: cells, dumps, the dump. ARGV: for how long. Returns the checkpoint.
+ * Begins a snapshot for a dump: each later write saves the old value of a cell that it changes for the first time.
+ * KEYS: cells, dumps, the dump. ARGV: the time to live. Returns the checkpoint.
  */
 export const BEGIN_DUMP = script(`
 local was, touched = KEYS[3] .. ':was', KEYS[3] .. ':touched'
@@ -103,15 +103,15 @@ redis.call('SADD', KEYS[2], KEYS[3])
 return redis.call('HGET', KEYS[1], 'checkpoint')
 `)
 
-/** Holds the moment for longer. KEYS: the dump. ARGV: for how long. */
+/** Extends a snapshot. KEYS: the dump. ARGV: the time to live. */
 export const HOLD_DUMP = script(`
 return redis.call('PEXPIRE', KEYS[1] .. ':was', ARGV[1]) + redis.call('PEXPIRE', KEYS[1] .. ':touched', ARGV[1])
 `)
 
 /**
- * KEYS: cells, order, the dump. ARGV: the address to go on after; the limit; for how long the moment is held.
- * Returns the last address that was looked at, '' at the end, and addresses and values as of the moment, in no order;
- * nothing when the moment is lost.
+ * KEYS: cells, order, the dump. ARGV: the address to continue after; the limit; the time to live.
+ * Returns the last address read, '' at the end, and addresses and values of the snapshot, unordered; nothing if the
+ * snapshot has expired.
  */
 export const READ_DUMP = script(`
 ${getMany}
@@ -137,15 +137,15 @@ for i, value in ipairs(getMany(KEYS[1], same)) do give(same[i], value) end
 return { last, cells }
 `)
 
-/** Lets go of the moment. KEYS: dumps, the dump. */
+/** Releases the snapshot. KEYS: dumps, the dump. */
 export const END_DUMP = script(`
 redis.call('SREM', KEYS[1], KEYS[2])
 return redis.call('UNLINK', KEYS[2] .. ':was', KEYS[2] .. ':touched')
 `)
 
 /**
- * KEYS: holders, ends. ARGV: the holder; now; until when; before when leases ended that nobody will miss; the keys.
- * Returns the keys that were taken.
+ * KEYS: holders, ends. ARGV: the holder; now; the new end; the end up to which expired leases are deleted; the end
+ * after which leases are void; the keys. Returns the leased keys.
  */
 export const LEASE = script(`
 for _, key in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[4], 'LIMIT', 0, ${AT_ONCE})) do
@@ -153,10 +153,11 @@ for _, key in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[4], 'LIMI
   redis.call('ZREM', KEYS[2], key)
 end
 local taken = {}
-for i = 5, #ARGV do
+for i = 6, #ARGV do
   local key = ARGV[i]
   local holder = redis.call('HGET', KEYS[1], key)
-  if not holder or holder == ARGV[1] or tonumber(redis.call('ZSCORE', KEYS[2], key)) <= tonumber(ARGV[2]) then
+  local ends = holder and tonumber(redis.call('ZSCORE', KEYS[2], key))
+  if not holder or holder == ARGV[1] or ends <= tonumber(ARGV[2]) or ends > tonumber(ARGV[5]) then
     redis.call('HSET', KEYS[1], key, ARGV[1])
     redis.call('ZADD', KEYS[2], ARGV[3], key)
     taken[#taken + 1] = key
@@ -176,7 +177,7 @@ end
 return 0
 `)
 
-/** KEYS: dumps, then all others. */
+/** KEYS: dumps, then all other keys. */
 export const CLEAR = script(`
 for _, dump in ipairs(redis.call('SMEMBERS', KEYS[1])) do redis.call('UNLINK', dump .. ':was', dump .. ':touched') end
 return redis.call('UNLINK', unpack(KEYS))

@@ -5,21 +5,22 @@ const DEFAULT_PORT = 6379
 
 const DATABASE = /^(?:\/(\d{0,9}))?$/
 
-/** Reads `redis[s]://user:password@host:port/database`; a text says what is wrong with it, and nothing of its password. */
+/**
+ * Parses `redis[s]://user:password@host:port/database`. Returns a string for an invalid address: the error message,
+ * which never contains the password.
+ */
 export const parseRedisUrl = (text: string): RedisAddress | string => {
-  if (!URL.canParse(text))
-    return 'must be an address that can be read, with what is special in a password percent-encoded'
+  if (!URL.canParse(text)) return 'must be a valid URL, with special characters in the password percent-encoded'
   const url = new URL(text)
-  // An address of IPv6 stands in brackets where a port may follow.
+  // URLs put IPv6 addresses in brackets.
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (!host) return 'must have a host'
   const [username, password] = [percentDecode(url.username), percentDecode(url.password)]
-  if (username === undefined || password === undefined)
-    return 'must have a user and a password that are percent-encoded'
+  if (username === undefined || password === undefined) return 'must have a percent-encoded user and password'
   const database = DATABASE.exec(url.pathname)
-  if (!database) return 'must name the database by a number'
-  // A password that is not encoded may end the address early, and would then lead to another server.
-  if (url.search || url.hash) return 'must have nothing behind the database'
+  if (!database) return 'must give the database as a number'
+  // An unencoded password can cut the URL short, so that it names another server.
+  if (url.search || url.hash) return 'must end with the database'
   return {
     host,
     port: Number(url.port || DEFAULT_PORT),

@@ -7,6 +7,7 @@ import {
   type CellChange,
   type Checkpoint,
   CheckpointMoved,
+  MAX_CLOCK_SKEW_MS,
   type Range,
   type RowAddress,
   type ViewStore,
@@ -14,77 +15,72 @@ import {
 import { connectToRedis, type RedisOptions } from './redis-connection.ts'
 import { BEGIN_DUMP, CLEAR, END_DUMP, HOLD_DUMP, LEASE, LIST, READ_DUMP, RELEASE, WRITE } from './redis-scripts.ts'
 
-/** Large ones take a tenth of a second as a rule. */
+/** Large writes usually take a tenth of a second. */
 const WRITE_MS = 10_000
 
-/** Behind every character that a place can have. */
+/** Sorts after every character of a place. */
 const LAST = '\uffff'
 
-/** The field beside the cells that says how far they reach. */
+/** The field beside the cells with the store's position. */
 const POSITION = 'position'
 
-// The two kinds of cells, in the order of their names.
+// The two kinds of cells, in sort order.
 const INDEX = 'index/'
 const ROWS = 'rows/'
 
-/** About what LMDB takes: a log that can be folded into the one store can be folded into the other. */
+/** About the limit of LMDB, so that every log fits both stores. */
 const MAX_ADDRESS_BYTES = 2000
 
-/** How long the moment of a dump is held for one that no longer asks, and how often one asks. */
+/** How long the snapshot of an abandoned dump lives, and how often a running dump extends it. */
 const DUMP_MS = 60_000
 const HOLD_EVERY_MS = 15_000
 const DUMP_PAGE = 200
 
-/** How far the clocks of those who take leases may be apart before one sweeps away what another still has. */
-const CLOCKS_APART_MS = 60_000
-
 /**
- * The views in Redis, for any number of processes on any number of machines. A hash holds all cells by address, and a sorted
- * set their order, which is that of the bytes: as in LMDB, and as that of the text itself where it is ASCII, as all places are.
- * The braces keep all keys in one slot of a cluster.
+ * The views in Redis, for any number of processes on any machines. A hash holds all cells by address, and a sorted set
+ * orders the addresses by their bytes, as LMDB does. For ASCII, and all places are ASCII, that is the order of the
+ * text. The braces keep all keys in one slot of a cluster.
  */
 export const openRedisViewStore = async ({
   address,
   keySpace = 'tollgate',
-  version = 0,
   onWarning,
   writeMs = WRITE_MS,
 }: RedisOptions): Promise<ViewStore> => {
-  const shared = (name: string) => `{${keySpace}}:${name}`
-  const own = (name: string) => shared(`${version}:${name}`)
+  const own = (name: string) => `{${keySpace}}:${name}`
   const [cells, order, dumps] = [own('cells'), own('order'), own('dumps')]
-  const [holders, ends, snapshots] = [shared('lease-holders'), shared('lease-ends'), own('snapshots')]
+  const [holders, ends, snapshots] = [own('lease-holders'), own('lease-ends'), own('snapshots')]
   const redis = await connectToRedis({ address, writeMs, onWarning })
 
-  /** The furthest that this process has seen the cells reach. */
+  /** The highest position of the store that this process has seen. */
   let furthest = BEFORE_FIRST
 
   /**
-   * What is missing from cells that were lost, or is older than what was shown before it was asked for, must not be taken for
-   * the truth: until they are built anew there are no answers.
+   * A store that was lost lacks rows or holds older ones than were already shown, so it must not be read until it is
+   * rebuilt.
    */
   const expectWhole = (reached: number, seenBefore: number) => {
-    if (reached < seenBefore) throw new Unavailable(`the views on ${redis.server} were lost and are being built anew`)
+    if (reached < seenBefore) throw new Unavailable(`the views on ${redis.server} were lost and are being rebuilt`)
     furthest = Math.max(furthest, reached)
   }
 
   /**
-   * A write whose time ran out may still be carried out, or may have been. Whoever tries again states the same old checkpoint:
-   * the write is made if it was not, and CheckpointMoved if it was.
+   * A write that timed out may still succeed, or may have succeeded. A retry from the same checkpoint either writes or
+   * rejects with CheckpointMoved.
    */
   const write = async (from: Checkpoint | undefined, to: Checkpoint, changes: CellChange[]) => {
-    // Of several changes to one cell the last one counts.
+    // The last of several changes to one cell wins.
     const last = new Map(changes.map(({ address, value }) => [address, value]))
     const puts: string[] = []
-    const gone: string[] = []
+    const deletes: string[] = []
     for (const [address, value] of last) {
       if (Buffer.byteLength(address) > MAX_ADDRESS_BYTES) throw new RangeError('the address of a cell is too long')
-      if (value === undefined) gone.push(address)
+      if (value === undefined) deletes.push(address)
       else puts.push(address, value)
     }
-    const head = [from?.eventId ?? '', to.eventId, JSON.stringify(to), String(puts.length / 2)]
-    const written = await redis.write(WRITE, [cells, order, dumps], [...head, ...puts, ...gone])
-    if (written === 0) throw new CheckpointMoved('another projector was there first')
+    const head = [from ? JSON.stringify(from) : '', JSON.stringify(to), String(puts.length / 2)]
+    const written = await redis.write(WRITE, [cells, order, dumps], [...head, ...puts, ...deletes])
+    if (written === 0) throw new CheckpointMoved('another projector has advanced the views')
     furthest = Math.max(furthest, to.position)
   }
 
@@ -93,9 +89,11 @@ export const openRedisViewStore = async ({
     do {
       const args = [after, String(DUMP_PAGE), String(DUMP_MS)]
       const page = (await redis.write(READ_DUMP, [cells, order, dump], args)) as [string, string[]] | null
-      if (!page) throw new Unavailable(`the moment that ${redis.server} held for a dump is lost`)
+      if (!page) throw new Unavailable(`${redis.server} has lost the snapshot of a dump`)
       const [last, list] = page
-      const found = list.flatMap((address, i) => (i % 2 ? [] : [{ address, value: list[i + 1] as string }]))
+      const found = list.flatMap((address, i) =>
+        i % 2 ? [] : [{ view: viewOf(address), address, value: list[i + 1] as string }],
+      )
       yield* found.sort((a, b) => (a.address < b.address ? -1 : 1))
       after = last
     } while (after !== '')
@@ -113,8 +111,8 @@ export const openRedisViewStore = async ({
       expectWhole(toPosition(position), seenBefore)
       return parse<Row>(row)
     },
-    getMany: async <Row>(wanted: RowAddress[]) => {
-      const addresses = wanted.map(({ view, key }) => rowAddress(view, key))
+    getMany: async <Row>(rowAddresses: RowAddress[]) => {
+      const addresses = rowAddresses.map(({ view, key }) => rowAddress(view, key))
       const [position, ...rows] = await redis.read(client => client.hmget(cells, POSITION, ...addresses))
       return { position: toPosition(position), rows: rows.map(row => parse<Row>(row)) }
     },
@@ -124,7 +122,7 @@ export const openRedisViewStore = async ({
       const prefix = byKey ? rowAddress(view, '') : indexAddress(view, index, '')
       const args = [...toLexRange(prefix, range), byKey ? '' : rowAddress(view, '')]
       const seenBefore = furthest
-      const [position, addresses, values, rows] = (await redis.list(LIST, [cells, order], args)) as Listed
+      const [position, addresses, values, rows] = (await redis.list(LIST, [cells, order], args)) as ListReply
       expectWhole(toPosition(position), seenBefore)
       return addresses.flatMap((address, i) => {
         const place = address.slice(prefix.length)
@@ -140,9 +138,9 @@ export const openRedisViewStore = async ({
       ]),
 
     lease: async (keys, holder, nowMs, untilMs) => {
-      const times = [nowMs, untilMs, nowMs - CLOCKS_APART_MS].map(String)
+      const times = [nowMs, untilMs, nowMs - MAX_CLOCK_SKEW_MS, untilMs + MAX_CLOCK_SKEW_MS].map(String)
       const taken = new Set((await redis.write(LEASE, [holders, ends], [holder, ...times, ...keys])) as string[])
-      return keys.filter(wanted => taken.has(wanted))
+      return keys.filter(key => taken.has(key))
     },
     release: async (keys, holder) => {
       await redis.write(RELEASE, [holders, ends], [holder, ...keys])
@@ -159,7 +157,7 @@ export const openRedisViewStore = async ({
     dump: async () => {
       const dump = own(`dump:${randomUUID()}`)
       const json = await redis.write(BEGIN_DUMP, [cells, dumps, dump], [String(DUMP_MS)])
-      // Where the moment is lost all the same, the next page says so.
+      // If this fails, the next page reports it.
       const hold = () => redis.write(HOLD_DUMP, [dump], [String(DUMP_MS)]).catch(() => undefined)
       const timer = setInterval(hold, HOLD_EVERY_MS).unref()
       const close = () => {
@@ -169,7 +167,7 @@ export const openRedisViewStore = async ({
       return { checkpoint: parse<Checkpoint>(json as string | null), cells: readDump(dump), close }
     },
 
-    repair: (changes, at) => write(at, at, changes),
+    repair: (changes, from, to) => write(from, to, changes),
     clear: async () => {
       await redis.write(CLEAR, [dumps, cells, order, holders, ends, snapshots], [])
       furthest = BEFORE_FIRST
@@ -178,10 +176,13 @@ export const openRedisViewStore = async ({
   }
 }
 
-type Listed = [position: string | null, addresses: string[], values: (string | null)[], rows?: (string | null)[]]
+type ListReply = [position: string | null, addresses: string[], values: (string | null)[], rows?: (string | null)[]]
 
 const rowAddress = (view: string, key: string) => `${ROWS}${view}/${key}`
 const indexAddress = (view: string, index: string, place: string) => `${INDEX}${view}.${index}/${place}`
+
+/** The view that a cell belongs to: `rows/<view>/…`, or `index/<view>.<index>/…`. */
+const viewOf = (address: string) => address.split(/[/.]/, 2)[1] as string
 
 const toPosition = (text: string | null | undefined) => Number(text ?? BEFORE_FIRST)
 

@@ -10,12 +10,12 @@ export const elevenV3 = speechFamily({
   name: 'Eleven v3',
   endpoints: {
     t2a: {
-      description: 'Speaks a text with expression, which tags such as [whispers] direct.',
+      description: 'Reads text aloud with expression, which tags such as [whispers] control.',
       parameters: {
-        text: text('Text', 'What is spoken.', { maxLength: MAX_SPEECH_LENGTH }),
+        text: text('Text', 'The text to speak.', { maxLength: MAX_SPEECH_LENGTH }),
         voice: choice(
           'Voice',
-          'Who speaks.',
+          'The voice.',
           [
             ...['Aria', 'Roger', 'Sarah', 'Laura', 'Charlie', 'George', 'Callum'],
             ...['River', 'Liam', 'Charlotte', 'Alice', 'Matilda', 'Will', 'Jessica'],
@@ -25,17 +25,17 @@ export const elevenV3 = speechFamily({
         ),
         stability: choice(
           'Stability',
-          'How even the voice is: 0 is creative, 0.5 natural, 1 robust.',
+          'The stability of the voice: 0 is creative, 0.5 natural, 1 robust.',
           [0, 0.5, 1],
           0.5,
         ),
         language_code: {
-          ...text('Language', 'The language as ISO 639-1 writes it. Without it the text decides.', { maxLength: 2 }),
+          ...text('Language', 'The language as an ISO 639-1 code. By default, it follows the text.', { maxLength: 2 }),
           pattern: '^[a-z]{2}$',
         },
         apply_text_normalization: choice(
           'Text normalisation',
-          'Whether numbers and the like are written out first.',
+          'Whether to spell out numbers, dates and units first.',
           ['auto', 'on', 'off'],
           'auto',
         ),

@@ -3,15 +3,15 @@ import { audioFormat, durationOf, negativePrompt, prompt, seed } from '../parame
 import { price } from '../prices.ts'
 
 /**
- * Google's Lyria 2, as https://cloud.google.com/vertex-ai/generative-ai/docs/music/generate-music describes it. It makes
- * 30 seconds and nothing else; the parameter says so.
+ * Google's Lyria 2, as https://cloud.google.com/vertex-ai/generative-ai/docs/music/generate-music describes it. It
+ * always makes 30 seconds; the parameter's only value says so.
  */
 export const lyria2 = musicFamily({
   id: 'lyria-2',
   name: 'Lyria 2',
   endpoints: {
     t2a: {
-      description: 'Makes 30 seconds of instrumental music from a text.',
+      description: 'Generates 30 seconds of instrumental music from text.',
       parameters: {
         prompt: prompt('The genre, mood, instruments and tempo.'),
         negative_prompt: negativePrompt(),

@@ -13,12 +13,14 @@ export const minimaxSpeech26 = speechFamily({
   name: 'MiniMax Speech 2.6',
   endpoints: {
     t2a: {
-      description: 'Speaks a text in one of 40 languages, with control over emotion, speed and pitch.',
+      description: 'Reads text aloud in one of 40 languages, with control over emotion, speed and pitch.',
       parameters: {
-        text: text('Text', 'What is spoken. <#1.5#> makes a pause of 1.5 seconds.', { maxLength: MAX_SPEECH_LENGTH }),
+        text: text('Text', 'The text to speak. <#1.5#> makes a pause of 1.5 seconds.', {
+          maxLength: MAX_SPEECH_LENGTH,
+        }),
         voice_id: choice(
           'Voice',
-          'Who speaks.',
+          'The voice.',
           [
             ...['Wise_Woman', 'Friendly_Person', 'Inspirational_girl', 'Deep_Voice_Man', 'Calm_Woman', 'Casual_Guy'],
             ...['Lively_Girl', 'Patient_Man', 'Young_Knight', 'Determined_Man', 'Lovely_Girl', 'Decent_Boy'],
@@ -26,30 +28,30 @@ export const minimaxSpeech26 = speechFamily({
           ],
           'Wise_Woman',
         ),
-        speed: number('Speed', 'How fast the voice speaks; 1 is its own pace.', {
+        speed: number('Speed', 'The speed; 1 is normal.', {
           minimum: 0.5,
           maximum: 2,
           default: 1,
         }),
-        volume: number('Volume', 'How loud the voice is; 1 is its own loudness.', {
+        volume: number('Volume', 'The loudness; 1 is normal.', {
           minimum: 0.01,
           maximum: 10,
           default: 1,
         }),
-        pitch: integer('Pitch', 'How many semitones higher or lower the voice is.', {
+        pitch: integer('Pitch', 'The pitch shift in semitones.', {
           minimum: -12,
           maximum: 12,
           default: 0,
         }),
         emotion: choice(
           'Emotion',
-          'The mood of the voice. With auto the text decides.',
+          'The mood of the voice. With auto, it follows the text.',
           ['auto', 'happy', 'sad', 'angry', 'fearful', 'disgusted', 'surprised', 'calm', 'fluent', 'neutral'],
           'auto',
         ),
         language_boost: choice(
           'Language',
-          'The language that the voice shall be best at. With auto the text decides.',
+          'The language to favour in pronunciation. With auto, it follows the text.',
           [
             ...['auto', 'English', 'Chinese', 'Chinese,Yue', 'Arabic', 'Russian', 'Spanish', 'French', 'Portuguese'],
             ...['German', 'Turkish', 'Dutch', 'Ukrainian', 'Vietnamese', 'Indonesian', 'Japanese', 'Italian', 'Korean'],
@@ -59,7 +61,7 @@ export const minimaxSpeech26 = speechFamily({
           ],
           'auto',
         ),
-        english_normalization: flag('English normalisation', 'Reads numbers in English texts better.', false),
+        english_normalization: flag('English normalisation', 'Reads numbers in English text better.', false),
         output_format: audioFormat,
       },
       required: ['text'],

@@ -1,2 +1,2 @@
-/** Characters of a text that is spoken. A price does not count them, so this is what vendors sell for that price. */
+/** The maximum characters of a spoken text. Prices do not count characters, so this is as much as the price covers. */
 export const MAX_SPEECH_LENGTH = 1_000

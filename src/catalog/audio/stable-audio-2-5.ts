@@ -3,15 +3,16 @@ import { audioFormat, durationWithin, guidanceScale, inferenceSteps, prompt, see
 import { price } from '../prices.ts'
 
 /**
- * Stability AI's Stable Audio 2.5. Parameters and price follow https://fal.ai/models/fal-ai/stable-audio-25/text-to-audio,
- * with the vendor's own name for the duration (https://platform.stability.ai/docs/api-reference).
+ * Stability AI's Stable Audio 2.5. Parameters and price follow
+ * https://fal.ai/models/fal-ai/stable-audio-25/text-to-audio, with the vendor's own name for the duration
+ * (https://platform.stability.ai/docs/api-reference).
  */
 export const stableAudio25 = musicFamily({
   id: 'stable-audio-2-5',
   name: 'Stable Audio 2.5',
   endpoints: {
     t2a: {
-      description: 'Makes music or sound effects from a text, up to 190 seconds at one price.',
+      description: 'Generates music or sound effects from text, up to 190 seconds at one price.',
       parameters: {
         prompt: prompt('The genre, mood, instruments and tempo, or the sound.', 10_000),
         duration: durationWithin(1, 190, 190),

@@ -10,16 +10,16 @@ const controls = {
 }
 
 /**
- * FLUX.2 [flex] by Black Forest Labs. Parameters follow https://replicate.com/black-forest-labs/flux-2-flex, the price and
- * the names of the controls https://fal.ai/models/fal-ai/flux-2-flex/api: 5 credits for each begun megapixel of the
- * result and of the image to change, which counts as one.
+ * FLUX.2 [flex] by Black Forest Labs. Parameters follow https://replicate.com/black-forest-labs/flux-2-flex, the price
+ * and the names of the controls https://fal.ai/models/fal-ai/flux-2-flex/api: 5 credits for each started megapixel of
+ * the result, and for the input image, which counts as one megapixel.
  */
 export const flux2Flex = imageFamily({
   id: 'flux-2-flex',
   name: 'FLUX.2 [flex]',
   endpoints: {
     t2i: {
-      description: 'Makes a picture from a text, with control over steps and guidance; strong at lettering.',
+      description: 'Generates an image from text, with control over steps and guidance; strong at lettering.',
       parameters: { ...flux2TextToImage, ...controls },
       required: ['prompt'],
       pricing: price(5, { multipliers: { resolution: { '0.5 MP': 1, '1 MP': 1, '2 MP': 2, '4 MP': 4 } } }),
@@ -39,7 +39,7 @@ export const flux2Flex = imageFamily({
       ],
     },
     i2i: {
-      description: 'Changes a picture as a text says, with control over steps and guidance.',
+      description: 'Edits an image from a text instruction, with control over steps and guidance.',
       parameters: { ...flux2ImageToImage, ...controls },
       required: ['prompt', 'image_url'],
       pricing: price(5, { multipliers: { resolution: { '0.5 MP': 2, '1 MP': 2, '2 MP': 3, '4 MP': 5 } } }),

@@ -5,12 +5,12 @@ const ratios = ['1:1', '16:9', '3:2', '2:3', '4:5', '5:4', '9:16', '3:4', '4:3',
 
 const common = {
   resolution: resolution(
-    'The size of the picture in megapixels, which decides the price.',
+    'The size of the image in megapixels, which decides the price.',
     ['0.5 MP', '1 MP', '2 MP', '4 MP'],
     '1 MP',
   ),
   output_format: imageFormat(['jpeg', 'png', 'webp'], 'jpeg'),
-  output_quality: integer('Output quality', 'How well JPEG and WebP keep the details.', {
+  output_quality: integer('Output quality', 'The quality of JPEG and WebP files.', {
     minimum: 0,
     maximum: 100,
     default: 80,
@@ -19,17 +19,17 @@ const common = {
   seed: seed('picture'),
 }
 
-/** What all models of FLUX.2 take to make a picture. */
+/** Text-to-image parameters of all FLUX.2 models. */
 export const flux2TextToImage = {
-  prompt: prompt('What the picture shows.', 10_000),
+  prompt: prompt('The content of the image.', 10_000),
   aspect_ratio: aspectRatio(ratios, '1:1'),
   ...common,
 }
 
-/** What all models of FLUX.2 take to change a picture. */
+/** Image-to-image parameters of all FLUX.2 models. */
 export const flux2ImageToImage = {
-  prompt: prompt('What to change in the picture.', 10_000),
-  image_url: imageUrl('The picture to change'),
+  prompt: prompt('The change to make to the image.', 10_000),
+  image_url: imageUrl('The image to edit'),
   aspect_ratio: aspectRatio(['match_input_image', ...ratios], 'match_input_image'),
   ...common,
 }

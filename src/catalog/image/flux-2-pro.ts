@@ -4,15 +4,15 @@ import { flux2ImageToImage, flux2TextToImage } from './flux-2-parameters.ts'
 
 /**
  * FLUX.2 [pro] by Black Forest Labs. Parameters follow https://replicate.com/black-forest-labs/flux-2-pro, prices
- * https://fal.ai/models/fal-ai/flux-2-pro: the first megapixel costs 3 credits and each further one 1.5, be it of the
- * result or of the image to change, which counts as one.
+ * https://fal.ai/models/fal-ai/flux-2-pro: the first megapixel costs 3 credits and each further one 1.5. The input
+ * image counts as one megapixel.
  */
 export const flux2Pro = imageFamily({
   id: 'flux-2-pro',
   name: 'FLUX.2 [pro]',
   endpoints: {
     t2i: {
-      description: 'Makes a picture from a text, true to the prompt without tuning, up to 4 megapixels.',
+      description: 'Generates an image from text, true to the prompt without tuning, up to 4 megapixels.',
       parameters: flux2TextToImage,
       required: ['prompt'],
       pricing: price(1.5, { multipliers: { resolution: { '0.5 MP': 2, '1 MP': 2, '2 MP': 3, '4 MP': 5 } } }),
@@ -30,7 +30,7 @@ export const flux2Pro = imageFamily({
       ],
     },
     i2i: {
-      description: 'Changes a picture as a text says, up to 4 megapixels.',
+      description: 'Edits an image from a text instruction, up to 4 megapixels.',
       parameters: flux2ImageToImage,
       required: ['prompt', 'image_url'],
       pricing: price(1.5, { multipliers: { resolution: { '0.5 MP': 3, '1 MP': 3, '2 MP': 4, '4 MP': 6 } } }),

@@ -31,9 +31,9 @@ export const fluxKontextMax = imageFamily({
   name: 'FLUX.1 Kontext [max]',
   endpoints: {
     t2i: {
-      description: 'Makes pictures from a text.',
+      description: 'Generates images from text.',
       parameters: {
-        prompt: prompt('What the picture shows.'),
+        prompt: prompt('The content of the image.'),
         aspect_ratio: aspectRatio(ratios, '1:1'),
         ...parameters,
       },
@@ -54,10 +54,10 @@ export const fluxKontextMax = imageFamily({
       ],
     },
     i2i: {
-      description: 'Changes a picture as a text says, and keeps people and things recognisable.',
+      description: 'Edits an image from a text instruction, and keeps people and objects recognisable.',
       parameters: {
-        prompt: prompt('What to change in the picture.'),
-        image_url: imageUrl('The picture to change'),
+        prompt: prompt('The change to make to the image.'),
+        image_url: imageUrl('The image to edit'),
         aspect_ratio: aspectRatio(['match_input_image', ...ratios], 'match_input_image'),
         ...parameters,
       },

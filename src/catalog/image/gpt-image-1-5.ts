@@ -7,12 +7,12 @@ const size = (byDefault: string) =>
   choice('Size', 'Width and height in pixels.', ['1024x1024', '1536x1024', '1024x1536', 'auto'], byDefault)
 
 const parameters = {
-  quality: choice('Quality', 'How much work goes into the picture.', ['low', 'medium', 'high'], 'high'),
+  quality: choice('Quality', 'The effort spent on the image.', ['low', 'medium', 'high'], 'high'),
   num_images: numImages(4),
-  background: choice('Background', 'Whether the picture has a background.', ['auto', 'transparent', 'opaque'], 'auto'),
-  moderation: choice('Moderation', 'How strictly the content is judged.', ['auto', 'low'], 'auto'),
+  background: choice('Background', 'Whether the image has a background.', ['auto', 'transparent', 'opaque'], 'auto'),
+  moderation: choice('Moderation', 'The strictness of content moderation.', ['auto', 'low'], 'auto'),
   output_format: imageFormat(['png', 'jpeg', 'webp'], 'png'),
-  output_compression: integer('Output compression', 'How well JPEG and WebP keep the details, in per cent.', {
+  output_compression: integer('Output compression', 'The quality of JPEG and WebP files, in per cent.', {
     minimum: 0,
     maximum: 100,
     default: 100,
@@ -21,7 +21,7 @@ const parameters = {
 
 const multipliers = {
   quality: { low: 0.9, medium: 3.4, high: 13.3 },
-  // The vendor decides on the size of auto, so it costs as much as the larger ones.
+  // The vendor chooses the size for auto, so it costs as much as the largest.
   size: { '1024x1024': 1, '1536x1024': 1.5, '1024x1536': 1.5, auto: 1.5 },
 }
 
@@ -34,8 +34,8 @@ export const gptImage15 = imageFamily({
   name: 'GPT Image 1.5',
   endpoints: {
     t2i: {
-      description: 'Makes pictures from a text, with or without a background.',
-      parameters: { prompt: prompt('What the picture shows.', 32_000), size: size('1024x1024'), ...parameters },
+      description: 'Generates images from text, with or without a background.',
+      parameters: { prompt: prompt('The content of the image.', 32_000), size: size('1024x1024'), ...parameters },
       required: ['prompt'],
       pricing: price(1, { quantities: ['num_images'], multipliers }),
       examples: [
@@ -53,13 +53,13 @@ export const gptImage15 = imageFamily({
       ],
     },
     i2i: {
-      description: 'Changes a picture as a text says.',
+      description: 'Edits an image from a text instruction.',
       parameters: {
-        prompt: prompt('What to change in the picture.', 32_000),
-        image_url: imageUrl('The picture to change'),
+        prompt: prompt('The change to make to the image.', 32_000),
+        image_url: imageUrl('The image to edit'),
         input_fidelity: choice(
           'Input fidelity',
-          'How closely faces and details of the image are kept. The high one costs a surcharge.',
+          'How closely faces and details of the image are kept; high costs a surcharge.',
           ['low', 'high'],
           'low',
         ),

@@ -22,9 +22,9 @@ export const hunyuanImage3 = imageFamily({
   name: 'HunyuanImage 3.0',
   endpoints: {
     t2i: {
-      description: 'Makes pictures from a text, long ones too, with knowledge of the world.',
+      description: 'Generates images from text, including long prompts, with world knowledge.',
       parameters: {
-        prompt: prompt('What the picture shows.', 4_000),
+        prompt: prompt('The content of the image.', 4_000),
         negative_prompt: negativePrompt(4_000),
         aspect_ratio: aspectRatio(['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3'], '1:1'),
         num_images: numImages(4),

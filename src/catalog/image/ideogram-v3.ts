@@ -22,11 +22,11 @@ const parameters = {
   ),
   rendering_speed: choice(
     'Rendering speed',
-    'How much time goes into the picture, which decides the price.',
+    'The effort spent on the image, which decides the price.',
     ['TURBO', 'BALANCED', 'QUALITY'],
     'BALANCED',
   ),
-  style: choice('Style', 'The sort of picture.', ['AUTO', 'GENERAL', 'REALISTIC', 'DESIGN'], 'AUTO'),
+  style: choice('Style', 'The style of the image.', ['AUTO', 'GENERAL', 'REALISTIC', 'DESIGN'], 'AUTO'),
   expand_prompt: promptExpansion(true),
   negative_prompt: negativePrompt(),
   num_images: numImages(8),
@@ -44,8 +44,8 @@ export const ideogramV3 = imageFamily({
   name: 'Ideogram 3.0',
   endpoints: {
     t2i: {
-      description: 'Makes pictures from a text; made for posters, logos and lettering.',
-      parameters: { prompt: prompt('What the picture shows.'), ...parameters },
+      description: 'Generates images from text; designed for posters, logos and lettering.',
+      parameters: { prompt: prompt('The content of the image.'), ...parameters },
       required: ['prompt'],
       pricing,
       examples: [
@@ -63,11 +63,11 @@ export const ideogramV3 = imageFamily({
       ],
     },
     i2i: {
-      description: 'Makes pictures after the model of another, and of a text.',
+      description: 'Generates images from a reference image and text.',
       parameters: {
-        prompt: prompt('What the picture shows.'),
-        image_url: imageUrl('The picture to go by'),
-        strength: strength('How much the image counts beside the prompt.', 0.01, 0.8),
+        prompt: prompt('The content of the image.'),
+        image_url: imageUrl('The reference image'),
+        strength: strength('The weight of the image relative to the prompt.', 0.01, 0.8),
         ...parameters,
       },
       required: ['prompt', 'image_url'],

@@ -8,7 +8,7 @@ export const imagen4Fast = imageFamily({
   name: 'Imagen 4 Fast',
   endpoints: {
     t2i: {
-      description: 'Makes pictures from a text, quickly and at a low price.',
+      description: 'Generates images from text, quickly and at a low price.',
       parameters: imagen4Parameters,
       required: ['prompt'],
       pricing: price(2, { quantities: ['num_images'] }),

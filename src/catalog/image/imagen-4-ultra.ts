@@ -9,10 +9,10 @@ export const imagen4Ultra = imageFamily({
   name: 'Imagen 4 Ultra',
   endpoints: {
     t2i: {
-      description: 'Makes pictures from a text, rich in detail and light, in 1K or 2K at one price.',
+      description: 'Generates images from text, rich in detail and light, in 1K or 2K at one price.',
       parameters: {
         ...imagen4Parameters,
-        resolution: resolution('The size of the picture: about 1 or 4 megapixels.', ['1K', '2K'], '1K'),
+        resolution: resolution('The size of the image: about 1 or 4 megapixels.', ['1K', '2K'], '1K'),
       },
       required: ['prompt'],
       pricing: price(6, { quantities: ['num_images'] }),

@@ -13,9 +13,9 @@ import { price, surcharge } from '../prices.ts'
 import { choice, flag } from '../shapes.ts'
 
 const parameters = {
-  prompt: prompt('What the picture shows.', 20_000),
+  prompt: prompt('The content of the image.', 20_000),
   num_images: numImages(4),
-  resolution: resolution('The size of the picture: about 1, 4 or 16 megapixels.', ['1K', '2K', '4K'], '1K'),
+  resolution: resolution('The size of the image: about 1, 4 or 16 megapixels.', ['1K', '2K', '4K'], '1K'),
   aspect_ratio: aspectRatio(
     [
       ...['auto', '1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '4:5', '5:4', '21:9'],
@@ -29,10 +29,7 @@ const parameters = {
     'Lets the model use current information from the internet, for a surcharge.',
     false,
   ),
-  thinking_level: choice('Thinking level', 'Lets the model think first. Without it, thinking is off.', [
-    'minimal',
-    'high',
-  ]),
+  thinking_level: choice('Thinking level', 'Lets the model think first. Off by default.', ['minimal', 'high']),
   safety_tolerance: safetyTolerance(6, '4'),
   seed: seed('picture'),
 }
@@ -50,7 +47,7 @@ export const nanoBanana2 = imageFamily({
   name: 'Nano Banana 2',
   endpoints: {
     t2i: {
-      description: 'Makes pictures from a text, in 14 aspect ratios and up to 4K.',
+      description: 'Generates images from text, in 14 aspect ratios and up to 4K.',
       parameters,
       required: ['prompt'],
       pricing,
@@ -70,8 +67,8 @@ export const nanoBanana2 = imageFamily({
       ],
     },
     i2i: {
-      description: 'Changes a picture as a text says, in 14 aspect ratios and up to 4K.',
-      parameters: { image_url: imageUrl('The picture to change'), ...parameters },
+      description: 'Edits an image from a text instruction, in 14 aspect ratios and up to 4K.',
+      parameters: { image_url: imageUrl('The image to edit'), ...parameters },
       required: ['prompt', 'image_url'],
       pricing,
       examples: [

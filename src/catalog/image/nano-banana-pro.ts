@@ -16,9 +16,13 @@ const ratios = ['auto', '21:9', '16:9', '3:2', '4:3', '5:4', '1:1', '4:5', '3:4'
 
 const parameters = {
   num_images: numImages(4),
-  resolution: resolution('The size of the picture: about 1, 4 or 16 megapixels.', ['1K', '2K', '4K'], '1K'),
+  resolution: resolution('The size of the image: about 1, 4 or 16 megapixels.', ['1K', '2K', '4K'], '1K'),
   output_format: imageFormat(['png', 'jpeg', 'webp'], 'png'),
-  enable_web_search: flag('Web search', 'Lets the model look up current information, for a surcharge.', false),
+  enable_web_search: flag(
+    'Web search',
+    'Lets the model look up current information on the web, for a surcharge.',
+    false,
+  ),
   safety_tolerance: safetyTolerance(6, '4'),
   seed: seed('picture'),
 }
@@ -35,9 +39,9 @@ export const nanoBananaPro = imageFamily({
   name: 'Nano Banana Pro',
   endpoints: {
     t2i: {
-      description: 'Makes pictures from a text, with legible writing in them, up to 4K.',
+      description: 'Generates images from text, with legible lettering, up to 4K.',
       parameters: {
-        prompt: prompt('What the picture shows.', 20_000),
+        prompt: prompt('The content of the image.', 20_000),
         aspect_ratio: aspectRatio(ratios, '1:1'),
         ...parameters,
       },
@@ -58,10 +62,10 @@ export const nanoBananaPro = imageFamily({
       ],
     },
     i2i: {
-      description: 'Changes a picture as a text says, up to 4K.',
+      description: 'Edits an image from a text instruction, up to 4K.',
       parameters: {
-        prompt: prompt('What to change in the picture.', 20_000),
-        image_url: imageUrl('The picture to change'),
+        prompt: prompt('The change to make to the image.', 20_000),
+        image_url: imageUrl('The image to edit'),
         aspect_ratio: aspectRatio(ratios, 'auto', 'the image'),
         ...parameters,
       },

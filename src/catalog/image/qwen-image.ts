@@ -44,9 +44,9 @@ export const qwenImage = imageFamily({
   name: 'Qwen-Image',
   endpoints: {
     t2i: {
-      description: 'Makes pictures from a text; strong at writing in Chinese and English.',
+      description: 'Generates images from text; strong at Chinese and English lettering.',
       parameters: {
-        prompt: prompt('What the picture shows.'),
+        prompt: prompt('The content of the image.'),
         aspect_ratio: aspectRatio(ratios, '16:9'),
         ...parameters,
       },
@@ -69,11 +69,11 @@ export const qwenImage = imageFamily({
       ],
     },
     i2i: {
-      description: 'Changes a picture as a text says.',
+      description: 'Edits an image from a text instruction.',
       parameters: {
-        prompt: prompt('What the picture shall show.'),
-        image_url: imageUrl('The picture to change'),
-        strength: strength('How far the result may be from the image.', 0, 0.9),
+        prompt: prompt('The content of the image.'),
+        image_url: imageUrl('The image to edit'),
+        strength: strength('How far the result may differ from the image.', 0, 0.9),
         aspect_ratio: aspectRatio(['match_input_image', ...ratios], 'match_input_image'),
         ...parameters,
       },

@@ -6,7 +6,7 @@ import { choice } from '../shapes.ts'
 const parameters = {
   style: choice(
     'Style',
-    'The sort of picture.',
+    'The style of the image.',
     [
       ...['any', 'realistic_image', 'digital_illustration'],
       ...['realistic_image/b_and_w', 'realistic_image/hard_flash', 'realistic_image/hdr'],
@@ -25,17 +25,17 @@ const parameters = {
 const pricing = price(4, { quantities: ['num_images'] })
 
 /**
- * Recraft V3. Parameters and price follow https://www.recraft.ai/docs/api-reference/endpoints. Its vector styles are left
- * out: their result is not a picture of pixels.
+ * Recraft V3. Parameters and price follow https://www.recraft.ai/docs/api-reference/endpoints. Its vector styles are
+ * omitted, because their results are not raster images.
  */
 export const recraftV3 = imageFamily({
   id: 'recraft-v3',
   name: 'Recraft V3',
   endpoints: {
     t2i: {
-      description: 'Makes pictures from a text in a chosen style, with long texts in them where asked.',
+      description: 'Generates images from text in a chosen style; strong at long lettering.',
       parameters: {
-        prompt: prompt('What the picture shows.', 1_000),
+        prompt: prompt('The content of the image.', 1_000),
         size: choice(
           'Size',
           'Width and height in pixels.',
@@ -62,12 +62,12 @@ export const recraftV3 = imageFamily({
       ],
     },
     i2i: {
-      description: 'Draws a picture anew, as near to it or as far from it as wanted.',
+      description: 'Redraws an image, with adjustable similarity.',
       parameters: {
-        prompt: prompt('What the picture shows.', 1_000),
-        image_url: imageUrl('The picture to draw anew'),
+        prompt: prompt('The content of the image.', 1_000),
+        image_url: imageUrl('The image to redraw'),
         strength: strength(
-          'How far the result may be from the image: 0 is nearly the same, 1 has little of it.',
+          'How far the result may differ from the image: 0 is nearly identical, 1 keeps little of it.',
           0,
           0.5,
         ),

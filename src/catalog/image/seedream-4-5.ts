@@ -5,7 +5,7 @@ import { price } from '../prices.ts'
 const ratios = ['1:1', '4:3', '3:4', '16:9', '9:16', '3:2', '2:3', '21:9']
 
 const parameters = {
-  resolution: resolution('The size of the picture: about 4 or 16 megapixels.', ['2K', '4K'], '2K'),
+  resolution: resolution('The size of the image: about 4 or 16 megapixels.', ['2K', '4K'], '2K'),
   num_images: numImages(6),
   enable_safety_checker: safetyChecker,
   seed: seed('picture'),
@@ -22,9 +22,9 @@ export const seedream45 = imageFamily({
   name: 'Seedream 4.5',
   endpoints: {
     t2i: {
-      description: 'Makes pictures from a text, in 2K or 4K at one price.',
+      description: 'Generates images from text, in 2K or 4K at one price.',
       parameters: {
-        prompt: prompt('What the picture shows.'),
+        prompt: prompt('The content of the image.'),
         aspect_ratio: aspectRatio(ratios, '1:1'),
         ...parameters,
       },
@@ -43,10 +43,10 @@ export const seedream45 = imageFamily({
       ],
     },
     i2i: {
-      description: 'Changes a picture as a text says, in 2K or 4K at one price.',
+      description: 'Edits an image from a text instruction, in 2K or 4K at one price.',
       parameters: {
-        prompt: prompt('What to change in the picture.'),
-        image_url: imageUrl('The picture to change'),
+        prompt: prompt('The change to make to the image.'),
+        image_url: imageUrl('The image to edit'),
         aspect_ratio: aspectRatio(['match_input_image', ...ratios], 'match_input_image'),
         ...parameters,
       },

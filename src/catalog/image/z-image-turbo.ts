@@ -3,7 +3,7 @@ import { imageFormat, inferenceSteps, numImages, prompt, promptExpansion, safety
 import { price, surcharge } from '../prices.ts'
 import { choice, integer } from '../shapes.ts'
 
-/** One microcredit: a picture of 1024 by 1024 pixels costs 1.05 credits. */
+/** One microcredit per pixel: an image of 1024 by 1024 pixels costs 1.05 credits. */
 const CREDITS_PER_PIXEL = 0.000_001
 
 const side = (title: string, description: string) =>
@@ -11,18 +11,18 @@ const side = (title: string, description: string) =>
 
 /**
  * Z-Image Turbo by Tongyi-MAI of Alibaba. Parameters follow https://replicate.com/prunaai/z-image-turbo and
- * https://fal.ai/models/fal-ai/z-image/turbo/api, which charges by the pixel too.
+ * https://fal.ai/models/fal-ai/z-image/turbo/api, which also charges by pixel.
  */
 export const zImageTurbo = imageFamily({
   id: 'z-image-turbo',
   name: 'Z-Image Turbo',
   endpoints: {
     t2i: {
-      description: 'Makes pictures from a text in a second or two, charged by the pixel.',
+      description: 'Generates images from text in a second or two, charged by pixel.',
       parameters: {
-        prompt: prompt('What the picture shows.'),
-        width: side('Width', 'Pixels from left to right.'),
-        height: side('Height', 'Pixels from top to bottom.'),
+        prompt: prompt('The content of the image.'),
+        width: side('Width', 'The width in pixels.'),
+        height: side('Height', 'The height in pixels.'),
         num_images: numImages(4),
         num_inference_steps: inferenceSteps(1, 8, 8),
         acceleration: choice(

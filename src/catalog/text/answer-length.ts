@@ -1,12 +1,12 @@
 import { choice } from '../shapes.ts'
 
-/** An enum and no free number, so that a price can have a table for it. Tokens of thought count too. */
+/** An enum rather than a number, so that a price can have a table for it. Thinking tokens count too. */
 export const answerLength = choice(
   'Longest answer',
-  'How many tokens the model may write, those that it thinks with included. It decides the price.',
+  'The maximum number of output tokens, including thinking. It decides the price.',
   [1024, 4096, 16_384],
   4096,
 )
 
-/** What an answer of each length costs, where the shortest is the base. */
+/** Price factors by answer length, relative to the shortest. */
 export const answerLengthFactors = { 1024: 1, 4096: 4, 16384: 16 }

@@ -5,8 +5,8 @@ import { integer, number, text } from '../shapes.ts'
 import { answerLength, answerLengthFactors } from './answer-length.ts'
 
 /**
- * Anthropic's Claude Haiku 4.5, as https://docs.claude.com/en/api/messages describes it. At 5 USD for a million tokens,
- * 1,024 cost 0.5 credits; the rest is for what is read.
+ * Anthropic's Claude Haiku 4.5, as https://docs.claude.com/en/api/messages describes it. At 5 USD per million tokens,
+ * 1,024 cost 0.5 credits; the rest covers input tokens.
  */
 export const claudeHaiku45 = textFamily({
   id: 'claude-haiku-4-5',
@@ -15,14 +15,18 @@ export const claudeHaiku45 = textFamily({
     t2t: {
       description: 'Answers in text, quickly.',
       parameters: {
-        prompt: prompt('What is asked.', 20_000),
-        system: text('System prompt', 'How the model shall behave.', { minLength: 0, maxLength: 10_000, default: '' }),
-        temperature: number('Temperature', 'How varied the answers are: 0 is always much the same.', {
+        prompt: prompt('The question or task.', 20_000),
+        system: text('System prompt', 'Instructions for the behaviour of the model.', {
+          minLength: 0,
+          maxLength: 10_000,
+          default: '',
+        }),
+        temperature: number('Temperature', 'How varied the answers are: 0 gives nearly the same answer each time.', {
           minimum: 0,
           maximum: 1,
           default: 1,
         }),
-        top_k: integer('Top k', 'Of how many of the likeliest tokens each is chosen. Without it, of all.', {
+        top_k: integer('Top k', 'The number of most likely tokens to choose from; all by default.', {
           minimum: 1,
           maximum: 500,
         }),

@@ -5,18 +5,18 @@ import { choice, number, text } from '../shapes.ts'
 import { answerLength, answerLengthFactors } from './answer-length.ts'
 
 /**
- * Google's Gemini 3 Flash, as https://ai.google.dev/api/generate-content describes it. At 3 USD for a million tokens,
- * 1,024 cost 0.3 credits; the rest is for what is read.
+ * Google's Gemini 3 Flash, as https://ai.google.dev/api/generate-content describes it. At 3 USD per million tokens,
+ * 1,024 cost 0.3 credits; the rest covers input tokens.
  */
 export const gemini3Flash = textFamily({
   id: 'gemini-3-flash',
   name: 'Gemini 3 Flash',
   endpoints: {
     t2t: {
-      description: 'Answers in text, after thinking as much as asked.',
+      description: 'Answers in text, with adjustable thinking.',
       parameters: {
-        prompt: prompt('What is asked.', 20_000),
-        system_instruction: text('System instruction', 'How the model shall behave.', {
+        prompt: prompt('The question or task.', 20_000),
+        system_instruction: text('System instruction', 'Instructions for the behaviour of the model.', {
           minLength: 0,
           maxLength: 10_000,
           default: '',
@@ -27,12 +27,12 @@ export const gemini3Flash = textFamily({
           ['minimal', 'low', 'medium', 'high'],
           'high',
         ),
-        temperature: number('Temperature', 'How varied the answers are: 0 is always much the same.', {
+        temperature: number('Temperature', 'How varied the answers are: 0 gives nearly the same answer each time.', {
           minimum: 0,
           maximum: 2,
           default: 1,
         }),
-        top_p: number('Top p', 'The share of likely tokens from which each is chosen.', {
+        top_p: number('Top p', 'Nucleus sampling: the share of probability from which tokens are chosen.', {
           minimum: 0,
           maximum: 1,
           default: 0.95,

@@ -5,18 +5,18 @@ import { choice, text } from '../shapes.ts'
 import { answerLength, answerLengthFactors } from './answer-length.ts'
 
 /**
- * OpenAI's GPT-5 mini, as https://platform.openai.com/docs/api-reference/responses describes it. At 2 USD for a million
- * tokens, 1,024 cost 0.2 credits; the rest is for what is read.
+ * OpenAI's GPT-5 mini, as https://platform.openai.com/docs/api-reference/responses describes it. At 2 USD per million
+ * tokens, 1,024 cost 0.2 credits; the rest covers input tokens.
  */
 export const gpt5Mini = textFamily({
   id: 'gpt-5-mini',
   name: 'GPT-5 mini',
   endpoints: {
     t2t: {
-      description: 'Answers in text, after thinking as hard as asked.',
+      description: 'Answers in text, with adjustable thinking.',
       parameters: {
-        prompt: prompt('What is asked.', 20_000),
-        instructions: text('Instructions', 'How the model shall behave.', {
+        prompt: prompt('The question or task.', 20_000),
+        instructions: text('Instructions', 'Instructions for the behaviour of the model.', {
           minLength: 0,
           maxLength: 10_000,
           default: '',

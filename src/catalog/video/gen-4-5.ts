@@ -2,22 +2,25 @@ import { videoFamily } from '../families.ts'
 import { aspectRatio, durationWithin, imageUrl, prompt, seed } from '../parameters.ts'
 import { price } from '../prices.ts'
 
-/** Characters that the vendor takes. */
+/** The vendor's limit in characters. */
 const MAX_PROMPT_LENGTH = 1_000
 
 const common = { duration: durationWithin(2, 10, 5), seed: seed('video') }
 
 const pricing = price(12, { quantities: ['duration'] })
 
-/** Runway's Gen-4.5. Parameters and price follow https://docs.dev.runwayml.com/api, its pixel ratios written as ratios. */
+/**
+ * Runway's Gen-4.5. Parameters and price follow https://docs.dev.runwayml.com/api, with its pixel sizes written as
+ * aspect ratios.
+ */
 export const gen45 = videoFamily({
   id: 'gen-4-5',
   name: 'Gen-4.5',
   endpoints: {
     t2v: {
-      description: 'Makes a video without sound from a text, 2 to 10 seconds.',
+      description: 'Generates a video without sound from text, 2 to 10 seconds.',
       parameters: {
-        prompt: prompt('What happens and how it looks.', MAX_PROMPT_LENGTH),
+        prompt: prompt('The action and look of the video.', MAX_PROMPT_LENGTH),
         aspect_ratio: aspectRatio(['16:9', '9:16'], '16:9'),
         ...common,
       },
@@ -29,9 +32,9 @@ export const gen45 = videoFamily({
       ],
     },
     i2v: {
-      description: 'Brings an image to life without sound, 2 to 10 seconds.',
+      description: 'Animates an image without sound, 2 to 10 seconds.',
       parameters: {
-        prompt: prompt('What happens.', MAX_PROMPT_LENGTH),
+        prompt: prompt('The content of the video.', MAX_PROMPT_LENGTH),
         image_url: imageUrl('The first frame'),
         aspect_ratio: aspectRatio(['16:9', '9:16', '4:3', '3:4', '1:1', '21:9'], '16:9'),
         ...common,

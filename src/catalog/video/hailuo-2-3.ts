@@ -3,7 +3,7 @@ import { durationOf, imageUrl, prompt, videoResolution } from '../parameters.ts'
 import { price } from '../prices.ts'
 import { flag } from '../shapes.ts'
 
-/** Characters that the vendor takes. */
+/** The vendor's limit in characters. */
 const MAX_PROMPT_LENGTH = 2_000
 
 const common = {
@@ -12,7 +12,7 @@ const common = {
   prompt_optimizer: flag('Optimise the prompt', 'Lets the vendor improve the prompt first.', true),
 }
 
-// Ten seconds cost twice as much as six, so the duration has a table and is no quantity.
+// Ten seconds cost twice as much as six, so the duration is priced by a table, not as a quantity.
 const pricing = price(28, {
   multipliers: { duration: { 6: 1, 10: 2 }, resolution: { '768p': 1, '1080p': 1.75 } },
 })
@@ -26,8 +26,8 @@ export const hailuo23 = videoFamily({
   name: 'Hailuo 2.3',
   endpoints: {
     t2v: {
-      description: 'Makes a video from a text, 6 or 10 seconds; strong at movement and faces.',
-      parameters: { prompt: prompt('What happens and how it looks.', MAX_PROMPT_LENGTH), ...common },
+      description: 'Generates a video from text, 6 or 10 seconds; strong at movement and faces.',
+      parameters: { prompt: prompt('The action and look of the video.', MAX_PROMPT_LENGTH), ...common },
       required: ['prompt'],
       pricing,
       examples: [
@@ -41,9 +41,9 @@ export const hailuo23 = videoFamily({
       ],
     },
     i2v: {
-      description: 'Brings an image to life, 6 or 10 seconds, with or without a text.',
+      description: 'Animates an image, 6 or 10 seconds, with or without a prompt.',
       parameters: {
-        prompt: prompt('What happens.', MAX_PROMPT_LENGTH),
+        prompt: prompt('The content of the video.', MAX_PROMPT_LENGTH),
         image_url: imageUrl('The first frame'),
         ...common,
       },

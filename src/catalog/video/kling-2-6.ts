@@ -3,7 +3,7 @@ import { aspectRatio, durationOf, generateAudio, imageUrl, negativePrompt, promp
 import { price } from '../prices.ts'
 import { number } from '../shapes.ts'
 
-/** Characters that the vendor takes, https://app.klingai.com/global/dev/document-api. */
+/** The vendor's limit in characters, https://app.klingai.com/global/dev/document-api. */
 const MAX_PROMPT_LENGTH = 2_500
 
 const common = {
@@ -20,9 +20,9 @@ export const kling26 = videoFamily({
   name: 'Kling 2.6',
   endpoints: {
     t2v: {
-      description: 'Makes a video with speech and sound from a text, 5 or 10 seconds.',
+      description: 'Generates a video with speech and sound from text, 5 or 10 seconds.',
       parameters: {
-        prompt: prompt('What happens, how it looks and what is said.', MAX_PROMPT_LENGTH),
+        prompt: prompt('The action, look and speech of the video.', MAX_PROMPT_LENGTH),
         aspect_ratio: aspectRatio(['16:9', '9:16', '1:1'], '16:9'),
         cfg_scale: number('Guidance', 'How closely the video follows the prompt.', {
           minimum: 0,
@@ -46,9 +46,9 @@ export const kling26 = videoFamily({
       ],
     },
     i2v: {
-      description: 'Brings an image to life with speech and sound, 5 or 10 seconds.',
+      description: 'Animates an image with speech and sound, 5 or 10 seconds.',
       parameters: {
-        prompt: prompt('What happens, and what is said.', MAX_PROMPT_LENGTH),
+        prompt: prompt('The action and speech of the video.', MAX_PROMPT_LENGTH),
         image_url: imageUrl('The first frame'),
         ...common,
       },

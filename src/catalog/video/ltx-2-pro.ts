@@ -6,7 +6,7 @@ import { choice } from '../shapes.ts'
 const common = {
   duration: durationOf([6, 8, 10], 6),
   resolution: videoResolution(['1080p', '1440p', '2160p'], '1080p'),
-  fps: choice('Frame rate', 'Frames in each second.', [25, 50], 25),
+  fps: choice('Frame rate', 'Frames per second.', [25, 50], 25),
   generate_audio: generateAudio,
 }
 
@@ -21,9 +21,9 @@ export const ltx2Pro = videoFamily({
   name: 'LTX-2 Pro',
   endpoints: {
     t2v: {
-      description: 'Makes a video with sound from a text, up to 10 seconds, 2160p and 50 frames a second.',
+      description: 'Generates a video with sound from text, up to 10 seconds, 2160p and 50 frames a second.',
       parameters: {
-        prompt: prompt('What happens, how it looks and how it sounds.'),
+        prompt: prompt('The action, look and sound of the video.'),
         aspect_ratio: aspectRatio(['16:9'], '16:9'),
         ...common,
       },
@@ -43,9 +43,9 @@ export const ltx2Pro = videoFamily({
     },
     i2v: {
       status: 'test',
-      description: 'Brings an image to life with sound, up to 10 seconds, 2160p and 50 frames a second.',
+      description: 'Animates an image with sound, up to 10 seconds, 2160p and 50 frames a second.',
       parameters: {
-        prompt: prompt('What happens, and how it sounds.'),
+        prompt: prompt('The action and sound of the video.'),
         image_url: imageUrl('The first frame'),
         ...common,
       },

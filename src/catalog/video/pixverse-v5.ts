@@ -3,7 +3,7 @@ import { aspectRatio, durationOf, imageUrl, negativePrompt, prompt, seed, videoR
 import { price } from '../prices.ts'
 import { choice } from '../shapes.ts'
 
-/** Characters that the vendor takes. */
+/** The vendor's limit in characters. */
 const MAX_PROMPT_LENGTH = 2_048
 
 const styles = ['anime', '3d_animation', 'clay', 'comic', 'cyberpunk']
@@ -12,11 +12,11 @@ const common = {
   duration: durationOf([5, 8], 5),
   resolution: videoResolution(['360p', '540p', '720p', '1080p'], '720p'),
   negative_prompt: negativePrompt(MAX_PROMPT_LENGTH),
-  style: choice('Style', 'The look of the video. Without it the prompt decides.', styles),
+  style: choice('Style', 'The look of the video. By default, it follows the prompt.', styles),
   seed: seed('video'),
 }
 
-// Eight seconds cost twice as much as five, so the duration has a table and is no quantity.
+// Eight seconds cost twice as much as five, so the duration is priced by a table, not as a quantity.
 const pricing = price(5, {
   multipliers: { duration: { 5: 1, 8: 2 }, resolution: { '360p': 3, '540p': 3, '720p': 4, '1080p': 8 } },
 })
@@ -27,9 +27,9 @@ export const pixverseV5 = videoFamily({
   name: 'PixVerse V5',
   endpoints: {
     t2v: {
-      description: 'Makes a video from a text, 5 or 8 seconds, in a style where wanted.',
+      description: 'Generates a video from text, 5 or 8 seconds, with optional styles.',
       parameters: {
-        prompt: prompt('What happens and how it looks.', MAX_PROMPT_LENGTH),
+        prompt: prompt('The action and look of the video.', MAX_PROMPT_LENGTH),
         aspect_ratio: aspectRatio(['16:9', '4:3', '1:1', '3:4', '9:16'], '16:9'),
         ...common,
       },
@@ -49,9 +49,9 @@ export const pixverseV5 = videoFamily({
       ],
     },
     i2v: {
-      description: 'Brings an image to life, 5 or 8 seconds, in a style where wanted.',
+      description: 'Animates an image, 5 or 8 seconds, with optional styles.',
       parameters: {
-        prompt: prompt('What happens.', MAX_PROMPT_LENGTH),
+        prompt: prompt('The content of the video.', MAX_PROMPT_LENGTH),
         image_url: imageUrl('The first frame'),
         ...common,
       },

@@ -18,7 +18,7 @@ const common = {
   duration: durationWithin(4, 12, 5),
   resolution: videoResolution(['480p', '720p', '1080p'], '720p'),
   generate_audio: generateAudio,
-  camera_fixed: flag('Fixed camera', 'Keeps the camera where it is.', false),
+  camera_fixed: flag('Fixed camera', 'Keeps the camera fixed.', false),
   enable_safety_checker: safetyChecker,
   seed: seed('video'),
 }
@@ -41,9 +41,9 @@ export const seedance15Pro = videoFamily({
   name: 'Seedance 1.5 Pro',
   endpoints: {
     t2v: {
-      description: 'Makes a video with speech and sound from a text, 4 to 12 seconds.',
+      description: 'Generates a video with speech and sound from text, 4 to 12 seconds.',
       parameters: {
-        prompt: prompt('What happens, how it looks and what is said.'),
+        prompt: prompt('The action, look and speech of the video.'),
         aspect_ratio: aspectRatio(ratios, '16:9'),
         ...common,
       },
@@ -64,9 +64,9 @@ export const seedance15Pro = videoFamily({
       ],
     },
     i2v: {
-      description: 'Brings an image to life with speech and sound, 4 to 12 seconds.',
+      description: 'Animates an image with speech and sound, 4 to 12 seconds.',
       parameters: {
-        prompt: prompt('What happens, and what is said.'),
+        prompt: prompt('The action and speech of the video.'),
         image_url: imageUrl('The first frame'),
         aspect_ratio: aspectRatio(['auto', ...ratios], 'auto', 'the image'),
         ...common,

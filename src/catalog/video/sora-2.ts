@@ -12,7 +12,7 @@ export const sora2 = videoFamily({
   name: 'Sora 2',
   endpoints: {
     t2v: {
-      description: 'Makes a video with sound from a text, up to 20 seconds.',
+      description: 'Generates a video with sound from text, up to 20 seconds.',
       parameters: { ...sora2TextToVideo, resolution },
       required: ['prompt'],
       pricing,
@@ -28,7 +28,7 @@ export const sora2 = videoFamily({
       ],
     },
     i2v: {
-      description: 'Brings an image to life with sound, up to 20 seconds.',
+      description: 'Animates an image with sound, up to 20 seconds.',
       parameters: { ...sora2ImageToVideo, resolution },
       required: ['prompt', 'image_url'],
       pricing,

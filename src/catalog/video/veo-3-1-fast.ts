@@ -13,7 +13,7 @@ export const veo31Fast = videoFamily({
   name: 'Veo 3.1 Fast',
   endpoints: {
     t2v: {
-      description: 'Makes a video with sound from a text, faster and cheaper than Veo 3.1.',
+      description: 'Generates a video with sound from text, faster and cheaper than Veo 3.1.',
       parameters: veo31TextToVideo,
       required: ['prompt'],
       pricing,
@@ -33,7 +33,7 @@ export const veo31Fast = videoFamily({
       ],
     },
     i2v: {
-      description: 'Brings an image to life with sound, faster and cheaper than Veo 3.1.',
+      description: 'Animates an image with sound, faster and cheaper than Veo 3.1.',
       parameters: veo31ImageToVideo,
       required: ['prompt', 'image_url'],
       pricing,

@@ -13,7 +13,7 @@ export const veo31 = videoFamily({
   name: 'Veo 3.1',
   endpoints: {
     t2v: {
-      description: 'Makes a video with sound from a text, up to 8 seconds and 4K.',
+      description: 'Generates a video with sound from text, up to 8 seconds and 4K.',
       parameters: veo31TextToVideo,
       required: ['prompt'],
       pricing,
@@ -33,7 +33,7 @@ export const veo31 = videoFamily({
       ],
     },
     i2v: {
-      description: 'Brings an image to life with sound, up to 8 seconds and 4K.',
+      description: 'Animates an image with sound, up to 8 seconds and 4K.',
       parameters: veo31ImageToVideo,
       required: ['prompt', 'image_url'],
       pricing,

@@ -13,7 +13,7 @@ import {
 import { price } from '../prices.ts'
 import { flag } from '../shapes.ts'
 
-/** Characters that the vendor takes. */
+/** The vendor's limit in characters. */
 const MAX_PROMPT_LENGTH = 800
 const MAX_NEGATIVE_PROMPT_LENGTH = 500
 
@@ -27,7 +27,7 @@ const common = {
 }
 
 const multiShots = (byDefault: boolean) =>
-  flag('Several shots', 'Tells the story in several shots where the prompt is expanded.', byDefault)
+  flag('Several shots', 'Uses several shots if the prompt is expanded.', byDefault)
 
 const pricing = price(10, { quantities: ['duration'], multipliers: { resolution: { '720p': 1, '1080p': 1.5 } } })
 
@@ -37,9 +37,9 @@ export const wan26 = videoFamily({
   name: 'Wan 2.6',
   endpoints: {
     t2v: {
-      description: 'Makes a video of one or several shots from a text, up to 15 seconds.',
+      description: 'Generates a video of one or several shots from text, up to 15 seconds.',
       parameters: {
-        prompt: prompt('What happens and how it looks, in English or Chinese.', MAX_PROMPT_LENGTH),
+        prompt: prompt('The action and look of the video, in English or Chinese.', MAX_PROMPT_LENGTH),
         aspect_ratio: aspectRatio(['16:9', '9:16', '1:1', '4:3', '3:4'], '16:9'),
         multi_shots: multiShots(true),
         ...common,
@@ -62,9 +62,9 @@ export const wan26 = videoFamily({
       ],
     },
     i2v: {
-      description: 'Brings an image to life, up to 15 seconds.',
+      description: 'Animates an image, up to 15 seconds.',
       parameters: {
-        prompt: prompt('What happens, in English or Chinese.', MAX_PROMPT_LENGTH),
+        prompt: prompt('The action, in English or Chinese.', MAX_PROMPT_LENGTH),
         image_url: imageUrl('The first frame'),
         multi_shots: multiShots(false),
         ...common,

@@ -1,4 +1,7 @@
+import type { Static } from 'typebox'
 import type {
+  ApiKeyCreated,
+  CreditsGranted,
   RunError,
   RunOutput,
   RunQueued,
@@ -10,11 +13,12 @@ import type {
 import type { Receipt } from '../../../schemas/catalog.ts'
 import type { AccountId, KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
 
-/** What can be wanted of an account. Time and ids are inside, since the domain has neither clock nor chance. */
+/** The commands that an account accepts. They carry time and ids, since the domain has no clock and no randomness. */
 export type AccountCommand =
-  | { type: 'OpenAccount'; accountId: AccountId; email: string; tester: boolean; welcomeMicros: number }
-  | { type: 'GrantCredits'; amountMicros: number; reason: string }
-  | { type: 'CreateApiKey'; keyId: KeyId; name: string; hash: string; lastFour: string }
+  | OpenAccount
+  | ({ type: 'GrantCredits' | 'WithdrawCredits' } & Pick<Grant, 'amountMicros' | 'kind' | 'reference' | 'reason'>)
+  | RefundRun
+  | ({ type: 'CreateApiKey' } & NewKey)
   | { type: 'RevokeApiKey'; keyId: KeyId }
   | QueueRun
   | { type: 'StartRun'; runId: RunId }
@@ -30,19 +34,41 @@ export type AccountCommand =
   | { type: 'RequestUploadDeletion'; uploadId: UploadId }
   | { type: 'RecordUploadDeletion'; upload: UploadDeleted }
 
+export interface OpenAccount {
+  type: 'OpenAccount'
+  accountId: AccountId
+  email: string
+  tester: boolean
+  welcomeMicros: number
+  /** Created in the same append, so that the owner of a new account can always use it. */
+  firstKey?: NewKey
+}
+
+/** Refunds a completed run. The amounts come from the account's stream, since the state no longer holds the run. */
+export interface RefundRun {
+  type: 'RefundRun'
+  runId: RunId
+  amountMicros: number
+  chargedMicros: number
+  refundedMicros: number
+  /** How many refunds the account had when its stream was read. */
+  refunds: number
+  reason: string
+}
+
 export interface QueueRun {
   type: 'QueueRun'
-  /** The key that the client asks with; it must still be active when the run is accepted. */
+  /** The caller's key, which must still be active and allowed to write when the run is accepted. */
   keyId?: KeyId
   /** Milliseconds since 1970, to tell whether an idempotency key is still remembered. */
   atMs: number
   run: RunQueued
   receipt: Receipt
-  /** True when the asker has a free slot, and will begin the work as soon as the events are durable. */
+  /** True if this process has a free slot and starts the work as soon as the events are durable. */
   startNow: boolean
 }
 
-/** What came of an attempt to tell a receiver of a run's end. A failure without a next attempt was the last. */
+/** The outcome of a webhook attempt. A failure without a next attempt was the last. */
 export interface RecordDelivery {
   type: 'RecordDelivery'
   runId: RunId
@@ -52,9 +78,12 @@ export interface RecordDelivery {
 
 export interface GrantUpload {
   type: 'GrantUpload'
-  /** The key that the client asks with; it must still be active when the grant is given. */
-  keyId: KeyId
+  /** The caller's key, which must still be active and allowed to write when the grant is given. */
+  keyId?: KeyId
   upload: UploadGranted
 }
 
 type Failure = Omit<WebhookAttemptFailed, 'runId' | 'attempt'>
+
+type Grant = Static<typeof CreditsGranted>
+type NewKey = Required<Static<typeof ApiKeyCreated>>

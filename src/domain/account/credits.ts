@@ -1,35 +1,83 @@
-import type { AccountEvent } from '../../../schemas/account-events.ts'
+import type { AccountEvent, GrantKind } from '../../../schemas/account-events.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
-import type { RunId } from '../../../schemas/primitives.ts'
-import { accept, type Decision, refuse } from '../decider.ts'
+import { MAX_REFERENCES, type RunId } from '../../../schemas/primitives.ts'
+import { accept, repeat } from '../decider.ts'
+import { digest128 } from '../digest.ts'
+import { type Decided, refuse } from '../refusal.ts'
+import type { RefundRun } from './commands.ts'
 import type { AccountState } from './state.ts'
 
-export const granted = (state: AccountState, amountMicros: number, reason: string): AccountEvent => ({
+interface Grant {
+  amountMicros: number
+  kind: GrantKind
+  reference: string
+  reason: string
+}
+
+export const granted = (state: AccountState, { amountMicros, kind, reference, reason }: Grant): AccountEvent => ({
   type: 'CreditsGranted',
-  data: { amountMicros, balanceAfterMicros: state.balanceMicros + amountMicros, reason },
+  data: { amountMicros, balanceAfterMicros: state.balanceMicros + amountMicros, kind, reference, reason },
 })
 
 export const debited = (state: AccountState, runId: RunId, receipt: Receipt): AccountEvent => {
   const amountMicros = receipt.totalMicros
-  if (amountMicros > state.balanceMicros) throw new RangeError('a debit may not be more than the balance')
+  if (amountMicros > state.balanceMicros) throw new RangeError('a debit must not exceed the balance')
   return {
     type: 'CreditsDebited',
     data: { runId, amountMicros, balanceAfterMicros: state.balanceMicros - amountMicros, receipt },
   }
 }
 
-export const refunded = (state: AccountState, runId: RunId, amountMicros: number): AccountEvent => ({
+export const refunded = (state: AccountState, runId: RunId, amountMicros: number, reason: string): AccountEvent => ({
   type: 'CreditsRefunded',
-  data: { runId, amountMicros, balanceAfterMicros: state.balanceMicros + amountMicros },
+  data: { runId, amountMicros, balanceAfterMicros: state.balanceMicros + amountMicros, reason },
 })
 
-export const grant = (
-  { amountMicros, reason }: { amountMicros: number; reason: string },
-  state: AccountState,
-): Decision<AccountEvent> => {
-  // A refund can still come back for every open run, and must find room too.
-  const mayReturnMicros = state.openRuns.reduce((sum, run) => sum + run.chargedMicros, 0)
-  if (!Number.isSafeInteger(state.balanceMicros + mayReturnMicros + amountMicros))
-    return refuse('balance_too_high', { balanceMicros: state.balanceMicros })
-  return accept([granted(state, amountMicros, reason)])
+export const grant = (command: Grant, state: AccountState): Decided<AccountEvent> => {
+  const { amountMicros, reference } = command
+  const earlier = recall(reference, amountMicros, state)
+  if (earlier) return earlier
+  if (!hasRoomFor(amountMicros, state)) return refuse('balance_too_high', { balanceMicros: state.balanceMicros })
+  return accept([granted(state, command)])
 }
+
+export const withdraw = (command: Grant, state: AccountState): Decided<AccountEvent> => {
+  const { amountMicros, kind, reference, reason } = command
+  const { balanceMicros } = state
+  const earlier = recall(reference, -amountMicros, state)
+  if (earlier) return earlier
+  if (amountMicros > balanceMicros)
+    return refuse('insufficient_credits', { requiredMicros: amountMicros, balanceMicros })
+  const balanceAfterMicros = balanceMicros - amountMicros
+  return accept([{ type: 'CreditsWithdrawn', data: { amountMicros, balanceAfterMicros, kind, reference, reason } }])
+}
+
+/**
+ * Refunds a completed run, which the state no longer holds. The command carries what the stream said about the run and
+ * how many refunds it contained. If another refund has followed, it may have been for this run, so the stream must be
+ * read again.
+ */
+export const refund = (
+  { runId, amountMicros, chargedMicros, refundedMicros, refunds, reason }: RefundRun,
+  state: AccountState,
+): Decided<AccountEvent> => {
+  if (state.openRuns.has(runId)) return refuse('run_not_ended')
+  if (refunds !== state.refunds) return refuse('refunds_changed')
+  const refundableMicros = chargedMicros - refundedMicros
+  if (amountMicros > refundableMicros) return refuse('refund_too_high', { refundableMicros })
+  if (!hasRoomFor(amountMicros, state)) return refuse('balance_too_high', { balanceMicros: state.balanceMicros })
+  return accept([refunded(state, runId, amountMicros, reason)])
+}
+
+/** The same reference with the same amount is the same grant or withdrawal; with another amount it is a mistake. */
+const recall = (reference: string, signedMicros: number, state: AccountState): Decided<never> | undefined => {
+  const earlier = state.references.get(digest128(reference))
+  if (earlier !== undefined)
+    return earlier === signedMicros ? repeat(reference) : refuse('reference_mismatch', { amountMicros: earlier })
+  if (state.references.size >= MAX_REFERENCES) return refuse('too_many_references', { limit: MAX_REFERENCES })
+  return undefined
+}
+
+/** Every open run may still be refunded, so there must be room for those refunds too. */
+const hasRoomFor = (amountMicros: number, { balanceMicros, openRuns }: AccountState): boolean =>
+  Number.isSafeInteger(openRuns.reduce((sum, run) => sum + run.chargedMicros, balanceMicros + amountMicros))

@@ -1,6 +1,7 @@
 import type { AccountEvent } from '../../../schemas/account-events.ts'
-import { accept, type Decision, refuse, unreachable } from '../decider.ts'
-import type { AccountCommand } from './commands.ts'
+import { accept, unreachable } from '../decider.ts'
+import { type Decided, refuse } from '../refusal.ts'
+import type { AccountCommand, OpenAccount } from './commands.ts'
 import * as credits from './credits.ts'
 import * as keys from './keys.ts'
 import * as runs from './runs.ts'
@@ -8,13 +9,17 @@ import type { AccountState } from './state.ts'
 import * as uploads from './uploads.ts'
 import * as webhooks from './webhooks.ts'
 
-/** Decides a command. Whether the account exists comes first; what each command checks after that is in its own file. */
-export const decide = (command: AccountCommand, state: AccountState): Decision<AccountEvent> => {
+/** Decides a command. The existence of the account is checked first; the other checks are in each noun's file. */
+export const decide = (command: AccountCommand, state: AccountState): Decided<AccountEvent> => {
   if (command.type === 'OpenAccount') return open(command, state)
   if (state.accountId === undefined) return refuse('account_not_found')
   switch (command.type) {
     case 'GrantCredits':
       return credits.grant(command, state)
+    case 'WithdrawCredits':
+      return credits.withdraw(command, state)
+    case 'RefundRun':
+      return credits.refund(command, state)
     case 'CreateApiKey':
       return keys.create(command, state)
     case 'RevokeApiKey':
@@ -51,12 +56,15 @@ export const decide = (command: AccountCommand, state: AccountState): Decision<A
 }
 
 const open = (
-  { accountId, email, tester, welcomeMicros }: Extract<AccountCommand, { type: 'OpenAccount' }>,
+  { accountId, email, tester, welcomeMicros, firstKey }: OpenAccount,
   state: AccountState,
-): Decision<AccountEvent> => {
+): Decided<AccountEvent> => {
   if (state.accountId !== undefined) return refuse('account_exists')
   return accept([
     { type: 'AccountOpened', data: { accountId, email, tester } },
-    ...(welcomeMicros > 0 ? [credits.granted(state, welcomeMicros, 'welcome')] : []),
+    ...(welcomeMicros > 0 ? [credits.granted(state, { amountMicros: welcomeMicros, ...WELCOME })] : []),
+    ...(firstKey ? [{ type: 'ApiKeyCreated' as const, data: firstKey }] : []),
   ])
 }
+
+const WELCOME = { kind: 'welcome', reference: 'welcome', reason: 'welcome' } as const

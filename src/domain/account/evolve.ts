@@ -1,30 +1,35 @@
 import type { AccountEvent, Idempotency } from '../../../schemas/account-events.ts'
-import type { RunId } from '../../../schemas/primitives.ts'
-import { type Happened, unreachable } from '../decider.ts'
-import { type AccountState, MAX_REMEMBERED, type OpenRun, REMEMBER_MS } from './state.ts'
+import type { RunId, UploadId } from '../../../schemas/primitives.ts'
+import { clockOf } from '../../../schemas/recorded.ts'
+import { Contradiction, type Happened, unreachable } from '../decider.ts'
+import { digest128 } from '../digest.ts'
+import { type AccountState, isForgetful, type LiveUpload, MAX_REMEMBERED, type OpenRun, REMEMBER_MS } from './state.ts'
 
 export const evolve = (state: AccountState, event: Happened<AccountEvent>): AccountState => {
   switch (event.type) {
     case 'AccountOpened':
       return { ...state, accountId: event.data.accountId, tester: event.data.tester }
     case 'CreditsGranted':
-      return { ...state, balanceMicros: event.data.balanceAfterMicros }
+      return refer(move(state, event.data, 1), event.data.reference, event.data.amountMicros)
+    case 'CreditsWithdrawn':
+      return refer(move(state, event.data, -1), event.data.reference, -event.data.amountMicros)
     case 'CreditsDebited':
       return {
-        ...state,
-        balanceMicros: event.data.balanceAfterMicros,
+        ...move(state, event.data, -1),
         openRuns: state.openRuns.set(event.data.runId, { chargedMicros: event.data.amountMicros, started: false }),
       }
     case 'CreditsRefunded':
-      return { ...state, balanceMicros: event.data.balanceAfterMicros }
-    case 'ApiKeyCreated':
-      return { ...state, activeKeys: state.activeKeys.set(event.data.keyId, { hash: event.data.hash }) }
+      return { ...move(state, event.data, 1), refunds: state.refunds + 1 }
+    case 'ApiKeyCreated': {
+      const { keyId, hash, scope } = event.data
+      return { ...state, activeKeys: state.activeKeys.set(keyId, { hash, ...(scope && { scope }) }) }
+    }
     case 'ApiKeyRevoked':
       return { ...state, activeKeys: state.activeKeys.delete(event.data.keyId) }
     case 'RunQueued': {
       const { runId, idempotency, webhookUrl } = event.data
       const queued = webhookUrl === undefined ? state : changeRun(state, runId, { webhook: true })
-      return idempotency ? remember(queued, runId, idempotency, Date.parse(event.metadata.at)) : queued
+      return idempotency ? remember(queued, runId, idempotency, Date.parse(clockOf(event))) : queued
     }
     case 'RunStarted':
       return changeRun(state, event.data.runId, { started: true })
@@ -41,18 +46,18 @@ export const evolve = (state: AccountState, event: Happened<AccountEvent>): Acco
     case 'WebhookAttemptFailed':
       return { ...state, deliveries: state.deliveries.set(event.data.runId, { attempts: event.data.attempt }) }
     case 'WebhookRedeliveryRequested':
-      return owe(state, event.data.runId)
+      return addDelivery(state, event.data.runId)
     // Neither a run that has ended nor its results are part of the state.
     case 'RunOutputDeleted':
       return state
     case 'UploadGranted':
-      return { ...state, uploads: state.uploads.set(event.data.uploadId, 'granted') }
+      return changeUpload(state, event.data.uploadId, { stage: 'granted', objectKey: event.data.objectKey })
     case 'UploadStored': {
       const { uploadId, sealed } = event.data
-      return { ...state, uploads: state.uploads.set(uploadId, sealed ? 'sealed' : 'stored') }
+      return changeUpload(state, uploadId, { stage: sealed ? 'sealed' : 'stored' })
     }
     case 'UploadDeletionRequested':
-      return { ...state, uploads: state.uploads.set(event.data.uploadId, 'deleting') }
+      return changeUpload(state, event.data.uploadId, { stage: 'deleting' })
     case 'UploadDeleted':
       return { ...state, uploads: state.uploads.delete(event.data.uploadId) }
     default:
@@ -60,26 +65,50 @@ export const evolve = (state: AccountState, event: Happened<AccountEvent>): Acco
   }
 }
 
+/** Moves the balance. Throws a Contradiction if the event's balance does not match its amount. */
+const move = (
+  state: AccountState,
+  { amountMicros, balanceAfterMicros }: { amountMicros: number; balanceAfterMicros: number },
+  sign: 1 | -1,
+): AccountState => {
+  const balanceMicros = state.balanceMicros + sign * amountMicros
+  if (balanceMicros !== balanceAfterMicros)
+    throw new Contradiction(
+      `${state.balanceMicros} ${sign > 0 ? '+' : '-'} ${amountMicros} microcredits are not ${balanceAfterMicros}`,
+    )
+  return { ...state, balanceMicros }
+}
+
+const refer = (state: AccountState, reference: string, signedMicros: number): AccountState => ({
+  ...state,
+  references: state.references.set(digest128(reference), signedMicros),
+})
+
 const changeRun = (state: AccountState, runId: RunId, change: Partial<OpenRun>): AccountState => {
   const run = state.openRuns.get(runId)
   return run ? { ...state, openRuns: state.openRuns.set(runId, { ...run, ...change }) } : state
 }
 
-const endRun = (state: AccountState, runId: RunId): AccountState => {
-  const ended = { ...state, openRuns: state.openRuns.delete(runId) }
-  return state.openRuns.get(runId)?.webhook ? owe(ended, runId) : ended
+const changeUpload = (state: AccountState, uploadId: UploadId, change: Partial<LiveUpload>): AccountState => {
+  const upload = { stage: 'granted' as const, objectKey: '', ...state.uploads.get(uploadId), ...change }
+  return { ...state, uploads: state.uploads.set(uploadId, upload) }
 }
 
-/** From now on a receiver is to be told. */
-const owe = (state: AccountState, runId: RunId): AccountState => ({
+const endRun = (state: AccountState, runId: RunId): AccountState => {
+  const ended = { ...state, openRuns: state.openRuns.delete(runId) }
+  return state.openRuns.get(runId)?.webhook ? addDelivery(ended, runId) : ended
+}
+
+/** Makes the run's webhook pending. */
+const addDelivery = (state: AccountState, runId: RunId): AccountState => ({
   ...state,
   deliveries: state.deliveries.set(runId, { attempts: 0 }),
 })
 
-/** Adds a request, and lets go of those that are past their time or too many. */
+/** Adds a request and drops expired or excess ones. */
 const remember = (state: AccountState, runId: RunId, { key, requestHash }: Idempotency, atMs: number): AccountState => {
-  let forgetful = state.forgetful
-  // Deleting first puts a key that is used again behind all others, where its new time belongs.
+  let forgetful = isForgetful(state, atMs)
+  // Deleting first moves a reused key to the end, so that the map stays in time order.
   const requests = state.requests.withMutations(recent => {
     recent.delete(key).set(key, { runId, requestHash, atMs })
     for (const [oldest, request] of state.requests) {

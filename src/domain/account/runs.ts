@@ -1,13 +1,16 @@
 import type { AccountEvent, RunError, RunOutput } from '../../../schemas/account-events.ts'
 import type { RunId } from '../../../schemas/primitives.ts'
-import { accept, type Decision, refuse, repeat } from '../decider.ts'
+import { accept, repeat } from '../decider.ts'
+import { type Decided, refuse } from '../refusal.ts'
 import type { QueueRun } from './commands.ts'
 import * as credits from './credits.ts'
+import { writeRefusal } from './keys.ts'
 import { type AccountState, REMEMBER_MS, type RememberedRequest } from './state.ts'
 
-export const queue = (command: QueueRun, state: AccountState): Decision<AccountEvent> => {
+export const queue = (command: QueueRun, state: AccountState): Decided<AccountEvent> => {
   const { keyId, run, receipt } = command
-  if (keyId && !state.activeKeys.has(keyId)) return refuse('key_not_found')
+  const refusal = writeRefusal(keyId, state)
+  if (refusal) return refusal
   const remembered = recall(run.idempotency?.key, command.atMs, state)
   if (remembered)
     return remembered.requestHash === run.idempotency?.requestHash
@@ -35,7 +38,7 @@ export const recall = (
   return request && request.atMs > atMs - REMEMBER_MS ? request : undefined
 }
 
-export const start = ({ runId }: { runId: RunId }, state: AccountState): Decision<AccountEvent> => {
+export const start = ({ runId }: { runId: RunId }, state: AccountState): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
   if (run.started) return refuse('run_already_started')
@@ -45,7 +48,7 @@ export const start = ({ runId }: { runId: RunId }, state: AccountState): Decisio
 export const submit = (
   { runId, jobId }: { runId: RunId; jobId: string },
   state: AccountState,
-): Decision<AccountEvent> => {
+): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
   if (!run.started) return refuse('run_not_started')
@@ -53,8 +56,11 @@ export const submit = (
   return accept([{ type: 'RunSubmitted', data: { runId, jobId } }])
 }
 
-/** A queued run ends at once; whoever works on another one is told that it is no longer wanted. */
-export const cancel = ({ runId }: { runId: RunId }, state: AccountState): Decision<AccountEvent> => {
+/**
+ * A queued run ends at once. For a started run the request is recorded, and the process that works on it stops the
+ * provider.
+ */
+export const cancel = ({ runId }: { runId: RunId }, state: AccountState): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
   if (!run.started)
@@ -65,25 +71,28 @@ export const cancel = ({ runId }: { runId: RunId }, state: AccountState): Decisi
 export const complete = (
   { runId, output }: { runId: RunId; output: RunOutput },
   state: AccountState,
-): Decision<AccountEvent> => {
+): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
   if (!run.started) return refuse('run_not_started')
   return accept([{ type: 'RunCompleted', data: { runId, output } }])
 }
 
-/** A failure gives the credits back in the same append, so that there is no moment in which they are lost. */
+/** A failure refunds the credits in the same append, so they are never missing. */
 export const fail = (
   { runId, error }: { runId: RunId; error: RunError },
   state: AccountState,
-): Decision<AccountEvent> => {
+): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
-  return accept([{ type: 'RunFailed', data: { runId, error } }, credits.refunded(state, runId, run.chargedMicros)])
+  return accept([
+    { type: 'RunFailed', data: { runId, error } },
+    credits.refunded(state, runId, run.chargedMicros, `the run failed: ${error.code}`),
+  ])
 }
 
-/** The results are gone already. That a run has ended is all that is known here of its past. */
-export const recordOutputDeletion = ({ runId }: { runId: RunId }, state: AccountState): Decision<AccountEvent> =>
+/** Records that a run's results were deleted. The state no longer holds ended runs, so only open ones are refused. */
+export const recordOutputDeletion = ({ runId }: { runId: RunId }, state: AccountState): Decided<AccountEvent> =>
   state.openRuns.has(runId) ? refuse('run_not_ended') : accept([{ type: 'RunOutputDeleted', data: { runId } }])
 
 const started = (runId: RunId): AccountEvent => ({ type: 'RunStarted', data: { runId } })

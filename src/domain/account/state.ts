@@ -1,4 +1,5 @@
 import { Map as ImmutableMap, OrderedMap } from 'immutable'
+import type { KeyScope } from '../../../schemas/actor.ts'
 import {
   type AccountId,
   IDEMPOTENCY_HOURS,
@@ -7,37 +8,57 @@ import {
   type UploadId,
 } from '../../../schemas/primitives.ts'
 
-/** An account, folded from its events. It stays bounded: a finished run leaves it once its receiver was told, and a revoked key. */
+/**
+ * An account, folded from its events. It stays bounded: revoked keys and ended runs without a pending webhook are
+ * dropped.
+ */
 export interface AccountState {
   /** Undefined until the account is opened. */
   accountId: AccountId | undefined
   tester: boolean
   balanceMicros: number
-  activeKeys: ImmutableMap<KeyId, { hash: string }>
+  /** The digest of each reference of a grant or withdrawal, with its amount: negative for a withdrawal. */
+  references: ImmutableMap<string, number>
+  /** How many refunds the account has had. */
+  refunds: number
+  activeKeys: ImmutableMap<KeyId, ActiveKey>
   openRuns: ImmutableMap<RunId, OpenRun>
-  /** The attempts that were made to tell of a run's end, for each run whose end is still to be told. */
+  /** The number of attempts for each run whose webhook is pending. */
   deliveries: ImmutableMap<RunId, { attempts: number }>
-  /** How far each upload is that is not deleted yet. */
-  uploads: ImmutableMap<UploadId, UploadStage>
+  /** The uploads that are not deleted yet. */
+  uploads: ImmutableMap<UploadId, LiveUpload>
   /** Recent idempotency keys, the oldest first. */
   requests: OrderedMap<string, RememberedRequest>
-  /** True once a request was dropped before its time; from then on the view is asked about an unknown key. */
+  /** True once a request may have been dropped before its time; see `isForgetful`. */
   forgetful: boolean
+}
+
+export interface ActiveKey {
+  hash: string
+  /** Missing means `full`. */
+  scope?: KeyScope
 }
 
 export interface OpenRun {
   chargedMicros: number
   started: boolean
-  /** The provider's own id for the work, once it has given one. */
+  /** The provider's id for the work, once it has returned one. */
   jobId?: string
-  /** Somebody is to be told of its end. */
+  /** Set if the run has a webhook. */
   webhook?: boolean
   cancelRequested?: boolean
 }
 
+/** An upload that is not deleted yet. */
+export interface LiveUpload {
+  stage: UploadStage
+  /** The key of its file. It comes from the log, since a forged view could name another account's file. */
+  objectKey: string
+}
+
 /**
- * `granted`: a file may come; `stored`: it is there, and another may still come in its place; `sealed`: it is there for good;
- * `deleting`: its owner wants it gone.
+ * `granted`: a file may be sent; `stored`: it has arrived and can still be replaced; `sealed`: it can no longer be
+ * replaced; `deleting`: its owner has asked for its deletion.
  */
 export type UploadStage = 'granted' | 'stored' | 'sealed' | 'deleting'
 
@@ -50,13 +71,27 @@ export interface RememberedRequest {
 /** How long an idempotency key is remembered. */
 export const REMEMBER_MS = IDEMPOTENCY_HOURS * 60 * 60 * 1000
 
-/** Idempotency keys held in memory: about 20 MB at the most for one account, and more than one a second for a day. */
+/**
+ * Idempotency keys held in memory: at most about 20 MB for one account, and more than one request a second for a day.
+ */
 export const MAX_REMEMBERED = 100_000
+
+/** How far a clock may go back unnoticed. An idempotency key loses at most this much of its 24 hours. */
+const TOLERATED_MS = 60_000
+
+/**
+ * Whether a request that still counts may be missing from the state, because some were dropped early, or because the
+ * clock has gone back since some expired. Unknown keys are then also looked up in the views.
+ */
+export const isForgetful = ({ forgetful, requests }: AccountState, atMs: number): boolean =>
+  forgetful || (requests.last()?.atMs ?? atMs) > atMs + TOLERATED_MS
 
 export const initialAccount: AccountState = {
   accountId: undefined,
   tester: false,
   balanceMicros: 0,
+  references: ImmutableMap(),
+  refunds: 0,
   activeKeys: ImmutableMap(),
   openRuns: ImmutableMap(),
   deliveries: ImmutableMap(),

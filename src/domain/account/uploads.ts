@@ -1,30 +1,33 @@
 import type { AccountEvent, UploadDeleted, UploadStored } from '../../../schemas/account-events.ts'
 import { MAX_LIVE_UPLOADS, type UploadId } from '../../../schemas/primitives.ts'
-import { accept, type Decision, refuse } from '../decider.ts'
+import { accept } from '../decider.ts'
+import { type Decided, refuse } from '../refusal.ts'
 import type { GrantUpload } from './commands.ts'
+import { writeRefusal } from './keys.ts'
 import type { AccountState } from './state.ts'
 
-export const grant = ({ keyId, upload }: GrantUpload, state: AccountState): Decision<AccountEvent> => {
-  if (!state.activeKeys.has(keyId)) return refuse('key_not_found')
+export const grant = ({ keyId, upload }: GrantUpload, state: AccountState): Decided<AccountEvent> => {
+  const refusal = writeRefusal(keyId, state)
+  if (refusal) return refusal
   if (state.uploads.has(upload.uploadId)) return refuse('upload_exists')
   if (state.uploads.size >= MAX_LIVE_UPLOADS) return refuse('too_many_uploads', { limit: MAX_LIVE_UPLOADS })
   return accept([{ type: 'UploadGranted', data: upload }])
 }
 
-/** A file counts as stored when it is used first, and once more, for good, when nobody can replace it any longer. */
-export const store = ({ upload }: { upload: UploadStored }, state: AccountState): Decision<AccountEvent> => {
-  const stage = state.uploads.get(upload.uploadId)
+/** A file is recorded as stored when it is first used, and again as sealed once it can no longer be replaced. */
+export const store = ({ upload }: { upload: UploadStored }, state: AccountState): Decided<AccountEvent> => {
+  const stage = state.uploads.get(upload.uploadId)?.stage
   if (stage === undefined || stage === 'deleting') return refuse('upload_not_found')
   if (stage === 'sealed' || (stage === 'stored' && !upload.sealed)) return refuse('upload_already_stored')
   return accept([{ type: 'UploadStored', data: upload }])
 }
 
-export const requestDeletion = ({ uploadId }: { uploadId: UploadId }, state: AccountState): Decision<AccountEvent> => {
-  const stage = state.uploads.get(uploadId)
+export const requestDeletion = ({ uploadId }: { uploadId: UploadId }, state: AccountState): Decided<AccountEvent> => {
+  const stage = state.uploads.get(uploadId)?.stage
   if (stage === undefined) return refuse('upload_not_found')
   return accept(stage === 'deleting' ? [] : [{ type: 'UploadDeletionRequested', data: { uploadId } }])
 }
 
-/** The file is gone already. */
-export const recordDeletion = ({ upload }: { upload: UploadDeleted }, state: AccountState): Decision<AccountEvent> =>
+/** Records that an upload's file was deleted. */
+export const recordDeletion = ({ upload }: { upload: UploadDeleted }, state: AccountState): Decided<AccountEvent> =>
   state.uploads.has(upload.uploadId) ? accept([{ type: 'UploadDeleted', data: upload }]) : refuse('upload_not_found')

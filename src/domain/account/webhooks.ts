@@ -1,11 +1,12 @@
 import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { RunId } from '../../../schemas/primitives.ts'
-import { accept, type Decision, refuse } from '../decider.ts'
+import { accept } from '../decider.ts'
+import { type Decided, refuse } from '../refusal.ts'
 import type { RecordDelivery } from './commands.ts'
 import type { AccountState } from './state.ts'
 
-/** Each attempt counts once, whoever made it: two processes may have tried at the same time. */
-export const record = ({ runId, attempt, outcome }: RecordDelivery, state: AccountState): Decision<AccountEvent> => {
+/** Counts each attempt once, even if two processes made it at the same time. */
+export const record = ({ runId, attempt, outcome }: RecordDelivery, state: AccountState): Decided<AccountEvent> => {
   const delivery = state.deliveries.get(runId)
   if (!delivery || attempt !== delivery.attempts + 1) return refuse('webhook_not_pending')
   if (outcome.delivered) return accept([{ type: 'WebhookDelivered', data: { runId, attempt, status: outcome.status } }])
@@ -16,11 +17,11 @@ export const record = ({ runId, attempt, outcome }: RecordDelivery, state: Accou
   ])
 }
 
-/** The operator wants a receiver to be told again. That the run has ended and where to tell is for the asker to know. */
+/** Makes a webhook due again. The service checks that the run has ended and has a webhook. */
 export const redeliver = (
   { runId, url }: { runId: RunId; url: string },
   state: AccountState,
-): Decision<AccountEvent> => {
+): Decided<AccountEvent> => {
   if (state.openRuns.has(runId)) return refuse('run_not_ended')
   if (state.deliveries.has(runId)) return refuse('webhook_pending')
   return accept([{ type: 'WebhookRedeliveryRequested', data: { runId, url } }])

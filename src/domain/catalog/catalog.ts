@@ -1,25 +1,28 @@
-import { fromJS, Map as ImmutableMap, Set as ImmutableSet, is } from 'immutable'
+import { fromJS, Map as ImmutableMap, Set as ImmutableSet, is, OrderedMap } from 'immutable'
 import type { Family } from '../../../schemas/catalog.ts'
 import type { CatalogEvent } from '../../../schemas/catalog-events.ts'
-import { accept, type Decider, type Decision, refuse, unreachable } from '../decider.ts'
+import { accept, type Decider, type Happened, unreachable } from '../decider.ts'
+import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import { findFault } from './validity.ts'
 
-/** `byHand` says that the operator wants it, and not the start of a version that ships other families. */
+/** `byHand` marks a change by the operator, as opposed to one that a new shipped catalog makes at start. */
 export type CatalogCommand =
   | { type: 'PublishFamily'; family: Family; byHand?: true }
   | { type: 'ReviseFamily'; family: Family; byHand?: true }
   | { type: 'WithdrawFamily'; familyId: string; byHand?: true }
 
 export interface CatalogState {
-  /** The families on offer, by id. */
-  families: ImmutableMap<string, Family>
+  /** The families on offer, by id, in the order in which they were first published. */
+  families: OrderedMap<string, Family>
+  /** The revision of the event that last changed each family. */
+  revisions: ImmutableMap<string, number>
   /** The ids of families that the operator has published, revised or withdrawn by hand. */
   byHand: ImmutableSet<string>
 }
 
-const initial: CatalogState = { families: ImmutableMap(), byHand: ImmutableSet() }
+const initial: CatalogState = { families: OrderedMap(), revisions: ImmutableMap(), byHand: ImmutableSet() }
 
-const decide = (command: CatalogCommand, state: CatalogState): Decision<CatalogEvent> => {
+const decide = (command: CatalogCommand, state: CatalogState): Decided<CatalogEvent> => {
   const { families } = state
   const hand = command.byHand ? { byHand: command.byHand } : {}
   switch (command.type) {
@@ -38,59 +41,63 @@ const decide = (command: CatalogCommand, state: CatalogState): Decision<CatalogE
   }
 }
 
-const evolve = ({ families, byHand }: CatalogState, event: CatalogEvent): CatalogState => {
+const evolve = ({ families, revisions, byHand }: CatalogState, event: Happened<CatalogEvent>): CatalogState => {
   const note = (id: string) => (event.data.byHand ? byHand.add(id) : byHand.delete(id))
   switch (event.type) {
     case 'FamilyPublished':
     case 'FamilyRevised': {
       const { family } = event.data
-      return { families: families.set(family.id, family), byHand: note(family.id) }
+      return {
+        families: families.set(family.id, family),
+        revisions: revisions.set(family.id, event.revision),
+        byHand: note(family.id),
+      }
     }
     case 'FamilyWithdrawn': {
       const { familyId } = event.data
-      return { families: families.delete(familyId), byHand: note(familyId) }
+      return { families: families.delete(familyId), revisions: revisions.delete(familyId), byHand: note(familyId) }
     }
     default:
       return unreachable(event)
   }
 }
 
-export const catalog: Decider<CatalogCommand, CatalogState, CatalogEvent> = { initial, decide, evolve }
+export const catalog: Decider<CatalogCommand, CatalogState, CatalogEvent, Refusal> = { initial, decide, evolve }
 
 /**
- * The commands that turn what is published into what is shipped; none where nothing differs. What the operator did by hand
- * stays, unless `takeBack` says that it is to be undone.
+ * The commands that turn the published catalog into the shipped one; none if they are equal. The operator's own changes
+ * stay, unless `revertByHand` reverts them.
  */
 export const differences = (
   state: CatalogState,
   shipped: Family[],
-  { takeBack = false }: { takeBack?: boolean } = {},
+  { revertByHand = false }: { revertByHand?: boolean } = {},
 ): CatalogCommand[] => {
-  const isOurs = (id: string) => takeBack || !state.byHand.has(id)
+  const isOurs = (id: string) => revertByHand || !state.byHand.has(id)
   const ids = new Set(shipped.map(family => family.id))
   const changed = shipped.filter(family => isOurs(family.id) && differs(state, family))
   const gone = [...state.families.keys()].filter(id => isOurs(id) && !ids.has(id))
   return [
-    // What goes comes first, since something new may take its name.
+    // Withdrawals come first, since a new family may take a freed name.
     ...gone.map((familyId): CatalogCommand => ({ type: 'WithdrawFamily', familyId })),
-    ...changed.map((family): CatalogCommand => putting(state, family)),
+    ...changed.map((family): CatalogCommand => publishOrRevise(state, family)),
   ]
 }
 
-/** The commands that put the operator's own families on offer, each in the place of the one of its name. */
+/** The commands that publish the operator's own families, or revise those of the same id. */
 export const putByHand = (state: CatalogState, families: Family[]): CatalogCommand[] =>
-  families.map(family => ({ ...putting(state, family), byHand: true }))
+  families.map(family => ({ ...publishOrRevise(state, family), byHand: true }))
 
-const putting = (state: CatalogState, family: Family) => ({
+const publishOrRevise = (state: CatalogState, family: Family) => ({
   type: state.families.has(family.id) ? ('ReviseFamily' as const) : ('PublishFamily' as const),
   family,
 })
 
-/** Whether a family is published in another form than this, or by the other hand. */
+/** Whether the published family differs from this one, or only one of the two was published by hand. */
 const differs = ({ families, byHand }: CatalogState, family: Family, isByHand = false): boolean =>
   byHand.has(family.id) !== isByHand || !is(fromJS(families.get(family.id)), fromJS(family))
 
-const ifValid = (family: Family, families: CatalogState['families'], event: CatalogEvent): Decision<CatalogEvent> => {
+const ifValid = (family: Family, families: CatalogState['families'], event: CatalogEvent): Decided<CatalogEvent> => {
   const message = findFault(family, [...families.delete(family.id).values()])
   return message ? refuse('family_invalid', { message }) : accept([event])
 }

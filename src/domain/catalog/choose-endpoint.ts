@@ -1,7 +1,7 @@
 import type { Endpoint, Family, FamilyStatus, Kind } from '../../../schemas/catalog.ts'
 
-/** Whether a model name means a family: it is its id, or an alias. */
-export const goesBy = ({ id, aliases }: Family, model: string): boolean => id === model || aliases.includes(model)
+/** Whether a model name is the family's id or one of its aliases. */
+export const hasName = ({ id, aliases }: Family, model: string): boolean => id === model || aliases.includes(model)
 
 /** A family without the endpoints that only testers may see; undefined when nothing is left. */
 export const visibleTo = (family: Family, tester: boolean): Family | undefined => {
@@ -9,7 +9,7 @@ export const visibleTo = (family: Family, tester: boolean): Family | undefined =
   return endpoints.length > 0 ? { ...family, endpoints } : undefined
 }
 
-/** That of all its endpoints, or `mixed` where they differ, for those too who cannot see the ones in test. */
+/** The status that all endpoints share, else `mixed`. It counts endpoints that the caller cannot see. */
 export const statusOf = ({ endpoints }: Family): FamilyStatus => {
   const [status = 'mixed', ...others] = new Set(endpoints.map(endpoint => endpoint.status))
   return others.length === 0 ? status : 'mixed'

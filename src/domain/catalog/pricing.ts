@@ -1,19 +1,16 @@
-import type { ParametersSchema, PriceRule, ReceiptLine } from '../../../schemas/catalog.ts'
+import type { ParametersSchema, PriceRule, Receipt, ReceiptLine } from '../../../schemas/catalog.ts'
 import { toMicros } from '../money.ts'
 
 type Input = Record<string, unknown>
 
-export interface Price {
-  lines: ReceiptLine[]
-  totalMicros: number
-}
+export type Price = Pick<Receipt, 'lines' | 'totalMicros' | 'usdPerCreditMicros'>
 
 /** Factors, quantities and rates are all counted in millionths. */
 const MILLION = 1_000_000n
 
 /**
- * The price of an input that is valid for the rule's endpoint, defaults applied: base × quantities × multipliers
- * + surcharges, each sum rounded up to the next microcredit. A parameter that is absent takes no part.
+ * The price of an input that is valid for the rule's endpoint, defaults applied: base × quantities × multipliers +
+ * surcharges, each sum rounded up to the next microcredit. Absent parameters are skipped.
  */
 export const price = (rule: PriceRule, input: Input, usdPerCreditMicros: number): Price => {
   const lines: ReceiptLine[] = [{ kind: 'base', amountMicros: rule.baseMicros }]
@@ -43,10 +40,10 @@ export const price = (rule: PriceRule, input: Input, usdPerCreditMicros: number)
   for (const { when, usdMicros } of rule.surcharges) {
     if (input[when.parameter] !== when.equals) continue
     const amountMicros = surchargeMicros(usdMicros, usdPerCreditMicros)
-    lines.push({ kind: 'surcharge', parameter: when.parameter, usdMicros, usdPerCreditMicros, amountMicros })
+    lines.push({ kind: 'surcharge', ...when, usdMicros, amountMicros })
     totalMicros += amountMicros
   }
-  return { lines, totalMicros }
+  return { lines, totalMicros, usdPerCreditMicros }
 }
 
 /** A surcharge in US dollars as microcredits. */
@@ -68,12 +65,12 @@ export const priceRange = (
   return { minMicros: Math.min(...totals), maxMicros: Math.max(...totals) }
 }
 
-/** The parameters that have a say in the price. */
+/** The parameters that affect the price. */
 export const pricedParameters = (rule: PriceRule): string[] => [
   ...new Set([...rule.quantities, ...Object.keys(rule.multipliers), ...rule.surcharges.map(s => s.when.parameter)]),
 ]
 
-/** The values of a parameter between which all its prices lie; `undefined` where it may be absent. */
+/** The values of a parameter at which the price is lowest or highest; `undefined` stands for an absent parameter. */
 const extremes = (schema: ParametersSchema, parameter: string): unknown[] => {
   const declared = schema.properties[parameter]
   if (!declared) throw new Error(`the price rule names ${parameter}, which the schema does not have`)
@@ -91,6 +88,6 @@ const declaredExtremes = (declared: Record<string, unknown>): unknown[] => {
 
 const divideUp = (dividend: bigint, divisor: bigint): number => {
   const quotient = Number((dividend + divisor - 1n) / divisor)
-  if (!Number.isSafeInteger(quotient)) throw new RangeError('a price is more than can be counted exactly')
+  if (!Number.isSafeInteger(quotient)) throw new RangeError('a price is too large to represent exactly')
   return quotient
 }

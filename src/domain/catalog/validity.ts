@@ -1,7 +1,7 @@
 import type { Endpoint, Family } from '../../../schemas/catalog.ts'
 import { pricedParameters } from './pricing.ts'
 
-/** What is wrong with a family beside its shape, in words for the operator; undefined when nothing is. */
+/** A fault that the schema cannot express, in words for the operator; undefined if the family is valid. */
 export const findFault = (family: Family, others: Family[]): string | undefined => {
   const taken = new Set(others.flatMap(other => [other.id, ...other.aliases]))
   const clash = [family.id, ...family.aliases].find(name => taken.has(name))

@@ -1,13 +1,15 @@
 import { hash } from 'node:crypto'
 import { configure } from 'safe-stable-stringify'
 
-/** Sorts keys by UTF-16 code units and writes texts and numbers as JSON.stringify does, which is what RFC 8785 asks for. */
+/** Sorts keys by UTF-16 code units, and writes strings and numbers as JSON.stringify does, as RFC 8785 requires. */
 const stringify = configure({ strict: true })
 
-/** What JSON.stringify makes of half a character, which RFC 8785 refuses. An escaped backslash before it is none of that. */
+/**
+ * How JSON.stringify writes half of a surrogate pair, which RFC 8785 refuses. The lookbehind skips escaped backslashes.
+ */
 const LONE_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f]/
 
-/** A JSON value in the one form that RFC 8785 gives it, so that equal values have equal text. */
+/** The canonical form of a JSON value (RFC 8785), so that equal values have equal text. */
 export const canonicalJson = (value: unknown): string => {
   const text = stringify(value)
   if (text === undefined || (text.includes('\\ud') && LONE_SURROGATE.test(text)))

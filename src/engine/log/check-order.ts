@@ -8,7 +8,7 @@ interface Placed {
 }
 
 /**
- * Throws Unavailable if the events are not in order in the log and in each stream, or do not follow `after`. A read that
+ * Throws Unavailable if the events are out of order in the log or in a stream, or do not follow `after`. A read that
  * resumes may repeat or swap events, and folding one twice would double a debit.
  */
 export const checkOrder = (events: readonly Placed[], after: Position): void => {

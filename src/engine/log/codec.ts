@@ -1,62 +1,82 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js'
 import type { TSchema } from 'typebox'
-import { events, Metadata, type RawEvent, type Recorded } from '../../../schemas/recorded.ts'
+import type { RawEvent, Recorded } from '../../../schemas/recorded.ts'
 import { Damaged } from '../../ports/faults.ts'
 import { compileGuard } from '../validator.ts'
 
-/** Turns the shape that an event type once had into the next one. A type may have several, from the oldest on. */
-export type Upcast = (old: { type: string; data: unknown }) => { type: string; data: unknown } | undefined
-
-/**
- * The one place where old shapes of events become the present one. Each upcast looks at an event and answers with its
- * newer form, or with undefined when the event is not of the old form. So far no shape has ever changed.
- */
-const upcasts: Upcast[] = []
-
-const shapes = new Map<string, TSchema>(Object.entries(events))
-/** Those that were needed so far. */
-const guards = new Map<string, ValidateFunction>()
-const isMetadata = compileGuard(Metadata)
-
-/** An event as it may enter the log. Throws a TypeError for one that its schema does not allow: that is a bug. */
-export const checkNew = (event: { type: string; data: unknown; metadata: unknown }): void => {
-  const fault = findFault(event)
-  if (fault) throw new TypeError(`${event.type} may not be recorded: ${fault}`)
-}
-
-/** An event from the log in its present shape. Throws Damaged for one that no version of us can have written. */
-export const decode = (raw: RawEvent, steps: Upcast[] = upcasts): Recorded => {
-  const event = steps.length === 0 ? raw : { ...raw, ...upcast(raw, steps) }
-  const fault = findFault(event)
-  if (fault) throw new Damaged(`${raw.stream} holds an unreadable ${raw.type} at revision ${raw.revision}: ${fault}`)
-  return event as Recorded
-}
-
-const upcast = ({ type, data }: RawEvent, steps: Upcast[]) =>
-  steps.reduce((event, step) => step(event) ?? event, { type, data })
-
-const findFault = ({
-  type,
-  data,
-  metadata,
-}: {
+interface AnyEvent {
   type: string
   data: unknown
-  metadata: unknown
-}): string | undefined => {
-  const guard = guards.get(type) ?? compileGuardOf(type)
-  if (!guard) return 'the type is not known'
-  if (!guard(data)) return `data${describe(guard)}`
-  if (!isMetadata(metadata)) return `metadata${describe(isMetadata)}`
-  return undefined
 }
 
-const compileGuardOf = (type: string): ValidateFunction | undefined => {
-  const shape = shapes.get(type)
-  if (!shape) return undefined
-  const guard = compileGuard(shape)
-  guards.set(type, guard)
-  return guard
+/** Turns an event of an older shape into the next one; undefined for an event that does not have the older shape. */
+export type Upcast = (old: RawEvent) => AnyEvent | undefined
+
+export interface CodecParts {
+  /** The event types that streams of each category may hold. A stream's category is its name up to the first hyphen. */
+  events: Record<string, Record<string, TSchema>>
+  metadata: TSchema
+  /** Applied in this order, so the upcasts of the oldest shapes come first. */
+  upcasts: Upcast[]
+}
+
+/** Checks events on their way into the log, and upcasts those that are read from it. */
+export interface Codec<Event extends AnyEvent> {
+  /** Throws a TypeError for an event that its schema does not allow, which is a bug. */
+  checkNew(event: AnyEvent & { stream: string; metadata: unknown }): void
+  /** Throws Damaged for an event that no version of this service can have written. */
+  decode(raw: RawEvent): Recorded<Event>
+}
+
+export const createCodec = <Event extends AnyEvent>({ events, metadata, upcasts }: CodecParts): Codec<Event> => {
+  const isMetadata = compileGuard(metadata)
+  const guards = new Map(Object.entries(events).map(([category, shapes]) => [category, lazyGuards(shapes)]))
+
+  const findFault = (event: AnyEvent & { stream: string; metadata: unknown }): string | undefined => {
+    const guard = guards.get(categoryOf(event.stream))?.(event.type)
+    if (!guard) return 'streams of this category hold no events of this type'
+    if (!guard(event.data)) return `data${describe(guard)}`
+    if (!isMetadata(event.metadata)) return `metadata${describe(isMetadata)}`
+    return undefined
+  }
+
+  return {
+    checkNew: event => {
+      const fault = findFault(event)
+      if (fault) throw new TypeError(`${event.type} may not be recorded: ${fault}`)
+    },
+    decode: raw => {
+      const event = upcasts.reduce(applied, raw)
+      const fault = findFault(event)
+      if (fault)
+        throw new Damaged(`${raw.stream} holds an unreadable ${raw.type} at revision ${raw.revision}: ${fault}`)
+      return event as Recorded as Recorded<Event>
+    },
+  }
+}
+
+const applied = (event: RawEvent, upcast: Upcast): RawEvent => {
+  const newer = upcast(event)
+  return newer ? { ...event, ...newer } : event
+}
+
+const categoryOf = (stream: string): string => {
+  const end = stream.indexOf('-')
+  return end < 0 ? stream : stream.slice(0, end)
+}
+
+/** Compiles each guard when it is first needed, so that short commands start quickly. */
+const lazyGuards = (shapes: Record<string, TSchema>) => {
+  const compiled = new Map<string, ValidateFunction>()
+  return (type: string): ValidateFunction | undefined => {
+    let guard = compiled.get(type)
+    const shape = Object.hasOwn(shapes, type) ? shapes[type] : undefined
+    if (!guard && shape) {
+      guard = compileGuard(shape)
+      compiled.set(type, guard)
+    }
+    return guard
+  }
 }
 
 const describe = ({ errors }: ValidateFunction): string => {

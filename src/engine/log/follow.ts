@@ -2,35 +2,42 @@ import { concatMap, defer, ignoreElements, interval, merge, Observable, retry, t
 import type { Position, Recorded } from '../../../schemas/recorded.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { checkOrder } from './check-order.ts'
-import { decode } from './codec.ts'
+import type { Codec } from './codec.ts'
 
-/** The waits between attempts after a drop: from a tenth of a second, doubling, to five. */
+/** The waits between attempts after a drop, which double from the first to the longest. */
 const FIRST_BACK_OFF_MS = 100
 const MAX_BACK_OFF_MS = 5000
 
-/** A follower that stands still for so long while the log goes on is taken to have lost its subscription. */
+/** A follower that makes no progress for this long while the log grows has lost its subscription. */
 const WATCHDOG_MS = 5000
 
-/** How often a follower confirms that what it took is still there. */
+/** How often a follower confirms that what it stored is still there. */
 const CONFIRM_MS = 1000
 
-export interface Follower {
-  /** Where to go on; asked again after each drop. */
+export interface Follower<Event extends { type: string; data: unknown }> {
+  /** The position to continue from; called again after each drop. */
   from(): Promise<Position>
-  /** Takes a page of events, in order and never twice. The next page is read only when this one is taken. */
-  take(events: Recorded[]): Promise<void>
-  /** Throws when what was taken is no longer where it was put. */
+  /** Handles a page of events, in order and never twice. The next page is read only when this one is done. */
+  take(events: Recorded<Event>[]): Promise<void>
+  /** Throws if what was stored is no longer there. */
   confirm?(): Promise<void>
-  /** Told of each drop, and whether to come back at once. */
+  /** Called at each drop. Decides whether to reconnect at once. */
   onDrop(error: unknown): 'at once' | 'later'
 }
 
-/** The log from a position on, catch-up and then live, as the positions that were taken. It never ends by itself. */
-export const follow = (log: EventLog, follower: Follower): Observable<Position> =>
+/**
+ * Follows the log from a position on, first the past and then live, and emits the positions that were handled. Never
+ * completes.
+ */
+export const follow = <Event extends { type: string; data: unknown }>(
+  log: EventLog,
+  codec: Codec<Event>,
+  follower: Follower<Event>,
+): Observable<Position> =>
   defer(() => follower.from()).pipe(
     concatMap(from => {
       let reached = from
-      const pages = readPages(log, from, follower).pipe(tap(position => (reached = position)))
+      const pages = readPages(log, codec, from, follower).pipe(tap(position => (reached = position)))
       return merge(
         pages,
         watchdog(log, () => reached),
@@ -46,14 +53,19 @@ export const follow = (log: EventLog, follower: Follower): Observable<Position> 
     }),
   )
 
-const readPages = (log: EventLog, from: Position, follower: Follower): Observable<Position> =>
+const readPages = <Event extends { type: string; data: unknown }>(
+  log: EventLog,
+  codec: Codec<Event>,
+  from: Position,
+  follower: Follower<Event>,
+): Observable<Position> =>
   new Observable(subscriber => {
     const stop = new AbortController()
     const read = async () => {
       let taken = from
       for await (const page of log.follow(from, stop.signal)) {
         checkOrder(page, taken)
-        const events = page.map(raw => decode(raw))
+        const events = page.map(raw => codec.decode(raw))
         await follower.take(events)
         taken = events.at(-1)?.position ?? taken
         if (events.length > 0) subscriber.next(taken)
@@ -72,9 +84,9 @@ const watchdog = (log: EventLog, reached: () => Position): Observable<never> => 
   let reachedBefore = reached()
   return interval(WATCHDOG_MS).pipe(
     concatMap(async () => {
-      // Only what was there a whole interval ago must be taken by now, if nothing was taken since.
+      // Events that were in the log a whole interval ago should be handled by now.
       if (reached() < headBefore && reached() === reachedBefore)
-        throw new Error(`the follower stands still at position ${reached()}`)
+        throw new Error(`the follower makes no progress at position ${reached()}`)
       reachedBefore = reached()
       headBefore = await log.head()
     }),
@@ -82,7 +94,7 @@ const watchdog = (log: EventLog, reached: () => Position): Observable<never> => 
   )
 }
 
-const confirmations = (follower: Follower): Observable<never> =>
+const confirmations = (follower: Pick<Follower<never>, 'confirm'>): Observable<never> =>
   interval(CONFIRM_MS).pipe(
     concatMap(async () => follower.confirm?.()),
     ignoreElements(),

@@ -1,20 +1,48 @@
 import { canonicalJson, sha256 } from './canonical.ts'
 
-/** What the first event of a stream is chained to. */
-export const GENESIS = '0'.repeat(64)
+/** The ledger format of new events. Events without a format are of format 1. See `docs/ledger-format.md`. */
+export const FORMAT = 2
 
-/** What of an event the chain vouches for. */
-export interface Chained {
+/** The hashed fields of an event. */
+export interface Linkable {
+  stream: string
+  revision: number
+  id: string
   type: string
   data: unknown
-  metadata: object
+  metadata: { format?: number; hash?: string }
 }
 
 /**
- * The link of an event: SHA-256 over the hash before it and the canonical JSON (RFC 8785) of its type, data and
- * metadata without the hash itself. A changed, dropped or reordered event breaks the chain at a known place.
+ * The link of an event to the one before it, in lowercase hex; `previous` is undefined for the first event of a stream.
+ * Throws a RangeError for a format that this version does not know.
  */
-export const link = (previousHash: string, { type, data, metadata }: Chained): string => {
-  const { hash: _, ...facts } = metadata as { hash?: string }
-  return sha256(previousHash + canonicalJson({ data, metadata: facts, type }))
+export const link = (previous: string | undefined, event: Linkable): string => {
+  const { format = 1 } = event.metadata
+  if (format === 1) return linkOfFormat1(previous ?? GENESIS_OF_FORMAT_1, event)
+  if (format === FORMAT) return linkOfFormat2(previous ?? genesis(event.stream), event)
+  throw new RangeError(`ledger format ${format} is unknown to this version`)
 }
+
+const GENESIS_OF_FORMAT_1 = '0'.repeat(64)
+
+const linkOfFormat1 = (previous: string, { type, data, metadata }: Linkable): string =>
+  sha256(previous + canonicalJson({ data, metadata: withoutHash(metadata), type }))
+
+/** The predecessor of a stream's first event. It covers the name, so that streams cannot be swapped. */
+const genesis = (stream: string): string => sha256(canonicalJson({ format: FORMAT, stream }))
+
+/**
+ * Data and metadata are hashed separately, so the place and type of an event can be proved without its contents. The
+ * text is the canonical form of an object with these members, which are already in order.
+ */
+const linkOfFormat2 = (previous: string, { stream, revision, id, type, data, metadata }: Linkable): string =>
+  sha256(
+    `${previous}{"data":"${digest(data)}","format":${FORMAT},"id":${JSON.stringify(id)},` +
+      `"metadata":"${digest(withoutHash(metadata))}","revision":${revision},` +
+      `"stream":${JSON.stringify(stream)},"type":${JSON.stringify(type)}}`,
+  )
+
+const digest = (value: unknown): string => sha256(canonicalJson(value))
+
+const withoutHash = ({ hash: _, ...rest }: Linkable['metadata']): object => rest

@@ -1,70 +1,94 @@
 import type { Position, Recorded } from '../../../schemas/recorded.ts'
 import type { Accepted } from '../../domain/decider.ts'
-import type { Refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { BEFORE_FIRST, NO_STREAM, RevisionConflict } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
+import { withinTime } from '../time-limit.ts'
 import type { Folded } from './folded.ts'
-import type { Cause, Streams } from './stream.ts'
+import type { AnyEvent, Cause, Streams } from './stream.ts'
 
-/** Commands that may wait for one stream. At a few thousand a second this is under a second of work. */
+/** Commands that may wait for one stream: less than a second of work at a few thousand a second. */
 const MAX_WAITING = 2000
 
-/** Commands that share one append: enough to make the disk's pace irrelevant, few enough for one event store request. */
+/**
+ * Commands that share one append: enough to hide the latency of the disk, few enough for one request to the event
+ * store.
+ */
 const MAX_BATCH = 500
 
-/** Data that share one append: half of what an event store takes at once, since what is last decided may go beyond. */
+/** Data that share one append: half of what an event store accepts at once, since the last command may exceed it. */
 const MAX_BATCH_BYTES = 512 * 1024
 
 /**
- * How long a command may wait for its turn. Older commands are refused, so that a queue that built up during an outage does
- * not outlast its clients.
+ * How long a command may wait for its turn. Older commands are refused, so that a queue that built up during an outage
+ * does not outlast its clients.
  */
 const MAX_WAIT_MS = 10_000
 
-/** How often a batch is decided again after another process wrote first. Each time that process got on, so nobody is stuck. */
+/** How long clients wait for the log before they see the last known state. A read usually takes milliseconds. */
+const MAX_REFRESH_MS = 500
+
+/**
+ * How often a batch is decided again because another process wrote first. Each conflict means that the other made
+ * progress.
+ */
 const MAX_CONFLICTS = 20
 
 /**
- * What came of a command: a refusal, or the events that are now durable, up to a position in the log. They all bear that
- * position, since an append is one step to those who wait for it.
+ * The outcome of a command: a refusal, or the events that are now durable. All events get the position of their append,
+ * since readers see an append in one step.
  */
-export type Outcome<Event extends { type: string; data: unknown }> =
+export type Outcome<Event extends AnyEvent, Refusal> =
   | { refuse: Refusal }
   | (Accepted<Recorded<Event>> & { position: Position })
 
-type Decided<Event extends { type: string; data: unknown }> =
-  | { refuse: Refusal }
-  | Accepted<Recorded<Event>>
-  | { broken: unknown }
+type Decided<Event extends AnyEvent, Refusal> = { refuse: Refusal } | Accepted<Recorded<Event>> | { broken: unknown }
 
-interface Waiting<Command, Event extends { type: string; data: unknown }> {
+interface Waiting<Command, Event extends AnyEvent, Refusal> {
   command: Command
   cause: Cause
   /** When it arrived, on the monotonic clock. */
   sinceMs: number
-  resolve(outcome: Outcome<Event>): void
+  resolve(outcome: Outcome<Event, Refusal>): void
   reject(error: unknown): void
 }
 
+/** A read of the stream for clients. */
+interface Refresh<State> {
+  startMs: number
+  /** Until when clients wait for it. Reads that start while an earlier one is in progress share its end. */
+  endMs: number
+  state: Promise<State>
+}
+
 /**
- * One stream's commands, decided one after another. All that wait go to the log in one append, and each promise
- * resolves only when its events are durable.
+ * Decides one stream's commands one after another. All waiting commands share one append, and each promise resolves
+ * only when its events are durable.
  */
-export class Mailbox<Command, State, Event extends { type: string; data: unknown }> {
+export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
   readonly #stream: string
-  readonly #streams: Streams<Command, State, Event>
+  readonly #streams: Streams<Command, State, Event, Refusal>
   readonly #clock: Clock
   readonly #maxWaitMs: number
-  #waiting: Waiting<Command, Event>[] = []
+  #waiting: Waiting<Command, Event, Refusal>[] = []
   #working = false
   #timer: NodeJS.Timeout | undefined
   #folded: Folded<State> | undefined
   #snapshotRevision = NO_STREAM
-  /** The position of the last event that this mailbox appended or knows of. */
+  /** When the folded state last matched the log, on the monotonic clock. */
+  #currentAtMs = Number.NEGATIVE_INFINITY
+  #refresh: Refresh<State> | undefined
+  /** Kept when a failed append makes the folded state doubtful. */
+  #last: Folded<State> | undefined
+  /** The position of the last event that this mailbox has appended or read. */
   position: Position = BEFORE_FIRST
 
-  constructor(stream: string, streams: Streams<Command, State, Event>, clock: Clock, { maxWaitMs = MAX_WAIT_MS } = {}) {
+  constructor(
+    stream: string,
+    streams: Streams<Command, State, Event, Refusal>,
+    clock: Clock,
+    { maxWaitMs = MAX_WAIT_MS } = {},
+  ) {
     this.#stream = stream
     this.#streams = streams
     this.#clock = clock
@@ -72,10 +96,10 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
   }
 
   /**
-   * Rejects with Unavailable when too many commands wait, when this one waited too long, or when the log takes none, and with
-   * InDoubt when it is not known whether the log has written.
+   * Rejects with Unavailable if too many commands wait, this one waits too long, or the log is down; with InDoubt if it
+   * is not known whether the log has written.
    */
-  execute(command: Command, cause: Cause): Promise<Outcome<Event>> {
+  execute(command: Command, cause: Cause): Promise<Outcome<Event, Refusal>> {
     if (this.#waiting.length >= MAX_WAITING)
       return Promise.reject(new Unavailable(`too many commands wait for ${this.#stream}`))
     return new Promise((resolve, reject) => {
@@ -85,28 +109,57 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
     })
   }
 
-  /** The state after all that this mailbox knows of. Another process may have written since. */
+  /** The state after every event that this mailbox knows. Another process may have written since. */
   async state(): Promise<State> {
     return (await this.#load()).state
   }
 
-  /** The state after all that the log holds now, whoever wrote it. */
+  /** The state after every event that the log holds now. */
   async currentState(): Promise<State> {
     // A stream loaded just now is already current.
     return (this.#folded ? await this.#catchUp(this.#folded) : await this.#load()).state
   }
 
+  /**
+   * The state of the log at some time since `sinceMs`, on the monotonic clock. While the log is unavailable or slow,
+   * the last state that this process read.
+   */
+  async stateSince(sinceMs: number): Promise<State> {
+    if (this.#folded && this.#currentAtMs >= sinceMs) return this.#folded.state
+    const { state, endMs } = this.#refreshSince(sinceMs)
+    if (!this.#last) return state
+    const lastState = () => (this.#last as Folded<State>).state
+    return withinTime(state, endMs - performance.now(), lastState).catch(error => {
+      if (error instanceof Unavailable) return lastState()
+      throw error
+    })
+  }
+
+  /** A read that began since `sinceMs`, which callers share, or an earlier one that has become slow. */
+  #refreshSince(sinceMs: number): Refresh<State> {
+    const startMs = performance.now()
+    const earlier = this.#refresh
+    if (earlier && (earlier.startMs >= sinceMs || earlier.endMs <= startMs)) return earlier
+    const refresh = { startMs, endMs: earlier?.endMs ?? startMs + MAX_REFRESH_MS, state: this.currentState() }
+    this.#refresh = refresh
+    const end = () => {
+      if (this.#refresh === refresh) this.#refresh = undefined
+    }
+    refresh.state.then(end, end)
+    return refresh
+  }
+
   async #work() {
     this.#working = true
     while (this.#waiting.length > 0) {
-      // What is asked for in the same turn shares the append.
+      // Commands of the same turn share the append.
       await Promise.resolve()
       const batch = this.#waiting.splice(0, MAX_BATCH)
       this.#refuseLate(batch)
       try {
         if (batch.length > 0) await this.#settle(batch)
       } catch (error) {
-        // What is on the log may now be more than what is folded here, so the next command reads it anew.
+        // The log may now hold more than is folded here, so the next command reads it again.
         this.#folded = undefined
         for (const waiting of batch) waiting.reject(error)
       }
@@ -114,36 +167,36 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
     this.#working = false
   }
 
-  async #settle(batch: Waiting<Command, Event>[]) {
+  async #settle(batch: Waiting<Command, Event, Refusal>[]) {
     for (let conflicts = 0; conflicts <= MAX_CONFLICTS; conflicts++) {
       const before = await this.#load()
       // The read, or an earlier conflict, may have taken long.
       this.#refuseLate(batch)
       if (batch.length === 0) return
       const { outcomes, events, folded } = this.#decide(batch, before)
-      // What did not fit waits for the next append.
+      // Commands that did not fit wait for the next append.
       this.#waiting.unshift(...batch.splice(outcomes.length))
       if (events.length > 0 ? !(await this.#append(events, before, folded)) : !(await this.#isCurrent(before))) continue
       for (const event of events) event.position = this.position
       batch.forEach((waiting, index) => {
-        const outcome = outcomes[index] as Decided<Event>
+        const outcome = outcomes[index] as Decided<Event, Refusal>
         if ('broken' in outcome) waiting.reject(outcome.broken)
         else waiting.resolve('refuse' in outcome ? outcome : { ...outcome, position: this.position })
       })
       this.#offerSnapshot(folded)
       return
     }
-    throw new Unavailable(`others write to ${this.#stream} all the time`)
+    throw new Unavailable(`other processes keep writing to ${this.#stream}`)
   }
 
-  /** Refuses commands that have waited too long. None of them was written. The oldest come first. */
-  #refuseLate(commands: Waiting<Command, Event>[]) {
+  /** Refuses commands that have waited too long; none of them was written. The oldest come first. */
+  #refuseLate(commands: Waiting<Command, Event, Refusal>[]) {
     const earliestMs = performance.now() - this.#maxWaitMs
     while (commands[0] && commands[0].sinceMs <= earliestMs)
       commands.shift()?.reject(new Unavailable(`a command for ${this.#stream} waited too long for the event log`))
   }
 
-  /** Refuses those that become late while a batch before them takes its time. */
+  /** Refuses commands that become late while an earlier batch is in progress. */
   #watchWaiting() {
     const [oldest] = this.#waiting
     if (!oldest || this.#timer) return
@@ -155,10 +208,12 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
     this.#timer = setTimeout(watch, oldest.sinceMs + this.#maxWaitMs - performance.now()).unref()
   }
 
-  /** False when another process was there first; then what it wrote is folded in. */
+  /** False if another process wrote first; its events are then folded in. */
   async #append(events: Recorded<Event>[], before: Folded<State>, after: Folded<State>): Promise<boolean> {
     try {
+      const appendAtMs = performance.now()
       const { position } = await this.#streams.append(this.#stream, events, before.revision)
+      this.#currentAtMs = Math.max(this.#currentAtMs, appendAtMs)
       this.#take({ ...after, position })
       return true
     } catch (error) {
@@ -168,42 +223,45 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
     }
   }
 
-  /** A refusal has no append to prove that it was decided on the present state, so that is looked up. */
+  /** A refusal has no append to prove that it was decided on the present state, so the log is read. */
   async #isCurrent(before: Folded<State>): Promise<boolean> {
     return (await this.#catchUp(before)).revision === before.revision
   }
 
   async #catchUp(before: Folded<State>): Promise<Folded<State>> {
-    return this.#take((await this.#streams.load(this.#stream, before)).folded)
+    const readAtMs = performance.now()
+    const { folded } = await this.#streams.load(this.#stream, before)
+    this.#currentAtMs = Math.max(this.#currentAtMs, readAtMs)
+    return this.#take(folded)
   }
 
-  /** Decides as many as fit into one append. */
-  #decide(batch: Waiting<Command, Event>[], before: Folded<State>) {
-    const at = new Date(this.#clock.nowMs()).toISOString()
+  /** Decides as many commands as fit into one append. */
+  #decide(batch: Waiting<Command, Event, Refusal>[], before: Folded<State>) {
+    const now = new Date(this.#clock.nowMs()).toISOString()
     const events: Recorded<Event>[] = []
     let folded = before
     let bytes = 0
-    const decideOne = ({ command, cause }: Waiting<Command, Event>): Decided<Event> => {
+    const decideOne = ({ command, cause }: Waiting<Command, Event, Refusal>): Decided<Event, Refusal> => {
       try {
         const decision = this.#streams.decider.decide(command, folded.state)
         if ('refuse' in decision) return decision
         let after = folded
         const recorded = decision.accept.map(event => {
-          const extended = this.#streams.extend(this.#stream, after, event, at, cause)
+          const extended = this.#streams.extend(this.#stream, after, event, now, cause)
           after = extended.folded
           return extended.event
         })
         events.push(...recorded)
         folded = after
-        // One that is alone fits in any case.
+        // A single command always fits.
         if (batch.length > 1) bytes += Buffer.byteLength(JSON.stringify(decision.accept))
         return { ...decision, accept: recorded }
       } catch (broken) {
-        // A bug that one command brings out must not take those down that wait beside it.
+        // A bug in one command must not reject the commands beside it.
         return { broken }
       }
     }
-    const outcomes: Decided<Event>[] = []
+    const outcomes: Decided<Event, Refusal>[] = []
     for (const waiting of batch) {
       outcomes.push(decideOne(waiting))
       if (bytes >= MAX_BATCH_BYTES) break
@@ -213,17 +271,20 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
 
   async #load(): Promise<Folded<State>> {
     if (!this.#folded) {
+      const readAtMs = performance.now()
       const { folded, snapshotRevision } = await this.#streams.load(this.#stream)
       this.#snapshotRevision = snapshotRevision
+      this.#currentAtMs = readAtMs
       this.#take(folded)
     }
     return this.#folded as Folded<State>
   }
 
-  /** What was read while an append was under way may be the older of the two. */
+  /** A state that was read during an append may be older than the appended one. */
   #take(folded: Folded<State>): Folded<State> {
     this.position = Math.max(this.position, folded.position)
     if (!this.#folded || folded.revision >= this.#folded.revision) this.#folded = folded
+    this.#last = this.#folded
     return this.#folded
   }
 
@@ -232,7 +293,7 @@ export class Mailbox<Command, State, Event extends { type: string; data: unknown
       taken => {
         if (taken) this.#snapshotRevision = folded.revision
       },
-      // A snapshot that could not be written is only missing; the views say for themselves that they are broken.
+      // A missing snapshot is harmless; failures of the views are reported elsewhere.
       () => undefined,
     )
   }

@@ -1,11 +1,70 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { Unavailable } from '../../ports/faults.ts'
+import type { ViewStore } from '../../ports/view-store.ts'
 import type { Folded } from './folded.ts'
 
-/** A fold as a snapshot holds it. Where its last event lies is for the log to say. */
+/** A fold as a snapshot holds it. The log supplies the position of its last event. */
 export type Snapshotted<State> = Omit<Folded<State>, 'position'>
 
-/** Keeps snapshots of streams. They change what a load costs, and never what it gives. */
+/** Keeps snapshots of streams. They change the cost of a load but never its result. */
 export interface Snapshots<State> {
   load(stream: string): Promise<Snapshotted<State> | undefined>
-  /** Stores the state when the tail since the last snapshot has become long. */
+  /** Stores the state if the tail since the last snapshot is long. Resolves to whether it did. */
   offer(stream: string, folded: Folded<State>, lastRevision: number): Promise<boolean>
+}
+
+/** Converts a state to the JSON of a snapshot and back. */
+export interface SnapshotForm<State> {
+  /** Raised whenever the form changes, or `evolve` folds the same events into another state. */
+  version: number
+  freeze(state: State): object
+  thaw(frozen: object): State
+  /** The length of tail that makes a snapshot worth its cost. */
+  worthAfter(state: State): number
+}
+
+export interface SnapshotParts<State> {
+  store: ViewStore
+  form: SnapshotForm<State>
+  /** Authenticates snapshots, so that write access to the views cannot change a state. */
+  key: Uint8Array
+  onForged: (stream: string) => void
+}
+
+interface Body extends Snapshotted<object> {
+  version: number
+  stream: string
+}
+
+/** Keeps snapshots in the view store. Snapshots without a valid MAC are ignored. */
+export const createSnapshots = <State>({ store, form, key, onForged }: SnapshotParts<State>): Snapshots<State> => {
+  const macOf = (body: string) => createHmac('sha256', key).update(body).digest()
+
+  return {
+    load: async stream => {
+      // Without the views the whole stream is read, which takes longer but gives the same state.
+      const snapshot = await store.loadSnapshot(stream).catch(unlessUnavailable)
+      if (!snapshot) return undefined
+      const mac = Buffer.from(String(snapshot.mac), 'hex')
+      const expected = macOf(String(snapshot.body))
+      const isAuthentic = mac.length === expected.length && timingSafeEqual(mac, expected)
+      const body = isAuthentic ? (JSON.parse(snapshot.body) as Body) : undefined
+      if (body?.stream !== stream) return onForged(stream) as undefined
+      const { version, revision, last, state } = body
+      return version === form.version ? { revision, last, state: form.thaw(state) } : undefined
+    },
+
+    offer: async (stream, { revision, last, state }, lastRevision) => {
+      if (revision - lastRevision < form.worthAfter(state)) return false
+      const content: Body = { version: form.version, stream, revision, last, state: form.freeze(state) }
+      const body = JSON.stringify(content)
+      await store.saveSnapshot(stream, { body, mac: macOf(body).toString('hex') })
+      return true
+    },
+  }
+}
+
+const unlessUnavailable = (error: unknown) => {
+  if (!(error instanceof Unavailable)) throw error
+  return undefined
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Actor, Position, Recorded } from '../../../schemas/recorded.ts'
-import type { Decider, Happened } from '../../domain/decider.ts'
+import type { Position, RawEvent, Recorded } from '../../../schemas/recorded.ts'
+import { Contradiction, type Decider, type Happened } from '../../domain/decider.ts'
 import {
   type Appended,
   BEFORE_FIRST,
@@ -11,49 +11,75 @@ import {
   RevisionConflict,
 } from '../../ports/event-log.ts'
 import { Damaged, InDoubt, Unavailable } from '../../ports/faults.ts'
-import { checkNew, decode } from '../log/codec.ts'
-import { type Chained, GENESIS, link } from '../log/hash-chain.ts'
-import type { Folded } from './folded.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Codec } from '../log/codec.ts'
+import { FORMAT, type Linkable, link } from '../log/hash-chain.ts'
+import { withinTime } from '../time-limit.ts'
+import { type Folded, unfolded } from './folded.ts'
 import type { Snapshots, Snapshotted } from './snapshots.ts'
 
-/** Who wants something, and in the course of which request. */
+export interface AnyEvent {
+  type: string
+  data: unknown
+}
+
+/** The caller and the request that cause an event. */
 export interface Cause {
-  actor: Actor
+  actor: object
   requestId?: string | undefined
 }
 
-/** How often an unanswered append is repeated before it counts as in doubt: 3 s if every attempt fails at once. */
+/** How often an unanswered append is repeated before it is in doubt: 3 s if every attempt fails at once. */
 const MAX_SETTLE_ATTEMPTS = 5
 const SETTLE_DELAY_MS = 100
 
 /**
- * The time limit for an append with all its retries, enough for two unanswered attempts. With the wait in a mailbox and one
- * read, a request stays within 30 s.
+ * The time limit for an append with all its retries, enough for two unanswered attempts. With the wait in a mailbox and
+ * one read, a request stays within 30 s.
  */
 const MAX_APPEND_MS = 12_000
 
+/** How often a slow clock is reported, since every append may detect it. */
+const WARN_EVERY_MS = 60_000
+
+export interface StreamsParts<Command, State, Event, Refusal> {
+  decider: Decider<Command, State, Event, Refusal>
+  codec: Codec<AnyEvent>
+  log: EventLog
+  snapshots?: Snapshots<State>
+  maxAppendMs?: number
+  logger?: Pick<Logger, 'warn'>
+}
+
 /** Reads and extends streams of one kind. */
-export class Streams<Command, State, Event extends { type: string; data: unknown }> {
-  readonly decider: Decider<Command, State, Event>
+export class Streams<Command, State, Event extends AnyEvent, Refusal> {
+  readonly decider: Decider<Command, State, Event, Refusal>
+  readonly #codec: Codec<AnyEvent>
   readonly #log: EventLog
   readonly #snapshots: Snapshots<State> | undefined
   readonly #maxAppendMs: number
+  readonly #logger: Pick<Logger, 'warn'> | undefined
+  #warnedAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(
-    decider: Decider<Command, State, Event>,
-    log: EventLog,
-    snapshots?: Snapshots<State>,
-    { maxAppendMs = MAX_APPEND_MS } = {},
-  ) {
+  constructor({
+    decider,
+    codec,
+    log,
+    snapshots,
+    maxAppendMs = MAX_APPEND_MS,
+    logger,
+  }: StreamsParts<Command, State, Event, Refusal>) {
     this.decider = decider
+    this.#codec = codec
     this.#log = log
     this.#snapshots = snapshots
     this.#maxAppendMs = maxAppendMs
+    this.#logger = logger
   }
 
   /**
-   * The stream as it is now. Starts from what is given, else from a snapshot that the log confirms, else from nothing.
-   * Rejects with Damaged where what it reads is not what was written.
+   * Loads the stream as it is now, from the given state, else from a snapshot that the log confirms, else from the
+   * beginning. Rejects with Damaged if the stream differs from what was written.
    */
   async load(stream: string, known?: Folded<State>): Promise<{ folded: Folded<State>; snapshotRevision: number }> {
     if (known) return { folded: await this.#foldTail(stream, known), snapshotRevision: NO_STREAM }
@@ -61,38 +87,37 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
     const position = snapshot && (await this.#confirm(stream, snapshot))
     if (snapshot && position !== undefined)
       return { folded: await this.#foldTail(stream, { ...snapshot, position }), snapshotRevision: snapshot.revision }
-    const nothing = { revision: NO_STREAM, hash: GENESIS, state: this.decider.initial, position: BEFORE_FIRST }
-    return { folded: await this.#foldTail(stream, nothing), snapshotRevision: NO_STREAM }
-  }
-
-  /** An event as it enters the log after what is folded so far, and the fold with it. The log gives it its position. */
-  extend(stream: string, folded: Folded<State>, { type, data }: Event, at: string, { actor, requestId }: Cause) {
-    const facts = requestId === undefined ? { at, actor } : { at, actor, requestId }
-    const hash = link(folded.hash, { type, data, metadata: facts })
-    const revision = folded.revision + 1
-    const metadata = { ...facts, hash }
-    const recorded = { id: randomUUID(), stream, revision, position: BEFORE_FIRST, type, data, metadata }
-    checkNew(recorded)
-    const event = recorded as Recorded<Event> & typeof recorded
-    return { event, folded: { ...folded, revision, hash, state: this.decider.evolve(folded.state, event) } }
+    return { folded: await this.#foldTail(stream, unfolded(this.decider.initial)), snapshotRevision: NO_STREAM }
   }
 
   /**
-   * Appends to a stream whose last revision is known, and finds out what became of it where no answer came.
-   * Rejects with RevisionConflict when another writer was there first, with InDoubt when it cannot be found out in time
-   * what was written, and with Unavailable when nothing was.
+   * The next event as it enters the log, without its position, and the state folded with it. `now` is the clock's time
+   * in ISO 8601; an event is never recorded as earlier than the one before it.
    */
-  async append(stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended> {
-    const endMs = performance.now() + this.#maxAppendMs
-    let timer: NodeJS.Timeout | undefined
-    const tooLate = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(inDoubt()), this.#maxAppendMs)
+  extend(stream: string, folded: Folded<State>, { type, data }: Event, now: string, cause: Cause) {
+    const { actor, requestId } = cause
+    const time = this.#timeOf(stream, folded, now)
+    const facts = { format: FORMAT, ...time, actor, ...(requestId !== undefined && { requestId }) }
+    const revision = folded.revision + 1
+    const unlinked = { id: randomUUID(), stream, revision, position: BEFORE_FIRST, type, data, metadata: facts }
+    const hash = link(folded.last?.hash, unlinked)
+    const recorded = { ...unlinked, metadata: { ...facts, hash } }
+    this.#codec.checkNew(recorded)
+    const event = recorded as Recorded<Event> & typeof recorded
+    const last = { hash, at: facts.at, format: FORMAT }
+    return { event, folded: { ...folded, revision, last, state: this.decider.evolve(folded.state, event) } }
+  }
+
+  /**
+   * Appends to a stream whose last revision is known, and finds out what was written if the response is lost. Rejects
+   * with RevisionConflict if another writer was first, with InDoubt if the outcome cannot be found out in time, and
+   * with Unavailable if nothing was written.
+   */
+  append(stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended> {
+    const settled = this.#settle(performance.now() + this.#maxAppendMs, stream, events, expectedRevision)
+    return withinTime(settled, this.#maxAppendMs, () => {
+      throw inDoubt()
     })
-    try {
-      return await Promise.race([this.#settle(endMs, stream, events, expectedRevision), tooLate])
-    } finally {
-      clearTimeout(timer)
-    }
   }
 
   async offerSnapshot(stream: string, folded: Folded<State>, lastRevision: number): Promise<boolean> {
@@ -106,11 +131,11 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
       } catch (error) {
         const isDefinite = error instanceof RevisionConflict || error instanceof Unavailable
         if (error instanceof Damaged || error instanceof RangeError || (attempt === 1 && isDefinite)) throw error
-        // After a lost answer, only the stream tells what happened to the first attempt.
+        // After a lost response, only the stream tells what happened to the first attempt.
         const found = isDefinite ? await this.#findAppended(stream, events, expectedRevision) : 'unknown'
         if (typeof found === 'object') return found
         if (found === 'conflict') throw new RevisionConflict(stream, expectedRevision)
-        // Only the answer is lost. The expected revision ensures that repeats are written once. A log that accepts no
+        // Only the response is lost. The expected revision ensures that repeats are written once. A log that accepts no
         // writes now may still complete the first attempt.
         const pauseMs = SETTLE_DELAY_MS * 2 ** attempt
         if (attempt >= MAX_SETTLE_ATTEMPTS || performance.now() + pauseMs >= endMs) throw inDoubt(error)
@@ -120,8 +145,9 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
   }
 
   /**
-   * Looks for our events after a revision; 'conflict' if another writer's are there, so that ours never will be. An append
-   * is all or nothing, so the last event decides. Events are matched by revision, because a read may repeat some.
+   * Looks for the appended events after a revision. Returns 'conflict' if another writer's events are there, so that
+   * the append can no longer succeed. An append is all or nothing, so the last event decides. Events are matched by
+   * revision, because a read may repeat some.
    */
   async #findAppended(
     stream: string,
@@ -131,9 +157,9 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
     try {
       for await (const page of this.#log.readStream(stream, expectedRevision + 1))
         for (const { id, revision, position } of page) {
-          const ours = events[revision - expectedRevision - 1]
-          if (ours && id !== ours.id) return 'conflict'
-          if (ours && ours === events.at(-1)) return { revision, position }
+          const appended = events[revision - expectedRevision - 1]
+          if (appended && id !== appended.id) return 'conflict'
+          if (appended && appended === events.at(-1)) return { revision, position }
         }
     } catch (error) {
       if (error instanceof Damaged) throw error
@@ -141,33 +167,58 @@ export class Streams<Command, State, Event extends { type: string; data: unknown
     return 'unknown'
   }
 
-  /** The position of the event that a snapshot was taken at; undefined when the log holds another one there, or none. */
-  async #confirm(stream: string, snapshot: Snapshotted<State>): Promise<Position | undefined> {
-    for await (const [event] of this.#log.readStream(stream, snapshot.revision))
-      return (event?.metadata as { hash?: string } | undefined)?.hash === snapshot.hash ? event?.position : undefined
+  #timeOf(stream: string, { last }: Folded<State>, now: string): { at: string; clock?: string } {
+    if (!last || now >= last.at) return { at: now }
+    this.#warnOfClock(stream, last.at, now)
+    return { at: last.at, clock: now }
+  }
+
+  #warnOfClock(stream: string, lastAt: string, now: string) {
+    if (performance.now() - this.#warnedAtMs < WARN_EVERY_MS) return
+    this.#warnedAtMs = performance.now()
+    const behindMs = Date.parse(lastAt) - Date.parse(now)
+    this.#logger?.warn({ stream, behindMs }, 'the clock is behind the event log; check the time of this machine')
+  }
+
+  /**
+   * The position of the event at which a snapshot was taken; undefined if the log has a different event there, or none.
+   */
+  async #confirm(stream: string, { revision, last }: Snapshotted<State>): Promise<Position | undefined> {
+    for await (const [event] of this.#log.readStream(stream, revision))
+      return (event?.metadata as { hash?: string } | undefined)?.hash === last?.hash ? event?.position : undefined
     return undefined
   }
 
   /** Folds the rest of the stream. A read may repeat events, so a gap is read once more before it counts as damage. */
   async #foldTail(stream: string, start: Folded<State>, mayReadAgain = true): Promise<Folded<State>> {
-    let { revision, hash, state, position } = start
-    for await (const page of this.#log.readStream(stream, revision + 1))
+    let folded = start
+    for await (const page of this.#log.readStream(stream, start.revision + 1))
       for (const raw of page) {
-        if (raw.revision !== revision + 1) {
+        const expected = folded.revision + 1
+        if (raw.revision !== expected) {
           if (mayReadAgain) return this.#foldTail(stream, start, false)
-          throw new Damaged(`${stream} has revision ${raw.revision} where ${revision + 1} belongs`)
+          throw new Damaged(`${stream} has revision ${raw.revision} where ${expected} belongs`)
         }
-        const event = decode(raw) as Recorded & Happened<Event>
-        if (event.metadata.hash !== link(hash, raw as Chained))
-          throw new Damaged(`the chain of ${stream} is broken at revision ${event.revision}: an event was changed`)
-        state = this.decider.evolve(state, event)
-        revision = event.revision
-        hash = event.metadata.hash
-        position = event.position
+        folded = this.#fold(folded, raw)
       }
-    return { revision, hash, state, position }
+    return folded
+  }
+
+  #fold({ last, state }: Folded<State>, raw: RawEvent): Folded<State> {
+    const { stream, revision, position } = raw
+    const event = this.#codec.decode(raw) as Recorded & Happened<Event>
+    const { at, hash, format = 1 } = event.metadata
+    const damaged = (what: string) => new Damaged(`${stream} is damaged at revision ${revision}: ${what}`)
+    if (hash !== link(last?.hash, raw as Linkable)) throw damaged('the chain is broken, so an event was changed')
+    if (last && format < last.format) throw damaged(`format ${format} follows format ${last.format}`)
+    if (last && format > 1 && at < last.at) throw damaged(`its time ${at} is before that of the event before it`)
+    try {
+      return { revision, position, last: { hash, at, format }, state: this.decider.evolve(state, event) }
+    } catch (error) {
+      throw error instanceof Contradiction ? damaged(error.message) : error
+    }
   }
 }
 
 const inDoubt = (cause?: unknown) =>
-  new InDoubt('the event log does not answer, and whether it has written is not known', { cause })
+  new InDoubt('the event log did not respond, so it is unknown whether the events were written', { cause })

@@ -1,14 +1,13 @@
-import { type AccountId, MAX_PAGE, type RunId, type UploadId } from '../../../schemas/primitives.ts'
-import type { Views } from '../../../schemas/views.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
 import type { Reads } from './reads.ts'
 
-/** Rows looked at for one page of a filtered list, so that what is rare cannot make a request read a whole history. */
-const MAX_SCANNED = 2000
-/** The largest limit, and the one row more that shows that there is more. */
-const SCAN_PAGE = MAX_PAGE + 1
+/** Rows read at a time: the largest page that clients may ask for, plus one that shows whether there are more. */
+const SCAN_PAGE = 101
 
-interface Wanted<Row, Id> {
+/** Rows examined for one page of a filtered list, so that a rare match cannot make a request read a whole history. */
+const MAX_SCANNED = 20 * SCAN_PAGE
+
+interface PageQuery<Row, Id> {
   limit: number
   /** The id of the last row of the page before. */
   cursor?: Id | undefined
@@ -21,31 +20,29 @@ export interface Page<Row, Id> {
   next: Id | null
 }
 
-/** The views whose keys are an account and an id, which rises with time. */
-interface Ids {
-  runs: RunId
-  uploads: UploadId
-}
-
-/** A page of what an account has in a view, the newest first. */
-export const listNewest = async <Name extends keyof Ids>(
-  reads: Reads,
+/** A page of an owner's rows, newest first, from a view whose keys are `<owner>/<id>` with ids that rise over time. */
+export const listNewest = async <
+  Rows extends { [View in keyof Rows]: object },
+  Name extends keyof Rows & string,
+  Id extends string,
+>(
+  reads: Reads<Rows>,
   view: Name,
-  accountId: AccountId,
-  { limit, cursor, matches }: Wanted<Views[Name], Ids[Name]>,
-): Promise<Page<Views[Name], Ids[Name]>> => {
-  await reads.ownWrites(accountId)
-  const prefix = `${accountId}/`
-  const found: Views[Name][] = []
-  let shown: Ids[Name] | null = null
+  owner: string,
+  { limit, cursor, matches }: PageQuery<Rows[Name], Id>,
+): Promise<Page<Rows[Name], Id>> => {
+  await reads.ownWrites(owner)
+  const prefix = `${owner}/`
+  const found: Rows[Name][] = []
+  let shown: Id | null = null
   let last = cursor
   for (let scanned = 0; scanned < MAX_SCANNED; scanned += SCAN_PAGE) {
     const after = last && prefix + last
     const entries = await reads.list(view, BY_KEY, { prefix, after, newestFirst: true, limit: SCAN_PAGE })
     for (const { key, row } of entries) {
-      last = key.slice(prefix.length) as Ids[Name]
+      last = key.slice(prefix.length) as Id
       if (!matches(row)) continue
-      // One more than asked for shows that there is more.
+      // One match more than requested shows that there are more.
       if (found.length === limit) return { found, next: shown }
       found.push(row)
       shown = last

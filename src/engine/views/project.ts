@@ -1,7 +1,5 @@
-import { PROJECTIONS_VERSION, projections } from '../../../projections/all.ts'
 import type { Projection } from '../../../projections/projection.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
-import type { ViewName, Views } from '../../../schemas/views.ts'
 import { BEFORE_FIRST } from '../../ports/event-log.ts'
 import {
   type Checkpoint,
@@ -11,10 +9,11 @@ import {
   type ViewStore,
 } from '../../ports/view-store.ts'
 import { checkOrder } from '../log/check-order.ts'
+import type { ProjectionSet } from './projection-set.ts'
 
-type Row = Views[ViewName] | undefined
+type Row = object | undefined
 
-/** A row that a page of events touches: as it was, and as it is so far. */
+/** A row that a page of events touches, before the page and so far. */
 interface Touched {
   projection: Projection
   key: string
@@ -23,28 +22,29 @@ interface Touched {
 }
 
 /**
- * Folds a page of events into the views, and commits rows and checkpoint together. Rejects with CheckpointMoved, and
+ * Folds a page of events into the views, and commits rows and checkpoint together. Rejects with CheckpointMoved, or
  * with Unavailable for events that do not follow the checkpoint in order.
  */
 export const project = async (
   store: ViewStore,
+  projections: ProjectionSet,
   from: Checkpoint | undefined,
   events: Recorded[],
 ): Promise<{ checkpoint: Checkpoint; rows: RowChange[] }> => {
   const [first, last] = [events[0], events.at(-1)]
   if (!first || !last) throw new RangeError('there is nothing to project')
   checkOrder(events, from?.position ?? BEFORE_FIRST)
-  const { steps, touched } = plan(events)
+  const { steps, touched } = plan(projections, events)
   const { position, rows: loaded } = await store.getMany<Row>(
     touched.map(({ projection, key }) => ({ view: projection.view, key })),
   )
-  // Rows of another moment may already hold these events.
-  if (position !== (from?.position ?? BEFORE_FIRST)) throw new CheckpointMoved('the views are not where they were')
+  // Rows at another position may already include these events.
+  if (position !== (from?.position ?? BEFORE_FIRST)) throw new CheckpointMoved('the checkpoint of the views has moved')
   touched.forEach((row, index) => {
     row.before = loaded[index]
     row.now = loaded[index]
   })
-  for (const { event, row } of steps) row.now = row.projection.evolve(row.now, event, row.key)
+  for (const { event, row } of steps) row.now = row.projection.on[event.type]?.(row.now, event)
 
   const rows: RowChange[] = []
   const entries: EntryChange[] = []
@@ -57,27 +57,28 @@ export const project = async (
     position: last.position,
     eventId: last.id,
     origin: from?.origin ?? first.id,
-    version: PROJECTIONS_VERSION,
+    versions: projections.versions,
   }
   await store.commit({ from, to: checkpoint, rows, entries })
   return { checkpoint, rows }
 }
 
-/** Which row each event changes, in the order of the log, each row once. */
-const plan = (events: Recorded[]) => {
+/** The row that each event changes, in log order, and each row once. */
+const plan = (projections: ProjectionSet, events: Recorded[]) => {
   const steps: { event: Recorded; row: Touched }[] = []
   const touched = new Map<string, Touched>()
   for (const event of events)
-    for (const projection of projections)
-      for (const key of projection.keys(event)) {
-        const address = `${projection.view}/${key}`
-        let row = touched.get(address)
-        if (!row) {
-          row = { projection, key, before: undefined, now: undefined }
-          touched.set(address, row)
-        }
-        steps.push({ event, row })
+    for (const projection of projections.handling(event.type)) {
+      const key = projection.key(event)
+      if (key === undefined) continue
+      const address = `${projection.view}/${key}`
+      let row = touched.get(address)
+      if (!row) {
+        row = { projection, key, before: undefined, now: undefined }
+        touched.set(address, row)
       }
+      steps.push({ event, row })
+    }
   return { steps, touched: [...touched.values()] }
 }
 

@@ -1,43 +1,65 @@
 import type { Subscription } from 'rxjs'
-import { PROJECTIONS_VERSION } from '../../../projections/all.ts'
 import type { Position, Recorded } from '../../../schemas/recorded.ts'
-import { BEFORE_FIRST } from '../../ports/event-log.ts'
+import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
-import { type Checkpoint, CheckpointMoved } from '../../ports/view-store.ts'
+import type { Logger } from '../../ports/logger.ts'
+import { type Checkpoint, CheckpointMoved, type ViewStore } from '../../ports/view-store.ts'
+import type { Codec } from '../log/codec.ts'
 import { follow } from '../log/follow.ts'
-import { Progress } from './progress.ts'
 import { project } from './project.ts'
+import type { ProjectionSet } from './projection-set.ts'
+import { replaceViews } from './rebuild.ts'
+import type { ViewProgress } from './view-progress.ts'
 
 /**
- * How long news may gather before it is taken, when nobody waits for it: a page costs nearly as much for one event as
- * for fifty, and a run that begins and ends in one page is written once.
+ * How long events may gather before a page is processed if no reader waits for it: a page costs nearly as much for one
+ * event as for fifty, and a run that starts and ends in one page is written once.
  */
 const GATHER_MS = 20
 
-/** A page as long as this did not come from waiting, but from behind. */
+/** A page of this length shows that the projector is behind, so it does not wait for more events. */
 const BEHIND_EVENTS = 500
 
-/** How often a long catch-up says how far it is. */
-const PROGRESS_MS = 5000
+/** How often a long catch-up reports its progress. */
+const REPORT_EVERY_MS = 5000
 
-/** Keeps the views at the head of the log. Any number of projectors may run on one store: one advances at a time. */
-export class Projector extends Progress {
+export interface ProjectorParts {
+  log: EventLog
+  codec: Codec<{ type: string; data: unknown }>
+  store: ViewStore
+  projections: ProjectionSet
+  progress: ViewProgress
+  logger: Logger
+  /** Opens an empty store in which views are rebuilt beside the present ones. */
+  openScratch: () => Promise<{ scratch: ViewStore; discard: () => Promise<void> }>
+}
+
+/** Keeps the views up to date with the log. Any number of projectors may share a store; one advances at a time. */
+export class Projector {
+  readonly #parts: ProjectorParts
   #checkpoint: Checkpoint | undefined
   #subscription: Subscription | undefined
   #taking: Promise<void> = Promise.resolve()
-  #progressAtMs = 0
-  #hasStumbled = false
+  #reportedAtMs = 0
+  #hasFailed = false
   #stopGathering: () => void = () => undefined
   #onDamage: (error: Damaged) => void = () => undefined
 
+  constructor(parts: ProjectorParts) {
+    this.#parts = parts
+    parts.progress.onAwaited = () => this.#stopGathering()
+  }
+
+  /** Resolves when the views have passed the present head of the log. Rejects with Damaged. */
   async start(): Promise<void> {
-    await this.#discardForeignViews()
-    const head = await this.log.head()
-    this.#progressAtMs = performance.now()
+    const { log, codec, progress } = this.#parts
+    await this.#replaceForeignViews()
+    const head = await log.head()
+    this.#reportedAtMs = performance.now()
     const damage = new Promise<never>((_, reject) => {
       this.#onDamage = reject
     })
-    this.#subscription = follow(this.log, {
+    this.#subscription = follow(log, codec, {
       from: () => this.#reread(),
       take: events => {
         this.#taking = this.#take(events, head)
@@ -46,12 +68,8 @@ export class Projector extends Progress {
       confirm: () => this.#confirm(),
       onDrop: error => this.#onDrop(error),
     }).subscribe()
-    await Promise.race([this.whenPassed(head), damage])
+    await Promise.race([progress.whenPassed(head), damage])
     this.#onDamage = () => undefined
-  }
-
-  protected hurry() {
-    this.#stopGathering()
   }
 
   async stop(): Promise<void> {
@@ -61,18 +79,22 @@ export class Projector extends Progress {
   }
 
   async #take(events: Recorded[], goal: Position): Promise<void> {
-    const { checkpoint, rows } = await project(this.store, this.#checkpoint, events)
+    const { store, projections, progress } = this.#parts
+    const { checkpoint, rows } = await project(store, projections, this.#checkpoint, events)
     this.#checkpoint = checkpoint
-    this.advance(checkpoint.position, rows)
-    if (performance.now() - this.#progressAtMs > PROGRESS_MS && checkpoint.position < goal) {
-      this.#progressAtMs = performance.now()
-      this.logger.info({ position: checkpoint.position, of: goal }, 'building the views')
-    }
+    progress.advance(checkpoint.position, rows)
+    this.#report(checkpoint.position, goal)
   }
 
-  /** The next page is not read before this resolves. */
+  #report(position: Position, goal: Position) {
+    if (position >= goal || performance.now() - this.#reportedAtMs < REPORT_EVERY_MS) return
+    this.#reportedAtMs = performance.now()
+    this.#parts.logger.info({ position, of: goal }, 'building the views')
+  }
+
+  /** Delays the read of the next page. */
   async #gather(taken: number): Promise<void> {
-    if (this.isAwaited || taken >= BEHIND_EVENTS) return
+    if (this.#parts.progress.isAwaited || taken >= BEHIND_EVENTS) return
     await new Promise<void>(resolve => {
       const timer = setTimeout(resolve, GATHER_MS)
       this.#stopGathering = () => {
@@ -83,44 +105,56 @@ export class Projector extends Progress {
   }
 
   async #reread(): Promise<Position> {
-    const checkpoint = await this.checkpoint()
-    // Rows of two versions must not be mixed; whoever came first has to go.
-    if (checkpoint && checkpoint.version !== PROJECTIONS_VERSION)
-      throw new Unavailable(`another version of the service keeps these views; end the one or the other`)
+    const { projections, progress, logger } = this.#parts
+    const checkpoint = await progress.checkpoint()
+    // Rows of two versions must not be mixed.
+    if (checkpoint && projections.outdated(checkpoint.versions).size > 0)
+      throw new Unavailable('another version of the service maintains these views; stop one of the two')
     this.#checkpoint = checkpoint
-    this.advance(checkpoint?.position ?? BEFORE_FIRST, 'unknown')
-    if (this.#hasStumbled) this.logger.info({ position: this.position }, 'the projector goes on')
-    this.#hasStumbled = false
-    return this.position
+    progress.advance(checkpoint?.position ?? BEFORE_FIRST, 'unknown')
+    if (this.#hasFailed) logger.info({ position: progress.position }, 'the projector has recovered')
+    this.#hasFailed = false
+    return progress.position
   }
 
-  /** Somebody may empty the views while the log stands still. */
+  /** The views may be emptied while the log receives no events. */
   async #confirm() {
-    const before = this.position
-    const position = await this.reached()
+    const { progress, logger } = this.#parts
+    const before = progress.position
+    const position = await progress.reached()
     if (position >= before) return
-    this.logger.warn({ position, before }, 'the views were emptied and are built anew')
+    logger.warn({ position, before }, 'the views were emptied; rebuilding them')
     throw new CheckpointMoved('the views were emptied')
   }
 
   #onDrop(error: unknown): 'at once' | 'later' {
     if (error instanceof CheckpointMoved) return 'at once'
     if (error instanceof Damaged) this.#onDamage(error)
-    this.logger.error({ err: error }, 'the projector stumbled and will try again')
-    this.#hasStumbled = true
+    this.#parts.logger.error({ err: error }, 'the projector failed and will try again')
+    this.#hasFailed = true
     return 'later'
   }
 
-  /** Views that were made by other projections, or from another log, are no views of this log: they are built anew. */
-  async #discardForeignViews() {
-    const checkpoint = await this.store.checkpoint()
-    if (!checkpoint || ((await this.#stands(checkpoint)) && checkpoint.version === PROJECTIONS_VERSION)) return
-    this.logger.warn({ checkpoint, version: PROJECTIONS_VERSION }, 'the views do not fit the log and are built anew')
-    await this.store.clear()
+  /** Rebuilds the views of other versions of their projections, or all views if they belong to another log. */
+  async #replaceForeignViews() {
+    const { store, projections, logger } = this.#parts
+    const checkpoint = await store.checkpoint()
+    if (!checkpoint) return
+    const outdated = projections.outdated(checkpoint.versions)
+    const isOfThisLog = await this.#isInLog(checkpoint)
+    if (isOfThisLog && outdated.size === 0) return
+    const areAll = !isOfThisLog || Object.keys(projections.versions).every(view => outdated.has(view))
+    logger.warn({ checkpoint, views: areAll ? 'all' : [...outdated] }, 'the views do not fit the log; rebuilding them')
+    if (areAll) return store.clear()
+    await replaceViews({
+      ...this.#parts,
+      views: outdated,
+      onProgress: position => this.#report(position, checkpoint.position),
+    })
   }
 
-  async #stands({ position, eventId }: Checkpoint): Promise<boolean> {
-    for await (const [event] of this.log.readAll(position - 1)) return event?.id === eventId
+  async #isInLog({ position, eventId }: Checkpoint): Promise<boolean> {
+    for await (const [event] of this.#parts.log.readAll(position - 1)) return event?.id === eventId
     return false
   }
 }

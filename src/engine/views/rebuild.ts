@@ -1,31 +1,40 @@
+import type { Position } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
 import { type Cell, type CellChange, type Checkpoint, CheckpointMoved, type ViewStore } from '../../ports/view-store.ts'
-import { decode } from '../log/codec.ts'
+import type { Codec } from '../log/codec.ts'
 import { project } from './project.ts'
+import type { ProjectionSet } from './projection-set.ts'
 
-/** How often a repair begins anew because the views went on meanwhile. Each time only the new events are read. */
+/** How often a repair starts over because the views advanced meanwhile. Each time only the new events are read. */
 const MAX_ATTEMPTS = 10
 
-/** Called with the position that a replay has reached. */
-export type Progress = (position: number) => void
+export interface Rebuild {
+  log: EventLog
+  codec: Codec<{ type: string; data: unknown }>
+  store: ViewStore
+  projections: ProjectionSet
+  /** The views to compare; all if missing. */
+  views?: ReadonlySet<string>
+  /** Called with the position of the replay. */
+  onProgress?: (position: Position) => void
+}
 
-/** What would have to change in the views for them to be what the log says; nothing in a sound store. */
+/** Replays the log and resolves to the changes that would make the views match it; an intact store needs none. */
 export const compareViews = async (
-  log: EventLog,
-  views: ViewStore,
+  rebuild: Rebuild,
   scratch: ViewStore,
-  progress: Progress = () => undefined,
 ): Promise<{ checkpoint: Checkpoint | undefined; changes: CellChange[] }> => {
-  const actual = await views.dump()
+  const { store, views } = rebuild
+  const actual = await store.dump()
   try {
-    await replay(log, scratch, actual.checkpoint?.position ?? BEFORE_FIRST, progress)
-    const wanted = await scratch.dump()
+    await replay(rebuild, scratch, actual.checkpoint?.position ?? BEFORE_FIRST)
+    const expected = await scratch.dump()
     try {
       const changes: CellChange[] = []
-      for await (const change of differences(actual.cells, wanted.cells)) changes.push(change)
+      for await (const change of differences(within(views, actual.cells), expected.cells)) changes.push(change)
       return { checkpoint: actual.checkpoint, changes }
     } finally {
-      wanted.close()
+      expected.close()
     }
   } finally {
     actual.close()
@@ -33,43 +42,50 @@ export const compareViews = async (
 }
 
 /**
- * Builds the views anew from the log beside the old ones, which are read meanwhile, and then makes all that differs as
- * it should be in one step. Resolves to what was changed.
+ * Rebuilds views from the log in a scratch store while the old ones stay readable, then writes all differences in one
+ * step. Resolves to the changes.
  */
-export const rebuildViews = async (
-  log: EventLog,
-  views: ViewStore,
-  scratch: ViewStore,
-  progress?: Progress,
+export const replaceViews = async (
+  rebuild: Rebuild & { openScratch: () => Promise<{ scratch: ViewStore; discard: () => Promise<void> }> },
 ): Promise<CellChange[]> => {
-  await views.deleteSnapshots()
-  for (let attempt = 1; ; attempt++) {
-    const { checkpoint, changes } = await compareViews(log, views, scratch, progress)
-    if (!checkpoint || changes.length === 0) return changes
-    try {
-      await views.repair(changes, checkpoint)
-      return changes
-    } catch (error) {
-      if (!(error instanceof CheckpointMoved) || attempt === MAX_ATTEMPTS) throw error
+  const { store, projections, openScratch } = rebuild
+  const { scratch, discard } = await openScratch()
+  try {
+    for (let attempt = 1; ; attempt++) {
+      const { checkpoint, changes } = await compareViews(rebuild, scratch)
+      if (!checkpoint) return changes
+      try {
+        await store.repair(changes, checkpoint, { ...checkpoint, versions: projections.versions })
+        return changes
+      } catch (error) {
+        if (!(error instanceof CheckpointMoved) || attempt === MAX_ATTEMPTS) throw error
+      }
     }
+  } finally {
+    await discard()
   }
 }
 
-/** Brings a store up to a position, from where it is. */
-const replay = async (log: EventLog, store: ViewStore, upTo: number, progress: Progress) => {
-  let checkpoint = await store.checkpoint()
+/** Brings the scratch store up to a position from its checkpoint. */
+const replay = async ({ log, codec, projections, views, onProgress }: Rebuild, scratch: ViewStore, upTo: Position) => {
+  const replayed = views ? projections.only(views) : projections
+  let checkpoint = await scratch.checkpoint()
   for await (const page of log.readAll(checkpoint?.position ?? BEFORE_FIRST)) {
-    const events = page.filter(raw => raw.position <= upTo).map(raw => decode(raw))
+    const events = page.filter(({ position }) => position <= upTo).map(raw => codec.decode(raw))
     if (events.length === 0) return
-    checkpoint = (await project(store, checkpoint, events)).checkpoint
-    progress(checkpoint.position)
+    checkpoint = (await project(scratch, replayed, checkpoint, events)).checkpoint
+    onProgress?.(checkpoint.position)
   }
 }
 
-/** Walks two lists of cells, both by rising address, side by side. */
-async function* differences(actual: AsyncIterable<Cell>, wanted: AsyncIterable<Cell>): AsyncGenerator<CellChange> {
+async function* within(views: ReadonlySet<string> | undefined, cells: AsyncIterable<Cell>): AsyncGenerator<Cell> {
+  for await (const cell of cells) if (!views || views.has(cell.view)) yield cell
+}
+
+/** Compares two lists of cells, both in order of address. */
+async function* differences(actual: AsyncIterable<Cell>, expected: AsyncIterable<Cell>): AsyncGenerator<CellChange> {
   const left = actual[Symbol.asyncIterator]()
-  const right = wanted[Symbol.asyncIterator]()
+  const right = expected[Symbol.asyncIterator]()
   let is = await left.next()
   let should = await right.next()
   while (!is.done || !should.done) {

@@ -1,51 +1,63 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Progress } from './progress.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { ViewProgress } from './view-progress.ts'
 
-/** How often a process without a projector looks how far the views are: while nobody waits for them, and while somebody does. */
-const LOOK_EVERY_MS = 100
-const HURRY_EVERY_MS = 5
+/** How often a process without a projector reads the checkpoint, and how often while a reader waits for the views. */
+const READ_EVERY_MS = 100
+const READ_OFTEN_EVERY_MS = 5
 
-/** How often it looks while the views do not answer. */
-const LOOK_AGAIN_MS = 1_000
+/** How often it reads the checkpoint while the views do not respond. */
+const RETRY_EVERY_MS = 1_000
 
-/** Watches the views that the projectors of other processes keep. */
-export class ViewFollower extends Progress {
-  #looking: Promise<void> | undefined
+interface Parts {
+  log: EventLog
+  progress: ViewProgress
+  logger: Logger
+}
+
+/** Follows the views that projectors in other processes maintain. */
+export class ViewFollower {
+  readonly #parts: Parts
+  #reading: Promise<void> | undefined
   #stop = new AbortController()
-  #hurried = new AbortController()
+  #wake = new AbortController()
 
+  constructor(parts: Parts) {
+    this.#parts = parts
+    parts.progress.onAwaited = () => this.#wake.abort()
+  }
+
+  /** Resolves when the views have passed the present head of the log. */
   async start(): Promise<void> {
-    const head = await this.log.head()
-    this.#looking = this.#look()
-    await this.whenPassed(head)
+    const head = await this.#parts.log.head()
+    this.#reading = this.#read()
+    await this.#parts.progress.whenPassed(head)
   }
 
   async stop(): Promise<void> {
     this.#stop.abort()
-    await this.#looking
+    await this.#reading
   }
 
-  protected hurry() {
-    this.#hurried.abort()
-  }
-
-  async #look() {
+  async #read() {
+    const { progress } = this.#parts
     while (!this.#stop.signal.aborted) {
-      const position = await this.#lookOnce()
-      if (position !== undefined && position !== this.position) this.advance(position, 'unknown')
-      this.#hurried = new AbortController()
-      const pauseMs = position === undefined ? LOOK_AGAIN_MS : this.isAwaited ? HURRY_EVERY_MS : LOOK_EVERY_MS
-      const signal = AbortSignal.any([this.#stop.signal, this.#hurried.signal])
+      const position = await this.#readOnce()
+      if (position !== undefined && position !== progress.position) progress.advance(position, 'unknown')
+      this.#wake = new AbortController()
+      const pauseMs = position === undefined ? RETRY_EVERY_MS : progress.isAwaited ? READ_OFTEN_EVERY_MS : READ_EVERY_MS
+      const signal = AbortSignal.any([this.#stop.signal, this.#wake.signal])
       await delay(pauseMs, undefined, { signal }).catch(() => undefined)
     }
   }
 
-  /** Undefined when the views do not answer. */
-  async #lookOnce() {
+  /** Undefined if the views do not respond. */
+  async #readOnce() {
     try {
-      return await this.reached()
+      return await this.#parts.progress.reached()
     } catch (error) {
-      this.logger.warn({ err: error }, 'the views do not say how far they are')
+      this.#parts.logger.warn({ err: error }, 'the checkpoint of the views cannot be read')
       return undefined
     }
   }

@@ -1,13 +1,13 @@
 import type { Observable } from 'rxjs'
-import type { Changes } from './progress.ts'
+import type { Changes } from './view-progress.ts'
 
 export interface Waiting {
-  /** True at the row's next change; false when the time is up, the signal aborts, or the waiting is ended. */
+  /** True at the row's next change; false if the time is up, the signal aborts, or the wait is ended. */
   changed: Promise<boolean>
   end(): void
 }
 
-/** Wakes those who wait for a row of a view to change. */
+/** Wakes readers that wait for a row of a view to change. */
 export class Watch {
   readonly #waiters = new Map<string, Set<(changed: boolean) => void>>()
   #closed = false
@@ -15,24 +15,24 @@ export class Watch {
   constructor(changes: Observable<Changes>) {
     changes.subscribe(written => {
       if (this.#waiters.size === 0) return
-      // Then all look for themselves.
+      // Any row may have changed, so all readers check.
       if (written === 'unknown') this.#endAll(true)
       else for (const { view, key } of written) for (const end of this.#waiters.get(`${view}/${key}`) ?? []) end(true)
     })
   }
 
-  /** True once nobody is woken any more. */
+  /** True once all waits end at once. */
   get closed(): boolean {
     return this.#closed
   }
 
-  /** Ends all waiting, that which begins later too. */
+  /** Ends all present and future waits. */
   close() {
     this.#closed = true
     this.#endAll(false)
   }
 
-  /** Begins to wait for a row's next change. Whoever no longer needs to know ends the waiting. */
+  /** Starts to wait for a row's next change. Callers that lose interest end the wait. */
   begin(view: string, key: string, timeoutMs: number, signal?: AbortSignal): Waiting {
     if (this.#closed || signal?.aborted) return { changed: Promise.resolve(false), end: () => undefined }
     const address = `${view}/${key}`
@@ -43,18 +43,18 @@ export class Watch {
       resolve = done
     })
     const end = (hasChanged: boolean) => {
-      // Whoever comes second must not take away a set that others wait in by now.
+      // A second call must not delete a set that newer waiters share.
       if (!waiters.delete(end)) return
       clearTimeout(timer)
-      signal?.removeEventListener('abort', giveUp)
+      signal?.removeEventListener('abort', cancel)
       if (waiters.size === 0) this.#waiters.delete(address)
       resolve(hasChanged)
     }
-    const giveUp = () => end(false)
-    const timer = setTimeout(giveUp, timeoutMs)
-    signal?.addEventListener('abort', giveUp)
+    const cancel = () => end(false)
+    const timer = setTimeout(cancel, timeoutMs)
+    signal?.addEventListener('abort', cancel)
     waiters.add(end)
-    return { changed, end: giveUp }
+    return { changed, end: cancel }
   }
 
   #endAll(changed: boolean) {

@@ -3,7 +3,7 @@ import { init } from './init.ts'
 import { style } from './style.ts'
 import { readViewerFile, viewerFiles } from './viewer.ts'
 
-/** What the page is made of, by the name that it has there. */
+/** A file of the page, by its name. */
 export const docsFile = async (name: string): Promise<StaticBody | undefined> =>
   own.get(name) ?? (await viewers.get(name)?.())
 
@@ -12,7 +12,7 @@ const own = new Map([
   ['page.css', new StaticBody('text/css', style)],
 ])
 
-/** Read when it is first asked for, and kept. */
+/** Read at the first request, then cached. */
 const viewerFile = ({ name, type }: (typeof viewerFiles)[number]) => {
   let body: Promise<StaticBody> | undefined
   return () => {

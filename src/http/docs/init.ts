@@ -1,6 +1,6 @@
 /**
- * What the page does: it asks for the description, without a key first, and gives it to the viewer. The key is kept nowhere but
- * in the page, and goes nowhere but to the service that the page came from.
+ * The script of the page: it loads the OpenAPI document, first without a key, and hands it to the viewer. The key stays
+ * in the page and goes only to the service that served it.
  */
 export const init = /* js */ `'use strict'
 const field = document.getElementById('key')
@@ -16,8 +16,10 @@ const load = async key => {
   const headers = key ? { Authorization: 'Bearer ' + key } : {}
   const answer = await fetch('/v1/openapi.json', { headers, cache: 'no-cache' }).catch(() => undefined)
   if (answer?.status === 401)
-    return key ? say('This key is not known, or was revoked.', true) : say('Give an API key to read the reference and to try requests.')
-  if (!answer?.ok) return say('The description could not be loaded. Please try again in a moment.', true)
+    return key
+      ? say('This API key is unknown or was revoked.', true)
+      : say('Enter an API key to read the reference and try requests.')
+  if (!answer?.ok) return say('The OpenAPI document could not be loaded. Please try again in a moment.', true)
   const description = await answer.json()
   say(key ? 'Requests are sent with this key.' : '')
   show(description, key)
@@ -27,7 +29,7 @@ const show = (description, key) => {
   const authorize = () => key && viewer.preauthorizeApiKey('apiKey', key)
   if (viewer) return authorize()
   viewer = SwaggerUIBundle({
-    // Requests go where the page came from, by whatever name that is known here.
+    // Requests go to the host that served the page, by the name that the browser used.
     spec: { ...description, servers: [{ url: location.origin }] },
     dom_id: '#reference',
     deepLinking: true,

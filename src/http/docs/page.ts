@@ -1,4 +1,4 @@
-/** The page around the viewer. */
+/** The page that holds the viewer. */
 export const page = /* html */ `<!doctype html>
 <html lang="en">
 <head>
@@ -15,13 +15,16 @@ export const page = /* html */ `<!doctype html>
 <h1>Tollgate <small>API</small></h1>
 <form id="key-form" autocomplete="off">
 <label for="key">API key</label>
-<input id="key" type="password" required pattern=" *[!-~]+ *" title="Visible ASCII characters" maxlength="128" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="tg_sk_live_…">
+<input id="key" type="password" required pattern=" *[!-~]+ *" title="Visible ASCII characters" maxlength="128"
+  autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="tg_sk_live_…">
 <button>Use key</button>
 </form>
 </header>
 <main>
 <p id="state" role="status">Loading …</p>
-<noscript><p>This page needs JavaScript. The description itself is at <a href="/v1/openapi.json">/v1/openapi.json</a>.</p></noscript>
+<noscript>
+<p>This page needs JavaScript. The OpenAPI document is at <a href="/v1/openapi.json">/v1/openapi.json</a>.</p>
+</noscript>
 <div id="reference"></div>
 </main>
 <script src="/docs/swagger-ui-bundle.js" defer></script>

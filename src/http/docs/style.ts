@@ -1,4 +1,4 @@
-/** How the page looks around the viewer, and what of the viewer is to look otherwise. */
+/** The style of the page, with changes to the style of the viewer. */
 export const style = /* css */ `
 :root {
   --text: #1b1f24;
@@ -49,18 +49,30 @@ label { white-space: nowrap; color: var(--quiet); font-size: 0.875rem; }
   font: inherit;
 }
 #key { flex: 1; min-width: 0; padding: 0 0.75rem; background: var(--ground); color: var(--text); }
-header button { padding: 0 1rem; border-color: var(--accent); background: var(--accent); color: var(--on-accent); cursor: pointer; }
+header button {
+  padding: 0 1rem;
+  border-color: var(--accent);
+  background: var(--accent);
+  color: var(--on-accent);
+  cursor: pointer;
+}
 #key:focus-visible, header button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-#state, noscript p { max-width: 40rem; margin: 1.5rem auto; padding: 0 1.25rem; text-align: center; color: var(--quiet); }
+#state, noscript p {
+  max-width: 40rem;
+  margin: 1.5rem auto;
+  padding: 0 1.25rem;
+  text-align: center;
+  color: var(--quiet);
+}
 #state:empty { display: none; }
 #state.wrong { color: var(--wrong); }
-/* The viewer's own place for a key, and for the address of the service. */
+/* The page has its own field for the key, and only one server. */
 .swagger-ui .scheme-container { display: none; }
 .swagger-ui .info { margin: 1.5rem 0; }
-/* These make the page wider than a phone: a column for links, which no answer has, and two buttons side by side. */
+/* Without these rules, the page is wider than a phone: no response has links, and two buttons stand side by side. */
 .swagger-ui .response-col_links { display: none; }
 .swagger-ui .opblock-section-header { flex-wrap: wrap; row-gap: 1.25rem; }
-/* What would be dark on dark, because the viewer gives it no colour of its own there, and what can hardly be read. */
+/* The viewer sets no color for these in dark mode, or one with too little contrast. */
 .dark-mode .swagger-ui .examples-select__section-label,
 .dark-mode .swagger-ui table.headers td { color: var(--text); }
 html.dark-mode .swagger-ui .opblock.opblock-put .opblock-section-header { background: #523524; }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 
-/** What the page needs of the viewer, and the licences that the program refers to. */
+/** The files of the viewer that the page needs, and the license file that its script refers to. */
 export const viewerFiles = [
   { name: 'swagger-ui.css', type: 'text/css' },
   { name: 'swagger-ui-bundle.js', type: 'text/javascript' },

@@ -2,8 +2,9 @@ import type { Next } from 'koa'
 import type { Context } from '../context.ts'
 
 /**
- * Lets pages of any site read files and send them to signed addresses (https://fetch.spec.whatwg.org/#http-cors-protocol).
- * Neither needs a cookie or a key, so that a page gets no more than anybody who has the address.
+ * Lets pages of any site read files and send them to presigned addresses
+ * (https://fetch.spec.whatwg.org/#http-cors-protocol). Neither needs a cookie or key, so a page can do only what anyone
+ * with the address can.
  */
 export const cors = async (ctx: Context, next: Next) => {
   ctx.set('Access-Control-Allow-Origin', '*')

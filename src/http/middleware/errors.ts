@@ -1,13 +1,13 @@
 import type { Next } from 'koa'
 import type { ErrorCode } from '../../../schemas/api/error.ts'
 import type { Logger } from '../../ports/logger.ts'
-import { ApiError, toApiError } from '../../services/api-error.ts'
+import { ApiError, toApiError } from '../api-error.ts'
 import type { Context } from '../context.ts'
 
-/** When to come again: what makes the service unavailable is mended in seconds, or by a person; a limit takes longer. */
+/** When to retry: an unavailable service usually recovers within seconds; limits take longer. */
 const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, string>> = { unavailable: '2', rate_limited: '60' }
 
-/** Gives every failure the one body that errors have, and tells nobody outside what broke inside. */
+/** Turns every failure into the API's error body, without internal details. */
 export const errors = (logger: Logger) => async (ctx: Context, next: Next) => {
   try {
     await next()
@@ -20,17 +20,17 @@ export const errors = (logger: Logger) => async (ctx: Context, next: Next) => {
   }
 }
 
-/** What no route answered. */
+/** Answers requests that no route handled. */
 const answerEmpty = (ctx: Context) => {
-  if (ctx.status === 404) answer(ctx, new ApiError('not_found', `There is nothing at ${ctx.method} ${ctx.path}.`))
+  if (ctx.status === 404) answer(ctx, new ApiError('not_found', `No route matches ${ctx.method} ${ctx.path}.`))
   if (ctx.status === 405 || ctx.status === 501)
-    answer(ctx, new ApiError('method_not_allowed', `${ctx.method} is not possible here; see the Allow header.`))
+    answer(ctx, new ApiError('method_not_allowed', `${ctx.method} is not allowed here; see the Allow header.`))
 }
 
 const answer = (ctx: Context, error: ApiError) => {
   const { code } = error
   ctx.status = error.status
-  // What was known of the answer that did not come to be says nothing of this one.
+  // These headers belonged to the response that failed.
   ctx.remove('ETag')
   ctx.remove('Cache-Control')
   if (code === 'invalid_api_key') ctx.set('WWW-Authenticate', 'Bearer')
@@ -39,10 +39,10 @@ const answer = (ctx: Context, error: ApiError) => {
   ctx.body = error.toBody(ctx.state.requestId)
 }
 
-/** An address whose escapes or form no router can read. One that is not the request's own is no fault of the client. */
+/** Whether the request's URL is malformed. A malformed URL from elsewhere is not the client's fault. */
 const isUnreadable = (error: unknown, url: string | undefined) => {
   const { code, input } = error as { code?: unknown; input?: unknown }
   return error instanceof URIError || (code === 'ERR_INVALID_URL' && input === url)
 }
 
-const unreadable = () => new ApiError('invalid_request', 'The address of the request cannot be read.')
+const unreadable = () => new ApiError('invalid_request', 'The URL of the request is malformed.')

@@ -2,7 +2,7 @@ import type { Next } from 'koa'
 import { koaBody } from 'koa-body'
 import { MAX_BODY_BYTES, MAX_JSON_DEPTH } from '../../../schemas/primitives.ts'
 import { toPointerPart } from '../../engine/validator.ts'
-import { ApiError } from '../../services/api-error.ts'
+import { ApiError } from '../api-error.ts'
 import type { Context } from '../context.ts'
 
 const parse = koaBody({
@@ -16,7 +16,10 @@ const parse = koaBody({
   },
 })
 
-/** Reads a JSON body into `ctx.request.body`, and refuses what is none, too large, too deep or not well-formed text. */
+/**
+ * Reads a JSON body into `ctx.request.body`. Refuses bodies that are not JSON, too large, too deep or not well-formed
+ * Unicode.
+ */
 export const jsonBody = async (ctx: Context, next: Next) => {
   if (ctx.is('json') === null) throw invalid('', 'The body is missing; it must be JSON.')
   if (!ctx.is('json')) {
@@ -27,7 +30,7 @@ export const jsonBody = async (ctx: Context, next: Next) => {
       `The body must be JSON, with Content-Type: application/json${instead}.`,
     )
   }
-  // koa-body calls on only when the body was read; the depth is checked before anybody else sees it.
+  // koa-body continues only after the body was read, so its depth is checked before any other code sees it.
   await parse(ctx, async () => {
     checkValue(ctx.request.body, '', 0)
     await next()
@@ -36,17 +39,19 @@ export const jsonBody = async (ctx: Context, next: Next) => {
 
 const toApiError = (error: Error & { status?: number; type?: string }): ApiError => {
   if (error.status === 413) return new ApiError('payload_too_large', `The body is larger than ${MAX_BODY_BYTES} bytes.`)
-  if (error.status === 415)
-    return new ApiError('unsupported_media_type', 'The body has an encoding that is not understood.')
+  if (error.status === 415) return new ApiError('unsupported_media_type', 'The encoding of the body is not supported.')
   return invalid('', `The body is not valid JSON: ${error.message}.`)
 }
 
-/** Checks what a schema does not: depth, and what has no canonical form, which is infinite numbers and lone surrogates. */
+/**
+ * Checks what a schema cannot: the depth, and the values without a canonical form, which are infinite numbers and lone
+ * surrogates.
+ */
 const checkValue = (value: unknown, path: string, depth: number): void => {
   if (typeof value === 'string') checkText(value, path)
-  else if (typeof value === 'number' && !Number.isFinite(value)) throw invalid(path, 'A number is too large.')
+  else if (typeof value === 'number' && !Number.isFinite(value)) throw invalid(path, 'The number is too large.')
   else if (typeof value !== 'object' || value === null) return
-  else if (depth === MAX_JSON_DEPTH) throw invalid(path, `The body is deeper than ${MAX_JSON_DEPTH} levels.`)
+  else if (depth === MAX_JSON_DEPTH) throw invalid(path, `The body is nested deeper than ${MAX_JSON_DEPTH} levels.`)
   else if (Array.isArray(value))
     for (const [index, item] of value.entries()) checkValue(item, `${path}/${index}`, depth + 1)
   else
@@ -57,7 +62,7 @@ const checkValue = (value: unknown, path: string, depth: number): void => {
 }
 
 const checkText = (text: string, path: string) => {
-  if (!text.isWellFormed()) throw invalid(path, 'A text is not well-formed Unicode.')
+  if (!text.isWellFormed()) throw invalid(path, 'The string is not well-formed Unicode.')
 }
 
 const invalid = (path: string, message: string) =>

@@ -3,13 +3,13 @@ import type { Logger } from '../../ports/logger.ts'
 import type { Context } from '../context.ts'
 
 /**
- * One line a request: at `info` for what wants something done or goes wrong, at `debug` for reads that are answered.
- * Headers and query are left out, since they may hold secrets.
+ * Logs one line per request: at `debug` for successful reads, else at `info`. Headers and query are left out, since
+ * they may contain secrets.
  */
 export const log = (logger: Logger) => async (ctx: Context, next: Next) => {
   const startMs = performance.now()
   await next()
-  const { requestId, account, tool, isRead = ctx.method === 'GET' || ctx.method === 'HEAD' } = ctx.state
+  const { requestId, caller, tool, isRead = ctx.method === 'GET' || ctx.method === 'HEAD' } = ctx.state
   const level = isRead && ctx.status < 400 ? 'debug' : 'info'
   if (!logger.isLevelEnabled(level)) return
   const ms = Math.round((performance.now() - startMs) * 1000) / 1000
@@ -19,11 +19,11 @@ export const log = (logger: Logger) => async (ctx: Context, next: Next) => {
     path: pathOf(ctx),
     status: ctx.status,
     ms,
-    accountId: account?.accountId,
+    accountId: caller?.accountId,
     tool,
   }
   logger[level](facts, 'request')
 }
 
-/** Without the query, and not parsed: a target that no path can be found in has its line too. */
+/** The path without the query. It is not parsed, so that malformed targets are logged too. */
 const pathOf = (ctx: Context) => ctx.url.split('?', 1)[0]

@@ -1,17 +1,19 @@
 import type { Next } from 'koa'
-import type { Reads } from '../../engine/views/reads.ts'
-import type { Accounts } from '../../services/accounts/accounts.ts'
+import type { Services } from '../../services/services.ts'
 import type { Context } from '../context.ts'
 import { positionGiven, TOLLGATE_POSITION } from '../headers.ts'
+import { unwrap } from '../refusals.ts'
 
 /**
- * What a client has written through one process, it sees through every other: an answer to a write tells how far the log was,
- * and a request that gives this back waits until the views have come so far. It comes behind `authenticate`.
+ * Lets a client read from every process what it wrote through one: the response to a write carries the log position,
+ * and a request that sends it back waits until the views have passed it. Runs after `authenticate`.
  */
-export const position = (reads: Reads, accounts: Accounts) => async (ctx: Context, next: Next) => {
-  const given = positionGiven(ctx)
-  if (given !== undefined) await reads.passed(given)
-  await next()
-  if (ctx.method !== 'GET' && ctx.method !== 'HEAD')
-    ctx.set(TOLLGATE_POSITION, String(accounts.lastPosition(ctx.state.account.accountId)))
-}
+export const position =
+  ({ positions }: Services) =>
+  async (ctx: Context, next: Next) => {
+    const given = positionGiven(ctx)
+    if (given !== undefined) unwrap(await positions.wait(ctx.state.caller, given))
+    await next()
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD')
+      ctx.set(TOLLGATE_POSITION, String(unwrap(await positions.last(ctx.state.caller))))
+  }

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 
 const WELL_FORMED = new RegExp(`^${REQUEST_ID}$`)
 
-/** Names the request: with the client's own id where that is well formed, so that both sides' logs can be joined. */
+/** Sets the request id: the client's own if it is well formed, so that both sides' logs can be joined. */
 export const requestId = (ctx: Context, next: Next) => {
   const given = ctx.get('X-Request-Id')
   ctx.state.requestId = WELL_FORMED.test(given) ? given : randomUUID()

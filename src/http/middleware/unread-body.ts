@@ -3,8 +3,8 @@ import { MAX_PRESIGNED_BYTES } from '../../../schemas/primitives.ts'
 import type { Context } from '../context.ts'
 
 /**
- * Reads what is left of a body once its request is answered, and throws it away: a client that sends all of it before it looks
- * for the answer would find the connection closed. One that sends very much more is cut off.
+ * Reads and discards the rest of a body after the response: a client that sends all of it before it reads the response
+ * would find the connection closed. Clients that send far more are disconnected.
  */
 export const unreadBody = async ({ req }: Context, next: Next) => {
   try {

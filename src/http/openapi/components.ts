@@ -1,8 +1,8 @@
 import { namedShapes } from './named-shapes.ts'
 
 /**
- * Annotations are what is said of a shape where it is used, and do not make it another one. `format` counts among them, as in
- * JSON Schema itself: the document gives one to the Timestamp, whose copies in other shapes have none.
+ * Annotations describe one use of a shape, so shapes that differ only in them are the same. `format` is an annotation
+ * in JSON Schema too: the API's Timestamp has one, and its copies in other shapes do not.
  */
 const splitAnnotations = (shape: object) => {
   const { description, examples, format, ...rest } = shape as Record<string, unknown>
@@ -11,7 +11,7 @@ const splitAnnotations = (shape: object) => {
 
 const textOf = (shape: object) => JSON.stringify(splitAnnotations(shape).rest)
 
-/** Shapes with their names, by their text: one that is optional somewhere, or has annotations of its own there, is a copy. */
+/** Named shapes by their text. Identity does not work: TypeBox copies a shape to annotate it or make it optional. */
 export const byText = (shapes: Record<string, object>): Map<string, { name: string; shape: object }> => {
   const known = new Map<string, { name: string; shape: object }>()
   for (const [name, shape] of Object.entries(shapes)) {
@@ -25,25 +25,25 @@ export const byText = (shapes: Record<string, object>): Map<string, { name: stri
 
 const named = byText(namedShapes)
 
-/** The pattern by which TypeBox writes a record. */
+/** The pattern that TypeBox writes for a record. */
 const ANY_NAME = '^.*$'
 
 type ComponentType = 'parameters' | 'headers' | 'responses'
 
-/** Puts references in the place of what has a name, and keeps what they lead to. */
+/** Replaces named shapes with references, and collects the components that they point to. */
 export class Components {
   readonly schemas: Record<string, unknown> = {}
   readonly parameters: Record<string, unknown> = {}
   readonly headers: Record<string, unknown> = {}
   readonly responses: Record<string, unknown> = {}
 
-  /** A shape as it stands in the document: by its name where it has one. */
+  /** A shape as the document shows it: a reference if it has a name. */
   show(shape: object): unknown {
     const known = named.get(textOf(shape))
     if (!known) return this.#inside(shape)
     const { name, shape: origin } = known
     if (!(name in this.schemas)) {
-      // Before what is inside, so that the names come in the order in which they are met.
+      // Reserving the place first keeps the names in the order of their first use.
       this.schemas[name] = undefined
       this.schemas[name] = this.#inside(origin)
     }
@@ -56,14 +56,14 @@ export class Components {
     }
   }
 
-  /** A parameter or a header, whose description stands beside its schema. */
+  /** A parameter or header: OpenAPI puts its description beside its schema. */
   showParameter(shape: object): object {
     const { description } = shape as { description?: string }
     const { description: _, ...schema } = this.show(shape) as { description?: string }
     return { ...(description !== undefined && { description }), schema }
   }
 
-  /** Keeps something under a name. What has the name of something else stands where it is used. */
+  /** Shares a component under its name. A different value under a taken name stays inline. */
   share(type: ComponentType, name: string, value: unknown): unknown {
     const kept = this[type]
     kept[name] ??= value
@@ -73,7 +73,7 @@ export class Components {
   #inside(shape: object): unknown {
     const shown = Object.entries(shape).map(([key, value]) => {
       if (key === 'examples' && Array.isArray(value)) return [key, value]
-      // Generators of clients know this better than a pattern that any name matches.
+      // Client generators understand additionalProperties better than a pattern for any name.
       if (key === 'patternProperties' && ANY_NAME in value)
         return ['additionalProperties', this.#member(value[ANY_NAME])]
       return [key, this.#member(value)]

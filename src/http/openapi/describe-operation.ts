@@ -6,14 +6,14 @@ import { RequestId, RetryAfter, TollgatePosition, WwwAuthenticate } from '../../
 import type { Answer, Examples, Operation } from '../operation.ts'
 import type { Components } from './components.ts'
 
-/** A Response Object, as OpenAPI calls it. */
+/** An OpenAPI Response Object. */
 interface ResponseObject {
   description: string
   headers: Record<string, unknown>
   content?: Record<string, { schema: unknown; examples?: object }>
 }
 
-/** One operation, as it stands under its path. */
+/** The OpenAPI Operation Object of an operation. */
 export const describeOperation = (operation: Operation, components: Components) => {
   const { id, tag, summary, description, open, json, content, examples } = operation
   const types = json ? { 'application/json': json } : content
@@ -67,7 +67,7 @@ const responsesOf = (operation: Operation, components: Components) => {
   return Object.fromEntries([...answered, ...refused])
 }
 
-/** Where a status has an answer of its own, and errors as well. */
+/** The response of a status that both an answer and errors use. */
 const either = (answer: ResponseObject, refusal: ResponseObject): ResponseObject => {
   const bodies = [answer, refusal].flatMap(({ content }) => content?.['application/json'] ?? [])
   const schema = { anyOf: bodies.map(body => body.schema) }
@@ -87,7 +87,7 @@ const response = (
   headers: Object.fromEntries(
     Object.entries({ ...headers, 'X-Request-Id': RequestId }).map(([name, shape]) => {
       const header = { required: !isOptional(shape), ...components.showParameter(shape) }
-      // openapi-typescript takes for required what it finds by reference.
+      // openapi-typescript treats every referenced header as required.
       return [name, header.required ? components.share('headers', name, header) : header]
     }),
   ),
@@ -135,12 +135,12 @@ const shownExamples = (examples: Examples) =>
     ]),
   )
 
-/** What may go wrong with an operation: what it says, and what may with every one that is asked like it. */
+/** The errors of an operation: those it declares, and those that its kind of request can cause. */
 const errorsOf = ({ open, params, query, json, errors = [] }: Operation): ErrorCode[] => [
   ...new Set<ErrorCode>([
     ...(params || query || json || !open ? (['invalid_request'] as const) : []),
     ...(json ? (['unsupported_media_type', 'payload_too_large'] as const) : []),
-    ...(open ? [] : (['invalid_api_key'] as const)),
+    ...(open ? [] : (['invalid_api_key', 'forbidden'] as const)),
     ...errors,
     'internal_error',
     'unavailable',

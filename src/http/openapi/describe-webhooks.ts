@@ -6,10 +6,10 @@ import type { Components } from './components.ts'
 const TIMEOUT_SECONDS = ATTEMPT_TIMEOUT_MS / 1000
 const SPAN_DAYS = Math.round(ATTEMPTS_SPAN_MS / (24 * 60 * 60 * 1000))
 
-/** What receivers are told. */
+/** The webhooks that receivers get. */
 export const describeWebhooks = (components: Components) => ({
-  'run.completed': describe('runCompleted', 'a run has completed', completedEvent, components),
-  'run.failed': describe('runFailed', 'a run has failed, or was cancelled', failedEvent, components),
+  'run.completed': describe('runCompleted', 'a run completes', completedEvent, components),
+  'run.failed': describe('runFailed', 'a run fails or is cancelled', failedEvent, components),
 })
 
 const describe = (operationId: string, happened: string, example: WebhookEvent, components: Components) => ({
@@ -17,7 +17,11 @@ const describe = (operationId: string, happened: string, example: WebhookEvent, 
     operationId,
     tags: ['Webhooks'],
     summary: `Sent to webhook_url when ${happened}`,
-    description: `Signed by Standard Webhooks. What is not answered with 2xx within ${TIMEOUT_SECONDS} seconds is tried again: ${MAX_ATTEMPTS} attempts, over about ${SPAN_DAYS} days. 410 ends it.`,
+    description: [
+      'Signed as Standard Webhooks specifies.',
+      `Unless the receiver returns 2xx within ${TIMEOUT_SECONDS} seconds, the service retries:`,
+      `up to ${MAX_ATTEMPTS} attempts, over about ${SPAN_DAYS} days. A 410 stops the attempts.`,
+    ].join(' '),
     security: [],
     parameters: Object.entries(webhookHeaders).map(([name, shape]) =>
       components.share('parameters', name, { name, in: 'header', required: true, ...components.showParameter(shape) }),
@@ -34,8 +38,8 @@ const describe = (operationId: string, happened: string, example: WebhookEvent, 
       },
     },
     responses: {
-      '2XX': { description: 'It was received.' },
-      410: { description: 'Nothing is to be sent to this address any more.' },
+      '2XX': { description: 'The webhook was received.' },
+      410: { description: 'The receiver is gone: the service stops its attempts.' },
     },
   },
 })

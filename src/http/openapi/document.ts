@@ -6,10 +6,10 @@ import { describeOperation } from './describe-operation.ts'
 import { describeWebhooks } from './describe-webhooks.ts'
 import { inputsOf } from './inputs.ts'
 
-/** What of the document is not in the code: where the service is, and what it offers. */
+/** The parts of the document that the code does not hold. */
 export interface Offered {
   baseUrl: string
-  /** The families that everybody may use. */
+  /** The families that every account can use. */
   families: ModelFamily[]
 }
 
@@ -35,7 +35,11 @@ export const describeApi = (operations: Operation[], { baseUrl, families }: Offe
       schemas: { ...schemas, ...inputsOf(families, schemas) },
       ...{ parameters, headers, responses },
       securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `Authorization: Bearer tg_sk_live_…`.' },
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, sent as `Authorization: Bearer tg_sk_live_…`.',
+        },
       },
     },
   }

@@ -1,15 +1,15 @@
 import type { ModelFamily } from '../../../schemas/api/model.ts'
 
 /**
- * What the catalog says of runs: the models that there are, and what each asks for. A request is one of as many as there are
- * models, so that clients that are generated know the parameters of the one that they name.
+ * The schemas that depend on the catalog: the model IDs and the parameters of each endpoint. `RunRequest` has one
+ * variant per model, so generated clients know the parameters of the model that they name.
  */
 export const inputsOf = (families: ModelFamily[], schemas: Record<string, unknown>): Record<string, unknown> => {
-  // Neither an enum nor a choice of nothing is possible.
+  // Validators reject an empty enum or oneOf.
   if (families.length === 0) return {}
   const { ModelId, RunRequest } = schemas as { ModelId: object; RunRequest: { properties: { input: object } } }
   const { properties } = RunRequest
-  // Where anything else were possible, TypeScript would not see that a parameter is misspelt.
+  // If the input allowed other properties, TypeScript would miss misspelled parameters.
   const { type, additionalProperties, ...input } = properties.input as Record<string, unknown>
   const endpoints = families.flatMap(family => family.endpoints)
   return {
@@ -25,7 +25,7 @@ const requestOf = ({ id, name, endpoints }: ModelFamily) => {
   return { title: name, type: 'object', properties: { model: { const: id }, input }, required: ['model', 'input'] }
 }
 
-/** openapi-typescript leaves parameters with a default optional only where their place is called so. */
+/** openapi-typescript keeps parameters with a default optional only in a place named `parameters`. */
 const nameOf = ({ id }: Endpoint) => `${id}.parameters`
 
 const parametersOf = ({ description, parameters_schema }: Endpoint) => ({ description, ...parameters_schema })

@@ -28,7 +28,7 @@ import {
 import { WebhookEvent, WebhookSecret } from '../../../schemas/api/webhook.ts'
 import { EndpointStatus, FamilyStatus, Kind, Mode, OutputType, ParametersSchema } from '../../../schemas/catalog.ts'
 
-/** The shapes that have a name in the document. Clients that are generated call their types so. */
+/** The shapes with a name in the document. Generated clients use these names for their types. */
 export const namedShapes = {
   ...{ ModelList, ModelFamily, ModelEndpoint, Pricing, ParametersSchema },
   ...{ OutputType, FamilyStatus, EndpointStatus, Kind, Mode },

@@ -1,29 +1,29 @@
 import { Balance } from '../../../schemas/api/balance.ts'
 import * as examples from '../../../schemas/api/examples.ts'
-import type { Reads } from '../../engine/views/reads.ts'
-import type { Presenter } from '../../services/runs/present.ts'
+import type { Presenter } from '../../services/presenter.ts'
+import type { Services } from '../../services/services.ts'
 import { operation, type Serve } from '../operation.ts'
+import { unwrap } from '../refusals.ts'
 
 const getBalance = operation({
   id: 'getBalance',
   method: 'get',
   path: '/v1/balance',
   tag: 'Account',
-  summary: 'The credits that are left',
+  summary: 'Get the credit balance',
   answers: {
     200: {
-      description: 'The balance, after every request that was answered before.',
+      description: 'The balance. It reflects all requests answered earlier.',
       shape: Balance,
-      examples: { 'A balance': examples.balance },
+      examples: { Balance: examples.balance },
     },
   },
 })
 
 export const balanceOperations = [getBalance]
 
-export const balanceRoutes = (serve: Serve, reads: Reads, present: Presenter) => {
+export const balanceRoutes = (serve: Serve, { accounts }: Services, present: Presenter) => {
   serve(getBalance, async ctx => {
-    const { accountId } = ctx.state.account
-    ctx.body = present.balance(await reads.getOwn(accountId, 'balance', accountId))
+    ctx.body = present.balance(unwrap(await accounts.balance(ctx.state.caller)))
   })
 }

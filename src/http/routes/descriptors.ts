@@ -1,11 +1,13 @@
 import { LlmsText, McpDescriptor, OpenApi } from '../../../schemas/api/descriptors.ts'
-import type { Catalog } from '../../services/catalog/catalog.ts'
-import type { Presenter } from '../../services/runs/present.ts'
+import type { Presenter } from '../../services/presenter.ts'
+import type { Services } from '../../services/services.ts'
+import { openCaller } from '../context.ts'
 import { type Bodies, type Described, Descriptions } from '../descriptions.ts'
 import { type Operation, operation, type Serve } from '../operation.ts'
+import { unwrap } from '../refusals.ts'
 import { staticAnswers, staticHeaders } from '../static-body.ts'
 
-/** What is on offer and where may change; a description that is a few minutes old still leads to it. */
+/** The catalog and the address rarely change, and descriptions that are a few minutes old still work. */
 const MAX_AGE = 'max-age=300'
 
 const getOpenApi = operation({
@@ -13,10 +15,10 @@ const getOpenApi = operation({
   method: 'get',
   path: '/v1/openapi.json',
   tag: 'Agents',
-  summary: 'The OpenAPI 3.1 document of this interface',
-  description: 'Every request, with all that it may be answered with, and the webhooks.',
+  summary: 'Get the OpenAPI 3.1 document of this API',
+  description: 'Describes every request with its responses, and the webhooks.',
   headers: staticHeaders,
-  answers: staticAnswers('The document.', OpenApi),
+  answers: staticAnswers('The OpenAPI document.', OpenApi),
 })
 
 const getLlmsText = operation({
@@ -24,9 +26,9 @@ const getLlmsText = operation({
   method: 'get',
   path: '/llms.txt',
   tag: 'Agents',
-  summary: 'What an agent must know to use the service',
+  summary: 'Get a guide to the service for agents',
   headers: staticHeaders,
-  answers: staticAnswers('The text.', LlmsText, 'text/plain'),
+  answers: staticAnswers('The guide.', LlmsText, 'text/plain'),
 })
 
 const getMcpDescriptor = operation({
@@ -34,8 +36,8 @@ const getMcpDescriptor = operation({
   method: 'get',
   path: '/.well-known/mcp',
   tag: 'Agents',
-  summary: 'Where the MCP server is, how to reach it, and its tools',
-  description: 'A server card (SEP-2127), and with it the endpoint, what it needs, and the tools.',
+  summary: 'Get the MCP server descriptor',
+  description: 'A server card (SEP-2127) with the endpoint, its authentication and its tools.',
   headers: staticHeaders,
   answers: staticAnswers('The descriptor.', McpDescriptor),
 })
@@ -43,27 +45,29 @@ const getMcpDescriptor = operation({
 export const descriptorOperations: Operation[] = [getOpenApi, getLlmsText, getMcpDescriptor]
 
 export interface DescriptorOptions extends Described {
-  /** Whether everybody may read them, and not only those who have a key. */
+  /** Whether anyone may read them without an API key. */
   isPublic: boolean
 }
 
-/** Descriptions of the service that programs read. */
+/** The machine-readable descriptions of the service. */
 export const descriptorRoutes = (
   serve: Serve,
   { operations, tools, publicUrl, isPublic }: DescriptorOptions,
-  catalog: Catalog,
+  services: Services,
   present: Presenter,
 ) => {
-  // Where the operator has made the descriptions public, the router asks for no key, and they themselves say that none is needed.
+  // Public descriptions need no API key, and the OpenAPI document says so.
   const opened = (operation: Operation): Operation =>
     isPublic && descriptorOperations.includes(operation) ? { ...operation, open: true } : operation
-  const descriptions = new Descriptions({ operations: operations.map(opened), tools, publicUrl, catalog, present })
+  const descriptions = new Descriptions({ operations: operations.map(opened), tools, publicUrl, present })
 
   const serveBody = (operation: Operation, name: keyof Bodies) =>
     serve(opened(operation), async ctx => {
-      const { [name]: body } = await descriptions.bodies()
+      const caller = isPublic ? openCaller(ctx) : ctx.state.caller
+      const offers = unwrap(await services.descriptors.families(caller))
+      const { [name]: body } = descriptions.bodies(offers)
       if (isPublic) {
-        // Pages of tools that read descriptions lie elsewhere.
+        // Tools that read descriptions run on pages of other sites.
         ctx.set('Access-Control-Allow-Origin', '*')
         ctx.set('Access-Control-Expose-Headers', 'ETag')
         ctx.set('Cache-Control', `public, ${MAX_AGE}`)

@@ -5,7 +5,7 @@ import { page } from '../docs/page.ts'
 import { operation, type Serve } from '../operation.ts'
 import { StaticBody, staticAnswers, staticHeaders } from '../static-body.ts'
 
-/** Nothing from elsewhere, and nothing that stands in the page itself; pictures and sound of answers that were tried. */
+/** Only files from this service, and nothing inline. blob: and data: let the viewer show images and play sound. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -23,8 +23,8 @@ const getDocs = operation({
   method: 'get',
   path: '/docs',
   tag: 'Service',
-  summary: 'This reference as a page',
-  description: 'It asks for a key, and requests can be tried with it.',
+  summary: 'Read this reference in a browser',
+  description: 'The page asks for an API key and can send requests with it.',
   open: true,
   headers: staticHeaders,
   answers: staticAnswers('The page.', DocsPage, 'text/html'),
@@ -35,7 +35,7 @@ const getDocsFile = operation({
   method: 'get',
   path: '/docs/:file',
   tag: 'Service',
-  summary: 'What the page is made of',
+  summary: 'Get a file of the reference page',
   open: true,
   params: { file: DocsFileName },
   headers: staticHeaders,
@@ -56,7 +56,7 @@ export const docsRoutes = (serve: Serve) => {
 const html = new StaticBody('text/html', page)
 
 const answer = (ctx: Context, body: StaticBody) => {
-  // The files belong together, so a client asks each time whether it still has the right ones.
+  // The files must match each other, so clients revalidate each one every time.
   ctx.set('Cache-Control', 'no-cache')
   ctx.set('Content-Security-Policy', CONTENT_SECURITY_POLICY)
   ctx.set('X-Content-Type-Options', 'nosniff')

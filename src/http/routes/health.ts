@@ -1,12 +1,13 @@
 import { health, readiness } from '../../../schemas/api/examples.ts'
 import { Health, Readiness } from '../../../schemas/api/health.ts'
-import { ApiError } from '../../services/api-error.ts'
+import { withinTime } from '../../engine/time-limit.ts'
+import { ApiError } from '../api-error.ts'
 import { operation, type Serve } from '../operation.ts'
 
-/** How long a store may take to answer before it counts as gone. */
+/** How long a store may take to answer before it counts as unavailable. */
 const CHECK_TIMEOUT_MS = 2000
 
-/** Each part of the service that must answer, with a way to ask it. */
+/** The parts of the service that must answer, each with its check. */
 export type HealthChecks = Record<string, () => Promise<unknown>>
 
 const getHealth = operation({
@@ -14,9 +15,9 @@ const getHealth = operation({
   method: 'get',
   path: '/healthz',
   tag: 'Service',
-  summary: 'Whether the process lives',
+  summary: 'Check that the process is alive',
   open: true,
-  answers: { 200: { description: 'It lives.', shape: Health, examples: { 'It lives': health } } },
+  answers: { 200: { description: 'The process is alive.', shape: Health, examples: { Alive: health } } },
 })
 
 const getReadiness = operation({
@@ -24,10 +25,10 @@ const getReadiness = operation({
   method: 'get',
   path: '/readyz',
   tag: 'Service',
-  summary: 'Whether the event log, the views and the object store answer',
+  summary: 'Check that the event log, the views and the object store respond',
   open: true,
   answers: {
-    200: { description: 'All of them do.', shape: Readiness, examples: { 'All of them do': readiness } },
+    200: { description: 'All of them respond.', shape: Readiness, examples: { Ready: readiness } },
   },
 })
 
@@ -47,14 +48,12 @@ export const healthRoutes = (serve: Serve, checks: HealthChecks) => {
   })
 }
 
-const answersInTime = async (check: () => Promise<unknown>): Promise<boolean> => {
-  let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<boolean>(resolve => {
-    timer = setTimeout(() => resolve(false), CHECK_TIMEOUT_MS)
-  })
-  const answered = check().then(
-    () => true,
+const answersInTime = (check: () => Promise<unknown>): Promise<boolean> =>
+  withinTime(
+    check().then(
+      () => true,
+      () => false,
+    ),
+    CHECK_TIMEOUT_MS,
     () => false,
   )
-  return Promise.race([answered, tooLate]).finally(() => clearTimeout(timer))
-}

@@ -13,14 +13,14 @@ import type { Context, Middleware, RequestState } from '../context.ts'
 import { PROTOCOL_VERSIONS } from '../mcp-descriptor.ts'
 import { operation, type Serve } from '../operation.ts'
 
-/** Whoever speaks MCP. */
+/** The MCP server, as the route sees it. */
 export interface McpEndpoint {
   tools: ToolSummary[]
-  /** Lets only those pages in that may call, and answers what their browser asks beforehand. */
+  /** Refuses pages of sites that are not allowed, and answers CORS preflight requests. */
   fromAllowedOrigin: Middleware
   /** Reads a message and answers it. */
   answer(ctx: Context): Promise<void>
-  /** To be called when nobody is answered any more. */
+  /** Call it after the last response. */
   close(): Promise<void>
 }
 
@@ -31,27 +31,33 @@ const callMcp = operation({
   method: 'post',
   path,
   tag: 'Agents',
-  summary: 'Model Context Protocol: the API as tools for agents',
-  description: `Streamable HTTP without sessions, by the revisions ${PROTOCOL_VERSIONS.join(' and ')}. An MCP client does this for you: give it the address and the header \`Authorization\`. \`Accept\` must name \`application/json\` and \`text/event-stream\`, or be \`*/*\`; the answer may be either. A tool that refuses answers with a result that has \`isError\`, and the error of the API as its text.`,
+  summary: 'Call the MCP server',
+  description: [
+    'The API as tools of the Model Context Protocol (Streamable HTTP, no sessions),',
+    `revisions ${PROTOCOL_VERSIONS.join(' and ')}.`,
+    'An MCP client needs only this address and the `Authorization` header.',
+    '`Accept` must list `application/json` and `text/event-stream`, or be `*/*`; the response may be either.',
+    'A failed tool call returns a result with `isError` set and the API error as its text.',
+  ].join(' '),
   streams: true,
   headers: messageHeaders,
   content: { 'application/json': JsonRpcMessage },
   examples: {
-    'A call of a tool (2025-11-25)': oldCallExample,
-    'A call of a tool (2026-07-28), with Mcp-Method, Mcp-Name and MCP-Protocol-Version': callExample,
+    'Tool call (2025-11-25)': oldCallExample,
+    'Tool call (2026-07-28), with Mcp-Method, Mcp-Name and MCP-Protocol-Version': callExample,
   },
   answers: {
     200: {
-      description: 'The answer, by itself or as the last of the events.',
+      description: 'The response, on its own or as the last event.',
       shape: JsonRpcAnswer,
       content: { 'text/event-stream': EventStream },
     },
-    202: { description: 'A message that is not answered was taken.' },
-    400: { description: 'It is no message, or not as its revision has it.', shape: JsonRpcError },
-    403: { description: 'The page that called may not.', shape: JsonRpcError },
-    404: { description: 'There is no such method (2026-07-28).', shape: JsonRpcError },
-    406: { description: '`Accept` lacks a type (2025-11-25).', shape: JsonRpcError },
-    500: { description: 'Something broke.', shape: JsonRpcError },
+    202: { description: 'The message was accepted and gets no response.' },
+    400: { description: 'The message is invalid, or breaks the rules of its revision.', shape: JsonRpcError },
+    403: { description: 'The site of the calling page is not allowed.', shape: JsonRpcError },
+    404: { description: 'The method does not exist (2026-07-28).', shape: JsonRpcError },
+    406: { description: '`Accept` lacks a required type (2025-11-25).', shape: JsonRpcError },
+    500: { description: 'The service failed to process the message.', shape: JsonRpcError },
   },
   errors: ['unsupported_media_type', 'payload_too_large'],
 })
@@ -60,7 +66,7 @@ export const mcpOperations = [callMcp]
 
 export const mcpRoutes = (router: Router<RequestState>, serve: Serve, mcp: McpEndpoint) => {
   serve(callMcp, mcp.fromAllowedOrigin, mcp.answer)
-  // There are no sessions to be followed or ended.
+  // Without sessions, GET and DELETE have no use.
   router.all(path, mcp.fromAllowedOrigin, ctx => {
     ctx.set('Allow', 'POST')
     ctx.status = 405

@@ -1,31 +1,34 @@
 import { modelList } from '../../../schemas/api/examples.ts'
 import { ModelList } from '../../../schemas/api/model.ts'
-import type { Catalog } from '../../services/catalog/catalog.ts'
-import type { Presenter } from '../../services/runs/present.ts'
+import type { Presenter } from '../../services/presenter.ts'
+import type { Services } from '../../services/services.ts'
 import { operation, type Serve } from '../operation.ts'
+import { unwrap } from '../refusals.ts'
 
 const listModels = operation({
   id: 'listModels',
   method: 'get',
   path: '/v1/models',
   tag: 'Models',
-  summary: 'The models, their parameters and prices',
-  description:
-    'Every family with its endpoints. `parameters_schema` is the JSON Schema of `input`; `pricing` is the rule by which a run is charged: base × quantities × multipliers + surcharges.',
+  summary: 'List models with their parameters and prices',
+  description: [
+    'Returns every model family with its endpoints. `parameters_schema` is the JSON Schema of `input`.',
+    '`pricing` gives the price of a run: base × quantities × multipliers + surcharges.',
+  ].join(' '),
   answers: {
     200: {
-      description: 'All families that the account may use.',
+      description: 'The families that the account can use.',
       shape: ModelList,
-      examples: { 'A family': modelList },
+      examples: { 'Model family': modelList },
     },
   },
 })
 
 export const modelOperations = [listModels]
 
-export const modelRoutes = (serve: Serve, catalog: Catalog, present: Presenter) => {
+export const modelRoutes = (serve: Serve, { catalog }: Services, present: Presenter) => {
   serve(listModels, async ctx => {
-    const offers = await catalog.listFor(ctx.state.account.accountId)
+    const offers = unwrap(await catalog.list(ctx.state.caller))
     ctx.body = {
       object: 'list',
       data: offers.map(offer => present.family(offer.family, offer.status)),

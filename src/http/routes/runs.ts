@@ -9,27 +9,26 @@ import {
 } from '../../../schemas/api/headers.ts'
 import { Run, RunAddress, RunList, RunOrQuote, RunQuery, RunRequest, RunsQuery } from '../../../schemas/api/run.ts'
 import type { RunRow } from '../../../schemas/views.ts'
-import type { Presenter } from '../../services/runs/present.ts'
-import type { Quotes } from '../../services/runs/quotes.ts'
-import type { RunReads } from '../../services/runs/run-reads.ts'
-import type { Runs } from '../../services/runs/runs.ts'
-import { askerOf, type Context } from '../context.ts'
-import { goneSignal } from '../gone.ts'
+import type { Presenter } from '../../services/presenter.ts'
+import type { Services } from '../../services/services.ts'
+import type { Context } from '../context.ts'
+import { disconnectSignal } from '../disconnect.ts'
 import { idempotencyKey, preferredWaitMs } from '../headers.ts'
 import { operation, type Serve } from '../operation.ts'
 import { limitOf, showPage } from '../page.ts'
+import { unwrap } from '../refusals.ts'
 
-/** When a client should look again after a 202, as the contract recommends. */
+/** The polling interval after a 202, as the specification recommends. */
 const POLL_SECONDS = '10'
 
 const onItsWay = {
-  description: 'The run goes on. Look again at `Location` after `Retry-After` seconds, or give a `webhook_url`.',
+  description: 'The run continues. Poll `Location` every `Retry-After` seconds, or send a `webhook_url` with the run.',
   shape: Run,
-  examples: { 'A film that is being made': examples.filmOnItsWay },
+  examples: { 'Processing video': examples.filmOnItsWay },
   headers: { Location, 'Retry-After': RetryAfter },
 }
 
-/** What answers that a run's own headers ask for. */
+/** The response headers that `Idempotency-Key` and `Prefer` lead to. */
 const toItsHeaders = {
   'Idempotent-Replayed': IdempotentReplayed,
   'Preference-Applied': PreferenceApplied,
@@ -41,25 +40,29 @@ const runModel = operation({
   path: '/v1/run',
   tag: 'Runs',
   summary: 'Run a model',
-  description:
-    'Images, short text and speech are answered with their result, if they take no longer than a minute; video and music go on, and are looked at later. The credits are debited when the run is accepted, and given back in full when it fails. With `dry_run=true` nothing is run or charged: the answer is what it would cost.',
+  description: [
+    'Images, short text and speech return their result if it takes at most a minute.',
+    'Video and music return 202 and continue; poll for their result.',
+    'Credits are debited when the run is accepted and refunded in full if it fails.',
+    '`dry_run=true` returns the price without running or charging anything.',
+  ].join(' '),
   query: RunQuery,
   headers: { 'Idempotency-Key': IdempotencyKey, Prefer },
   json: RunRequest,
   examples: {
-    'A picture': examples.pictureRequest,
-    'A picture of yours, changed': examples.editRequest,
-    'A film, and whom to tell of it': examples.filmRequest,
+    Image: examples.pictureRequest,
+    'Edit of your own image': examples.editRequest,
+    'Video with a webhook': examples.filmRequest,
   },
   answers: {
     200: {
-      description: 'The run has ended; or the quote that a dry run asks for.',
+      description: 'The ended run, or the quote of a dry run.',
       shape: RunOrQuote,
       examples: {
-        'A picture': examples.picture,
-        'A text': examples.text,
-        'A failed run': examples.failed,
-        'What a run would cost': examples.quote,
+        'Completed image': examples.picture,
+        'Completed text': examples.text,
+        'Failed run': examples.failed,
+        Quote: examples.quote,
       },
       headers: toItsHeaders,
     },
@@ -73,16 +76,16 @@ const getRun = operation({
   method: 'get',
   path: '/v1/runs/:id',
   tag: 'Runs',
-  summary: 'How far a run is, and its result',
+  summary: 'Get a run',
   params: { id: RunAddress },
   answers: {
     200: {
       description: 'The run.',
       shape: Run,
       examples: {
-        'A film that is being made': examples.filmOnItsWay,
-        'A picture': examples.picture,
-        'A failed run': examples.failed,
+        'Processing video': examples.filmOnItsWay,
+        'Completed image': examples.picture,
+        'Failed run': examples.failed,
       },
     },
   },
@@ -94,13 +97,13 @@ const cancelRun = operation({
   method: 'post',
   path: '/v1/runs/:id/cancel',
   tag: 'Runs',
-  summary: 'Give a run up',
-  description: 'A run that could be stopped has failed as `cancelled`, and its credits are given back.',
+  summary: 'Cancel a run',
+  description: 'A run that stops in time fails with the code `cancelled` and is refunded.',
   params: { id: RunAddress },
   headers: { Prefer },
   answers: {
-    200: { description: 'The run has ended.', shape: Run, examples: { 'A cancelled run': examples.cancelled } },
-    202: { ...onItsWay, description: 'The run is still being worked on; its provider was asked to stop.' },
+    200: { description: 'The run has ended.', shape: Run, examples: { 'Cancelled run': examples.cancelled } },
+    202: { ...onItsWay, description: 'The run is still processing. Its provider was asked to stop.' },
   },
   errors: ['run_not_found', 'run_ended'],
 })
@@ -110,49 +113,42 @@ const listRuns = operation({
   method: 'get',
   path: '/v1/runs',
   tag: 'Runs',
-  summary: 'The runs of the account, the newest first',
+  summary: 'List runs, newest first',
   query: RunsQuery,
   answers: {
-    200: { description: 'A page of them.', shape: RunList, examples: { 'The first page': examples.runList } },
+    200: { description: 'A page of runs.', shape: RunList, examples: { 'First page': examples.runList } },
   },
 })
 
 export const runOperations = [runModel, getRun, cancelRun, listRuns]
 
-export interface RunRoutesParts {
-  runs: Runs
-  runReads: RunReads
-  quotes: Quotes
-  present: Presenter
-}
-
-export const runRoutes = (serve: Serve, { runs, runReads, quotes, present }: RunRoutesParts) => {
+export const runRoutes = (serve: Serve, { runs }: Services, present: Presenter) => {
   serve(runModel, async (ctx, { query, json: request }) => {
-    const asker = askerOf(ctx)
+    const { caller } = ctx.state
     if (query.dry_run === 'true') {
-      const { receipt } = await quotes.quote(asker, request)
+      const { receipt } = unwrap(await runs.quote(caller, request))
       ctx.body = present.quote(receipt)
       return
     }
     const waitMs = preferredWaitMs(ctx)
-    const options = { idempotencyKey: idempotencyKey(ctx), waitMs, gone: () => goneSignal(ctx) }
-    const { row, replayed } = await runs.run(asker, request, options)
+    const options = { idempotencyKey: idempotencyKey(ctx), waitMs, disconnected: () => disconnectSignal(ctx) }
+    const { row, replayed } = unwrap(await runs.run(caller, request, options))
     if (replayed) ctx.set('Idempotent-Replayed', 'true')
     if (waitMs !== undefined) ctx.set('Preference-Applied', `wait=${waitMs / 1000}`)
     answerRun(ctx, row, present)
   })
 
   serve(getRun, async (ctx, { params: { id } }) => {
-    ctx.body = present.run(await runReads.find(ctx.state.account.accountId, id))
+    ctx.body = present.run(unwrap(await runs.find(ctx.state.caller, id)))
   })
 
   serve(cancelRun, async (ctx, { params: { id } }) => {
-    const options = { waitMs: preferredWaitMs(ctx), gone: () => goneSignal(ctx) }
-    answerRun(ctx, await runs.cancel(askerOf(ctx), id, options), present)
+    const options = { waitMs: preferredWaitMs(ctx), disconnected: () => disconnectSignal(ctx) }
+    answerRun(ctx, unwrap(await runs.cancel(ctx.state.caller, id, options)), present)
   })
 
   serve(listRuns, async (ctx, { query }) => {
-    const page = await runReads.list(ctx.state.account.accountId, { ...query, limit: limitOf(query) })
+    const page = unwrap(await runs.list(ctx.state.caller, { ...query, limit: limitOf(query) }))
     ctx.body = showPage(page, row => present.run(row)) satisfies RunList
   })
 }

@@ -9,28 +9,31 @@ import {
   UploadsQuery,
 } from '../../../schemas/api/upload.ts'
 import { MAX_INLINE_MB, MAX_PRESIGNED_MB, UploadId } from '../../../schemas/primitives.ts'
-import type { Presenter } from '../../services/runs/present.ts'
-import type { Uploads } from '../../services/uploads/uploads.ts'
-import { askerOf } from '../context.ts'
+import type { Presenter } from '../../services/presenter.ts'
+import type { Services } from '../../services/services.ts'
 import { receiveUpload } from '../inline-upload.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
 import { operation, type Serve } from '../operation.ts'
 import { limitOf, showPage } from '../page.ts'
+import { unwrap } from '../refusals.ts'
 
 const sendUpload = operation({
   id: 'sendUpload',
   method: 'post',
   path: '/v1/uploads',
   tag: 'Uploads',
-  summary: `Send a file of up to ${MAX_INLINE_MB} MB`,
-  description:
-    'A picture or a film, to be used as `image_url`. What the file is, is found out from its content, and must agree with what the part says. Larger files go to an address from `POST /v1/uploads/presigned`.',
+  summary: `Upload a file of up to ${MAX_INLINE_MB} MB`,
+  description: [
+    'Uploads an image or video for use as `image_url`.',
+    "The type detected from the content must match the `Content-Type` of the file's part.",
+    'For larger files, use `POST /v1/uploads/presigned`.',
+  ].join(' '),
   content: { 'multipart/form-data': UploadMultipart },
   answers: {
     200: {
-      description: 'The file is kept, until `will_delete_at`.',
+      description: 'The upload. The file is kept until `will_delete_at`.',
       shape: Upload,
-      examples: { 'A picture': examples.upload },
+      examples: { Image: examples.upload },
     },
   },
   errors: ['invalid_request', 'invalid_multipart', 'unsupported_media_type', 'payload_too_large', 'rate_limited'],
@@ -41,13 +44,19 @@ const presignUpload = operation({
   method: 'post',
   path: '/v1/uploads/presigned',
   tag: 'Uploads',
-  summary: `Get an address to which a file of up to ${MAX_PRESIGNED_MB} MB can be sent`,
-  description:
-    'Send the file with `PUT` to `presigned_url`, with the `Content-Type` that you gave here as `mime_type`, before `expires_at`.',
+  summary: `Get a presigned address for a file of up to ${MAX_PRESIGNED_MB} MB`,
+  description: [
+    'Send the file to `presigned_url` with `PUT` before `expires_at`.',
+    'Set `Content-Type` to the `mime_type` of this request.',
+  ].join(' '),
   json: PresignRequest,
-  examples: { 'A picture': examples.presignRequest },
+  examples: { Image: examples.presignRequest },
   answers: {
-    200: { description: 'The address.', shape: PresignedUpload, examples: { 'A grant': examples.presigned } },
+    200: {
+      description: 'The presigned address.',
+      shape: PresignedUpload,
+      examples: { 'Presigned address': examples.presigned },
+    },
   },
   errors: ['unsupported_media_type', 'rate_limited'],
 })
@@ -57,9 +66,9 @@ const getUpload = operation({
   method: 'get',
   path: '/v1/uploads/:id',
   tag: 'Uploads',
-  summary: 'One upload whose file has come',
+  summary: 'Get an upload whose file has arrived',
   params: { id: UploadId },
-  answers: { 200: { description: 'The upload.', shape: Upload, examples: { 'A picture': examples.upload } } },
+  answers: { 200: { description: 'The upload.', shape: Upload, examples: { Image: examples.upload } } },
   errors: ['upload_not_found', 'unsupported_media_type', 'payload_too_large'],
 })
 
@@ -68,10 +77,10 @@ const deleteUpload = operation({
   method: 'delete',
   path: '/v1/uploads/:id',
   tag: 'Uploads',
-  summary: 'Delete an upload before its time',
+  summary: 'Delete an upload',
   params: { id: UploadId },
   answers: {
-    200: { description: 'It is deleted.', shape: DeletedUpload, examples: { 'A picture': examples.deletedUpload } },
+    200: { description: 'The upload was deleted.', shape: DeletedUpload, examples: { Image: examples.deletedUpload } },
   },
   errors: ['upload_not_found'],
 })
@@ -81,36 +90,36 @@ const listUploads = operation({
   method: 'get',
   path: '/v1/uploads',
   tag: 'Uploads',
-  summary: 'The uploads whose files have come, the newest first',
+  summary: 'List uploads whose files have arrived, newest first',
   query: UploadsQuery,
   answers: {
-    200: { description: 'A page of them.', shape: UploadList, examples: { 'The only page': examples.uploadList } },
+    200: { description: 'A page of uploads.', shape: UploadList, examples: { 'Only page': examples.uploadList } },
   },
 })
 
 export const uploadOperations = [sendUpload, presignUpload, getUpload, deleteUpload, listUploads]
 
-export const uploadRoutes = (serve: Serve, uploads: Uploads, present: Presenter) => {
+export const uploadRoutes = (serve: Serve, { uploads }: Services, present: Presenter) => {
   serve(sendUpload, unreadBody, async ctx => {
     ctx.body = present.upload(await receiveUpload(ctx, uploads))
   })
 
   serve(presignUpload, async (ctx, { json }) => {
-    const { upload, presignedUrl } = await uploads.presign(askerOf(ctx), json)
+    const { upload, presignedUrl } = unwrap(await uploads.presign(ctx.state.caller, json))
     ctx.body = present.presigned(upload, presignedUrl)
   })
 
   serve(getUpload, async (ctx, { params: { id } }) => {
-    ctx.body = present.upload(await uploads.find(askerOf(ctx), id))
+    ctx.body = present.upload(unwrap(await uploads.find(ctx.state.caller, id)))
   })
 
   serve(deleteUpload, async (ctx, { params }) => {
-    const id = await uploads.delete(askerOf(ctx), params.id)
+    const id = unwrap(await uploads.delete(ctx.state.caller, params.id))
     ctx.body = { object: 'upload', id, deleted: true } satisfies DeletedUpload
   })
 
   serve(listUploads, async (ctx, { query }) => {
-    const page = await uploads.list(ctx.state.account.accountId, { ...query, limit: limitOf(query) })
+    const page = unwrap(await uploads.list(ctx.state.caller, { ...query, limit: limitOf(query) }))
     ctx.body = showPage(page, row => present.upload(row)) satisfies UploadList
   })
 }

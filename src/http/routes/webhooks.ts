@@ -1,21 +1,22 @@
 import { webhookSecret } from '../../../schemas/api/examples.ts'
 import { CacheControl } from '../../../schemas/api/headers.ts'
 import { WebhookSecret } from '../../../schemas/api/webhook.ts'
-import type { AccountId } from '../../../schemas/primitives.ts'
+import type { Services } from '../../services/services.ts'
 import { operation, type Serve } from '../operation.ts'
+import { unwrap } from '../refusals.ts'
 
 const getWebhookSecret = operation({
   id: 'getWebhookSecret',
   method: 'get',
   path: '/v1/webhooks/secret',
   tag: 'Webhooks',
-  summary: 'The secret that webhooks are signed with',
-  description: 'By Standard Webhooks: check each webhook by it before you believe what it says.',
+  summary: 'Get the webhook signing secret',
+  description: 'Verify the signature of each webhook with this secret, as Standard Webhooks specifies.',
   answers: {
     200: {
       description: 'The secret of the account.',
       shape: WebhookSecret,
-      examples: { 'A secret': webhookSecret },
+      examples: { Secret: webhookSecret },
       headers: { 'Cache-Control': CacheControl },
     },
   },
@@ -23,10 +24,10 @@ const getWebhookSecret = operation({
 
 export const webhookOperations = [getWebhookSecret]
 
-export const webhookRoutes = (serve: Serve, secretOf: (accountId: AccountId) => string) => {
-  serve(getWebhookSecret, ctx => {
-    const secret = secretOf(ctx.state.account.accountId)
-    // Whoever stands between must not keep it.
+export const webhookRoutes = (serve: Serve, { webhooks }: Services) => {
+  serve(getWebhookSecret, async ctx => {
+    const secret = unwrap(await webhooks.secret(ctx.state.caller))
+    // No cache may keep it.
     ctx.set('Cache-Control', 'no-store')
     ctx.body = { object: 'webhook_secret', secret } satisfies WebhookSecret
   })

@@ -1,16 +1,23 @@
 import { PresignedUpload, PresignRequest } from '../../../schemas/api/upload.ts'
 import { MAX_PRESIGNED_MB } from '../../../schemas/primitives.ts'
+import { unwrap } from '../refusals.ts'
 import { tool } from '../tool.ts'
 
 export const createUpload = tool({
   name: 'create_upload',
-  title: 'Send a file',
-  description: `Gives an address to send a picture or film of up to ${MAX_PRESIGNED_MB} MB to, so that it can be the image_url of an input. PUT the bytes to presigned_url before expires_at, with the Content-Type that you gave as mime_type and no Authorization; then use cdn_url. A small picture, of up to about 150 KB, can also be the image_url itself, as a data: URL. The file is deleted at will_delete_at. Costs nothing.`,
+  title: 'Upload a file',
+  description: [
+    `Returns a presigned address for an image or video of up to ${MAX_PRESIGNED_MB} MB,`,
+    'for use as the image_url of an input.',
+    'PUT the bytes to presigned_url before expires_at, with mime_type as Content-Type and without Authorization,',
+    'then use cdn_url. An image of up to about 150 KB can also be the image_url itself, as a data: URL.',
+    'The file is deleted at will_delete_at. Costs nothing.',
+  ].join(' '),
   input: PresignRequest,
   output: PresignedUpload,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
-  answer: async (request, { uploads, present, asker }) => {
-    const { upload, presignedUrl } = await uploads.presign(asker, request)
+  answer: async (request, { services, present, caller }) => {
+    const { upload, presignedUrl } = unwrap(await services.uploads.presign(caller, request))
     return { body: present.presigned(upload, presignedUrl) }
   },
 })

@@ -1,15 +1,16 @@
 import { Balance } from '../../../schemas/api/balance.ts'
 import { NoArguments } from '../../../schemas/api/mcp.ts'
+import { unwrap } from '../refusals.ts'
 import { READ_ONLY, tool } from '../tool.ts'
 
 export const getBalance = tool({
   name: 'get_balance',
-  title: 'Balance',
-  description: 'The credits that are left to run models with. Costs nothing.',
+  title: 'Get the balance',
+  description: 'Returns the credits available to run models. Costs nothing.',
   input: NoArguments,
   output: Balance,
   annotations: READ_ONLY,
-  answer: async (_, { reads, present, asker: { accountId } }) => ({
-    body: present.balance(await reads.getOwn(accountId, 'balance', accountId)),
+  answer: async (_, { services, present, caller }) => ({
+    body: present.balance(unwrap(await services.accounts.balance(caller))),
   }),
 })

@@ -2,18 +2,21 @@ import { ListRunsArguments } from '../../../schemas/api/mcp.ts'
 import { RunList } from '../../../schemas/api/run.ts'
 import { DEFAULT_PAGE } from '../../../schemas/primitives.ts'
 import { showPage } from '../../http/page.ts'
+import { unwrap } from '../refusals.ts'
 import { READ_ONLY, tool } from '../tool.ts'
 
 export const listRuns = tool({
   name: 'list_runs',
-  title: 'Runs',
-  description:
-    'The runs of the account, the newest first, with their results. next_cursor of a page is the cursor of the following one. Costs nothing.',
+  title: 'List runs',
+  description: [
+    'Lists the runs of the account with their results, newest first.',
+    'Pass next_cursor of a page as cursor to get the next page. Costs nothing.',
+  ].join(' '),
   input: ListRunsArguments,
   output: RunList,
   annotations: READ_ONLY,
-  answer: async ({ limit = DEFAULT_PAGE, ...wanted }, { runReads, present, asker }) => {
-    const page = await runReads.list(asker.accountId, { ...wanted, limit })
+  answer: async ({ limit = DEFAULT_PAGE, ...query }, { services, present, caller }) => {
+    const page = unwrap(await services.runs.list(caller, { ...query, limit }))
     return { body: showPage(page, row => present.run(row)) }
   },
 })

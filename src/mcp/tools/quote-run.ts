@@ -1,17 +1,20 @@
 import { RunModelArguments } from '../../../schemas/api/mcp.ts'
 import { Quote } from '../../../schemas/api/run.ts'
+import { unwrap } from '../refusals.ts'
 import { READ_ONLY, tool } from '../tool.ts'
 
 export const quoteRun = tool({
   name: 'quote_run',
-  title: 'Price of a run',
-  description:
-    'What run_model would charge for the same arguments, and how the price comes about. Refuses what run_model would refuse, but for a balance that is too low. Nothing is run, and it costs nothing.',
+  title: 'Get the price of a run',
+  description: [
+    'Returns what run_model would charge for the same arguments, and how the price is calculated.',
+    'Refuses what run_model would refuse, except when the balance is too low. Runs nothing and costs nothing.',
+  ].join(' '),
   input: RunModelArguments,
   output: Quote,
   annotations: READ_ONLY,
-  answer: async ({ idempotency_key, ...request }, { quotes, present, asker }) => {
-    const { receipt } = await quotes.quote(asker, request)
+  answer: async ({ idempotency_key, ...request }, { services, present, caller }) => {
+    const { receipt } = unwrap(await services.runs.quote(caller, request))
     return { body: present.quote(receipt) }
   },
 })

@@ -1,26 +1,33 @@
 import { RunModelArguments } from '../../../schemas/api/mcp.ts'
 import { Run } from '../../../schemas/api/run.ts'
 import { followRun } from '../follow-run.ts'
+import { unwrap } from '../refusals.ts'
 import { runAnswer } from '../run-answer.ts'
 import { tool } from '../tool.ts'
 
-/** Less than the minute after which most clients give a call up. */
+/** Most clients abandon a call after a minute. */
 const WAIT_MS = 45_000
 
 export const runModel = tool({
   name: 'run_model',
   title: 'Run a model',
-  description: `Runs a model, and charges the account: credits are debited when the run is accepted, as many as quote_run says, and all given back when it fails. input is what the parameters_schema of list_models with this model asks for. Waits up to ${WAIT_MS / 1000} seconds for the result; a run that takes longer goes on, and get_run shows how it ends. Give each run that you want an idempotency_key of its own: repeated with the same key and arguments, a call whose answer was lost is not charged twice. metadata stays with the run, so that list_runs can show what it was for.`,
+  description: [
+    'Runs a model and charges the account: the credits that quote_run returns are debited when the run is accepted,',
+    'and refunded in full if it fails. input must match the parameters_schema that list_models returns for this model.',
+    `Waits up to ${WAIT_MS / 1000} seconds for the result; a longer run continues, and get_run returns its result.`,
+    'Use a new idempotency_key for each run: if a response is lost, repeat the call with the same key and arguments,',
+    'and it is not charged twice. metadata is stored with the run, and list_runs shows it.',
+  ].join(' '),
   input: RunModelArguments,
   output: Run,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   answer: async ({ idempotency_key: idempotencyKey, ...request }, call) => {
-    // Who is not told how it goes need not wait for the views: a run that begins at once is answered from its own events.
-    const waitMs = call.tell ? 0 : WAIT_MS
-    const options = { idempotencyKey, waitMs, gone: () => call.signal }
-    const { row, replayed } = await call.runs.run(call.asker, request, options)
-    const latest = call.tell ? await followRun(row, call, call.tell, WAIT_MS) : row
-    const replay = 'This is the run that was begun under the idempotency_key before; it was charged once.'
+    // Without progress notifications, a run that starts at once is answered from its own events, not from the views.
+    const waitMs = call.notify ? 0 : WAIT_MS
+    const options = { idempotencyKey, waitMs, disconnected: () => call.signal }
+    const { row, replayed } = unwrap(await call.services.runs.run(call.caller, request, options))
+    const latest = call.notify ? await followRun(row, call, call.notify, WAIT_MS) : row
+    const replay = 'This is the earlier run with this idempotency_key. It was charged once.'
     return runAnswer(latest, call, ...(replayed ? [replay] : []))
   },
 })

@@ -1,20 +1,75 @@
 import { randomBytes } from 'node:crypto'
-import type { AccountId, KeyId } from '../../../schemas/primitives.ts'
+import type { KeyScope } from '../../../schemas/actor.ts'
+import type { KeyId } from '../../../schemas/primitives.ts'
+import type { KeyRow } from '../../../schemas/views.ts'
+import { refuse } from '../../domain/refusal.ts'
 import { sha256 } from '../../engine/log/canonical.ts'
-import type { Cause } from '../../engine/streams/stream.ts'
+import { type Answer, answer } from '../answer.ts'
+import type { Caller } from '../caller.ts'
 import { newKeyId } from '../ids.ts'
-import { OperatorError } from '../operator-error.ts'
+import type { Reads } from '../reads.ts'
 import type { Accounts } from './accounts.ts'
+import { findAccount, nameAccount } from './find-account.ts'
 
-/** Creates a key for an account. This is the only moment at which its text exists; the log has the hash. Throws OperatorError. */
-export const createApiKey = async (
-  accounts: Accounts,
-  keyPrefix: string,
-  { accountId, keyId = newKeyId(), name, cause }: { accountId: AccountId; keyId?: KeyId; name: string; cause: Cause },
-): Promise<{ keyId: KeyId; apiKey: string }> => {
+/** The most keys listed for one account. Revoked keys stay in the list, so it has no other bound. */
+const MAX_LISTED = 10_000
+
+interface Parts {
+  accounts: Accounts
+  reads: Reads
+  /** The prefix of a key's text. */
+  keyPrefix: string
+}
+
+export interface NewKey {
+  name: string
+  scope?: KeyScope
+}
+
+/** Creates, lists and revokes an account's API keys. */
+export class ApiKeys {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Creates a key. Its text is returned only here; the log holds its hash. */
+  async create(
+    caller: Caller,
+    accountId: string,
+    { name, scope = 'full' }: NewKey,
+  ): Promise<Answer<{ keyId: KeyId; apiKey: string }>> {
+    const { accounts, keyPrefix } = this.#parts
+    // Otherwise a leaked key could create successors and outlive its revocation.
+    if (caller.kind === 'key' && scope === 'keys') return refuse('forbidden', { scope: caller.scope })
+    const named = nameAccount(caller, accountId)
+    if ('refuse' in named) return named
+    const { key, apiKey } = generateKey(keyPrefix, { name, scope })
+    const outcome = await accounts.execute(caller, named.value, { type: 'CreateApiKey', ...key })
+    return 'refuse' in outcome ? outcome : answer({ keyId: key.keyId, apiKey })
+  }
+
+  /** Lists all keys, oldest first, including revoked ones. */
+  async list(caller: Caller, accountId: string): Promise<Answer<KeyRow[]>> {
+    const found = await findAccount(this.#parts.reads, caller, accountId)
+    if ('refuse' in found) return found
+    const entries = await this.#parts.reads.list('keys', 'byAccount', { prefix: `${accountId}/`, limit: MAX_LISTED })
+    return answer(entries.map(entry => entry.row))
+  }
+
+  /** Revokes a key, which is refused from then on. */
+  async revoke(caller: Caller, accountId: string, keyId: string): Promise<Answer<undefined>> {
+    const named = nameAccount(caller, accountId)
+    if ('refuse' in named) return named
+    const command = { type: 'RevokeApiKey', keyId: keyId as KeyId } as const
+    const outcome = await this.#parts.accounts.execute(caller, named.value, command)
+    return 'refuse' in outcome ? outcome : answer(undefined)
+  }
+}
+
+/** Generates a key: its text, which is stored nowhere, and the data that the log records. */
+export const generateKey = (keyPrefix: string, { name, scope = 'full' }: NewKey) => {
   const apiKey = `${keyPrefix}_sk_live_${randomBytes(16).toString('hex')}`
-  const command = { type: 'CreateApiKey', keyId, name, hash: sha256(apiKey), lastFour: apiKey.slice(-4) } as const
-  const outcome = await accounts.execute(accountId, command, cause)
-  if ('refuse' in outcome) throw OperatorError.of(outcome.refuse)
-  return { keyId, apiKey }
+  return { apiKey, key: { keyId: newKeyId(), name, hash: sha256(apiKey), lastFour: apiKey.slice(-4), scope } }
 }

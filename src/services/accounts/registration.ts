@@ -1,56 +1,47 @@
-import type { LoginEvent } from '../../../schemas/login-events.ts'
+import { loginStream } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
-import { loginStream } from '../../../schemas/recorded.ts'
-import { type Decider, refuse } from '../../domain/decider.ts'
+import type { OpenAccount } from '../../domain/account/commands.ts'
+import { login } from '../../domain/login/login.ts'
+import { refuse } from '../../domain/refusal.ts'
 import { sha256 } from '../../engine/log/canonical.ts'
 import { Mailbox } from '../../engine/streams/mailbox.ts'
-import { type Cause, Streams } from '../../engine/streams/stream.ts'
+import { Streams } from '../../engine/streams/stream.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
+import { type Answer, answer } from '../answer.ts'
+import { type Caller, causeOf } from '../caller.ts'
+import { eventCodec } from '../event-codec.ts'
 import { newAccountId } from '../ids.ts'
-import { OperatorError } from '../operator-error.ts'
 import type { Accounts } from './accounts.ts'
 
-interface LinkLogin {
+export type Registration = Omit<OpenAccount, 'type' | 'accountId'>
+
+/** The account of an identity; `isNew` if this call opened it. */
+export interface Registered {
   accountId: AccountId
+  isNew: boolean
 }
 
-/** Whose account an identity is. That it has one at the most is what makes the welcome credits a gift of once. */
-const login: Decider<LinkLogin, AccountId | undefined, LoginEvent> = {
-  initial: undefined,
-  decide: ({ accountId }, linked) =>
-    linked ? refuse('account_exists') : { accept: [{ type: 'LoginLinked', data: { accountId } }] },
-  evolve: (_, event) => event.data.accountId,
-}
-
-export interface Registration {
-  email: string
-  tester: boolean
-  welcomeMicros: number
-}
-
-/** Opens the one account of an e-mail address. Throws OperatorError when it has one. */
+/** Opens the account of an e-mail address, optionally with its first key. An address has at most one account. */
 export const register = async (
   { log, clock, accounts }: { log: EventLog; clock: Clock; accounts: Accounts },
-  { email, tester, welcomeMicros }: Registration,
-  cause: Cause,
-): Promise<AccountId> => {
-  const address = normalize(email)
-  const stream = loginStream(sha256(`email:${address}`))
-  const mailbox = new Mailbox(stream, new Streams(login, log), clock)
-  const accountId = newAccountId()
-  const linked = await mailbox.execute({ accountId }, cause)
-  // A login may be linked to an account that was never opened, when the process ended in between: that is made good here.
-  const owner = 'refuse' in linked ? ((await mailbox.state()) as AccountId) : accountId
-  const command = { type: 'OpenAccount', accountId: owner, email: address, tester, welcomeMicros } as const
-  const opened = await accounts.execute(owner, command, cause)
-  if ('refuse' in opened) throw new OperatorError(`${address} already has the account ${owner}.`)
-  return owner
+  caller: Caller,
+  registration: Registration,
+): Promise<Answer<Registered>> => {
+  const email = registration.email.trim().toLowerCase()
+  if (!isAddress(email)) return refuse('email_invalid', { email: registration.email })
+  const stream = loginStream(sha256(`email:${email}`))
+  const mailbox = new Mailbox(stream, new Streams({ decider: login, codec: eventCodec, log }), clock)
+  const linked = await mailbox.execute({ accountId: newAccountId() }, causeOf(caller))
+  if ('refuse' in linked && linked.refuse.code !== 'account_exists') return linked
+  // A process may have died between linking the login and opening the account.
+  const accountId = (await mailbox.state()) as AccountId
+  const opened = await accounts.execute(caller, accountId, { type: 'OpenAccount', accountId, ...registration, email })
+  if (!('refuse' in opened)) return answer({ accountId, isNew: true })
+  return opened.refuse.code === 'account_exists' ? answer({ accountId, isNew: false }) : opened
 }
 
-const normalize = (email: string): string => {
-  const address = email.trim().toLowerCase()
-  if (!/^[^\s@]+@[^\s@]+$/.test(address) || address.length > 254)
-    throw new OperatorError(`${JSON.stringify(email)} is not an e-mail address.`)
-  return address
-}
+/** The longest address that SMTP can carry (RFC 5321, erratum 1690). */
+const MAX_ADDRESS_LENGTH = 254
+
+const isAddress = (text: string): boolean => /^[^\s@]+@[^\s@]+$/.test(text) && text.length <= MAX_ADDRESS_LENGTH

@@ -1,80 +1,96 @@
 import type { Family } from '../../../schemas/catalog.ts'
 import type { CatalogEvent } from '../../../schemas/catalog-events.ts'
-import { CATALOG_STREAM, type Position } from '../../../schemas/recorded.ts'
+import { CATALOG_STREAM } from '../../../schemas/events.ts'
+import type { Position } from '../../../schemas/recorded.ts'
 import { type CatalogCommand, type CatalogState, catalog, differences } from '../../domain/catalog/catalog.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import { Mailbox } from '../../engine/streams/mailbox.ts'
-import { type Cause, Streams } from '../../engine/streams/stream.ts'
+import { Streams } from '../../engine/streams/stream.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
-import { OperatorError } from '../operator-error.ts'
+import { type Answer, answer, type Refused } from '../answer.ts'
+import { type Caller, causeOf } from '../caller.ts'
+import { eventCodec } from '../event-codec.ts'
 
-/** Changes the catalog, whose whole history is one short stream. */
+/**
+ * The maximum age of the catalog that clients see. Reading the end of its stream ten times a second costs almost
+ * nothing.
+ */
+const MAX_AGE_MS = 100
+
+/** Reads and changes the catalog, whose whole history is one short stream. */
 export class CatalogEditor {
-  readonly #mailbox: Mailbox<CatalogCommand, CatalogState, CatalogEvent>
+  readonly #mailbox: Mailbox<CatalogCommand, CatalogState, CatalogEvent, Refusal>
   readonly #clock: Clock
 
   constructor(log: EventLog, clock: Clock) {
     this.#clock = clock
-    this.#mailbox = new Mailbox(CATALOG_STREAM, new Streams(catalog, log), clock)
+    this.#mailbox = new Mailbox(CATALOG_STREAM, new Streams({ decider: catalog, codec: eventCodec, log }), clock)
   }
 
+  /** The catalog as the log has it now. */
   state(): Promise<CatalogState> {
-    return this.#mailbox.state()
+    return this.#mailbox.currentState()
+  }
+
+  /** The catalog of a moment ago or, while the log is unavailable or slow, the last that this process knew. */
+  recentState(): Promise<CatalogState> {
+    return this.#mailbox.stateSince(performance.now() - MAX_AGE_MS)
   }
 
   /**
-   * Resolves to the commands that changed something, in the order given, and to the position that views must pass to show
-   * it. Throws OperatorError for a family that is not valid, and then changes nothing.
+   * Executes the commands, or none if one family is invalid. Returns the commands that changed something, in the given
+   * order, and the position that shows them in the views.
    */
-  async apply(commands: CatalogCommand[], cause: Cause): Promise<{ applied: CatalogCommand[]; position: Position }> {
-    rehearse(commands, await this.state(), new Date(this.#clock.nowMs()).toISOString())
-    const outcomes = await Promise.all(commands.map(command => this.#mailbox.execute(command, cause)))
-    const applied = commands.filter((_, index) => {
+  async apply(
+    caller: Caller,
+    commands: CatalogCommand[],
+  ): Promise<Answer<{ applied: CatalogCommand[]; position: Position }>> {
+    const refused = rehearse(commands, await this.state(), new Date(this.#clock.nowMs()).toISOString())
+    if (refused) return refused
+    const outcomes = await Promise.all(commands.map(command => this.#mailbox.execute(command, causeOf(caller))))
+    const applied: CatalogCommand[] = []
+    for (const [index, command] of commands.entries()) {
       const outcome = outcomes[index]
-      if (!outcome || !('refuse' in outcome)) return true
-      if (isDone(outcome.refuse)) return false
-      throw OperatorError.of(outcome.refuse)
-    })
-    return { applied, position: this.#mailbox.position }
+      if (!outcome || !('refuse' in outcome)) applied.push(command)
+      else if (!isDone(outcome.refuse)) return outcome
+    }
+    return answer({ applied, position: this.#mailbox.position })
   }
 }
 
-/** Throws for what would be refused, before anything is done: a family that is not valid must not leave half of a file applied. */
-const rehearse = (commands: CatalogCommand[], state: CatalogState, at: string) => {
+/** Decides all commands without executing any, so that an invalid family does not leave a file half applied. */
+const rehearse = (commands: CatalogCommand[], state: CatalogState, at: string): Refused | undefined => {
   let after = state
   for (const command of commands) {
     const decision = catalog.decide(command, after)
-    if ('refuse' in decision) {
-      if (!isDone(decision.refuse)) throw OperatorError.of(decision.refuse)
-    } else for (const event of decision.accept) after = catalog.evolve(after, { ...event, metadata: { at } })
+    if (!('refuse' in decision))
+      for (const event of decision.accept) after = catalog.evolve(after, { ...event, revision: 0, metadata: { at } })
+    else if (!isDone(decision.refuse)) return decision
   }
+  return undefined
 }
 
-/** Another process may have done the same at the same time. */
+/** Another process may have made the same change at the same time. */
 const isDone = ({ code }: Refusal) => code === 'family_exists' || code === 'family_unchanged'
 
 /**
- * Publishes what is shipped and differs from what is published, and resolves to where views must be to show it. A family that the
- * operator's own stand in the way of, by a name that both have, is left out and told of.
+ * Publishes the shipped families that differ from the published ones. Resolves to the position that shows them in the
+ * views. A family whose name an operator's family uses is skipped and reported.
  */
 export const publishShipped = async (
   log: EventLog,
   clock: Clock,
   shipped: Family[],
-  leftOut: (error: OperatorError) => void = () => undefined,
+  onSkipped: (refusal: Refusal) => void = () => undefined,
 ): Promise<Position> => {
   const editor = new CatalogEditor(log, clock)
-  const cause = { actor: { kind: 'service' } } as const
-  try {
-    return (await editor.apply(differences(await editor.state(), shipped), cause)).position
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error
+  const caller = { kind: 'service' } as const
+  const published = await editor.apply(caller, differences(await editor.state(), shipped))
+  if ('value' in published) return published.value.position
+  for (const command of differences(await editor.state(), shipped)) {
+    const outcome = await editor.apply(caller, [command])
+    if ('refuse' in outcome) onSkipped(outcome.refuse)
   }
-  for (const command of differences(await editor.state(), shipped))
-    await editor.apply([command], cause).catch(error => {
-      if (!(error instanceof OperatorError)) throw error
-      leftOut(error)
-    })
   return log.head()
 }

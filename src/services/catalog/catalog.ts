@@ -1,60 +1,55 @@
-import { filter, type Observable } from 'rxjs'
 import type { Fault } from '../../../schemas/api/error.ts'
 import type { Endpoint, Family, FamilyStatus } from '../../../schemas/catalog.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
-import type { CatalogRow } from '../../../schemas/views.ts'
-import { goesBy, statusOf, visibleTo } from '../../domain/catalog/choose-endpoint.ts'
+import type { CatalogState } from '../../domain/catalog/catalog.ts'
+import { hasName, statusOf, visibleTo } from '../../domain/catalog/choose-endpoint.ts'
 import { type Check, compileFillingCheck } from '../../engine/validator.ts'
-import { type Changes, mayHold } from '../../engine/views/progress.ts'
-import type { Reads } from '../../engine/views/reads.ts'
-import { Unavailable } from '../../ports/faults.ts'
+import type { Accounts } from '../accounts/accounts.ts'
+import type { CatalogEditor } from './catalog-editor.ts'
 
-/** More families than any service offers; a limit so that the catalog is always read whole. */
-const MAX_FAMILIES = 1000
-
-/** A family as it is offered to somebody, and the revision of `catalog` that it was read at. */
+/** A family as a caller sees it, and the `catalog` revision of this version. */
 export interface Offer {
   family: Family
   status: FamilyStatus
   revision: number
 }
 
-/** The families on offer, read from their view and kept until it changes. */
+/** The families on offer, read from their stream. */
 export class Catalog {
-  readonly #reads: Reads
+  readonly #editor: CatalogEditor
+  readonly #accounts: Accounts
   readonly #checks = new WeakMap<Endpoint, Check>()
-  #rows: Promise<CatalogRow[]> | undefined
-  #lastSeen: CatalogRow[] | undefined
+  /** Computed once per state, since presenters and validators cache results by the parts of an offer. */
+  readonly #offers = new WeakMap<CatalogState, Record<'testers' | 'public', Offer[]>>()
 
-  constructor(reads: Reads, changes: Observable<Changes>) {
-    this.#reads = reads
-    changes.pipe(filter(written => mayHold(written, ({ view }) => view === 'catalog'))).subscribe(() => {
-      this.#rows = undefined
-    })
+  constructor(editor: CatalogEditor, accounts: Accounts) {
+    this.#editor = editor
+    this.#accounts = accounts
   }
 
-  /** All that an account may see, in the order of publication. */
+  /** The families that an account may see, in order of publication. */
   async listFor(accountId: AccountId): Promise<Offer[]> {
-    const account = await this.#reads.get('accounts', accountId)
-    return this.list(account?.tester ?? false)
+    const { tester } = await this.#accounts.recentState(accountId)
+    return this.list(tester)
   }
 
-  /** The same for testers, or for everybody else. */
+  /** The same for testers, or for all others. */
   async list(tester: boolean): Promise<Offer[]> {
-    return (await this.#current()).flatMap(({ family, revision }) => {
-      const visible = visibleTo(family, tester)
-      return visible ? [{ family: visible, status: statusOf(family), revision }] : []
-    })
+    const state = await this.#editor.recentState()
+    let offers = this.#offers.get(state)
+    if (!offers) {
+      offers = { testers: offersOf(state, true), public: offersOf(state, false) }
+      this.#offers.set(state, offers)
+    }
+    return tester ? offers.testers : offers.public
   }
 
-  /** What a model name means to an account; undefined when it means nothing. */
+  /** The family that a model name refers to for an account; undefined if there is none. */
   async find(model: string, tester: boolean): Promise<Offer | undefined> {
-    const row = (await this.#current()).find(({ family }) => goesBy(family, model))
-    const family = row && visibleTo(row.family, tester)
-    return family && { family, status: statusOf(row.family), revision: row.revision }
+    return (await this.list(tester)).find(({ family }) => hasName(family, model))
   }
 
-  /** What is wrong with an input; fills the endpoint's defaults into it. */
+  /** The faults of an input; fills the endpoint's defaults into it. */
   fill(endpoint: Endpoint, input: Record<string, unknown>): Fault[] {
     let check = this.#checks.get(endpoint)
     if (!check) {
@@ -63,28 +58,10 @@ export class Catalog {
     }
     return check(input)
   }
-
-  #current(): Promise<CatalogRow[]> {
-    return (this.#rows ?? this.#readAnew()).catch(error => {
-      // While the views do not answer, what was on offer last is on offer still: receipts name its revision.
-      if (error instanceof Unavailable && this.#lastSeen) return this.#lastSeen
-      throw error
-    })
-  }
-
-  #readAnew(): Promise<CatalogRow[]> {
-    const rows = this.#read()
-    // What failed is asked for again, unless something newer has taken its place.
-    rows.catch(() => {
-      if (this.#rows === rows) this.#rows = undefined
-    })
-    this.#rows = rows
-    return rows
-  }
-
-  async #read(): Promise<CatalogRow[]> {
-    const entries = await this.#reads.list('catalog', 'byAge', { prefix: '', limit: MAX_FAMILIES })
-    this.#lastSeen = entries.map(entry => entry.row)
-    return this.#lastSeen
-  }
 }
+
+const offersOf = ({ families, revisions }: CatalogState, tester: boolean): Offer[] =>
+  [...families.values()].flatMap(family => {
+    const visible = visibleTo(family, tester)
+    return visible ? [{ family: visible, status: statusOf(family), revision: revisions.get(family.id) as number }] : []
+  })

@@ -1,17 +1,18 @@
+import { type FileRefusal, refuse } from '../../domain/refusal.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Addresses } from '../addresses.ts'
-import { ApiError } from '../api-error.ts'
-import type { Asker } from '../asker.ts'
+import type { Refused } from '../answer.ts'
+import type { AccountCaller } from '../caller.ts'
 import { isUploadKey } from '../uploads/object-keys.ts'
-import type { Uploads } from '../uploads/uploads.ts'
+import type { UploadFinder } from '../uploads/upload-finder.ts'
 
 interface Parts {
   addresses: Addresses
   objects: ObjectStore
-  uploads: Uploads
+  uploads: UploadFinder
 }
 
-/** Looks after the files of ours that inputs lead to, before a run is accepted and paid for. */
+/** Checks that the files of this service in an input are usable, before a run is accepted and charged. */
 export class InputFiles {
   readonly #parts: Parts
 
@@ -19,33 +20,29 @@ export class InputFiles {
     this.#parts = parts
   }
 
-  /** Rejects with ApiError when an input's `image_url` leads to a file of ours that cannot be used. */
-  async check(asker: Asker, { image_url: address }: Record<string, unknown>): Promise<void> {
+  /**
+   * Refuses an input whose `image_url` names an unusable file of this service. The run itself loads other addresses.
+   */
+  async check(caller: AccountCaller, { image_url: address }: Record<string, unknown>): Promise<Refused | undefined> {
     const key = typeof address === 'string' ? this.#parts.addresses.keyOf(address) : undefined
-    if (key === undefined) return
-    const fault = isUploadKey(key) ? await this.#uploadFault(asker, key) : await this.#objectFault(key)
-    if (fault)
-      throw new ApiError('invalid_input', `image_url cannot be used. ${fault}`, {
-        errors: [{ path: '/input/image_url', message: fault }],
-      })
+    if (key === undefined) return undefined
+    const reason = isUploadKey(key) ? await this.#uploadRefusal(caller, key) : await this.#objectRefusal(key)
+    return reason && refuse('input_file_refused', { reason })
   }
 
-  /** A file of somebody else is as if it were not there. */
-  async #uploadFault(asker: Asker, key: string): Promise<string | undefined> {
-    try {
-      const upload = await this.#parts.uploads.findByKey(asker, key)
-      if (!upload.mimeType.startsWith('image/')) return `The file is ${upload.mimeType}, and not an image.`
-      // Until it is sealed, another file may have come in its place since it was looked at.
-      return await this.#objectFault(key, upload.maxSizeBytes)
-    } catch (error) {
-      if (error instanceof ApiError) return error.message
-      throw error
-    }
+  /** Another account's file is treated as absent. */
+  async #uploadRefusal(caller: AccountCaller, key: string): Promise<FileRefusal | undefined> {
+    const found = await this.#parts.uploads.byKey(caller, key)
+    if ('refuse' in found) return found.refuse
+    const { mimeType, maxSizeBytes } = found.value
+    if (!mimeType.startsWith('image/')) return { code: 'file_not_image', mimeType }
+    // Until the upload is sealed, another file may have replaced the one that was inspected.
+    return this.#objectRefusal(key, maxSizeBytes)
   }
 
-  async #objectFault(key: string, maxSizeBytes = Number.POSITIVE_INFINITY): Promise<string | undefined> {
+  async #objectRefusal(key: string, limitBytes = Number.POSITIVE_INFINITY): Promise<FileRefusal | undefined> {
     const facts = await this.#parts.objects.stat(key)
-    if (!facts) return 'There is no such file here, or no longer.'
-    return facts.sizeBytes > maxSizeBytes ? `The file has more than ${maxSizeBytes} bytes.` : undefined
+    if (!facts) return { code: 'file_not_found' }
+    return facts.sizeBytes > limitBytes ? { code: 'file_over_limit', limitBytes } : undefined
   }
 }

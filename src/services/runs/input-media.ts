@@ -7,10 +7,10 @@ import type { ObjectStore } from '../../ports/object-store.ts'
 import { type Outbound, OutboundError } from '../../ports/outbound.ts'
 import type { Addresses } from '../addresses.ts'
 
-/** More than the pictures that vendors take, and little enough for many runs at a time to hold one each in memory. */
+/** More than vendors accept, and little enough that many concurrent runs can each hold one image in memory. */
 const MAX_FETCHED_BYTES = 25 * 1024 * 1024
 
-/** A picture of full size gets through a slow line of 10 Mbit/s in this time; a run has longer. */
+/** An image of the maximum size takes this long at 10 Mbit/s; a run may take longer. */
 const FETCH_TIMEOUT_MS = 20_000
 
 interface Sources {
@@ -19,13 +19,13 @@ interface Sources {
   addresses: Addresses
 }
 
-/** Loads pictures. Our own files are read from the store, and not asked for over the network. */
+/** Loads images. Files of this service are read from the store and not over the network. */
 export const createInputMediaLoader =
   (sources: Sources): LoadInputMedia =>
   async (address, signal) => {
     if (!URL.canParse(address)) throw new InputMediaError('The address is not a URL.')
     const { mimeType, bytes } = await load(address, sources, signal)
-    if (!mayBePicture(mimeType)) throw new InputMediaError(`The address leads to ${mimeType}, and not to an image.`)
+    if (!mayBeImage(mimeType)) throw new InputMediaError(`The address returned ${mimeType}, not an image.`)
     if (bytes.byteLength === 0) throw new InputMediaError('The image is empty.')
     return { mimeType, bytes }
   }
@@ -37,8 +37,8 @@ const load = (address: string, { outbound, objects, addresses }: Sources, signal
   return key === undefined ? fetchPublic(outbound, url, signal) : readObject(objects, key, signal)
 }
 
-/** Not every server says what it sends; then the provider sees what the bytes are. */
-const mayBePicture = (mimeType: string) => mimeType.startsWith('image/') || mimeType === 'application/octet-stream'
+/** Servers may omit the type; then the provider inspects the bytes. */
+const mayBeImage = (mimeType: string) => mimeType.startsWith('image/') || mimeType === 'application/octet-stream'
 
 /** For a `data:` URL the platform's fetch reaches no network: https://fetch.spec.whatwg.org/#data-urls */
 const decode = async (url: URL): Promise<InputMedia> => {
@@ -52,10 +52,10 @@ const decode = async (url: URL): Promise<InputMedia> => {
 
 const readObject = async (objects: ObjectStore, key: string, signal: AbortSignal): Promise<InputMedia> => {
   const object = await objects.get(key)
-  if (!object) throw new InputMediaError('There is no such file here, or no longer.')
+  if (!object) throw new InputMediaError('This file does not exist or was deleted.')
   if (object.sizeBytes > MAX_PRESIGNED_BYTES) {
     object.body.destroy()
-    throw new InputMediaError(`The file has more than ${MAX_PRESIGNED_BYTES} bytes.`)
+    throw new InputMediaError(`The file is larger than ${MAX_PRESIGNED_BYTES} bytes.`)
   }
   return { mimeType: mimeTypeOf(key), bytes: await buffer(addAbortSignal(signal, object.body)) }
 }

@@ -1,34 +1,36 @@
 import { filter, type Observable } from 'rxjs'
 import { hasEnded, runKey } from '../../../projections/runs.ts'
-import type { RunsQuery } from '../../../schemas/api/run.ts'
+import type * as api from '../../../schemas/api/run.ts'
 import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import type { RunRow } from '../../../schemas/views.ts'
+import { refuse } from '../../domain/refusal.ts'
 import { listNewest, type Page } from '../../engine/views/list-newest.ts'
-import type { Reads } from '../../engine/views/reads.ts'
 import type { Watch } from '../../engine/views/watch.ts'
-import { ApiError } from '../api-error.ts'
+import { Unavailable } from '../../ports/faults.ts'
+import { type Answer, answer } from '../answer.ts'
 import { parseRunId } from '../ids.ts'
+import type { Reads } from '../reads.ts'
 
-/** How far a run is, from 0 to 1, as its provider tells. */
+/** The progress of a run from 0 to 1, as reported by its provider. */
 export interface RunProgress {
   runId: RunId
   progress: number
 }
 
-/** Which of an account's runs are wanted: the next so many after the cursor, of a status, of a model. */
-export type RunsWanted = Omit<RunsQuery, 'limit'> & { limit: number }
+/** The page of runs to list, with filters by status and model. */
+export type RunsQuery = Omit<api.RunsQuery, 'limit'> & { limit: number }
 
-/** How often whoever follows a run looks for themselves, in case a change was not told. */
-const LOOK_AGAIN_MS = 60_000
+/** How often a follower reads the run again in case a change went unreported. */
+const RECHECK_MS = 60_000
 
 export interface RunReadsParts {
   reads: Reads
   watch: Watch
-  /** How far the runs are that this process works on. */
+  /** The progress of the runs that this process works on. */
   progress: Observable<RunProgress>
 }
 
-/** Shows runs as they are, and as they change. */
+/** Reads runs, and follows their changes. */
 export class RunReads {
   readonly #parts: RunReadsParts
 
@@ -36,34 +38,36 @@ export class RunReads {
     this.#parts = parts
   }
 
-  /** An account's own run, by either form of its id. Rejects with ApiError for any other, whether it exists or not. */
-  async find(accountId: AccountId, id: string): Promise<RunRow> {
+  /** An account's own run, by either form of its id. Another account's run is treated as absent. */
+  async find(accountId: AccountId, id: string): Promise<Answer<RunRow>> {
     const runId = parseRunId(id)
     const row = runId && (await this.#rowOf(accountId, runId))
-    if (!row) throw new ApiError('run_not_found', 'There is no such run.')
-    return row
+    return row ? answer(row) : refuse('run_not_found')
   }
 
-  /** A run that was accepted: that it is not there would be a fault of ours. Rejects with Unavailable. */
+  /** A run that is known to exist. Rejects with Unavailable if its row is missing or forged. */
   async getExisting(accountId: AccountId, runId: RunId): Promise<RunRow> {
     const row = await this.#rowOf(accountId, runId)
-    if (!row) throw new Error(`the run ${runId} is not in the views, which have passed it`)
+    if (!row) throw new Unavailable(`the run ${runId} is missing from the views, which are being rebuilt`)
     return row
   }
 
-  /** A page of an account's runs, the newest first. Rejects with Unavailable. */
-  list(accountId: AccountId, { limit, cursor, status, model }: RunsWanted): Promise<Page<RunRow, RunId>> {
+  /** A page of an account's runs, newest first. Rejects with Unavailable. */
+  list(accountId: AccountId, { limit, cursor, status, model }: RunsQuery): Promise<Page<RunRow, RunId>> {
     const matches = (row: RunRow) => (!status || row.status === status) && (!model || row.model === model)
     return listNewest(this.#parts.reads, 'runs', accountId, { limit, cursor, matches })
   }
 
-  /** A run as it is, and at each change until it has ended, the service stops or the signal aborts. Throws Unavailable. */
+  /**
+   * Yields a run now and after each change, until it has ended, the service stops or the signal aborts. Throws
+   * Unavailable.
+   */
   async *changes(accountId: AccountId, runId: RunId, signal: AbortSignal): AsyncGenerator<RunRow> {
     const { watch } = this.#parts
     let shown: number | undefined
     while (!signal.aborted && !watch.closed) {
-      // The waiting begins before the look, so that no change falls between them; so it does in whenEnded.
-      const waiting = watch.begin('runs', runKey(accountId, runId), LOOK_AGAIN_MS, signal)
+      // The wait starts before the read, so that no change is missed between them. whenEnded does the same.
+      const waiting = watch.begin('runs', runKey(accountId, runId), RECHECK_MS, signal)
       try {
         const row = await this.getExisting(accountId, runId)
         if (row.revision !== shown) yield row
@@ -76,15 +80,18 @@ export class RunReads {
     }
   }
 
-  /** Tells a listener how far a run is, from 0 to 1, while this process works on it. Returns the way to stop that. */
+  /** Reports a run's progress from 0 to 1 while this process works on it. Returns a function that stops the reports. */
   onProgress(runId: RunId, listener: (progress: number) => void): () => void {
     const subscription = this.#parts.progress
-      .pipe(filter(told => told.runId === runId))
-      .subscribe(told => listener(Math.round(told.progress * 1000) / 1000))
+      .pipe(filter(report => report.runId === runId))
+      .subscribe(report => listener(Math.round(report.progress * 1000) / 1000))
     return () => subscription.unsubscribe()
   }
 
-  /** Waits until a run has ended, for so long at the most or until the signal aborts, and resolves to it as it is then. Rejects with Unavailable. */
+  /**
+   * Waits until a run has ended, the time is up or the signal aborts, and resolves to the run as it is then. Rejects
+   * with Unavailable.
+   */
   async whenEnded(row: RunRow, waitMs: number, signal?: AbortSignal): Promise<RunRow> {
     const { accountId, runId } = row
     const endMs = performance.now() + waitMs

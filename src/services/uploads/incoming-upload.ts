@@ -1,33 +1,27 @@
 import { pipeline, Transform, type Writable } from 'node:stream'
-import { fold } from '../../../projections/projection.ts'
+import { fold } from '../../../projections/define.ts'
 import { uploads } from '../../../projections/uploads.ts'
 import type { UploadForm } from '../../../schemas/api/upload.ts'
 import { MAX_INLINE_BYTES } from '../../../schemas/primitives.ts'
 import type { UploadRow } from '../../../schemas/views.ts'
 import { Unavailable } from '../../ports/faults.ts'
-import type { ObjectStore } from '../../ports/object-store.ts'
-import { ApiError } from '../api-error.ts'
-import { type Asker, causeOf } from '../asker.ts'
+import type { IncomingObject, ObjectStore } from '../../ports/object-store.ts'
+import { type Answer, answer } from '../answer.ts'
+import type { AccountCaller } from '../caller.ts'
 import { Inspection } from './inspection.ts'
 import type { UploadGrants } from './upload-grants.ts'
-import { faultOf } from './upload-rules.ts'
+import { contentRefusal, declaredType } from './upload-rules.ts'
 import type { UploadSettlement } from './upload-settlement.ts'
 
-/**
- * A file on its way through the service, which nobody sees before it is finished. One of `finish` and `discard` is called
- * once.
- */
+/** A file that is being received and is not visible yet. Exactly one of `finish` and `discard` must be called. */
 export interface IncomingUpload {
   readonly body: Writable
-  /**
-   * Takes the file on, when all of it has come, as what it was declared to be, if it was. Rejects with ApiError or Unavailable;
-   * then there is no trace of it.
-   */
-  finish(asker: Asker, form: UploadForm, declared: string | undefined): Promise<UploadRow>
+  /** Accepts the file once it has arrived in full. A refused file, or one that meets Unavailable, leaves no trace. */
+  finish(form: UploadForm): Promise<Answer<UploadRow>>
   discard(): Promise<void>
 }
 
-/** How long an upload through the service may take from its grant to its end; by then its file has come in full. */
+/** How long storing may take after the grant; the file has arrived in full by then. */
 const GRANT_MS = 60_000
 
 interface Parts {
@@ -36,9 +30,15 @@ interface Parts {
   settlement: UploadSettlement
 }
 
-/** Begins to take a file in. */
-export const receiveUpload = async ({ objects, grants, settlement }: Parts): Promise<IncomingUpload> => {
-  const incoming = await objects.receive()
+/** Starts to receive a file. */
+export const receiveUpload = async (
+  parts: Parts,
+  caller: AccountCaller,
+  declaredAs: string | undefined,
+): Promise<Answer<IncomingUpload>> => {
+  const declared = declaredType(declaredAs)
+  if ('refuse' in declared) return declared
+  const incoming = await parts.objects.receive()
   const inspection = new Inspection()
   const body = new Transform({
     transform: (chunk, _encoding, done) => {
@@ -49,39 +49,62 @@ export const receiveUpload = async ({ objects, grants, settlement }: Parts): Pro
   const written = new Promise<void>((resolve, reject) => {
     pipeline(body, incoming.body, error => (error ? reject(error) : resolve()))
   })
-  // Whoever discards the file has no use for the error, and whoever finishes it meets it there.
+  // `finish` rejects with this error; after `discard` it does not matter.
   written.catch(() => undefined)
 
-  /** The grant comes first: a file that is there has an owner, whatever happens next. */
-  const admit = async (asker: Asker, form: UploadForm, declared: string | undefined) => {
-    await written
-    const inspected = await inspection.result()
-    const { mimeType } = inspected
-    const fault = faultOf(inspected, declared)
-    if (fault !== undefined || mimeType === undefined) throw new ApiError('unsupported_media_type', fault ?? '')
-    const terms = { method: 'inline', form, mimeType, grantMs: GRANT_MS, maxSizeBytes: MAX_INLINE_BYTES } as const
-    return { inspected, ...(await grants.give(asker, terms)) }
-  }
-
-  return {
+  return answer({
     body,
     discard: () => {
       body.destroy()
       return incoming.discard()
     },
-    finish: async (asker, form, declared) => {
-      const { upload, inspected, events } = await admit(asker, form, declared).catch(async error => {
-        await incoming.discard()
-        throw error
-      })
-      await incoming.store(upload.objectKey, upload.mimeType)
-      const ours = { ...upload, accountId: asker.accountId }
-      const outcome = await settlement.store(ours, inspected, true, causeOf(asker))
-      if ('refuse' in outcome) {
-        await objects.delete(upload.objectKey)
-        throw new Unavailable('the upload took so long that its grant was over')
+    finish: async form => {
+      let admitted: Admitted | undefined
+      try {
+        await written
+        const admission = await admit(parts, caller, { inspection, declared: declared.value, form })
+        if ('refuse' in admission) return admission
+        admitted = admission.value
+      } finally {
+        if (!admitted) await incoming.discard()
       }
-      return fold(uploads, [...events, ...outcome.accept]) as UploadRow
+      return answer(await store(parts, caller, incoming, admitted))
     },
+  })
+}
+
+interface Received {
+  inspection: Inspection
+  declared: string | undefined
+  form: UploadForm
+}
+
+/** The grant comes first, so that a file in the store always has an owner. */
+const admit = async ({ grants }: Parts, caller: AccountCaller, { inspection, declared, form }: Received) => {
+  const inspected = await inspection.result()
+  const refusal = contentRefusal(inspected, declared)
+  if (refusal) return { refuse: refusal }
+  // Files of unknown type are refused above.
+  const mimeType = inspected.mimeType as string
+  const terms = { method: 'inline', form, mimeType, grantMs: GRANT_MS, maxSizeBytes: MAX_INLINE_BYTES } as const
+  const granted = await grants.give(caller, terms)
+  return 'refuse' in granted ? granted : answer({ inspected, ...granted.value })
+}
+
+type Admitted = Extract<Awaited<ReturnType<typeof admit>>, { value: unknown }>['value']
+
+const store = async (
+  { objects, settlement }: Parts,
+  caller: AccountCaller,
+  incoming: IncomingObject,
+  { upload, inspected, events }: Admitted,
+): Promise<UploadRow> => {
+  await incoming.store(upload.objectKey, upload.mimeType)
+  const own = { ...upload, accountId: caller.accountId }
+  const outcome = await settlement.store(caller, own, inspected, true)
+  if ('refuse' in outcome) {
+    await objects.delete(upload.objectKey)
+    throw new Unavailable('the upload took longer than its grant')
   }
+  return fold(uploads, [...events, ...outcome.accept]) as UploadRow
 }

@@ -2,32 +2,32 @@ import { createHash } from 'node:crypto'
 import { fileTypeFromBuffer } from 'file-type'
 import { commonName } from '../../domain/media-types.ts'
 
-/** What file-type asks for to know every type that it knows. */
+/** The bytes that file-type needs to detect every type. */
 const HEAD_BYTES = 4_100
 
 /** The directory of a ZIP archive ends with a record of 22 bytes and a comment of at most 65,535 (APPNOTE, 4.3.16). */
 const ZIP_END_BYTES = 22
 const TAIL_BYTES = ZIP_END_BYTES + 65_535
 
-/** Readers of PDF look for its mark in so many bytes, and browsers for HTML in about as many. */
+/** PDF readers look for their marker in this many bytes, and browsers for HTML in about as many. */
 const MARK_BYTES = 1_024
 
 export interface Inspected {
   sizeBytes: number
   sha256: string
-  /** What the bytes are; undefined when they are nothing that is known. */
+  /** The detected type; undefined if it is unknown. */
   mimeType: string | undefined
-  /** What they could be taken for besides. A file that is two things at once is made to deceive somebody. */
+  /** A second type that the bytes could pass for. Such files are made to deceive. */
   alsoIs: string | undefined
-  /** The end is missing that every picture of its type has. */
+  /** True if the end marker of its type is missing. */
   isCutOff: boolean
 }
 
-/** Looks at a file while it goes by, and holds no more of it than its two ends. */
+/** Inspects a file as it streams past, and keeps only its two ends. */
 export class Inspection {
   readonly #hash = createHash('sha256')
   readonly #head = Buffer.alloc(HEAD_BYTES)
-  /** The last bytes: what goes beyond the end is written over the beginning. */
+  /** A ring buffer of the last bytes. */
   readonly #ring = Buffer.alloc(TAIL_BYTES)
   #sizeBytes = 0
 
@@ -62,14 +62,14 @@ export class Inspection {
   }
 }
 
-/** Looks at all of a stream. */
+/** Inspects a whole stream. */
 export const inspect = async (body: AsyncIterable<Uint8Array>): Promise<Inspected> => {
   const inspection = new Inspection()
   for await (const chunk of body) inspection.update(chunk)
   return inspection.result()
 }
 
-/** Something may stand behind the end: phones write films there, and programs what they like. */
+/** Data may follow the end marker: phones append videos there. */
 const hasEnd = (mimeType: string, head: Buffer, tail: Buffer, sizeBytes: number): boolean => {
   switch (mimeType) {
     case 'image/png':
@@ -100,8 +100,8 @@ const markIn = (head: Buffer): string | undefined => {
 }
 
 /**
- * Whether an archive's directory ends here. Readers do not mind what stands behind it, nor how long the comment is, but the
- * directory that the record tells of must have room before it.
+ * Whether a ZIP directory ends here. Readers ignore data behind it and the length of the comment, but the directory
+ * that the record describes must fit before it.
  */
 const endsAsZip = (tail: Buffer, sizeBytes: number): boolean => {
   const tailAt = sizeBytes - tail.length
@@ -109,7 +109,7 @@ const endsAsZip = (tail: Buffer, sizeBytes: number): boolean => {
     if (at + ZIP_END_BYTES > tail.length) return false
     const [directoryBytes, directoryAt] = [tail.readUInt32LE(at + 12), tail.readUInt32LE(at + 16)]
     if (directoryAt + directoryBytes <= tailAt + at) return true
-    // In a ZIP64 archive another record has these numbers, and the one before this tells where it is.
+    // In a ZIP64 archive another record holds these numbers, and the record before this one locates it.
     if (directoryAt === ELSEWHERE || directoryBytes === ELSEWHERE) return true
   }
   return false

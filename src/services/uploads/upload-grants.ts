@@ -1,15 +1,14 @@
 import type { AccountEvent, UploadGranted } from '../../../schemas/account-events.ts'
 import type { UploadForm } from '../../../schemas/api/upload.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
-import type { Refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Accounts } from '../accounts/accounts.ts'
-import { ApiError, keyRevoked } from '../api-error.ts'
-import { type Asker, causeOf } from '../asker.ts'
+import { type Answer, answer } from '../answer.ts'
+import { type AccountCaller, keyIdOf } from '../caller.ts'
 import { newUploadId } from '../ids.ts'
 import { newObjectKey } from './object-keys.ts'
 
-/** What a file may be that comes under a grant, and until when it may come. */
+/** The type and size that a grant allows, and how long it lasts. */
 interface GrantTerms extends Pick<UploadGranted, 'method' | 'mimeType' | 'maxSizeBytes'> {
   form: UploadForm
   grantMs: number
@@ -22,7 +21,7 @@ interface Parts {
   retentionMs: number
 }
 
-/** Gives files their places, each on the log before there is a file. */
+/** Grants object keys for files, each in the log before there is a file. */
 export class UploadGrants {
   readonly #parts: Parts
 
@@ -30,11 +29,11 @@ export class UploadGrants {
     this.#parts = parts
   }
 
-  /** Resolves when the grant is durable. Rejects with ApiError or Unavailable. */
+  /** Resolves when the grant is durable. Rejects with Unavailable. */
   async give(
-    asker: Asker,
+    caller: AccountCaller,
     { form, grantMs, ...terms }: GrantTerms,
-  ): Promise<{ upload: UploadGranted; events: Recorded<AccountEvent>[] }> {
+  ): Promise<Answer<{ upload: UploadGranted; events: Recorded<AccountEvent>[] }>> {
     const { accounts, clock, retentionMs } = this.#parts
     const nowMs = clock.nowMs()
     const { filename, folder_path } = form
@@ -47,23 +46,9 @@ export class UploadGrants {
       expiresAt: new Date(nowMs + grantMs).toISOString(),
       willDeleteAt: new Date(nowMs + retentionMs).toISOString(),
     }
-    const command = { type: 'GrantUpload', keyId: asker.keyId, upload } as const
-    const outcome = await accounts.execute(asker.accountId, command, causeOf(asker))
-    if ('refuse' in outcome) throw refused(outcome.refuse)
-    return { upload, events: outcome.accept }
-  }
-}
-
-const refused = (refusal: Refusal): ApiError => {
-  switch (refusal.code) {
-    case 'key_not_found':
-      return keyRevoked()
-    case 'too_many_uploads':
-      return new ApiError(
-        'rate_limited',
-        `The account has ${refusal.limit} uploads, which is the most. Delete some, or wait until they are deleted.`,
-      )
-    default:
-      throw new Error(`an upload was refused for a reason that no request can cause: ${refusal.code}`)
+    const keyId = keyIdOf(caller)
+    const command = { type: 'GrantUpload', ...(keyId && { keyId }), upload } as const
+    const outcome = await accounts.execute(caller, caller.accountId, command)
+    return 'refuse' in outcome ? outcome : answer({ upload, events: outcome.accept })
   }
 }

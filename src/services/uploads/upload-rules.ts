@@ -1,53 +1,51 @@
 import { commonName, essenceOf } from '../../domain/media-types.ts'
-import { ApiError } from '../api-error.ts'
+import type { ContentRefusal, RefusalOf } from '../../domain/refusal.ts'
 import type { Inspected } from './inspection.ts'
 
-/** What may be uploaded. */
-export const takenTypes: readonly string[] = [
+/** The accepted types of files. */
+export const acceptedTypes: readonly string[] = [
   ...['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif'],
   ...['video/mp4', 'video/webm', 'video/quicktime'],
 ]
 
 /**
- * The type that a client declares, by its registered name; undefined where it says nothing of it, as curl does for types that it
- * does not know. Throws unsupported_media_type for one that is not taken.
+ * The registered name of the type that a client declares; undefined if it declares none, or a type for arbitrary bytes,
+ * as curl does for types that it does not know.
  */
-export const declaredType = (text: string | undefined): string | undefined => {
-  const mimeType = commonName(essenceOf(text ?? ''))
-  if (saysNothing(mimeType)) return undefined
-  if (!isTaken(mimeType))
-    throw new ApiError(
-      'unsupported_media_type',
-      `${JSON.stringify(mimeType)} is declared, but only these types are taken: ${all}.`,
-    )
-  return mimeType
-}
-
-/** Why a file cannot be taken as what it was declared to be, if it was; undefined when it can. */
-export const faultOf = (
-  { sizeBytes, mimeType, alsoIs, isCutOff }: Inspected,
-  declared = mimeType,
-): string | undefined => {
-  if (sizeBytes === 0) return 'The file is empty.'
-  if (mimeType === undefined || !isTaken(mimeType))
-    return `The file is ${mimeType ?? 'nothing that is known'}, but only these types are taken: ${all}.`
-  if (mimeType !== declared) return `The file is ${mimeType}, but was declared as ${declared}.`
-  if (isCutOff) return `The file is ${mimeType}, but its end is missing. Was it saved in full?`
-  return alsoIs && `The file is ${mimeType} and ${alsoIs} at once.`
+export const declaredType = (
+  text: string | undefined,
+): { value: string | undefined } | { refuse: RefusalOf<'declared_type_not_accepted'> } => {
+  const declared = commonName(essenceOf(text ?? ''))
+  if (isUnspecific(declared)) return { value: undefined }
+  return isAccepted(declared) ? { value: declared } : { refuse: { code: 'declared_type_not_accepted', declared } }
 }
 
 /**
- * Why a file cannot be taken that a client has sent to the object store as a type: a front of the store would serve it as that.
- * Undefined when it can, and when the client said nothing.
+ * Why a file cannot be accepted under its declared type; undefined if it can. Without a declared type, any accepted
+ * type will do.
  */
-export const sendingFault = (sentAs: string | undefined, declared: string): string | undefined => {
-  const mimeType = commonName(essenceOf(sentAs ?? ''))
-  if (saysNothing(mimeType) || mimeType === declared) return undefined
-  return `The file was sent as ${mimeType}, but was declared as ${declared}. Send it with Content-Type: ${declared}.`
+export const contentRefusal = (
+  { sizeBytes, mimeType, alsoIs, isCutOff }: Inspected,
+  declared = mimeType,
+): ContentRefusal | undefined => {
+  if (sizeBytes === 0) return { code: 'file_empty' }
+  if (mimeType === undefined || declared === undefined) return { code: 'file_type_not_accepted' }
+  if (!isAccepted(mimeType)) return { code: 'file_type_not_accepted', mimeType }
+  if (mimeType !== declared) return { code: 'file_type_mismatch', mimeType, declared }
+  if (isCutOff) return { code: 'file_truncated', mimeType }
+  return alsoIs === undefined ? undefined : { code: 'file_ambiguous', mimeType, alsoIs }
 }
 
-const isTaken = (mimeType: string) => takenTypes.includes(mimeType)
+/**
+ * Why a file cannot be accepted that was sent to the object store under a type: a front of the store would serve it as
+ * that type. Undefined if it can, or if the client sent no type.
+ */
+export const sentTypeRefusal = (sent: string | undefined, declared: string): ContentRefusal | undefined => {
+  const sentAs = commonName(essenceOf(sent ?? ''))
+  if (isUnspecific(sentAs) || sentAs === declared) return undefined
+  return { code: 'file_sent_as_other_type', sentAs, declared }
+}
 
-const saysNothing = (mimeType: string) => ['', 'application/octet-stream', 'binary/octet-stream'].includes(mimeType)
+const isAccepted = (mimeType: string) => acceptedTypes.includes(mimeType)
 
-const all = takenTypes.join(', ')
+const isUnspecific = (mimeType: string) => ['', 'application/octet-stream', 'binary/octet-stream'].includes(mimeType)

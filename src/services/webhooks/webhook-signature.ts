@@ -1,14 +1,14 @@
-import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
+import { deriveKey } from '../derive-key.ts'
 
 export interface WebhookMessage {
-  /** As `webhookSecret` gives it. */
+  /** The result of `webhookSecret`. */
   secret: string
-  /** The same for each attempt, so that a receiver knows what it has already had. */
+  /** The same for each attempt, so that a receiver recognises repeats. */
   id: string
-  /** When this attempt is made, in whole seconds since 1970. */
+  /** The time of this attempt, in whole seconds since 1970. */
   timestampSeconds: number
-  /** Exactly what is sent. */
+  /** The exact body that is sent. */
   body: string
 }
 
@@ -22,6 +22,6 @@ export const signWebhook = ({ secret, id, timestampSeconds, body }: WebhookMessa
   'webhook-signature': new Webhook(secret).sign(id, new Date(timestampSeconds * 1000), body),
 })
 
-/** An account's secret is derived from the service's own, and so is stored nowhere. It is 32 bytes; the standard asks for 24 to 64. */
+/** An account's secret is derived, so no store holds it. It is 32 bytes; the standard asks for 24 to 64. */
 export const webhookSecret = (masterSecret: string, accountId: string): string =>
-  `whsec_${createHmac('sha256', masterSecret).update(`webhook:${accountId}`).digest('base64')}`
+  `whsec_${deriveKey(masterSecret, `webhook:${accountId}`).toString('base64')}`

@@ -1,13 +1,13 @@
 import { between, pick, type Random } from '../random.ts'
 
-/** Where a camera looks: how near, and how far off the middle of the room that this leaves, from -1 to 1. */
+/** The camera's zoom, and its offset from the centre as a share of the remaining room, from -1 to 1. */
 export interface Look {
   zoom: number
   across: number
   down: number
 }
 
-/** One slow movement over the length of a film. `share` of it has passed. */
+/** A slow movement over the length of a film, of which `share` has passed. */
 export type Camera = (share: number) => Look
 
 export function chooseCamera(random: Random): Camera {
@@ -25,7 +25,7 @@ const moves: readonly [Move, ...Move[]] = [
 
 type Move = (share: number, side: 1 | -1, down: number) => Look
 
-/** The part of a picture that a look shows. What is near moves more than what is far, by its `nearness`. */
+/** The part of a picture that a look shows. Nearer layers move more, in proportion to `nearness`. */
 export function windowOf(size: { width: number; height: number }, look: Look, nearness = 1) {
   const zoom = 1 + (look.zoom - 1) * nearness
   const width = size.width / zoom

@@ -2,13 +2,13 @@ import { createRequire } from 'node:module'
 import type * as H264 from 'h264-mp4-encoder'
 import { tidyMp4 } from './mp4.ts'
 
-// Its bundle declares itself an ES module and is none, which loaders take in different ways; `require` has but one.
+// The bundle wrongly declares itself an ES module, which loaders handle differently; `require` always works.
 const { createH264MP4Encoder }: typeof H264 = createRequire(import.meta.url)('h264-mp4-encoder')
 
 export interface FilmEncoder {
-  /** Takes the next frame as RGBA pixels. */
+  /** Adds a frame of RGBA pixels. */
   add(pixels: Uint8Array): void
-  /** Ends the film and hands it over. */
+  /** Finishes and returns the file. */
   finish(): Uint8Array
 }
 
@@ -38,11 +38,11 @@ export async function openEncoder(film: {
   }
 }
 
-// From 10, the best, to 51. At this one, gradients of a sky stay free of steps, and a minute of 720p stays under 60 MB.
+// From 10, the best, to 51. This value keeps sky gradients free of banding, and a minute of 720p under 60 MB.
 const QUANTIZATION = 26
 
-// A player can begin at any keyframe, so this is how exactly one can wind.
+// Players seek to keyframes, so this is the precision of seeking.
 const SECONDS_BETWEEN_KEYFRAMES = 2
 
-/** The encoder's name for searching less: what moves here moves evenly, and is found at once. */
+/** The least motion search, which suffices because motion here is uniform. */
 const FASTEST = 10

@@ -10,7 +10,7 @@ import { type Camera, chooseCamera } from './camera.ts'
 import { openEncoder } from './encoder.ts'
 import { landscapeView, larger, pictureView, type View } from './views.ts'
 
-/** Films a landscape, or the picture that was given. Everything is painted once, and only the camera moves. */
+/** Makes a film of a landscape or of the source image. The scene is painted once, and only the camera moves. */
 export async function makeFilm({ input, seed, source, progress }: Work): Promise<Made | Unusable> {
   const image = source && (await readSource(source))
   if (image && !isImage(image)) return image
@@ -28,7 +28,7 @@ export async function makeFilm({ input, seed, source, progress }: Work): Promise
     drawCaption(sheet, { prompt, seed })
     encoder.add(sheet.canvas.data())
     progress?.fill((frame + 1) / frames)
-    // Only between two turns of the event loop is the memory of the pixels given back, up to 33 MB a frame.
+    // The pixels' memory, up to 33 MB a frame, is freed only between turns of the event loop.
     await nextTurn()
   }
   return { mimeType: 'video/mp4', bytes: encoder.finish() }
@@ -45,26 +45,26 @@ interface Size {
   height: number
 }
 
-/** The length is as asked; of the frames there are fewer, where they would be too much work. */
+/** Keeps the requested length, but reduces the frames if they would be too much work. */
 export function lengthOf(input: Input, size: Size): { frames: number; seconds: number } {
-  const seconds = Math.min(LONGEST_SECONDS, Math.max(1, numberIn(input, 'duration', DEFAULT_SECONDS)))
-  const asked = Math.round(
-    seconds * Math.min(MOST_FRAMES_PER_SECOND, numberIn(input, 'fps', DEFAULT_FRAMES_PER_SECOND)),
+  const seconds = Math.min(MAX_SECONDS, Math.max(1, numberIn(input, 'duration', DEFAULT_SECONDS)))
+  const requested = Math.round(
+    seconds * Math.min(MAX_FRAMES_PER_SECOND, numberIn(input, 'fps', DEFAULT_FRAMES_PER_SECOND)),
   )
-  const affordable = Math.floor(MOST_PIXELS / (size.width * size.height))
-  return { frames: Math.max(1, Math.min(asked, affordable)), seconds }
+  const affordable = Math.floor(MAX_PIXELS / (size.width * size.height))
+  return { frames: Math.max(1, Math.min(requested, affordable)), seconds }
 }
 
 const DEFAULT_SECONDS = 5
 
-// Enough for a slow movement, and half the work of what a cinema shows.
+// Enough for slow motion, at half the work of cinema's 24.
 const DEFAULT_FRAMES_PER_SECOND = 12
 
-// What common screens show.
-const MOST_FRAMES_PER_SECOND = 60
+// The refresh rate of common screens.
+const MAX_FRAMES_PER_SECOND = 60
 
-// Beyond what any family offers, so that no input can keep a thread for hours.
-const LONGEST_SECONDS = 120
+// More than any family offers, but prevents inputs that would occupy a thread for hours.
+const MAX_SECONDS = 120
 
-/** In all frames together: 300 frames of 4K, which take one thread two or three minutes. */
-const MOST_PIXELS = 2.5e9
+/** For all frames together: 300 frames of 4K, which take a thread two or three minutes. */
+const MAX_PIXELS = 2.5e9

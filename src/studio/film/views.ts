@@ -3,10 +3,10 @@ import { drawLandscape, type LandscapeView } from '../landscape/landscape.ts'
 import type { Sheet } from '../picture/caption.ts'
 import { type Camera, windowOf } from './camera.ts'
 
-/** Draws what can be seen when `share` of a film of `seconds` has passed. */
+/** Draws the frame at `share` of a film of `seconds`. */
 export type View = (sheet: Sheet, share: number, seconds: number) => void
 
-/** A landscape whose water moves, and whose foreground passes by faster than the rest. */
+/** A landscape with moving water and a foreground that passes by faster. */
 export function landscapeView(view: LandscapeView, camera: Camera): View {
   const { canvas, front, waterline, pixelsPerUnit } = drawLandscape({ ...larger(view), inLayers: true })
   const water = waterline === undefined ? undefined : waterOf(canvas, Math.round(waterline * pixelsPerUnit))
@@ -24,7 +24,7 @@ export function pictureView(canvas: Canvas, camera: Camera): View {
   return (sheet, share) => fill(sheet, canvas, windowOf(canvas, camera(share)))
 }
 
-/** What is looked at is a little larger than the frame, so that it stays sharp when the camera is near. */
+/** The scene is slightly larger than the frame, so that it stays sharp when the camera zooms in. */
 export function larger<Size extends { width: number; height: number }>(size: Size): Size {
   return { ...size, width: Math.round(size.width * OVERSIZE), height: Math.round(size.height * OVERSIZE) }
 }
@@ -42,18 +42,18 @@ function fill({ context, width, height }: Sheet, canvas: Canvas, { x, y, width: 
 
 interface Water {
   canvas: Canvas
-  /** Where it begins in the landscape, in pixels. */
+  /** Its top edge in the landscape, in pixels. */
   top: number
 }
 
-/** A copy of the water alone: each strip that is drawn costs as much as the canvas that it comes from is large. */
+/** A copy of the water alone, because drawing a strip costs in proportion to its source canvas. */
 function waterOf(canvas: Canvas, top: number): Water {
   const water = createCanvas(canvas.width, canvas.height - top)
   water.getContext('2d').drawImage(canvas, 0, -top)
   return { canvas: water, top }
 }
 
-/** Shifts thin strips of the water to and fro, the nearer the more. */
+/** Shifts thin strips of the water to and fro, nearer ones more. */
 function drawSwell(sheet: Sheet, { canvas, top }: Water, window: Window, second: number): void {
   const { context, height } = sheet
   const scale = height / window.height
@@ -77,7 +77,7 @@ function drawStrip(
   const margin = Math.abs(at.shift) / at.scale
   const left = Math.max(0, window.x - margin)
   const right = Math.min(canvas.width, window.x + window.width + margin)
-  // Where the picture ends beside the window, the strip underneath, which was not shifted, shows instead.
+  // Past the edge of the picture, the unshifted strip underneath shows.
   context.drawImage(
     canvas,
     left,
@@ -91,7 +91,7 @@ function drawStrip(
   )
 }
 
-// As near as the camera comes, at least nearly: beyond that, pixels would be painted that no frame shows.
+// About the camera's largest zoom: more would paint pixels that no frame shows.
 const OVERSIZE = 1.14
 
 const FOREGROUND = 1.7

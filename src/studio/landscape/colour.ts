@@ -8,7 +8,7 @@ export function blend(from: Colour, to: Colour, share: number): Colour {
   return `#${mixed.map(value => value.toString(16).padStart(2, '0')).join('')}`
 }
 
-/** The CSS form of a colour that lets `1 - alpha` of what lies behind it through. */
+/** A colour with transparency, in CSS. */
 export function translucent(colour: Colour, alpha: number): string {
   return `rgba(${channels(colour).join(',')},${alpha.toFixed(4)})`
 }

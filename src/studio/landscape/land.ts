@@ -9,7 +9,7 @@ export type RidgeShape = keyof typeof shapes
 
 export interface Ridge {
   shape: RidgeShape
-  /** The height from which the ridge rises, and how far it does so at most. */
+  /** The height of the ridge's base, and its maximum rise above it. */
   base: number
   rise: number
   /** The width of one mountain or hill. */
@@ -27,7 +27,7 @@ export function ridgeLine(stage: Stage, ridge: Ridge): RidgeLine {
   })
 }
 
-/** Fills everything below a ridge, fading into the mist that lies in the valley in front of it. */
+/** Fills everything below a ridge, fading into the mist in the valley in front of it. */
 export function fillRidge(stage: Stage, line: RidgeLine, colour: Colour, mist: { share: number; depth: number }): void {
   const { context, palette, width, height } = stage
   const top = Math.min(...line)
@@ -44,7 +44,7 @@ export function fillRidge(stage: Stage, line: RidgeLine, colour: Colour, mist: {
   context.fill()
 }
 
-/** Darkens the side of every summit that looks away from the light, which is what gives a silhouette its body. */
+/** Darkens the side of each summit that faces away from the light, which gives a silhouette its volume. */
 export function shadeSlopes(stage: Stage, line: RidgeLine, colour: Colour, style: SlopeStyle): void {
   const { context, random, light } = stage
   for (const summit of summits(line, Math.round(style.reach / RIDGE_STEP))) {
@@ -75,7 +75,7 @@ export function shadeSlopes(stage: Stage, line: RidgeLine, colour: Colour, style
 }
 
 export interface SlopeStyle {
-  /** How far around itself a summit has to be the highest point, which sets how fine the relief is. */
+  /** The radius within which a summit is the highest point. Sets how fine the relief is. */
   reach: number
   length: number
   strength: number
@@ -95,7 +95,7 @@ function summits(line: RidgeLine, reach: number): number[] {
     let highest = true
     for (let near = Math.max(0, index - reach); near <= Math.min(line.length - 1, index + reach); near++) {
       const other = line[near] ?? 0
-      // Of equally high points only the first one counts.
+      // Of equally high points, only the first counts.
       if (other < y || (other === y && near < index)) highest = false
     }
     if (highest) found.push(index)

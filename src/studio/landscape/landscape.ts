@@ -5,9 +5,9 @@ import { drawScene } from './scene.ts'
 import { drawSky } from './sky.ts'
 import { createStage, type Stage } from './stage.ts'
 
-/** Draws the landscape that a prompt calls for. With `inLayers`, what is nearest gets a canvas of its own. */
+/** Draws a landscape to match a prompt. With `inLayers`, the foreground gets its own canvas. */
 export function drawLandscape(view: LandscapeView): Landscape {
-  // The size stays out of the seed, so that the same prompt gives the same view at a higher resolution.
+  // The seed excludes the size, so that a prompt gives the same view at every resolution.
   const random = createRandom(hashText(`${view.seed} ${view.prompt}`))
   const mood = chooseMood(view.prompt, random)
   const stage = createStage(view, mood.palette, random)
@@ -25,7 +25,7 @@ export interface LandscapeView {
 }
 
 export interface Landscape extends Stage {
-  /** Below it is water, if there is any. */
+  /** The height of the shore, if there is water. */
   waterline?: number
 }
 

@@ -2,7 +2,7 @@ import { between } from '../random.ts'
 import { blend } from './colour.ts'
 import type { Stage } from './stage.ts'
 
-/** A small flock near the light, unless it is so dark that nobody would see it. */
+/** A small flock near the light, unless it is too dark to see. */
 export function drawBirds(stage: Stage): void {
   const { context, palette, random, light, unit, width, horizon } = stage
   if (palette.stars > DARKEST_SKY_WITH_BIRDS) return
@@ -27,7 +27,7 @@ export function drawBirds(stage: Stage): void {
   }
 }
 
-/** A lone sailing boat, which tells the eye how wide the water is. */
+/** A lone sailing boat, which shows the scale of the water. */
 export function drawBoat(stage: Stage, at: { x: number; y: number }): void {
   const { context, palette, unit } = stage
   const size = unit * 0.05

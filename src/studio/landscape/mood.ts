@@ -6,7 +6,7 @@ export interface Mood {
   scene: SceneName
 }
 
-/** Lets the words of the prompt choose the light and the place, and leaves to chance what they do not say. */
+/** Chooses light and place from the words of the prompt, or at random if they say nothing. */
 export function chooseMood(prompt: string, random: Random): Mood {
   const words = new Set(prompt.toLowerCase().match(/\p{L}+/gu))
   const matching = hints.filter(hint => hint.words.split(' ').some(word => words.has(word)))
@@ -24,8 +24,8 @@ interface Hint {
   scene?: SceneName
 }
 
-// The first hint that speaks of the light decides the palette, and the first that speaks of the place decides the
-// scene, so the narrower ones come first.
+// The first matching hint with palettes decides the palette, and the first with a scene decides the scene, so specific
+// hints come first.
 const hints: readonly Hint[] = [
   { words: 'aurora northern borealis', palettes: ['aurora'] },
   { words: 'night midnight moon moonlight star stars starry galaxy space', palettes: ['night', 'aurora'] },

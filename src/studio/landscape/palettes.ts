@@ -5,14 +5,14 @@ export type SceneName = 'peaks' | 'hills' | 'sea' | 'dunes'
 export interface Palette {
   /** From the top of the sky to the horizon. */
   sky: readonly [Colour, Colour, Colour, Colour, Colour]
-  /** The disc of the sun or the moon, and the colour it gives to what it shines on. */
+  /** The colour of the sun's or moon's disc, and that of its glow. */
   light: Colour
   glow: Colour
   disc: 'sun' | 'moon'
-  /** How far above the horizon the disc stands, as shares of the picture's unit. */
+  /** The height of the disc above the horizon, as shares of the picture's unit. */
   altitude: readonly [lowest: number, highest: number]
   cloud: { lit: Colour; shade: Colour; cover: number }
-  /** The land farthest from the eye, nearly as pale as the sky, and the land at one's feet. */
+  /** The most distant land, nearly as pale as the sky, and the foreground. */
   far: Colour
   near: Colour
   mist: Colour

@@ -7,7 +7,7 @@ import type { SceneName } from './palettes.ts'
 import { drawSoftly, inFront, type Stage } from './stage.ts'
 import { drawWater } from './water.ts'
 
-/** Draws the land below the sky, from the farthest range to what lies at one's feet. */
+/** Draws the land, from the most distant range to the foreground. */
 export function drawScene(stage: Stage, scene: SceneName): void {
   scenes[scene](stage)
 }

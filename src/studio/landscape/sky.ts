@@ -6,7 +6,7 @@ export function drawSky(stage: Stage): void {
   const { context, palette, width, horizon } = stage
   const gradient = context.createLinearGradient(0, 0, 0, horizon)
   palette.sky.forEach((colour, index) => {
-    // The exponent leaves the rich colours of the zenith more room than the light ones near the horizon.
+    // The exponent gives the rich colours of the zenith more room than the light ones near the horizon.
     gradient.addColorStop((index / (palette.sky.length - 1)) ** 0.85, colour)
   })
   context.fillStyle = gradient
@@ -51,7 +51,7 @@ function drawAurora(stage: Stage): void {
       (0.45 + 0.55 * noise1((x / unit) * 38, seed + 20 + index)),
     reach: unit * (0.16 + 0.06 * index),
   }))
-  // The columns repeat for every row, so what depends on them alone is worked out once.
+  // Per-column values are the same for every row, so they are computed once.
   const known = new Map<number, { foot: number; brightness: number; reach: number }[]>()
   stage.context.globalCompositeOperation = 'screen'
   drawSoftly(stage, { x: 0, y: 0, width, height: horizon, cell: 4 }, (x, y, pixel) => {
@@ -133,11 +133,11 @@ function drawClouds(stage: Stage): void {
   const cover = palette.cloud.cover + between(random, -0.05, 0.05)
   drawSoftly(stage, { x: 0, y: 0, width, height: horizon, cell: 4 }, (x, y, pixel) => {
     const height = (horizon - y) / unit
-    // Looking towards the horizon, a flat layer of clouds gets squeezed together.
+    // Perspective compresses a flat layer of clouds towards the horizon.
     const v = 2.4 / (height + 0.18)
     const u = ((x - width / 2) / unit) * (1.1 + 0.35 * v)
     const density = fractal2(u, v * 1.9, seed, 5)
-    // Thin parts that face the light are bright, and the thick parts away from it are not.
+    // Thin parts facing the light are bright, thick parts facing away are dark.
     const towards = fractal2(u + Math.tanh((3 * (light.x - x)) / unit) * 0.12, v * 1.9 + 0.12, seed, 3)
     const brightness = smoothstep(-0.16, 0.2, density - towards + 0.06 - (density - cover) * 0.35)
     for (let channel = 0; channel < 3; channel++) {

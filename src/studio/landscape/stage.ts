@@ -2,25 +2,25 @@ import { type Canvas, createCanvas, type SKRSContext2D } from '@napi-rs/canvas'
 import { between, type Random } from '../random.ts'
 import type { Palette } from './palettes.ts'
 
-/** What every brush needs to know: where to draw, how large the world is, and where its light comes from. */
+/** The context of all drawing functions: the canvas, the size of the world and its light. */
 export interface Stage {
   canvas: Canvas
   context: SKRSContext2D
-  /** Where what is nearest is drawn, if it shall move before the rest. */
+  /** A separate canvas for the foreground, if it moves. */
   front?: { canvas: Canvas; context: SKRSContext2D }
   palette: Palette
   random: Random
-  /** The size of the picture in world units; a resolution only changes how many pixels a unit gets. */
+  /** The size of the picture in world units. The resolution only changes the pixels per unit. */
   width: number
   height: number
   pixelsPerUnit: number
-  /** The length that mountains, trees and the sun are sized by, so that they keep their shape in any ratio. */
+  /** The base length for mountains, trees and the sun, so that they keep their shape in any aspect ratio. */
   unit: number
-  /** The height left over in a tall picture, which gets filled with more ranges, like a hanging scroll. */
+  /** The extra height of a tall picture, which is filled with more ranges, like a hanging scroll. */
   spread: number
-  /** Where the land meets the water, or the land at the bottom of the picture if there is none. */
+  /** Where the land meets the water or, without water, the foreground. */
   shore: number
-  /** Where the sky meets what lies farthest away. */
+  /** Where the sky meets the most distant land. */
   horizon: number
   light: { x: number; y: number }
 }
@@ -43,7 +43,7 @@ export function createStage(
     context.scale(pixelsPerUnit, pixelsPerUnit)
     return { canvas, context }
   }
-  // Off the middle, near a third, is where a light pleases the eye most.
+  // The rule of thirds.
   const across = between(random, 0.24, 0.4)
   const light = {
     x: width * (random() < 0.5 ? across : 1 - across),
@@ -56,12 +56,12 @@ export function createStage(
   }
 }
 
-/** The stage for what is nearest. */
+/** The stage for the foreground. */
 export function inFront(stage: Stage): Stage {
   return { ...stage, ...stage.front }
 }
 
-/** Draws a picture that only has soft shapes small, and scales it up: cheap at any resolution, and free of edges. */
+/** Draws soft shapes at low resolution and scales them up: cheap at any resolution, and free of edges. */
 export function drawSoftly(
   stage: Stage,
   area: { x: number; y: number; width: number; height: number; cell: number },
@@ -87,8 +87,8 @@ export function drawSoftly(
   stage.context.drawImage(small, area.x, area.y, columns * area.cell, rows * area.cell)
 }
 
-// All drawing happens in a world of about a million square units, so one design serves every resolution.
+// Drawing uses a world of about a million square units, so one design serves every resolution.
 const WORLD_SIDE = 1024
 
-// Land that is much taller than the picture is wide stops looking like land.
+// Land much taller than the picture's width no longer looks like land.
 const TALLEST_UNIT = 1.2

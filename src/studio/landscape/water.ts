@@ -3,7 +3,7 @@ import { between } from '../random.ts'
 import { translucent } from './colour.ts'
 import type { Stage } from './stage.ts'
 
-/** Covers everything below `level` with water that mirrors what was drawn above it. */
+/** Covers everything below `level` with water that reflects the scene above. */
 export function drawWater(stage: Stage, level: number, roughness: number): void {
   const { context, palette, width, height } = stage
   const depth = height - level
@@ -16,7 +16,7 @@ export function drawWater(stage: Stage, level: number, roughness: number): void 
   context.fillRect(0, level, width, depth)
   drawRipples(stage, level, roughness)
   drawGlitter(stage, level)
-  // A bright line of haze keeps the far shore from sticking to its mirror image.
+  // A bright line of haze separates the far shore from its reflection.
   const shoreline = context.createLinearGradient(0, level - 3, 0, level + 9)
   shoreline.addColorStop(0, translucent(palette.mist, 0))
   shoreline.addColorStop(0.3, translucent(palette.mist, 0.5))
@@ -28,7 +28,7 @@ export function drawWater(stage: Stage, level: number, roughness: number): void 
 function drawMirror(stage: Stage, level: number, roughness: number): void {
   const { canvas, context, random, width, height, unit } = stage
   const depth = Math.min(height - level, level)
-  // Water blurs what it mirrors, so half the resolution is enough, and a megapixel is enough for any size.
+  // Water blurs reflections, so half the resolution is enough, and never more than a megapixel.
   const scale = Math.min(0.5, 1 / stage.pixelsPerUnit) * stage.pixelsPerUnit
   const mirror = createCanvas(Math.ceil(width * scale), Math.ceil(depth * scale))
   mirror
@@ -44,7 +44,7 @@ function drawMirror(stage: Stage, level: number, roughness: number): void {
       mirror.width,
       mirror.height,
     )
-  // The strips of the mirror are too thin for a better filter to show.
+  // The strips are too thin for a better filter to make a difference.
   context.imageSmoothingQuality = 'low'
   const phase = random() * Math.PI * 2
   context.save()
@@ -85,7 +85,7 @@ function drawRipples(stage: Stage, level: number, roughness: number): void {
   }
 }
 
-/** The broken path of light that leads from below the sun or the moon to the eye. */
+/** The glittering path of light below the sun or moon. */
 function drawGlitter(stage: Stage, level: number): void {
   const { context, palette, random, light, height, unit } = stage
   const depth = height - level
@@ -95,7 +95,7 @@ function drawGlitter(stage: Stage, level: number): void {
     const share = random() ** 1.5
     const y = level + 1 + share * depth
     const spread = unit * (0.018 + 0.09 * share)
-    // The sum of three throws crowds the sparks around the middle of the path.
+    // The sum of three random numbers concentrates the sparks in the middle of the path.
     const offset = (random() + random() + random() - 1.5) * spread * 1.4
     const alpha = between(random, 0.1, 0.6) * (1 - share * 0.75)
     context.fillStyle = translucent(random() < 0.5 ? palette.light : palette.glow, alpha)

@@ -1,17 +1,16 @@
 import type { PictureSize } from './picture-size.ts'
 
 /**
- * The sizes that an AVIF file states, of itself and of its parts, and those that the parts have, which is what the
- * decoder makes room for. How a picture is clipped is left out: the decoder does that after all else. Throws when the
- * file is broken.
+ * All sizes in an AVIF file: the declared ones, and the actual ones of its items, for which the decoder allocates
+ * memory. Ignores clipping, which the decoder does last. Throws if the file is broken.
  */
 export function avifSizes(file: Buffer): PictureSize[] {
   const meta = boxesIn(contentOf(only('meta', boxesIn(file))))
   const properties = boxesIn(only('ipco', boxesIn(only('iprp', meta).body)).body)
-  const stated = properties.filter(({ kind }) => kind === 'ispe').map(({ body }) => sizeAt(body, 4))
-  if (stated.length === 0) throw new Error('No size is stated.')
+  const declared = properties.filter(({ kind }) => kind === 'ispe').map(({ body }) => sizeAt(body, 4))
+  if (declared.length === 0) throw new Error('No size is declared.')
   const inside = meta.find(({ kind }) => kind === 'idat')?.body ?? Buffer.alloc(0)
-  return [...stated, ...itemsIn(only('iloc', meta).body, file, inside).flatMap(sizesOfItem)]
+  return [...declared, ...itemsIn(only('iloc', meta).body, file, inside).flatMap(sizesOfItem)]
 }
 
 interface Box {
@@ -33,14 +32,14 @@ function boxesIn(bytes: Buffer): Box[] {
   return boxes
 }
 
-/** With two of a kind, the decoder might read the other. */
+/** Rejects duplicates, because the decoder might read the other one. */
 function only(kind: string, boxes: readonly Box[]): Box {
   const [box, ...others] = boxes.filter(box => box.kind === kind)
-  if (box === undefined || others.length > 0) throw new Error(`There is not one ${kind}.`)
+  if (box === undefined || others.length > 0) throw new Error(`There must be exactly one ${kind}.`)
   return box
 }
 
-/** Some boxes begin with a version and flags. */
+/** Skips the version and flags. */
 const contentOf = ({ body }: Box) => body.subarray(4)
 
 const sizeAt = (bytes: Buffer, at: number): PictureSize => ({
@@ -48,7 +47,7 @@ const sizeAt = (bytes: Buffer, at: number): PictureSize => ({
   height: bytes.readUInt32BE(at + 4),
 })
 
-/** The bytes of every part of the file, of which each may be in several pieces. */
+/** The bytes of each item, which may be split into several extents. */
 function itemsIn(iloc: Buffer, file: Buffer, inside: Buffer): Buffer[] {
   let at = 4
   const next = (length: number) => {
@@ -71,12 +70,12 @@ function itemsIn(iloc: Buffer, file: Buffer, inside: Buffer): Buffer[] {
       if (version > 0) next(indices)
       const start = base + next(offsets)
       const piece = from.subarray(start, start + (next(lengths) || from.length))
-      if (piece.length === 0) throw new Error('A part is empty.')
+      if (piece.length === 0) throw new Error('An item is empty.')
       return piece
     })
-    // Parts that lie over each other could make a small file take for ever.
+    // Overlapping items could make a small file take forever.
     left -= pieces.reduce((sum, piece) => sum + piece.length, 0)
-    if (left < 0) throw new Error('The parts are larger than the file.')
+    if (left < 0) throw new Error('The items are larger than the file.')
     items.push(Buffer.concat(pieces))
   }
   return items
@@ -87,13 +86,13 @@ const halves = (byte: number) => [byte >> 4, byte & 0x0f] as const
 const sizesOfItem = (item: Buffer): PictureSize[] =>
   isGrid(item) ? [gridSize(item)] : sequenceHeadersIn(item).map(sizeOfSequence)
 
-/** A picture put together of others consists of nothing but these few bytes, of which the first is a version. */
+/** A grid, which combines other images, has just these few bytes; the first is the version. */
 const isGrid = (item: Buffer) => item[0] === 0 && (item.length === 8 || item.length === 12)
 
 const gridSize = (item: Buffer): PictureSize =>
   item.length === 12 ? sizeAt(item, 4) : { width: item.readUInt16BE(4), height: item.readUInt16BE(6) }
 
-/** Finds the headers among the units that AV1 consists of. Other parts, such as EXIF, begin with what is none. */
+/** Finds the sequence headers among the AV1 units. Other items, such as EXIF, contain none. */
 function sequenceHeadersIn(item: Buffer): Buffer[] {
   const headers: Buffer[] = []
   for (let at = 0; at < item.length; ) {
@@ -114,7 +113,7 @@ function sequenceHeadersIn(item: Buffer): Buffer[] {
   return headers
 }
 
-/** Section 5.5.1 of the AV1 specification. No frame is larger than what stands here. */
+/** Section 5.5.1 of the AV1 specification. This is the maximum size of a frame. */
 function sizeOfSequence(header: Buffer): PictureSize {
   let at = 0
   const next = (bits: number) => {
@@ -126,7 +125,7 @@ function sizeOfSequence(header: Buffer): PictureSize {
   const isReduced = next(1) === 1
   if (isReduced) next(5)
   else {
-    if (next(1) === 1) throw new Error('Only a film has timing.')
+    if (next(1) === 1) throw new Error('Only a video has timing.')
     const hasDelay = next(1) === 1
     for (let points = next(5) + 1; points > 0; points--) {
       next(12)

@@ -2,21 +2,21 @@ import { type Canvas, createCanvas, type SKRSContext2D } from '@napi-rs/canvas'
 import type { Surface } from './finish.ts'
 import { drawable, fit, font, wrap } from './text.ts'
 
-/** A surface that can be looked through, like the glass behind the caption. */
+/** A surface whose pixels can be read back, as the frosted glass needs. */
 export interface Sheet extends Surface {
   canvas: Canvas
   pixelsPerUnit: number
 }
 
-/** Marks the picture on a pane of frosted glass, so that nobody takes it for the work of a real model. */
+/** Labels the picture on a pane of frosted glass, so that it cannot be mistaken for a real model's output. */
 export function drawCaption(sheet: Sheet, caption: { prompt: string; seed: number }): void {
   const { context, width, height } = sheet
   const size = Math.min(20, Math.max(14, Math.min(width, height) * 0.022))
   const margin = size * 1.3
   const padding = size
-  const room = Math.min(size * LONGEST_LINE, width - 2 * margin - 2 * padding)
+  const room = Math.min(size * MAX_LINE_LENGTH, width - 2 * margin - 2 * padding)
   context.save()
-  // Otherwise the language of the host may choose other shapes for some letters.
+  // Otherwise the host's language may select other glyphs.
   context.lang = 'en'
   const badge = measureBadge(context, size)
   context.font = font(400, size * SMALL)
@@ -24,7 +24,7 @@ export function drawCaption(sheet: Sheet, caption: { prompt: string; seed: numbe
   const sourceWidth = context.measureText(source).width
   const stacked = badge.width + size * 0.8 + sourceWidth > room
   context.font = font(400, size)
-  const lines = wrap(context, drawable(caption.prompt), room, MOST_LINES)
+  const lines = wrap(context, drawable(caption.prompt), room, MAX_LINES)
 
   const header = badge.height + (stacked ? size * 1.45 : 0)
   const body = lines.length === 0 ? 0 : lines.length * size * LINE_HEIGHT + size * 0.3
@@ -109,16 +109,16 @@ function drawGlass(sheet: Sheet, pane: { x: number; y: number; width: number; he
 
 const MARK = 'SANDBOX'
 
-/** The text beside the prompt, as a share of its size. */
+/** The size of secondary text, relative to the prompt. */
 const SMALL = 0.8
 
 const LINE_HEIGHT = 1.4
 
-// Two lines tell two pictures apart without covering the view.
-const MOST_LINES = 2
+// Two lines are enough to tell pictures apart without covering the view.
+const MAX_LINES = 2
 
-/** In multiples of the font size: about 65 letters, beyond which a line gets hard to read. */
-const LONGEST_LINE = 32
+/** In multiples of the font size: about 65 characters, beyond which a line is hard to read. */
+const MAX_LINE_LENGTH = 32
 
-/** How many world units melt into one behind the glass. */
+/** The blur of the glass, in world units. */
 const FROSTING = 14

@@ -4,7 +4,7 @@ import { encodePng } from './png.ts'
 
 export type PictureFormat = 'png' | 'jpeg' | 'webp'
 
-/** The format that an input asks for. */
+/** The format that an input requests. */
 export function formatIn(input: Input): PictureFormat {
   const format = textIn(input, 'output_format')
   return format === 'jpeg' || format === 'webp' ? format : 'png'
@@ -12,13 +12,13 @@ export function formatIn(input: Input): PictureFormat {
 
 /** Encodes a canvas and empties it. */
 export function encodePicture(canvas: Canvas, format: PictureFormat): Made {
-  // Encoding synchronously is right in a worker, which has nothing else to do, and can be ended at any time.
-  // What comes from native memory cannot be transferred to another thread, so there is one copy of it.
+  // Synchronous encoding is fine in a worker, which has nothing else to do and can be terminated at any time.
+  // Native memory cannot be transferred to another thread, hence the copy.
   const bytes = format === 'png' ? encodePng(canvas) : new Uint8Array(canvas.encodeSync(format, QUALITY))
-  // Gives back up to 75 MB at once, of which the garbage collector knows too little to hurry.
+  // Frees up to 75 MB at once. The garbage collector does not see that memory, and would wait.
   canvas.width = 0
   return { mimeType: `image/${format}`, bytes }
 }
 
-// Above 90 the files of both lossy formats grow quickly, and the picture no longer gets better.
+// Above 90, lossy files grow quickly without looking better.
 const QUALITY = 90

@@ -1,7 +1,7 @@
 import { createCanvas, type SKRSContext2D } from '@napi-rs/canvas'
 import type { Random } from '../random.ts'
 
-/** A place to draw on, in world units. */
+/** A drawing surface, in world units. */
 export interface Surface {
   context: SKRSContext2D
   width: number
@@ -21,14 +21,14 @@ export function drawVignette({ context, width, height }: Surface): void {
   context.restore()
 }
 
-/** A trace of film grain, which also hides the steps that 8 bits leave in a large gradient. */
+/** Adds light film grain, which also hides banding in large gradients. */
 export function drawGrain({ context, width, height }: Surface, random: Random): void {
   const tile = createCanvas(GRAIN_TILE, GRAIN_TILE)
   const brush = tile.getContext('2d')
   const image = brush.createImageData(GRAIN_TILE, GRAIN_TILE)
   for (let offset = 0; offset < image.data.length; offset += 4) {
     image.data.fill(random() < 0.5 ? 0 : 255, offset, offset + 3)
-    image.data[offset + 3] = random() * MOST_GRAIN
+    image.data[offset + 3] = random() * MAX_GRAIN
   }
   brush.putImageData(image, 0, 0)
   const pattern = context.createPattern(tile, 'repeat')
@@ -37,8 +37,8 @@ export function drawGrain({ context, width, height }: Surface, random: Random): 
   context.fillRect(0, 0, width, height)
 }
 
-// Large enough that the eye does not find the repetition.
+// Large enough to hide the repetition.
 const GRAIN_TILE = 160
 
-// The opacity, out of 255, of the strongest grain: felt rather than seen.
-const MOST_GRAIN = 9
+// The opacity of the strongest grain, out of 255: barely visible.
+const MAX_GRAIN = 9

@@ -11,18 +11,18 @@ interface DocumentedSize {
   resolution: Resolution
 }
 
-/** The pixel size of a picture, the same that Google documents for its Gemini image models. */
+/** The pixel size of an image, as Google documents it for its Gemini image models. */
 export function pictureSize(aspectRatio: AspectRatio, resolution: Resolution): PictureSize {
   const [width, height] = sizesAt1K[aspectRatio]
   const scale = scales[resolution]
   return { width: width * scale, height: height * scale }
 }
 
-/** Whether a size is documented for these, which are any words of an input. */
+/** Whether a size is documented for these values, which come from an input. */
 export const isDocumented = (size: { aspectRatio: string; resolution: string }): size is DocumentedSize =>
   Object.hasOwn(sizesAt1K, size.aspectRatio) && Object.hasOwn(scales, size.resolution)
 
-/** Stands in for the judgement of a real model when the caller leaves the ratio open (`auto`). */
+/** Stands in for a real model's choice for the ratio `auto`. */
 export function chooseAspectRatio(prompt: string): AspectRatio {
   for (const word of prompt.toLowerCase().match(/\p{L}+/gu) ?? []) {
     const ratio = ratioOfWord.get(word)
@@ -31,7 +31,7 @@ export function chooseAspectRatio(prompt: string): AspectRatio {
   return '1:1'
 }
 
-// These are looked up rather than computed: the sides are multiples of 16 picked by the vendor, which no formula gives.
+// A table, because the vendor chose multiples of 16 that no formula gives.
 const sizesAt1K = {
   '1:1': [1024, 1024],
   '2:3': [848, 1264],

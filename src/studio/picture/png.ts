@@ -2,8 +2,8 @@ import { constants, crc32, deflateSync } from 'node:zlib'
 import type { Canvas } from '@napi-rs/canvas'
 
 /**
- * Encodes an opaque canvas as PNG. The canvas has an encoder of its own, but that one searches for the smallest file
- * and has no setting for it: for a picture with grain it took five times as long to save a tenth of the size.
+ * Encodes an opaque canvas as PNG. The canvas's own encoder always searches for the smallest file: for a picture with
+ * grain it took five times as long to save a tenth of the size.
  */
 export function encodePng(canvas: Canvas): Uint8Array<ArrayBuffer> {
   const { width, height } = canvas
@@ -12,14 +12,14 @@ export function encodePng(canvas: Canvas): Uint8Array<ArrayBuffer> {
   header.writeUInt32BE(height, 4)
   header.set([BITS_PER_CHANNEL, TRUECOLOUR], 8)
   const rows = filterRows(canvas.data(), width, height)
-  // Neighbouring differences rarely repeat in long runs, so searching for matches costs much and gains little.
+  // Differences rarely repeat, so searching for matches costs much and gains little.
   const body = deflateSync(rows, { level: 1, strategy: constants.Z_HUFFMAN_ONLY })
   return concat([SIGNATURE, ...chunk('IHDR', header), ...chunk('IDAT', body), ...chunk('IEND', Buffer.alloc(0))])
 }
 
 /**
- * Replaces every pixel by its difference to the one above, which in a landscape is nearly nothing, and drops alpha.
- * The format has a row of black above the first one.
+ * Replaces each pixel by its difference from the one above, which is small in a landscape, and drops alpha. PNG treats
+ * the row above the first as black.
  */
 function filterRows(pixels: Uint8Array, width: number, height: number): Uint8Array {
   const filtered = new Uint8Array(height * (1 + width * 3))

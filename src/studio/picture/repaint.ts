@@ -11,7 +11,7 @@ import { stillSize } from './frame-size.ts'
 import { isImage, readSource } from './source.ts'
 import { drawStrokes } from './strokes.ts'
 
-/** Paints the source once more, with a brush, in the light that the prompt speaks of. */
+/** Repaints the source with brush strokes, in the light that the prompt describes. */
 export async function makeRepaint({ input, seed, source = new Uint8Array() }: Work): Promise<Made | Unusable> {
   const image = await readSource(source)
   if (!isImage(image)) return image
@@ -28,7 +28,7 @@ export async function makeRepaint({ input, seed, source = new Uint8Array() }: Wo
   return encodePicture(sheet.canvas, formatIn(input))
 }
 
-/** A canvas with a world of about a million square units, as every landscape has. */
+/** A blank canvas with a world of about a million square units, as for landscapes. */
 export function blankSheet(size: { width: number; height: number }): Sheet {
   const pixelsPerUnit = Math.sqrt(size.width * size.height) / 1024
   const canvas = createCanvas(size.width, size.height)
@@ -37,7 +37,7 @@ export function blankSheet(size: { width: number; height: number }): Sheet {
   return { canvas, context, pixelsPerUnit, width: size.width / pixelsPerUnit, height: size.height / pixelsPerUnit }
 }
 
-/** Fills the sheet with the picture, cutting off what has another shape, on white where it lets light through. */
+/** Covers the sheet with the image, cropped to fit, on white where it is transparent. */
 export function drawCovering({ context, width, height }: Sheet, image: Image): void {
   context.fillStyle = '#ffffff'
   context.fillRect(0, 0, width, height)
@@ -60,5 +60,5 @@ function tint({ context, width, height }: Sheet, palette: Palette): void {
   context.globalCompositeOperation = 'source-over'
 }
 
-// Strong enough to tell a sunset from a night, weak enough to leave the picture its own colours.
+// Strong enough to tell a sunset from a night, weak enough to keep the image's own colours.
 const TINT = 0.7

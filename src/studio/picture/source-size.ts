@@ -4,7 +4,7 @@ import type { PictureSize } from './picture-size.ts'
 
 export type Format = keyof typeof readers
 
-/** Told by the first bytes alone, as the decoder does. */
+/** Detects the format from the first bytes alone, like the decoder. */
 export function formatOf(file: Buffer): Format | undefined {
   const start = file.toString('latin1', 0, 12)
   if (start.startsWith('\x89PNG\r\n\x1a\n')) return 'png'
@@ -16,8 +16,8 @@ export function formatOf(file: Buffer): Format | undefined {
 }
 
 /**
- * Every size that the decoder may take for that of the picture. What it takes is not always what is commonly shown as
- * the size, and whoever wants to fill the memory says something else there. Throws when the file is broken.
+ * Every size for which the decoder may allocate memory. It can differ from the size that other tools report, and an
+ * attacker can exploit that to fill the memory. Throws if the file is broken.
  */
 export const sizesIn = (file: Buffer, format: Format): PictureSize[] => readers[format](file)
 
@@ -29,12 +29,12 @@ const readers = {
   gif: gifSizes,
 }
 
-/** The sizes of all frame headers before the first scan, where the decoder ends its search too. */
+/** The sizes in all frame headers before the first scan, where the decoder stops too. */
 function jpegSizes(file: Buffer): PictureSize[] {
   const sizes: PictureSize[] = []
   let at = 2
   for (;;) {
-    // Like the decoder, this passes over what stands between two segments, and over bytes that only fill.
+    // Like the decoder, skips garbage between segments, and fill bytes.
     at = file.indexOf(0xff, at)
     if (at < 0) return sizes
     while (file[at] === 0xff) at++
@@ -46,10 +46,10 @@ function jpegSizes(file: Buffer): PictureSize[] {
   }
 }
 
-/** Among the markers of frames are three that stand for tables, and for something that never came to be. */
+/** Three markers in this range are not frames: two are tables, and one was never used. */
 const isFrameHeader = (marker: number) => (marker & 0xf0) === 0xc0 && ![0xc4, 0xc8, 0xcc].includes(marker)
 
-/** The screen, made larger where the first frame reaches beyond it, which is what the decoder does. */
+/** The screen, enlarged if the first frame exceeds it, like in the decoder. */
 function gifSizes(file: Buffer): PictureSize[] {
   const size = { width: file.readUInt16LE(6), height: file.readUInt16LE(8) }
   let at = 13 + colourTableLength(file.readUInt8(10))

@@ -4,23 +4,22 @@ import { withoutExtras } from './png-chunks.ts'
 import { type Format, formatOf, sizesIn } from './source-size.ts'
 
 /**
- * Decodes a picture that a client gave. Its headers are read first: a file of a few bytes can hold a picture that fills
- * the memory, and one of SVG can ask for other files.
+ * Decodes a client's image. Checks the headers first, because a file of a few bytes can decode to an image that fills
+ * the memory, and an SVG can load other files.
  */
 export async function readSource(bytes: Uint8Array): Promise<Image | Unusable> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const format = formatOf(file)
-  if (format === undefined)
-    return { unusable: 'image_url leads to something that is not a PNG, JPEG, WebP, GIF or AVIF picture.' }
+  if (format === undefined) return { unusable: 'The file at image_url is not a PNG, JPEG, WebP, GIF or AVIF image.' }
   const sizes = attempt(() => sizesIn(file, format)) ?? []
   if (sizes.length === 0 || sizes.some(({ width, height }) => !(width > 0 && height > 0))) return damaged
   const pixels = sizes.reduce((most, { width, height }) => Math.max(most, width * height), 0)
-  if (pixels > MOST_PIXELS)
+  if (pixels > MAX_PIXELS)
     return {
-      unusable: `The picture at image_url has ${inMillions(pixels)} megapixels, and ${inMillions(MOST_PIXELS)} is the most.`,
+      unusable: `The image at image_url has ${inMillions(pixels)} megapixels; the limit is ${inMillions(MAX_PIXELS)}.`,
     }
-  if (sizes.some(({ width, height }) => Math.max(width, height) > LONGEST_SIDE))
-    return { unusable: `The picture at image_url has a side of more than ${LONGEST_SIDE} pixels.` }
+  if (sizes.some(({ width, height }) => Math.max(width, height) > MAX_SIDE))
+    return { unusable: `The image at image_url has a side of more than ${MAX_SIDE} pixels.` }
   const decodable = attempt(() => forDecoder(file, format))
   const image = decodable && (await loadImage(decodable).catch(() => undefined))
   if (!image) return damaged
@@ -32,7 +31,7 @@ export const isImage = (source: Image | Unusable): source is Image => !('unusabl
 
 const forDecoder = (file: Buffer, format: Format) => (format === 'png' ? withoutExtras(file) : file)
 
-/** What is read, or nothing where the file is broken, such as by ending too soon. */
+/** Returns undefined for a broken file, such as a truncated one. */
 function attempt<Result>(read: () => Result): Result | undefined {
   try {
     return read()
@@ -41,13 +40,13 @@ function attempt<Result>(read: () => Result): Result | undefined {
   }
 }
 
-const damaged: Unusable = { unusable: 'The picture at image_url is damaged.' }
+const damaged: Unusable = { unusable: 'The image at image_url is damaged.' }
 
 const inMillions = (pixels: number) => Math.ceil(pixels / 1e6)
 
-// More than the cameras of most phones give, and a quarter of a gigabyte once decoded. While AVIF is being decoded it is
-// up to six times as much.
-const MOST_PIXELS = 64e6
+// More than most phone cameras produce, and a quarter of a gigabyte once decoded. Decoding AVIF takes up to six times
+// as much.
+const MAX_PIXELS = 64e6
 
-// What JPEG and GIF can hold at the most.
-const LONGEST_SIDE = 65_535
+// The maximum of JPEG and GIF.
+const MAX_SIDE = 65_535

@@ -2,7 +2,7 @@ import { createCanvas } from '@napi-rs/canvas'
 import { between, type Random } from '../random.ts'
 import type { Sheet } from './caption.ts'
 
-/** Paints over what is on a sheet with its own colours: broad strokes first, and fine ones where there is detail. */
+/** Repaints a sheet in its own colours: broad strokes first, then fine ones where there is detail. */
 export function drawStrokes(sheet: Sheet, random: Random): void {
   const sketch = sketchOf(sheet)
   sheet.context.lineCap = 'round'
@@ -18,16 +18,16 @@ export function drawStrokes(sheet: Sheet, random: Random): void {
 
 interface Brush {
   width: number
-  /** Where the picture changes less than this, from 0 to 255, the stroke is left out. */
-  leastDetail: number
+  /** Skips strokes where the picture changes less than this, from 0 to 255. */
+  minDetail: number
 }
 
 function drawStroke({ context }: Sheet, sketch: Sketch, brush: Brush, at: { x: number; y: number }, random: Random) {
   const { red, green, blue, slopeX, slopeY } = sketch.lookAt(at.x, at.y)
   const detail = Math.hypot(slopeX, slopeY)
-  if (detail < brush.leastDetail) return
-  // Along an edge rather than across it; where there is none, the way the brush lies in the hand.
-  const angle = detail > FAINTEST_EDGE ? Math.atan2(slopeX, -slopeY) : between(random, 0.4, 0.9)
+  if (detail < brush.minDetail) return
+  // Along an edge rather than across it; without an edge, at the natural angle of a hand.
+  const angle = detail > MIN_EDGE ? Math.atan2(slopeX, -slopeY) : between(random, 0.4, 0.9)
   const length = brush.width * between(random, 0.6, 1.8)
   const shade = between(random, -6, 6)
   context.strokeStyle = `rgba(${Math.round(red + shade)},${Math.round(green + shade)},${Math.round(blue + shade)},0.86)`
@@ -42,7 +42,7 @@ interface Sketch {
   lookAt(x: number, y: number): { red: number; green: number; blue: number; slopeX: number; slopeY: number }
 }
 
-/** A small copy to read colours and slopes of brightness from, so that the cost does not grow with the resolution. */
+/** A small copy for reading colours and brightness gradients, so that the cost does not grow with the resolution. */
 function sketchOf({ canvas, width, height }: Sheet): Sketch {
   const columns = Math.ceil(width / SKETCH_CELL)
   const rows = Math.ceil(height / SKETCH_CELL)
@@ -71,20 +71,20 @@ function sketchOf({ canvas, width, height }: Sheet): Sketch {
   }
 }
 
-// From the ground that nothing shines through to the smallest that still shows as a stroke.
+// From an opaque ground to the smallest visible stroke.
 const brushes: readonly Brush[] = [
-  { width: 15, leastDetail: 0 },
-  { width: 8, leastDetail: 1 },
-  { width: 4.5, leastDetail: 4 },
-  { width: 2.6, leastDetail: 10 },
+  { width: 15, minDetail: 0 },
+  { width: 8, minDetail: 1 },
+  { width: 4.5, minDetail: 4 },
+  { width: 2.6, minDetail: 10 },
 ]
 
-/** Between two strokes, in widths of the brush: close enough to leave no gap. */
+/** The distance between strokes, in brush widths: close enough to leave no gap. */
 const SPACING = 0.8
 
-const FAINTEST_EDGE = 6
+const MIN_EDGE = 6
 
-/** How many cells around a place are asked for its slope: as far as a broad stroke beside an edge spills over it. */
+/** The distance for gradients, in cells: as far as a broad stroke beside an edge spills over it. */
 const REACH = 3
 
 /** In world units: half of the finest brush. */

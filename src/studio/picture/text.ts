@@ -3,15 +3,15 @@ import { GlobalFonts, type SKRSContext2D } from '@napi-rs/canvas'
 
 type Weight = 400 | 600
 
-/** A CSS font that only names fonts this package brings along, for a server often has none of its own. */
+/** A CSS font list of bundled fonts only, because servers often have none. */
 export function font(weight: Weight, size: number): string {
   registerFonts()
   return `${weight} ${size}px ${subsets.map(subset => `"${family(subset)}"`).join(', ')}`
 }
 
 /**
- * Makes a text safe to draw: characters that the fonts do not have would come out as boxes, or in a font that only
- * some machines have. Words in other scripts leave an ellipsis behind, and emoji and control characters leave nothing.
+ * Removes characters that the fonts lack, which would be drawn as boxes or in whatever font the machine has. Words in
+ * other scripts become an ellipsis; emoji and control characters are dropped.
  */
 export function drawable(text: string): string {
   return text
@@ -23,15 +23,15 @@ export function drawable(text: string): string {
     .trim()
 }
 
-/** Breaks a text into at most `most` lines that fit, the last of which tells by an ellipsis that there was more. */
-export function wrap(context: SKRSContext2D, text: string, room: number, most: number): string[] {
+/** Breaks a text into at most `maxLines` lines that fit. If text is left over, the last line ends with an ellipsis. */
+export function wrap(context: SKRSContext2D, text: string, room: number, maxLines: number): string[] {
   const lines: string[] = []
   let rest = text
-  while (rest !== '' && lines.length < most - 1) {
+  while (rest !== '' && lines.length < maxLines - 1) {
     const length = fitting(context, rest, room)
     if (length === rest.length) break
     const space = rest.lastIndexOf(' ', length)
-    // A single word that is longer than the line has to be cut somewhere.
+    // A word longer than the line must be cut.
     const end = space > 0 ? space : Math.max(1, length)
     lines.push(rest.slice(0, end))
     rest = rest.slice(end).trimStart()
@@ -40,7 +40,7 @@ export function wrap(context: SKRSContext2D, text: string, room: number, most: n
   return lines
 }
 
-/** Cuts a text that is too long for one line, and puts an ellipsis in place of what it lost. */
+/** Truncates a text to one line, with an ellipsis. */
 export function fit(context: SKRSContext2D, text: string, room: number): string {
   const length = fitting(context, text, room)
   if (length === text.length) return text
@@ -48,10 +48,10 @@ export function fit(context: SKRSContext2D, text: string, room: number): string 
   return `${text.slice(0, shortened).trimEnd()}…`
 }
 
-/** How many characters from the start of a text fit, found by halving since measuring is what takes the time. */
+/** How many characters from the start fit. A binary search, because measuring is slow. */
 function fitting(context: SKRSContext2D, text: string, room: number): number {
   let low = 0
-  let high = Math.min(text.length, MOST_CHARACTERS)
+  let high = Math.min(text.length, MAX_CHARACTERS)
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
     if (context.measureText(text.slice(0, middle)).width <= room) low = middle
@@ -60,16 +60,19 @@ function fitting(context: SKRSContext2D, text: string, room: number): number {
   return low
 }
 
-// No line of the caption has room for more, so a prompt of any length costs the same.
-const MOST_CHARACTERS = 300
+// More than fit on any line, so that the cost does not depend on the prompt's length.
+const MAX_CHARACTERS = 300
 
 const subsets = ['latin', 'latin-ext', 'cyrillic', 'greek'] as const
 
 const weights: readonly Weight[] = [400, 600]
 
-// What is left here was drawn, character by character, on a machine without any other font, and no box came out.
-const UNDRAWABLE =
-  /[^\u0020-\u007e\u00a0-\u00ac\u00ae-\u0148\u014a-\u017f\u0386-\u038a\u038c\u038e-\u03a1\u03a3-\u03ce\u0400-\u045f\u2013\u2014\u2018-\u201a\u201c-\u201e\u2020\u2022\u2026\u2032\u2033\u2039\u203a\u20ac\u2122]+/gu
+// The allowed characters were each drawn on a machine without other fonts, and none became a box.
+const DRAWABLE = [
+  String.raw`\u0020-\u007e\u00a0-\u00ac\u00ae-\u0148\u014a-\u017f\u0386-\u038a\u038c\u038e-\u03a1\u03a3-\u03ce`,
+  String.raw`\u0400-\u045f\u2013\u2014\u2018-\u201a\u201c-\u201e\u2020\u2022\u2026\u2032\u2033\u2039\u203a\u20ac\u2122`,
+].join('')
+const UNDRAWABLE = new RegExp(`[^${DRAWABLE}]+`, 'gu')
 
 function family(subset: string): string {
   return `Tollgate Inter ${subset}`

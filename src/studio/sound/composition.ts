@@ -1,6 +1,6 @@
 import { between, createRandom, hashText, pick, type Random } from '../random.ts'
 
-/** A note: when it begins, how long it is held, and how it sounds. */
+/** A note: its start, duration and sound. */
 export interface Note {
   startSeconds: number
   seconds: number
@@ -14,13 +14,13 @@ export interface Note {
 
 export type Voice = 'pad' | 'bass' | 'pluck' | 'bell'
 
-/** Writes a piece: four chords that come round again, under an arpeggio and, later, a melody. In order of time. */
+/** Composes a piece: four repeating chords under an arpeggio and, later, a melody. Notes are in time order. */
 export function compose(prompt: string, seed: number, seconds: number): Note[] {
   const random = createRandom(hashText(`music ${seed} ${prompt}`))
   const words = new Set(prompt.toLowerCase().match(/\p{L}+/gu))
-  const speaksOf = (list: string) => list.split(' ').some(word => words.has(word))
-  const minor = speaksOf(DARK) || (!speaksOf(BRIGHT) && random() < 0.4)
-  const beatSeconds = 60 / tempoOf(prompt, speaksOf, random)
+  const mentions = (list: string) => list.split(' ').some(word => words.has(word))
+  const minor = mentions(DARK) || (!mentions(BRIGHT) && random() < 0.4)
+  const beatSeconds = 60 / tempoOf(prompt, mentions, random)
   const key: Key = { tonic: 45 + Math.floor(random() * 8), scale: minor ? MINOR : MAJOR }
   const chords = pick(random, minor ? minorProgressions : majorProgressions)
   const figure = Array.from({ length: 8 }, () => (random() < 0.82 ? Math.floor(random() * 5) : undefined))
@@ -29,7 +29,7 @@ export function compose(prompt: string, seed: number, seconds: number): Note[] {
   for (let bar = 0; bar * 4 * beatSeconds < seconds; bar++) {
     const at = { startSeconds: bar * 4 * beatSeconds, beatSeconds, key, root: chords[bar % chords.length] ?? 0, random }
     notes.push(...padOf(at), ...bassOf(at), ...arpeggioOf(at, figure))
-    // The melody waits until the chords have been heard once, and leaves them alone every third time.
+    // The melody pauses in the first round of chords, and in every third one.
     if (Math.floor(bar / 4) % 3 !== 0) notes.push(...melodyOf(at, motif))
   }
   return notes.sort((one, other) => one.startSeconds - other.startSeconds)
@@ -45,7 +45,7 @@ interface Bar {
   startSeconds: number
   beatSeconds: number
   key: Key
-  /** The degree of the scale that the chord stands on. */
+  /** The chord's root, as a degree of the scale. */
   root: number
   random: Random
 }
@@ -53,9 +53,9 @@ interface Bar {
 function padOf({ startSeconds, beatSeconds, key, root, random }: Bar): Note[] {
   return [0, 2, 4, 6].map((step, index) => ({
     startSeconds,
-    // Held on into the next bar, so that one chord melts into the other.
+    // Held into the next bar, so that the chords blend.
     seconds: beatSeconds * 4.6,
-    // Folded into one octave, the tones of the next chord are never far from those of this one.
+    // Within one octave, so that the tones of consecutive chords are close.
     frequencyHz: frequencyOf(key, 7 + ((root + step) % 7)),
     voice: 'pad',
     loudness: index === 3 ? 0.045 : 0.085,
@@ -95,7 +95,7 @@ function arpeggioOf({ startSeconds, beatSeconds, key, root, random }: Bar, figur
 function melodyOf({ startSeconds, beatSeconds, key, root, random }: Bar, motif: (number | undefined)[]): Note[] {
   return motif.flatMap((step, eighth): Note[] => {
     if (step === undefined) return []
-    // On the beat only tones of the chord, between them any.
+    // Chord tones on the beat, any tones off the beat.
     const degree = 21 + (eighth % 2 === 0 ? root + (CHORD_TONES[step % 3] ?? 0) : step)
     return [
       {
@@ -116,13 +116,13 @@ function frequencyOf({ tonic, scale }: Key, degree: number): number {
   return 440 * 2 ** ((note - 69) / 12)
 }
 
-function tempoOf(prompt: string, speaksOf: (list: string) => boolean, random: Random): number {
+function tempoOf(prompt: string, mentions: (list: string) => boolean, random: Random): number {
   const named = Number(/(\d{2,3}) ?bpm/i.exec(prompt)?.[1])
   if (named >= 40 && named <= 200) return named
-  return speaksOf(FAST) ? between(random, 108, 128) : between(random, 66, 88)
+  return mentions(FAST) ? between(random, 108, 128) : between(random, 66, 88)
 }
 
-/** A chord and its continuation in the next octave, as steps of the scale above its root. */
+/** A chord over two octaves, as steps of the scale above its root. */
 const CHORD_TONES = [0, 2, 4, 7, 9]
 
 const MAJOR = [0, 2, 4, 5, 7, 9, 11]
@@ -130,7 +130,7 @@ const MINOR = [0, 2, 3, 5, 7, 8, 10]
 
 type Progressions = readonly [readonly number[], ...(readonly number[])[]]
 
-// Degrees of the scale, counted from 0. Each has carried a good many songs.
+// Degrees of the scale, counted from 0, as in many popular songs.
 const majorProgressions: Progressions = [
   [0, 4, 5, 3],
   [0, 5, 3, 4],

@@ -1,13 +1,13 @@
 import type { Note, Voice } from './composition.ts'
 
-/** A second of sound, or less: `from` is the number of its first sample. */
+/** Up to a second of sound. `from` is the number of its first sample. */
 export interface Block {
   left: Float32Array
   right: Float32Array
   from: number
 }
 
-/** Adds what sounds of a note during a block to both of its channels. */
+/** Adds the part of a note that sounds during a block to both channels. */
 export function play(note: Note, { left, right, from }: Block, rateHz: number): void {
   const { wave, width, decay, attack, release } = instruments[note.voice]
   const step = (note.frequencyHz * WAVE_SAMPLES) / rateHz
@@ -31,22 +31,22 @@ export function play(note: Note, { left, right, from }: Block, rateHz: number): 
   }
 }
 
-/** For how many seconds a note can be heard. */
+/** How many seconds a note is audible. */
 export const lengthOf = (note: Note) => note.seconds + instruments[note.voice].release
 
 interface Instrument {
-  /** One turn of the tone, from which all others are read: a sine for each sample would take ten times as long. */
+  /** One period of the tone as a table: computing a sine per sample would take ten times as long. */
   wave: Float32Array
-  /** Seconds of growing in, and of dying away once the note is let go. */
+  /** Seconds of fading in, and of fading out after the note ends. */
   attack: number
   release: number
-  /** How fast it fades while it is held, as a share of each second. */
+  /** How fast it fades while held, as a share per second. */
   decay: number
-  /** How far apart the channels are tuned, which the ear takes for the width of a room. */
+  /** The detuning between the channels, which sounds like the width of a room. */
   width: number
 }
 
-// A power of two, so that the place in the turn is a matter of its lowest bits; fine enough to add no noise of its own.
+// A power of two, so that a bit mask wraps the index; fine enough to add no noise.
 const WAVE_SAMPLES = 8192
 const WAVE_MASK = WAVE_SAMPLES - 1
 
@@ -66,7 +66,7 @@ const instruments: Record<Voice, Instrument> = {
     wave: waveOf(phase => Math.sin(phase + 0.9 * Math.sin(2 * phase))),
     ...{ attack: 0.004, release: 0.2, decay: 3.4, width: 0.0006 },
   },
-  // The bars of a vibraphone are cut so that their second tone lies two octaves above the first.
+  // The second partial of a vibraphone bar is two octaves above the first.
   bell: {
     wave: waveOf(phase => Math.sin(phase) + 0.35 * Math.sin(4 * phase) + 0.1 * Math.sin(10 * phase)),
     ...{ attack: 0.006, release: 0.6, decay: 1.6, width: 0.0004 },

@@ -4,9 +4,9 @@ import { lengthOf, play } from './instrument.ts'
 import { createReverb } from './reverb.ts'
 import { openSoundFile } from './sound-file.ts'
 
-/** Composes a piece of the length asked for and plays it, second by second, so that its length costs no memory. */
+/** Composes and renders a piece of the requested length, second by second, so that memory does not grow with it. */
 export async function makeMusic({ input, seed, progress }: Work): Promise<Made> {
-  const seconds = Math.min(LONGEST_SECONDS, Math.max(1, numberIn(input, 'duration', DEFAULT_SECONDS)))
+  const seconds = Math.min(MAX_SECONDS, Math.max(1, numberIn(input, 'duration', DEFAULT_SECONDS)))
   const notes = compose(textIn(input, 'prompt'), seed, seconds)
   const file = await openSoundFile(input, { sampleRateHz: RATE_HZ, channels: 2 })
   const reverb = createReverb(RATE_HZ)
@@ -29,7 +29,7 @@ export async function makeMusic({ input, seed, progress }: Work): Promise<Made> 
   return file.finish()
 }
 
-/** Rounds off what is too loud, and lets the end fade. */
+/** Limits loud samples softly, and fades out the end. */
 function master(samples: Float32Array, from: number, total: number): void {
   const fade = Math.min(total / 3, FADE_SECONDS * RATE_HZ)
   samples.forEach((sample, index) => {
@@ -41,10 +41,10 @@ const RATE_HZ = 44_100
 
 const DEFAULT_SECONDS = 30
 
-// Beyond what any family offers, so that no input can keep a thread for hours.
-const LONGEST_SECONDS = 600
+// More than any family offers, but prevents inputs that would occupy a thread for hours.
+const MAX_SECONDS = 600
 
 const FADE_SECONDS = 2.5
 
-// Brings the loudest places to where the rounding begins.
+// Brings the loudest parts to where the limiting begins.
 const GAIN = 1.5

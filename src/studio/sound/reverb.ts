@@ -1,4 +1,4 @@
-/** Makes a room around two channels, in place, block after block: Schroeder's parallel combs and serial all-passes. */
+/** Adds reverb to two channels in place, block by block: Schroeder's parallel combs and serial all-passes. */
 export function createReverb(rateHz: number): (left: Float32Array, right: Float32Array) => void {
   const sides = [0, SPREAD_SECONDS].map(extra => ({
     combs: COMB_SECONDS.map(seconds => comb(delayLine((seconds + extra) * rateHz))),
@@ -37,7 +37,7 @@ function delayLine(length: number): DelayLine {
   }
 }
 
-/** Repeats what it hears, each time quieter and duller. */
+/** Repeats its input, each time quieter and duller. */
 function comb(line: DelayLine): Filter {
   let dulled = 0
   return sample => {
@@ -57,11 +57,11 @@ function diffuser(line: DelayLine): Filter {
   }
 }
 
-// Lengths without a common divisor, so that the echoes never fall together into a tone.
+// Lengths without a common divisor, so that the echoes do not form a tone.
 const COMB_SECONDS = [0.0297, 0.0371, 0.0411, 0.0437]
 const ALLPASS_SECONDS = [0.005, 0.0017]
 
-// The ears hear different rooms, which is what makes it wide.
+// Different delays for each ear make the room sound wide.
 const SPREAD_SECONDS = 0.00052
 
 const FEEDBACK = 0.84

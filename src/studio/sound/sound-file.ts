@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { createEncoder } from 'wasm-media-encoders'
 import { type Input, type Made, textIn } from '../work.ts'
 
-/** A sound file that grows: samples go in channel by channel, from -1 to 1. */
+/** A sound file under construction. Samples are from -1 to 1, one array per channel. */
 export interface SoundFile {
   add(channels: readonly Float32Array[]): void
   finish(): Made
@@ -14,18 +14,18 @@ export interface SoundShape {
   channels: 1 | 2
 }
 
-/** Opens a file of the format that the input asks for: WAV, or Ogg Vorbis. */
+/** Opens a file in the format that the input requests: WAV or Ogg Vorbis. */
 export function openSoundFile(input: Input, shape: SoundShape): Promise<SoundFile> {
   return textIn(input, 'output_format') === 'wav' ? openWav(shape) : openOgg(shape)
 }
 
 async function openOgg({ sampleRateHz, channels }: SoundShape): Promise<SoundFile> {
   const encoder = await createEncoder('audio/ogg', await readFile(vorbis))
-  // Left to itself, the encoder draws a serial number, and the same sound would have other bytes each time.
+  // Fixed, because the encoder's random serial number would change the bytes of the same sound each time.
   encoder.configure({ sampleRate: sampleRateHz, channels, vbrQuality: VORBIS_QUALITY, oggSerialNo: 1 })
   const parts: Uint8Array[] = []
   return {
-    // What the encoder hands out is its own memory, which it uses again.
+    // Copied, because the encoder reuses its memory.
     add: samples => void parts.push(encoder.encode(samples).slice()),
     finish: () => ({ mimeType: 'audio/ogg', bytes: Buffer.concat([...parts, encoder.finalize()]) }),
   }
@@ -54,7 +54,7 @@ function interleave(channels: readonly Float32Array[]): Buffer {
   return bytes
 }
 
-/** The 44 bytes of a RIFF file with plain PCM samples. */
+/** The 44-byte header of a RIFF file with PCM samples. */
 function wavHeader(sizeBytes: number, sampleRateHz: number, channels: number): Buffer {
   const header = Buffer.alloc(44)
   header.write('RIFF', 0, 'latin1')
@@ -75,7 +75,7 @@ function wavHeader(sizeBytes: number, sampleRateHz: number, channels: number): B
 const PCM = 1
 const SAMPLE_BYTES = 2
 
-// About 130 kbit a second in stereo, where music begins to sound as it was made.
+// About 130 kbit/s in stereo, from where music sounds nearly like the original.
 const VORBIS_QUALITY = 4
 
 const vorbis = createRequire(import.meta.url).resolve('wasm-media-encoders/wasm/ogg.wasm')

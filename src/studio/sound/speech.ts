@@ -3,7 +3,7 @@ import { type Made, numberIn, textIn, type Work } from '../work.ts'
 import { openSoundFile } from './sound-file.ts'
 import { type Syllable, syllablesOf, type Vowel } from './syllables.ts'
 
-/** Says a text in a language of its own: the rhythm and the melody are there, the words are not. */
+/** Speaks a text in an invented language: it has the rhythm and melody of speech, but no words. */
 export async function makeSpeech({ input, seed, progress }: Work): Promise<Made> {
   const text = textIn(input, 'text') || textIn(input, 'prompt')
   const random = createRandom(seed)
@@ -27,7 +27,7 @@ export async function makeSpeech({ input, seed, progress }: Work): Promise<Made>
 
 interface VoiceShape {
   pitchHz: number
-  /** How long the throat is, as a factor of the formants. */
+  /** The length of the vocal tract, as a factor of the formants. */
   size: number
 }
 
@@ -38,7 +38,7 @@ function voiceFor(name: string, random: Random): VoiceShape {
   return { pitchHz, size: 0.9 + (0.28 * (pitchHz - 95)) / 120 }
 }
 
-/** A pulse from the vocal cords, breath, and three resonances that glide from one vowel to the next. */
+/** A pulse from the vocal cords, breath, and three resonances that glide between vowels. */
 function createThroat(voice: VoiceShape, random: Random): (syllable: Syllable) => Float32Array {
   const resonances = BANDWIDTHS_HZ.map(resonance)
   const formants = [...FORMANTS_HZ.a]
@@ -58,7 +58,7 @@ function createThroat(voice: VoiceShape, random: Random): (syllable: Syllable) =
       }
       const vibrato = 1 + 0.012 * Math.sin((2 * Math.PI * 5.2 * index) / RATE_HZ)
       phase = (phase + (voice.pitchHz * syllable.pitch * drift * vibrato * (1.04 - 0.08 * share)) / RATE_HZ) % 1
-      // A rounded sawtooth: the cords open slowly and close at once.
+      // A rounded sawtooth: the vocal cords open slowly and close abruptly.
       const cords = (phase < 0.7 ? phase / 0.7 : (1 - phase) / 0.3) ** 2 - 0.3
       const breath = (random() - 0.5) * breathOf(syllable.onset, share)
       const source = cords * loudnessOf(syllable.onset, share) + breath
@@ -83,7 +83,7 @@ function breathOf(onset: Voiced['onset'], share: number): number {
   return 0.015
 }
 
-/** A resonance that lets through what is near its frequency: a two-pole filter of constant gain. */
+/** A resonance: a two-pole band-pass filter of constant gain. */
 function resonance(bandwidthHz: number) {
   const radius = Math.exp((-Math.PI * bandwidthHz) / RATE_HZ)
   let turn = 0
@@ -114,7 +114,7 @@ const FORMANTS_HZ: Record<Vowel, readonly [number, number, number]> = {
 const BANDWIDTHS_HZ = [80, 100, 140]
 const LEVELS = [1, 0.7, 0.4]
 
-// What speech needs, and half of what music does.
+// Enough for speech, and half the rate for music.
 const RATE_HZ = 24_000
 
 /** Formants move over about 50 ms; retuning every millisecond follows that without a step. */
@@ -122,5 +122,5 @@ const GLIDE_SAMPLES = 24
 
 const FASTEST = 4
 
-/** In an octave. */
+/** Semitones in an octave. */
 const SEMITONES = 12

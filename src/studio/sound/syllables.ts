@@ -1,14 +1,14 @@
-/** One sound of the voice, or a silence between words and sentences. */
+/** One sound of the voice, or a pause between words or sentences. */
 export type Syllable =
   | { kind: 'silence'; seconds: number }
   | { kind: 'voiced'; vowel: Vowel; onset: Onset; seconds: number; pitch: number }
 
 export type Vowel = 'a' | 'e' | 'i' | 'o' | 'u'
 
-/** How a syllable begins: with breath, with a stop, or softly. */
+/** The onset of a syllable: a breath, a stop, or soft. */
 export type Onset = 'hiss' | 'stop' | 'hum'
 
-/** Takes a text apart into what a voice without a tongue would make of it. As many syllables, with the same pauses. */
+/** Splits a text into simplified syllables: as many as in the text, with the same pauses. */
 export function syllablesOf(text: string): Syllable[] {
   // Directions such as [whispers] are not spoken, and <#1.5#> is a pause of that many seconds.
   const parts = text.replace(/\[[^\]]*\]/g, ' ').split(/<#(\d{1,2}(?:\.\d{1,2})?)#>/)
@@ -29,7 +29,7 @@ function sentencesOf(text: string): Syllable[] {
   })
 }
 
-/** A sentence falls towards its end, and a question rises. Around 1, as a factor of the voice's own pitch. */
+/** The pitch falls towards the end of a sentence and rises in a question. A factor around 1 of the voice's pitch. */
 const melody = (share: number, asks: boolean) => (asks ? 0.96 + 0.34 * share ** 3 : 1.1 - 0.24 * share)
 
 function spoken(word: string, pitch: number): Syllable[] {
@@ -39,7 +39,7 @@ function spoken(word: string, pitch: number): Syllable[] {
     .match(/[^aeiouy]*[aeiouy]+(?:[^aeiouy]+$)?/g) ?? [word]
   const syllables = pieces.map((piece, index): Syllable => {
     const seconds = 0.09 + Math.min(0.09, piece.length * 0.013) + (index === pieces.length - 1 ? 0.02 : 0)
-    // The first syllable of a word carries its stress.
+    // The first syllable of a word is stressed.
     return {
       kind: 'voiced',
       vowel: vowelOf(piece),
@@ -54,7 +54,7 @@ function spoken(word: string, pitch: number): Syllable[] {
 function vowelOf(piece: string): Vowel {
   const letter = /[aeiouy]/.exec(piece)?.[0]
   if (letter !== undefined) return letter === 'y' ? 'i' : (letter as Vowel)
-  // A letter of another script, or a digit, has some vowel of its own, and always the same one.
+  // Each letter of another script, and each digit, maps to a fixed vowel.
   return VOWELS[(piece.codePointAt(0) ?? 0) % VOWELS.length] ?? 'a'
 }
 

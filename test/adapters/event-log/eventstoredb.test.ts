@@ -20,11 +20,11 @@ const openAt = (t: Test, url: string, limits: Partial<EventStoreOptions> = {}) =
   return { log, reopen }
 }
 
-/** How reads end in their middle, each of them so often in a row. */
+/** How reads are interrupted, each several times in a row. */
 const INTERRUPTIONS: Record<string, (port: number) => ReadEnd['by']> = {
   'the server does not lead any more': port => notLeader('127.0.0.1', port),
   'the connection breaks': () => 'break',
-  'no more comes': () => 'hang',
+  'the server falls silent': () => 'hang',
   'the server is not ready': notReady,
   'the server gives up': timedOut,
 }
@@ -32,13 +32,13 @@ const IN_A_ROW = 3
 
 for (const version of ['24.10.4', '23.10.6'])
   eventLogContract(
-    `a server that speaks as EventStoreDB ${version} does`,
+    `a server that behaves like EventStoreDB ${version}`,
     async t => {
       const server = await startEventStoreServer({ log: await openLog(t), version })
       t.teardown(() => server.close())
       const interrupt = (way: string) => {
         let left = IN_A_ROW
-        // Two batches of the server's, as it was seen.
+        // Two batches, as observed.
         const by = INTERRUPTIONS[way]?.(server.port) ?? 'end'
         const end = () => (left-- > 0 ? { after: 64, by } : undefined)
         Object.assign(server.faults, { read: end, subscription: end })
@@ -48,7 +48,7 @@ for (const version of ['24.10.4', '23.10.6'])
     Object.keys(INTERRUPTIONS),
   )
 
-// A real server, which may hold anything, and which the suite leaves its streams in.
+// A real server, which may hold other data. The suite leaves its streams there.
 const realServer = process.env['EVENT_STORE_TEST_URL']
 if (realServer) eventLogContract('an EventStoreDB server', async t => openAt(t, realServer))
 
@@ -60,7 +60,7 @@ t.test('an empty log has no head', async t => {
   t.same(await collect(log.readAll(BEFORE_FIRST)), [])
 })
 
-t.test('the streams of others on a server are passed over', async t => {
+t.test('streams of other applications are skipped', async t => {
   const stored = await openLog(t)
   const server = await startEventStoreServer({ log: stored })
   t.teardown(() => server.close())
@@ -98,7 +98,7 @@ t.test('the streams of others on a server are passed over', async t => {
   }
 })
 
-t.test('what is there is handed out in full pages', async t => {
+t.test('existing events are delivered in full pages', async t => {
   const stored = await openLog(t)
   const server = await startEventStoreServer({ log: stored })
   t.teardown(() => server.close())
@@ -115,5 +115,5 @@ t.test('what is there is handed out in full pages', async t => {
     t.same(await sizes(pages, 4), [1000, 1000, 500])
   t.same(await sizes(log.follow(BEFORE_FIRST, AbortSignal.timeout(5000)), 3), [1000, 1000, 500])
   await stored.append('account-2', events(10, 'x'.repeat(900_000)), NO_STREAM)
-  t.same(await sizes(log.readStream('account-2', 0), 3), [5, 5], 'fewer when they are large')
+  t.same(await sizes(log.readStream('account-2', 0), 3), [5, 5], 'fewer if they are large')
 })

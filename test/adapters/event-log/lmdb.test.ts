@@ -38,7 +38,7 @@ t.test('positions count from 0 without gaps', async t => {
   t.same(positionsOf(await collect(log.readAll(BEFORE_FIRST))), [0, 1, 2, 3, 4, 5, 6])
 })
 
-t.test('many short streams are all found again, before and after they are indexed', async t => {
+t.test('many short streams are found, before and after they are indexed', async t => {
   const folder = await temporaryFolder(t)
   const log = await openLog(t, folder)
   const names = Array.from({ length: 1500 }, (_, index) => `stream-${index}`)
@@ -52,18 +52,18 @@ t.test('many short streams are all found again, before and after they are indexe
   const second = await openLog(t, folder)
   t.ok(
     (await lengths(second)).every(length => length === 3),
-    'another who opens the folder finds as much',
+    'another process that opens the folder finds the same',
   )
   await appendAll(second, 2)
   t.ok(
     (await lengths(log)).every(length => length === 4),
-    'and the first finds what the other wrote',
+    'the first process finds the events of the other',
   )
   await appendAll(log, 3)
   t.ok((await lengths(second)).every(length => length === 5))
 })
 
-t.test('two processes append to one folder, and a third looks on', async t => {
+t.test('two processes append to one folder, and a third follows', async t => {
   const COUNT = 150
   const folder = await temporaryFolder(t)
   const log = await openLog(t, folder)
@@ -82,7 +82,7 @@ t.test('two processes append to one folder, and a third looks on', async t => {
   )
 
   const all = await collect(log.readAll(BEFORE_FIRST))
-  t.equal(all.length, 2 * 21 * COUNT, 'no append is lost, and none doubled')
+  t.equal(all.length, 2 * 21 * COUNT, 'no append is lost or doubled')
   t.equal(new Set(all.map(({ id }) => id)).size, all.length)
   t.same(positionsOf(all), upTo(all.length))
   for (const by of ['a', 'b']) {
@@ -112,20 +112,20 @@ t.test('a follower sees what another process appends', async t => {
   await following.return?.()
 })
 
-t.test('a log that was cut off is not opened', async t => {
+t.test('a truncated log is not opened', async t => {
   const folder = await filled(t)
   const file = join(folder, 'data.mdb')
   await truncate(file, Math.floor((await stat(file)).size / 2))
-  refuses(t, folder, /data\.mdb is damaged or cut off.*; restore it from a backup/)
+  refuses(t, folder, /data\.mdb is damaged or truncated.*; restore it from a backup/)
 })
 
-t.test('a file of something else is not opened', async t => {
+t.test('a file of another format is not opened', async t => {
   const folder = await temporaryFolder(t)
   await writeFile(join(folder, 'data.mdb'), 'this is no database '.repeat(5000))
   await refusesElsewhere(t, folder)
 })
 
-t.test('a log whose first pages were overwritten is not opened', async t => {
+t.test('a log with overwritten first pages is not opened', async t => {
   const folder = await filled(t)
   const file = await openFile(join(folder, 'data.mdb'), 'r+')
   await file.write(Buffer.alloc(2 * 4096, 0xff), 0, 2 * 4096, 0)
@@ -133,7 +133,7 @@ t.test('a log whose first pages were overwritten is not opened', async t => {
   await refusesElsewhere(t, folder)
 })
 
-t.test('a log whose last entry cannot be read is not opened', async t => {
+t.test('a log with an unreadable last entry is not opened', async t => {
   for (const entry of ['["one",300,"', 'null', '{}']) {
     const folder = await filled(t)
     await tamper(folder, (entries, head) => entries.put(head, entry))
@@ -141,13 +141,13 @@ t.test('a log whose last entry cannot be read is not opened', async t => {
   }
 })
 
-t.test('a log that lacks an entry near its end is not opened', async t => {
+t.test('a log with a missing entry near its end is not opened', async t => {
   const folder = await filled(t)
   await tamper(folder, (entries, head) => entries.remove(head - 1))
   refuses(t, folder, /position \d+ is missing/)
 })
 
-t.test('a folder that cannot be written is unavailable', async t => {
+t.test('an unwritable folder is unavailable', async t => {
   const folder = await temporaryFolder(t)
   await writeFile(join(folder, 'file'), '')
   const opening = () => openLmdbEventLog(join(folder, 'file', 'log'), () => undefined)
@@ -155,7 +155,7 @@ t.test('a folder that cannot be written is unavailable', async t => {
   t.throws(opening, Unavailable)
 })
 
-t.test('a missing folder is made', async t => {
+t.test('a missing folder is created', async t => {
   const folder = join(await temporaryFolder(t), 'a', 'b')
   const log = await openLog(t, folder)
   await log.append('one', events(1), NO_STREAM)
@@ -175,7 +175,7 @@ const upTo = (count: number) => Array.from({ length: count }, (_, index) => inde
 const positionsOf = (events: RawEvent[]) => events.map(({ position }) => position)
 const numbersOf = (events: RawEvent[]) => events.map(({ data }) => (data as { number: number }).number)
 
-/** A folder with a log of 300 events that nobody has open. */
+/** A folder with a closed log of 300 events. */
 const filled = async (t: Test): Promise<string> => {
   const folder = join(await temporaryFolder(t), 'log')
   await mkdir(folder)
@@ -191,16 +191,16 @@ const refuses = (t: Test, folder: string, message: RegExp, name = 'is damaged') 
   t.throws(opening, { message }, name)
 }
 
-/** The same in a process of its own, which must live to tell. */
+/** The same in a separate process, which must survive. */
 const refusesElsewhere = async (t: Test, folder: string) => {
   const { code, signal, stdout } = await new ScriptProcess('test/support/open-log.ts', [folder], {}).ended
-  t.same({ code, signal }, { code: 0, signal: null }, 'the process does not break')
+  t.same({ code, signal }, { code: 0, signal: null }, 'the process does not crash')
   t.match(stdout, /^Damaged: .* restore it from a backup/)
 }
 
 type Entries = { put(position: number, entry: string): unknown; remove(position: number): unknown }
 
-/** Changes entries as only a broken disk would. */
+/** Corrupts entries like a broken disk. */
 const tamper = async (folder: string, change: (entries: Entries, head: number) => unknown) => {
   const root = openLmdb(folder, { durable: true })
   const entries = root.openDB<string, number>('entries', { encoding: 'string' })
@@ -209,7 +209,7 @@ const tamper = async (folder: string, change: (entries: Entries, head: number) =
   await root.close()
 }
 
-/** Waits until something holds, or for so long that it never will. */
+/** Waits until a condition holds, or for a long timeout. */
 const until = async (holds: () => boolean) => {
   const endMs = performance.now() + PATIENCE_MS
   while (!holds() && performance.now() < endMs) await new Promise(resolve => setTimeout(resolve, 10))

@@ -3,25 +3,25 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import type { PutGrant, PutRefused } from '../../../src/ports/object-store.ts'
+import type { PutGrant } from '../../../src/ports/object-store.ts'
 import { openFolder, PNG } from './disk.ts'
 
 const KEY = `uploads/${'0'.repeat(32)}.png`
 
 const grant = (): PutGrant => ({ key: KEY, mimeType: PNG, maxSizeBytes: 10, expiresAtMs: Date.now() + 60_000 })
 
-t.test('an upload of just the size is taken, and one byte more is not', async t => {
+t.test('an upload of exactly the maximum size is accepted, and one byte more is refused', async t => {
   const { store, server, leftovers } = await openFolder(t)
   const url = await store.presignPut(grant())
   t.equal((await put(url, '0123456789')).status, 200)
   const larger = await put(url, '0123456789a')
-  t.same([larger.status, await larger.text()], [413, 'too_large'])
+  t.same([larger.status, await larger.text()], [413, 'put_too_large'])
   t.equal((await store.stat(KEY))?.sizeBytes, 10, 'the first is still there')
-  t.same(server.outcomes, ['stored', 'too_large'])
+  t.same(server.outcomes, ['stored', 'put_too_large'])
   t.same(await leftovers(), [])
 })
 
-t.test('an upload of a size that is not announced is refused where it is too large', async t => {
+t.test('an upload without a declared size is refused when it grows too large', async t => {
   const { store, leftovers } = await openFolder(t)
   const url = await store.presignPut(grant())
   const begin = () => request(url, { method: 'PUT', headers: { 'transfer-encoding': 'chunked' } })
@@ -33,13 +33,13 @@ t.test('an upload of a size that is not announced is refused where it is too lar
 
   const larger = begin().on('error', () => undefined)
   larger.write('0123456789a')
-  t.same(await answerTo(larger), [413, 'too_large'], 'the answer comes while there is more to send')
+  t.same(await answerTo(larger), [413, 'put_too_large'], 'the answer comes while there is more to send')
   larger.destroy()
   t.equal((await store.stat(KEY))?.sizeBytes, 10)
   t.same(await leftovers(), [])
 })
 
-t.test('an upload that is too large is refused before any of it is read', async t => {
+t.test('an upload declared too large is refused unread', async t => {
   const { store } = await openFolder(t)
   const { searchParams: query } = new URL(await store.presignPut(grant()))
   const read = function* () {
@@ -48,15 +48,15 @@ t.test('an upload that is too large is refused before any of it is read', async 
   }
   const body = Readable.from(read())
   const outcome = store.acceptPut?.({ key: KEY, query, mimeType: PNG, sizeBytes: 11, body })
-  await t.rejects(Promise.resolve(outcome), { name: 'PutRefused', reason: 'too_large' } satisfies Partial<PutRefused>)
+  await t.rejects(Promise.resolve(outcome), { name: 'PutRefused', refusal: { code: 'put_too_large' } })
 })
 
-t.test('whoever has sent too much can still be answered', async t => {
+t.test('a sender of too many bytes still gets a response', async t => {
   const { store } = await openFolder(t)
   const { searchParams: query } = new URL(await store.presignPut(grant()))
   const body = Readable.from(['12345', '6789012345', 'the rest'].map(piece => Buffer.from(piece)))
   const outcome = store.acceptPut?.({ key: KEY, query, mimeType: PNG, sizeBytes: undefined, body })
-  await t.rejects(Promise.resolve(outcome), { name: 'PutRefused', reason: 'too_large' } satisfies Partial<PutRefused>)
+  await t.rejects(Promise.resolve(outcome), { name: 'PutRefused', refusal: { code: 'put_too_large' } })
   t.notOk(body.destroyed)
   t.equal(await text(body), 'the rest')
 })
@@ -69,10 +69,10 @@ t.test('an upload of another type than granted is refused', async t => {
   t.equal(await store.stat(KEY), undefined)
   for (const type of ['image/png', 'IMAGE/PNG', 'image/png; q=1', 'image/png;charset=utf-8'])
     t.equal((await put(url, 'a', type)).status, 200, type)
-  t.same(new Set(server.outcomes), new Set(['other_type', 'stored']))
+  t.same(new Set(server.outcomes), new Set(['put_type_mismatch', 'stored']))
 })
 
-t.test('no part of an address can be changed', async t => {
+t.test('no part of a presigned URL can be changed', async t => {
   const { store, server } = await openFolder(t)
   const url = await store.presignPut(grant())
   const changes = { expires: `${Date.now() + 120_000}`, max: '11', type: 'text/html', signature: 'é'.repeat(32) }
@@ -85,24 +85,24 @@ t.test('no part of an address can be changed', async t => {
     const twice = url.replace('?', `?${name}=${encodeURIComponent(value)}&`)
     t.equal((await put(twice, 'a')).status, 403, `${name} twice`)
   }
-  t.same(new Set(server.outcomes), new Set(['forbidden']))
+  t.same(new Set(server.outcomes), new Set(['put_address_invalid']))
   t.equal((await put(url, 'a')).status, 200)
 })
 
-t.test('an address of one service is not one of another', async t => {
+t.test('a presigned URL of another service is refused', async t => {
   const [one, other] = [await openFolder(t), await openFolder(t, undefined, 'another secret')]
   const url = (await one.store.presignPut(grant())).replace(one.server.url, other.server.url)
   t.equal((await put(url, 'a')).status, 403)
-  t.same(other.server.outcomes, ['forbidden'])
+  t.same(other.server.outcomes, ['put_address_invalid'])
 })
 
-t.test('that the time of an upload is over is said', async t => {
+t.test('an expired upload is reported as expired', async t => {
   const { store, server } = await openFolder(t)
   await put(await store.presignPut({ ...grant(), expiresAtMs: Date.now() - 1 }), 'a')
-  t.same(server.outcomes, ['expired'])
+  t.same(server.outcomes, ['put_address_expired'])
 })
 
-t.test('an upload that is broken off leaves nothing, nor changes what is there', async t => {
+t.test('an interrupted upload leaves nothing behind, and changes nothing', async t => {
   const { store, server, leftovers } = await openFolder(t)
   const url = await store.presignPut({ ...grant(), maxSizeBytes: 1_000_000 })
   t.equal((await put(url, 'whole')).status, 200)
@@ -112,7 +112,7 @@ t.test('an upload that is broken off leaves nothing, nor changes what is there',
   while ((await leftovers()).length === 0) await new Promise(resolve => setImmediate(resolve))
   upload.destroy()
   while (server.outcomes.length === 1) await new Promise(resolve => setImmediate(resolve))
-  t.same(server.outcomes, ['stored', 'broken_off'])
+  t.same(server.outcomes, ['stored', 'put_interrupted'])
   t.equal((await store.stat(KEY))?.sizeBytes, 5)
   t.same(await leftovers(), [])
 })

@@ -13,16 +13,16 @@ import { fullDisk } from './full-disk.ts'
 
 objectStoreContract('a folder', openFolder)
 
-t.test('an object is a file under its key, and nothing else is left', async t => {
+t.test('an object is a file under its key, without remains', async t => {
   const { store, folder } = await openFolder(t)
   await store.put(KEY, Buffer.from('a'), PNG)
   await store.put(KEY, Buffer.from('b'), PNG)
   t.same((await readdir(folder, { recursive: true })).sort(), ['arriving', 'outputs', KEY].sort())
 })
 
-t.test('an object that cannot be stored leaves nothing behind', async t => {
+t.test('an object that fails to be stored leaves nothing behind', async t => {
   const { store, folder, leftovers } = await openFolder(t)
-  // A file stands where the folder of the object belongs.
+  // A file in the place of the object's folder.
   await writeFile(join(folder, 'outputs'), '')
   await t.rejects(store.put(KEY, Buffer.from('a'), PNG))
   t.same(await leftovers(), [])
@@ -35,7 +35,7 @@ t.test('a key that names a folder is absent', async t => {
   t.equal(await store.stat(KEY), undefined)
 })
 
-t.test('an object lies open only while it is read', async t => {
+t.test('an object’s file is open only while it is read', async t => {
   const { store, folder } = await openFolder(t)
   await store.put(KEY, Buffer.alloc(1_000_000), PNG)
   const openFiles = async () => {
@@ -43,7 +43,7 @@ t.test('an object lies open only while it is read', async t => {
     return (await Promise.all(links)).filter(path => path.startsWith(folder))
   }
   const unread = await store.get(KEY)
-  t.same(await openFiles(), [], 'nobody reads it yet')
+  t.same(await openFiles(), [], 'not read yet')
   const left = await store.get(KEY)
   await new Promise(resolve => left?.body.once('data', resolve))
   t.same(await openFiles(), [join(folder, KEY)])
@@ -51,13 +51,13 @@ t.test('an object lies open only while it is read', async t => {
   unread?.body.destroy()
   for (const object of [unread, left])
     if (object?.body.closed === false) await new Promise(resolve => object.body.once('close', resolve))
-  t.same(await openFiles(), [], 'it is left in the middle')
+  t.same(await openFiles(), [], 'abandoned in the middle')
   const read = await store.get(KEY)
   t.equal(read && (await buffer(read.body)).byteLength, 1_000_000)
-  t.same(await openFiles(), [], 'it is read to its end')
+  t.same(await openFiles(), [], 'read to the end')
 })
 
-t.test('a body is of the object that was found, or breaks off', async t => {
+t.test('a body belongs to the object that was found, or fails', async t => {
   const { store } = await openFolder(t)
   await store.put(KEY, Buffer.from('first'), PNG)
   const first = await store.get(KEY)
@@ -65,7 +65,7 @@ t.test('a body is of the object that was found, or breaks off', async t => {
   await t.rejects(buffer(first?.body as Readable))
 })
 
-t.test('what was abandoned on its way in is removed at the next start, and what may still grow is not', async t => {
+t.test('abandoned files are removed at the next start, and recent ones are kept', async t => {
   const { folder, store } = await openFolder(t)
   const [old, young] = ['old', 'young'].map(name => join(folder, 'arriving', name)) as [string, string]
   for (const path of [old, young]) await writeFile(path, 'a')
@@ -76,26 +76,26 @@ t.test('what was abandoned on its way in is removed at the next start, and what 
   await utimes(join(folder, KEY), 0, 0)
   await openFolder(t, folder)
   t.same(await readdir(join(folder, 'arriving')), ['young'])
-  t.equal((await stat(join(folder, KEY))).size, 1, 'an object is not abandoned')
+  t.equal((await stat(join(folder, KEY))).size, 1, 'stored objects are kept')
 })
 
-t.test('a store whose folder is gone says that it does not answer', async t => {
+t.test('a store whose folder is gone fails its check', async t => {
   const folder = join(await temporaryFolder(t), 'objects')
   const { store } = await openFolder(t, folder)
   await rm(folder, { recursive: true })
   await t.rejects(store.check())
 })
 
-t.test('a folder that cannot be written is unavailable', async t => {
+t.test('an unwritable folder is unavailable', async t => {
   const folder = await temporaryFolder(t)
   await writeFile(join(folder, 'file'), '')
   const options = { folder: join(folder, 'file', 'objects'), putSecret: 'a secret', putUrl: () => '' }
   await t.rejects(openDiskObjectStore(options), Unavailable)
 })
 
-t.test('a full disk is unavailable, and takes objects again when there is room', async t => {
+t.test('a full disk is unavailable, and accepts objects again when there is space', async t => {
   const folder = await fullDisk(t)
-  if (!folder) return t.pass('it is full', { skip: 'this machine lets nobody make a small disk' })
+  if (!folder) return t.pass('it is full', { skip: 'this machine cannot create a small disk' })
   const { store, leftovers } = await openFolder(t, folder)
   const large = Buffer.alloc(2_000_000)
   await t.rejects(store.put(KEY, large, PNG), Unavailable)

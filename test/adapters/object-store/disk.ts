@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 export const PNG = 'image/png'
 export const KEY = `outputs/${'0'.repeat(32)}.png`
 
-/** A store in a folder, with a server where its addresses lead. */
+/** A store in a folder, with a server for its URLs. */
 export const openFolder = async (t: Test, folder?: string, putSecret = 'a secret') => {
   const server = await startPutServer(t)
   const where = folder ?? (await temporaryFolder(t))

@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import type { Test } from 'tap'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-/** A folder on a disk of one megabyte; undefined where the machine allows none. It is gone with the process that has it. */
+/**
+ * A folder on a disk of one megabyte, which is removed with its process; undefined if the machine does not allow it.
+ */
 export const fullDisk = async (t: Test): Promise<string | undefined> => {
   const folder = await temporaryFolder(t)
   const script = 'mount -t tmpfs -o size=1m tmpfs "$0" && echo mounted && exec cat'

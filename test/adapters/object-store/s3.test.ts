@@ -40,13 +40,13 @@ t.test('a bucket', needsS3(), async t => {
       () => undefined,
       error => error,
     )
-    if (!(error instanceof Unavailable)) throw new Error('It is not Unavailable.', { cause: error })
+    if (!(error instanceof Unavailable)) throw new Error('The error is not Unavailable.', { cause: error })
     return error.message
   }
 
   await objectStoreContract('a bucket of S3', open, t)
 
-  t.test('an object has its type and may be kept by whoever gets it, however it came', async t => {
+  t.test('an object has its type and may be cached, however it was stored', async t => {
     const { store, bucket } = await open(t)
     const check = async () =>
       t.match((await client.statObject(bucket, KEY)).metaData, {
@@ -62,7 +62,7 @@ t.test('a bucket', needsS3(), async t => {
     await check()
   })
 
-  t.test('what lies here until it is whole is for nobody else to read', async t => {
+  t.test('staged files are readable only by their owner', async t => {
     const { store, leftovers, stagingFolder } = await open(t)
     const incoming = await store.receive()
     const [name = ''] = await leftovers()
@@ -70,7 +70,7 @@ t.test('a bucket', needsS3(), async t => {
     await incoming.discard()
   })
 
-  t.test('an object that the server does not take leaves nothing here', async t => {
+  t.test('an object that the server refuses leaves no local file', async t => {
     const { store, bucket, leftovers } = await open(t)
     await client.removeBucket(bucket)
     const incoming = await store.receive()
@@ -79,7 +79,7 @@ t.test('a bucket', needsS3(), async t => {
     t.same(await leftovers(), [])
   })
 
-  t.test('clients are given the address by which they reach the server', async t => {
+  t.test('clients get the server’s public URL', async t => {
     const { store } = await open(t, { publicUrl: `http://localhost:${port}` })
     const grant = { key: KEY, mimeType: PNG, maxSizeBytes: 10, expiresAtMs: Date.now() + 60_000 }
     const url = await store.presignPut(grant)
@@ -90,13 +90,13 @@ t.test('a bucket', needsS3(), async t => {
     t.match(await elsewhere.store.presignPut(grant), /^https:\/\/files\.example\.com\/bucket-/)
   })
 
-  t.test('a grant may be for longer than a signature holds', async t => {
+  t.test('a grant may last longer than the maximum of a signature', async t => {
     const { store } = await open(t)
     const grant = { key: KEY, mimeType: PNG, maxSizeBytes: 10, expiresAtMs: Date.now() + 30 * DAY_MS }
     t.equal((await fetch(await store.presignPut(grant), { method: 'PUT', body: 'sent' })).status, 200)
   })
 
-  t.test('a store cannot be opened without its bucket, or with a key that is not right', async t => {
+  t.test('a store needs its bucket and a valid key to open', async t => {
     const missing = await faultOf(open(t, { bucket: 'nowhere' }))
     t.match(missing, 'nowhere')
     t.match(missing, `${host}:${port}`)
@@ -105,18 +105,18 @@ t.test('a bucket', needsS3(), async t => {
     for (const wrong of [{ accessKey: 'somebody' }, { secretKey: 'a wrong secret' }]) {
       const message = await faultOf(open(t, { bucket, ...wrong }))
       t.match(message, bucket)
-      t.match(message, /refuses/)
+      t.match(message, /denies access/)
       for (const secret of [secretKey, 'a wrong secret']) t.notMatch(message, secret)
     }
   })
 
-  t.test('a server that is not there is unavailable', async t => {
-    const [nobody] = await freePorts(host, 1)
-    t.match(await faultOf(open(t, { port: nobody })), `${host}:${nobody}`)
-    t.match(await faultOf(open(t, { tls: true })), /tls=off/, 'nor one that speaks no TLS')
+  t.test('an unreachable server is unavailable', async t => {
+    const [unused] = await freePorts(host, 1)
+    t.match(await faultOf(open(t, { port: unused })), `${host}:${unused}`)
+    t.match(await faultOf(open(t, { tls: true })), /tls=off/, 'so is a server without TLS')
   })
 
-  t.test('a server that falls silent is not waited for', async t => {
+  t.test('requests to a silent server time out', async t => {
     const { store, leftovers } = await open(t, { answerMs: 300 })
     await store.put(KEY, Buffer.from('a'), PNG)
     process.kill(server.pid, 'SIGSTOP')
@@ -124,25 +124,25 @@ t.test('a bucket', needsS3(), async t => {
       const incoming = await store.receive()
       incoming.body.end('b')
       const outcomes = [store.check(), store.get(KEY), store.stat(KEY), store.delete(KEY), incoming.store(KEY, PNG)]
-      for (const message of await Promise.all(outcomes.map(faultOf))) t.match(message, /silent/)
+      for (const message of await Promise.all(outcomes.map(faultOf))) t.match(message, /timeout/)
       t.same(await leftovers(), [])
     } finally {
       process.kill(server.pid, 'SIGCONT')
     }
   })
 
-  t.test('the bucket itself removes what is too old, later than the service does', async t => {
+  t.test('lifecycle rules delete expired objects after the service does', async t => {
     const { bucket } = await open(t)
     t.same(await rulesOf(bucket), { 'tollgate-uploads': ['uploads/', 2], 'tollgate-outputs': ['outputs/', 8] })
     await open(t, { bucket, retention: { uploadsMs: DAY_MS + 1, outputsMs: 1 } })
     t.same(
       await rulesOf(bucket),
       { 'tollgate-uploads': ['uploads/', 3], 'tollgate-outputs': ['outputs/', 8] },
-      'what is there was promised the time that held then',
+      'existing objects keep the longer retention',
     )
   })
 
-  t.test('rules that others have made for the bucket stay', async t => {
+  t.test('other lifecycle rules of the bucket are kept', async t => {
     const bucket = await server.createBucket()
     const others = { ID: '007', Prefix: 'logs/2.50', Status: 'Enabled', Expiration: { Days: 3 } }
     await client.setBucketLifecycle(bucket, { Rule: [others] } as never)
@@ -151,10 +151,10 @@ t.test('a bucket', needsS3(), async t => {
     await open(t, { bucket, retention: { uploadsMs: 3 * DAY_MS, outputsMs: 1 } })
     const after = await rawRules(bucket)
     t.equal(after.length, 3)
-    t.ok(after.includes(before[0] ?? ''), 'to the letter')
+    t.ok(after.includes(before[0] ?? ''), 'byte for byte')
   })
 
-  t.test('a store opens where it may make no rules, and says so', async t => {
+  t.test('a store that may not set lifecycle rules opens with a warning', async t => {
     const bucket = await server.createBucket()
     const statement = { Effect: 'Deny', Principal: '*', Action: 's3:PutLifecycleConfiguration' }
     const policy = { Version: '2012-10-17', Statement: [{ ...statement, Resource: `arn:aws:s3:::${bucket}` }] }
@@ -166,7 +166,7 @@ t.test('a bucket', needsS3(), async t => {
     await t.resolves(store.put(KEY, Buffer.from('a'), PNG))
   })
 
-  t.test('a server that is gone is unavailable', async t => {
+  t.test('a stopped server is unavailable', async t => {
     const { store } = await open(t)
     const read = await store.get(KEY)
     t.equal(read, undefined)

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Lookup } from '../../../src/adapters/outbound/undici.ts'
 import { faultOf, GET, open, openForDevelopment, POST, SHORT_MS, serve, startCanary } from './servers.ts'
 
-/** What names of the public DNS resolve to, where it is not the canary. */
+/** DNS results for names that do not resolve to the canary. */
 const answers: Record<string, Awaited<ReturnType<Lookup>>> = {
   'mapped.example': [{ address: '::ffff:127.0.0.1', family: 6 }],
   'zone.example': [{ address: '::1%lo', family: 6 }],
@@ -11,13 +11,13 @@ const answers: Record<string, Awaited<ReturnType<Lookup>>> = {
   'nothing.example': [],
 }
 
-t.test('no address leads inside', async t => {
+t.test('no URL reaches the internal network', async t => {
   const canary = await startCanary(t)
   const { port } = canary
   const lookedUp: string[] = []
   const outbound = open(t, {
     allowPrivate: false,
-    // Whatever name the guard lets be looked up leads to the canary.
+    // Every name that the guard resolves leads to the canary.
     lookup: async host => {
       lookedUp.push(host)
       return (
@@ -30,7 +30,7 @@ t.test('no address leads inside', async t => {
   })
 
   const vectors = [
-    // Loopback, as it is and in each way of writing IPv4.
+    // Loopback, in every spelling of IPv4.
     `http://127.0.0.1:${port}/`,
     `https://127.0.0.1:${port}/`,
     `http://127.0.0.1.:${port}/`,
@@ -57,7 +57,7 @@ t.test('no address leads inside', async t => {
     ` HTTP://127.0.0.1:${port}/ `,
     `http://0:${port}/`,
     `http://0.0.0.0:${port}/`,
-    // Loopback in IPv6, and IPv4 in IPv6.
+    // Loopback in IPv6, and IPv4 embedded in IPv6.
     `http://[::1]:${port}/`,
     `https://[::1]:${port}/`,
     `http://[0:0:0:0:0:0:0:1]:${port}/`,
@@ -76,7 +76,7 @@ t.test('no address leads inside', async t => {
     `http://[::1%25lo]:${port}/`,
     `http://[::1%lo]:${port}/`,
     `http://[fe80::1%25eth0]:${port}/`,
-    // Other places that only the service can reach, or that nobody should ask.
+    // Other internal or special addresses.
     'http://169.254.169.254/latest/meta-data/',
     'http://[::ffff:a9fe:a9fe]/latest/meta-data/',
     'http://[fd00:ec2::254]/latest/meta-data/',
@@ -97,7 +97,7 @@ t.test('no address leads inside', async t => {
     `http://[fc00::1]:${port}/`,
     `http://[ff02::1]:${port}/`,
     `http://[2001:db8::1]:${port}/`,
-    // Names kept for inside use.
+    // Names reserved for internal use.
     `http://localhost:${port}/`,
     `https://localhost:${port}/`,
     `http://LOCALHOST:${port}/`,
@@ -110,7 +110,7 @@ t.test('no address leads inside', async t => {
     `http://metadata.google.internal:${port}/`,
     `http://nas.home.arpa:${port}/`,
     `http://redis:${port}/`,
-    // Names of the public DNS that lead inside.
+    // Public DNS names that resolve to internal addresses.
     `http://loopback.example:${port}/`,
     `https://loopback.example:${port}/`,
     `http://LOOPBACK.example.:${port}/`,
@@ -120,7 +120,7 @@ t.test('no address leads inside', async t => {
     `http://metadata.example:${port}/`,
     `http://several.example:${port}/`,
     `http://nothing.example:${port}/`,
-    // Who seems to be the host and is not, and secrets in the open.
+    // Misleading hosts, and credentials in the URL.
     `http://8.8.8.8@127.0.0.1:${port}/`,
     `http://example.com:80@127.0.0.1:${port}/`,
     `http://127.0.0.1:${port}@example.com/`,
@@ -129,7 +129,7 @@ t.test('no address leads inside', async t => {
     `http://loopback.example:${port}#@example.com/`,
     `http://loopback.example:${port}?@example.com/`,
     `http://127.0.0.1:${port}\\@example.com/`,
-    // Other schemes, and what is no address at all.
+    // Other schemes, and invalid URLs.
     'file:///etc/passwd',
     `ftp://127.0.0.1:${port}/`,
     `gopher://127.0.0.1:${port}/_x`,
@@ -149,28 +149,28 @@ t.test('no address leads inside', async t => {
   t.equal(new Set(vectors).size, vectors.length)
 
   for (const vector of vectors)
-    for (const ask of [() => outbound.get(vector, GET), () => outbound.post(vector, POST)]) {
-      const fault = await faultOf(ask())
+    for (const send of [() => outbound.get(vector, GET), () => outbound.post(vector, POST)]) {
+      const fault = await faultOf(send())
       t.equal(fault.kind, 'refused', JSON.stringify(vector))
-      t.notMatch(fault.message, /\d/, 'the message names no address')
+      t.notMatch(fault.message, /\d/, 'the message contains no address')
     }
 
   t.equal(canary.connections, 0)
   t.ok(lookedUp.includes('loopback.example'))
   t.notOk(
     lookedUp.some(host => /localhost|internal|local\.?$|arpa|redis|^[\d.]+$|:/.test(host)),
-    'what cannot be public is not looked up',
+    'names that cannot be public are not resolved',
   )
 
   await openForDevelopment(t)
     .get(`http://127.0.0.1:${port}/`, GET)
     .catch(() => undefined)
-  t.equal(canary.connections, 1, 'the canary would have seen it')
+  t.equal(canary.connections, 1, 'the canary would have noticed a connection')
 })
 
-t.test('a name that changes its mind after the check leads nowhere', async t => {
+t.test('a name that resolves differently after the check leads nowhere', async t => {
   const canary = await startCanary(t)
-  // 3ffe::/16 passes as public, but has been given back, and nothing on the internet has such an address.
+  // 3ffe::/16 counts as public, but was returned, so no host on the internet has such an address.
   const replies = ['3ffe::1', '127.0.0.1', '127.0.0.1']
   let lookups = 0
   const outbound = open(t, {
@@ -180,15 +180,15 @@ t.test('a name that changes its mind after the check leads nowhere', async t => 
       return [{ address, family: address.includes(':') ? 6 : 4 }]
     },
   })
-  const ask = () => faultOf(outbound.get(`http://rebinding.example:${canary.port}/`, { ...GET, timeoutMs: SHORT_MS }))
-  t.equal((await ask()).kind, 'failed')
-  t.equal(lookups, 1, 'the address that was checked is the one that is used')
-  t.equal((await ask()).kind, 'refused')
-  t.equal(lookups, 2, 'each connection looks up anew')
+  const send = () => faultOf(outbound.get(`http://rebinding.example:${canary.port}/`, { ...GET, timeoutMs: SHORT_MS }))
+  t.equal((await send()).kind, 'failed')
+  t.equal(lookups, 1, 'the checked address is the one that is used')
+  t.equal((await send()).kind, 'refused')
+  t.equal(lookups, 2, 'each connection resolves the name again')
   t.equal(canary.connections, 0)
 })
 
-t.test('of a name with public and other addresses only the public ones are used', async t => {
+t.test('only the public addresses of a name are used', async t => {
   const canary = await startCanary(t)
   const outbound = open(t, {
     allowPrivate: false,

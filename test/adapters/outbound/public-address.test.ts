@@ -1,7 +1,7 @@
 import t from 'tap'
 import { isPublicAddress, isPublicHost } from '../../../src/adapters/outbound/public-address.ts'
 
-t.test('what anybody can have is public', async t => {
+t.test('public addresses are public', async t => {
   const addresses = [
     '1.1.1.1',
     '8.8.8.8',
@@ -30,7 +30,7 @@ t.test('what anybody can have is public', async t => {
   }
 })
 
-t.test('what is not for everybody is not public', async t => {
+t.test('special-purpose addresses are not public', async t => {
   const addresses: Record<string, string[]> = {
     'this network': ['0.0.0.0', '0.1.2.3'],
     private: ['10.0.0.0', '10.255.255.255', '172.16.0.0', '172.31.255.255', '192.168.0.0', '192.168.255.255'],
@@ -54,7 +54,7 @@ t.test('what is not for everybody is not public', async t => {
     NAT64: ['64:ff9b::127.0.0.1', '64:ff9b::7f00:1', '64:ff9b::808:808', '64:ff9b:1::7f00:1', '64:ff9b:1:ffff::1'],
     '6to4': ['2002:7f00:1::', '2002:a9fe:a9fe::1', '2002:808:808::1'],
     Teredo: ['2001:0:4136:e378:8000:63bf:3fff:fdd2', '2001::1'],
-    'not given out': ['200::1', '1000::1', '4000::1', '5f00::1', '8000::1', 'e000::1'],
+    unassigned: ['200::1', '1000::1', '4000::1', '5f00::1', '8000::1', 'e000::1'],
     'with a zone': ['fe80::1%lo', '::1%1', '2606:4700::1111%eth0'],
   }
   for (const [range, members] of Object.entries(addresses))
@@ -64,12 +64,12 @@ t.test('what is not for everybody is not public', async t => {
     }
 })
 
-t.test('what is not an address is not a public one', async t => {
+t.test('invalid addresses are not public', async t => {
   const spellings = ['', ' ', '8.8.8', '134744072', '0x08080808', '010.8.8.8', '8.8.8.8 ', '8.8.8.8/32', '[::1]', 'a.b']
   for (const spelling of spellings) t.notOk(isPublicAddress(spelling), JSON.stringify(spelling))
 })
 
-t.test('names of the public DNS are public, and those kept for inside use are not', async t => {
+t.test('public DNS names are public, and reserved ones are not', async t => {
   const outside = [
     'example.com',
     'example.com.',

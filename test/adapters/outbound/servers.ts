@@ -5,9 +5,9 @@ import type { Test } from 'tap'
 import { createOutbound, type OutboundOptions } from '../../../src/adapters/outbound/undici.ts'
 import { type Outbound, OutboundError } from '../../../src/ports/outbound.ts'
 
-/** Long enough for a busy machine: what is expected to answer does so long before. */
+/** Long enough for expected responses on a busy machine. */
 const PATIENCE_MS = 20_000
-/** For what is expected never to end. */
+/** For requests that must time out. */
 export const SHORT_MS = 200
 
 export const POST = { headers: { 'Content-Type': 'text/plain' }, body: '{}', timeoutMs: PATIENCE_MS }
@@ -27,7 +27,7 @@ export const faultOf = async (promise: Promise<unknown>): Promise<OutboundError>
   throw new Error('There was no OutboundError.', { cause: outcome })
 }
 
-/** Listens on loopback in IPv4 and, where the machine has it, IPv6, and counts who comes. */
+/** Listens on loopback in IPv4 and, if available, IPv6, and counts connections. */
 export const startCanary = async (t: Test) => {
   const canary = { port: 0, connections: 0 }
   const count = (socket: Socket) => {
@@ -56,7 +56,7 @@ export const serve = async (t: Test, listener: RequestListener): Promise<string>
 export const listen = async (t: Test, onSocket: (socket: Socket) => void): Promise<string> => {
   const server = createTcpServer(socket => {
     t.teardown(() => socket.destroy())
-    // Whoever has had enough may cut the connection.
+    // Clients may abort.
     socket.on('error', () => undefined).resume()
     onSocket(socket)
   })

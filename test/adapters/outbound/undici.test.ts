@@ -7,7 +7,7 @@ import t from 'tap'
 import { createOutbound } from '../../../src/adapters/outbound/undici.ts'
 import { faultOf, GET, listen, listenOn, open, openForDevelopment, POST, SHORT_MS, serve } from './servers.ts'
 
-t.test('in development private addresses are reached, and the rest is refused as ever', async t => {
+t.test('in development, private addresses are allowed, and other checks still apply', async t => {
   const url = await serve(t, (_, response) => response.end('here'))
   const outbound = openForDevelopment(t)
   const { port } = new URL(url)
@@ -18,7 +18,7 @@ t.test('in development private addresses are reached, and the rest is refused as
     t.equal((await faultOf(outbound.get(address, GET))).kind, 'refused', address)
 })
 
-t.test('a post is sent as it was given, and its status is handed on', async t => {
+t.test('a POST is sent unchanged, and its status is returned', async t => {
   const outbound = openForDevelopment(t)
   for (const status of [200, 204, 400, 404, 410, 429, 500, 503]) {
     let received: IncomingMessage | undefined
@@ -42,10 +42,10 @@ t.test('a post is sent as it was given, and its status is handed on', async t =>
   }
 })
 
-t.test('the body of an answer to a post is given up, be it long or slow', async t => {
+t.test('a long or slow response body of a POST is discarded', async t => {
   const outbound = openForDevelopment(t)
   let isWhole = false
-  // More than the buffers on the way take, so that it ends only when somebody reads it.
+  // More than fits into the buffers on the way, so it ends only if it is read.
   function* long() {
     isWhole = false
     for (let part = 0; part < 512; part++) yield Buffer.alloc(64 * 1024)
@@ -67,7 +67,7 @@ t.test('the body of an answer to a post is given up, be it long or slow', async 
   }
 })
 
-t.test('a document comes with its type', async t => {
+t.test('a document has its type', async t => {
   const outbound = openForDevelopment(t)
   const types = {
     'Image/PNG; charset=x': 'image/png',
@@ -82,24 +82,24 @@ t.test('a document comes with its type', async t => {
     })
     const document = await outbound.get(url, { ...GET, maxBytes: 1000 })
     t.equal(document.mimeType, mimeType)
-    t.equal(Buffer.from(document.bytes).toString(), 'x'.repeat(1000), 'exactly as many bytes as are allowed')
+    t.equal(Buffer.from(document.bytes).toString(), 'x'.repeat(1000), 'exactly the maximum number of bytes')
     t.equal(received?.headers['accept-encoding'], 'identity')
   }
 })
 
-t.test('a document that is not there, or not as it should be, has failed', async t => {
+t.test('a missing or invalid document is a failure', async t => {
   const outbound = openForDevelopment(t)
   const servers: Record<string, RequestListener> = {
     'not found': (_, response) => response.writeHead(404).end('no'),
     'no content': (_, response) => response.writeHead(204).end(),
-    'in part': (_, response) => response.writeHead(206).end('x'),
-    'too long, and says so': (_, response) => response.writeHead(200, { 'Content-Length': 1001 }).end('x'.repeat(1001)),
-    'too long, and does not say so': (_, response) => response.writeHead(200).write('x'.repeat(1001)),
-    'shorter than it says': (request, response) => {
+    partial: (_, response) => response.writeHead(206).end('x'),
+    'declared too long': (_, response) => response.writeHead(200, { 'Content-Length': 1001 }).end('x'.repeat(1001)),
+    'too long without a declared length': (_, response) => response.writeHead(200).write('x'.repeat(1001)),
+    'shorter than declared': (request, response) => {
       response.writeHead(200, { 'Content-Length': 10 }).write('x', () => request.socket.end())
     },
     compressed: (_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end('x'),
-    'broken off': request => request.socket.destroy(),
+    aborted: request => request.socket.destroy(),
   }
   for (const [name, server] of Object.entries(servers)) {
     const url = await serve(t, server)
@@ -107,7 +107,7 @@ t.test('a document that is not there, or not as it should be, has failed', async
   }
 })
 
-t.test('no more is taken of a document than is allowed', async t => {
+t.test('a document is read only up to the limit', async t => {
   let closed: Promise<unknown> | undefined
   const url = await serve(t, (request, response) => {
     closed = once(request.socket, 'close')
@@ -120,7 +120,7 @@ t.test('no more is taken of a document than is allowed', async t => {
   await closed
 })
 
-t.test('whatever does not end in its time has failed', async t => {
+t.test('requests that exceed their timeout fail', async t => {
   const dripping = (text: string) => (socket: Socket) => {
     socket.write(text)
     const writing = setInterval(() => socket.write('x'), 10)
@@ -135,28 +135,28 @@ t.test('whatever does not end in its time has failed', async t => {
     socket.on('close', () => clearInterval(writing))
   })
   const limits = { ...GET, maxBytes: 100_000, timeoutMs: SHORT_MS }
-  const asked = {
+  const requests = {
     'a silent server': () => outbound.get(silent, limits),
-    'a server silent to a post': () => outbound.post(silent, { ...POST, timeoutMs: SHORT_MS }),
-    'a server silent in TLS': () => outbound.get(silent.replace('http', 'https'), limits),
-    'headers without an end': () => outbound.get(headers, limits),
-    'headers without an end to a post': () => outbound.post(headers, { ...POST, timeoutMs: SHORT_MS }),
-    'a body without an end': () => outbound.get(body, limits),
-    'an answer that only announces itself': () => outbound.get(informing, limits),
-    'a name server that is silent': () =>
+    'a server that is silent after a POST': () => outbound.post(silent, { ...POST, timeoutMs: SHORT_MS }),
+    'a server that is silent in TLS': () => outbound.get(silent.replace('http', 'https'), limits),
+    'endless headers': () => outbound.get(headers, limits),
+    'endless headers to a POST': () => outbound.post(headers, { ...POST, timeoutMs: SHORT_MS }),
+    'an endless body': () => outbound.get(body, limits),
+    'a response with informational status only': () => outbound.get(informing, limits),
+    'a silent name server': () =>
       open(t, {
         allowPrivate: false,
         lookup: () => new Promise(() => undefined),
       }).get('http://slow.example/', limits),
   }
-  for (const [name, ask] of Object.entries(asked)) {
-    const fault = await faultOf(ask())
+  for (const [name, send] of Object.entries(requests)) {
+    const fault = await faultOf(send())
     t.equal(fault.kind, 'failed', name)
     t.match(fault.message, `${SHORT_MS} ms`, name)
   }
 })
 
-t.test('what cannot be reached has failed, and the message tells nothing of what DNS said', async t => {
+t.test('unreachable addresses fail with a message that reveals nothing about DNS', async t => {
   const closed = createTcpServer()
   const unused = await listenOn(closed, '127.0.0.1')
   closed.close()
@@ -167,25 +167,25 @@ t.test('what cannot be reached has failed, and the message tells nothing of what
   const faults = {
     'could not be reached': () => outbound.get(`http://host.example:${unused}/`, GET),
     TLS: () => outbound.get(plain.replace('http://127.0.0.1', 'https://host.example'), GET),
-    'not known': () => nameless.post('http://host.example/', POST),
+    'does not exist': () => nameless.post('http://host.example/', POST),
   }
-  for (const [message, ask] of Object.entries(faults)) {
-    const fault = await faultOf(ask())
+  for (const [message, send] of Object.entries(faults)) {
+    const fault = await faultOf(send())
     t.equal(fault.kind, 'failed')
     t.match(fault.message, message)
     t.notMatch(fault.message, /\d|inside/)
   }
 })
 
-t.test('who asked for a document can give it up', async t => {
+t.test('a caller can abort the fetch of a document', async t => {
   const outbound = openForDevelopment(t)
-  const asked = new AbortController()
-  const url = await serve(t, () => asked.abort(new RangeError('given up')))
-  await t.rejects(outbound.get(url, { ...GET, signal: asked.signal }), RangeError)
+  const caller = new AbortController()
+  const url = await serve(t, () => caller.abort(new RangeError('abandoned')))
+  await t.rejects(outbound.get(url, { ...GET, signal: caller.signal }), RangeError)
   await t.rejects(outbound.get(url, { ...GET, signal: AbortSignal.abort(new RangeError('before')) }), RangeError)
 })
 
-t.test('one receiver has a bounded number of connections, which are used again', async t => {
+t.test('connections to one receiver are limited and reused', async t => {
   let open = 0
   let most = 0
   let opened = 0
@@ -205,7 +205,7 @@ t.test('one receiver has a bounded number of connections, which are used again',
   t.equal(opened, 64)
 })
 
-t.test('closing ends what is under way', async t => {
+t.test('closing ends running requests', async t => {
   const outbound = createOutbound({ allowPrivate: true })
   const url = await listen(t, () => void outbound.close())
   t.match(await faultOf(outbound.post(url, POST)), { kind: 'failed', message: 'could not be reached' })

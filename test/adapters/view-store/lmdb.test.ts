@@ -20,16 +20,16 @@ viewStoreContract('a folder with LMDB', async t => {
   return { store, reopen }
 })
 
-t.test('a folder that cannot be written is unavailable', async t => {
+t.test('an unwritable folder is unavailable', async t => {
   const folder = await temporaryFolder(t)
   await writeFile(join(folder, 'file'), '')
   t.throws(() => openLmdbViewStore(join(folder, 'file', 'views')), Unavailable)
 })
 
-t.test('two who have the folder open see what the other commits', async t => {
+t.test('two stores on one folder see each other’s commits', async t => {
   const folder = await temporaryFolder(t)
   const [one, other] = [await openViews(t, folder), await openViews(t, folder)]
-  const to = { position: 0, eventId: 'a', origin: 'event-0', version: 1 }
+  const to = { position: 0, eventId: 'a', origin: 'event-0', versions: { accounts: 'accounts 1' } }
   await one.commit({
     from: undefined,
     to,
@@ -40,7 +40,7 @@ t.test('two who have the folder open see what the other commits', async t => {
   t.same(await other.get('fruit', 'apple'), { colour: 'red' })
 })
 
-t.test('a sound store can always be opened again, whatever came and went', async t => {
+t.test('an intact store can always be reopened', async t => {
   for (const seed of [3, 6]) {
     const folder = await temporaryFolder(t)
     const pick = picker(seed)
@@ -48,7 +48,7 @@ t.test('a sound store can always be opened again, whatever came and went', async
     let store = openLmdbViewStore(folder)
     let from: Checkpoint | undefined
     let rowCount = 0
-    // Small rows and large come, and some of those that came before go: a busy day of due work.
+    // Inserts small and large rows, and deletes some earlier ones, like a busy day of due work.
     for (let position = 0; position < 10; position++) {
       const goneKeys = upTo(pick(open.length + 1)).map(() => open.splice(pick(open.length), 1)[0] as string)
       const newKeys = upTo(pick(60)).map(() => `r${rowCount++}`)
@@ -56,7 +56,7 @@ t.test('a sound store can always be opened again, whatever came and went', async
       const size = () => (pick(10) === 0 ? pick(40_000) : pick(200))
       const rows = newKeys.map(key => ({ view: 'due', key, row: { input: 'x'.repeat(size()) } }))
       const gone = goneKeys.map(key => ({ view: 'due', key, row: undefined }))
-      const to = { position, eventId: `event-${position}`, origin: 'event-0', version: 1 }
+      const to = { position, eventId: `event-${position}`, origin: 'event-0', versions: { accounts: 'accounts 1' } }
       await store.commit({ from, to, rows: [...rows, ...gone], entries: [] })
       await store.close()
       store = openLmdbViewStore(folder)
@@ -67,7 +67,7 @@ t.test('a sound store can always be opened again, whatever came and went', async
   }
 })
 
-/** Numbers below a limit that look random and are the same in every run: the generator of Lehmer. */
+/** Deterministic pseudo-random numbers below a limit: Lehmer's generator. */
 const picker = (seed: number) => {
   let state = seed
   return (limit: number) => {

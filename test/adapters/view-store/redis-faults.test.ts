@@ -23,14 +23,14 @@ const open = async (t: Test, url: string, options: Partial<RedisOptions> = {}) =
   return store
 }
 
-/** How many commits a server is killed under, at different times from their beginning to their end. */
+/** The number of commits during which the server is killed, at different moments. */
 const ROUNDS = 8
 
 const checkpointAt = (position: number): Checkpoint => ({
   position,
   eventId: `event-${position}`,
   origin: 'event-0',
-  version: 1,
+  versions: { accounts: 'accounts 1' },
 })
 
 const commit = (store: ViewStore, position: number, rowCount = 1) =>
@@ -46,7 +46,7 @@ const commit = (store: ViewStore, position: number, rowCount = 1) =>
     })),
   })
 
-/** Everything that the store is asked to do while it cannot. */
+/** All operations, while the store is unavailable. */
 const attempts: [string, (store: ViewStore) => Promise<unknown>][] = [
   ['checkpoint', store => store.checkpoint()],
   ['get', store => store.get('fruit', '0')],
@@ -56,7 +56,7 @@ const attempts: [string, (store: ViewStore) => Promise<unknown>][] = [
   ['commit', store => commit(store, 2)],
   ['lease', store => store.lease(['a'], 'one', 0, 100)],
   ['release', store => store.release(['a'], 'one')],
-  ['saveSnapshot', store => store.saveSnapshot('one', { version: 1, revision: 1, hash: '', state: {} })],
+  ['saveSnapshot', store => store.saveSnapshot('one', { body: '{}', mac: '' })],
   ['dump', store => store.dump()],
   ['clear', store => store.clear()],
 ]
@@ -72,12 +72,12 @@ const areUnavailable = async (t: Test, store: ViewStore, { host, port }: RedisSe
       )
       t.ok(error instanceof Unavailable, `${name}: ${error}`)
       t.match(error?.message, `Redis at ${host}:${port}`)
-      t.equal(error?.cause, undefined, 'what was sent stays out of the error')
+      t.equal(error?.cause, undefined, 'the error does not contain the command')
     }),
   )
 }
 
-/** Resolves when the store answers again. */
+/** Resolves when the store responds again. */
 const answers = async (store: ViewStore) => {
   for (;;) {
     const isThere = await store.checkpoint().then(
@@ -90,26 +90,27 @@ const answers = async (store: ViewStore) => {
 }
 
 t.test('faults of Redis', needsRedis(), async t => {
-  t.test('a server that is gone is unavailable, and is found again', async t => {
+  t.test('a stopped server is unavailable, and is found again', async t => {
     const server = await start(t)
     const store = await open(t, server.url)
     await commit(store, 1)
     await server.kill()
     await areUnavailable(t, store, server)
+    const place = `${server.host}:${server.port}`
     await t.rejects(openRedisViewStore({ address: redisAt(server.url), onWarning: () => undefined }), {
       name: 'Unavailable',
-      message: `Redis at ${server.host}:${server.port} is not available (connect ECONNREFUSED ${server.host}:${server.port})`,
+      message: `Redis at ${place} is not available (connect ECONNREFUSED ${place})`,
     })
     await server.start()
     await answers(store)
-    t.equal(await store.checkpoint(), undefined, 'it kept nothing')
+    t.equal(await store.checkpoint(), undefined, 'it kept no data')
     await t.rejects(commit(store, 2), CheckpointMoved)
     await answers(store)
     await commit(store, 1)
     t.same(await store.checkpoint(), checkpointAt(1))
   })
 
-  t.test('a server that hangs is unavailable, and a commit that it makes after all is not made twice', async t => {
+  t.test('a hung server is unavailable, and a commit that succeeds late is not repeated', async t => {
     const server = await start(t)
     const store = await open(t, server.url, { writeMs: 1000 })
     await commit(store, 1)
@@ -131,7 +132,7 @@ t.test('faults of Redis', needsRedis(), async t => {
     )
   })
 
-  t.test('views that were lost are not taken for the truth until they reach as far as before', async t => {
+  t.test('lost views are not read until they have caught up', async t => {
     const server = await start(t)
     const [one, other] = [await open(t, server.url), await open(t, server.url)]
     for (const position of [1, 2, 3]) await commit(one, position)
@@ -152,24 +153,24 @@ t.test('faults of Redis', needsRedis(), async t => {
     const [entry] = await other.list('fruit', 'byPosition', { prefix: '', limit: 1 })
     t.match(entry, { row: { position: 3 } })
     await other.clear()
-    t.equal(await other.get('fruit', '0'), undefined, 'what one empties on purpose is empty')
+    t.equal(await other.get('fruit', '0'), undefined, 'a store that this process cleared is empty')
   })
 
-  t.test('how far a process knows the views to reach, its reads must reach too', async t => {
+  t.test('reads must reach the highest position that the process has seen', async t => {
     const server = await start(t)
     const [one, other] = [await open(t, server.url), await open(t, server.url)]
     for (const position of [1, 2, 3]) await commit(one, position)
-    t.equal((await other.checkpoint())?.position, 3, 'all that it has asked for')
+    t.equal((await other.checkpoint())?.position, 3, 'it only reads the checkpoint')
     await server.command('FLUSHALL')
     await commit(one, 1)
     await t.rejects(other.get('fruit', '0'), Unavailable)
     await t.rejects(other.list('fruit', BY_KEY, { prefix: '', limit: 1 }), Unavailable)
   })
 
-  t.test('a commit under which the server is killed is there wholly or not at all', async t => {
+  t.test('a commit during which the server is killed is complete or absent', async t => {
     const server = await start(t, ['--appendonly', 'yes', '--appendfsync', 'everysec'])
     const store = await open(t, server.url)
-    // The first one takes longer than those to come.
+    // The first commit takes longer than later ones.
     await commit(store, 1, 3000)
     const beganAtMs = performance.now()
     await commit(store, 2, 3000)
@@ -200,19 +201,19 @@ t.test('faults of Redis', needsRedis(), async t => {
     }
   })
 
-  t.test('a server that is full takes no writes, and then does again', async t => {
+  t.test('a full server refuses writes, and accepts them again later', async t => {
     const server = await start(t)
     const store = await open(t, server.url)
     await commit(store, 1)
     await server.command('CONFIG SET maxmemory 1')
     await areUnavailable(t, store, server, [['commit', store => commit(store, 2)], ...writes.slice(3, 4)])
     t.same(await store.checkpoint(), checkpointAt(1))
-    t.equal((await store.list('fruit', 'byPosition', { prefix: '', limit: 10 })).length, 1, 'what it has can be read')
+    t.equal((await store.list('fruit', 'byPosition', { prefix: '', limit: 10 })).length, 1, 'reads still work')
     await server.command('CONFIG SET maxmemory 0')
     await commit(store, 2)
   })
 
-  t.test('a server that has become a replica takes no writes, and without its master no reads', async t => {
+  t.test('a server that becomes a replica refuses writes, and without its master also reads', async t => {
     const server = await start(t)
     const store = await open(t, server.url)
     await commit(store, 1)
@@ -227,7 +228,7 @@ t.test('faults of Redis', needsRedis(), async t => {
     t.same(await store.checkpoint(), checkpointAt(1))
   })
 
-  t.test('a server that is busy with the script of another is unavailable', async t => {
+  t.test('a server busy with another script is unavailable', async t => {
     const server = await start(t, ['--busy-reply-threshold', '1'])
     const store = await open(t, server.url)
     await commit(store, 1)
@@ -239,13 +240,13 @@ t.test('faults of Redis', needsRedis(), async t => {
     await commit(store, 2)
   })
 
-  t.test('a server that is still loading what it kept is unavailable', async t => {
+  t.test('a server that is loading its data is unavailable', async t => {
     const server = await start(t, ['--appendonly', 'yes'])
     const store = await open(t, server.url)
     await commit(store, 1)
     await server.command('EVAL "for i = 1, 200000 do redis.call(\'SET\', i, i) end" 0')
     await server.kill()
-    // It takes far longer than the test so, unless it is told to go on at once.
+    // It loads for far longer than the test, unless told to finish at once.
     await server.start(['--key-load-delay', '100'])
     t.match(await server.command('PING'), /^-LOADING/)
     await areUnavailable(t, store, server)

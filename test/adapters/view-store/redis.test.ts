@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { openRedisViewStore } from '../../../src/adapters/view-store/redis.ts'
-import { decode } from '../../../src/engine/log/codec.ts'
 import { project as projectPage } from '../../../src/engine/views/project.ts'
-import { Projector } from '../../../src/engine/views/projector.ts'
-import { compareViews, rebuildViews } from '../../../src/engine/views/rebuild.ts'
+import { compareViews } from '../../../src/engine/views/rebuild.ts'
 import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import { BY_KEY, type Checkpoint, CheckpointMoved, type ViewStore } from '../../../src/ports/view-store.ts'
+import { eventCodec } from '../../../src/services/event-codec.ts'
 import { viewStoreContract } from '../../contract/view-store.ts'
 import { collect } from '../../support/collect.ts'
 import { dumpText } from '../../support/dump.ts'
@@ -15,10 +14,11 @@ import { openLog, openViews, silentLogger } from '../../support/engine.ts'
 import { writeHistory } from '../../support/history.ts'
 import { needsRedis, startRedis } from '../../support/redis-server.ts'
 import { redisAt } from '../../support/store-addresses.ts'
+import { projections, projectorOf, rebuild, rebuildOf } from '../../support/views.ts'
 
 const elsewhere = process.env['REDIS_TEST_URL']
 
-/** A key space of its own, of which nothing stays behind. */
+/** A unique key space that is deleted afterwards. */
 const freshKeySpace = (t: Test, url: string) => {
   const keySpace = `test-${randomUUID()}`
   t.teardown(async () => {
@@ -55,23 +55,23 @@ t.test('any server', elsewhere ? {} : needsRedis(), async t => {
   }
   await viewStoreContract('Redis', open, t)
 
-  t.test('the views of one log are the same as in LMDB, cell by cell', async t => {
+  t.test('a log gives the same views as in LMDB, cell by cell', async t => {
     const log = await openLog(t)
     await writeHistory(log)
     const [redis, lmdb] = [await openStore(t, url), await openViews(t)]
     await Promise.all([project(log, redis), project(log, lmdb)])
     t.equal(await dumpText(redis), await dumpText(lmdb))
-    t.same((await compareViews(log, redis, await openViews(t))).changes, [])
-    t.same((await compareViews(log, lmdb, await openStore(t, url))).changes, [])
+    t.same((await compareViews(rebuildOf(log, redis), await openViews(t))).changes, [])
+    t.same((await compareViews(rebuildOf(log, lmdb), await openStore(t, url))).changes, [])
 
     const at = await redis.checkpoint()
     const rows = ['runs', 'balance'].map(view => ({ view, key: 'acct_nobody', row: { forged: true } }))
     if (at) await redis.commit({ from: at, to: at, rows, entries: [] })
-    t.equal((await rebuildViews(log, redis, await openStore(t, url))).length, 2)
-    t.equal(await dumpText(redis), await dumpText(lmdb), 'and after what was forged is put right')
+    t.equal((await rebuild(log, redis, await openStore(t, url))).length, 2)
+    t.equal(await dumpText(redis), await dumpText(lmdb), 'also after a repair of forged cells')
   })
 
-  t.test('of two who commit at once, one is first each time', async t => {
+  t.test('of two concurrent commits, one wins each time', async t => {
     const keySpace = freshKeySpace(t, url)
     const stores = [await openStore(t, url, keySpace), await openStore(t, url, keySpace)]
     const winners: string[] = []
@@ -80,7 +80,7 @@ t.test('any server', elsewhere ? {} : needsRedis(), async t => {
       const outcomes = await Promise.allSettled(
         stores.map((store, index) => {
           const name = `${position}-${index}`
-          const to = { position, eventId: name, origin: 'event-0', version: 1 }
+          const to = { position, eventId: name, origin: 'event-0', versions: { accounts: 'accounts 1' } }
           return store.commit({ from, to, rows: [{ view: 'won', key: name, row: {} }], entries: [] })
         }),
       )
@@ -98,26 +98,31 @@ t.test('any server', elsewhere ? {} : needsRedis(), async t => {
     )
   })
 
-  t.test('two projectors on one store make the views that one makes', async t => {
+  t.test('two projectors on one store make the same views as one', async t => {
     const log = await openLog(t)
     const keySpace = freshKeySpace(t, url)
     const stores = [await openStore(t, url, keySpace), await openStore(t, url, keySpace)]
-    const projectors = stores.map(store => new Projector(log, store, silentLogger))
+    const projectors = stores.map(store => projectorOf(log, store, silentLogger))
     await Promise.all(projectors.map(projector => projector.start()))
     await writeHistory(log)
     await writeHistory(log, { first: 4 })
     const head = await log.head()
-    await Promise.all(projectors.map(projector => projector.passed(head, 20_000)))
+    await Promise.all(projectors.map(projector => projector.progress.passed(head, 20_000)))
     await Promise.all(projectors.map(projector => projector.stop()))
     const lmdb = await openViews(t)
     await project(log, lmdb)
     t.equal(await dumpText(stores[0] as ViewStore), await dumpText(lmdb))
   })
 
-  t.test('what reads and commits find at the same time is not taken for a loss', async t => {
+  t.test('concurrent reads and commits are not mistaken for a loss', async t => {
     const keySpace = freshKeySpace(t, url)
     const store = await openStore(t, url, keySpace)
-    const to = (position: number) => ({ position, eventId: `event-${position}`, origin: 'event-0', version: 1 })
+    const to = (position: number) => ({
+      position,
+      eventId: `event-${position}`,
+      origin: 'event-0',
+      versions: { accounts: 'accounts 1' },
+    })
     for (let position = 1; position <= 300; position++) {
       const rows = [{ view: 'fruit', key: 'apple', row: { position } }]
       const from = position === 1 ? undefined : to(position - 1)
@@ -134,38 +139,22 @@ t.test('any server', elsewhere ? {} : needsRedis(), async t => {
     t.match(await store.get('fruit', 'apple'), { position: 300 })
   })
 
-  t.test('a page is not written over rows that hold it already', async t => {
+  t.test('a page is not written over rows that include it already', async t => {
     const log = await openLog(t)
     await writeHistory(log)
     const keySpace = freshKeySpace(t, url)
     const [one, other] = [await openStore(t, url, keySpace), await openStore(t, url, keySpace)]
-    const events = (await collect(log.readAll(BEFORE_FIRST))).map(raw => decode(raw))
-    await projectPage(one, undefined, events)
+    const events = (await collect(log.readAll(BEFORE_FIRST))).map(raw => eventCodec.decode(raw))
+    await projectPage(one, projections, undefined, events)
     // The other projector has not seen that, and the views are emptied between its reading and its writing.
     const late: ViewStore = { ...other, commit: batch => one.clear().then(() => other.commit(batch)) }
-    await t.rejects(projectPage(late, undefined, events), CheckpointMoved)
-    t.same((await compareViews(log, one, await openViews(t))).changes, [])
+    await t.rejects(projectPage(late, projections, undefined, events), CheckpointMoved)
+    t.same((await compareViews(rebuildOf(log, one), await openViews(t))).changes, [])
   })
 
-  t.test('views of two versions stand side by side, and share their leases', async t => {
-    const keySpace = freshKeySpace(t, url)
-    const ofVersion = async (version: number) => {
-      const store = await openRedisViewStore({ address: redisAt(url), keySpace, version, onWarning: () => undefined })
-      t.teardown(() => store.clear().then(() => store.close()))
-      return store
-    }
-    const [older, newer] = [await ofVersion(1), await ofVersion(2)]
-    const to = { position: 1, eventId: 'a', origin: 'event-0', version: 1 }
-    await older.commit({ from: undefined, to, rows: [{ view: 'fruit', key: 'apple', row: {} }], entries: [] })
-    t.equal(await newer.checkpoint(), undefined)
-    t.equal(await newer.get('fruit', 'apple'), undefined)
-    t.same(await older.lease(['run/1'], 'one', 0, 100), ['run/1'])
-    t.same(await newer.lease(['run/1'], 'other', 1, 100), [], 'or it would take over what is being worked on')
-  })
-
-  t.test('key spaces do not touch one another', async t => {
+  t.test('key spaces are separate', async t => {
     const [one, other] = [await openStore(t, url), await openStore(t, url)]
-    const to = { position: 1, eventId: 'a', origin: 'event-0', version: 1 }
+    const to = { position: 1, eventId: 'a', origin: 'event-0', versions: { accounts: 'accounts 1' } }
     const rows = [{ view: 'fruit', key: 'apple', row: { colour: 'red' } }]
     await one.commit({ from: undefined, to, rows, entries: [] })
     await other.commit({ from: undefined, to, rows, entries: [] })
@@ -176,20 +165,20 @@ t.test('any server', elsewhere ? {} : needsRedis(), async t => {
   })
 })
 
-t.test('a server of our own', needsRedis(), async t => {
+t.test('a private server', needsRedis(), async t => {
   const server = await startRedis()
   t.teardown(() => server.stop())
   const { url, command } = server
-  const to = { position: 1, eventId: 'a', origin: 'event-0', version: 1 }
+  const to = { position: 1, eventId: 'a', origin: 'event-0', versions: { accounts: 'accounts 1' } }
   const nothing = { from: undefined, to, rows: [], entries: [] }
 
   t.beforeEach(() => command('FLUSHALL'))
 
-  t.test('all keys have the key space in their name, and lie in one slot of a cluster', async t => {
+  t.test('all keys contain the key space, and are in one slot of a cluster', async t => {
     const store = await openStore(t, url, 'views')
     await store.commit({ ...nothing, rows: [{ view: 'fruit', key: 'apple', row: {} }] })
     await store.lease(['a'], 'one', 0, 100)
-    await store.saveSnapshot('one', { version: 1, revision: 1, hash: '', state: {} })
+    await store.saveSnapshot('one', { body: '{}', mac: '' })
     const { close } = await store.dump()
     const keys = namesIn(await command('KEYS *'))
     t.equal(keys.length, 8)
@@ -202,7 +191,7 @@ t.test('a server of our own', needsRedis(), async t => {
     t.equal(await command('DBSIZE'), ':0\r\n')
   })
 
-  t.test('a lease that nobody renews leaves nothing behind', async t => {
+  t.test('an expired lease leaves nothing behind', async t => {
     const store = await openStore(t, url)
     await store.lease(['a', 'b'], 'one', 0, 15_000)
     await store.lease(['c'], 'other', 100_000, 115_000)
@@ -213,7 +202,7 @@ t.test('a server of our own', needsRedis(), async t => {
     t.equal(await command(`HLEN ${holders}`), ':1\r\n')
   })
 
-  t.test('a dump that nobody reads to its end leaves nothing behind', async t => {
+  t.test('an abandoned dump leaves nothing behind', async t => {
     const store = await openStore(t, url)
     await store.dump()
     const held = namesIn(await command('KEYS *:dump:*'))
@@ -224,7 +213,7 @@ t.test('a server of our own', needsRedis(), async t => {
     t.equal(namesIn(await command('KEYS *:dump*')).length, 0)
   })
 
-  t.test('a dump whose moment is lost says so', async t => {
+  t.test('a dump that has lost its snapshot fails', async t => {
     const store = await openStore(t, url)
     await store.commit(nothing)
     const { cells, close } = await store.dump()
@@ -233,7 +222,7 @@ t.test('a server of our own', needsRedis(), async t => {
     close()
   })
 
-  t.test('a server that has forgotten the scripts is told them again', async t => {
+  t.test('scripts are sent again to a server that has forgotten them', async t => {
     const store = await openStore(t, url)
     await store.commit(nothing)
     await command('SCRIPT FLUSH')
@@ -241,21 +230,21 @@ t.test('a server of our own', needsRedis(), async t => {
     t.equal((await store.checkpoint())?.eventId, 'b')
   })
 
-  t.test('views that are gone while the service runs are built anew with the next event', async t => {
+  t.test('views that are lost at runtime are rebuilt at the next event', async t => {
     const [log, redis, lmdb] = [await openLog(t), await openStore(t, url), await openViews(t)]
     await writeHistory(log)
-    const projector = new Projector(log, redis, silentLogger)
+    const projector = projectorOf(log, redis, silentLogger)
     await projector.start()
     await command('FLUSHALL')
     t.equal(await redis.checkpoint(), undefined)
     await writeHistory(log, { first: 4 })
-    await projector.passed(await log.head(), 20_000)
+    await projector.progress.passed(await log.head(), 20_000)
     await projector.stop()
     await project(log, lmdb)
     t.equal(await dumpText(redis), await dumpText(lmdb))
   })
 
-  t.test('a server that may drop what it holds is warned of', async t => {
+  t.test('a server that may evict data causes a warning', async t => {
     const warningsUnder = async (policy: string) => {
       await command(`CONFIG SET maxmemory-policy ${policy}`)
       const warnings: string[] = []
@@ -272,10 +261,10 @@ t.test('a server of our own', needsRedis(), async t => {
 })
 
 const project = async (log: Awaited<ReturnType<typeof openLog>>, views: ViewStore) => {
-  const projector = new Projector(log, views, silentLogger)
+  const projector = projectorOf(log, views, silentLogger)
   await projector.start()
   await projector.stop()
 }
 
-/** Of a list as Redis sends it, each name stands behind a line with its length. */
+/** In a list reply of Redis, a line with its length precedes each name. */
 const namesIn = (answer: string): string[] => answer.split('\r\n').filter(line => line !== '' && !/^[*$]/.test(line))

@@ -1,23 +1,36 @@
 import t from 'tap'
+import { KEY_SCOPES } from '../../../schemas/actor.ts'
 import { MAX_ACTIVE_KEYS } from '../../../schemas/primitives.ts'
 import { account } from '../../../src/domain/account/account.ts'
-import { createKey, keyCreated, keyRevoked, opened, revokeKey } from '../../support/account-samples.ts'
+import {
+  accepted,
+  createKey,
+  granted,
+  grantUpload,
+  keyCreated,
+  keyRevoked,
+  oldKeyCreated,
+  opened,
+  queueRun,
+  revokeKey,
+  uploadGranted,
+} from '../../support/account-samples.ts'
 import { given } from '../../support/given.ts'
 
 const full = [opened(), ...Array.from({ length: MAX_ACTIVE_KEYS }, (_, index) => keyCreated(index + 1))]
 
-t.test('a key is created, and revoked with the hash that it had', async () => {
+t.test('the event that revokes a key holds the key hash', async () => {
   given(account, opened()).when(createKey()).then(keyCreated())
   given(account, opened(), keyCreated()).when(revokeKey()).then(keyRevoked())
 })
 
-t.test('a key that is not there, or no longer, cannot be revoked', async () => {
+t.test('an unknown or revoked key cannot be revoked', async () => {
   given(account, opened()).when(revokeKey()).refused('key_not_found')
   given(account, opened(), keyCreated(1)).when(revokeKey(2)).refused('key_not_found')
   given(account, opened(), keyCreated(), keyRevoked()).when(revokeKey()).refused('key_not_found')
 })
 
-t.test('one account has a hundred active keys at the most', async () => {
+t.test('an account has at most 100 active keys', async () => {
   given(account, ...full.slice(0, -1))
     .when(createKey(100))
     .then(keyCreated(100))
@@ -26,8 +39,26 @@ t.test('one account has a hundred active keys at the most', async () => {
     .refused('too_many_keys', { limit: MAX_ACTIVE_KEYS })
 })
 
-t.test('a revoked key leaves the state and makes room', async t => {
+t.test('a revoked key leaves the state and makes room for another', async t => {
   const revoked = given(account, ...full, keyRevoked(1))
   t.equal(revoked.state.activeKeys.size, MAX_ACTIVE_KEYS - 1)
   revoked.when(createKey(101)).then(keyCreated(101))
+})
+
+t.test('a key keeps the scope that it was created with', async () => {
+  for (const scope of KEY_SCOPES) given(account, opened()).when(createKey(1, scope)).then(keyCreated(1, scope))
+})
+
+t.test('only a full key can spend credits and store files', async () => {
+  for (const scope of ['read', 'keys'] as const) {
+    const scoped = given(account, opened(), granted(100), keyCreated(1, scope))
+    scoped.when(queueRun({ askedWith: 1 })).refused('forbidden', { scope })
+    scoped.when(grantUpload()).refused('forbidden', { scope })
+  }
+})
+
+t.test('a key created before scopes existed is a full key', async () => {
+  const old = given(account, opened(), granted(100), oldKeyCreated())
+  old.when(queueRun({ askedWith: 1 })).then(...accepted({ after: 90 }))
+  old.when(grantUpload()).then(uploadGranted())
 })

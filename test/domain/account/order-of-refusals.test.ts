@@ -37,26 +37,26 @@ import {
 } from '../../support/account-samples.ts'
 import { given } from '../../support/given.ts'
 
-/** A history, or a command, that has one fault less than the one before, and the refusal that is left. */
+/** A command and its history, with one fault fewer than in the step before, and the refusal expected for the rest. */
 type Step = [refusal: RefusalCode | undefined, command: AccountCommand, ...history: AccountEvent[]]
 
-const MOST = fromMicros(MAX_GRANT_MICROS)
-const MUCH = 9 * MOST
+const MAX_GRANT_CREDITS = fromMicros(MAX_GRANT_MICROS)
+const NEAR_LIMIT_CREDITS = 9 * MAX_GRANT_CREDITS
 const keys = (count: number) => Array.from({ length: count }, (_, index) => keyCreated(index + 1))
 const uploads = Array.from({ length: MAX_LIVE_UPLOADS }, (_, index) => uploadGranted({ upload: index + 1 }))
 const open = accepted({ key: 'a', hash: digest('a'), credits: 10, after: 0 })
 const poor = [opened(), granted(10), ...open]
 
-// Each walk begins with everything wrong and mends one thing at a time, so that it also tells what comes first.
+// Each walk starts with every fault and fixes one at a time, which proves the order of the checks.
 const walks: Record<string, Step[]> = {
   OpenAccount: [
     ['account_exists', openAccount(), opened()],
     [undefined, openAccount()],
   ],
   GrantCredits: [
-    ['account_not_found', grantCredits(MOST), granted(MUCH)],
-    ['balance_too_high', grantCredits(MOST), granted(MUCH), opened()],
-    [undefined, grantCredits(1), granted(MUCH), opened()],
+    ['account_not_found', grantCredits(MAX_GRANT_CREDITS), granted(NEAR_LIMIT_CREDITS)],
+    ['balance_too_high', grantCredits(MAX_GRANT_CREDITS), granted(NEAR_LIMIT_CREDITS), opened()],
+    [undefined, grantCredits(1), granted(NEAR_LIMIT_CREDITS), opened()],
   ],
   CreateApiKey: [
     ['account_not_found', createKey(1), ...keys(MAX_ACTIVE_KEYS)],
@@ -70,8 +70,9 @@ const walks: Record<string, Step[]> = {
     [undefined, revokeKey(), opened(), keyCreated()],
   ],
   QueueRun: [
-    ['account_not_found', queueRun({ askedWith: 1, key: 'a', hash: digest('b') }), ...open],
-    ['key_not_found', queueRun({ askedWith: 1, key: 'a', hash: digest('b') }), ...poor],
+    ['account_not_found', queueRun({ askedWith: 1, key: 'a', hash: digest('b') })],
+    ['key_revoked', queueRun({ askedWith: 1, key: 'a', hash: digest('b') }), ...poor],
+    ['forbidden', queueRun({ askedWith: 1, key: 'a', hash: digest('b') }), ...poor, keyCreated(1, 'read')],
     ['idempotency_mismatch', queueRun({ askedWith: 1, key: 'a', hash: digest('b') }), ...poor, keyCreated()],
     ['run_exists', queueRun({ key: 'b', hash: digest('b') }), ...poor],
     ['insufficient_credits', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor],
@@ -124,7 +125,8 @@ const walks: Record<string, Step[]> = {
   ],
   GrantUpload: [
     ['account_not_found', grantUpload(), ...uploads],
-    ['key_not_found', grantUpload(), ...uploads, opened()],
+    ['key_revoked', grantUpload(), ...uploads, opened()],
+    ['forbidden', grantUpload(), ...uploads, opened(), keyCreated(1, 'read')],
     ['upload_exists', grantUpload(), ...uploads, opened(), keyCreated()],
     ['too_many_uploads', grantUpload({ upload: MAX_LIVE_UPLOADS + 1 }), ...uploads, opened(), keyCreated()],
     [undefined, grantUpload(), ...uploads.slice(1), opened(), keyCreated()],
@@ -148,7 +150,7 @@ const walks: Record<string, Step[]> = {
 }
 
 for (const [name, steps] of Object.entries(walks))
-  t.test(`${name} is refused for one reason after the other`, async t => {
+  t.test(`${name} checks for refusals in a fixed order`, async t => {
     const refusals = steps.map(([, command, ...history]) => given(account, ...history).when(command).refusal)
     t.same(
       refusals,

@@ -26,23 +26,23 @@ const sealed = [...granted, uploadStored(1, { sealed: true })]
 const full = [...open, ...Array.from({ length: MAX_LIVE_UPLOADS }, (_, index) => uploadGranted({ upload: index + 1 }))]
 const next = MAX_LIVE_UPLOADS + 1
 
-t.test('an upload is granted to a key that is active', async () => {
+t.test('an upload is granted to an active key', async () => {
   given(account, ...open)
     .when(grantUpload())
     .then(uploadGranted())
   given(account, ...open, keyRevoked())
     .when(grantUpload())
-    .refused('key_not_found')
+    .refused('key_revoked')
 })
 
-t.test('an upload is granted once', async () => {
+t.test('an upload is granted only once', async () => {
   for (const history of [granted, stored, sealed, [...granted, uploadDeletionRequested()]])
     given(account, ...history)
       .when(grantUpload())
       .refused('upload_exists')
 })
 
-t.test('a file is stored when it is used first, and once more for good', async () => {
+t.test('a file is stored at its first use and sealed once', async () => {
   given(account, ...granted)
     .when(storeUpload())
     .then(uploadStored())
@@ -54,7 +54,7 @@ t.test('a file is stored when it is used first, and once more for good', async (
     .then(uploadStored(1, { sealed: true, hash: digest('f') }))
 })
 
-t.test('a file that nobody can replace is stored for good at once, and then never again', async () => {
+t.test('a file that cannot be replaced is sealed at once and only once', async () => {
   given(account, ...granted)
     .when(storeUpload(1, { sealed: true }))
     .then(uploadStored(1, { sealed: true }))
@@ -64,7 +64,7 @@ t.test('a file that nobody can replace is stored for good at once, and then neve
       .refused('upload_already_stored')
 })
 
-t.test('nothing is stored that was not granted, is to go or is gone', async () => {
+t.test('a file cannot be stored without a grant or after a deletion request', async () => {
   for (const history of [open, [...stored, uploadDeletionRequested()], [...sealed, uploadDeleted()]])
     for (const command of [storeUpload(), storeUpload(1, { sealed: true })])
       given(account, ...history)
@@ -72,7 +72,7 @@ t.test('nothing is stored that was not granted, is to go or is gone', async () =
         .refused('upload_not_found')
 })
 
-t.test('a deletion can be asked for at any time, and counts once', async () => {
+t.test('a deletion can be requested at any time and is recorded once', async () => {
   for (const history of [granted, stored, sealed]) {
     given(account, ...history)
       .when(requestUploadDeletion())
@@ -87,7 +87,7 @@ t.test('a deletion can be asked for at any time, and counts once', async () => {
       .refused('upload_not_found')
 })
 
-t.test('that a file is gone is recorded once, whoever took it away', async () => {
+t.test('a deletion is recorded only once', async () => {
   for (const history of [granted, stored, sealed, [...sealed, uploadDeletionRequested()]]) {
     given(account, ...history)
       .when(recordUploadDeletion(1, 'requested'))
@@ -98,14 +98,14 @@ t.test('that a file is gone is recorded once, whoever took it away', async () =>
   }
 })
 
-t.test('one upload knows nothing of another', async () => {
+t.test('uploads do not affect each other', async () => {
   const two = given(account, ...sealed, uploadGranted({ upload: 2 }))
   two.when(storeUpload(2)).then(uploadStored(2))
   two.when(requestUploadDeletion(2)).then(uploadDeletionRequested(2))
   two.when(storeUpload(3)).refused('upload_not_found')
 })
 
-t.test('one account has ten thousand uploads at the most, whatever has come of them', async () => {
+t.test('an account has at most 10,000 uploads, counting those without a file', async () => {
   given(account, ...full.slice(0, -1))
     .when(grantUpload({ upload: next }))
     .then(uploadGranted({ upload: next }))
@@ -115,7 +115,7 @@ t.test('one account has ten thousand uploads at the most, whatever has come of t
       .refused('too_many_uploads', { limit: MAX_LIVE_UPLOADS })
 })
 
-t.test('one that is deleted leaves the state and makes room', async t => {
+t.test('a deleted upload leaves the state and makes room for another', async t => {
   const deleted = given(account, ...full, uploadDeleted())
   t.equal(deleted.state.uploads.has(uploadId()), false)
   deleted.when(grantUpload({ upload: next })).then(uploadGranted({ upload: next }))

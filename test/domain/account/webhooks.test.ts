@@ -23,19 +23,19 @@ const later = '2026-01-01T00:00:05.000Z'
 const running = [opened(), granted(100), ...accepted({ after: 90, webhook: true }), started()]
 const ended = [...running, completed()]
 
-t.test('an attempt that reaches the receiver is the last', async t => {
+t.test('a successful delivery is the last attempt', async t => {
   const history = given(account, ...ended)
   history.when(recordDelivered()).then(delivered())
   t.same(given(account, ...ended, delivered()).state.deliveries.size, 0)
 })
 
-t.test('a failed run is told of as well', async () => {
+t.test('a failed run also has a webhook', async () => {
   given(account, ...running, failed(), refunded(10, { after: 100 }))
     .when(recordDelivered())
     .then(delivered())
 })
 
-t.test('an attempt that fails is followed by another, or by none', async t => {
+t.test('a failed attempt is followed by another or by abandonment', async t => {
   given(account, ...ended)
     .when(recordUndelivered(1, { next: later }))
     .then(undelivered(1, { next: later }))
@@ -45,14 +45,14 @@ t.test('an attempt that fails is followed by another, or by none', async t => {
   t.same(given(account, ...ended, undelivered(1), abandoned(1)).state.deliveries.size, 0)
 })
 
-t.test('each attempt counts once, whoever made it', async () => {
+t.test('each attempt is recorded once', async () => {
   const once = given(account, ...ended, undelivered(1, { next: later }))
   for (const command of [recordDelivered(1), recordUndelivered(1, { next: later }), recordDelivered(3)])
     once.when(command).refused('webhook_not_pending')
   once.when(recordDelivered(2)).then(delivered(2))
 })
 
-t.test('nobody is told of a run that goes on, has no receiver, or was told of', async () => {
+t.test('no delivery is pending for an open run, a run without a webhook or after the last attempt', async () => {
   for (const history of [
     running,
     [opened(), granted(100), ...accepted({ after: 90 }), started(), completed()],
@@ -64,7 +64,7 @@ t.test('nobody is told of a run that goes on, has no receiver, or was told of', 
       .refused('webhook_not_pending')
 })
 
-t.test('the operator may have a receiver told again, from the first attempt on', async t => {
+t.test('a redelivery starts again at the first attempt', async t => {
   for (const history of [
     [...ended, delivered()],
     [...ended, undelivered(1), abandoned(1)],
@@ -78,7 +78,7 @@ t.test('the operator may have a receiver told again, from the first attempt on',
   }
 })
 
-t.test('not before the run has ended, nor while the receiver is being told', async () => {
+t.test('a redelivery is refused while the run is open or a delivery is pending', async () => {
   given(account, ...running)
     .when(redeliver())
     .refused('run_not_ended')

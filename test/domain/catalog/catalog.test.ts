@@ -9,39 +9,39 @@ const lumen = family('lumen')
 const renamed = family('lumen', { name: 'Lumen Two' })
 const umbra = family('umbra')
 const faulty = family('lumen', { aliases: ['umbra'] })
-const byHand = (event: CatalogEvent) => ({ ...event, data: { ...event.data, byHand: true } }) as CatalogEvent
-const byHandCommand = (command: CatalogCommand): CatalogCommand => ({ ...command, byHand: true })
+const asManual = (event: CatalogEvent) => ({ ...event, data: { ...event.data, byHand: true } }) as CatalogEvent
+const asManualCommand = (command: CatalogCommand): CatalogCommand => ({ ...command, byHand: true })
 const clash = { message: 'lumen: the name umbra belongs to another family' }
 
-t.test('a family is published once', async () => {
+t.test('a family is published only once', async () => {
   given(catalog).when(publish(lumen)).then(published(lumen))
   given(catalog, published(lumen)).when(publish(renamed)).refused('family_exists')
 })
 
-t.test('a family is revised when something differs', async () => {
+t.test('a family is revised only when it differs', async () => {
   given(catalog, published(lumen)).when(revise(renamed)).then(revised(renamed))
   given(catalog, published(lumen), revised(renamed)).when(revise(renamed)).refused('family_unchanged')
   given(catalog).when(revise(lumen)).refused('family_not_found')
 })
 
-t.test('the order of the fields is no difference', async () => {
+t.test('the order of fields does not count as a difference', async () => {
   const reordered = Object.fromEntries(Object.entries(lumen).reverse()) as typeof lumen
   given(catalog, published(lumen)).when(revise(reordered)).refused('family_unchanged')
 })
 
-t.test('a family is withdrawn, and may come back', async () => {
+t.test('a withdrawn family can be published again', async () => {
   given(catalog, published(lumen)).when(withdraw('lumen')).then(withdrawn('lumen'))
   given(catalog, published(lumen), withdrawn('lumen')).when(withdraw('lumen')).refused('family_not_found')
   given(catalog, published(lumen), withdrawn('lumen')).when(publish(lumen)).then(published(lumen))
 })
 
-t.test('a family that is not valid is neither published nor revised', async () => {
+t.test('an invalid family can be neither published nor revised', async () => {
   given(catalog, published(umbra)).when(publish(faulty)).refused('family_invalid', clash)
   given(catalog, published(umbra), published(lumen)).when(revise(faulty)).refused('family_invalid', clash)
   given(catalog, published(umbra), withdrawn('umbra')).when(publish(faulty)).then(published(faulty))
 })
 
-t.test('refusals come in one order', async t => {
+t.test('refusals follow a fixed order', async t => {
   const both = given(catalog, published(umbra), published(lumen))
   t.equal(both.when(publish(faulty)).refusal, 'family_exists')
   t.equal(given(catalog, published(umbra)).when(publish(faulty)).refusal, 'family_invalid')
@@ -50,45 +50,42 @@ t.test('refusals come in one order', async t => {
   t.equal(both.when(revise(faulty)).refusal, 'family_invalid')
 })
 
-t.test(
-  'what is shipped is published where it is new, revised where it differs, and left alone where it does not',
-  async t => {
-    const { state } = given(catalog, published(lumen), published(umbra))
-    const nova = family('nova')
-    t.same(differences(state, [renamed, umbra, nova]), [revise(renamed), publish(nova)])
-  },
-)
-
-t.test('what no longer ships is withdrawn before anything new comes, which may take its name', async t => {
+t.test('new shipped families are published, changed ones revised and equal ones left alone', async t => {
   const { state } = given(catalog, published(lumen), published(umbra))
-  const heir = family('nova', { aliases: ['umbra'] })
-  t.same(differences(state, [lumen, heir]), [withdraw('umbra'), publish(heir)])
+  const nova = family('nova')
+  t.same(differences(state, [renamed, umbra, nova]), [revise(renamed), publish(nova)])
 })
 
-t.test('what the operator did by hand stays, until it is taken back', async t => {
-  const history = [published(lumen), published(umbra), byHand(revised(renamed)), byHand(withdrawn('umbra'))]
+t.test('families that no longer ship are withdrawn before new ones take their names', async t => {
+  const { state } = given(catalog, published(lumen), published(umbra))
+  const successor = family('nova', { aliases: ['umbra'] })
+  t.same(differences(state, [lumen, successor]), [withdraw('umbra'), publish(successor)])
+})
+
+t.test('manual changes by the operator stay until they are released', async t => {
+  const history = [published(lumen), published(umbra), asManual(revised(renamed)), asManual(withdrawn('umbra'))]
   const { state } = given(catalog, ...history)
   t.same(differences(state, [lumen, umbra]), [])
-  t.same(differences(state, [lumen, umbra], { takeBack: true }), [revise(lumen), publish(umbra)])
+  t.same(differences(state, [lumen, umbra], { revertByHand: true }), [revise(lumen), publish(umbra)])
   const after = given(catalog, ...history, revised(lumen), published(umbra)).state
-  t.same(differences(after, [renamed, umbra]), [revise(renamed)], 'and then it is the service’s again')
+  t.same(differences(after, [renamed, umbra]), [revise(renamed)], 'the service manages it again')
 })
 
-t.test('to take a family into one’s own hand is a change, even where it stays the same', async t => {
+t.test('taking manual control of a family is a change even if the family stays the same', async t => {
   const { state } = given(catalog, published(lumen))
-  t.same(putByHand(state, [lumen, umbra]), [byHandCommand(revise(lumen)), byHandCommand(publish(umbra))])
+  t.same(putByHand(state, [lumen, umbra]), [asManualCommand(revise(lumen)), asManualCommand(publish(umbra))])
   given(catalog, published(lumen))
-    .when(byHandCommand(revise(lumen)))
-    .then(byHand(revised(lumen)))
-  given(catalog, byHand(published(lumen)))
-    .when(byHandCommand(revise(lumen)))
+    .when(asManualCommand(revise(lumen)))
+    .then(asManual(revised(lumen)))
+  given(catalog, asManual(published(lumen)))
+    .when(asManualCommand(revise(lumen)))
     .refused('family_unchanged')
-  given(catalog, byHand(published(lumen)))
+  given(catalog, asManual(published(lumen)))
     .when(revise(lumen))
     .then(revised(lumen))
 })
 
-t.test('everything that ships can be published together', async t => {
+t.test('all shipped families can be published together', async t => {
   const history: CatalogEvent[] = []
   for (const one of shipped) {
     given(catalog, ...history)

@@ -12,7 +12,7 @@ const [nano] = nanoBanana2.endpoints as [(typeof nanoBanana2.endpoints)[number]]
 const credits = (rule: PriceRule, input: Record<string, unknown>, usdPerCreditMicros = CENT): number =>
   fromMicros(price(rule, input, usdPerCreditMicros).totalMicros)
 
-// From the specification: 10 credits, times the pictures, times 1, 1.5 or 2, and 0.015 USD for the search.
+// From the specification: 10 credits × number of pictures × 1, 1.5 or 2, plus 0.015 USD for the web search.
 const table: [num_images: number, resolution: string, plain: number, searching: number][] = [
   [1, '1K', 10, 11.5],
   [2, '1K', 20, 21.5],
@@ -28,7 +28,7 @@ const table: [num_images: number, resolution: string, plain: number, searching: 
   [4, '4K', 80, 81.5],
 ]
 
-t.test('nano-banana-2 costs what the specification says', async t => {
+t.test('nano-banana-2 has the prices of the specification', async t => {
   for (const [num_images, resolution, plain, searching] of table) {
     const input = { prompt: 'a lighthouse', num_images, resolution }
     t.equal(credits(nano.pricing, { ...input, enable_web_search: false }), plain, `${num_images} at ${resolution}`)
@@ -44,7 +44,7 @@ t.test('nano-banana-2 costs 10 to 81.5 credits', async t => {
   t.same(priceRange(nano.pricing, nano.parametersSchema, CENT), { minMicros: toMicros(10), maxMicros: toMicros(81.5) })
 })
 
-t.test('a receipt says how the price came about', async t => {
+t.test('a receipt lists every part of the price', async t => {
   const input = { num_images: 3, resolution: '2K', enable_web_search: true }
   t.same(price(nano.pricing, input, CENT), {
     lines: [
@@ -54,52 +54,53 @@ t.test('a receipt says how the price came about', async t => {
       {
         kind: 'surcharge',
         parameter: 'enable_web_search',
+        equals: true,
         usdMicros: 15_000,
-        usdPerCreditMicros: 10_000,
         amountMicros: 1_500_000,
       },
     ],
     totalMicros: 46_500_000,
+    usdPerCreditMicros: CENT,
   })
 })
 
-t.test('a parameter that is absent takes no part', async t => {
+t.test('an absent parameter does not affect the price', async t => {
   t.equal(credits(nano.pricing, { prompt: 'a lighthouse' }), 10)
 })
 
-t.test('a surcharge follows the price of a credit, and comes once however many pictures', async t => {
+t.test('a surcharge depends on the price of a credit and is added once, not per picture', async t => {
   const input = { num_images: 4, resolution: '1K', enable_web_search: true }
   t.equal(credits(nano.pricing, input, toMicros(0.02)), 40.75)
   t.equal(credits(nano.pricing, input, toMicros(1)), 40.015)
 })
 
-t.test('what does not divide evenly rounds up to the next microcredit', async t => {
+t.test('prices that do not divide evenly round up to the next microcredit', async t => {
   const third = priceRule({ baseMicros: 1, multipliers: { quality: { low: 333_333 } } })
   t.equal(price(third, { quality: 'low' }, CENT).totalMicros, 1)
   t.equal(price({ ...third, baseMicros: 4 }, { quality: 'low' }, CENT).totalMicros, 2)
   t.equal(surchargeMicros(1, 3_000_000), 1)
   t.equal(surchargeMicros(10, 3_000_000), 4)
-  t.equal(surchargeMicros(9, 3_000_000), 3, 'and what does is left as it is')
+  t.equal(surchargeMicros(9, 3_000_000), 3, 'an even division is not rounded')
 })
 
-t.test('it is rounded once, not at each factor', async t => {
+t.test('a price is rounded once, not after each factor', async t => {
   const half = { low: 500_000 }
   const rule = priceRule({ baseMicros: 1, quantities: ['count'], multipliers: { quality: half, speed: half } })
   t.equal(price(rule, { count: 4, quality: 'low', speed: 'low' }, CENT).totalMicros, 1)
 })
 
-t.test('a value without a factor is a bug, and not free', async t => {
+t.test('a value without a factor throws', async t => {
   t.throws(() => price(nano.pricing, { resolution: '8K' }, CENT), { message: /no factor for resolution 8K/ })
 })
 
-t.test('a price past what can be counted is an error, and not a wrong price', async t => {
+t.test('a price above the largest safe integer throws', async t => {
   const rule = priceRule({ baseMicros: Number.MAX_SAFE_INTEGER, quantities: ['count'] })
   t.throws(() => price(rule, { count: 2 }, CENT), RangeError)
 })
 
 const micros = (max: number) => fc.integer({ min: 1, max })
 
-/** A rule with an input for it, and the same input with one more of the first quantity. */
+/** A pricing rule with an input, and the same input with its first quantity increased by one. */
 const priced = fc
   .record({
     baseMicros: micros(1e6),
@@ -123,7 +124,7 @@ const priced = fc
     } as Record<string, unknown>,
   }))
 
-t.test('a price is a whole number and never nothing', async t => {
+t.test('a price is a positive integer', async t => {
   fc.assert(
     fc.property(priced, ({ rule, input, usdPerCreditMicros }) => {
       const { totalMicros } = price(rule, input, usdPerCreditMicros)
@@ -133,7 +134,7 @@ t.test('a price is a whole number and never nothing', async t => {
   t.pass()
 })
 
-t.test('a price is the exact one, rounded up', async t => {
+t.test('a price is the exact product, rounded up', async t => {
   fc.assert(
     fc.property(priced, ({ rule, input, usdPerCreditMicros, baseMicros, counts, factors, usd }) => {
       const { totalMicros } = price(rule, input, usdPerCreditMicros)
@@ -147,7 +148,7 @@ t.test('a price is the exact one, rounded up', async t => {
   t.pass()
 })
 
-t.test('more of anything never costs less', async t => {
+t.test('a higher quantity never costs less', async t => {
   fc.assert(
     fc.property(priced, ({ rule, input, usdPerCreditMicros, counts }) => {
       const more = { ...input, count0: (counts[0] as number) + 1 }
@@ -157,7 +158,7 @@ t.test('more of anything never costs less', async t => {
   t.pass()
 })
 
-t.test('a receipt is enough to find the total again', async t => {
+t.test('the total can be recomputed from the receipt', async t => {
   fc.assert(
     fc.property(priced, ({ rule, input, usdPerCreditMicros }) => {
       const { lines, totalMicros } = price(rule, input, usdPerCreditMicros)
@@ -177,7 +178,7 @@ t.test('a receipt is enough to find the total again', async t => {
   t.pass()
 })
 
-t.test('the price range holds every price, and both its ends are prices', async t => {
+t.test('the price range contains every price, and both its ends are prices', async t => {
   const rule = priceRule({
     quantities: ['count'],
     multipliers: { quality: { low: 500_000, high: 3_000_000 } },
@@ -196,7 +197,7 @@ t.test('the price range holds every price, and both its ends are prices', async 
   )
   t.equal(minMicros, Math.min(...prices))
   t.equal(maxMicros, Math.max(...prices))
-  t.equal(fromMicros(minMicros), 5, 'the count may be absent, since it has no default')
+  t.equal(fromMicros(minMicros), 5, 'the count has no default and may be absent')
   t.equal(fromMicros(maxMicros), 152)
 })
 

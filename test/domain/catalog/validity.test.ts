@@ -9,13 +9,13 @@ const priced = (pricing: Partial<PriceRule>, properties: Endpoint['parametersSch
 
 const resolution = { type: 'string', enum: ['1K', '2K'], default: '1K' }
 
-t.test('a sound family has no fault', async t => {
+t.test('a valid family has no fault', async t => {
   t.equal(findFault(lumen(endpoint('t2i'), endpoint('i2i')), [family('umbra', { aliases: ['shade'] })]), undefined)
   const rule = { multipliers: { resolution: { '1K': 1_000_000, '2K': 1_500_000 } } }
   t.equal(findFault(priced(rule, { resolution }), []), undefined)
 })
 
-t.test('a name means one family', async t => {
+t.test('a name belongs to one family', async t => {
   const others = [family('umbra', { aliases: ['shade'] })]
   const clashes: [Partial<Family>, string][] = [
     [{ id: 'umbra' }, 'umbra'],
@@ -30,7 +30,7 @@ t.test('a name means one family', async t => {
     )
 })
 
-t.test('an endpoint is the only one of its kind, and is named after it', async t => {
+t.test('each kind has one endpoint, whose id ends with the kind', async t => {
   t.equal(findFault(lumen(endpoint('t2i'), endpoint('t2i')), []), 'lumen has two endpoints of one kind')
   t.equal(
     findFault(lumen(endpoint('t2i'), endpoint('i2i', { id: 'lumen-edit' })), []),
@@ -38,7 +38,7 @@ t.test('an endpoint is the only one of its kind, and is named after it', async t
   )
 })
 
-t.test('a price depends only on parameters that there are', async t => {
+t.test('a price may depend only on existing parameters', async t => {
   const fault = 'lumen-t2i: the price depends on size, which is not a parameter'
   const when = { parameter: 'size', equals: true }
   t.equal(findFault(priced({ quantities: ['size'] }), []), fault)
@@ -46,7 +46,7 @@ t.test('a price depends only on parameters that there are', async t => {
   t.equal(findFault(priced({ surcharges: [{ when, usdMicros: 1 }] }), []), fault)
 })
 
-t.test('every value of a parameter with multipliers has one', async t => {
+t.test('a parameter with multipliers needs one for every value', async t => {
   const multipliers = { resolution: { '1K': 1_000_000 } }
   t.equal(
     findFault(priced({ multipliers }, { resolution: { type: 'string' } }), []),
@@ -55,13 +55,13 @@ t.test('every value of a parameter with multipliers has one', async t => {
   t.equal(findFault(priced({ multipliers }, { resolution }), []), 'lumen-t2i: resolution 2K has no multiplier')
 })
 
-t.test('a quantity has bounds, is never nothing, and is counted to the millionth', async t => {
+t.test('a quantity is bounded, positive and a multiple of one millionth', async t => {
   const count = { type: 'integer', minimum: 1, maximum: 4 }
   const quantity = (declared: Record<string, unknown>) =>
     findFault(priced({ quantities: ['count'] }, { count: declared }), [])
   t.equal(quantity(count), undefined)
   t.equal(quantity({ ...count, type: 'number', multipleOf: 0.5 }), undefined)
   t.type(quantity({ type: 'integer', minimum: 1 }), 'string', 'without bounds there is no price range')
-  t.type(quantity({ ...count, minimum: 0 }), 'string', 'a debit of nothing is no event')
-  t.type(quantity({ ...count, type: 'number' }), 'string', 'a third has no number of millionths')
+  t.type(quantity({ ...count, minimum: 0 }), 'string', 'a debit of zero has no event')
+  t.type(quantity({ ...count, type: 'number' }), 'string', 'a third is not a whole number of millionths')
 })

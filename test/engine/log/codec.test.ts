@@ -1,7 +1,9 @@
 import t from 'tap'
+import { EventMetadata, events } from '../../../schemas/events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
-import { checkNew, decode, type Upcast } from '../../../src/engine/log/codec.ts'
+import { createCodec, type Upcast } from '../../../src/engine/log/codec.ts'
 import { Damaged } from '../../../src/ports/faults.ts'
+import { eventCodec } from '../../../src/services/event-codec.ts'
 import { accepted, digest, granted, keyId, opened } from '../../support/account-samples.ts'
 import { family, published } from '../../support/catalog-samples.ts'
 
@@ -14,7 +16,11 @@ const raw = (event: { type: string; data: unknown }, changes: Partial<RawEvent> 
   ...changes,
 })
 
-t.test('events as they are written can be read', async t => {
+/** Checks a new event for the stream that its type belongs to. */
+const checkNew = (event: { type: string; data: unknown; metadata: unknown }) =>
+  eventCodec.checkNew({ stream: event.type.startsWith('Family') ? 'catalog' : 'account-x', ...event })
+
+t.test('written events can be read back', async t => {
   for (const event of [
     opened(),
     grant,
@@ -22,43 +28,43 @@ t.test('events as they are written can be read', async t => {
     published(family()),
   ]) {
     t.doesNotThrow(() => checkNew({ ...event, metadata }), event.type)
-    const recorded = raw(event)
-    t.same(decode(recorded), recorded)
+    const recorded = raw(event, event.type.startsWith('Family') ? { stream: 'catalog' } : {})
+    t.same(eventCodec.decode(recorded), recorded)
   }
 })
 
 const faulty: Record<string, object> = {
   'a field is missing': { data: { amountMicros: 1, reason: 'a gift' } },
-  'a field is not known': { data: { ...grant.data, extra: true } },
-  'an amount is nothing': { data: { ...grant.data, amountMicros: 0 } },
+  'a field is unknown': { data: { ...grant.data, extra: true } },
+  'an amount is zero': { data: { ...grant.data, amountMicros: 0 } },
   'an amount is negative': { data: { ...grant.data, amountMicros: -1 } },
   'an amount has a fraction': { data: { ...grant.data, amountMicros: 0.5 } },
-  'an amount is past what is counted exactly': { data: { ...grant.data, amountMicros: 2 ** 53 } },
-  'an amount is text': { data: { ...grant.data, amountMicros: '1' } },
+  'an amount is not a safe integer': { data: { ...grant.data, amountMicros: 2 ** 53 } },
+  'an amount is a string': { data: { ...grant.data, amountMicros: '1' } },
   'a balance is negative': { data: { ...grant.data, balanceAfterMicros: -1 } },
   'there is no data': { data: null },
   'there is no metadata': { metadata: undefined },
-  'the time is no time': { metadata: { ...metadata, at: '2026-01-01' } },
-  'the actor is nobody': { metadata: { ...metadata, actor: { kind: 'somebody' } } },
-  'the hash is none': { metadata: { ...metadata, hash: 'abc' } },
-  'the metadata holds more': { metadata: { ...metadata, secret: 'x' } },
+  'the time is invalid': { metadata: { ...metadata, at: '2026-01-01' } },
+  'the actor is unknown': { metadata: { ...metadata, actor: { kind: 'somebody' } } },
+  'the hash is invalid': { metadata: { ...metadata, hash: 'abc' } },
+  'the metadata has an unknown field': { metadata: { ...metadata, secret: 'x' } },
 }
 
-t.test('an event that its schema does not allow enters no log, and is damage in one', async t => {
+t.test('an event that violates its schema is not written, and is damage when read', async t => {
   for (const [fault, change] of Object.entries(faulty)) {
     const event = { ...grant, metadata, ...change }
     t.throws(() => checkNew(event), { name: 'TypeError', message: /^CreditsGranted may not be recorded: / }, fault)
-    t.throws(() => decode(raw(event, { metadata: event.metadata })), Damaged, fault)
+    t.throws(() => eventCodec.decode(raw(event, { metadata: event.metadata })), Damaged, fault)
   }
 })
 
-t.test('the message says where', async t => {
+t.test('the error names the stream, revision and field', async t => {
   const event = raw({ type: 'CreditsGranted', data: { ...grant.data, amountMicros: 0 } })
   const message = 'account-x holds an unreadable CreditsGranted at revision 3: data/amountMicros must be >= 1'
-  t.throws(() => decode(event), { message })
+  t.throws(() => eventCodec.decode(event), { message })
 })
 
-t.test('an unknown type enters no log, and is damage in one', async t => {
+t.test('an event of an unknown type is not written, and is damage when read', async t => {
   for (const type of [
     'CreditsStolen',
     'creditsgranted',
@@ -70,14 +76,18 @@ t.test('an unknown type enters no log, and is damage in one', async t => {
   ]) {
     t.throws(
       () => checkNew({ type, data: {}, metadata }),
-      { name: 'TypeError', message: /the type is not known/ },
+      { name: 'TypeError', message: /streams of this category hold no events of this type/ },
       type,
     )
-    t.throws(() => decode(raw({ type, data: {} })), { name: 'Damaged', message: /the type is not known/ }, type)
+    t.throws(
+      () => eventCodec.decode(raw({ type, data: {} })),
+      { name: 'Damaged', message: /streams of this category hold no events of this type/ },
+      type,
+    )
   }
 })
 
-t.test('ids and keys must have their shape', async t => {
+t.test('malformed ids and keys are refused', async t => {
   const queue = (change: object) => ({ ...accepted({ after: 90 })[1], metadata, type: 'RunQueued', data: change })
   const data = accepted({ after: 90 })[1]?.data as object
   t.doesNotThrow(() => checkNew(queue({ ...data, input: { 'a\nb': '\u{1f642}', ['__proto__']: 1 } })))
@@ -87,24 +97,44 @@ t.test('ids and keys must have their shape', async t => {
     t.throws(() => checkNew(queue({ ...data, idempotency: { key, requestHash: digest('a') } })), /idempotency/, key)
 })
 
-t.test('old shapes become the present one, step by step', async t => {
-  // First a grant was in whole credits and had no reason; then it was called CreditsGiven.
+t.test('old shapes are upcast step by step', async t => {
+  // The oldest grants are in whole credits; newer ones are in microcredits, still without a reason.
   const inMicros: Upcast = ({ type, data }) => {
     const { credits, balance } = data as { credits?: number; balance: number }
     if (type !== 'CreditsGiven' || credits === undefined) return undefined
     return { type, data: { amountMicros: credits * 1e6, balanceAfterMicros: balance * 1e6 } }
   }
   const renamed: Upcast = ({ type, data }) =>
-    type === 'CreditsGiven' ? { type: 'CreditsGranted', data: { reason: 'a gift', ...(data as object) } } : undefined
+    type === 'CreditsGiven'
+      ? { type: 'CreditsGranted', data: { kind: 'courtesy', reference: 'gift', reason: 'a gift', ...(data as object) } }
+      : undefined
 
+  const upcasting = (upcasts: Upcast[]) => createCodec({ events, metadata: EventMetadata, upcasts })
   const steps = [inMicros, renamed]
   const oldest = raw({ type: 'CreditsGiven', data: { credits: 100, balance: 100 } })
   const newer = raw({ type: 'CreditsGiven', data: { amountMicros: 100_000_000, balanceAfterMicros: 100_000_000 } })
   const present = raw(grant)
   for (const old of [oldest, newer, present]) {
     const { id, stream, revision, position } = old
-    t.same(decode(old, steps), { id, stream, revision, position, metadata, ...grant })
+    t.same(upcasting(steps).decode(old), { id, stream, revision, position, metadata, ...grant })
   }
-  t.throws(() => decode(oldest), { message: /the type is not known/ }, 'without the steps it cannot be read')
-  t.throws(() => decode(oldest, [renamed]), Damaged, 'what a step makes is checked')
+  t.throws(
+    () => eventCodec.decode(oldest),
+    { message: /streams of this category hold no events of this type/ },
+    'it cannot be read without upcasts',
+  )
+  t.throws(() => upcasting([renamed]).decode(oldest), Damaged, 'the upcast event is validated')
+})
+
+t.test('an event in a stream of another category is damage', async t => {
+  const misplaced: [string, string][] = [
+    ['catalog', 'CreditsGranted'],
+    ['login-x', 'CreditsGranted'],
+    ['account-x', 'FamilyWithdrawn'],
+    ['account', 'toString'],
+  ]
+  for (const [stream, type] of misplaced) {
+    t.throws(() => eventCodec.decode(raw({ type, data: grant.data }, { stream })), Damaged, `${type} in ${stream}`)
+    t.throws(() => eventCodec.checkNew({ stream, type, data: grant.data, metadata }), TypeError, `${type} in ${stream}`)
+  }
 })

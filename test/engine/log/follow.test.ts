@@ -2,11 +2,12 @@ import t, { type Test } from 'tap'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { follow } from '../../../src/engine/log/follow.ts'
 import { BEFORE_FIRST, type EventLog } from '../../../src/ports/event-log.ts'
+import { eventCodec } from '../../../src/services/event-codec.ts'
 import { collect } from '../../support/collect.ts'
 import { openLog } from '../../support/engine.ts'
 import { writeHistory } from '../../support/history.ts'
 
-/** Follows a log and keeps the ids it is handed, until it has the event at a position. */
+/** Follows a log up to a position and returns the event ids and the drops on the way. */
 const idsUpTo = (
   log: EventLog,
   head: Position,
@@ -20,7 +21,7 @@ const idsUpTo = (
     const ids: string[] = []
     const drops: string[] = []
     let taken = from
-    const subscription = follow(log, {
+    const subscription = follow(log, eventCodec, {
       from: async () => taken,
       take: async events => {
         await take()
@@ -33,7 +34,7 @@ const idsUpTo = (
       },
     }).subscribe(position => {
       if (position < head) return
-      // What comes in the same turn would still be seen, were it too much.
+      // Wait one turn so that surplus events would be caught.
       setImmediate(() => {
         subscription.unsubscribe()
         resolve({ ids, drops })
@@ -41,7 +42,7 @@ const idsUpTo = (
     })
   })
 
-/** A log whose subscriptions meet these ends, one after the other, and then hold. */
+/** A log whose first subscriptions are the given faulty ones; later subscriptions work. */
 const dropping = (
   log: EventLog,
   ...ends: ((after: Position, signal: AbortSignal) => EventLog['follow'])[]
@@ -50,7 +51,7 @@ const dropping = (
   follow: (after, signal) => (ends.shift()?.(after, signal) ?? log.follow)(after, signal),
 })
 
-/** Breaks after so many events. */
+/** A subscription that breaks after `count` events. */
 const breaksAfter = (log: EventLog, count: number) => (): EventLog['follow'] =>
   async function* (after, signal) {
     for await (const page of log.follow(after, signal)) {
@@ -59,30 +60,30 @@ const breaksAfter = (log: EventLog, count: number) => (): EventLog['follow'] =>
     }
   }
 
-/** Hands its first page over as another. */
-const handsOver = (log: EventLog, change: (page: RawEvent[]) => RawEvent[]) => (): EventLog['follow'] =>
+/** A subscription whose first page is changed. */
+const changesFirstPage = (log: EventLog, change: (page: RawEvent[]) => RawEvent[]) => (): EventLog['follow'] =>
   async function* (after, signal) {
     for await (const page of log.follow(after, signal)) {
       yield change(page)
-      throw new Error('a page out of order was taken')
+      throw new Error('the changed page was accepted')
     }
   }
 
-/** Begins before where it was asked to begin. */
-const beginsAgain = (log: EventLog) => (): EventLog['follow'] => (_, signal) => log.follow(BEFORE_FIRST, signal)
+/** A subscription that starts at the first event, whatever position was requested. */
+const startsOver = (log: EventLog) => (): EventLog['follow'] => (_, signal) => log.follow(BEFORE_FIRST, signal)
 
-/** Says nothing any more, and does not end. */
+/** A subscription that delivers nothing and does not end. */
 const hangs = (): EventLog['follow'] =>
   async function* (_, signal) {
     await new Promise(resolve => signal.addEventListener('abort', resolve))
     yield []
   }
 
-/** Ends as if there were no more to come. */
+/** A subscription that ends at once without an error. */
 const ends = (): EventLog['follow'] => async function* () {}
 
-/** Lets intervals pass ten times as fast, so that nobody has to wait for the watchdog. */
-const hurry = (t: Test) => {
+/** Runs intervals ten times as fast to shorten the wait for the watchdog. */
+const speedUpIntervals = (t: Test) => {
   const { setInterval } = globalThis
   const faster = (callback: () => void, ms?: number, ...args: []) => setInterval(callback, (ms ?? 0) / 10, ...args)
   globalThis.setInterval = faster as typeof setInterval
@@ -98,7 +99,7 @@ const openFilled = async (t: Test) => {
   return { log, all, head: await log.head() }
 }
 
-t.test('events come once and in order, however often the source is dropped', async t => {
+t.test('events arrive once and in order after any number of drops', async t => {
   const { log, all, head } = await openFilled(t)
   const broken = dropping(log, ...[0, 1, 5, 40, 0, 3, 2].map(count => breaksAfter(log, count)))
   const { ids, drops } = await idsUpTo(broken, head)
@@ -106,15 +107,15 @@ t.test('events come once and in order, however often the source is dropped', asy
   t.equal(drops.length, 7)
 })
 
-t.test('a page that comes again after a reconnection is not taken twice', async t => {
+t.test('a page repeated after a reconnection is not taken twice', async t => {
   const { log, all, head } = await openFilled(t)
-  const { ids, drops } = await idsUpTo(dropping(log, breaksAfter(log, 40), beginsAgain(log)), head)
+  const { ids, drops } = await idsUpTo(dropping(log, breaksAfter(log, 40), startsOver(log)), head)
   t.same(ids, all)
   t.equal(drops.length, 2)
   t.match(drops[1], /^the event log handed over position \d+ after position \d+$/)
 })
 
-t.test('a page that comes again in one subscription is not taken twice', async t => {
+t.test('a page repeated within a subscription is not taken twice', async t => {
   const { log, all, head } = await openFilled(t)
   const stutters = (): EventLog['follow'] =>
     async function* (after, signal) {
@@ -128,20 +129,20 @@ t.test('a page that comes again in one subscription is not taken twice', async t
   t.match(drops, [/^the event log handed over position \d+ after position \d+$/])
 })
 
-t.test('a follower that begins in the middle takes nothing from before', async t => {
+t.test('a follower that starts in the middle takes no earlier events', async t => {
   const { log, all, head } = await openFilled(t)
   const taken = await collect(log.readAll(BEFORE_FIRST))
   const from = taken[39]?.position ?? BEFORE_FIRST
-  const late = handsOver(log, page => [taken[30] as RawEvent, ...page])
-  for (const source of [late, beginsAgain(log)]) {
+  const late = changesFirstPage(log, page => [taken[30] as RawEvent, ...page])
+  for (const source of [late, startsOver(log)]) {
     const { ids, drops } = await idsUpTo(dropping(log, source), head, { from })
     t.same(ids, all.slice(40))
     t.match(drops, [/^the event log handed over position \d+ after position \d+$/])
   }
 })
 
-const disorders: Record<string, { change: (page: RawEvent[]) => RawEvent[]; drop: RegExp }> = {
-  'an event twice': {
+const faultyPages: Record<string, { change: (page: RawEvent[]) => RawEvent[]; drop: RegExp }> = {
+  'a repeated event': {
     change: page => page.toSpliced(10, 0, page[9] as RawEvent),
     drop: /handed over position \d+ after position \d+$/,
   },
@@ -149,20 +150,20 @@ const disorders: Record<string, { change: (page: RawEvent[]) => RawEvent[]; drop
     change: page => page.toSpliced(10, 2, page[11] as RawEvent, page[10] as RawEvent),
     drop: /handed over revision \d+ of \S+ after revision \d+$/,
   },
-  'all but one event': {
+  'a missing event': {
     change: page => page.toSpliced(10, 1),
     drop: /handed over revision \d+ of \S+ after revision \d+$/,
   },
 }
-for (const [name, { change, drop }] of Object.entries(disorders))
-  t.test(`a page with ${name} is read again and never taken`, async t => {
+for (const [name, { change, drop }] of Object.entries(faultyPages))
+  t.test(`a page with ${name} is rejected and read again`, async t => {
     const { log, all, head } = await openFilled(t)
-    const { ids, drops } = await idsUpTo(dropping(log, handsOver(log, change)), head)
+    const { ids, drops } = await idsUpTo(dropping(log, changesFirstPage(log, change)), head)
     t.same(ids, all)
     t.match(drops, [drop])
   })
 
-t.test('a page that was not taken comes again', async t => {
+t.test('a page that could not be handled is delivered again', async t => {
   const { log, all, head } = await openFilled(t)
   let refusals = 3
   const take = async () => {
@@ -173,20 +174,20 @@ t.test('a page that was not taken comes again', async t => {
   t.same(drops, ['not now', 'not now', 'not now'])
 })
 
-t.test('it comes back later when it is told to', async t => {
+t.test('a follower reconnects after a delay when onDrop returns later', async t => {
   const { log, all, head } = await openFilled(t)
   const { ids, drops } = await idsUpTo(dropping(log, breaksAfter(log, 5)), head, { after: 'later' })
   t.same(ids, all)
   t.equal(drops.length, 1)
 })
 
-t.test('an event that cannot be read is a drop, and never passed over', async t => {
+t.test('an unreadable event drops the subscription and is never skipped', async t => {
   const { log, all } = await openFilled(t)
   await log.append('account-x', [{ id: 'odd', type: 'Unheard', data: {}, metadata: {} }], -1)
   const drops: unknown[] = []
   const ids: string[] = []
   await new Promise<void>(resolve => {
-    const subscription = follow(log, {
+    const subscription = follow(log, eventCodec, {
       from: async () => BEFORE_FIRST,
       take: async events => {
         ids.push(...events.map(({ id }) => id))
@@ -207,19 +208,19 @@ t.test('an event that cannot be read is a drop, and never passed over', async t 
 })
 
 const silences = {
-  hangs: { silence: hangs, drop: 'the follower stands still at position -1' },
+  hangs: { silence: hangs, drop: 'the follower makes no progress at position -1' },
   ends: { silence: ends, drop: 'the log ended a subscription' },
 }
 for (const [name, { silence, drop }] of Object.entries(silences))
-  t.test(`a subscription that ${name} without a word is noticed and taken up again`, async t => {
+  t.test(`a subscription that ${name} silently is detected and restarted`, async t => {
     const { log, all, head } = await openFilled(t)
-    hurry(t)
+    speedUpIntervals(t)
     const { ids, drops } = await idsUpTo(dropping(log, silence), head)
     t.same(ids, all)
     t.equal(drops[0], drop)
   })
 
-t.test('nothing is read any more when nobody listens', async t => {
+t.test('unsubscribing stops the reads', async t => {
   const { log } = await openFilled(t)
   let stopped: AbortSignal | undefined
   const watched: EventLog = {
@@ -230,7 +231,7 @@ t.test('nothing is read any more when nobody listens', async t => {
     },
   }
   await new Promise<void>(resolve => {
-    const subscription = follow(watched, {
+    const subscription = follow(watched, eventCodec, {
       from: async () => BEFORE_FIRST,
       take: async () => undefined,
       onDrop: () => 'later',

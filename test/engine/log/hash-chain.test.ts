@@ -3,7 +3,7 @@ import canonicalize from 'canonicalize'
 import fc from 'fast-check'
 import t from 'tap'
 import { canonicalJson, sha256 } from '../../../src/engine/log/canonical.ts'
-import { GENESIS, link } from '../../../src/engine/log/hash-chain.ts'
+import { type Linkable, link } from '../../../src/engine/log/hash-chain.ts'
 import { digest } from '../../support/account-samples.ts'
 
 t.test('the canonical form is that of RFC 8785', async t => {
@@ -78,29 +78,96 @@ t.test('SHA-256 is that of FIPS 180-4, over UTF-8', async t => {
   t.equal(sha256('é\u{1f642}'), createHash('sha256').update(Buffer.from('é\u{1f642}', 'utf8')).digest('hex'))
 })
 
-const event = { type: 'RunStarted', data: { runId: 'run_1', list: [1, 2] }, metadata: { at: 'now', actor: 'me' } }
+const PREVIOUS = digest('1')
 
-t.test('a link is made of the hash before and of everything else in the event', async t => {
+const format1: Linkable = {
+  stream: 'account-1',
+  revision: 3,
+  id: 'id-1',
+  type: 'RunStarted',
+  data: { runId: 'run_1', list: [1, 2] },
+  metadata: { at: 'now', actor: 'me' } as object,
+}
+const format2: Linkable = { ...format1, metadata: { ...format1.metadata, format: 2 } }
+
+/** The event with other data. */
+const withData = (event: Linkable, data: object): Linkable => ({
+  ...event,
+  data: { ...(event.data as object), ...data },
+})
+
+/** The event with other metadata. */
+const withMetadata = (event: Linkable, metadata: object): Linkable => ({
+  ...event,
+  metadata: { ...event.metadata, ...metadata },
+})
+
+t.test('a link of format 1 covers the type, the data and the metadata', async t => {
   const text = '{"data":{"list":[1,2],"runId":"run_1"},"metadata":{"actor":"me","at":"now"},"type":"RunStarted"}'
-  t.equal(link(GENESIS, event), sha256('0'.repeat(64) + text))
+  t.equal(link(PREVIOUS, format1), sha256(PREVIOUS + text))
+  t.equal(link(undefined, format1), sha256('0'.repeat(64) + text))
 })
 
-t.test('the hash itself and the order of the fields play no part', async t => {
-  const hashed = { ...event, metadata: { ...event.metadata, hash: digest('a') } }
-  const reordered = { metadata: { actor: 'me', at: 'now' }, data: { list: [1, 2], runId: 'run_1' }, type: 'RunStarted' }
-  t.equal(link(GENESIS, hashed), link(GENESIS, event))
-  t.equal(link(GENESIS, reordered), link(GENESIS, event))
+t.test('a link of format 2 covers the place, the type and the digests of data and metadata', async t => {
+  const data = sha256('{"list":[1,2],"runId":"run_1"}')
+  const metadata = sha256('{"actor":"me","at":"now","format":2}')
+  const text =
+    `{"data":"${data}","format":2,"id":"id-1","metadata":"${metadata}",` +
+    '"revision":3,"stream":"account-1","type":"RunStarted"}'
+  t.equal(link(PREVIOUS, format2), sha256(PREVIOUS + text))
+  t.equal(link(undefined, format2), sha256(sha256('{"format":2,"stream":"account-1"}') + text))
 })
 
-t.test('whatever is changed, the link is another', async t => {
-  const others = [
-    link(digest('1'), event),
-    link(GENESIS, { ...event, type: 'RunFailed' }),
-    link(GENESIS, { ...event, data: { ...event.data, runId: 'run_2' } }),
-    link(GENESIS, { ...event, data: { ...event.data, list: [2, 1] } }),
-    link(GENESIS, { ...event, data: { ...event.data, more: null } }),
-    link(GENESIS, { ...event, metadata: { ...event.metadata, at: 'later' } }),
-    link(GENESIS, { ...event, metadata: { ...event.metadata, requestId: 'r' } }),
-  ]
-  t.equal(new Set([link(GENESIS, event), ...others]).size, others.length + 1)
+t.test('the text of format 2 is canonical, whatever the name of the stream', async t => {
+  const event = { ...format2, stream: 'account-"é\u{1f642}\n', id: '"', type: '\\' }
+  const { stream, revision, id, type } = event
+  const data = sha256(canonicalize(event.data) as string)
+  const metadata = sha256(canonicalize(event.metadata) as string)
+  const text = canonicalize({ format: 2, stream, revision, id, type, data, metadata })
+  t.equal(link(PREVIOUS, event), sha256(PREVIOUS + text))
+  t.equal(link(undefined, event), sha256(sha256(canonicalize({ format: 2, stream }) as string) + text))
+})
+
+for (const [format, event] of Object.entries({ 1: format1, 2: format2 })) {
+  t.test(`format ${format}: the hash itself and the order of the fields are not covered`, async t => {
+    const reordered = Object.fromEntries(Object.entries(event.metadata).reverse())
+    t.equal(link(PREVIOUS, withMetadata(event, { hash: digest('a') })), link(PREVIOUS, event))
+    t.equal(link(PREVIOUS, { ...event, metadata: reordered }), link(PREVIOUS, event))
+    t.equal(link(PREVIOUS, { ...event, data: { list: [1, 2], runId: 'run_1' } }), link(PREVIOUS, event))
+  })
+
+  t.test(`format ${format}: any other change gives another link`, async t => {
+    const others = [
+      link(undefined, event),
+      link(digest('2'), event),
+      link(PREVIOUS, { ...event, type: 'RunFailed' }),
+      link(PREVIOUS, withData(event, { runId: 'run_2' })),
+      link(PREVIOUS, withData(event, { list: [2, 1] })),
+      link(PREVIOUS, withData(event, { more: null })),
+      link(PREVIOUS, withMetadata(event, { at: 'later' })),
+      link(PREVIOUS, withMetadata(event, { clock: 'earlier' })),
+      link(PREVIOUS, withMetadata(event, { requestId: 'r' })),
+    ]
+    t.equal(new Set([link(PREVIOUS, event), ...others]).size, others.length + 1)
+  })
+}
+
+t.test('only format 2 covers the stream, the revision and the id', async t => {
+  for (const change of [{ stream: 'account-2' }, { revision: 4 }, { id: 'id-2' }]) {
+    t.equal(link(PREVIOUS, { ...format1, ...change }), link(PREVIOUS, format1))
+    t.not(link(PREVIOUS, { ...format2, ...change }), link(PREVIOUS, format2))
+  }
+})
+
+t.test('an event without a format is of format 1, and a later format is refused', async t => {
+  t.not(
+    link(PREVIOUS, withMetadata(format1, { format: 1 })),
+    link(PREVIOUS, format1),
+    'a format that is written is covered',
+  )
+  for (const format of [0, 3])
+    t.throws(() => link(PREVIOUS, withMetadata(format2, { format })), {
+      name: 'RangeError',
+      message: `ledger format ${format} is unknown to this version`,
+    })
 })

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { accountStream } from '../../../schemas/recorded.ts'
+import { accountStream } from '../../../schemas/events.ts'
 import { account } from '../../../src/domain/account/account.ts'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
 import { toMicros } from '../../../src/domain/money.ts'
@@ -8,6 +8,7 @@ import { Mailbox } from '../../../src/engine/streams/mailbox.ts'
 import { Streams } from '../../../src/engine/streams/stream.ts'
 import type { Appended, EventLog } from '../../../src/ports/event-log.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
+import { eventCodec } from '../../../src/services/event-codec.ts'
 import { Auditor } from '../../simulation/auditor.ts'
 import { accountId, grantCredits, openAccount, queueRun, runId } from '../../support/account-samples.ts'
 import { collect } from '../../support/collect.ts'
@@ -24,26 +25,34 @@ import {
   silentReadFor,
   sound,
   unavailable,
+  unreadable,
 } from '../../support/faulty-log.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 
 const STREAM = accountStream(accountId())
 const cause = { actor: { kind: 'service' } } as const
 
-/** A mailbox for account 1, as a process has it. */
+/** A mailbox for account 1. */
 const openMailbox = (log: EventLog, limits: { maxWaitMs?: number; maxAppendMs?: number } = {}) => {
-  const mailbox = new Mailbox(STREAM, new Streams(account, log, undefined, limits), new ManualClock(), limits)
+  const mailbox = new Mailbox(
+    STREAM,
+    new Streams({ decider: account, codec: eventCodec, log, ...limits }),
+    new ManualClock(),
+    limits,
+  )
   return {
     execute: (command: AccountCommand) => mailbox.execute(command, cause),
     balance: async () => (await mailbox.state()).balanceMicros,
     currentBalance: async () => (await mailbox.currentState()).balanceMicros,
+    /** A balance that is at most `ageMs` old. */
+    recentBalance: async (ageMs = 0) => (await mailbox.stateSince(performance.now() - ageMs)).balanceMicros,
     get position() {
       return mailbox.position
     },
   }
 }
 
-/** A log in which account 1 is open and has so many credits. */
+/** A log where account 1 is open with `welcome` credits. */
 const openFunded = async (t: Test, welcome = 100) => {
   const log = await openLog(t)
   await openMailbox(log).execute(openAccount({ welcome }))
@@ -53,16 +62,16 @@ const openFunded = async (t: Test, welcome = 100) => {
 const eventsOf = (log: EventLog) => collect(log.readStream(STREAM, 0))
 const typesOf = async (log: EventLog) => (await eventsOf(log)).map(({ type }) => type)
 
-/** What an auditor finds wrong in the stream. */
+/** The faults that the auditor finds in the stream. */
 const audit = async (log: EventLog): Promise<string[]> => {
   const auditor = new Auditor()
-  auditor.followChain(await eventsOf(log))
+  auditor.followChain(STREAM, await eventsOf(log))
   return auditor.faults
 }
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
 
-t.test('all commands that wait share one append', async t => {
+t.test('waiting commands share one append', async t => {
   const log = countingLog(await openFunded(t))
   const mailbox = openMailbox(log)
   const outcomes = await Promise.all(upTo(100).map(() => mailbox.execute(grantCredits(1))))
@@ -72,7 +81,7 @@ t.test('all commands that wait share one append', async t => {
   t.same(await audit(log), [])
 })
 
-t.test('an append is never larger than an event store takes', async t => {
+t.test('an append never exceeds the size limit of an event store', async t => {
   const base = await openFunded(t, 10_000)
   const sizes: number[] = []
   const log: EventLog = {
@@ -92,12 +101,12 @@ t.test('an append is never larger than an event store takes', async t => {
       .filter(({ type }) => type === 'RunQueued')
       .map(({ data }) => (data as { runId: string }).runId),
     upTo(150).map(run => runId(run)),
-    'in the order in which they were asked for',
+    'in the order of the requests',
   )
   t.same(await audit(log), [])
 })
 
-t.test('what comes while an append is under way shares the next', async t => {
+t.test('commands that arrive during an append share the next one', async t => {
   const base = await openFunded(t)
   const mailbox = openMailbox(base)
   await mailbox.balance()
@@ -114,7 +123,7 @@ t.test('what comes while an append is under way shares the next', async t => {
   t.same(log.appends, [1, 50])
 })
 
-t.test('each command is decided on what the one before it did', async t => {
+t.test('each command is decided on the state after the one before', async t => {
   const mailbox = openMailbox(await openFunded(t, 100))
   const outcomes = await Promise.all([1, 2, 3].map(run => mailbox.execute(queueRun({ run, credits: 60 }))))
   t.same(
@@ -124,7 +133,7 @@ t.test('each command is decided on what the one before it did', async t => {
   t.equal(await mailbox.balance(), toMicros(40))
 })
 
-t.test('an outcome holds the events and where they are', async t => {
+t.test('an outcome holds the events and their position', async t => {
   const log = await openFunded(t)
   const mailbox = openMailbox(log)
   const outcome = await mailbox.execute(queueRun())
@@ -132,7 +141,7 @@ t.test('an outcome holds the events and where they are', async t => {
   t.equal(mailbox.position, await log.head())
 })
 
-t.test('after another writer a command is decided again', async t => {
+t.test('a command is decided again after another writer has appended', async t => {
   const log = await openFunded(t, 100)
   const [one, other] = [openMailbox(log), openMailbox(log)]
   t.same(await Promise.all([one.balance(), other.balance()]), [toMicros(100), toMicros(100)])
@@ -145,7 +154,7 @@ t.test('after another writer a command is decided again', async t => {
   t.same(await audit(log), [])
 })
 
-t.test('many writers at once all get on, and none spends what another has spent', async t => {
+t.test('concurrent writers all make progress and never spend the same credits twice', async t => {
   const log = await openFunded(t, 100)
   const mailboxes = upTo(4).map(() => openMailbox(log))
   const outcomes = await Promise.all(
@@ -155,7 +164,7 @@ t.test('many writers at once all get on, and none spends what another has spent'
   t.same(await audit(log), [])
 })
 
-t.test('a refusal is checked against what another process has granted since', async t => {
+t.test('a refusal takes grants by other processes into account', async t => {
   const log = await openFunded(t, 0)
   const [stale, operator] = [openMailbox(log), openMailbox(log)]
   t.match(await stale.execute(queueRun()), { refuse: { code: 'insufficient_credits' } })
@@ -163,7 +172,7 @@ t.test('a refusal is checked against what another process has granted since', as
   t.match(await stale.execute(queueRun()), { accept: [{}, {}] })
 })
 
-t.test('a repetition is told of a position at which its run is there, whoever wrote it', async t => {
+t.test('a repeated request gets a position that includes its run, even from another process', async t => {
   const log = await openFunded(t)
   const [one, other] = [openMailbox(log), openMailbox(log)]
   await Promise.all([one.balance(), other.balance()])
@@ -173,16 +182,16 @@ t.test('a repetition is told of a position at which its run is there, whoever wr
   t.ok('position' in again && 'position' in first && again.position >= first.position)
 })
 
-t.test('past its bound a mailbox takes no more, and loses none that it took', async t => {
+t.test('a full mailbox refuses commands and loses none that it accepted', async t => {
   const mailbox = openMailbox(await openFunded(t))
   const outcomes = await Promise.allSettled(upTo(2010).map(() => mailbox.execute(grantCredits(1))))
-  const turnedAway = outcomes.filter(outcome => outcome.status === 'rejected')
-  t.equal(turnedAway.length, 10)
-  t.ok(turnedAway.every(({ reason }) => reason instanceof Unavailable))
+  const rejections = outcomes.filter(outcome => outcome.status === 'rejected')
+  t.equal(rejections.length, 10)
+  t.ok(rejections.every(({ reason }) => reason instanceof Unavailable))
   t.equal(await mailbox.balance(), toMicros(2100))
 })
 
-t.test('an append whose answer is lost is settled by reading back', async t => {
+t.test('an append with a lost answer is settled by reading back', async t => {
   const log = await openFunded(t)
   const mailbox = openMailbox(faultyLog(log, answerLost))
   const outcome = await mailbox.execute(queueRun())
@@ -192,7 +201,7 @@ t.test('an append whose answer is lost is settled by reading back', async t => {
   t.same(await audit(log), [])
 })
 
-t.test('an append that was never written is written once', async t => {
+t.test('an append that was never written is retried and written once', async t => {
   const log = await openFunded(t)
   const outcome = await openMailbox(faultyLog(log, notWritten, answerLost)).execute(queueRun())
   t.match(outcome, { accept: [{}, {}], position: await log.head() })
@@ -200,7 +209,7 @@ t.test('an append that was never written is written once', async t => {
   t.same(await audit(log), [])
 })
 
-t.test('when another writes in the place of a lost append, it is decided again', async t => {
+t.test('a command is decided again when another writer took the place of its lost append', async t => {
   const log = await openFunded(t, 100)
   const other = openMailbox(log)
   const mailbox = openMailbox(
@@ -213,18 +222,18 @@ t.test('when another writes in the place of a lost append, it is decided again',
   t.equal((await eventsOf(log)).length, 4)
 })
 
-t.test('an append whose answer is lost is settled also when the log takes no more', async t => {
+t.test('an append with a lost answer is settled even if the log refuses writes', async t => {
   const log = await openFunded(t)
   const outcome = await openMailbox(faultyLog(log, answerLost, unavailable)).execute(queueRun())
   t.match(outcome, { accept: [{}, {}], position: await log.head() })
 })
 
-t.test('an append that arrives late is no failure, though the log took no more meanwhile', async t => {
+t.test('an append that arrives late succeeds even if the log refused writes in the meantime', async t => {
   const log = await openFunded(t)
   let late: () => Promise<Appended>
   const underWay: Fate = async append => {
     late = append
-    throw new Error('the answer did not come in time')
+    throw new Error('the answer timed out')
   }
   const arrived: Fate = async append => {
     await late()
@@ -235,7 +244,7 @@ t.test('an append that arrives late is no failure, though the log took no more m
   t.equal((await eventsOf(log)).length, 4)
 })
 
-t.test('a log that takes no writes leaves everything as it was', async t => {
+t.test('a command that the log refuses to write changes nothing', async t => {
   const log = await openFunded(t)
   const mailbox = openMailbox(faultyLog(log, unavailable))
   await t.rejects(mailbox.execute(queueRun()), Unavailable)
@@ -244,16 +253,19 @@ t.test('a log that takes no writes leaves everything as it was', async t => {
   t.equal(await mailbox.balance(), toMicros(90))
 })
 
-t.test('a log that does not answer is given up on, and read anew for the next command', async t => {
+t.test('after a timeout the log is read again for the next command', async t => {
   const log = await openFunded(t)
   const mailbox = openMailbox(faultyLog(log, notWritten, notWritten, notWritten, notWritten, answerLost))
-  await t.rejects(mailbox.execute(queueRun()), { name: 'Unavailable', message: /whether it has written is not known/ })
+  await t.rejects(mailbox.execute(queueRun()), {
+    name: 'Unavailable',
+    message: /it is unknown whether the events were written/,
+  })
   t.match(await mailbox.execute(queueRun({ run: 2 })), { accept: [{}, {}] })
   t.equal(await mailbox.balance(), toMicros(80))
   t.same(await audit(log), [])
 })
 
-/** Takes so long to be written. */
+/** An append that takes `ms`. */
 const after =
   (ms: number): Fate =>
   async append => {
@@ -261,7 +273,7 @@ const after =
     return append()
   }
 
-t.test('a command is refused when it has waited too long, not only when the batch before it ends', async t => {
+t.test('a command that waited too long is refused before the batch ahead of it ends', async t => {
   const log = await openFunded(t)
   const mailbox = openMailbox(faultyLog(log, after(1000)), { maxWaitMs: 200 })
   const first = mailbox.execute(grantCredits(1))
@@ -272,26 +284,26 @@ t.test('a command is refused when it has waited too long, not only when the batc
   t.match(order, [/waited too long for the event log/, 'the first is done'])
 })
 
-t.test('what has waited too long for its turn is refused, and what has not is done', async t => {
+t.test('only commands that waited too long are refused', async t => {
   const log = await openFunded(t)
-  const counted = countingLog(faultyLog(log, after(400)))
-  const mailbox = openMailbox(counted, { maxWaitMs: 250 })
+  const counted = countingLog(faultyLog(log, after(1000)))
+  const mailbox = openMailbox(counted, { maxWaitMs: 700 })
   const first = mailbox.execute(grantCredits(1))
   await delay(20)
-  const late = upTo(3).map(() => mailbox.execute(grantCredits(10)))
-  await delay(250)
+  const late = Promise.allSettled(upTo(3).map(() => mailbox.execute(grantCredits(10))))
+  await delay(700)
   const inTime = mailbox.execute(grantCredits(100))
-  for (const { status, reason } of (await Promise.allSettled(late)) as PromiseRejectedResult[]) {
+  for (const { status, reason } of (await late) as PromiseRejectedResult[]) {
     t.equal(status, 'rejected')
     t.match(reason, { name: 'Unavailable', message: /waited too long for the event log/ })
   }
-  t.match(await first, { accept: [{}] }, 'an append that takes long is not given up for it')
+  t.match(await first, { accept: [{}] }, 'a slow append is not cancelled')
   t.match(await inTime, { accept: [{}] })
   t.same(counted.appends, [1, 1])
   t.equal(await mailbox.balance(), toMicros(201))
 })
 
-t.test('a command is not tried after a read that took too long', async t => {
+t.test('a command is not appended after a slow read', async t => {
   const slowly: ReadFate = async function* (pages) {
     await delay(200)
     yield* pages
@@ -300,23 +312,23 @@ t.test('a command is not tried after a read that took too long', async t => {
   const mailbox = openMailbox(log, { maxWaitMs: 100 })
   await t.rejects(mailbox.execute(grantCredits(1)), { name: 'Unavailable', message: /waited too long/ })
   t.same(log.appends, [])
-  t.match(await mailbox.execute(grantCredits(1)), { accept: [{}] }, 'what was read is kept for the next')
+  t.match(await mailbox.execute(grantCredits(1)), { accept: [{}] }, 'the state is kept for the next command')
 })
 
-t.test('a command is not decided again after a conflict that took too long', async t => {
+t.test('a command is not decided again after a slow conflict', async t => {
   const log = await openFunded(t)
   const other = openMailbox(log)
-  const outrun: Fate = async append => {
+  const overtaken: Fate = async append => {
     await other.execute(grantCredits(1))
     await delay(200)
     return append()
   }
-  const mailbox = openMailbox(faultyLog(log, outrun), { maxWaitMs: 100 })
+  const mailbox = openMailbox(faultyLog(log, overtaken), { maxWaitMs: 100 })
   await t.rejects(mailbox.execute(grantCredits(10)), { name: 'Unavailable', message: /waited too long/ })
   t.equal(await other.balance(), toMicros(101))
 })
 
-t.test('while the log is away the wait of a command is not multiplied by those before it', async t => {
+t.test('during an outage a command does not wait for each of those ahead of it', async t => {
   const log = faultyReads(
     faultyLog(await openFunded(t), silentFor(1000)),
     sound,
@@ -330,12 +342,12 @@ t.test('while the log is away the wait of a command is not multiplied by those b
   t.ok(tookMs < 900, `${tookMs} ms`)
   const reasons = outcomes.map(outcome => outcome.status === 'rejected' && (outcome.reason as Unavailable))
   t.ok(reasons.every(reason => reason instanceof Unavailable))
-  const isInDoubt = reasons.map(reason => reason && /is not known/.test(reason.message))
-  t.same([isInDoubt.indexOf(false), isInDoubt.lastIndexOf(true)], [500, 499], 'only what was sent is in doubt')
-  t.equal(log.reads, 1, 'nothing is tried for what is too late')
+  const isInDoubt = reasons.map(reason => reason && /it is unknown whether/.test(reason.message))
+  t.same([isInDoubt.indexOf(false), isInDoubt.lastIndexOf(true)], [500, 499], 'only sent commands are in doubt')
+  t.equal(log.reads, 1, 'late commands cause no read')
 })
 
-t.test('the present state takes one read when nothing was known, and one more each time', async t => {
+t.test('the current state takes one read each time', async t => {
   const base = await openFunded(t, 100)
   const log = faultyReads(base)
   const mailbox = openMailbox(log)
@@ -347,10 +359,60 @@ t.test('the present state takes one read when nothing was known, and one more ea
   t.equal(log.reads, 2)
 })
 
-t.test('a stream whose chain is broken is not built upon', async t => {
+t.test('recent states share reads, and take none while they are recent enough', async t => {
+  const base = await openFunded(t, 100)
+  const log = faultyReads(base)
+  const mailbox = openMailbox(log)
+  t.same(await Promise.all(upTo(5).map(() => mailbox.recentBalance(10_000))), Array(5).fill(toMicros(100)))
+  t.equal(log.reads, 1)
+  await openMailbox(base).execute(grantCredits(1))
+  t.equal(await mailbox.recentBalance(10_000), toMicros(100))
+  t.equal(log.reads, 1)
+  t.equal(await mailbox.recentBalance(), toMicros(101))
+})
+
+t.test('while the log is unavailable, the last state is recent', async t => {
+  const mailbox = openMailbox(faultyReads(await openFunded(t, 100), sound, unreadable))
+  await mailbox.balance()
+  t.equal(await mailbox.recentBalance(), toMicros(100))
+})
+
+t.test('while the log is silent, the last state is recent, and few reads wait', async t => {
+  const base = await openFunded(t, 100)
+  let end = () => {}
+  const silence = new Promise<void>(resolve => {
+    end = resolve
+  })
+  const silent: ReadFate = async function* (pages) {
+    await silence
+    yield* pages
+  }
+  const log = faultyReads(base, sound, ...upTo(100).map(() => silent))
+  const mailbox = openMailbox(log)
+  await mailbox.balance()
+  await openMailbox(base).execute(grantCredits(1))
+  for (const _ of upTo(200)) t.equal(await mailbox.recentBalance(), toMicros(100))
+  t.ok(log.reads < 10, `${log.reads} reads`)
+  end()
+  await mailbox.currentBalance()
+  t.equal(await mailbox.recentBalance(), toMicros(101))
+})
+
+t.test('a first read is awaited, however slow', async t => {
+  const slowly: ReadFate = async function* (pages) {
+    await delay(1000)
+    yield* pages
+  }
+  t.equal(await openMailbox(faultyReads(await openFunded(t, 100), slowly)).recentBalance(), toMicros(100))
+})
+
+t.test('a command on a stream with a broken chain fails', async t => {
   const log = await openFunded(t)
   const [first, second] = await eventsOf(log)
   const forged = { ...second, id: crypto.randomUUID(), type: 'CreditsGranted' }
   await log.append(STREAM, [forged as NonNullable<typeof first>], 1)
-  await t.rejects(openMailbox(log).execute(queueRun()), { name: 'Damaged', message: /broken at revision 2/ })
+  await t.rejects(openMailbox(log).execute(queueRun()), {
+    name: 'Damaged',
+    message: /damaged at revision 2: the chain is broken/,
+  })
 })

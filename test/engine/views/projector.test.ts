@@ -1,31 +1,33 @@
 import t, { type Test } from 'tap'
-import { PROJECTIONS_VERSION } from '../../../projections/all.ts'
+import { projections as all } from '../../../projections/all.ts'
 import type { BalanceRow, DueRow, UploadRow, WebhookRow } from '../../../schemas/views.ts'
 import { toMicros } from '../../../src/domain/money.ts'
-import { Projector } from '../../../src/engine/views/projector.ts'
-import { Reads } from '../../../src/engine/views/reads.ts'
-import { ViewFollower } from '../../../src/engine/views/view-follower.ts'
 import { type EventLog, NO_STREAM } from '../../../src/ports/event-log.ts'
 import { Damaged, Unavailable } from '../../../src/ports/faults.ts'
-import { BY_KEY, type ViewStore } from '../../../src/ports/view-store.ts'
-import { Accounts } from '../../../src/services/accounts/accounts.ts'
+import { BY_KEY, type Checkpoint, type ViewStore } from '../../../src/ports/view-store.ts'
 import { accountId, grantCredits, openAccount, runId, uploadId } from '../../support/account-samples.ts'
 import { dumpText } from '../../support/dump.ts'
-import { noSnapshots, openLog, openViews, silentLogger } from '../../support/engine.ts'
+import { accountsOn, openLog, openViews, silentLogger } from '../../support/engine.ts'
 import { writeHistory } from '../../support/history.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { followerOf, projectorOf, readsOf } from '../../support/views.ts'
 
-const cause = { actor: { kind: 'service' } } as const
+const caller = { kind: 'service' } as const
 
-/** A projector that has caught up with the log, and is stopped when the test ends. */
-const startProjector = async (t: Test, log: EventLog, views: ViewStore, logger = silentLogger): Promise<Projector> => {
-  const projector = new Projector(log, views, logger)
+/** A projector that has caught up with the log. It stops at the end of the test. */
+const startProjector = async (
+  t: Test,
+  log: EventLog,
+  views: ViewStore,
+  logger = silentLogger,
+  projections = all,
+): Promise<ReturnType<typeof projectorOf>> => {
+  const projector = projectorOf(log, views, logger, projections)
   t.teardown(() => projector.stop())
   await projector.start()
   return projector
 }
 
-/** What the views of a log must be. */
+/** The views that a log must lead to. */
 const viewsOf = async (t: Test, log: EventLog): Promise<string> => {
   const views = await openViews(t)
   const projector = await startProjector(t, log, views)
@@ -33,7 +35,7 @@ const viewsOf = async (t: Test, log: EventLog): Promise<string> => {
   return dumpText(views)
 }
 
-/** The log in pages of so many events. */
+/** The log in pages of `size` events. */
 const inPagesOf = (size: number, log: EventLog): EventLog => ({
   ...log,
   async *follow(after, signal) {
@@ -42,13 +44,14 @@ const inPagesOf = (size: number, log: EventLog): EventLog => ({
   },
 })
 
-t.test('the views show what happened', async t => {
+t.test('the views show the history of the log', async t => {
   const [log, views] = [await openLog(t), await openViews(t)]
   await writeHistory(log)
   await startProjector(t, log, views)
   t.same(await views.get('balance', accountId(1)), {
     balanceMicros: toMicros(30.5),
     grantedMicros: toMicros(100.5),
+    withdrawnMicros: 0,
     debitedMicros: toMicros(110),
     refundedMicros: toMicros(40),
   })
@@ -100,7 +103,7 @@ t.test('the views show what happened', async t => {
   t.ok((await views.checkpoint())?.position === (await log.head()))
 })
 
-t.test('views that are thrown away come back byte for byte', async t => {
+t.test('deleted views are rebuilt byte for byte', async t => {
   const [log, views] = [await openLog(t), await openViews(t)]
   await writeHistory(log)
   await (await startProjector(t, log, views)).stop()
@@ -110,18 +113,18 @@ t.test('views that are thrown away come back byte for byte', async t => {
   t.equal(await dumpText(views), before)
 })
 
-t.test('it makes no difference how the events come', async t => {
+t.test('the page size makes no difference to the views', async t => {
   const log = await openLog(t)
   await writeHistory(log)
   const expected = await viewsOf(t, log)
   for (const size of [1, 2, 7]) t.equal(await viewsOf(t, inPagesOf(size, log)), expected, `${size} at a time`)
 })
 
-t.test('views that were followed live are those that are built afterwards', async t => {
+t.test('views built live equal views built afterwards', async t => {
   const [log, views] = [await openLog(t), await openViews(t)]
   const projector = await startProjector(t, log, views)
   await writeHistory(log)
-  await projector.passed(await log.head(), 5000)
+  await projector.progress.passed(await log.head(), 5000)
   t.equal(await dumpText(views), await viewsOf(t, log))
 })
 
@@ -131,65 +134,87 @@ t.test('two projectors on one store do not disturb each other', async t => {
   const projectors = await Promise.all([1, 3].map(size => startProjector(t, inPagesOf(size, log), views)))
   await writeHistory(log, { first: 10, accounts: 10 })
   const head = await log.head()
-  await Promise.all(projectors.map(projector => projector.passed(head, 10_000)))
+  await Promise.all(projectors.map(projector => projector.progress.passed(head, 10_000)))
   t.equal(await dumpText(views), await viewsOf(t, log))
 })
 
-t.test('views from another log are built anew', async t => {
+t.test('views of another log are rebuilt', async t => {
   const [log, other, views] = [await openLog(t), await openLog(t), await openViews(t)]
   await Promise.all([writeHistory(log), writeHistory(other, { first: 5, accounts: 6 })])
   await (await startProjector(t, other, views)).stop()
   const warnings: string[] = []
   await (await startProjector(t, log, views, { ...silentLogger, warn: (_, text) => warnings.push(text) })).stop()
-  t.same(warnings, ['the views do not fit the log and are built anew'])
+  t.same(warnings, ['the views do not fit the log; rebuilding them'])
   t.equal(await dumpText(views), await viewsOf(t, log))
 })
 
-t.test('views of other projections are built anew', async t => {
+t.test('views of older releases, which have no versions, are rebuilt', async t => {
   const [log, views] = [await openLog(t), await openViews(t)]
   await writeHistory(log)
   await (await startProjector(t, log, views)).stop()
   const from = await views.checkpoint()
   const stale = [{ view: 'balance', key: accountId(1), row: { balance: 1 } }]
-  if (from) await views.commit({ from, to: { ...from, version: 0 }, rows: stale, entries: [] })
+  const older = { ...from, versions: undefined, version: 5 } as unknown as Checkpoint
+  await views.commit({ from, to: older, rows: stale, entries: [] })
   await (await startProjector(t, log, views)).stop()
   t.equal(await dumpText(views), await viewsOf(t, log))
 })
 
-t.test('views that the service of another log has taken over are left alone, and are not shown', async t => {
+t.test('a new version of a projection rebuilds its view and no other', async t => {
+  const [log, views] = [await openLog(t), await openViews(t)]
+  await writeHistory(log)
+  await (await startProjector(t, log, views)).stop()
+  // Both rows are wrong; only a rebuild of their view corrects them.
+  const wrong = ['balance', 'accounts'].map(view => ({ view, key: accountId(1), row: { wrong: true } }))
+  const from = await views.checkpoint()
+  if (!from) throw new Error('the views are empty')
+  await views.commit({ from, to: from, rows: wrong, entries: [] })
+
+  const raised = all.map(projection => (projection.view === 'balance' ? { ...projection, version: 99 } : projection))
+  await (await startProjector(t, log, views, silentLogger, raised)).stop()
+  t.match(await views.get('balance', accountId(1)), { grantedMicros: Number })
+  t.same(await views.get('accounts', accountId(1)), { wrong: true })
+  t.equal((await views.checkpoint())?.versions['balance'], 'balance 99')
+  t.equal((await views.checkpoint())?.position, from.position)
+})
+
+t.test('a view without a projection is removed', async t => {
+  const [log, views] = [await openLog(t), await openViews(t)]
+  await writeHistory(log)
+  await (await startProjector(t, log, views)).stop()
+  const fewer = all.filter(({ view }) => view !== 'statement')
+  await (await startProjector(t, log, views, silentLogger, fewer)).stop()
+  t.same(await views.list('statement', BY_KEY, { prefix: '', limit: 1 }), [])
+  t.notOk((await views.checkpoint())?.versions['statement'])
+})
+
+t.test('views taken over by the service of another log are neither changed nor read', async t => {
   const [log, other, views] = [await openLog(t), await openLog(t), await openViews(t)]
   await Promise.all([writeHistory(log), writeHistory(other)])
   const projector = await startProjector(t, log, views)
-  const follower = new ViewFollower(log, views, silentLogger)
+  const follower = followerOf(log, views)
   t.teardown(() => follower.stop())
   await follower.start()
   await startProjector(t, other, views)
   const taken = await dumpText(views)
   await writeHistory(log, { first: 7 })
-  for (const progress of [projector, follower]) {
+  for (const { progress } of [projector, follower]) {
     await t.rejects(progress.passed(await log.head(), 5000), { message: /another log/ })
-    t.ok(progress.areWrong)
+    t.notOk(progress.isReadable('runs'))
   }
   t.equal(await dumpText(views), taken)
 })
 
-t.test('whoever waits no longer is forgotten', async t => {
+t.test('a wait that timed out is forgotten', async t => {
   const [log, views] = [await openLog(t), await openViews(t)]
-  class Watched extends Projector {
-    get isWaitedFor() {
-      return this.isAwaited
-    }
-  }
-  const projector = new Watched(log, views, silentLogger)
-  t.teardown(() => projector.stop())
-  await projector.start()
-  const waiting = projector.passed(1, 50)
-  t.ok(projector.isWaitedFor)
+  const { progress } = await startProjector(t, log, views)
+  const waiting = progress.passed(1, 50)
+  t.ok(progress.isAwaited)
   await t.rejects(waiting, Unavailable)
-  t.notOk(projector.isWaitedFor)
+  t.notOk(progress.isAwaited)
 })
 
-t.test('views that another version has taken over are left alone', async t => {
+t.test('views taken over by another version are not changed', async t => {
   const [log, views] = [await openLog(t), await openViews(t)]
   await writeHistory(log)
   const errors: string[] = []
@@ -199,17 +224,19 @@ t.test('views that another version has taken over are left alone', async t => {
   }
   const projector = await startProjector(t, log, views, logger)
   const from = await views.checkpoint()
-  const newer = from && { ...from, version: PROJECTIONS_VERSION + 1 }
+  const newer = from && { ...from, versions: { ...from.versions, balance: 'balance 99' } }
   if (newer) await views.commit({ from, to: newer, rows: [], entries: [] })
   const before = await dumpText(views)
   await writeHistory(log, { first: 7 })
-  await t.rejects(projector.passed(await log.head(), 300), Unavailable)
+  await t.rejects(projector.progress.passed(await log.head(), 300), Unavailable)
   t.match(errors[0], 'another version')
+  t.notOk(projector.progress.isReadable('balance'))
+  t.ok(projector.progress.isReadable('runs'), 'this view is the same in both versions')
   t.same(await views.checkpoint(), newer)
   t.equal(await dumpText(views), before)
 })
 
-t.test('views that fit are not built anew', async t => {
+t.test('matching views are not rebuilt', async t => {
   const [log, views] = [await openLog(t), await openViews(t)]
   await writeHistory(log)
   await (await startProjector(t, log, views)).stop()
@@ -227,94 +254,94 @@ t.test('views that fit are not built anew', async t => {
   t.equal(firstPosition, reached)
 })
 
-t.test('a read waits for what this process wrote', async t => {
+t.test('a read waits for the writes of this process', async t => {
   const [log, views] = [await openLog(t), await openViews(t)]
   const gate = new Gate()
   const slow: ViewStore = { ...views, commit: batch => gate.passed.then(() => views.commit(batch)) }
   const projector = await startProjector(t, log, slow)
-  const accounts = new Accounts(log, noSnapshots, new ManualClock())
-  const reads = new Reads(slow, projector, accounts)
+  const accounts = accountsOn(log)
+  const reads = readsOf(slow, projector.progress, accounts)
   const balance = async () => {
     await reads.ownWrites(accountId())
     return ((await reads.get('balance', accountId())) as BalanceRow | undefined)?.balanceMicros
   }
 
-  await accounts.execute(accountId(), openAccount({ welcome: 100 }), cause)
-  await accounts.execute(accountId(), grantCredits(1), cause)
+  await accounts.execute(caller, accountId(), openAccount({ welcome: 100 }))
+  await accounts.execute(caller, accountId(), grantCredits(1))
   const reading = balance()
-  t.ok(projector.position < accounts.lastPosition(accountId()), 'the views are behind')
+  t.ok(projector.progress.position < accounts.lastPosition(accountId()), 'the views are behind')
   gate.open()
   t.equal(await reading, toMicros(101))
   for (const credits of [102, 103, 104]) {
-    await accounts.execute(accountId(), grantCredits(1), cause)
+    await accounts.execute(caller, accountId(), grantCredits(1))
     t.equal(await balance(), toMicros(credits))
   }
-  t.equal(reads.ownWrites(accountId(2)), undefined, 'nobody waits for an account that nobody wrote to')
+  t.equal(reads.ownWrites(accountId(2)), undefined, 'reads of an account without writes do not wait')
 })
 
-t.test('waiting for a position ends when it does not come', async t => {
+t.test('waiting for a position that never comes times out', async t => {
   const projector = await startProjector(t, await openLog(t), await openViews(t))
-  await t.rejects(projector.passed(0, 1), Unavailable)
+  await t.rejects(projector.progress.passed(0, 1), Unavailable)
 })
 
-t.test('many who wait ask the views once for all', async t => {
+t.test('concurrent waits share the checkpoint reads', async t => {
   const [log, views] = [await openLog(t), await openViews(t)]
-  let asked = 0
+  let checkpointReads = 0
   const counted: ViewStore = {
     ...views,
     checkpoint: async () => {
-      asked += 1
+      checkpointReads += 1
       return views.checkpoint()
     },
   }
   const projector = await startProjector(t, log, counted)
-  asked = 0
-  const waiting = Array.from({ length: 500 }, () => projector.passed(0, 400))
+  checkpointReads = 0
+  const waiting = Array.from({ length: 500 }, () => projector.progress.passed(0, 400))
   t.ok((await Promise.allSettled(waiting)).every(({ status }) => status === 'rejected'))
-  t.ok(asked > 0 && asked < 100, `${asked} times`)
+  t.ok(checkpointReads > 0 && checkpointReads < 100, `${checkpointReads} times`)
 })
 
-t.test('nobody waits for views that do not answer', async t => {
+t.test('a wait fails at once when the views do not answer', async t => {
   const [log, views] = [await openLog(t), await openViews(t)]
   let answers = true
   const silent = () => Promise.reject(new Unavailable('the views do not answer'))
-  const shaky: ViewStore = {
+  const unreliable: ViewStore = {
     ...views,
     checkpoint: () => (answers ? views.checkpoint() : silent()),
     commit: batch => (answers ? views.commit(batch) : silent()),
   }
-  const projector = await startProjector(t, log, shaky)
+  const projector = await startProjector(t, log, unreliable)
   answers = false
   await writeHistory(log)
-  await t.rejects(projector.passed(await log.head(), 1e9), { message: 'the views do not answer' })
+  await t.rejects(projector.progress.passed(await log.head(), 1e9), { message: 'the views do not answer' })
   answers = true
-  await projector.passed(await log.head(), 10_000)
+  await projector.progress.passed(await log.head(), 10_000)
 })
 
-t.test('a log that cannot be read is said to be damaged, and not waited for', async t => {
+t.test('starting on an unreadable log fails as damaged', async t => {
   const [log, views] = [await openLog(t), await openViews(t)]
   await log.append('account-x', [{ id: crypto.randomUUID(), type: 'Unheard', data: {}, metadata: {} }], NO_STREAM)
   await t.rejects(startProjector(t, log, views), Damaged)
 })
 
-t.test('a store that stumbles is tried again', async t => {
+t.test('a failed commit is retried', async t => {
   const [log, views] = [await openLog(t), await openViews(t)]
   await writeHistory(log)
-  let stumbles = 2
-  const shaky: ViewStore = {
+  let failures = 2
+  const unreliable: ViewStore = {
     ...views,
     commit: async batch => {
-      if (stumbles-- > 0) throw new Error('the disk is slow today')
+      if (failures-- > 0) throw new Error('the disk is busy')
       await views.commit(batch)
     },
   }
   const errors: string[] = []
-  await startProjector(t, log, shaky, { ...silentLogger, error: (_, text) => errors.push(text) })
+  await startProjector(t, log, unreliable, { ...silentLogger, error: (_, text) => errors.push(text) })
   t.equal(errors.length, 2)
   t.equal(await dumpText(views), await viewsOf(t, log))
 })
 
-/** Something that everybody waits for. */
+/** Holds everyone that awaits `passed` until it is opened. */
 class Gate {
   open: () => void = () => undefined
   readonly passed = new Promise<void>(resolve => {

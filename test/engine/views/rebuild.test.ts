@@ -1,25 +1,25 @@
 import t, { type Test } from 'tap'
-import { Projector } from '../../../src/engine/views/projector.ts'
-import { compareViews, rebuildViews } from '../../../src/engine/views/rebuild.ts'
+import { compareViews } from '../../../src/engine/views/rebuild.ts'
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import type { Batch, ViewStore } from '../../../src/ports/view-store.ts'
 import { accountId, digest, keyId, runId } from '../../support/account-samples.ts'
 import { dumpText } from '../../support/dump.ts'
 import { openLog, openViews, silentLogger } from '../../support/engine.ts'
 import { writeHistory } from '../../support/history.ts'
+import { projectorOf, rebuild, rebuildOf } from '../../support/views.ts'
 
 const project = async (log: EventLog, views: ViewStore) => {
-  const projector = new Projector(log, views, silentLogger)
+  const projector = projectorOf(log, views, silentLogger)
   await projector.start()
   await projector.stop()
 }
 
-/** A log with its views, as they are when all is well. */
-const openSound = async (t: Test) => {
+/** A log with correct views. */
+const openCorrect = async (t: Test) => {
   const [log, views] = [await openLog(t), await openViews(t)]
   await writeHistory(log)
   await project(log, views)
-  return { log, views, sound: await dumpText(views) }
+  return { log, views, correct: await dumpText(views) }
 }
 
 /** Changes views behind the projector's back. */
@@ -29,9 +29,9 @@ const tamper = async (views: ViewStore, change: Partial<Batch>) => {
 }
 
 const addressesOf = async (log: EventLog, views: ViewStore, scratch: ViewStore) =>
-  (await compareViews(log, views, scratch)).changes.map(({ address }) => address)
+  (await compareViews(rebuildOf(log, views), scratch)).changes.map(({ address }) => address)
 
-const fraud: Partial<Batch> = {
+const forgery: Partial<Batch> = {
   rows: [
     { view: 'balance', key: accountId(1), row: { balanceMicros: 1_000_000_000 } },
     { view: 'runs', key: `${accountId(1)}/${runId(1002)}`, row: undefined },
@@ -43,7 +43,7 @@ const fraud: Partial<Batch> = {
   ],
 }
 
-const touched = [
+const forgedAddresses = [
   `index/keys.byAccount/${accountId(2)}/${keyId(2002)}`,
   `index/keys.byAccount/${accountId(9)}/${keyId(2002)}`,
   `rows/balance/${accountId(1)}`,
@@ -51,65 +51,58 @@ const touched = [
   `rows/runs/${accountId(1)}/${runId(1002)}`,
 ]
 
-t.test('sound views differ in nothing', async t => {
-  const { log, views } = await openSound(t)
+t.test('correct views have no differences', async t => {
+  const { log, views } = await openCorrect(t)
   t.same(await addressesOf(log, views, await openViews(t)), [])
-  t.same(await rebuildViews(log, views, await openViews(t)), [])
+  t.same(await rebuild(log, views, await openViews(t)), [])
 })
 
-t.test('whatever was changed is found, and nothing else', async t => {
-  const { log, views } = await openSound(t)
-  await tamper(views, fraud)
+t.test('a comparison finds every change and nothing else', async t => {
+  const { log, views } = await openCorrect(t)
+  await tamper(views, forgery)
   const before = await dumpText(views)
-  t.same(await addressesOf(log, views, await openViews(t)), touched)
-  t.equal(await dumpText(views), before, 'looking changes nothing')
+  t.same(await addressesOf(log, views, await openViews(t)), forgedAddresses)
+  t.equal(await dumpText(views), before, 'comparing changes nothing')
 })
 
-t.test('what was changed is put right', async t => {
-  const { log, views, sound } = await openSound(t)
-  await tamper(views, fraud)
-  const changes = await rebuildViews(log, views, await openViews(t))
+t.test('a rebuild repairs every change', async t => {
+  const { log, views, correct } = await openCorrect(t)
+  await tamper(views, forgery)
+  const changes = await rebuild(log, views, await openViews(t))
   t.same(
     changes.map(({ address }) => address),
-    touched,
+    forgedAddresses,
   )
-  t.equal(await dumpText(views), sound)
+  t.equal(await dumpText(views), correct)
 })
 
-t.test('views that lag are compared with the log as far as they reach', async t => {
-  const { log, views } = await openSound(t)
+t.test('lagging views are compared with the log up to their checkpoint', async t => {
+  const { log, views } = await openCorrect(t)
   await writeHistory(log, { first: 20 })
   t.same(await addressesOf(log, views, await openViews(t)), [])
 })
 
-t.test('views that go on during a repair are repaired all the same', async t => {
-  const { log, views } = await openSound(t)
-  await tamper(views, fraud)
+t.test('views that advance during a repair are still repaired', async t => {
+  const { log, views } = await openCorrect(t)
+  await tamper(views, forgery)
   let attempts = 0
   const moving: ViewStore = {
     ...views,
-    repair: async (changes, at) => {
+    repair: async (changes, from, to) => {
       attempts += 1
       if (attempts === 1) {
         await writeHistory(log, { first: 20 })
         await project(log, views)
       }
-      await views.repair(changes, at)
+      await views.repair(changes, from, to)
     },
   }
-  await rebuildViews(log, moving, await openViews(t))
+  await rebuild(log, moving, await openViews(t))
   t.equal(attempts, 2)
   t.same(await addressesOf(log, views, await openViews(t)), [])
 })
 
-t.test('a rebuild throws the snapshots away', async t => {
-  const { log, views } = await openSound(t)
-  await views.saveSnapshot('one', { version: 1, revision: 0, hash: '', state: {} })
-  await rebuildViews(log, views, await openViews(t))
-  t.equal(await views.loadSnapshot('one'), undefined)
-})
-
 t.test('an empty log has empty views', async t => {
   const [log, views] = [await openLog(t), await openViews(t)]
-  t.same(await compareViews(log, views, await openViews(t)), { checkpoint: undefined, changes: [] })
+  t.same(await compareViews(rebuildOf(log, views), await openViews(t)), { checkpoint: undefined, changes: [] })
 })

@@ -3,7 +3,7 @@ import t from 'tap'
 import { Watch } from '../../../src/engine/views/watch.ts'
 import type { RowChange } from '../../../src/ports/view-store.ts'
 
-t.test('who ends a waiting twice takes nobody else’s away', async t => {
+t.test('ending a wait twice does not end another one', async t => {
   const changes = new Subject<RowChange[]>()
   const watch = new Watch(changes)
   const change = [{ view: 'runs', key: 'a', row: {} }]

@@ -1,44 +1,55 @@
-import { Subject } from 'rxjs'
 import t from 'tap'
-import type { Changes } from '../../../src/engine/views/progress.ts'
-import { Projector } from '../../../src/engine/views/projector.ts'
-import { Reads } from '../../../src/engine/views/reads.ts'
+import type { EventLog } from '../../../src/ports/event-log.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
-import type { ViewStore } from '../../../src/ports/view-store.ts'
-import { Accounts } from '../../../src/services/accounts/accounts.ts'
 import { Catalog } from '../../../src/services/catalog/catalog.ts'
-import { publishShipped } from '../../../src/services/catalog/catalog-editor.ts'
+import { CatalogEditor, publishShipped } from '../../../src/services/catalog/catalog-editor.ts'
 import { family } from '../../support/catalog-samples.ts'
-import { noSnapshots, openLog, openViews, silentLogger } from '../../support/engine.ts'
+import { accountsOn, openLog } from '../../support/engine.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 
-t.test('what was on offer last is on offer while the views do not answer', async t => {
-  const [log, views] = [await openLog(t), await openViews(t)]
+t.test('the last known catalog is on offer while the log is unavailable', async t => {
+  const log = await openLog(t)
+  let reads = 0
   let answers = true
-  const shaky: ViewStore = {
-    ...views,
-    list: (...query) => (answers ? views.list(...query) : Promise.reject(new Unavailable('the views do not answer'))),
+  const unreliable: EventLog = {
+    ...log,
+    async *readStream(...query) {
+      reads += 1
+      if (!answers) throw new Unavailable('the log does not answer')
+      yield* log.readStream(...query)
+    },
   }
   const clock = new ManualClock()
-  await publishShipped(log, clock, [family('lumen')], error => t.fail(error.message))
-  const projector = new Projector(log, shaky, silentLogger)
-  t.teardown(() => projector.stop())
-  await projector.start()
-  const reads = new Reads(shaky, projector, new Accounts(log, noSnapshots, clock))
-  const changes = new Subject<Changes>()
-  const [catalog, fresh] = [new Catalog(reads, changes), new Catalog(reads, changes)]
-  t.match(await catalog.find('lumen', true), { family: { id: 'lumen' } })
+  await publishShipped(log, clock, [family('lumen')], refusal => t.fail(refusal.code))
+  const catalogOn = () => new Catalog(new CatalogEditor(unreliable, clock), accountsOn(unreliable, clock))
+  const [catalog, fresh] = [catalogOn(), catalogOn()]
+  t.match(await catalog.find('lumen', true), { family: { id: 'lumen' }, revision: 0 })
 
   answers = false
-  changes.next('unknown')
-  // All who ask at once share one look, and one answer.
+  await new Promise(resolve => setTimeout(resolve, 150))
+  reads = 0
   const found = await Promise.all([1, 2, 3].map(() => catalog.find('lumen', true)))
   t.match(
     found,
     [1, 2, 3].map(() => ({ family: { id: 'lumen' } })),
   )
-  await t.rejects(fresh.find('lumen', true), Unavailable, 'of which nothing is known here')
+  t.equal(reads, 1, 'concurrent requests share one read')
+  await t.rejects(fresh.find('lumen', true), Unavailable, 'a process that has not seen the catalog cannot offer it')
 
   answers = true
   t.match(await fresh.find('lumen', true), { family: { id: 'lumen' } })
+})
+
+t.test('a revised family keeps its place and is offered with its last revision', async t => {
+  const [log, clock] = [await openLog(t), new ManualClock()]
+  await publishShipped(log, clock, [family('lumen'), family('umbra')])
+  await publishShipped(log, clock, [family('lumen', { name: 'Lumen 2' }), family('umbra')])
+  const offers = await new Catalog(new CatalogEditor(log, clock), accountsOn(log, clock)).list(false)
+  t.same(
+    offers.map(({ family: { id }, revision }) => [id, revision]),
+    [
+      ['lumen', 2],
+      ['umbra', 1],
+    ],
+  )
 })

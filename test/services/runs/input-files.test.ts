@@ -2,8 +2,8 @@ import { readdir, rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { PresignedUpload, Upload, UploadList } from '../../../schemas/api/upload.ts'
+import { accountStream } from '../../../schemas/events.ts'
 import { MAX_PRESIGNED_BYTES } from '../../../schemas/primitives.ts'
-import { accountStream } from '../../../schemas/recorded.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import type { Client, Reply } from '../../support/client.ts'
 import { collect } from '../../support/collect.ts'
@@ -27,17 +27,17 @@ const start = async (t: Test, options: ServiceOptions = {}) => {
   const events = async ({ accountId }: Customer) =>
     (await collect(service.core.log.readStream(accountStream(accountId), 0))).map(({ type }) => type)
 
-  /** Asks for a run, which must be refused without a trace, both in earnest and dry. Resolves to what the client is told. */
+  /** Asserts that a run and a dry run are refused without events or charge, and returns the error message. */
   const refused = async (t: Test, imageUrl: string): Promise<string> => {
     const before = await events(customer)
-    const asked: Reply[] = [await run(customer, imageUrl), await run(customer, imageUrl, '?dry_run=true')]
-    for (const { status, body } of asked) {
+    const replies: Reply[] = [await run(customer, imageUrl), await run(customer, imageUrl, '?dry_run=true')]
+    for (const { status, body } of replies) {
       t.equal(status, 400, imageUrl)
       t.match(body.error, { code: 'invalid_input', errors: [{ path: '/input/image_url' }] })
     }
     t.same(await events(customer), before)
     t.equal(await customer.balance(), 100)
-    const [message, again] = asked.map(({ body }) => body.error.errors?.[0]?.message)
+    const [message, again] = replies.map(({ body }) => body.error.errors?.[0]?.message)
     t.equal(message, again)
     return String(message)
   }
@@ -56,14 +56,14 @@ const grant = async (client: Client, mime_type = 'image/png'): Promise<Presigned
 const put = async ({ presigned_url }: PresignedUpload, file: Buffer, type = 'image/png') =>
   (await fetch(presigned_url, { method: 'PUT', headers: { 'Content-Type': type }, body: Uint8Array.from(file) })).status
 
-/** Where the file lies to which an address leads. */
+/** The path of the file at an address. */
 const pathOf = (folder: string, address: string) =>
   join(folder, 'objects', new URL(address).pathname.slice('/cdn/'.length))
 
-const ABSENT = 'There is no such upload, or no longer.'
-const NO_FILE = 'There is no such file here, or no longer.'
+const ABSENT = 'The upload does not exist or was deleted.'
+const NO_FILE = 'The file does not exist or was deleted.'
 
-t.test('a picture of one’s own can be used, and as often as wanted', async t => {
+t.test('a client can use its own picture any number of times', async t => {
   const { customer } = await start(t)
   const { url } = await send(customer, png)
   t.equal((await run(customer, url, '?dry_run=true')).status, 200)
@@ -71,7 +71,7 @@ t.test('a picture of one’s own can be used, and as often as wanted', async t =
     t.match((await run(customer, address)).body, { status: 'completed' })
 })
 
-t.test('somebody else’s picture is as if it were not there', async t => {
+t.test('a picture of another account is reported as absent', async t => {
   const { other, refused } = await start(t)
   const { url } = await send(other, png)
   const granted = await grant(other)
@@ -82,21 +82,21 @@ t.test('somebody else’s picture is as if it were not there', async t => {
   t.match((await run(other, granted.cdn_url)).body, { status: 'completed' }, 'its owner can use it')
 })
 
-t.test('a picture that was not sent yet cannot be used, and can once it was', async t => {
+t.test('a picture can be used only after it has been sent', async t => {
   const { customer, events, refused } = await start(t)
   const granted = await grant(customer)
-  t.match(await refused(t, granted.cdn_url), /^There is no file yet, or it was refused/)
+  t.match(await refused(t, granted.cdn_url), /^No file has arrived yet, or it was refused/)
   t.equal((await customer.send<UploadList>('/v1/uploads')).body.data.length, 0)
   await put(granted, png)
   t.match((await run(customer, granted.cdn_url)).body, { status: 'completed' })
-  const [granting, ...using] = (await events(customer)).slice(-6)
-  t.equal(granting, 'UploadGranted')
-  t.same(using, ['UploadStored', 'CreditsDebited', 'RunQueued', 'RunStarted', 'RunCompleted'])
+  const [first, ...rest] = (await events(customer)).slice(-6)
+  t.equal(first, 'UploadGranted')
+  t.same(rest, ['UploadStored', 'CreditsDebited', 'RunQueued', 'RunStarted', 'RunCompleted'])
   const { body } = await customer.send<UploadList>('/v1/uploads')
   t.match(body.data, [{ id: granted.id, url: granted.cdn_url, size_bytes: png.length }])
 })
 
-t.test('a dry run is use enough', async t => {
+t.test('a dry run counts as a use and stores the file', async t => {
   const { customer, events } = await start(t)
   const granted = await grant(customer)
   await put(granted, png)
@@ -104,7 +104,7 @@ t.test('a dry run is use enough', async t => {
   t.same((await events(customer)).slice(-2), ['UploadGranted', 'UploadStored'])
 })
 
-t.test('a file that is not what it was said to be is refused and deleted, and another may be sent', async t => {
+t.test('a file of another type than declared is refused and deleted, and can be sent again', async t => {
   const { folder, customer } = await start(t)
   const granted = await grant(customer)
   await put(granted, jpeg)
@@ -116,22 +116,22 @@ t.test('a file that is not what it was said to be is refused and deleted, and an
   t.equal((await run(customer, granted.cdn_url)).status, 200)
 })
 
-t.test('a file that was replaced by one that is too large is refused', async t => {
+t.test('a file replaced by an oversized one is refused', async t => {
   const { folder, customer, refused } = await start(t)
   const granted = await grant(customer)
   await put(granted, png)
   await customer.send(`/v1/uploads/${granted.id}`)
   await truncate(pathOf(folder, granted.cdn_url), MAX_PRESIGNED_BYTES + 1)
-  t.equal(await refused(t, granted.cdn_url), `The file has more than ${MAX_PRESIGNED_BYTES} bytes.`)
+  t.equal(await refused(t, granted.cdn_url), `The file is larger than ${MAX_PRESIGNED_BYTES} bytes.`)
 })
 
-t.test('a film is no picture', async t => {
+t.test('a video is refused as an image', async t => {
   const { customer, refused } = await start(t)
   const { url } = await send(customer, mp4, 'video/mp4')
-  t.equal(await refused(t, url), 'The file is video/mp4, and not an image.')
+  t.equal(await refused(t, url), 'The file is video/mp4, not an image.')
 })
 
-t.test('a picture that was deleted cannot be used', async t => {
+t.test('a deleted picture cannot be used', async t => {
   const { customer, refused } = await start(t)
   const [sealed, granted] = [await send(customer, png), await grant(customer)]
   await put(granted, png)
@@ -139,10 +139,10 @@ t.test('a picture that was deleted cannot be used', async t => {
     t.equal((await customer.send(`/v1/uploads/${id}`, { method: 'DELETE' })).status, 200)
   for (const url of [sealed.url, granted.cdn_url]) t.equal(await refused(t, url), ABSENT)
   await put(granted, png)
-  t.equal(await refused(t, granted.cdn_url), ABSENT, 'nor one that is sent afterwards')
+  t.equal(await refused(t, granted.cdn_url), ABSENT, 'nor can a file sent after the deletion')
 })
 
-t.test('a result can be used, as long as it is there', async t => {
+t.test('an output can be used until it is deleted', async t => {
   const { folder, customer, other } = await start(t)
   const { body } = await other.run({ model: 'nano-banana-2', input: { prompt: 'a bay' } })
   const url = String(body.output?.url)
@@ -153,7 +153,7 @@ t.test('a result can be used, as long as it is there', async t => {
   t.match(absent.error, { code: 'invalid_input', errors: [{ path: '/input/image_url', message: NO_FILE }] })
 })
 
-t.test('an address of ours that is written in another way leads to nothing', async t => {
+t.test('misspelled own addresses find no file', async t => {
   const { service, customer, refused } = await start(t)
   const { url } = await send(customer, png)
   const { pathname } = new URL(url)
@@ -174,10 +174,10 @@ t.test('an address of ours that is written in another way leads to nothing', asy
     t.ok([ABSENT, NO_FILE].includes(await refused(t, service.url + path)), path)
   const granted = await grant(customer)
   await put(granted, png)
-  t.equal(await refused(t, granted.cdn_url.slice(0, -1)), ABSENT, 'nor does the beginning of one')
+  t.equal(await refused(t, granted.cdn_url.slice(0, -1)), ABSENT, 'nor does a truncated address')
 })
 
-t.test('behind a front of the store, both addresses are ours', async t => {
+t.test('with a CDN both addresses belong to the service', async t => {
   const { service, customer, other, refused } = await start(t, {
     environment: { CDN_URL: 'https://files.example.com/bucket' },
   })
@@ -188,7 +188,7 @@ t.test('behind a front of the store, both addresses are ours', async t => {
   for (const url of [own.url, here(own.url)]) t.equal((await run(customer, url)).status, 200)
 })
 
-t.test('what leads elsewhere is not looked at before the run', async t => {
+t.test('other addresses are not fetched before the run', async t => {
   const { customer } = await start(t)
   for (const url of ['http://127.0.0.1:1/cdn/uploads/x.png', 'data:image/png;base64,AAAA'])
     t.match((await run(customer, url)).body, { status: 'completed' })

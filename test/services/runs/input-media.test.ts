@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { MAX_PRESIGNED_BYTES } from '../../../schemas/primitives.ts'
 import { openDiskObjectStore } from '../../../src/adapters/object-store/disk.ts'
 import { createOutbound } from '../../../src/adapters/outbound/undici.ts'
-import { endingFor, mimeTypeOf } from '../../../src/domain/media-types.ts'
+import { extensionFor, mimeTypeOf } from '../../../src/domain/media-types.ts'
 import { InputMediaError } from '../../../src/ports/input-media.ts'
 import { Addresses } from '../../../src/services/addresses.ts'
 import { createInputMediaLoader } from '../../../src/services/runs/input-media.ts'
@@ -14,7 +14,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex')
 const NAME = '0'.repeat(32)
 const CDN = 'https://files.example.com/bucket'
-const going = new AbortController().signal
+const signal = new AbortController().signal
 
 t.test('a data: URL is decoded, in base64 or percent-encoded', async t => {
   const { load } = await setUp(t)
@@ -27,7 +27,7 @@ t.test('a data: URL is decoded, in base64 or percent-encoded', async t => {
     'data:image/svg+xml;charset=utf-8,%3Csvg/%3E': { mimeType: 'image/svg+xml', bytes: Buffer.from('<svg/>') },
   }
   for (const [url, { mimeType, bytes }] of Object.entries(pictures)) {
-    const media = await load(url, going)
+    const media = await load(url, signal)
     t.equal(media.mimeType, mimeType)
     t.same(Buffer.from(media.bytes), bytes)
   }
@@ -45,30 +45,30 @@ t.test('a data: URL that holds no image is refused', async t => {
     'data:image/png;base64,a',
     'data:image/png;base64,',
   ]
-  for (const url of urls) await t.rejects(load(url, going), InputMediaError, url)
+  for (const url of urls) await t.rejects(load(url, signal), InputMediaError, url)
 })
 
-t.test('our own address is read from the store, and nobody is asked over the network', async t => {
+t.test('an own address is read from the store without a network request', async t => {
   const { load, objects, requests, publicUrl } = await setUp(t)
   await objects.put(`outputs/${NAME}.png`, PNG, 'image/png')
   const path = `/cdn/outputs/${NAME}.png`
   for (const url of [publicUrl + path, publicUrl.toUpperCase() + path, `${publicUrl}${path}?a=1#b`]) {
-    const media = await load(url, going)
+    const media = await load(url, signal)
     t.equal(media.mimeType, 'image/png')
     t.same(Buffer.from(media.bytes), PNG)
   }
   t.same(requests, [])
 })
 
-t.test('so is an address at the front of the store', async t => {
+t.test('a CDN address is read from the store', async t => {
   const { load, objects, requests } = await setUp(t)
   await objects.put(`uploads/${NAME}.png`, PNG, 'image/png')
-  t.same(Buffer.from((await load(`${CDN}/uploads/${NAME}.png`, going)).bytes), PNG)
-  await t.rejects(load(`${CDN}/uploads/${'1'.repeat(32)}.png`, going), InputMediaError)
+  t.same(Buffer.from((await load(`${CDN}/uploads/${NAME}.png`, signal)).bytes), PNG)
+  await t.rejects(load(`${CDN}/uploads/${'1'.repeat(32)}.png`, signal), InputMediaError)
   t.same(requests, [])
 })
 
-t.test('what is not in the store is not looked for elsewhere', async t => {
+t.test('a file that the store lacks is not fetched', async t => {
   const { load, objects, requests, publicUrl } = await setUp(t)
   await objects.put(`outputs/${NAME}.mp4`, PNG, 'video/mp4')
   const paths = [
@@ -78,26 +78,26 @@ t.test('what is not in the store is not looked for elsewhere', async t => {
     'outputs/..%2f..%2flog%2fdata.mdb',
     '',
   ]
-  for (const path of paths) await t.rejects(load(`${publicUrl}/cdn/${path}`, going), InputMediaError, path)
+  for (const path of paths) await t.rejects(load(`${publicUrl}/cdn/${path}`, signal), InputMediaError, path)
   t.same(
     requests.filter(url => url.startsWith('/cdn/')),
     [],
   )
 })
 
-t.test('a file of ours that is too large is refused', async t => {
+t.test('an oversized file in the store is refused', async t => {
   const { load, objects, publicUrl } = await setUp(t)
   const [key, other] = [`uploads/${NAME}.png`, `uploads/${'1'.repeat(32)}.png`]
   await objects.put(key, Buffer.alloc(MAX_PRESIGNED_BYTES + 1), 'image/png')
   await objects.put(other, Buffer.alloc(MAX_PRESIGNED_BYTES), 'image/png')
-  await t.rejects(load(`${publicUrl}/cdn/${key}`, going), {
+  await t.rejects(load(`${publicUrl}/cdn/${key}`, signal), {
     name: 'InputMediaError',
-    message: new RegExp(`more than ${MAX_PRESIGNED_BYTES} bytes`),
+    message: new RegExp(`larger than ${MAX_PRESIGNED_BYTES} bytes`),
   })
-  t.equal((await load(`${publicUrl}/cdn/${other}`, going)).bytes.byteLength, MAX_PRESIGNED_BYTES)
+  t.equal((await load(`${publicUrl}/cdn/${other}`, signal)).bytes.byteLength, MAX_PRESIGNED_BYTES)
 })
 
-t.test('a file of ours is not read to its end for nobody', async t => {
+t.test('reading a file from the store stops when aborted', async t => {
   const { load, objects, publicUrl } = await setUp(t)
   await objects.put(`outputs/${NAME}.png`, PNG, 'image/png')
   await t.rejects(load(`${publicUrl}/cdn/outputs/${NAME}.png`, AbortSignal.abort()), { name: 'AbortError' })
@@ -109,49 +109,49 @@ t.test('any other address is fetched', async t => {
   })
   const paths = [`/cdn/outputs/${NAME}.png?a=1`, '/picture']
   for (const url of [elsewhere + paths[0], publicUrl + paths[1]]) {
-    const media = await load(url, going)
+    const media = await load(url, signal)
     t.equal(media.mimeType, 'image/webp')
     t.same(Buffer.from(media.bytes), PNG)
   }
   t.same(requests, paths)
 })
 
-t.test('an address without a type may hold an image; one with another type does not', async t => {
+t.test('a response without a content type is accepted, one with another type is refused', async t => {
   const untyped = await setUp(t, (_, response) => response.end(PNG))
-  t.equal((await untyped.load(untyped.elsewhere, going)).mimeType, 'application/octet-stream')
+  t.equal((await untyped.load(untyped.elsewhere, signal)).mimeType, 'application/octet-stream')
   const page = await setUp(t, (_, response) => response.setHeader('Content-Type', 'text/html').end('<p>'))
-  await t.rejects(page.load(page.elsewhere, going), { name: 'InputMediaError', message: /text\/html/ })
+  await t.rejects(page.load(page.elsewhere, signal), { name: 'InputMediaError', message: /text\/html/ })
 })
 
-t.test('an address that gives nothing usable is refused in words for the client', async t => {
+t.test('an unusable response is reported in words for the client', async t => {
   const servers: Record<string, RequestListener> = {
     '404': (_, response) => response.writeHead(404).end(),
     'more than 26214400 bytes': (_, response) => response.end(Buffer.alloc(26_214_401)),
     empty: (_, response) => response.setHeader('Content-Type', 'image/png').end(),
-    'broke off': request => request.socket.destroy(),
+    'cut off': request => request.socket.destroy(),
   }
   for (const [message, server] of Object.entries(servers)) {
     const { load, elsewhere } = await setUp(t, server)
-    await t.rejects(load(elsewhere, going), { name: 'InputMediaError', message: new RegExp(message) }, message)
+    await t.rejects(load(elsewhere, signal), { name: 'InputMediaError', message: new RegExp(message) }, message)
   }
   const { load } = await setUp(t)
   for (const url of ['', 'x', 'ftp://example.com/x.png', 'file:///etc/passwd', 'http://a:b@example.com/'])
-    await t.rejects(load(url, going), InputMediaError, url)
+    await t.rejects(load(url, signal), InputMediaError, url)
 })
 
-t.test('who gives the run up gives its image up', async t => {
+t.test('cancelling the run aborts the fetch', async t => {
   const run = new AbortController()
-  const { load, elsewhere } = await setUp(t, () => run.abort(new RangeError('given up')))
+  const { load, elsewhere } = await setUp(t, () => run.abort(new RangeError('cancelled')))
   await t.rejects(load(elsewhere, run.signal), RangeError)
 })
 
-t.test('a type has an ending, and an ending its type', async t => {
+t.test('media types and file name extensions map to each other', async t => {
   for (const ending of ['png', 'jpg', 'webp', 'gif', 'avif', 'mp4', 'webm', 'mov', 'mp3', 'wav', 'txt'])
-    t.equal(endingFor(mimeTypeOf(`outputs/${NAME}.${ending}`)), ending)
+    t.equal(extensionFor(mimeTypeOf(`outputs/${NAME}.${ending}`)), ending)
   t.equal(mimeTypeOf('x.mov'), 'video/quicktime')
   for (const name of ['x.html', 'x.constructor', 'x.', 'x', ''])
     t.equal(mimeTypeOf(name), 'application/octet-stream', name)
-  t.equal(endingFor('text/html'), 'bin')
+  t.equal(extensionFor('text/html'), 'bin')
 })
 
 async function setUp(t: Test, listener: RequestListener = (_, response) => response.writeHead(404).end()) {
@@ -169,7 +169,7 @@ async function setUp(t: Test, listener: RequestListener = (_, response) => respo
   const objects = await openDiskObjectStore({ folder, putSecret: 'secret', putUrl: () => 'http://localhost' })
   const outbound = createOutbound({ allowPrivate: true })
   t.teardown(() => outbound.close())
-  // The same server under two names: what asks it for one of our own files is seen.
+  // The public URL names the same server, so a request for an own file would be recorded.
   const publicUrl = `http://localhost:${port}`
   const addresses = new Addresses(() => publicUrl, CDN)
   const load = createInputMediaLoader({ outbound, objects, addresses })

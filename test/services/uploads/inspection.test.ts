@@ -3,10 +3,10 @@ import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import t from 'tap'
 import { type Inspected, Inspection, inspect } from '../../../src/services/uploads/inspection.ts'
-import { takenTypes } from '../../../src/services/uploads/upload-rules.ts'
+import { acceptedTypes } from '../../../src/services/uploads/upload-rules.ts'
 import { film, jpegWith, picture, pngWith, sampleFiles, zipArchive } from '../../support/sample-files.ts'
 
-/** As many bytes as are looked at from the beginning for the type, for marks, and from the end. */
+/** The number of bytes that are read for the type, for marks and at the end. */
 const [HEAD, MARKS, TAIL] = [4_100, 1_024, 22 + 65_535]
 
 const samples = await sampleFiles()
@@ -20,43 +20,43 @@ const inPieces = (file: Buffer, pieceBytes: number): Promise<Inspected> => {
   return inspection.result()
 }
 
-const look = (file: Buffer | string) => inPieces(Buffer.from(file), 16_384)
+const inspectBytes = (file: Buffer | string) => inPieces(Buffer.from(file), 16_384)
 
-/** A file with so many bytes in it that nobody knows. */
+/** A file of `bytes` bytes, random between start and end. */
 const filled = (bytes: number, start: Buffer, end: Buffer = Buffer.alloc(0)) =>
   Buffer.concat([start, randomBytes(bytes - start.length - end.length), end])
 
-t.test('each type that is taken is known, and is nothing else besides', async t => {
-  t.same(Object.keys(samples), takenTypes)
+t.test('each accepted type is detected and is not ambiguous', async t => {
+  t.same(Object.keys(samples), acceptedTypes)
   for (const [mimeType, file] of Object.entries(samples)) {
     const sha256 = createHash('sha256').update(file).digest('hex')
-    t.same(await look(file), { sizeBytes: file.length, sha256, mimeType, alsoIs: undefined, isCutOff: false })
-    t.same(await inPieces(file, 1), await look(file), `${mimeType}, byte by byte`)
+    t.same(await inspectBytes(file), { sizeBytes: file.length, sha256, mimeType, alsoIs: undefined, isCutOff: false })
+    t.same(await inPieces(file, 1), await inspectBytes(file), `${mimeType}, byte by byte`)
   }
 })
 
-t.test('a picture whose end is missing is known to be cut off', async t => {
+t.test('a picture without its end is detected as cut off', async t => {
   for (const type of ['image/png', 'image/jpeg', 'image/gif', 'image/webp']) {
     const file = samples[type] as Buffer
     const cut = Buffer.concat([file.subarray(0, file.length - 13), Buffer.alloc(type === 'image/webp' ? 0 : 100_000)])
-    t.match(await look(cut), { mimeType: type, isCutOff: true }, type)
+    t.match(await inspectBytes(cut), { mimeType: type, isCutOff: true }, type)
     t.match(
-      await look(Buffer.concat([file, Buffer.alloc(1000)])),
+      await inspectBytes(Buffer.concat([file, Buffer.alloc(1000)])),
       { isCutOff: false },
-      `${type} with something behind it`,
+      `${type} with trailing bytes`,
     )
   }
 })
 
-t.test('the digest is that of all bytes', async t => {
+t.test('the digest covers all bytes', async t => {
   // The examples of FIPS 180-2.
   const abc = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
   const million = 'cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0'
   for (const pieceBytes of [1, 2, 100]) t.equal((await inPieces(Buffer.from('abc'), pieceBytes)).sha256, abc)
-  t.match(await look('a'.repeat(1_000_000)), { sizeBytes: 1_000_000, sha256: million })
+  t.match(await inspectBytes('a'.repeat(1_000_000)), { sizeBytes: 1_000_000, sha256: million })
 })
 
-t.test('it does not matter in which pieces a file comes, at any size', async t => {
+t.test('the result does not depend on the size of the pieces', async t => {
   const archive = zipArchive()
   const sizes = [HEAD, TAIL, 2 * TAIL, 3 * TAIL].flatMap(size => [size - 1, size, size + 1])
   for (const bytes of sizes)
@@ -69,30 +69,30 @@ t.test('it does not matter in which pieces a file comes, at any size', async t =
     }
 })
 
-t.test('a stream is looked at to its end', async t => {
+t.test('a stream is read to its end', async t => {
   const file = filled(200_000, png, zipArchive())
-  t.same(await inspect(Readable.from([file.subarray(0, 3), file.subarray(3)])), await look(file))
+  t.same(await inspect(Readable.from([file.subarray(0, 3), file.subarray(3)])), await inspectBytes(file))
   await t.rejects(inspect(Readable.from(breaking(file))), /broke/)
 })
 
-t.test('what is too short to be anything is nothing that is known', async t => {
+t.test('a file too short for any type has an unknown type', async t => {
   for (const file of ['', 'x', '\xff', 'PK', 'PK\u0005'])
-    t.match(await look(file), { sizeBytes: Buffer.byteLength(file), mimeType: undefined, alsoIs: undefined })
+    t.match(await inspectBytes(file), { sizeBytes: Buffer.byteLength(file), mimeType: undefined, alsoIs: undefined })
 })
 
-t.test('an animated PNG is a PNG, and so is one whose pixels begin late', async t => {
+t.test('animated PNGs and PNGs with long headers are PNGs', async t => {
   const frames = Buffer.from([0, 0, 0, 1, 0, 0, 0, 0])
-  t.match(await look(pngWith(png, 'acTL', frames)), { mimeType: 'image/png', alsoIs: undefined })
-  t.match(await look(pngWith(png, 'iCCP', Buffer.alloc(20_000))), { mimeType: 'image/png', alsoIs: undefined })
+  t.match(await inspectBytes(pngWith(png, 'acTL', frames)), { mimeType: 'image/png', alsoIs: undefined })
+  t.match(await inspectBytes(pngWith(png, 'iCCP', Buffer.alloc(20_000))), { mimeType: 'image/png', alsoIs: undefined })
 })
 
-t.test('a film as iTunes names it is an MP4', async t => {
+t.test('the video brand of iTunes is detected as MP4', async t => {
   const named = await film()
   named.write('M4V ', 8)
-  t.match(await look(named), { mimeType: 'video/mp4', alsoIs: undefined })
+  t.match(await inspectBytes(named), { mimeType: 'video/mp4', alsoIs: undefined })
 })
 
-t.test('what is not taken is not taken for anything that is', async t => {
+t.test('other types are not mistaken for an accepted one', async t => {
   const others: Record<string, Buffer | string> = {
     SVG: '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
     'SVG with a prologue': '<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>',
@@ -109,12 +109,12 @@ t.test('what is not taken is not taken for anything that is', async t => {
     BMP: Buffer.concat([Buffer.from('BM'), Buffer.alloc(60)]),
   }
   for (const [name, file] of Object.entries(others)) {
-    const { mimeType } = await look(file)
-    t.notOk((takenTypes as readonly (string | undefined)[]).includes(mimeType), `${name} is ${mimeType}`)
+    const { mimeType } = await inspectBytes(file)
+    t.notOk((acceptedTypes as readonly (string | undefined)[]).includes(mimeType), `${name} is ${mimeType}`)
   }
 })
 
-t.test('a file that is something else besides is found out', async t => {
+t.test('a file that is also something else is detected', async t => {
   const polyglots: [file: Buffer, alsoIs: string][] = [
     [Buffer.concat([png, zipArchive()]), 'a ZIP archive'],
     [Buffer.concat([gif, zipArchive('a comment')]), 'a ZIP archive'],
@@ -129,39 +129,39 @@ t.test('a file that is something else besides is found out', async t => {
     for (const pieceBytes of [1, file.length]) t.match(await inPieces(file, pieceBytes), { alsoIs })
 })
 
-t.test('a mark is found to the end of where others look for it', async t => {
+t.test('marks are found up to the end of the range where readers look', async t => {
   for (const mark of ['%PDF-', '<script>', '<?php']) {
     const file = filled(5000, png)
     file.write(mark, MARKS - mark.length, 'latin1')
-    t.ok((await look(file)).alsoIs, mark)
+    t.ok((await inspectBytes(file)).alsoIs, mark)
   }
 })
 
-t.test('an archive is found wherever readers find it', async t => {
+t.test('an archive is found wherever ZIP readers find it', async t => {
   const archive = zipArchive()
   const comment = 'x'.repeat(65_535)
   const zip64 = zipArchive()
   zip64.fill(0xff, zip64.length - 10, zip64.length - 2)
   const found: Record<string, Buffer> = {
     'with the longest comment': Buffer.concat([png, zipArchive(comment)]),
-    'with a comment that is longer than it says': Buffer.concat([png, archive, Buffer.from(comment)]),
-    'with a comment that is not all there': Buffer.concat([png, zipArchive(comment).subarray(0, archive.length + 9)]),
-    'with one byte behind it': Buffer.concat([png, archive, Buffer.from('x')]),
+    'with a comment longer than declared': Buffer.concat([png, archive, Buffer.from(comment)]),
+    'with a truncated comment': Buffer.concat([png, zipArchive(comment).subarray(0, archive.length + 9)]),
+    'with one trailing byte': Buffer.concat([png, archive, Buffer.from('x')]),
     'with sizes of 64 bits': Buffer.concat([png, zip64]),
-    'behind what looks like the end of another': Buffer.concat([png, archive, Buffer.from('PK\u0005\u0006')]),
+    'after a false end record': Buffer.concat([png, archive, Buffer.from('PK\u0005\u0006')]),
   }
-  for (const [name, file] of Object.entries(found)) t.match(await look(file), { alsoIs: 'a ZIP archive' }, name)
+  for (const [name, file] of Object.entries(found)) t.match(await inspectBytes(file), { alsoIs: 'a ZIP archive' }, name)
 })
 
-t.test('what only looks like the end of an archive does no harm, and hides none', async t => {
+t.test('a false end record is no archive and does not hide one', async t => {
   const end = Buffer.concat([Buffer.from('PK\u0005\u0006'), Buffer.alloc(18, 0x77)])
   const cut = [4, 14, 21].map(bytes => Buffer.concat([png, end.subarray(0, bytes)]))
   for (const file of [Buffer.concat([png, end]), filled(100_000, png, end), ...cut])
-    t.match(await look(file), { mimeType: 'image/png', alsoIs: undefined })
-  t.match(await look(Buffer.concat([png, end, zipArchive()])), { alsoIs: 'a ZIP archive' })
+    t.match(await inspectBytes(file), { mimeType: 'image/png', alsoIs: undefined })
+  t.match(await inspectBytes(Buffer.concat([png, end, zipArchive()])), { alsoIs: 'a ZIP archive' })
 })
 
-t.test('what cameras and programs write passes', async t => {
+t.test('common metadata and trailing media are allowed', async t => {
   const exif = Buffer.concat([Buffer.from('Exif\0\0MM\0*\0\0\0\b'), Buffer.alloc(2000)])
   const xmp = Buffer.from(`http://ns.adobe.com/xap/1.0/\0<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
@@ -171,14 +171,14 @@ t.test('what cameras and programs write passes', async t => {
   const pictures: Record<string, Buffer> = {
     'with EXIF': jpegWith(jpeg, 1, exif),
     'with XMP': jpegWith(jpeg, 1, xmp),
-    'with another picture behind it': Buffer.concat([jpeg, await picture('jpeg', 7)]),
-    'with a film behind it': Buffer.concat([jpeg, await film()]),
+    'with a second picture appended': Buffer.concat([jpeg, await picture('jpeg', 7)]),
+    'with a video appended': Buffer.concat([jpeg, await film()]),
   }
   for (const [name, file] of Object.entries(pictures))
-    t.match(await look(file), { mimeType: 'image/jpeg', alsoIs: undefined }, name)
+    t.match(await inspectBytes(file), { mimeType: 'image/jpeg', alsoIs: undefined }, name)
 })
 
-t.test('whatever is sent is looked at without an error', async t => {
+t.test('no input makes the inspection throw', async t => {
   const starts = Object.values(samples).map(file => file.subarray(0, 40))
   const others = [
     'PK\x03\x04',
@@ -195,7 +195,7 @@ t.test('whatever is sent is looked at without an error', async t => {
   await fc.assert(
     fc.asyncProperty(start, fc.uint8Array({ maxLength: 300, size: 'max' }), async (start, rest) => {
       const file = Buffer.concat([start, rest])
-      return (await look(file)).sizeBytes === file.length
+      return (await inspectBytes(file)).sizeBytes === file.length
     }),
     { numRuns: 500 },
   )
@@ -204,5 +204,5 @@ t.test('whatever is sent is looked at without an error', async t => {
 
 function* breaking(file: Buffer) {
   yield file
-  throw new Error('the line broke')
+  throw new Error('the connection broke')
 }

@@ -11,12 +11,12 @@ const message = {
   body: JSON.stringify({ type: 'run.completed', data: { text: 'ä 🎈' } }),
 }
 
-t.test('the standard verifier takes what is signed', async t => {
+t.test('the standard verifier accepts our signature', async t => {
   t.same(new Webhook(secret).verify(message.body, signWebhook(message)), JSON.parse(message.body))
 })
 
-t.test('the signature is what the standard says it is', async t => {
-  // The key, the message and the result are an example that the standard's libraries test themselves with.
+t.test('the signature matches the example of the standard', async t => {
+  // This example comes from the tests of the Standard Webhooks libraries.
   const headers = signWebhook({
     secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
     id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -30,7 +30,7 @@ t.test('the signature is what the standard says it is', async t => {
   })
 })
 
-t.test('a changed byte is noticed, wherever it is', async t => {
+t.test('any changed byte invalidates the signature', async t => {
   const headers = signWebhook(message)
   const refused = (body: string, changed: Record<string, string>) =>
     t.throws(() => new Webhook(secret).verify(body, { ...headers, ...changed }), WebhookVerificationError)
@@ -40,7 +40,7 @@ t.test('a changed byte is noticed, wherever it is', async t => {
   refused(message.body, { 'webhook-timestamp': String(message.timestampSeconds + 1) })
 })
 
-t.test('a secret is that of one account of one service, the same each time', async t => {
+t.test('a secret is derived from the service and the account', async t => {
   const keyOf = (text: string) => Buffer.from(text.replace('whsec_', ''), 'base64')
   t.match(secret, /^whsec_[A-Za-z0-9+/]+={0,2}$/)
   t.equal(keyOf(secret).byteLength, 32)

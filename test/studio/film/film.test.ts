@@ -10,10 +10,10 @@ const input = { prompt: 'a lake at dusk', resolution: '144p', aspect_ratio: '16:
 const film = (more = {}, seed = 1, source?: Uint8Array) =>
   make({ craft: 'film', seed, input: { ...input, ...more }, ...(source && { source }) })
 
-/** The time that MP4 counts from. */
+/** The epoch of MP4. */
 const NO_TIME = new Date('1904-01-01T00:00:00Z')
 
-/** What an independent reader finds in a file. */
+/** What an independent parser finds in a file. */
 const read = (bytes: Uint8Array): Movie => {
   const file = createFile()
   file.appendBuffer(MP4BoxBuffer.fromArrayBuffer(Uint8Array.from(bytes).buffer, 0))
@@ -29,7 +29,7 @@ const topLevel = (bytes: Uint8Array): string[] => {
   return names
 }
 
-t.test('a film is H.264 of the length and the size asked for', async t => {
+t.test('a film is H.264 of the requested length and size', async t => {
   const { bytes, mimeType } = await film()
   const { videoTracks, duration, timescale } = read(bytes)
   t.equal(mimeType, 'video/mp4')
@@ -38,14 +38,18 @@ t.test('a film is H.264 of the length and the size asked for', async t => {
   t.match(videoTracks[0]?.codec, /^avc1\./)
 })
 
-t.test('upright, with another frame rate, and from a picture', async t => {
+t.test('portrait, another frame rate, and from a picture', async t => {
   const upright = read((await film({ aspect_ratio: '9:16', fps: 25, duration: 1 })).bytes)
   t.match(upright.videoTracks, [{ nb_samples: 25, track_width: 144, track_height: 256 }])
   t.equal(upright.duration / upright.timescale, 1)
 
   const source = await createCanvas(300, 300).encode('png')
   const still = read((await film({ aspect_ratio: 'auto' }, 1, source)).bytes)
-  t.match(still.videoTracks, [{ nb_samples: 24, track_width: 144, track_height: 144 }], 'with its ratio')
+  t.match(
+    still.videoTracks,
+    [{ nb_samples: 24, track_width: 144, track_height: 144 }],
+    'with the aspect ratio of the source',
+  )
 })
 
 t.test('a browser can play it while it loads', async t => {
@@ -62,7 +66,7 @@ t.test('a browser can play it while it loads', async t => {
   file.flush()
   t.equal(samples.length, 24)
   for (const sample of samples) {
-    // Each frame is one or more units of H.264, each after its length, and fills its sample to the last byte.
+    // Each frame is one or more H.264 units, each after its length, and fills its sample exactly.
     const view = Buffer.from(sample)
     let at = 0
     while (at + 4 <= view.length) at += 4 + view.readUInt32BE(at)
@@ -70,15 +74,15 @@ t.test('a browser can play it while it loads', async t => {
   }
 })
 
-t.test('what a film shows moves', async t => {
+t.test('the image moves', async t => {
   const sizes = new Set<number>()
   for (const prompt of ['a lake', 'the sea']) sizes.add((await film({ prompt })).bytes.length)
-  // Frames that are all alike take hardly more room than the first of them.
+  // Identical frames would take hardly more space than the first.
   const still = await film({ prompt: 'a lake', duration: 1, fps: 1 })
   t.ok(Math.min(...sizes) > 1.5 * still.bytes.length, `${[...sizes]} and ${still.bytes.length} bytes`)
 })
 
-t.test('the same film always has the same bytes, and another seed another film', async t => {
+t.test('the same film always has the same bytes, and another seed gives another film', async t => {
   const one = await film()
   t.ok(Buffer.from(one.bytes).equals((await film()).bytes))
   const { created, modified } = read(one.bytes)
@@ -86,7 +90,7 @@ t.test('the same film always has the same bytes, and another seed another film',
   t.notOk(Buffer.from(one.bytes).equals((await film({}, 2)).bytes))
 })
 
-t.test('the progress rises with the frames, up to 1', async t => {
+t.test('progress rises with the frames, up to 1', async t => {
   const progress = new Float32Array(new SharedArrayBuffer(4))
   const seen = new Set<number>()
   const making = make({ craft: 'film', seed: 1, progress, input: { ...input, resolution: '480p', duration: 4 } })
@@ -102,7 +106,7 @@ t.test('the progress rises with the frames, up to 1', async t => {
   t.equal(progress[0], 1)
 })
 
-t.test('a film that would be too much work has fewer frames, and its length', async t => {
+t.test('a film that would be too much work keeps its length, with fewer frames', async t => {
   const uhd = { width: 3840, height: 2160 }
   t.same(lengthOf({ duration: 8 }, uhd), { frames: 96, seconds: 8 })
   t.same(lengthOf({ duration: 20, fps: 50 }, uhd), { frames: 301, seconds: 20 })

@@ -4,34 +4,34 @@ import { filmSize, stillSize } from '../../../src/studio/picture/frame-size.ts'
 
 const size = (width: number, height: number) => ({ width, height })
 
-t.test('a picture has the size that its input names, by whichever parameters', async t => {
-  t.same(stillSize({ prompt: 'a cat' }), size(1024, 1024), 'nothing is named')
+t.test('a picture has the size in its input, in any form', async t => {
+  t.same(stillSize({ prompt: 'a cat' }), size(1024, 1024), 'no size')
   t.same(stillSize({ width: 640, height: 480, aspect_ratio: '1:1' }), size(640, 480), 'pixels')
   t.same(stillSize({ size: '1536x1024' }), size(1536, 1024))
   t.same(stillSize({ image_size: '1024x1536' }), size(1024, 1536))
   t.same(stillSize({ resolution: '2K', aspect_ratio: '16:9' }), size(2752, 1536), 'as documented')
   t.same(stillSize({ resolution: '1 MP', aspect_ratio: '1:1' }), size(1008, 1008))
   t.same(stillSize({ resolution: '0.5 MP', aspect_ratio: '16:9' }), size(944, 528))
-  t.same(stillSize({ aspect_ratio: '9:21' }), size(672, 1568), 'a ratio that is not documented')
+  t.same(stillSize({ aspect_ratio: '9:21' }), size(672, 1568), 'an undocumented ratio')
 })
 
-t.test('only an input that leaves the ratio open lets the prompt choose it', async t => {
+t.test('the prompt chooses the ratio only if the input leaves it open', async t => {
   t.same(stillSize({ prompt: 'a banner', aspect_ratio: 'auto', resolution: '1K' }), size(2048, 512))
   t.same(stillSize({ prompt: 'a portrait', size: 'auto' }), size(896, 1200))
   t.same(stillSize({ prompt: 'a banner' }), size(1024, 1024))
 })
 
-t.test('a picture made from another keeps its ratio, unless the input names one', async t => {
+t.test('a picture keeps the ratio of its source, unless the input has one', async t => {
   const source = size(3000, 2000)
   for (const aspect_ratio of ['auto', 'match_input_image', undefined])
     t.same(stillSize({ prompt: 'a banner', aspect_ratio }, source), size(1248, 832), String(aspect_ratio))
   t.same(stillSize({ size: 'auto' }, source), size(1248, 832))
   t.same(stillSize({ aspect_ratio: '1:1' }, source), size(1024, 1024))
-  t.same(stillSize({}, size(5000, 1)), size(2896, 368), 'a strip becomes a picture')
+  t.same(stillSize({}, size(5000, 1)), size(2896, 368), 'an extreme strip is limited')
 })
 
-t.test('a film has even sides, of which the resolution names the shorter one', async t => {
-  t.same(filmSize({}), size(1280, 720), 'nothing is named')
+t.test('a film has even sides, and the resolution is the shorter one', async t => {
+  t.same(filmSize({}), size(1280, 720), 'no size')
   t.same(filmSize({ resolution: '480p', aspect_ratio: '16:9' }), size(854, 480))
   t.same(filmSize({ resolution: '1080p', aspect_ratio: '9:16' }), size(1080, 1920))
   t.same(filmSize({ resolution: '4K' }), size(3840, 2160))
@@ -41,13 +41,13 @@ t.test('a film has even sides, of which the resolution names the shorter one', a
   t.same(filmSize({ resolution: '720p', aspect_ratio: '4:3' }, size(1000, 2000)), size(960, 720))
 })
 
-t.test('no film is larger than a decoder takes', async t => {
+t.test('no film exceeds the limit of decoders', async t => {
   const { width, height } = filmSize({ resolution: '2160p', aspect_ratio: '21:9' })
   t.ok(width * height <= 36_864 * 256 * 1.01)
   t.ok(Math.abs(width / height - 21 / 9) < 0.01, 'and it keeps its ratio')
 })
 
-t.test('every choice that the catalog offers changes the size, or is one of those that leave it open', async t => {
+t.test('every choice in the catalog changes the size, or leaves it open', async t => {
   const sizing = ['resolution', 'aspect_ratio', 'size', 'image_size']
   for (const endpoint of shipped.flatMap(family => family.endpoints)) {
     const { properties } = endpoint.parametersSchema

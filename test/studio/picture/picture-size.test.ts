@@ -39,14 +39,14 @@ t.test('every ratio has its documented size at every resolution', async t => {
 
 t.test('the words of a prompt choose the ratio', async t => {
   t.equal(chooseAspectRatio('A Portrait of a lighthouse keeper'), '3:4')
-  t.equal(chooseAspectRatio('phone wallpaper, waves'), '9:16', 'the first word that says something wins')
+  t.equal(chooseAspectRatio('phone wallpaper, waves'), '9:16', 'the first meaningful word wins')
   t.equal(chooseAspectRatio('wallpaper for a phone'), '16:9')
   t.equal(chooseAspectRatio('panorama of the Alps'), '21:9')
   t.equal(chooseAspectRatio('website banner.'), '4:1')
   t.equal(chooseAspectRatio('a landscape'), '3:2')
 })
 
-t.test('a prompt that says nothing about its shape gets a square', async t => {
+t.test('a prompt that does not mention a shape gets a square', async t => {
   t.equal(chooseAspectRatio(''), '1:1')
   t.equal(chooseAspectRatio('a cat'), '1:1')
   t.equal(chooseAspectRatio('a microphone'), '1:1', 'only whole words count')

@@ -18,7 +18,7 @@ t.test('a picture of every ratio has the promised size', async t => {
   )
 })
 
-t.test('every format is what it says, at higher resolutions too', async t => {
+t.test('every format is encoded as declared, at higher resolutions too', async t => {
   for (const format of ['png', 'jpeg', 'webp'] as const) {
     for (const resolution of ['2K', '4K'] as const) {
       const size = pictureSize('1:1', resolution)
@@ -43,12 +43,12 @@ t.test('another seed or another prompt gives another picture', async t => {
   t.notOk(Buffer.from(one).equals(await paint({ ...small, prompt: 'a pond' })))
 })
 
-t.test('the colours come out as drawn', async t => {
-  // A PNG that is encoded wrongly can still have the right size, and JPEG goes through an encoder of its own.
+t.test('the colours are as drawn', async t => {
+  // A wrongly encoded PNG can still have the right size, so it is compared with a JPEG from another encoder.
   const [png, jpeg] = await Promise.all([thumbnail('png'), thumbnail('jpeg')])
   const furthest = Math.max(...png.map((value, index) => Math.abs(value - (jpeg[index] ?? 0))))
-  t.ok(furthest < 12, `the formats differ by ${furthest} of 255 at most`)
-  t.ok(new Set(png).size > 30, 'there is something to see')
+  t.ok(furthest < 12, `the formats differ by at most ${furthest} of 255`)
+  t.ok(new Set(png).size > 30, 'the picture is not blank')
 })
 
 t.test('any prompt can be painted', async t => {
@@ -72,7 +72,7 @@ t.test('any prompt can be painted', async t => {
   }
 })
 
-t.test('the caption leaves out what its fonts cannot draw', async t => {
+t.test('the caption omits characters that its fonts lack', async t => {
   t.equal(drawable('Żółw, Ёж & Ωδή – “ça va”?'), 'Żółw, Ёж & Ωδή – “ça va”?')
   t.equal(drawable('a 静かな 水面 lake'), 'a … lake')
   t.equal(drawable('sun\u0000rise\n👩‍👩‍👧‍👦 at\t🌅sea '), 'sun rise at sea')

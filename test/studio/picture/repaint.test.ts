@@ -23,7 +23,7 @@ const png = await quarters().encode('png')
 const repaint = (source: Uint8Array, more = {}, seed = 1) =>
   make({ craft: 'repaint', seed, source, input: { ...input, ...more } })
 
-/** The average colours of the quarters, without the corner that has the caption. */
+/** The average colours of the quarters, without the captioned corner. */
 async function averages(bytes: Uint8Array): Promise<number[][]> {
   const image = await loadImage(bytes)
   const context = createCanvas(4, 4).getContext('2d')
@@ -37,7 +37,7 @@ async function averages(bytes: Uint8Array): Promise<number[][]> {
   ].map(([x = 0, y = 0]) => [...context.getImageData(x, y, 1, 1).data.subarray(0, 3)])
 }
 
-t.test('a repainted picture shows what its source shows', async t => {
+t.test('a repainted picture resembles its source', async t => {
   const { bytes, mimeType } = await repaint(png)
   const [red, white, blue, green] = await averages(bytes)
   const reddest = ([r = 0, g = 0, b = 0]: number[] = []) => r > g + 40 && r > b + 40
@@ -46,14 +46,14 @@ t.test('a repainted picture shows what its source shows', async t => {
   t.ok((blue?.[2] ?? 0) > (blue?.[0] ?? 0) + 20, `blue ${blue}`)
   t.ok((green?.[1] ?? 0) > (green?.[0] ?? 0) + 20, `green ${green}`)
   t.ok((white?.[1] ?? 0) > (red?.[1] ?? 0) + 60, `white ${white}`)
-  t.notOk(Buffer.from(bytes).equals(png), 'and it is not the source')
+  t.notOk(Buffer.from(bytes).equals(png), 'it differs from the source')
 })
 
-t.test('it is painted with a brush', async t => {
+t.test('it has brush strokes', async t => {
   const image = await loadImage((await repaint(png)).bytes)
   const context = createCanvas(image.width, image.height).getContext('2d')
   context.drawImage(image, 0, 0)
-  // Where red ends and white begins: a straight line in the source, and not after a brush has passed.
+  // The border of red and white is a straight line in the source, but not after a brush has passed.
   const borders = Array.from({ length: 200 }, (_, row) => {
     const greens = context.getImageData(0, row + 100, image.width, 1).data.filter((_, at) => at % 4 === 1)
     return greens.findIndex((green, x) => x > image.width / 3 && green > 128)
@@ -61,7 +61,7 @@ t.test('it is painted with a brush', async t => {
   t.ok(new Set(borders).size > 4, `the border is at ${[...new Set(borders)]}`)
 })
 
-t.test('it has the ratio of its source, and its seed and prompt decide the rest', async t => {
+t.test('it has the ratio of its source; seed and prompt decide the rest', async t => {
   const one = await repaint(png)
   const { width, height } = await loadImage(one.bytes)
   t.same({ width, height }, { width: 1248, height: 832 })
@@ -70,7 +70,7 @@ t.test('it has the ratio of its source, and its seed and prompt decide the rest'
   t.notOk(Buffer.from(one.bytes).equals((await repaint(png, { prompt: 'night' })).bytes), 'another prompt')
 })
 
-t.test('every format of source can be read', async t => {
+t.test('every source format can be read', async t => {
   const sources = {
     jpeg: await quarters().encode('jpeg'),
     webp: await quarters().encode('webp'),
@@ -83,13 +83,13 @@ t.test('every format of source can be read', async t => {
   }
 })
 
-t.test('what cannot be used is told to the client', async t => {
+t.test('unusable sources are reported to the client', async t => {
   const refused = async (source: Uint8Array) => {
     const result = await studio.make({ craft: 'repaint', seed: 1, source, input })
     return isUnusable(result) ? result.unusable : 'taken'
   }
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><image href="/etc/hostname"/></svg>'
-  t.match(await refused(Buffer.from(svg)), 'not a PNG', 'SVG, which can ask for files')
+  t.match(await refused(Buffer.from(svg)), 'not a PNG', 'SVG, which can load files')
   t.match(await refused(Buffer.from('hello')), 'not a PNG')
   t.match(await refused(new Uint8Array()), 'not a PNG')
   t.match(await refused(png.subarray(0, 60)), 'damaged')

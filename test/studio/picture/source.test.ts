@@ -14,7 +14,7 @@ const png = await canvas.encode('png')
 const jpeg = await canvas.encode('jpeg')
 const webp = await canvas.encode('webp')
 const avif = await canvas.encode('avif')
-/** A picture that the encoder made, of one colour. */
+/** A single-colour picture from the encoder. */
 const large = await readFile(new URL('flat-65-megapixels.avif', import.meta.url))
 
 const u16 = (value: number) => Buffer.from([value & 255, value >> 8])
@@ -24,17 +24,17 @@ const gifComment = Buffer.from([0x21, 0xfe, 2, 0x2c, 0x2c, 0])
 const exif = Buffer.concat([Buffer.from([0xff, 0xe1, 0, 34]), Buffer.from('Exif\0\0MM\0*'), Buffer.alloc(22)])
 const clap = Buffer.concat([u32(40), Buffer.from('clap'), u32(0), u32(0x7fffffff), u32(0x7fffffff), Buffer.alloc(20)])
 
-t.test('what looks small and is large is refused before it takes memory', async t => {
+t.test('small files with large pictures are refused before they take memory', async t => {
   const bombs: [string, Uint8Array, RegExp][] = [
     ['a GIF whose frame is larger than its screen', gif([20_000, 20_000]), /400 megapixels/],
     ['a GIF whose frame begins far outside', gif([1, 1, 60_000, 60_000]), /megapixels/],
     ['a GIF with an extension before its frame', gif([20_000, 20_000], gifComment), /400 megapixels/],
-    ['a JPEG with another size in a comment, after a byte that fills', jpegWithDecoy(), /80 megapixels/],
+    ['a JPEG with another size in a comment, after a fill byte', jpegWithDecoy(), /80 megapixels/],
     ['an AVIF that is clipped', withProperty(large, clap), /65 megapixels/],
-    ['an AVIF that states a size that it does not have', stating(large, 1, 1), /65 megapixels/],
-    ['an AVIF that states a size that nobody can have', stating(avif, 2 ** 31, 2 ** 31), /megapixels/],
-    ['an AVIF that states no size', replaced(avif, 'ispe', 'free'), /damaged/],
-    ['an AVIF that is put together of many parts', avifWith(16_000), /256 megapixels/],
+    ['an AVIF that declares a wrong size', stating(large, 1, 1), /65 megapixels/],
+    ['an AVIF that declares an impossible size', stating(avif, 2 ** 31, 2 ** 31), /megapixels/],
+    ['an AVIF that declares no size', replaced(avif, 'ispe', 'free'), /damaged/],
+    ['an AVIF grid of many items', avifWith(16_000), /256 megapixels/],
     ['an AVIF without pixels', stating(avif, 0, 40), /damaged/],
     ['a PNG without pixels', pngOf(0, 5), /damaged/],
     ['a PNG with a side that no other format can have', pngOf(70_000, 1), /a side of more/],
@@ -47,7 +47,7 @@ t.test('what looks small and is large is refused before it takes memory', async 
   t.ok(grown < 200, `it took ${Math.round(grown)} MB`)
 })
 
-t.test('what is as it says is taken, in all that the formats allow', async t => {
+t.test('valid pictures are accepted, with all features of the formats', async t => {
   const pictures: [string, Uint8Array, number, number][] = [
     ['PNG', png, 60, 40],
     ['PNG with text and something after its end', Buffer.concat([withChunk(png, 'tEXt', 99), u32(7)]), 60, 40],
@@ -68,7 +68,7 @@ t.test('what is as it says is taken, in all that the formats allow', async t => 
   }
 })
 
-t.test('a file that is cut off anywhere gives a picture or a refusal', async t => {
+t.test('a file truncated anywhere gives a picture or a refusal', async t => {
   for (const [name, bytes] of Object.entries({ png, jpeg, webp, avif, gif: gif([1, 1]) })) {
     const lengths = Array.from({ length: Math.min(bytes.length, 400) }, (_, length) => length)
     const sources = await Promise.allSettled(lengths.map(length => readSource(bytes.subarray(0, length))))
@@ -76,7 +76,7 @@ t.test('a file that is cut off anywhere gives a picture or a refusal', async t =
   }
 })
 
-t.test('parts of an AVIF that lie over each other are not all read', async t => {
+t.test('overlapping items of an AVIF are not all read', async t => {
   t.same(sizesIn(avifWith(5), 'avif'), [
     { width: 1, height: 1 },
     { width: 5, height: 5 },
@@ -84,27 +84,27 @@ t.test('parts of an AVIF that lie over each other are not all read', async t => 
   t.throws(() => sizesIn(avifWith(5, 65_535), 'avif'), /larger than the file/)
 })
 
-t.test('the decoder gets nothing of a PNG that it does not need', async t => {
+t.test('the decoder gets only the chunks of a PNG that it needs', async t => {
   const plain = withoutExtras(png)
   const hidden = 20_000_000
   const stuffed = withChunk(png, 'teSt', hidden)
   t.equal(stuffed.length, png.length + 12 + hidden)
-  t.ok(withoutExtras(stuffed).equals(plain), 'a chunk that it does not know')
-  t.ok(withoutExtras(withChunk(png, 'iCCP', hidden)).equals(plain), 'a profile that is none')
+  t.ok(withoutExtras(stuffed).equals(plain), 'an unknown chunk')
+  t.ok(withoutExtras(withChunk(png, 'iCCP', hidden)).equals(plain), 'an invalid profile')
   const profile = withChunk(png, 'iCCP', 500_000)
-  t.ok(withoutExtras(profile).includes('iCCP'), 'but a profile as large as there are')
-  t.equal(withoutExtras(withChunk(profile, 'iCCP', 400_000)).length, plain.length + 12 + 400_000, 'and one alone')
-  t.throws(() => withoutExtras(png.subarray(0, -20)), 'a chunk that is cut off is no picture')
-  t.throws(() => withoutExtras(Buffer.concat([png.subarray(0, 8), png.subarray(33)])), 'nor is one without a header')
+  t.ok(withoutExtras(profile).includes('iCCP'), 'a profile of maximum usual size')
+  t.equal(withoutExtras(withChunk(profile, 'iCCP', 400_000)).length, plain.length + 12 + 400_000, 'one profile only')
+  t.throws(() => withoutExtras(png.subarray(0, -20)), 'a truncated chunk')
+  t.throws(() => withoutExtras(Buffer.concat([png.subarray(0, 8), png.subarray(33)])), 'a missing header')
   t.ok(isImage(await readSource(stuffed)))
 })
 
 async function refusal(bytes: Uint8Array): Promise<string> {
   const source = await readSource(bytes)
-  return isImage(source) ? `taken as ${source.width} × ${source.height}` : source.unusable
+  return isImage(source) ? `decoded as ${source.width} × ${source.height}` : source.unusable
 }
 
-/** A screen of one pixel, and a frame of another size at another place. */
+/** A screen of one pixel, and a frame of another size elsewhere. */
 function gif([width, height, left = 0, top = 0]: number[], extension = Buffer.alloc(0)): Buffer {
   const screen = Buffer.concat([u16(1), u16(1), Buffer.from([0x80, 0, 0, 255, 0, 0, 0, 255, 0])])
   const frame = Buffer.concat([Buffer.from([0x2c]), ...[left, top, width ?? 1, height ?? 1].map(u16), Buffer.of(0)])
@@ -112,7 +112,7 @@ function gif([width, height, left = 0, top = 0]: number[], extension = Buffer.al
   return Buffer.concat([Buffer.from('GIF89a'), screen, extension, frame, pixels, Buffer.of(0x3b)])
 }
 
-/** The comment is as long as it says; a reader that takes the filling byte for its marker ends up in the midst of it. */
+/** The comment's length is correct. A reader that takes the fill byte for its marker ends up inside the comment. */
 function jpegWithDecoy(): Buffer {
   const comment = Buffer.alloc(65_531, 'A')
   comment.set([0xff, 0xc0, 0, 17, 8, 0, 1, 0, 1, 3], 0xfeff - 3)
@@ -123,7 +123,7 @@ function jpegWithDecoy(): Buffer {
   return Buffer.concat([large.subarray(0, 2), Buffer.from([0xff, 0xff, 0xfe, 0xff, 0xfd]), comment, large.subarray(2)])
 }
 
-/** With bytes that fill before every segment up to the first scan. */
+/** Adds fill bytes before every segment up to the first scan. */
 function filled(file: Buffer): Buffer {
   const parts = [file.subarray(0, 2)]
   let at = 2
@@ -132,7 +132,7 @@ function filled(file: Buffer): Buffer {
   return Buffer.concat([...parts, file.subarray(at)])
 }
 
-/** Adds a property that belongs to nothing, and moves what comes after it. */
+/** Adds an unused property, and shifts everything after it. */
 function withProperty(file: Buffer, property: Buffer): Buffer {
   const ipco = file.indexOf('ipco') - 4
   const end = ipco + file.readUInt32BE(ipco)
@@ -141,14 +141,14 @@ function withProperty(file: Buffer, property: Buffer): Buffer {
     const at = file.indexOf(kind) - 4
     whole.writeUInt32BE(file.readUInt32BE(at) + property.length, at)
   }
-  // Each part is in one piece, whose place stands in four bytes after its number and before its length.
+  // Each item is a single extent. Its offset is four bytes between its number and its length.
   const iloc = file.indexOf('iloc')
   for (let at = iloc + 12; at < file.indexOf('iinf') - 4; at += 14)
     whole.writeUInt32BE(file.readUInt32BE(at + 6) + property.length, at + 6)
   return whole
 }
 
-/** A grid of its own side, in so many pieces, of which each is the whole of it, and a stated size of one pixel. */
+/** A grid of a given side in several extents, each of which is the whole grid, and a declared size of one pixel. */
 function avifWith(side: number, pieces = 1): Buffer {
   const box = (kind: string, ...bodies: Buffer[]) => {
     const body = Buffer.concat(bodies)
@@ -156,7 +156,7 @@ function avifWith(side: number, pieces = 1): Buffer {
   }
   const properties = box('iprp', box('ipco', box('ispe', u32(0), u32(1), u32(1))))
   const grid = box('idat', u32(0), Buffer.from([side >> 8, side & 255, side >> 8, side & 255]))
-  // The first version of this box, with neither bases, nor places, nor lengths: all of it is meant.
+  // Version 0 of this box without bases, offsets and lengths, which means the whole file.
   const places = Buffer.from([0, 0, 0, 1, 0, 1, 0, 1, 0, 0, pieces >> 8, pieces & 255])
   const meta = box('meta', u32(0), properties, grid, box('iloc', Buffer.from([1, 0, 0, 0]), places))
   return Buffer.concat([box('ftyp', Buffer.from('avif'), u32(0)), meta])
@@ -183,13 +183,13 @@ function pngOf(width: number, height: number): Buffer {
   return other
 }
 
-/** Adds a chunk right after the header. */
+/** Adds a chunk after the header. */
 function withChunk(file: Buffer, kind: string, length: number): Buffer {
   const content = Buffer.concat([Buffer.from(kind), Buffer.alloc(length, 'A')])
   return Buffer.concat([file.subarray(0, 33), u32(length), content, u32(crc32(content)), file.subarray(33)])
 }
 
-/** Holds a picture of 60 × 40, as a still, or as the frames of one that moves. */
+/** A picture of 60 × 40, still or as the frames of an animation. */
 function extendedWebp(width: number, height: number, frames = 0): Buffer {
   const chunk = (kind: string, body: Buffer) =>
     Buffer.concat([Buffer.from(kind), u16(body.length & 0xffff), u16(body.length >> 16), body])

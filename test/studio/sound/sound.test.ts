@@ -12,7 +12,7 @@ const sound = async (work: Work) => {
   return { bytes: Buffer.from(bytes), mimeType }
 }
 
-/** A WAV file as its header describes it, and its samples from -1 to 1. */
+/** A WAV file's header fields, and its samples from -1 to 1. */
 function readWav(bytes: Buffer) {
   const [riff, wave, format] = [bytes.toString('latin1', 0, 4), bytes.toString('latin1', 8, 12), bytes.readUInt16LE(20)]
   const samples = Float32Array.from(
@@ -23,7 +23,7 @@ function readWav(bytes: Buffer) {
   return { riff, wave, format, channels, rateHz, samples, seconds: samples.length / channels / rateHz }
 }
 
-/** What the pages of an Ogg file say: the codec, its settings, and the samples that it ends with (RFC 3533). */
+/** The codec, settings and number of samples of an Ogg file (RFC 3533). */
 function readOgg(bytes: Buffer) {
   const pages: { flags: number; granule: number; body: number }[] = []
   let at = 0
@@ -49,17 +49,17 @@ const loudness = (samples: Float32Array) =>
 
 const peak = (samples: Float32Array) => samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0)
 
-t.test('music is as long as asked, in stereo, and can be heard to its end', async t => {
+t.test('music has the requested length, in stereo, and is audible to its end', async t => {
   const { bytes, mimeType } = await music({ duration: 6, output_format: 'wav' })
   const wav = readWav(bytes)
   t.equal(mimeType, 'audio/wav')
   t.match(wav, { riff: 'RIFF', wave: 'WAVE', format: 1, channels: 2, rateHz: 44_100, seconds: 6 })
-  t.equal(bytes.readUInt32LE(4), bytes.length - 8, 'the header knows the size of the file')
+  t.equal(bytes.readUInt32LE(4), bytes.length - 8, 'the header has the size of the file')
   for (let second = 0; second < 5; second++) {
     const level = loudness(wav.samples.subarray(second * 88_200, (second + 1) * 88_200))
     t.ok(level > 0.02, `second ${second}: ${level.toFixed(3)}`)
   }
-  t.ok(peak(wav.samples) < 0.999, 'nothing is cut off')
+  t.ok(peak(wav.samples) < 0.999, 'no clipping')
   t.ok(peak(wav.samples.subarray(-200)) < 0.01, 'it fades out')
   t.ok(
     wav.samples.some((sample, at) => at % 2 === 0 && Math.abs(sample - (wav.samples[at + 1] ?? 0)) > 0.02),
@@ -67,7 +67,7 @@ t.test('music is as long as asked, in stereo, and can be heard to its end', asyn
   )
 })
 
-t.test('without a format it is Ogg Vorbis, of the same length', async t => {
+t.test('the default format is Ogg Vorbis, of the same length', async t => {
   const { bytes, mimeType } = await music({ duration: 3 })
   t.equal(mimeType, 'audio/ogg')
   t.match(readOgg(bytes), { codec: 'vorbis', channels: 2, rateHz: 44_100, ended: 4, samples: 3 * 44_100 })
@@ -75,7 +75,7 @@ t.test('without a format it is Ogg Vorbis, of the same length', async t => {
   t.ok(bytes.length > 3 * 6_000, `${bytes.length} bytes`)
 })
 
-t.test('the same music always has the same bytes, and another seed or prompt makes other music', async t => {
+t.test('the same music always has the same bytes; another seed or prompt gives other music', async t => {
   for (const output_format of ['ogg', 'wav']) {
     const one = await music({ duration: 2, output_format })
     t.ok(one.bytes.equals((await music({ duration: 2, output_format })).bytes), output_format)
@@ -84,7 +84,7 @@ t.test('the same music always has the same bytes, and another seed or prompt mak
   }
 })
 
-t.test('speech lasts as long as its text', async t => {
+t.test('the duration of speech depends on its text', async t => {
   const seconds = async (text: string, more = {}) =>
     readWav((await speech({ text, output_format: 'wav', ...more })).bytes).seconds
   const once = await seconds('Hello there, my friend.')
@@ -95,7 +95,7 @@ t.test('speech lasts as long as its text', async t => {
   t.ok((await seconds('Hello <#1.5#> there, my friend.')) > once + 1.3, 'a pause')
 })
 
-t.test('speech can be heard, in both formats, in any script', async t => {
+t.test('speech is audible, in both formats, in any script', async t => {
   for (const text of ['Good morning!', 'Доброе утро', '早上好', '12345', '…']) {
     const wav = readWav((await speech({ text, output_format: 'wav' })).bytes)
     t.match(wav, { channels: 1, rateHz: 24_000 })
@@ -112,7 +112,7 @@ t.test('a voice keeps its pitch, and directions are not spoken', async t => {
   t.notOk(one.bytes.equals((await speech({ text, voice: 'Brian', output_format: 'wav' })).bytes))
 })
 
-t.test('a text is taken apart as it would be read', async t => {
+t.test('a text is split into syllables and pauses', async t => {
   const voiced = (text: string) => syllablesOf(text).filter(syllable => syllable.kind === 'voiced')
   t.match(voiced('banana'), [{ vowel: 'a', onset: 'stop' }, { vowel: 'a', onset: 'hum' }, { vowel: 'a' }])
   t.equal(voiced('banana').length, 3)

@@ -10,7 +10,7 @@ import type { Expected, Written } from './log.ts'
 
 export type BatchOutcome = { refuse: BatchRefusal } | { written: Written; expected: Expected }
 
-/** The answer to one append of many. The id of the request is given back in the form in which it came. */
+/** The response to one append of a batch call. It returns the request's id in the form in which it was sent. */
 export const toBatchAnswer = (id: UUID | undefined, stream: string | undefined, outcome: BatchOutcome) => {
   const answer = new messages.BatchAppendResp().setCorrelationId(id)
   if (stream !== undefined) answer.setStreamIdentifier(toIdentifier(stream))
@@ -42,7 +42,7 @@ const { Code } = codes
 
 const toStatus = (refusal: BatchRefusal, stream: string): Status => {
   if (!('details' in refusal)) {
-    // The server gives these no code.
+    // The server sends these without a code.
     const details = new any.Any()
     details.pack(new empties.Empty().serializeBinary(), 'google.protobuf.Empty')
     return new statuses.Status().setMessage(refusal.text).setDetails(details)

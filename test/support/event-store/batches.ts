@@ -3,14 +3,14 @@ import type { IStreamsServer } from '@eventstore/db-client/generated/streams_grp
 import type { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js'
 import { type BatchOutcome, toBatchAnswer } from './batch-answers.ts'
 import { maximumAppendSizeExceeded, type Refusal, toRefusal } from './faults.ts'
-import { type Proposal, sizeOf, textOf, toAsked } from './messages.ts'
+import { type Proposal, sizeOf, textOf, toProposedAppend } from './messages.ts'
 import { toStructured, toUuidText } from './uuids.ts'
 import { MAX_APPEND_BYTES, requiresLeader, type Write } from './writes.ts'
 
-/** As a server is shipped: so long it waits for the rest of an append, and less where it is told so. */
+/** The server's default wait for the rest of an append; requests can lower it. */
 const WRITE_TIMEOUT_MS = 2000
 
-/** An append of which not all has come. */
+/** An incomplete append. */
 interface Pending {
   options: BatchAppendReq.Options
   stream: string
@@ -19,7 +19,7 @@ interface Pending {
   timer: NodeJS.Timeout | undefined
 }
 
-/** Many appends on one call. They are handed to the log in the order in which they come, and answered in any. */
+/** Many appends on one call. They reach the log in order, and are answered in any order. */
 export const batchAppend =
   (write: Write): IStreamsServer['batchAppend'] =>
   call => {
@@ -30,8 +30,8 @@ export const batchAppend =
     const answer = (id: UUID | undefined, stream: string | undefined, outcome: BatchOutcome) => {
       if (!call.writable) return
       call.write(toBatchAnswer(id, stream, outcome))
-      // Seen in the sources of 23.10.6 and 24.10.4: once the client has ended its half, the server answers one more
-      // append and ends the call, whatever else is under way. Without one, it never does.
+      // Seen in the sources of 23.10.6 and 24.10.4: after the client ends its half, the server answers one more append
+      // and ends the call, whatever else is pending. Without another append, it never ends the call.
       if (isClosing) call.end()
     }
     const refuse = (id: UUID | undefined, stream: string | undefined, refusal: Refusal) => {
@@ -58,7 +58,7 @@ export const batchAppend =
       }
     }
 
-    /** The one answer whose id has a form of the server's own. */
+    /** The only response whose id has the server's own form. */
     const expire = (id: UUID | undefined, timeoutMs: number) =>
       setTimeout(() => {
         const key = toUuidText(id)
@@ -71,7 +71,7 @@ export const batchAppend =
       const key = toUuidText(id)
       const options = request.getOptions()
       const append = pending.get(key) ?? (options && begin(request, options))
-      // What belongs to nothing is passed over.
+      // Parts of unknown appends are ignored.
       if (!append) return
       const proposals = request.getProposedMessagesList()
       append.proposals.push(...proposals)
@@ -82,7 +82,7 @@ export const batchAppend =
       clearTimeout(append.timer)
       if (isTooLarge) return refuse(id, append.stream, maximumAppendSizeExceeded(MAX_APPEND_BYTES))
       try {
-        const outcome = await write(toAsked(append.options, append.proposals), about)
+        const outcome = await write(toProposedAppend(append.options, append.proposals), about)
         if (outcome && 'refuse' in outcome) refuse(id, append.stream, outcome.refuse)
         else if (outcome) answer(id, append.stream, outcome)
       } catch (error) {

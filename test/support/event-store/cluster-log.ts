@@ -4,29 +4,23 @@ import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import type { Appended, EventLog, NewEvent } from '../../../src/ports/event-log.ts'
 import { Refused, timedOut } from './faults.ts'
 
-/**
- * - open: it has what the cluster has.
- * - held: its process is stopped.
- * - lost: it is no longer told what the others write, and what it writes is never committed.
- * - ended: its process is gone.
- */
 type State = 'open' | 'held' | 'lost' | 'ended'
 
 interface MemberLogOptions {
   log: EventLog
-  /** Whether a majority would take an append now. */
+  /** Whether a majority would accept an append now. */
   canCommit(): boolean
   commitTimeoutMs: number
 }
 
-/** The log of a cluster, as one of its members has it. */
+/** One member's view of the cluster's log. */
 export class MemberLog implements EventLog {
   readonly #log: EventLog
   readonly #canCommit: () => boolean
   readonly #commitTimeoutMs: number
   readonly #changes = new EventEmitter().setMaxListeners(0)
   #state: State = 'open'
-  /** It knows of no event after this one. */
+  /** It knows no event after this one. */
   #limit: Position | undefined
 
   constructor({ log, canCommit, commitTimeoutMs }: MemberLogOptions) {
@@ -35,7 +29,7 @@ export class MemberLog implements EventLog {
     this.#commitTimeoutMs = commitTimeoutMs
   }
 
-  /** From the moment of the call on, nothing is written. */
+  /** From this call on, nothing is written. */
   async hold(): Promise<void> {
     this.#become('held')
     this.#limit = await this.#log.head()
@@ -56,7 +50,7 @@ export class MemberLog implements EventLog {
   }
 
   append(stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended> {
-    // Nothing is waited for here, so that appends stay in order.
+    // No await here, so that appends stay in order.
     return this.#state === 'open' && this.#canCommit()
       ? this.#log.append(stream, events, expectedRevision)
       : this.#appendLater(stream, events, expectedRevision)
@@ -86,10 +80,10 @@ export class MemberLog implements EventLog {
     return Math.min(head, this.#limit ?? head)
   }
 
-  /** The log itself is that of the cluster. */
+  /** Leaves the cluster's log open. */
   async close() {}
 
-  /** With a signal it goes on when this member learns of more, and without it ends there. */
+  /** With a signal, waits for events that this member has yet to learn of; without one, ends there. */
   async *#visible(pages: AsyncIterable<RawEvent[]>, signal?: AbortSignal): AsyncGenerator<RawEvent[]> {
     for await (let page of pages)
       while (page.length > 0) {

@@ -4,13 +4,6 @@ import type { Faults } from './faults.ts'
 import { type EventStoreNode, type Member, startNode } from './node.ts'
 import type { Role } from './writes.ts'
 
-/**
- * - serving: it leads or follows, as the cluster has it.
- * - hung: its process is stopped.
- * - deposed: it goes on, and takes itself for the leader that it was.
- * - leaving: it has learned that it is not, and is about to end.
- * - down: its process is gone.
- */
 export type Phase = 'serving' | 'hung' | 'deposed' | 'leaving' | 'down'
 
 export interface MemberOptions {
@@ -22,10 +15,10 @@ export interface MemberOptions {
   members(): Member[]
 }
 
-/** A deposed leader is still there for so long after it has learned of the new one, to say so. */
+/** How long a deposed leader still refuses requests after it learned of the new leader. */
 const LEAVING_MS = 100
 
-/** One member of a cluster, which can be stopped, go on, be killed and be started again at its port. */
+/** A member of a cluster that can be stopped, resumed, killed and restarted on its port. */
 export class ClusterMember {
   readonly faults: Faults = {}
   phase: Phase = 'down'
@@ -41,7 +34,7 @@ export class ClusterMember {
     this.#options = options
   }
 
-  /** Breaks its connections; new ones are taken. */
+  /** Breaks its connections, but accepts new ones. */
   dropConnections() {
     this.#node?.front.dropConnections()
   }
@@ -65,16 +58,16 @@ export class ClusterMember {
     await this.#log?.hold()
   }
 
-  /** The others have waited for it. */
-  goOn() {
+  /** Resumes before the others have replaced it. */
+  resume() {
     this.#expect('hung')
     this.phase = 'serving'
     this.#log?.release()
     this.#node?.front.silence(false)
   }
 
-  /** It led when it was stopped, and the others have chosen another leader since. */
-  goOnDeposed({ deposedMs, stale }: { deposedMs: number; stale: boolean }) {
+  /** Resumes a leader that the others have replaced. */
+  resumeDeposed({ deposedMs, stale }: { deposedMs: number; stale: boolean }) {
     this.#expect('hung')
     this.phase = 'deposed'
     this.#log?.lose({ stale })

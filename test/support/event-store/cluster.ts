@@ -5,21 +5,21 @@ import { HOST, type Member } from './node.ts'
 import { VERSION } from './server.ts'
 
 export interface ClusterOptions {
-  /** The one log of the cluster: what is in it, a majority has. */
+  /** The log of the cluster, with the events that a majority has. */
   log: EventLog
   size?: number
-  /** From the loss of a leader until the others have chosen another. */
+  /** From the loss of a leader until the next is elected. */
   electionMs?: number
   version?: string
-  /** How long a deposed leader goes on before it learns of the new one. */
+  /** How long a deposed leader runs before it learns of the new one. */
   deposedMs?: number
-  /** After so long, an append that no majority has is answered with a timeout. As a server is shipped: 2000. */
+  /** When an append without a majority times out. The server's default is 2000. */
   commitTimeoutMs?: number
 }
 
 /**
- * A cluster in one process. It does what was seen of three real servers (24.10.4) of which one was stopped with SIGSTOP,
- * continued with SIGCONT, or killed. The first member leads at the beginning.
+ * A cluster in one process. It behaves like three real servers (24.10.4) of which one was stopped with SIGSTOP, resumed
+ * with SIGCONT, or killed. The first member is the initial leader.
  */
 export const startEventStoreCluster = async (options: ClusterOptions): Promise<EventStoreCluster> => {
   const cluster = new EventStoreCluster(options)
@@ -29,15 +29,15 @@ export const startEventStoreCluster = async (options: ClusterOptions): Promise<E
 
 export class EventStoreCluster {
   readonly members: readonly ClusterMember[]
-  /** The place of the leader, or of the last one while there is none. */
+  /** The index of the leader, or of the last one during an election. */
   leader = 0
   /** When the last election ended, by performance.now(). */
   electedAtMs = performance.now()
-  /** Those that were stopped as leaders, and replaced since. */
+  /** Former leaders that hung and have been replaced. */
   readonly #led = new Set<number>()
   readonly #electionMs: number
   readonly #deposedMs: number
-  /** There is no leader; the others know at once of one that was killed, and of one that hangs only afterwards. */
+  /** An election is running. The others notice a killed leader at once, a hung one only when it ends. */
   #vacancy: { isNoticed: boolean; timer: NodeJS.Timeout | undefined } | undefined
 
   constructor({
@@ -62,8 +62,8 @@ export class EventStoreCluster {
   }
 
   /**
-   * Like SIGSTOP: its connections stay, the kernel takes new ones, and nothing is answered. What it had in hand is not
-   * written unless it goes on before the others have chosen another leader.
+   * Like SIGSTOP: connections stay open, the kernel accepts new ones, and nothing is answered. Pending appends are
+   * written only if it resumes before the others elect another leader.
    */
   async hang(place: number): Promise<void> {
     const held = this.#member(place).hang()
@@ -72,19 +72,19 @@ export class EventStoreCluster {
   }
 
   /**
-   * Like SIGCONT. A leader that was deposed meanwhile goes on as one for a while: it takes appends that are never
-   * committed, and answers reads with what it had when it was stopped, or with all there is where `stale` is false.
-   * Then it refuses what requires the leader, reads that are under way included, and ends by itself with status 0.
+   * Like SIGCONT. A deposed leader behaves as leader for a while: it accepts appends that are never committed, and
+   * serves reads from its old log, or from the current one if `stale` is false. Then it refuses requests that require
+   * the leader, including running reads, and exits with status 0.
    */
   resume(place: number, { stale = true }: { stale?: boolean } = {}) {
     const member = this.#member(place)
     if (place === this.leader) {
       clearTimeout(this.#vacancy?.timer)
       this.#vacancy = undefined
-      member.goOn()
-    } else if (this.#led.delete(place)) member.goOnDeposed({ deposedMs: this.#deposedMs, stale })
+      member.resume()
+    } else if (this.#led.delete(place)) member.resumeDeposed({ deposedMs: this.#deposedMs, stale })
     else {
-      member.goOn()
+      member.resume()
       this.#electWhereNeeded()
     }
   }
@@ -98,13 +98,13 @@ export class EventStoreCluster {
     else this.#await({ isNoticed: true })
   }
 
-  /** Starts one that is down, at its port, as a follower. */
+  /** Restarts a member on its port, as a follower. */
   async start(place: number): Promise<void> {
     await this.#member(place).start()
     this.#electWhereNeeded()
   }
 
-  /** The leader hands its place over, and refuses at once what requires the leader. */
+  /** The leader resigns, and at once refuses requests that require the leader. */
   resign(place: number) {
     if (place !== this.leader || this.#vacancy) throw new Error(`member ${place} does not lead`)
     this.#elect()
@@ -120,7 +120,7 @@ export class EventStoreCluster {
     this.#vacancy = { isNoticed, timer: setTimeout(() => this.#elect(), this.#electionMs) }
   }
 
-  /** Those that come back may make up the majority that was missing. */
+  /** Returning members may restore the majority. */
   #electWhereNeeded() {
     if (this.#vacancy && !this.#vacancy.timer) this.#await(this.#vacancy)
   }

@@ -1,80 +1,80 @@
 import { Metadata, status } from '@grpc/grpc-js'
 import type { Position } from '../../../schemas/recorded.ts'
 
-/** How the server refuses a call, in the codes and words of EventStoreDB. */
+/** How the server refuses a call, in EventStoreDB's codes and words. */
 export interface Refusal {
   code: status
   details: string
   metadata: Metadata
-  /** How it refuses one append of many on a call; without it, the whole call ends. */
+  /** How it refuses a single append of a batch call. Undefined ends the whole call. */
   inBatch?: BatchRefusal
 }
 
-/** A status with details of its own type, or one whose text is all that it says. */
+/** A status with typed details, or with text only. */
 export type BatchRefusal =
   | { details: 'AccessDenied' | 'StreamDeleted' | 'Timeout' | 'Unknown' }
   | { details: 'MaximumAppendSizeExceeded'; bytes: number }
   | { details: 'BadRequest'; text: string }
   | { text: string }
 
-/** What becomes of an append. Most of these can happen to any server at any time. */
+/** The fate of an append. Most of these can happen on any server at any time. */
 export type AppendFate =
   | { refuse: Refusal }
-  /** Nothing is written, and the connection breaks, or no answer ever comes. */
+  /** Nothing is written; the connection breaks, or no response ever arrives. */
   | 'broken before'
   | 'unheard'
-  /** All is written, and the connection breaks, or no answer ever comes. */
+  /** Everything is written; the connection breaks, or no response ever arrives. */
   | 'broken after'
   | 'unanswered'
-  /** It is written so much later. */
+  /** Written after a delay. */
   | { afterMs: number }
-  /** It is written at once, and the answer comes so much later, behind those to later appends. */
+  /** Written at once, but answered after a delay, behind later appends. */
   | { answeredAfterMs: number }
-  /** It is written, and the answer says otherwise, as that of a leader whose commit took too long, or that lost its place. */
+  /** Written, but the response denies it, like a leader whose commit timed out or that was deposed. */
   | { writtenBut: Refusal }
-  /** Nothing is written, and the stream is said to end at this revision. */
+  /** Nothing is written, and the response claims that the stream ends at this revision. */
   | { wrongExpected: true; current: number }
 
-/** What becomes of a read, or of a subscription after it has handed out so many events. */
+/** The fate of a read or subscription after a number of events. */
 export type ReadFate = { refuse: Refusal } | ReadEnd
 
 /**
- * A read ends, breaks, falls silent or is refused after so many events. A leader that went on after SIGSTOP and SIGCONT
- * (24.10.4) answered two batches of 32 events to a read that requires the leader, and then ended it with not-leader:
- * `{ after: 64, by: notLeader(host, port) }`.
+ * A read ends, breaks, falls silent or is refused after a number of events. A leader that resumed after SIGSTOP
+ * (24.10.4) answered a read that requires the leader with two batches of 32 events, then ended it with not-leader: `{
+ * after: 64, by: notLeader(host, port) }`.
  */
 export interface ReadEnd {
   after: number
   by: 'end' | 'break' | 'hang' | Refusal
 }
 
-export interface AppendAsked {
+export interface AppendRequest {
   stream: string
   requiresLeader: boolean
-  /** Whether it is one of many on a call. */
+  /** Whether it is part of a batch call. */
   inBatch: boolean
 }
 
-export interface ReadAsked {
+export interface ReadRequest {
   kind: 'stream' | 'all' | 'subscription'
-  /** The stream, where it is one. */
+  /** The stream, for reads of one. */
   stream: string | undefined
   requiresLeader: boolean
 }
 
-/** Asked at each call; undefined leaves it as it is. */
+/** Called for each request; undefined means no fault. */
 export interface Faults {
-  append?: ((asked: AppendAsked) => AppendFate | undefined) | undefined
-  read?: ((asked: ReadAsked) => ReadFate | undefined) | undefined
-  /** With the position, in the embedded log, after which it begins. */
-  subscription?: ((after: Position, asked: ReadAsked) => ReadFate | undefined) | undefined
-  /** The server does not say which methods and version it has, like one before 21.10. */
+  append?: ((request: AppendRequest) => AppendFate | undefined) | undefined
+  read?: ((request: ReadRequest) => ReadFate | undefined) | undefined
+  /** Receives the position in the embedded log after which it starts. */
+  subscription?: ((after: Position, request: ReadRequest) => ReadFate | undefined) | undefined
+  /** The server does not report its methods and version, like servers before 21.10. */
   hidesFeatures?: boolean | undefined
-  /** Data comes as something else than it was. */
+  /** Corrupts data. */
   garbles?: boolean | undefined
-  /** How long a call takes on its way. */
+  /** The delay of a call. */
   delayMs?: number | undefined
-  /** Whether the server says where events stand that it has already. */
+  /** Whether the response to a repeated append has a position. */
   hidesPositionOfRepeated?: boolean | undefined
 }
 
@@ -88,7 +88,7 @@ const refusal = (
   return { code, details, metadata, ...(inBatch && { inBatch }) }
 }
 
-/** On a call of many appends it is thrown where the answers are made, which ends the call with all that is on it. */
+/** Ends a call. In a batch call it is thrown while answering, which ends all appends on the call. */
 export const notLeader = (host: string, port: number): Refusal =>
   refusal(status.NOT_FOUND, 'Leader info available', {
     pairs: { exception: 'not-leader', 'leader-endpoint-host': host, 'leader-endpoint-port': String(port) },
@@ -118,10 +118,10 @@ export const notReady = () => {
   const text = 'Server Is Not Ready'
   return refusal(status.UNAVAILABLE, text, { inBatch: { text } })
 }
-/** The two methods say it in different words. */
+/** The two methods use different words. */
 export const serverBusy = () =>
   refusal(status.UNAVAILABLE, 'Server Is Too Busy', { inBatch: { text: 'Server Is Busy' } })
-/** What 23.10.6 says to a live subscription whose consumer fell 32 events behind. */
+/** The error of 23.10.6 for a live subscription that fell 32 events behind. */
 export const consumerTooSlow = () =>
   refusal(
     status.ABORTED,
@@ -132,7 +132,7 @@ export const badRequest = (text: string) =>
   refusal(status.INVALID_ARGUMENT, text, { inBatch: { details: 'BadRequest', text } })
 export const unknown = (error: Error) => refusal(status.UNKNOWN, error.message, { inBatch: { details: 'Unknown' } })
 
-/** Ends a call, or one append of a call, as a refusal says. */
+/** Ends a call, or one append of it, with a refusal. */
 export class Refused extends Error {
   override name = 'Refused'
   readonly refusal: Refusal

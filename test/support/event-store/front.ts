@@ -2,29 +2,28 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 /**
- * The TCP port at which clients meet a server. Connections break and fall silent below the protocol, so that is done
- * here, on the way to the server.
+ * A TCP proxy in front of a server. Connections break and fall silent below the protocol, so this simulates it there.
  */
 export interface Front {
   port: number
   /** Breaks the connection that the server knows by this address. */
   breakOff(peer: string): void
-  /** Breaks all connections; new ones are taken. */
+  /** Breaks all connections, but accepts new ones. */
   dropConnections(): void
   /**
-   * As a stopped process: no byte goes through, no connection is closed, and the kernel takes new ones, which nobody
-   * answers. What was sent meanwhile goes through once it is over.
+   * Like a stopped process: no byte passes, no connection closes, and the kernel accepts new ones without answering.
+   * Bytes sent meanwhile pass afterwards.
    */
   silence(silent: boolean): void
   /** Breaks all connections, and refuses new ones. */
   close(): void
 }
 
-export const openFront = async (server: number, wanted = 0): Promise<Front> => {
-  /** The sockets of clients, by the port on which the server sees each of them. */
+export const openFront = async (server: number, port = 0): Promise<Front> => {
+  /** The sockets of clients, by the port that the server sees. */
   const joined = new Map<number, [client: Socket, upstream: Socket]>()
   const clients = new Set<Socket>()
-  /** Those that came while all was silent. */
+  /** Connections accepted during silence. */
   const waiting = new Set<Socket>()
   let isSilent = false
 
@@ -44,7 +43,7 @@ export const openFront = async (server: number, wanted = 0): Promise<Front> => {
       })
       to.on('drain', () => isSilent || from.resume())
       from.on('close', () => {
-        // What came before the end still gets through.
+        // Data sent before the end still passes.
         to.destroySoon()
         for (const [port, pair] of joined) if (pair.includes(from)) joined.delete(port)
       })
@@ -62,7 +61,7 @@ export const openFront = async (server: number, wanted = 0): Promise<Front> => {
     if (isSilent) waiting.add(client)
     else join(client)
   })
-  listener.listen(wanted, '127.0.0.1')
+  listener.listen(port, '127.0.0.1')
   await once(listener, 'listening')
 
   const dropConnections = () => {

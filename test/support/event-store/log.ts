@@ -8,20 +8,20 @@ import {
 } from '../../../src/ports/event-log.ts'
 import { invalidPosition, Refused } from './faults.ts'
 
-/** A server reads so many events at a time, and asks each time whether it may. */
+/** The server reads in batches of this size, and checks before each whether it may. */
 export const BATCH = 32
 
-/** What a writer expects of a stream. */
+/** A writer's expectation of a stream. */
 export type Expected = number | 'any' | 'exists'
 
 export type Written =
   | { revision: number; position: bigint | undefined; repeated: boolean }
   | { wrongExpected: true; current: number }
 
-/** An embedded log, as EventStoreDB would hold it: with its positions, and with its rules for repeated events. */
+/** An embedded log with EventStoreDB's positions and its rules for repeated events. */
 export class ServerLog {
   readonly log: EventLog
-  /** For the streams that have an append under way which had to read first. */
+  /** Pending appends by stream, for streams where one had to read first. */
   readonly #lastAppends = new Map<string, Promise<Written>>()
 
   constructor(log: EventLog) {
@@ -29,13 +29,13 @@ export class ServerLog {
   }
 
   /**
-   * Hands appends to the log in the order in which they come. The same ids at the same expected revision are not written
-   * again, and are a success; so are those that a stream ends with where anything was expected.
+   * Passes appends to the log in order. A repeated append with the same ids and expected revision succeeds without
+   * writing. So does one with any expected revision, if the stream ends with its ids.
    */
   append(stream: string, events: NewEvent[], expected: Expected): Promise<Written> {
     const before = this.#lastAppends.get(stream)
     if (typeof expected === 'number' && !before) return this.#appendAt(stream, events, expected)
-    // Where a stream ends must be read first, and what comes for it meanwhile waits.
+    // The stream's end must be read first, so later appends to it wait.
     const write = () =>
       typeof expected === 'number'
         ? this.#appendAt(stream, events, expected)
@@ -55,7 +55,7 @@ export class ServerLog {
       return { revision, position: toCommit(position), repeated: false }
     } catch (error) {
       if (!(error instanceof RevisionConflict)) throw error
-      // Events that are there already are at revisions that were expected to be free, so they always end up here.
+      // Repeated events always conflict, so they end up here.
       const repeated = await this.#findRepeated(stream, events, expected)
       if (repeated) return { revision: repeated.revision, position: toCommit(repeated.position), repeated: true }
       return { wrongExpected: true, current: await this.#lastRevision(stream) }
@@ -69,7 +69,7 @@ export class ServerLog {
       const repeated = await this.#findRepeated(stream, events, revision - events.length)
       if (repeated) return { revision: repeated.revision, position: toCommit(repeated.position), repeated: true }
       const written = await this.#appendAt(stream, events, revision)
-      // A member of a cluster is not the only one that writes to the log.
+      // Other members of the cluster may write too.
       if (!('wrongExpected' in written)) return written
     }
   }
@@ -84,7 +84,7 @@ export class ServerLog {
     yield* events.slice(0, from === 'end' ? undefined : from + 1).reverse()
   }
 
-  /** From the event at a position on, or from either end. */
+  /** Reads from the event at a position, or from either end. */
   async *readAll(from: bigint | 'start' | 'end', backwards: boolean): AsyncGenerator<RawEvent> {
     if (!backwards) {
       const after = from === 'start' ? BEFORE_FIRST : from === 'end' ? await this.log.head() : toPosition(from) - 1
@@ -104,7 +104,7 @@ export class ServerLog {
     }
   }
 
-  /** Whether there is such a stream; a read that finds nothing may have begun behind its end. */
+  /** Whether a stream exists. A read without results may have started after its end. */
   async exists(stream: string): Promise<boolean> {
     for await (const _ of this.log.readStream(stream, 0)) return true
     return false
@@ -129,10 +129,10 @@ export class ServerLog {
 
 const WINDOW = 1000
 
-/** Positions count the bytes of a file with records of different lengths, so few numbers are one. */
+/** Positions count bytes in a file with records of varying length, so few numbers are valid. */
 export const toCommit = (position: number): bigint => BigInt(position) * 150n + BigInt((position * 37) % 101)
 
-/** Where no event begins, a read is refused. */
+/** A read must start at the position of an event. */
 export const toPosition = (commit: bigint): number => {
   const position = Number(commit / 150n)
   if (toCommit(position) !== commit) throw new Refused(invalidPosition())

@@ -12,15 +12,18 @@ import { badRequest, Refused } from './faults.ts'
 import { type Expected, toCommit, type Written } from './log.ts'
 import { toStructured, toUuidText } from './uuids.ts'
 
-/** An append as either of the two methods asks for it. */
-export interface Asked {
+/** An append from either of the two methods. */
+export interface ProposedAppend {
   stream: string
   expected: Expected
   events: NewEvent[]
   bytes: number
 }
 
-export const toAsked = (options: AppendReq.Options | BatchAppendReq.Options, proposals: Proposal[]): Asked => {
+export const toProposedAppend = (
+  options: AppendReq.Options | BatchAppendReq.Options,
+  proposals: Proposal[],
+): ProposedAppend => {
   const revision = 'getRevision' in options ? options.getRevision() : options.getStreamPosition()
   return {
     stream: textOf(options.getStreamIdentifier()?.getStreamName_asU8()),
@@ -36,7 +39,7 @@ export const toAsked = (options: AppendReq.Options | BatchAppendReq.Options, pro
   }
 }
 
-/** As the server counts: the type takes two bytes a character. */
+/** As the server counts: the type takes two bytes per character. */
 export const sizeOf = (proposals: Proposal[]): number =>
   proposals.reduce((sum, event) => {
     const type = event.getMetadataMap().get('type') ?? ''
@@ -105,7 +108,7 @@ export const toConfirmation = (): ReadResp =>
     new messages.ReadResp.SubscriptionConfirmation().setSubscriptionId(crypto.randomUUID()),
   )
 
-/** What 24.10.4 gives as the position of a checkpoint where it has none: the unsigned form of -1. */
+/** 24.10.4 sends this for a checkpoint without a position: -1 as unsigned. */
 const NO_POSITION = String(2n ** 64n - 1n)
 
 export const toCheckpoint = (position: Position): ReadResp => {
@@ -123,7 +126,7 @@ export const toStreamNotFound = (stream: string): ReadResp =>
     ),
   )
 
-/** Which events a read asks for, by their streams or their types. */
+/** The filter of a read, by stream or by type. */
 export const toFilter = (options: ReadReq.Options): ((event: RawEvent) => boolean) => {
   const filter = options.getFilter()
   const expression = filter?.getStreamIdentifier() ?? filter?.getEventType()

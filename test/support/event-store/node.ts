@@ -11,7 +11,7 @@ import { type Front, openFront } from './front.ts'
 import { streamsService } from './streams.ts'
 import type { Role } from './writes.ts'
 
-/** A process of EventStoreDB, alone or of a cluster, behind a port of its own. */
+/** An EventStoreDB process, single or in a cluster, on its own port. */
 export interface EventStoreNode {
   front: Front
   close(): void
@@ -23,7 +23,7 @@ export interface NodeOptions {
   faults: Faults
   version: string
   role: Role
-  /** The members of the cluster, as this one sees them from its port. */
+  /** The cluster's members, as this one sees them. */
   members(port: number): Member[]
 }
 
@@ -36,10 +36,10 @@ export interface Member {
 
 export const HOST = '127.0.0.1'
 
-/** As large as the largest append that the server still answers, and more. */
+/** More than the largest append that the server still answers. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 
-/** The default of Kestrel, the web server inside EventStoreDB: so many calls at once on a connection. */
+/** The default of Kestrel, EventStoreDB's web server: concurrent calls per connection. */
 const MAX_STREAMS = 100
 
 export const startNode = async ({ port, members, ...options }: NodeOptions): Promise<EventStoreNode> => {

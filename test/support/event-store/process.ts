@@ -1,7 +1,7 @@
 import { openLmdbEventLog } from '../../../src/adapters/event-log/lmdb.ts'
 import { startEventStoreServer } from './server.ts'
 
-// The server as a process of its own, over the log in a folder.
+// The server as a separate process, over the log in a folder.
 const [folder, port = '0'] = process.argv.slice(2) as [string, string?]
 const log = openLmdbEventLog(folder, error => {
   throw error

@@ -9,18 +9,18 @@ import type { Test } from 'tap'
 import { textOf } from './messages.ts'
 import { toStructured } from './uuids.ts'
 
-/** A client without any mending, for what servers say on the wire. It requires the leader unless told otherwise. */
+/** A client without retries, to test wire behaviour. It requires the leader by default. */
 export const openRawClient = (t: Test, { port }: { port: number }, { requiresLeader = true } = {}) => {
   const [target, insecure] = [`127.0.0.1:${port}`, credentials.createInsecure()]
-  // Otherwise a new client waits with the old one, to whom the port was closed a moment ago.
+  // Otherwise a new client shares the back-off of an old one whose port was just closed.
   const own = { 'grpc.use_local_subchannel_pool': 1 }
   const client = new streams.StreamsClient(target, insecure, own)
-  const asked = new gossips.GossipClient(target, insecure, own)
+  const gossipClient = new gossips.GossipClient(target, insecure, own)
   const featured = new features.ServerFeaturesClient(target, insecure, own)
   const calls: { cancel(): void }[] = []
   t.teardown(() => {
     for (const call of calls) call.cancel()
-    for (const open of [client, asked, featured]) open.close()
+    for (const open of [client, gossipClient, featured]) open.close()
   })
   const metadata = () => {
     const metadata = new Metadata()
@@ -29,7 +29,7 @@ export const openRawClient = (t: Test, { port }: { port: number }, { requiresLea
   }
 
   return {
-    /** All that comes on a read, and how it ends. */
+    /** Everything a read delivers, and how it ends. */
     read: (options: InstanceType<typeof messages.ReadReq.Options>) => {
       const call = client.read(new messages.ReadReq().setOptions(options), metadata())
       calls.push(call)
@@ -44,7 +44,7 @@ export const openRawClient = (t: Test, { port }: { port: number }, { requiresLea
         answers,
         ended,
         call,
-        /** Without an expected revision, anything is. */
+        /** Without an expected revision, any revision is accepted. */
         append: (stream: string, { id = structured(), revision, events = 1 }: RawAppend = {}) => {
           const options = new messages.BatchAppendReq.Options().setStreamIdentifier(
             new shared.StreamIdentifier().setStreamName(Buffer.from(stream)),
@@ -61,7 +61,7 @@ export const openRawClient = (t: Test, { port }: { port: number }, { requiresLea
 
     gossip: () =>
       new Promise<string[]>((resolve, reject) =>
-        asked.read(new shared.Empty(), new Metadata(), { deadline: Date.now() + 300 }, (error, info) => {
+        gossipClient.read(new shared.Empty(), new Metadata(), { deadline: Date.now() + 300 }, (error, info) => {
           if (error) return reject(error)
           const states = Object.keys(gossip.MemberInfo.VNodeState)
           const members = info.getMembersList()
@@ -109,7 +109,7 @@ const newOptions = () =>
 
 const fromStart = () => new messages.ReadReq.Options.AllOptions().setStart(new shared.Empty())
 
-/** Reads, for `read`. */
+/** Selections for `read`. */
 export const readOf = {
   stream: (stream: string) =>
     newOptions()
@@ -121,7 +121,7 @@ export const readOf = {
       .setNoFilter(new shared.Empty())
       .setCount('100000'),
   all: () => newOptions().setAll(fromStart()).setNoFilter(new shared.Empty()).setCount('100000'),
-  /** Live, of the streams whose names begin so. */
+  /** A live read of streams with this prefix. */
   live: (prefix: string) => {
     const expression = new messages.ReadReq.Options.FilterOptions.Expression().setPrefixList([prefix])
     return newOptions()
@@ -136,7 +136,7 @@ export const readOf = {
   },
 }
 
-/** What came on a read, in words. */
+/** Describes the messages of a read. */
 export const inWords = (answers: ReadResp[]): string[] =>
   answers.map(answer => {
     const event = answer.getEvent()?.getEvent()

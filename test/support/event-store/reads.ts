@@ -4,7 +4,7 @@ import type { IStreamsServer } from '@eventstore/db-client/generated/streams_grp
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type { ServerWritableStream } from '@grpc/grpc-js'
 import type { RawEvent } from '../../../schemas/recorded.ts'
-import { type Faults, type ReadAsked, type ReadEnd, type Refusal, Refused, toRefusal } from './faults.ts'
+import { type Faults, type ReadEnd, type ReadRequest, type Refusal, Refused, toRefusal } from './faults.ts'
 import { BATCH, type ServerLog } from './log.ts'
 import { textOf, toFilter, toReadAnswer, toStreamNotFound } from './messages.ts'
 import { commitOf, startOf, subscribe } from './subscriptions.ts'
@@ -33,20 +33,22 @@ const answer = async ({ server, faults, version, role, breakOff }: ReadOptions, 
   call.on('cancelled', () => stop.abort())
   call.on('close', () => stop.abort())
   call.on('error', () => undefined)
-  const asked = toReadAsked(options, requiresLeader(call.metadata))
+  const request = toRequest(options, requiresLeader(call.metadata))
   const fate =
-    asked.kind === 'subscription' ? faults.subscription?.(await startOf(server, options), asked) : faults.read?.(asked)
+    request.kind === 'subscription'
+      ? faults.subscription?.(await startOf(server, options), request)
+      : faults.read?.(request)
   if (faults.delayMs) await delay(faults.delayMs)
   if (fate && 'refuse' in fate) throw new Refused(fate.refuse)
 
   const mayRead = () => {
-    const refusal = role(asked.requiresLeader)
+    const refusal = role(request.requiresLeader)
     if (refusal) throw new Refused(refusal)
   }
   const answers =
-    asked.kind === 'subscription'
+    request.kind === 'subscription'
       ? subscribe({ server, options, version, mayRead, signal: stop.signal })
-      : asked.kind === 'stream'
+      : request.kind === 'stream'
         ? readStream(server, options, mayRead)
         : readAll(server, options, mayRead)
   let left = fate?.after ?? Number.POSITIVE_INFINITY
@@ -60,7 +62,7 @@ const answer = async ({ server, faults, version, role, breakOff }: ReadOptions, 
   call.end()
 }
 
-const toReadAsked = (options: ReadReq.Options, requiresLeader: boolean): ReadAsked => {
+const toRequest = (options: ReadReq.Options, requiresLeader: boolean): ReadRequest => {
   const identifier = options.getStream()?.getStreamIdentifier()
   const kind = options.hasSubscription() ? 'subscription' : options.hasStream() ? 'stream' : 'all'
   return { kind, stream: identifier && textOf(identifier.getStreamName_asU8()), requiresLeader }
@@ -75,14 +77,14 @@ const meet = ({ by }: ReadEnd, call: ReadCall, breakOff: (peer: string) => void)
 const refuse = (call: ReadCall, refusal: Refusal) => call.emit('error', refusal)
 
 const drained = async (call: ReadCall, signal: AbortSignal) => {
-  // A call that was cancelled is never drained.
+  // A cancelled call never drains.
   await once(call, 'drain', { signal }).catch(() => undefined)
 }
 
 async function* readStream(server: ServerLog, options: ReadReq.Options, mayRead: () => void): AsyncGenerator<ReadResp> {
-  const asked = options.getStream() as ReadReq.Options.StreamOptions
-  const stream = textOf(asked.getStreamIdentifier()?.getStreamName_asU8())
-  const from = asked.hasEnd() ? 'end' : asked.hasRevision() ? Number(asked.getRevision()) : 0
+  const streamOptions = options.getStream() as ReadReq.Options.StreamOptions
+  const stream = textOf(streamOptions.getStreamIdentifier()?.getStreamName_asU8())
+  const from = streamOptions.hasEnd() ? 'end' : streamOptions.hasRevision() ? Number(streamOptions.getRevision()) : 0
   let isEmpty = true
   for await (const answer of limited(server.readStream(stream, from, isBackwards(options)), options, mayRead)) {
     isEmpty = false
@@ -92,8 +94,8 @@ async function* readStream(server: ServerLog, options: ReadReq.Options, mayRead:
 }
 
 const readAll = (server: ServerLog, options: ReadReq.Options, mayRead: () => void): AsyncGenerator<ReadResp> => {
-  const asked = options.getAll() as ReadReq.Options.AllOptions
-  const from = asked.hasEnd() ? 'end' : asked.hasStart() ? 'start' : commitOf(asked)
+  const allOptions = options.getAll() as ReadReq.Options.AllOptions
+  const from = allOptions.hasEnd() ? 'end' : allOptions.hasStart() ? 'start' : commitOf(allOptions)
   return limited(server.readAll(from, isBackwards(options)), options, mayRead)
 }
 

@@ -2,25 +2,25 @@ import type { EventLog } from '../../../src/ports/event-log.ts'
 import type { Faults } from './faults.ts'
 import { HOST, startNode } from './node.ts'
 
-/** A server that speaks EventStoreDB's protocol over an embedded log, and fails as it is told to. */
+/** A server that speaks EventStoreDB's protocol over an embedded log, with configurable faults. */
 export interface EventStoreServer {
   url: string
   port: number
   faults: Faults
-  /** Breaks all connections; new ones are taken. */
+  /** Breaks all connections, but accepts new ones. */
   dropConnections(): void
-  /** Nothing goes through any more, and no connection is closed, until it is called again with false. */
+  /** Stops all traffic without closing connections, until called with false. */
   silence(silent: boolean): void
   close(): Promise<void>
 }
 
-/** The server that it is taken for, in what it says and in how its subscriptions go live. */
+/** The version that it imitates in its responses and in how subscriptions go live. */
 export const VERSION = '24.10.4'
 
-/** One that is closed can be started again at its port, over the same log. */
+/** A closed server can be restarted on its port, over the same log. */
 export const startEventStoreServer = async ({
   log,
-  port: wanted = 0,
+  port: requestedPort = 0,
   faults = {},
   version = VERSION,
 }: {
@@ -31,7 +31,7 @@ export const startEventStoreServer = async ({
 }): Promise<EventStoreServer> => {
   const id = crypto.randomUUID()
   const { front, close } = await startNode({
-    ...{ log, port: wanted, faults, version },
+    ...{ log, port: requestedPort, faults, version },
     role: () => undefined,
     // A cluster of one, which leads itself.
     members: port => [{ id, port, state: 'LEADER', isAlive: true }],

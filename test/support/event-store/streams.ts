@@ -11,11 +11,11 @@ export interface StreamsOptions {
   faults: Faults
   version: string
   role: Role
-  /** Ends the connection on which a call came. */
+  /** Breaks the connection of a call. */
   breakOff(peer: string): void
 }
 
-/** The streams of EventStoreDB over an embedded log. */
+/** EventStoreDB's streams over an embedded log. */
 export const streamsService = (options: StreamsOptions): Pick<IStreamsServer, 'read' | 'append' | 'batchAppend'> => {
   const server = new ServerLog(options.log)
   const write = toWrite(server, options.faults, options.role, options.breakOff)

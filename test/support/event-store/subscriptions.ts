@@ -5,27 +5,27 @@ import { consumerTooSlow, Refused } from './faults.ts'
 import { BATCH, type ServerLog, toPosition } from './log.ts'
 import { toCaughtUp, toCheckpoint, toConfirmation, toFilter, toReadAnswer } from './messages.ts'
 
-/** How many events a filtered subscription looks through before it says how far it is, unless it is asked otherwise. */
+/** The default number of events that a filtered subscription scans before it sends a checkpoint. */
 const DEFAULT_WINDOW = 32
 
-/** What a live subscription holds for a consumer that is slower than the log. */
+/** The buffer of a live subscription for a slow consumer. */
 const LIVE_EVENTS = 32
 
 interface Subscription {
   server: ServerLog
   options: ReadReq.Options
   version: string
-  /** Throws when this server does not read for the client, or no longer does. */
+  /** Throws if this server must not serve the client's reads. */
   mayRead(): void
   signal: AbortSignal
 }
 
 /**
- * All events after a position, and then what comes.
+ * All events after a position, then new ones.
  *
- * Where it goes live, 24.10.4 sends a checkpoint, which is that of no position when nothing was found, and says that it
- * has caught up; 23.10.6 only says the latter. Of more than 32 events that come at once, 24.10.4 reads again those that
- * it could not hold; 23.10.6 hands out 32 and ends the subscription.
+ * When it goes live, 24.10.4 sends a checkpoint, without a position if it found nothing, and reports that it has caught
+ * up; 23.10.6 only reports the latter. Of more than 32 events at once, 24.10.4 re-reads those that did not fit its
+ * buffer; 23.10.6 delivers 32 and ends the subscription.
  */
 export async function* subscribe({
   server,
@@ -37,7 +37,7 @@ export async function* subscribe({
   const all = options.getAll()
   const isNew = isAtLeast(version, 24, 0)
   let at = await startOf(server, options)
-  // Only what is behind is read; to be live needs no leader. A real server is never empty, so its start is behind.
+  // Only reading existing events requires the leader. A real server is never empty, so there are some after its start.
   const isBehind = all?.hasStart() || (!all?.hasEnd() && (!isNew || at < (await server.log.head())))
   if (isBehind && !isNew) mayRead()
   yield toConfirmation()
@@ -69,12 +69,12 @@ export async function* subscribe({
   }
 }
 
-/** What a subscription says to the events that it comes to. */
+/** The messages that a subscription sends for events. */
 class Answers {
   readonly #options: ReadReq.Options
   readonly #matches: (event: RawEvent) => boolean
   readonly #window: number
-  /** A server that repeats itself, or one that only says what is new. */
+  /** Whether the server sends a checkpoint only if its position is new. */
   readonly #isNew: boolean
   #lookedAt = 0
   #sent = 0
@@ -109,7 +109,7 @@ class Answers {
     if (!this.#options.hasFilter()) return
     const last = this.#lastCheckpoint
     if (this.#isNew && last !== undefined) {
-      // The server takes no position for the highest of all, so none is new after it.
+      // The server treats "no position" as the highest, so no later one is new.
       if (last === BEFORE_FIRST || position <= last) return
     }
     this.#lastCheckpoint = position
@@ -118,16 +118,15 @@ class Answers {
   }
 }
 
-/** The position in the embedded log after which a subscription begins. */
+/** The position in the embedded log after which a subscription starts. */
 export const startOf = async (server: ServerLog, options: ReadReq.Options): Promise<Position> => {
-  const asked = options.getAll()
-  if (!asked) throw new Error('this server has subscriptions to all streams only')
-  if (asked.hasStart()) return BEFORE_FIRST
-  return asked.hasEnd() ? server.log.head() : toPosition(commitOf(asked))
+  const all = options.getAll()
+  if (!all) throw new Error('this server only supports subscriptions to all streams')
+  if (all.hasStart()) return BEFORE_FIRST
+  return all.hasEnd() ? server.log.head() : toPosition(commitOf(all))
 }
 
-export const commitOf = (asked: ReadReq.Options.AllOptions): bigint =>
-  BigInt(asked.getPosition()?.getCommitPosition() ?? 0)
+export const commitOf = (all: ReadReq.Options.AllOptions): bigint => BigInt(all.getPosition()?.getCommitPosition() ?? 0)
 
 const isAtLeast = (version: string, year: number, month: number): boolean => {
   const [major = 0, minor = 0] = version.split('.').map(Number)

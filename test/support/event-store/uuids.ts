@@ -1,6 +1,6 @@
 import shared, { type UUID } from '@eventstore/db-client/generated/shared_pb.js'
 
-/** An id in either of the two forms in which one may come, as text. */
+/** A UUID in either of its two wire forms, as text. */
 export const toUuidText = (id: UUID | undefined): string => {
   const structured = id?.getStructured()
   if (!structured) return id?.getString() ?? ''

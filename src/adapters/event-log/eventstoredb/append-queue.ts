@@ -5,7 +5,7 @@ const MAX_WAITING = 10_000
 const MAX_WAITING_BYTES = 64 * 1024 * 1024
 
 /**
- * Runs the appends to one stream one after another, so that one that fails leaves no gap for the next to fall into. Appends
+ * Runs the appends to one stream one after another, so that a failed append leaves no gap before the next one. Appends
  * to different streams do not wait for each other.
  */
 export class AppendQueue<Answer> {

@@ -49,7 +49,7 @@ export class Appends {
   readonly #pending = new Map<number, Pending>()
   #last = 0
   #hasAnswered = false
-  #hasGivenUp = false
+  #hasTimedOut = false
   #timer: NodeJS.Timeout | undefined
   #isOpen = true
 
@@ -62,7 +62,7 @@ export class Appends {
     call.on('end', () => this.#fail(new Error('the server ended the call')))
   }
 
-  /** Whether the call takes more appends. */
+  /** Whether the call accepts more appends. */
   get isOpen(): boolean {
     return this.#isOpen
   }
@@ -104,7 +104,7 @@ export class Appends {
     this.#pending.delete(number)
     if (this.#pending.size > 0) return pending
     this.#stopChecking()
-    // What the server has not read by now still takes up memory.
+    // Frees the memory of messages that the server has not read.
     if (!this.#isOpen) this.#call.cancel()
     return pending
   }
@@ -112,10 +112,10 @@ export class Appends {
   #toFault({ stream, expectedRevision }: Append, error: Status): Error {
     const details = error.getDetails()
     const type = details?.getTypeName() ?? ''
-    const said = details?.unpack(shared.BadRequest.deserializeBinary, 'event_store.client.BadRequest')?.getMessage()
+    const message = details?.unpack(shared.BadRequest.deserializeBinary, 'event_store.client.BadRequest')?.getMessage()
     if (type.endsWith('.WrongExpectedVersion')) return new RevisionConflict(stream, expectedRevision)
     if (type.endsWith('.Timeout')) this.#options.onSlow()
-    return toAppendFault(type, said ?? error.getMessage(), this.#place)
+    return toAppendFault(type, message ?? error.getMessage(), this.#place)
   }
 
   #check() {
@@ -126,7 +126,7 @@ export class Appends {
     // Oldest first.
     for (const [number, { sinceMs, reject }] of this.#pending) {
       if (now - sinceMs < appendTimeoutMs) break
-      this.#hasGivenUp = true
+      this.#hasTimedOut = true
       this.#isOpen = false
       this.#remove(number)
       reject(new Error(`${this.#place} did not answer an append within ${appendTimeoutMs} ms`))
@@ -139,9 +139,10 @@ export class Appends {
     const open = [...this.#pending.values()]
     this.#pending.clear()
     const fault = toEventStoreFault(cause, this.#place, 'append')
-    // A server that is not the leader ends the call at the first append it refuses, and does not say which one that was.
+    // A server that is not the leader ends the call at the first append it refuses, and does not say which one that
+    // was.
     const isCertain = isNotLeader(cause)
-      ? open.length === 1 && !this.#hasGivenUp
+      ? open.length === 1 && !this.#hasTimedOut
       : wasNotSent(cause) || (fault instanceof Refused && !this.#hasAnswered)
     for (const { reject } of open) reject(isCertain ? fault : new Error(fault.message, { cause: fault }))
   }

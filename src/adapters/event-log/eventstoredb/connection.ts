@@ -17,10 +17,10 @@ const RETRY_PAUSE_MS = 50
 /** The minimum time between two checks of the leader. */
 const VERIFY_AGAIN_MS = 500
 
-/** Leaves a fifth of what a server takes to everything that is not a read. */
+/** Of the 100 requests that a server takes at once on a connection. The rest is for appends, live reads and gossip. */
 const MAX_READS = 80
 
-/** A name server that takes longer is left out, and the name is left to gRPC. */
+/** If a DNS lookup takes longer, gRPC resolves the name. */
 const LOOKUP_TIMEOUT_MS = 1000
 
 export interface ConnectionOptions {
@@ -33,8 +33,8 @@ export interface ConnectionOptions {
 }
 
 /**
- * The connection to the leader of a cluster, or to a single server. A slow or failed request triggers a check: a leader that
- * does not confirm within a second, or that the others have replaced, is dropped, and all its requests end.
+ * The connection to the leader of a cluster, or to a single server. A slow or failed request triggers a check: a leader
+ * that does not confirm within a second, or that the others have replaced, is dropped, and all its requests end.
  */
 export class Connection {
   readonly #address: EventStoreAddress
@@ -45,11 +45,10 @@ export class Connection {
   #leader: Node | undefined
   #search: { found: Promise<Node>; stop: AbortController } | undefined
   #waiting = 0
-  /** Members that others named. */
+  /** Members learned from gossip. */
   #members: Endpoint[] = []
-  /** Connections to members that are silent, by address, so that the next search does not pile up more. */
+  /** Connections to silent members, by address. The next search reuses them instead of opening more. */
   readonly #silent = new Map<string, Node>()
-  /** A server takes 100 requests at once on a connection, of which appends, live reads and gossip need some. */
   readonly #reads = pLimit(MAX_READS)
   #verifiedAtMs = Number.NEGATIVE_INFINITY
   #lastFailure: unknown
@@ -80,8 +79,8 @@ export class Connection {
   }
 
   /**
-   * Resolves at the end of what there is; a live read goes on until the signal or the server ends it. A catch-up read that is
-   * interrupted continues at the next leader after the last event it delivered. A live read fails.
+   * Resolves at the current end; a live read continues until the signal or the server ends it. An interrupted catch-up
+   * read continues at the next leader after the last event it delivered. An interrupted live read fails.
    */
   async read(selection: Selection, reader: Reader, signal: AbortSignal): Promise<void> {
     const rest = { ...selection }
@@ -237,12 +236,12 @@ export class Connection {
     const { seeds, discover } = this.#address
     const [seed] = seeds
     if (!discover || !seed) return seeds
-    const over = new AbortController()
+    const lookupDone = new AbortController()
     const found = await Promise.race([
       lookup(seed.host, { all: true }).catch(() => []),
-      delay(LOOKUP_TIMEOUT_MS, [], { signal: over.signal }).catch(() => []),
+      delay(LOOKUP_TIMEOUT_MS, [], { signal: lookupDone.signal }).catch(() => []),
     ])
-    over.abort()
+    lookupDone.abort()
     return found.length === 0 ? seeds : found.map(({ address }) => ({ ...seed, host: address, name: seed.host }))
   }
 

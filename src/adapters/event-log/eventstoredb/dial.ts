@@ -6,18 +6,18 @@ import { Node } from './node.ts'
 import { TrackedCredentials } from './sockets.ts'
 
 const OPTIONS: ChannelOptions = {
-  // A new channel makes a new connection, so that one that hangs can be left behind.
+  // Each channel has its own connection, so that a hung one can be abandoned.
   'grpc.use_local_subchannel_pool': 1,
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1000,
-  // Whether a request may be repeated is decided by who made it.
+  // Callers decide whether to retry a request.
   'grpc.enable_retries': 0,
   'grpc.service_config_disable_resolution': 1,
-  // The server itself writes events of up to 16 MB.
+  // The server stores events of up to 16 MB.
   'grpc.max_receive_message_length': 17 * 1024 * 1024,
 }
 
-/** How to connect to the servers of an address. Reads the files of certificates that it names. */
+/** Returns a function that connects to a server of this address. Reads the certificate files. */
 export const dialer = (address: EventStoreAddress, appendOptions: AppendOptions): ((endpoint: Endpoint) => Node) => {
   const { tls, keepAlive } = address
   const read = (file: string | undefined) => (file === undefined ? null : readFileSync(file))
@@ -43,12 +43,12 @@ export const dialer = (address: EventStoreAddress, appendOptions: AppendOptions)
   }
 }
 
-/** What every request bears. */
+/** Sent with every request. */
 const toMetadata = ({ tls, credentials: login, connectionName }: EventStoreAddress): Metadata => {
   const metadata = new Metadata()
   metadata.set('requires-leader', 'true')
   if (connectionName !== undefined) metadata.set('connection-name', connectionName)
-  // A password does not travel in the clear, and a server without TLS asks for none.
+  // Never send a password in the clear; a server without TLS requires none.
   if (login && tls)
     metadata.set('authorization', `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}`)
   return metadata

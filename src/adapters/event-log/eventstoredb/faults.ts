@@ -15,8 +15,8 @@ export class Refused extends Unavailable {}
 export class FellBehind extends Unavailable {}
 
 /**
- * Maps the failure of a call. An append may have been written unless the server, or a connection that was never made, rules
- * it out. A read never writes.
+ * Maps the failure of a call. An append may have been written unless the server, or a connection that was never made,
+ * rules it out. A read never writes.
  */
 export const toEventStoreFault = (cause: unknown, place: string, kind: 'append' | 'read'): Error => {
   if (KNOWN.some(known => cause instanceof known)) return cause as Error
@@ -27,31 +27,31 @@ export const toEventStoreFault = (cause: unknown, place: string, kind: 'append' 
   if (exception === 'access-denied' || code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED)
     return accessDenied(place, cause)
   if (exception === 'maximum-append-size-exceeded') return tooLarge(place, cause)
-  const said = saidIn(cause)
-  if (FELL_BEHIND.test(said)) return new FellBehind(`${place} ended a subscription that fell behind`, { cause })
-  const isBroken = NOT_SENT.test(said) || (kind === 'read' && code === status.UNAVAILABLE)
-  const Fault = NOT_NOW.test(said) ? NotHandled : isBroken ? LeaderLost : kind === 'read' ? Unavailable : Error
-  return new Fault(`request to ${place} failed: ${said}`, { cause })
+  const message = messageOf(cause)
+  if (FELL_BEHIND.test(message)) return new FellBehind(`${place} ended a subscription that fell behind`, { cause })
+  const isBroken = NOT_SENT.test(message) || (kind === 'read' && code === status.UNAVAILABLE)
+  const Fault = NOT_NOW.test(message) ? NotHandled : isBroken ? LeaderLost : kind === 'read' ? Unavailable : Error
+  return new Fault(`request to ${place} failed: ${message}`, { cause })
 }
 
 /** Maps the status with which the server refuses one append of a call. */
-export const toAppendFault = (type: string, said: string, place: string): Error => {
+export const toAppendFault = (type: string, message: string, place: string): Error => {
   if (type.endsWith('.AccessDenied')) return accessDenied(place)
   if (type.endsWith('.StreamDeleted')) return streamDeleted(place)
   if (/\.MaximumAppend(Event)?SizeExceeded$/.test(type)) return tooLarge(place)
-  const Fault = NOT_NOW.test(said) ? NotHandled : Error
-  return new Fault(`request to ${place} failed: ${said || type}`)
+  const Fault = NOT_NOW.test(message) ? NotHandled : Error
+  return new Fault(`request to ${place} failed: ${message || type}`)
 }
 
 /** Whether a server ended a call because it does not lead. */
 export const isNotLeader = (cause: unknown): boolean => exceptionOf(cause) === 'not-leader'
 
-/** Whether a call failed before anything of it was sent. */
-export const wasNotSent = (cause: unknown): boolean => NOT_SENT.test(saidIn(cause))
+/** Whether a call failed before anything was sent. */
+export const wasNotSent = (cause: unknown): boolean => NOT_SENT.test(messageOf(cause))
 
 const KNOWN = [RevisionConflict, Damaged, Unavailable, RangeError]
 
-/** How gRPC fails; the server's reasons are in the metadata. */
+/** A gRPC error; the server's reasons are in the metadata. */
 interface ServiceError extends Error {
   code?: number
   details?: string
@@ -60,18 +60,18 @@ interface ServiceError extends Error {
 
 const exceptionOf = (cause: unknown): string => String((cause as ServiceError).metadata?.get('exception')[0] ?? '')
 
-const saidIn = (cause: unknown): string => {
+const messageOf = (cause: unknown): string => {
   const { details, message } = cause as ServiceError
   return details || message || 'no reason'
 }
 
-/** The server takes no requests for now. */
+/** The server temporarily accepts no requests. */
 const NOT_NOW = /^(Server Is (Not Ready|Too Busy|Busy)|No leader info)/
 
 /** The request was never sent. */
 const NOT_SENT = /^(No connection established|Name resolution failed|Channel has been shut)/
 
-/** Seen on 23.10.6; from 24.2 on the server catches up by itself. */
+/** Seen on 23.10.6. Since 24.2 the server catches up by itself. */
 const FELL_BEHIND = /Consumer too slow to handle event/
 
 const accessDenied = (place: string, cause?: unknown) =>

@@ -13,7 +13,7 @@ const MAX_MEMBERS = 20
 export interface Search {
   seeds: Endpoint[]
   dial(endpoint: Endpoint): Node
-  /** Takes a connection back that is not the leader's, and hears whether the member was silent. */
+  /** Returns a connection that is not the leader's. `isSilent` says that the member did not answer. */
   release(node: Node, isSilent: boolean): void
   /** Called with the members that a server names. */
   onMembers(members: Endpoint[]): void
@@ -23,8 +23,8 @@ export interface Search {
 }
 
 /**
- * Asks round after round until a server leads, and resolves to an open connection to it. Rejects with Refused, or with the
- * signal's reason.
+ * Asks round after round until a server leads, and resolves to an open connection to it. Rejects with Refused, or with
+ * the signal's reason.
  */
 export const findLeader = async (search: Search): Promise<Node> => {
   const { signal } = search
@@ -36,9 +36,9 @@ export const findLeader = async (search: Search): Promise<Node> => {
 }
 
 /**
- * Asks all members at once, including those they name, and resolves to a connection to the leader, if there is one. Only a
- * member that claims to lead is considered, because the others keep naming a leader that hangs. If two claim it, the one
- * that more members name wins, because one that was cut off does not know that it was replaced.
+ * Asks all members at once, including those they name, and resolves to a connection to the leader, if there is one.
+ * Only a member that claims to lead is considered, because the others keep naming a leader that hangs. If two claim it,
+ * the one that more members name wins, because one that was cut off does not know that it was replaced.
  */
 export const askAll = async (search: Search): Promise<Node | undefined> => {
   const { seeds, dial, release, onMembers, onFailure, signal } = search
@@ -52,19 +52,19 @@ export const askAll = async (search: Search): Promise<Node | undefined> => {
     const key = showEndpoint(endpoint)
     if (asked.has(key) || asked.size >= MAX_MEMBERS) return
     unanswered += 1
-    const question = { node: dial(endpoint), isSilent: true }
-    asked.set(key, question)
+    const inquiry = { node: dial(endpoint), isSilent: true }
+    asked.set(key, inquiry)
     try {
-      const gossip = await question.node.gossip()
-      question.isSilent = false
+      const gossip = await inquiry.node.gossip()
+      inquiry.isSilent = false
       if (isOver) return
       for (const member of gossip.members) ask(member, end)
       if (gossip.members.length > 0) onMembers(gossip.members)
-      ballot.count(question.node, gossip)
+      ballot.count(inquiry.node, gossip)
       if (ballot.hasMajority) end()
     } catch (failure) {
       if (isOver) return
-      question.isSilent = (failure as ServiceError).code === status.DEADLINE_EXCEEDED
+      inquiry.isSilent = (failure as ServiceError).code === status.DEADLINE_EXCEEDED
       onFailure(failure)
       if (failure instanceof Refused) refusal = failure
     }
@@ -91,7 +91,7 @@ export const askAll = async (search: Search): Promise<Node | undefined> => {
 
 type Answer = Awaited<ReturnType<Node['gossip']>>
 
-/** Who claims to lead, and how many name it. By instance id, since a member may be reached by several addresses. */
+/** Counts claims and votes by instance id, because a member may have several addresses. */
 class Ballot {
   readonly #claims = new Map<string, { node: Node; size: number }>()
   readonly #votes = new Map<string, string>()
@@ -99,11 +99,11 @@ class Ballot {
   count(node: Node, { id, leads, leader, members }: Answer) {
     if (id === undefined) return
     if (leader !== undefined) this.#votes.set(id, leader)
-    // A single server names nobody, and is a cluster of one.
+    // A single server lists no members, and is a cluster of one.
     if (leads && !this.#claims.has(id)) this.#claims.set(id, { node, size: Math.max(members.length, 1) })
   }
 
-  /** Whether the members that are still to answer can change nothing. */
+  /** Whether the remaining answers cannot change the outcome. */
   get hasMajority(): boolean {
     return [...this.#claims].some(([id, { size }]) => this.#votesFor(id) > size / 2)
   }

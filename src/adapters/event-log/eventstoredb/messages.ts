@@ -21,13 +21,13 @@ export interface ServerEvent {
   metadata: Uint8Array
 }
 
-/** The events of a stream, or those of all streams whose names match. */
+/** The events of one stream, or of all streams with matching names. */
 export type Selection =
   | { stream: string; fromRevision: number }
   | { matching: string; after: Position; live: boolean }
   | { matching: string; last: true }
 
-/** Moves a selection past an event. Returns false, and moves nothing, for an event that lies before it. */
+/** Moves the start of a selection past an event. Returns false, and does nothing, for an event before the start. */
 export const advance = (rest: Selection, { revision, position }: ServerEvent): boolean => {
   if ('stream' in rest) {
     if (revision < rest.fromRevision) return false
@@ -132,6 +132,7 @@ const toServerEvent = (recorded: RecordedEvent): ServerEvent => ({
 })
 
 const toIdentifier = (stream: string) => new shared.StreamIdentifier().setStreamName(Buffer.from(stream))
+
 /** Decodes without copying. */
 export const toText = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString()

@@ -17,20 +17,20 @@ const GOSSIP_TIMEOUT_MS = 1000
 /** The oldest version that we have tested. */
 const OLDEST_VERSION = [23, 10] as const
 
-/** What a server says of its cluster. */
+/** A server's view of its cluster. */
 export interface Gossip {
-  /** Its own instance id; undefined where it was not asked at the address that it advertises. */
+  /** Its own instance id; undefined if it was reached by an address that it does not advertise. */
   id: string | undefined
-  /** Whether it leads itself. */
+  /** Whether it claims to lead. */
   leads: boolean
-  /** The instance id of the member that it takes for the leader. */
+  /** The instance id of the member that it names as leader. */
   leader: string | undefined
   members: Endpoint[]
 }
 
 export interface Transport {
   channel: Channel
-  /** What every request carries. */
+  /** Sent with every request. */
   metadata: Metadata
   close(): void
 }
@@ -55,7 +55,7 @@ export class Node {
     this.#transport = transport
     this.#metadata = transport.metadata
     this.#options = options
-    // Stubs with a channel of their own use neither address nor credentials.
+    // With a channel override, stubs use neither address nor credentials.
     const given = [
       showEndpoint(endpoint),
       credentials.createInsecure(),
@@ -66,7 +66,7 @@ export class Node {
     this.#features = new features.ServerFeaturesClient(...given)
   }
 
-  /** Whether this server leads, and who else there is. Rejects with Refused for a server that is too old. */
+  /** Rejects with Refused for a server that is too old. */
   async gossip(): Promise<Gossip> {
     const nothing = new shared.Empty()
     const [info, version] = await Promise.all([
@@ -89,7 +89,7 @@ export class Node {
     return new Refused(`${this.#place} is ${known}; Tollgate needs ${oldest} or newer`)
   }
 
-  /** Resolves at the end of what there is; a live read goes on until the signal or the server ends it. */
+  /** Resolves at the current end; a live read continues until the signal or the server ends it. */
   read(selection: Selection, reader: Reader, signal: AbortSignal): Promise<void> {
     return this.#until<void>((resolve, reject) => {
       signal.throwIfAborted()
@@ -99,7 +99,7 @@ export class Node {
       let ended = false
       reader.begins(call)
       call.on('data', (answer: ReadResp) => {
-        // The next call may read again what still arrives here.
+        // A retry may read these messages again.
         if (ended) return
         try {
           dispatch(answer, reader)
@@ -185,12 +185,12 @@ const toGossip = (info: ClusterInfo, endpoint: Endpoint): Gossip => {
     id: self?.id,
     leads: self?.leads ?? false,
     leader: known.find(({ leads }) => leads)?.id,
-    // A single server may be known to us by another address than it advertises, so its own address is not used.
+    // A single server may advertise an address that we cannot reach, so it is ignored.
     members: isAlone ? [] : known.flatMap(({ host, port }) => (HOST.test(host) && port > 0 ? [{ host, port }] : [])),
   }
 }
 
-/** Anything else would make gRPC throw, or be read as something other than a host. */
+/** Other characters would make gRPC throw, or misread the host. */
 const HOST = /^[\w.:%-]+$/
 
 const toId = (id: UUID | undefined): string => {
@@ -199,6 +199,6 @@ const toId = (id: UUID | undefined): string => {
 }
 
 const isOlder = (version: string, [major, minor]: readonly [number, number]): boolean => {
-  const [ofMajor = 0, ofMinor = 0] = version.split('.').map(part => Number.parseInt(part, 10) || 0)
-  return ofMajor < major || (ofMajor === major && ofMinor < minor)
+  const [actualMajor = 0, actualMinor = 0] = version.split('.').map(part => Number.parseInt(part, 10) || 0)
+  return actualMajor < major || (actualMajor === major && actualMinor < minor)
 }

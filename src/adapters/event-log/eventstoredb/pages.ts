@@ -23,12 +23,12 @@ export interface PageOptions {
   toTimeout(): Error
 }
 
-/** How many full pages to buffer, so that the source continues while one is processed. */
+/** How many full pages to buffer, so that the source continues while the consumer works. */
 const READ_AHEAD = 2
 
 /**
- * Turns pushed items into pages to pull. Pages are full during catch-up; after that, each holds what has arrived. Ends with
- * the source or when the signal aborts, and stops the source when the consumer stops.
+ * Turns pushed items into pages to pull. Pages are full during catch-up; afterwards each holds the items that have
+ * arrived. Ends with the source or when the signal aborts, and stops the source when the consumer stops.
  */
 export async function* paginate<Item>(
   read: (sink: Sink<Item>, signal: AbortSignal) => Promise<void>,

@@ -1,11 +1,11 @@
 import type { Position } from '../../../../schemas/recorded.ts'
 
-/** The server's way to say that it has no position to give, as it does in a checkpoint while nothing was found. */
+/** The server sends this for "no position", as in a checkpoint before it found anything. */
 export const NO_POSITION = String(2n ** 64n - 1n)
 
 /**
- * A position of ours is twice the server's, which counts bytes. So there is a position before each event that is after
- * all others, and can be asked for: the server only reads from where an event begins.
+ * Our positions are twice the server's, which count bytes. So there is a valid position just before each event and
+ * after all earlier ones. The server itself can only read from the start of an event.
  */
 export const toPosition = (commit: string): Position => {
   const position = Number(commit) * 2
@@ -14,5 +14,5 @@ export const toPosition = (commit: string): Position => {
   return position
 }
 
-/** The place of the first event that is not before a position, in the server's count. */
+/** The server's position of the first event at or after a position. */
 export const toCommit = (position: Position): string => String(Math.ceil(position / 2))

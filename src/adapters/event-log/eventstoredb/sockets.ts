@@ -4,8 +4,8 @@ import { ChannelCredentials } from '@grpc/grpc-js'
 type Connector = ReturnType<ChannelCredentials['_createSecureConnector']>
 
 /**
- * Credentials that keep track of the sockets they are used on, so that these can be destroyed. A gRPC channel closes its
- * connection only together with the peer, so one to a server that hangs would stay open for ever.
+ * Credentials that track their sockets, so that these can be destroyed. A gRPC channel needs its peer to close a
+ * connection, so a connection to a hung server would stay open forever.
  */
 export class TrackedCredentials extends ChannelCredentials {
   readonly #inner: ChannelCredentials

@@ -10,7 +10,7 @@ const HOST = '[\\w.-]+(?::\\d{1,5})?'
 const FORM = new RegExp(`^(esdb|esdb\\+discover)://([^:@/?]+:[^:@/?]+@)?(${HOST}(?:,${HOST})*)/?(?:\\?(.*))?$`)
 const DEFAULT_PORT = 2113
 
-/** Detects a dead peer within 20 s where no request does so sooner. */
+/** Detects a dead peer within 20 s, even without requests. */
 const DEFAULT_KEEP_ALIVE_MS = 10_000
 
 const SWITCH = /^(true|false)$/
@@ -30,24 +30,26 @@ const PARAMETERS: Record<string, RegExp> = {
 }
 const KNOWN = Object.keys(PARAMETERS).join(', ')
 
-/** Options of the vendor's clients that we do not support. Ignoring them silently would mislead the operator. */
-const UNSUPPORTED =
-  /^(maxDiscoverAttempts|discoveryInterval|gossipTimeout|defaultDeadline|dnsDiscover|tlsVerifyCert|throwOnAppendFailure)$/
+/** Unsupported options of the vendor's clients. Ignoring them silently would mislead the operator. */
+const UNSUPPORTED = [
+  ...['maxDiscoverAttempts', 'discoveryInterval', 'gossipTimeout', 'defaultDeadline'],
+  ...['dnsDiscover', 'tlsVerifyCert', 'throwOnAppendFailure'],
+]
 
 /**
- * Reads `esdb://user:password@host:port,host:port?tls=false&streamPrefix=…`. A string says what is wrong with the address,
- * without repeating its password. The files that it names must be readable.
+ * Parses `esdb://user:password@host:port,host:port?tls=false&streamPrefix=…`. Returns a string for an invalid address:
+ * the error message, which never contains the password. Files in the address must be readable.
  */
 export const parseEventStoreUrl = (text: string): EventStoreAddress | string => {
   const match = FORM.exec(text)
   if (!match) return `must have the form ${EXAMPLE}`
   const [, scheme, login = '', server = '', query = ''] = match
   const [user, password] = login.slice(0, -1).split(':').map(percentDecode)
-  if (login && !(user && password)) return 'must have a user and a password that are percent-encoded'
+  if (login && !(user && password)) return 'must have a percent-encoded user and password'
   const seeds = server.split(',').map(toEndpoint)
   if (seeds.some(({ port }) => port < 1 || port > 65_535)) return 'must have ports from 1 to 65535'
   const discover = scheme === 'esdb+discover'
-  if (discover && seeds.length > 1) return 'must have one name after esdb+discover, which leads to all members'
+  if (discover && seeds.length > 1) return 'must have a single name after esdb+discover that resolves to all members'
   const parameters = new URLSearchParams(query)
   const fault = findFault(parameters)
   if (fault) return fault
@@ -73,21 +75,21 @@ const toEndpoint = (text: string): Endpoint => {
 
 const findFault = (parameters: URLSearchParams): string | undefined => {
   for (const [name, value] of parameters) {
-    if (UNSUPPORTED.test(name)) return `has ${name}, which Tollgate does not use; leave it out`
+    if (UNSUPPORTED.includes(name)) return `has ${name}, which Tollgate does not use; leave it out`
     const form = Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name] : undefined
-    // It may be part of a password that contains '?', so it is not repeated.
+    // Not repeated, because it may be part of a password that contains '?'.
     if (!form) return `has an unknown parameter; the known ones are ${KNOWN}`
     if (name === 'streamPrefix' && !form.test(value))
       return 'must have a streamPrefix of letters, digits, "-", "_" and "." only, and at most 100 of them'
-    if (!form.test(value)) return `has a value of ${name} that cannot be used`
-    if (name.endsWith('File') && read(value) === undefined) return `has a ${name} that cannot be read`
+    if (!form.test(value)) return `has an invalid value for ${name}`
+    if (name.endsWith('File') && read(value) === undefined) return `has an unreadable ${name}`
   }
   if (parameters.has('userCertFile') !== parameters.has('userKeyFile'))
     return 'must have userCertFile and userKeyFile together'
   const [ca, cert, key] = ['tlsCAFile', 'userCertFile', 'userKeyFile'].map(name => read(parameters.get(name)))
-  if (ca && !isCertificate(ca)) return 'has a tlsCAFile that is no certificate in PEM'
-  if (cert && key && !fit(cert, key))
-    return 'has a userCertFile and a userKeyFile that are no certificate and its key in PEM'
+  if (ca && !isCertificate(ca)) return 'must have a PEM certificate as tlsCAFile'
+  if (cert && key && !isKeyPair(cert, key))
+    return 'must have a PEM certificate and its key as userCertFile and userKeyFile'
   return undefined
 }
 
@@ -107,7 +109,7 @@ const isCertificate = (pem: Buffer): boolean => {
   }
 }
 
-const fit = (cert: Buffer, key: Buffer): boolean => {
+const isKeyPair = (cert: Buffer, key: Buffer): boolean => {
   try {
     return createSecureContext({ cert, key }) !== undefined
   } catch {

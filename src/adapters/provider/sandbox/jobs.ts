@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { RunId } from '../../../../schemas/primitives.ts'
 import type { Job, Outcome, Submitted, Working } from '../../../ports/provider.ts'
 
-/** Does a job to its end, writing into `progress` how far it is. */
+/** Completes a job, and updates `progress` as it runs. */
 type Produce = (job: Job, signal: AbortSignal, progress: Float32Array) => Promise<Outcome>
 
 interface Running {
@@ -13,8 +13,8 @@ interface Running {
 }
 
 /**
- * Long work, one job for each run. It is kept in memory alone: a job that a restart has made unknown is begun anew when
- * it is asked after, and comes to the same result.
+ * Long jobs, one per run, held in memory only. After a restart, polling an unknown job starts it again, with the same
+ * result.
  */
 export class Jobs {
   readonly #produce: Produce
@@ -30,7 +30,7 @@ export class Jobs {
     return { kind: 'submitted', jobId: jobIdOf(job), pollAfterMs: POLL_AFTER_MS }
   }
 
-  /** The result, which is handed out once, or how far the job is. */
+  /** Returns the progress, or the result, which is then forgotten. */
   async poll(job: Job): Promise<Outcome | Working> {
     if (this.#cancelled.has(job.runId)) return cancelled
     const running = this.#find(job)
@@ -39,7 +39,7 @@ export class Jobs {
     return running.result
   }
 
-  /** What was cancelled stays so: to ask after it again must not begin it anew. */
+  /** Remembers the run, so that a later poll does not restart the job. */
   cancel({ runId }: Job): void {
     this.#cancelled.set(runId, true)
     this.#running.get(runId)?.abort.abort()
@@ -56,15 +56,15 @@ export class Jobs {
     if (known) return known
     const abort = new AbortController()
     const progress = new Float32Array(new SharedArrayBuffer(Float32Array.BYTES_PER_ELEMENT))
-    const result = this.#produce(job, abort.signal, progress).catch((): Outcome => unmade)
+    const result = this.#produce(job, abort.signal, progress).catch((): Outcome => productionFailed)
     const running: Running = { progress, abort, result, hasEnded: false }
     this.#running.set(job.runId, running)
-    const end = () => this.#keepForAWhile(job.runId, running)
+    const end = () => this.#expire(job.runId, running)
     result.then(end, end)
     return running
   }
 
-  #keepForAWhile(runId: RunId, running: Running): void {
+  #expire(runId: RunId, running: Running): void {
     running.hasEnded = true
     const forget = () => {
       if (this.#running.get(runId) === running) this.#running.delete(runId)
@@ -75,17 +75,21 @@ export class Jobs {
 
 const cancelled: Outcome = { kind: 'failed', code: 'cancelled', message: 'The job was cancelled.' }
 
-/** More than anybody still asks after. */
+/** Far more than are still polled. */
 const MAX_CANCELLED = 10_000
 
-/** A job that breaks has ended: to ask for it anew would break it again. */
-const unmade: Outcome = { kind: 'failed', code: 'provider_error', message: 'The sandbox could not make this.' }
+/** A crash is an outcome, because a retry would crash again. */
+const productionFailed: Outcome = {
+  kind: 'failed',
+  code: 'provider_error',
+  message: 'The sandbox could not make this.',
+}
 
-/** The same for the same run in every process, so that nothing needs to be remembered for it. */
+/** Derived from the run, so that every process knows it. */
 export const jobIdOf = ({ runId }: Job) => `sandbox-${runId}`
 
 /** A film of a few seconds takes a few seconds. */
 const POLL_AFTER_MS = 1_000
 
-// Many times longer than anybody waits before asking again; results that nobody asks for must not fill the memory.
+// Many times the poll interval. Results that are never polled must not fill the memory.
 const RESULT_KEPT_MS = 5 * 60_000

@@ -2,11 +2,11 @@ import type { Job } from '../../../ports/provider.ts'
 import { hashText } from '../../../studio/random.ts'
 import { type Craft, numberIn, type Work } from '../../../studio/work.ts'
 
-/** What a job comes to: an answer in words, or work for the studio. Endpoints are told apart by how their ids end. */
+/** The work for a job: a text answer, or media from the studio. The suffix of the endpoint id decides. */
 export type Order = { craft: 'answer'; seed: number } | { craft: Craft; works: Work[]; needsSource: boolean }
 
 export function orderFor({ runId, endpoint, input }: Job): Order {
-  // Without a seed every run comes out differently, and the same run always the same.
+  // Without a seed, runs differ, but each run is reproducible.
   const seed = numberIn(input, 'seed', hashText(runId))
   const kind = endpoint.slice(endpoint.lastIndexOf('-') + 1)
   if (kind === 't2t') return { craft: 'answer', seed }
@@ -26,12 +26,12 @@ function craftOf(kind: string, input: Job['input']): Craft {
     case 'i2v':
       return 'film'
     case 't2a':
-      // What is to be said stands in `text`, and what is to be played is described by `prompt`.
+      // Speech endpoints have `text`, music endpoints have `prompt`.
       return 'text' in input ? 'speech' : 'music'
     default:
-      throw new Error(`the sandbox makes nothing of the kind ${kind}`)
+      throw new Error(`the sandbox does not support endpoints of kind ${kind}`)
   }
 }
 
-/** Whether a job goes on after its submission has been answered. */
+/** Whether a job runs on after its submission. */
 export const isLong = ({ craft }: Order) => craft === 'film' || craft === 'music'

@@ -5,14 +5,14 @@ import type { Studio } from '../../../studio/studio.ts'
 import { isUnusable, type Made, textIn } from '../../../studio/work.ts'
 import { orderFor } from './order.ts'
 
-export interface Means {
+export interface ProductionParts {
   studio: Studio
   loadInputMedia: LoadInputMedia
 }
 
-/** Does a job from its input to its outcome. `progress` is written by the studio as the work goes on. */
+/** Runs a job from input to outcome. The studio updates `progress`. */
 export async function produce(
-  { studio, loadInputMedia }: Means,
+  { studio, loadInputMedia }: ProductionParts,
   job: Job,
   signal: AbortSignal,
   progress?: Float32Array,
@@ -22,7 +22,7 @@ export async function produce(
   try {
     let source: Promise<InputMedia> | undefined
     const loadSource = async () => {
-      // Several pictures of one order are made from the same source.
+      // All images of an order share one source.
       source ??= loadInputMedia(textIn(job.input, 'image_url'), signal)
       return (await source).bytes
     }

@@ -10,20 +10,20 @@ import { isTestJob, TestFamily } from './test-family.ts'
 export interface SandboxParts {
   loadInputMedia: LoadInputMedia
   clock: Clock
-  /** How many works are done at once; by default as many as there are cores. */
+  /** The number of worker threads; by default, the number of cores. */
   threads?: number
 }
 
-/** Stands in for the vendors: real media of the promised kind and size, made here, deterministic for a seed. */
+/** Stands in for the vendors: makes real media of the promised type and size locally, deterministic for a seed. */
 export const createSandboxProvider = ({ loadInputMedia, clock, threads }: SandboxParts): Provider => {
   const studio = createStudio(threads === undefined ? {} : { threads })
-  const means = { studio, loadInputMedia }
-  const jobs = new Jobs((job, signal, progress) => produce(means, job, signal, progress))
+  const parts = { studio, loadInputMedia }
+  const jobs = new Jobs((job, signal, progress) => produce(parts, job, signal, progress))
   const testFamily = new TestFamily(clock)
   return {
     async submit(job, signal) {
       if (isTestJob(job)) return testFamily.submit(job, signal)
-      return isLong(orderFor(job)) ? jobs.submit(job) : produce(means, job, signal)
+      return isLong(orderFor(job)) ? jobs.submit(job) : produce(parts, job, signal)
     },
     poll: async job => (isTestJob(job) ? testFamily.poll(job) : jobs.poll(job)),
     cancel: async job => (isTestJob(job) ? testFamily.cancel(job) : jobs.cancel(job)),

@@ -17,7 +17,7 @@ import {
   streamDeleted,
 } from '../../../support/event-store/faults.ts'
 
-// What the end of a call says about its appends, step by step, which no server can be made to do in this order.
+// How the end of a call affects its appends, step by step. No server can be made to do this in a fixed order.
 
 class Call extends EventEmitter {
   readonly written: BatchAppendReq[] = []
@@ -48,31 +48,28 @@ const open = (appendTimeoutMs = 1000) => {
 
 const notSent = Object.assign(new Error(), { code: 14, details: 'No connection established. Last error: refused' })
 
-t.test(
-  'the end of a call leaves every unanswered append in doubt, unless it says that nothing was written',
-  async t => {
-    const ends: [string, Error | Refusal, 'none' | 'one', boolean][] = [
-      ['never sent', notSent, 'none', true],
-      ['access denied before any answer', accessDenied(), 'none', true],
-      ['access denied after an answer', accessDenied(), 'one', false],
-      ['not ready before any answer', notReady(), 'none', false],
-      ['too large', maximumAppendSizeExceeded(1), 'none', false],
-      ['a stream was deleted', streamDeleted('account-1'), 'none', false],
-      ['too slow', consumerTooSlow(), 'none', false],
-      ['a broken connection', Object.assign(new Error('Connection dropped'), { code: 14 }), 'none', false],
-    ]
-    for (const [name, end, answers, isCertain] of ends) {
-      const { call, append } = open()
-      const appended = [append('account-1'), append('account-2'), append('account-3')]
-      if (answers === 'one') call.answer(0)
-      call.emit('error', end)
-      for (const failure of (await Promise.all(appended)).slice(answers === 'one' ? 1 : 0))
-        t.equal(failure instanceof Unavailable, isCertain, `${name}: ${failure.message}`)
-    }
-  },
-)
+t.test('the end of a call leaves every unanswered append in doubt, unless it rules out a write', async t => {
+  const ends: [string, Error | Refusal, 'none' | 'one', boolean][] = [
+    ['never sent', notSent, 'none', true],
+    ['access denied before any answer', accessDenied(), 'none', true],
+    ['access denied after an answer', accessDenied(), 'one', false],
+    ['not ready before any answer', notReady(), 'none', false],
+    ['too large', maximumAppendSizeExceeded(1), 'none', false],
+    ['a stream was deleted', streamDeleted('account-1'), 'none', false],
+    ['too slow', consumerTooSlow(), 'none', false],
+    ['a broken connection', Object.assign(new Error('Connection dropped'), { code: 14 }), 'none', false],
+  ]
+  for (const [name, end, answers, isCertain] of ends) {
+    const { call, append } = open()
+    const appended = [append('account-1'), append('account-2'), append('account-3')]
+    if (answers === 'one') call.answer(0)
+    call.emit('error', end)
+    for (const failure of (await Promise.all(appended)).slice(answers === 'one' ? 1 : 0))
+      t.equal(failure instanceof Unavailable, isCertain, `${name}: ${failure.message}`)
+  }
+})
 
-t.test('a server that does not lead has surely not written the only append of a call', async t => {
+t.test('a server that does not lead has not written the only append of a call', async t => {
   const { call, append } = open()
   const [first, second] = [append('account-1'), append('account-2')]
   call.answer(0)
@@ -81,30 +78,30 @@ t.test('a server that does not lead has surely not written the only append of a 
   t.ok((await second) instanceof Unavailable)
 })
 
-t.test('after an append that was given up, nothing is sure about the others', async t => {
+t.test('after an append has timed out, the others are in doubt', async t => {
   const { call, append } = open(200)
   const givenUp = append('account-1')
   await delay(150)
   const other = append('account-2')
   t.match(await givenUp, { message: /did not answer an append within 200 ms/ })
   call.emit('error', notLeader('127.0.0.1', 1))
-  t.notOk((await other) instanceof Unavailable, 'the server may have refused the one that was given up')
+  t.notOk((await other) instanceof Unavailable, 'the server may have refused the append that timed out')
 })
 
-t.test('a call on which an append was given up takes no more, and is cancelled once it is empty', async t => {
+t.test('a call with a timed-out append accepts no more, and is cancelled once it is empty', async t => {
   const { call, appends, append } = open(200)
   const givenUp = append('account-1')
   await delay(150)
   const other = append('account-2')
   await givenUp
   t.equal(appends.isOpen, false)
-  t.equal(call.isCancelled, false, 'another still waits')
+  t.equal(call.isCancelled, false, 'another append is pending')
   call.answer(1)
   t.match(await other, { revision: 0 })
   t.equal(call.isCancelled, true)
 })
 
-t.test('answers to nobody are ignored', async t => {
+t.test('responses to unknown appends are ignored', async t => {
   const { call, append } = open()
   const appended = append('account-1')
   call.emit('data', new messages.BatchAppendResp())

@@ -3,16 +3,14 @@ import t, { type Test } from 'tap'
 import { openEventStoreLog } from '../../../../src/adapters/event-log/eventstoredb.ts'
 import { BEFORE_FIRST, type NewEvent, NO_STREAM, RevisionConflict } from '../../../../src/ports/event-log.ts'
 import { Unavailable } from '../../../../src/ports/faults.ts'
-import { Accounts } from '../../../../src/services/accounts/accounts.ts'
 import { accountId, grantCredits, openAccount } from '../../../support/account-samples.ts'
 import { collect } from '../../../support/collect.ts'
-import { noSnapshots, openLog } from '../../../support/engine.ts'
+import { accountsOn, openLog } from '../../../support/engine.ts'
 import { type AppendFate, type Faults, notReady, timedOut } from '../../../support/event-store/faults.ts'
 import { startEventStoreServer } from '../../../support/event-store/server.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
 import { eventStoreAt } from '../../../support/store-addresses.ts'
 
-/** A server with such faults, the log over it, and the one that it keeps, which never fails. */
+/** A faulty server, the log over it, and its embedded log, which never fails. */
 const open = async (t: Test, faults: Faults, appendTimeoutMs: number) => {
   const stored = await openLog(t)
   const server = await startEventStoreServer({ log: stored, faults })
@@ -22,25 +20,25 @@ const open = async (t: Test, faults: Faults, appendTimeoutMs: number) => {
   return { stored, server, log }
 }
 
-/** A connection that breaks takes the answers to all appends on it along; the others are for one append each. */
+/** Breaking a connection affects all appends on it; the other faults affect one append. */
 const MISHAPS: AppendFate[] = [
   ...(['broken after', 'broken after', 'broken before', 'unanswered', 'unheard'] as const),
   ...[{ afterMs: 400 }, { refuse: timedOut() }, { refuse: notReady() }],
 ]
 const APPEND_TIMEOUT_MS = 250
 
-/** Lets one append in so many fail, each in another way. */
+/** Makes a share of the appends fail, each differently. */
 const oneIn = (count: number) => (): AppendFate | undefined =>
   Math.random() * count < 1 ? MISHAPS[Math.floor(Math.random() * MISHAPS.length)] : undefined
 
-t.test('10,000 appends with answers lost at random: none is lost, doubled or wrongly reported', async t => {
+t.test('10,000 appends with randomly lost responses: none is lost, doubled or misreported', async t => {
   const [STREAMS, APPENDS] = [50, 200]
   const { stored, log } = await open(t, { append: oneIn(100) }, APPEND_TIMEOUT_MS)
   const [reported, refused]: [Set<string>, Set<string>] = [new Set(), new Set()]
   let repeated = 0
 
-  /** Asks until it is known what became of the events. What was surely not written is given up for another. */
-  const settle = async (stream: string, events: NewEvent[], revision: number): Promise<'written' | 'given up'> => {
+  /** Retries until the outcome is known. If the events were certainly not written, appends others instead. */
+  const settle = async (stream: string, events: NewEvent[], revision: number): Promise<'written' | 'not written'> => {
     let isOpen = false
     while (true) {
       try {
@@ -54,7 +52,7 @@ t.test('10,000 appends with answers lost at random: none is lost, doubled or wro
           throw new TypeError('a conflict without another writer', { cause: error })
         }
         if (error instanceof TypeError) throw error
-        if (error instanceof Unavailable && !isOpen) return 'given up'
+        if (error instanceof Unavailable && !isOpen) return 'not written'
         isOpen ||= !(error instanceof Unavailable)
         repeated += 1
         await delay(10)
@@ -73,33 +71,33 @@ t.test('10,000 appends with answers lost at random: none is lost, doubled or wro
   }
   await Promise.all(Array.from({ length: STREAMS }, (_, index) => writer(`account-${index}`)))
 
-  // An append that the server was told to delay may come in even now.
+  // A delayed append may still arrive.
   await delay(500)
   const ids = (await collect(stored.readAll(BEFORE_FIRST))).map(({ id }) => id)
   t.equal(new Set(ids).size, ids.length, 'nothing is doubled')
-  t.same(new Set(ids), reported, 'what was reported is there, and nothing else')
+  t.same(new Set(ids), reported, 'exactly the reported events are there')
   t.notOk(ids.some(id => refused.has(id)))
-  t.ok(repeated > 50, 'many answers were lost')
+  t.ok(repeated > 50, 'many responses were lost')
 })
 
-t.test('10,000 commands through the mailboxes with answers lost at random: each takes effect once', async t => {
+t.test('10,000 commands through the mailboxes with randomly lost responses: each takes effect once', async t => {
   const [ACCOUNTS, COMMANDS] = [50, 200]
   const faults: Faults = {}
   const { stored, log } = await open(t, faults, APPEND_TIMEOUT_MS)
-  const accounts = new Accounts(log, noSnapshots, new ManualClock())
+  const accounts = accountsOn(log)
   const grants = new Map<string, 'granted' | 'open'>()
   const grant = async (account: number, requestId: string) => {
     try {
-      const outcome = await accounts.execute(accountId(account), grantCredits(1), cause(requestId))
+      const outcome = await accounts.execute(caller(requestId), accountId(account), grantCredits(1))
       if ('refuse' in outcome) throw new TypeError(outcome.refuse.code)
       grants.set(requestId, 'granted')
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error
-      if (/is not known/.test(error.message)) grants.set(requestId, 'open')
+      if (/it is unknown whether/.test(error.message)) grants.set(requestId, 'open')
     }
   }
   const life = async (account: number) => {
-    await accounts.execute(accountId(account), openAccount({ account, welcome: 0 }), cause('opening'))
+    await accounts.execute(caller('opening'), accountId(account), openAccount({ account, welcome: 0 }))
     faults.append = oneIn(200)
     for (let command = 0; command < COMMANDS; command++) await grant(account, `${account}-${command}`)
   }
@@ -112,20 +110,18 @@ t.test('10,000 commands through the mailboxes with answers lost at random: each 
   t.same(
     requests.filter(request => !grants.has(request) && request !== 'opening'),
     [],
-    'what was said not to be written is not',
+    'unwritten appends do not exist',
   )
   const there = new Set(requests)
   t.same(
     [...grants].filter(([request, outcome]) => outcome === 'granted' && !there.has(request)),
     [],
-    'what was confirmed is there',
+    'confirmed appends exist',
   )
   t.ok(grants.size > 9000)
   faults.append = undefined
   const balances = await Promise.all(
-    Array.from({ length: ACCOUNTS }, (_, index) =>
-      new Accounts(log, noSnapshots, new ManualClock()).state(accountId(index + 1)),
-    ),
+    Array.from({ length: ACCOUNTS }, (_, index) => accountsOn(log).state(accountId(index + 1))),
   )
   t.equal(
     balances.reduce((sum, { balanceMicros }) => sum + balanceMicros, 0),
@@ -133,7 +129,7 @@ t.test('10,000 commands through the mailboxes with answers lost at random: each 
   )
 })
 
-t.test('an append that lands after nobody found it is still settled', async t => {
+t.test('an append that lands after an unsuccessful look-up is still resolved', async t => {
   const fates: (AppendFate | undefined)[] = [{ afterMs: 400 }]
   const { log, stored } = await open(t, { append: () => fates.shift() }, 100)
   const events = newEvents(2)
@@ -152,11 +148,15 @@ t.test('an append that lands after nobody found it is still settled', async t =>
   await t.rejects(log.append('account-1', late, 1))
   await log.append('account-1', newEvents(1), 1)
   await delay(600)
-  await t.rejects(log.append('account-1', late, 1), RevisionConflict, 'another came first, so it never lands')
+  await t.rejects(
+    log.append('account-1', late, 1),
+    RevisionConflict,
+    'another append came first, so this one never lands',
+  )
   t.equal((await collect(stored.readAll(BEFORE_FIRST))).length, 3)
 })
 
-t.test('an append to a stream waits for the one before, whatever the server makes of their order', async t => {
+t.test('an append to a stream waits for the previous one, whatever order the server uses', async t => {
   const fates: (AppendFate | undefined)[] = [{ afterMs: 200 }, undefined, { afterMs: 100 }]
   const { log } = await open(t, { append: () => fates.shift() }, 2000)
   const appends = [0, 1, 2, 3].map(index => log.append('account-1', newEvents(1), index - 1))
@@ -166,7 +166,7 @@ t.test('an append to a stream waits for the one before, whatever the server make
   )
 })
 
-t.test('a server that does not say where repeated events are is asked', async t => {
+t.test('the position of repeated events is read if the server does not return it', async t => {
   const { log, server } = await open(t, { hidesPositionOfRepeated: true }, 1000)
   const events = newEvents(3)
   const appended = await log.append('account-1', events, NO_STREAM)
@@ -175,10 +175,10 @@ t.test('a server that does not say where repeated events are is asked', async t 
   server.faults.read = () => ({ refuse: notReady() })
   const failure = await log.append('account-1', events, NO_STREAM).catch(error => error)
   t.match(failure, { message: /accepted an append to account-1, but its position could not be read/ })
-  t.notOk(failure instanceof Unavailable, 'it is written all the same')
+  t.notOk(failure instanceof Unavailable, 'it is written nevertheless')
 })
 
-const cause = (requestId: string) => ({ actor: { kind: 'operator' }, requestId }) as const
+const caller = (requestId: string) => ({ kind: 'operator', name: 'test', requestId }) as const
 
 const newEvents = (count: number): NewEvent[] =>
   Array.from({ length: count }, () => ({ id: crypto.randomUUID(), type: 'SomethingHappened', data: {}, metadata: {} }))

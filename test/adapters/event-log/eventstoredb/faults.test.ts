@@ -26,7 +26,7 @@ const startServer = async (t: Test, faults: Faults = {}) => {
   return { stored, server }
 }
 
-/** For what is to take too long. On a busy machine, an answer of the server takes a good part of it. */
+/** For operations that must time out. On a busy machine, a response takes much of it. */
 const IMPATIENT = { appendTimeoutMs: 1000, readTimeoutMs: 1000 }
 
 const open = async (t: Test, faults: Faults = {}, limits: Partial<typeof IMPATIENT> = {}) => {
@@ -36,7 +36,7 @@ const open = async (t: Test, faults: Faults = {}, limits: Partial<typeof IMPATIE
   return { stored, server, log }
 }
 
-t.test('what the server refuses is said not to be written, and what it leaves open is not', async t => {
+t.test('refusals report that nothing was written, and unclear outcomes do not', async t => {
   const refusals: [string, Refusal, RegExp, boolean][] = [
     ['access', accessDenied(), /denies access; check the user, password and tls setting/, true],
     ['not ready', notReady(), /failed: Server Is Not Ready/, true],
@@ -53,28 +53,28 @@ t.test('what the server refuses is said not to be written, and what it leaves op
   }
 })
 
-t.test('a stream that was deleted on the server is damage', async t => {
+t.test('a stream deleted on the server is reported as damage', async t => {
   const { log } = await open(t, { read: () => ({ refuse: streamDeleted('account-1') }) })
   await t.rejects(collect(log.readStream('account-1', 0)), Damaged)
 })
 
-t.test('more bytes than the server takes are not written', async t => {
+t.test('an append larger than the server accepts is not written', async t => {
   const { log, stored } = await open(t)
   const events = newEvents(2).map(event => ({ ...event, data: { text: 'x'.repeat(600_000) } }))
   await t.rejects(log.append('account-1', events, NO_STREAM), { name: 'Unavailable', message: /raise MaxAppendSize/ })
   t.same(await collect(stored.readAll(BEFORE_FIRST)), [])
 })
 
-t.test('what cannot be JSON is refused at once', async t => {
+t.test('data that is not valid JSON is refused at once', async t => {
   const { log } = await open(t)
   const [event] = newEvents(1)
   await t.rejects(
     log.append('account-1', [{ id: '', type: '', metadata: {}, ...event, data: { number: 1n } }], NO_STREAM),
   )
-  t.equal((await log.append('account-1', newEvents(1), NO_STREAM)).revision, 0, 'and the stream is not blocked')
+  t.equal((await log.append('account-1', newEvents(1), NO_STREAM)).revision, 0, 'the stream is not blocked')
 })
 
-t.test('a server that says it leads, and turns away every request, is not asked for ever', async t => {
+t.test('retries end if a leader refuses every request', async t => {
   const { log, server, stored } = await open(t)
   const refuse = notLeader('127.0.0.1', server.port)
   Object.assign(server.faults, { append: () => ({ refuse }), read: () => ({ refuse }) })
@@ -84,7 +84,7 @@ t.test('a server that says it leads, and turns away every request, is not asked 
   t.same(await collect(stored.readAll(BEFORE_FIRST)), [])
 })
 
-t.test('a server that was away for long is found again', async t => {
+t.test('a server is found again after a long outage', async t => {
   const { server, log, stored } = await open(t)
   await log.append('account-1', newEvents(1), NO_STREAM)
   const { port } = server
@@ -96,7 +96,7 @@ t.test('a server that was away for long is found again', async t => {
   t.equal((await log.append('account-1', newEvents(1), 0)).revision, 1)
 })
 
-t.test('a server that is not there has taken nothing', async t => {
+t.test('an unreachable server has written nothing', async t => {
   const { server, log } = await open(t)
   await server.close()
   const message = /request to EventStoreDB at 127\.0\.0\.1:\d+ failed: No connection established/
@@ -104,13 +104,13 @@ t.test('a server that is not there has taken nothing', async t => {
   await t.rejects(log.head(), { name: 'Unavailable', message })
 })
 
-t.test('a connection on which nothing comes through any more does not hold anybody up', async t => {
+t.test('requests on a dead connection time out', async t => {
   const { server, log } = await open(t, {}, IMPATIENT)
   await log.append('account-1', newEvents(1), NO_STREAM)
   server.silence(true)
   const append = await log.append('account-1', newEvents(1), 0).catch(error => error)
   t.match(append, { message: /did not answer an append within 1000 ms/ })
-  t.notOk(append instanceof Unavailable, 'it may still get there')
+  t.notOk(append instanceof Unavailable, 'it may still arrive')
   await t.rejects(log.head(), { name: 'Unavailable', message: /EventStoreDB at 127\.0\.0\.1/ })
   const following = log.follow(BEFORE_FIRST, AbortSignal.timeout(30_000))[Symbol.asyncIterator]()
   await t.rejects(following.next(), { name: 'Unavailable' }, 'a subscription that is never confirmed')
@@ -118,7 +118,7 @@ t.test('a connection on which nothing comes through any more does not hold anybo
   t.ok((await log.head()) > BEFORE_FIRST)
 })
 
-t.test('a read that breaks off in the middle fails, and never looks complete', async t => {
+t.test('an interrupted read fails, and never looks complete', async t => {
   for (const by of ['break', 'hang'] as const) {
     const { log, stored } = await open(t, { read: () => ({ after: 20, by }) }, IMPATIENT)
     await stored.append('account-1', newEvents(50), NO_STREAM)
@@ -127,13 +127,13 @@ t.test('a read that breaks off in the middle fails, and never looks complete', a
   }
 })
 
-t.test('an event that is no JSON is damage', async t => {
+t.test('an event with invalid JSON is reported as damage', async t => {
   const { log, server } = await open(t)
   await log.append('account-1', newEvents(1), NO_STREAM)
   server.faults.garbles = true
   await t.rejects(collect(log.readStream('account-1', 0)), {
     name: 'Damaged',
-    message: /holds no JSON at revision 0 of account-1; restore it from a backup/,
+    message: /holds invalid JSON at revision 0 of account-1; restore it from a backup/,
   })
 })
 
@@ -144,7 +144,7 @@ t.test('positions that are not exact as numbers are refused', t => {
   t.end()
 })
 
-t.test('a process ends when it has closed its log, whatever was going on', async t => {
+t.test('a process exits after closing its log, whatever was pending', async t => {
   const { server } = await startServer(t, { append: () => 'unanswered' })
   const script = `
     import { openEventStoreLog } from './src/adapters/event-log/eventstoredb.ts'
@@ -166,7 +166,7 @@ t.test('a process ends when it has closed its log, whatever was going on', async
   t.match(stdout, /did not answer an append within 200 ms\nclosed/)
 })
 
-t.test('the password is in no message', async t => {
+t.test('no message contains the password', async t => {
   const { server } = await startServer(t, { append: () => ({ refuse: accessDenied() }) })
   const log = openEventStoreLog({ address: eventStoreAt(server.url.replace('://', '://ada:secret@')) })
   t.teardown(() => log.close())

@@ -23,7 +23,7 @@ import { openRawClient, structured } from '../../../support/event-store/raw-clie
 import { startEventStoreServer } from '../../../support/event-store/server.ts'
 import { toUuidText } from '../../../support/event-store/uuids.ts'
 
-// How the stand-in answers many appends on one call.
+// How the stand-in answers batch appends.
 
 const open = async (t: Test, fates: (AppendFate | undefined)[] = []) => {
   const log = await openLog(t)
@@ -34,7 +34,7 @@ const open = async (t: Test, fates: (AppendFate | undefined)[] = []) => {
   return { log, server, written, ...batch }
 }
 
-t.test('ids are given back in the form in which they came', async t => {
+t.test('ids are returned in the form in which they were sent', async t => {
   const { append, answers } = await open(t)
   const ids = [structured(), new shared.UUID().setString(crypto.randomUUID())]
   for (const id of ids) append('account-1', { id })
@@ -42,7 +42,7 @@ t.test('ids are given back in the form in which they came', async t => {
   t.same(idsOf(answers), ids.map(formOf))
 })
 
-t.test('answers come in another order than the appends, and some never; what is written is in order', async t => {
+t.test('responses may be reordered or lost; writes are in order', async t => {
   const { append, answers, written } = await open(t, [{ answeredAfterMs: 100 }, 'unanswered', undefined, 'unheard'])
   const ids = [1, 2, 3, 4].map(number => append(`account-${number}`, { revision: NO_STREAM }))
   await until(() => answers.length === 2)
@@ -54,7 +54,7 @@ t.test('answers come in another order than the appends, and some never; what is 
   t.same(await written(), ['account-1', 'account-2', 'account-3'])
 })
 
-t.test('appends to one stream on one call need not wait for one another', async t => {
+t.test('appends to one stream on one call need not wait for each other', async t => {
   const { append, answers } = await open(t)
   for (let revision = NO_STREAM; revision < 200; revision++) append('account-1', { revision })
   for (let more = 0; more < 20; more++) append('account-1', { events: 2 })
@@ -64,7 +64,7 @@ t.test('appends to one stream on one call need not wait for one another', async 
   t.equal(answers.at(-1)?.getSuccess()?.getCurrentRevision(), '241')
 })
 
-t.test('one of many is refused as the server packs it, and the others are written', async t => {
+t.test('a single append is refused like by the server, and the others are written', async t => {
   const refusals: [Refusal, string, number, string][] = [
     [accessDenied(), 'event_store.client.AccessDenied', 7, 'AccessDenied'],
     [streamDeleted('account-2'), 'event_store.client.StreamDeleted', 5, 'StreamDeleted'],
@@ -76,16 +76,16 @@ t.test('one of many is refused as the server packs it, and the others are writte
     [serverBusy(), 'google.protobuf.Empty', 0, 'Server Is Busy'],
     [noLeaderInfo(), 'google.protobuf.Empty', 0, 'No leader info available in response'],
   ]
-  for (const [refuse, ...wanted] of refusals) {
+  for (const [refuse, ...expected] of refusals) {
     const { append, answers, written } = await open(t, [undefined, { refuse }, undefined])
     for (const number of [1, 2, 3]) append(`account-${number}`)
     await until(() => answers.length === 3)
-    t.same(errorsOf(answers), [wanted])
+    t.same(errorsOf(answers), [expected])
     t.same(await written(), ['account-1', 'account-3'])
   }
 })
 
-t.test('a wrong expectation is refused, whether it is one or is only said to be', async t => {
+t.test('a wrong expected revision is refused, whether real or injected', async t => {
   const { append, answers, written } = await open(t, [undefined, undefined, { wrongExpected: true, current: 7 }])
   for (const [index, revision] of [3, NO_STREAM, 0].entries()) {
     append('account-1', { revision })
@@ -105,7 +105,7 @@ t.test('a wrong expectation is refused, whether it is one or is only said to be'
   t.same(await written(), ['account-1'])
 })
 
-t.test('an append that is written may be said to have taken too long', async t => {
+t.test('a written append may report a timeout', async t => {
   const { append, answers, written } = await open(t, [{ writtenBut: timedOut() }])
   append('account-1')
   await until(() => answers.length === 1)
@@ -113,7 +113,7 @@ t.test('an append that is written may be said to have taken too long', async t =
   t.same(await written(), ['account-1'])
 })
 
-t.test('not-leader ends the whole call, whatever was written of the others', async t => {
+t.test('not-leader ends the whole call, whatever was written', async t => {
   const refuse = notLeader('127.0.0.1', 2113)
   const whole = await open(t, [{ answeredAfterMs: 50 }, { afterMs: 50 }, 'unheard', { refuse }])
   for (const number of [1, 2, 3, 4]) whole.append(`account-${number}`)
@@ -130,7 +130,7 @@ t.test('not-leader ends the whole call, whatever was written of the others', asy
   t.same(await other.written(), ['account-5'])
 })
 
-t.test('an append in parts is one, and one whose rest never comes is answered with a timeout', async t => {
+t.test('an append in parts is one append, and an incomplete one times out', async t => {
   const { call, answers, written, log } = await open(t)
   const options = () =>
     new messages.BatchAppendReq.Options()
@@ -148,17 +148,17 @@ t.test('an append in parts is one, and one whose rest never comes is answered wi
     call.write(part.setProposedMessagesList([proposal]))
   }
   await until(() => answers.length === 2)
-  t.same(idsOf(answers), [formOf(whole), ['structured', toUuidText(cut)]], 'with an id in a form of its own')
+  t.same(idsOf(answers), [formOf(whole), ['structured', toUuidText(cut)]], 'with an id in the server’s own form')
   t.match(errorsOf(answers), [['event_store.client.Timeout']])
   t.same(await written(), ['account-1', 'account-1'])
   t.same(
     (await collect(log.readStream('account-1', 0))).map(event => event.id),
     eventIds.map(toUuidText),
-    'whatever form their ids have',
+    'in any form of id',
   )
 })
 
-t.test('of a call whose client has ended its half, one more append is answered, and the rest is not', async t => {
+t.test('after the client ends its half of a call, one more append is answered, and the rest is not', async t => {
   const { append, call, answers, ended, written } = await open(t, [{ answeredAfterMs: 50 }, { answeredAfterMs: 100 }])
   for (const number of [1, 2]) append(`account-${number}`)
   call.end()
@@ -167,7 +167,7 @@ t.test('of a call whose client has ended its half, one more append is answered, 
   t.same(await written(), ['account-1', 'account-2'])
 })
 
-t.test('what is no append is a bad request', async t => {
+t.test('an invalid append is a bad request', async t => {
   const { call, answers } = await open(t)
   const nameless = new messages.BatchAppendReq.Options().setAny(new shared.Empty())
   call.write(new messages.BatchAppendReq().setCorrelationId(structured()).setOptions(nameless).setIsFinal(true))
@@ -184,5 +184,5 @@ const errorsOf = (answers: BatchAppendResp[]) =>
 
 const until = async (holds: () => boolean) => {
   for (const started = performance.now(); !holds(); await delay(5))
-    if (performance.now() - started > 5000) throw new Error('it has not come in five seconds')
+    if (performance.now() - started > 5000) throw new Error('nothing arrived within five seconds')
 }

@@ -10,7 +10,7 @@ import { type ClusterOptions, startEventStoreCluster } from '../../../support/ev
 import { inWords, openRawClient, readOf } from '../../../support/event-store/raw-client.ts'
 import { startEventStoreServer } from '../../../support/event-store/server.ts'
 
-// What a cluster of the stand-in does when one of its members is stopped, goes on, or is killed.
+// How the stand-in's cluster behaves when a member is stopped, resumed or killed.
 
 const ELECTION_MS = 300
 
@@ -24,7 +24,7 @@ const open = async (t: Test, options: Partial<ClusterOptions> = {}) => {
   return { log, cluster, client, streams }
 }
 
-t.test('each member names all, and only the leader takes what requires it', async t => {
+t.test('each member lists all members, and only the leader accepts requests that require it', async t => {
   const { cluster, client, streams } = await open(t)
   for (const place of [0, 1, 2]) t.same(await client(place).gossip(), ['LEADER', 'FOLLOWER', 'FOLLOWER'])
   const { append, ended } = client(1).batch()
@@ -36,13 +36,13 @@ t.test('each member names all, and only the leader takes what requires it', asyn
     t.match(await client(1).read(options).ended, { code: 5 })
   const live = client(1).read(readOf.live('account-'))
   t.match(await live.ended, { code: 5 })
-  t.same(inWords(live.items), ['confirmed'], 'which a live subscription learns when it reads')
+  t.same(inWords(live.items), ['confirmed'], 'which a live subscription notices when it reads')
 
   const modest = openRawClient(t, cluster.members[1] as { port: number }, { requiresLeader: false })
   const forwarded = modest.batch()
   forwarded.append('account-2')
   await until(() => forwarded.answers.length === 1)
-  t.same(await streams(), ['account-2'], 'and what does not require it is passed on')
+  t.same(await streams(), ['account-2'], 'requests that do not require it are accepted')
   t.equal(await modest.read(readOf.stream('account-2')).ended, undefined)
 
   const vendors = EventStoreDBClient.connectionString(cluster.url)
@@ -51,7 +51,7 @@ t.test('each member names all, and only the leader takes what requires it', asyn
   t.same(await streams(), ['account-2', 'account-3'])
 })
 
-t.test('a leader that hangs is named until the election is over, and what it had in hand is never written', async t => {
+t.test('a hung leader is named until the election ends, and its pending appends are never written', async t => {
   const { cluster, client, streams } = await open(t)
   const [leader] = cluster.members
   const { append, answers, ended } = client(0).batch()
@@ -81,7 +81,7 @@ t.test('a leader that hangs is named until the election is over, and what it had
   t.same(await streams(), ['account-1', 'account-4'])
 })
 
-t.test('a deposed leader goes on for a while, commits nothing, and ends', async t => {
+t.test('a deposed leader runs for a while, commits nothing, and exits', async t => {
   const { cluster, client, streams, log } = await open(t, { commitTimeoutMs: 50, deposedMs: 300 })
   await log.append('account-1', newEvents(100), NO_STREAM)
   const before = client(0).batch()
@@ -95,7 +95,7 @@ t.test('a deposed leader goes on for a while, commits nothing, and ends', async 
   await until(() => after.answers.length === 1)
 
   cluster.resume(0)
-  t.same(await client(0).gossip(), ['LEADER', 'FOLLOWER', 'FOLLOWER'], 'as it sees it')
+  t.same(await client(0).gossip(), ['LEADER', 'FOLLOWER', 'FOLLOWER'], 'its own view')
   t.same((await client(2).gossip()).slice(1), ['LEADER', 'FOLLOWER'])
   before.append('account-3')
   await until(() => before.answers.length === 3)
@@ -105,14 +105,14 @@ t.test('a deposed leader goes on for a while, commits nothing, and ends', async 
   )
   const all = client(0).read(readOf.all())
   t.equal(await all.ended, undefined)
-  t.equal(all.items.length, 101, 'it does not know what was written since')
+  t.equal(all.items.length, 101, 'it lacks later events')
   const live = client(0).read(readOf.live('account-'))
   await until(() => inWords(live.items).includes('caught up'))
   await until(() => cluster.members[0]?.phase === 'leaving')
   t.match(await client(0).read(readOf.all()).ended, { code: 5 })
   before.append('account-4')
   t.match(await before.ended, { code: 5 })
-  t.match(await live.ended, { code: 14 }, 'until it ends')
+  t.match(await live.ended, { code: 14 }, 'until it exits')
   t.equal(cluster.members[0]?.phase, 'down')
   await t.rejects(once(connect(cluster.members[0]?.port ?? 0, '127.0.0.1'), 'connect'), { code: 'ECONNREFUSED' })
   t.equal(live.items.filter(item => item.hasEvent()).length, 101)
@@ -126,7 +126,7 @@ t.test('a deposed leader goes on for a while, commits nothing, and ends', async 
   t.same((await streams()).slice(100), ['account-1', 'account-2'])
 })
 
-t.test('a read that is under way when a deposed leader learns of the new one ends with not-leader', async t => {
+t.test('a running read ends with not-leader when a deposed leader learns of the new one', async t => {
   const { cluster, client, log } = await open(t, { deposedMs: 20 })
   const large = Array.from({ length: 300 }, () => ({ ...newEvents(1)[0], data: { text: 'x'.repeat(100_000) } }))
   for (const [index, event] of large.entries())
@@ -140,13 +140,13 @@ t.test('a read that is under way when a deposed leader learns of the new one end
   t.equal(items.length % 32, 0, 'in whole batches')
 })
 
-t.test('who hangs for a short time only goes on as before', async t => {
+t.test('a member that hangs only briefly continues as before', async t => {
   const { cluster, client, streams } = await open(t)
   for (const place of [0, 2]) {
     const { append, answers } = client(0).batch()
     append('account-1')
     await until(() => answers.length === 1)
-    // One append is in hand when it hangs, and one comes while it does.
+    // One append is pending when it hangs, and one arrives while it hangs.
     Object.assign(cluster.members[0]?.faults ?? {}, { append: () => ({ afterMs: 60 }) })
     append('account-2')
     await delay(30)
@@ -163,7 +163,7 @@ t.test('who hangs for a short time only goes on as before', async t => {
   t.equal((await streams()).length, 6)
 })
 
-t.test('a leader that is killed is replaced, and comes back as a follower', async t => {
+t.test('a killed leader is replaced, and returns as a follower', async t => {
   const { cluster, client, streams } = await open(t)
   const { append, answers, ended } = client(0).batch()
   append('account-1')
@@ -214,7 +214,7 @@ t.test('a leader that resigns refuses at once', async t => {
   t.same(await streams(), ['account-1', 'account-3'])
 })
 
-t.test('a single server comes back at its port with all that it had', async t => {
+t.test('a single server returns on its port with all its events', async t => {
   const log = await openLog(t)
   const first = await startEventStoreServer({ log })
   const client = openRawClient(t, first)
@@ -232,7 +232,7 @@ t.test('a single server comes back at its port with all that it had', async t =>
 
 const until = async (holds: () => boolean) => {
   for (const started = performance.now(); !holds(); await delay(5))
-    if (performance.now() - started > 5000) throw new Error('it has not come in five seconds')
+    if (performance.now() - started > 5000) throw new Error('nothing arrived within five seconds')
 }
 
 const newEvents = (count: number) =>

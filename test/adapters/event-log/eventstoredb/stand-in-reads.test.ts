@@ -7,7 +7,7 @@ import { toCommit } from '../../../support/event-store/log.ts'
 import { inWords, openRawClient, readOf } from '../../../support/event-store/raw-client.ts'
 import { startEventStoreServer } from '../../../support/event-store/server.ts'
 
-// What the stand-in says to reads, which differs between the versions of the real server.
+// How the stand-in answers reads, which differs between versions of the real server.
 
 const open = async (t: Test, version?: string) => {
   const log = await openLog(t)
@@ -19,7 +19,7 @@ const open = async (t: Test, version?: string) => {
 const NONE = `${2n ** 64n - 1n}`
 const NEW_AT_START = ['confirmed', `checkpoint ${NONE}/${NONE}`, 'caught up']
 
-t.test('24.10.4 gives a checkpoint without a position where nothing matches, and 23.10.6 gives none', async t => {
+t.test('without matches, 24.10.4 sends a checkpoint without a position, and 23.10.6 sends none', async t => {
   for (const [version, begins] of [
     ['24.10.4', NEW_AT_START],
     ['23.10.6', ['confirmed', 'caught up']],
@@ -35,7 +35,7 @@ t.test('24.10.4 gives a checkpoint without a position where nothing matches, and
   }
 })
 
-t.test('24.10.4 gives the position of what was found last where it goes live', async t => {
+t.test('24.10.4 sends the position of the last match when it goes live', async t => {
   const { log, client } = await open(t)
   await log.append('account-1', newEvents(2), NO_STREAM)
   await log.append('orders-1', newEvents(3), NO_STREAM)
@@ -47,7 +47,7 @@ t.test('24.10.4 gives the position of what was found last where it goes live', a
   t.same(inWords(items), ['confirmed', 'account-1/0', 'account-1/1', `checkpoint ${next}/${next}`, 'caught up'])
 })
 
-t.test('23.10.6 cuts off a live subscription at more than 32 events at once; 24.10.4 reads them again', async t => {
+t.test('23.10.6 ends a live subscription at more than 32 events at once; 24.10.4 reads them again', async t => {
   for (const [version, seen, cut] of [
     ['23.10.6', 32, true],
     ['24.10.4', 33, false],
@@ -68,26 +68,26 @@ t.test('23.10.6 cuts off a live subscription at more than 32 events at once; 24.
       })
     else {
       await until(() => inWords(items).filter(word => word === 'caught up').length === 2)
-      t.notOk(await Promise.race([ended, delay(50)]), 'it goes on')
+      t.notOk(await Promise.race([ended, delay(50)]), 'it continues')
     }
     t.equal(events(), 132 + seen, version)
   }
 })
 
-t.test('each kind of read can be ended with not-leader after so many events', async t => {
+t.test('each kind of read can end with not-leader after a number of events', async t => {
   const { log, client, server } = await open(t)
   await log.append('account-1', newEvents(100), NO_STREAM)
   const fate = { after: 64, by: notLeader('127.0.0.1', 2113) }
   for (const kind of ['stream', 'all', 'subscription']) {
-    server.faults.read = asked => (asked.kind === kind ? fate : undefined)
-    server.faults.subscription = (_, asked) => (asked.kind === kind ? fate : undefined)
-    for (const [asked, options] of Object.entries({
+    server.faults.read = request => (request.kind === kind ? fate : undefined)
+    server.faults.subscription = (_, request) => (request.kind === kind ? fate : undefined)
+    for (const [request, options] of Object.entries({
       stream: readOf.stream('account-1'),
       all: readOf.all(),
       subscription: readOf.live('account-'),
     })) {
       const { items, ended } = client.read(options)
-      if (asked === kind) {
+      if (request === kind) {
         const failure = await ended
         t.match(failure, { code: 5, details: 'Leader info available' })
         t.equal(failure?.metadata.get('leader-endpoint-port')[0], '2113')
@@ -97,14 +97,14 @@ t.test('each kind of read can be ended with not-leader after so many events', as
   }
 })
 
-t.test('a server says which version it is, or not', async t => {
+t.test('a server can report or hide its version', async t => {
   for (const version of ['24.10.4', '22.10.5']) t.equal(await (await open(t, version)).client.version(), version)
   const { client, server } = await open(t)
   server.faults.hidesFeatures = true
   await t.rejects(client.version(), { code: 12 })
 })
 
-t.test('during silence no byte is answered, on connections that are new either', async t => {
+t.test('during silence no byte arrives, on new connections either', async t => {
   const { log, server } = await open(t)
   await log.append('account-1', newEvents(1), NO_STREAM)
   const old = openRawClient(t, server)
@@ -134,7 +134,7 @@ const firstPosition = async (log: Awaited<ReturnType<typeof openLog>>) => {
 
 const until = async (holds: () => boolean) => {
   for (const started = performance.now(); !holds(); await delay(5))
-    if (performance.now() - started > 5000) throw new Error('it has not come in five seconds')
+    if (performance.now() - started > 5000) throw new Error('nothing arrived within five seconds')
 }
 
 const newEvents = (count: number) =>

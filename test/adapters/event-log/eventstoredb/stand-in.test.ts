@@ -10,7 +10,7 @@ import { ScriptProcess } from '../../../support/service-process.ts'
 import { eventStoreAt } from '../../../support/store-addresses.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
-// What the tests take for EventStoreDB must be it to the vendor's own client as well.
+// The stand-in must behave like EventStoreDB to the vendor's client too.
 
 const open = async (t: Test, faults: Faults = {}) => {
   const server = await startEventStoreServer({ log: await openLog(t), faults })
@@ -20,11 +20,11 @@ const open = async (t: Test, faults: Faults = {}) => {
   return { server, client }
 }
 
-/** The client appends by the one method where it is given credentials, and by the other where it is not. */
+/** The client uses a different append method with and without credentials. */
 const methods = { Append: { credentials: { username: 'ada', password: 'secret' } }, BatchAppend: {} }
 
 for (const [method, options] of Object.entries(methods)) {
-  t.test(`${method} writes, refuses and repeats as the server does`, async t => {
+  t.test(`${method} writes, refuses and repeats like the server`, async t => {
     const { client, server } = await open(t)
     const events = newEvents(3)
     const first = await client.appendToStream('one', events, { expectedRevision: 'no_stream', ...options })
@@ -67,7 +67,7 @@ for (const [method, options] of Object.entries(methods)) {
   })
 }
 
-t.test('streams are read in both directions, and an absent one is not found', async t => {
+t.test('streams are read in both directions, and a missing one is not found', async t => {
   const { client } = await open(t)
   await client.appendToStream('one', newEvents(5))
   await client.appendToStream('two', newEvents(5))
@@ -94,7 +94,7 @@ t.test('streams are read in both directions, and an absent one is not found', as
   )
 })
 
-t.test('it is a process of its own, too, which keeps what it is given', async t => {
+t.test('it also runs as a separate process, which keeps its data', async t => {
   const folder = await temporaryFolder(t)
   const start = async () => {
     const server = new ScriptProcess('test/support/event-store/process.ts', [folder], {})
@@ -116,7 +116,7 @@ t.test('it is a process of its own, too, which keeps what it is given', async t 
 const newEvents = (count: number, text = '') =>
   Array.from({ length: count }, () => jsonEvent({ type: 'SomethingHappened', data: { text }, metadata: {} }))
 
-/** Single items as pages of one. */
+/** Items as pages of one. */
 async function* pageOf<Item>(items: AsyncIterable<Item>) {
   for await (const item of items) yield [item]
 }

@@ -3,21 +3,20 @@ import t, { type Test } from 'tap'
 import type { Position } from '../../../../schemas/recorded.ts'
 import { openEventStoreLog } from '../../../../src/adapters/event-log/eventstoredb.ts'
 import { follow } from '../../../../src/engine/log/follow.ts'
-import { Projector } from '../../../../src/engine/views/projector.ts'
 import { BEFORE_FIRST, NO_STREAM } from '../../../../src/ports/event-log.ts'
 import { Unavailable } from '../../../../src/ports/faults.ts'
-import { Accounts } from '../../../../src/services/accounts/accounts.ts'
+import { eventCodec } from '../../../../src/services/event-codec.ts'
 import { accountId, grantCredits, openAccount } from '../../../support/account-samples.ts'
 import { collect } from '../../../support/collect.ts'
 import { dumpText } from '../../../support/dump.ts'
-import { noSnapshots, openLog, openViews, silentLogger } from '../../../support/engine.ts'
+import { accountsOn, openLog, openViews, silentLogger } from '../../../support/engine.ts'
 import { consumerTooSlow, type ReadFate } from '../../../support/event-store/faults.ts'
 import { startEventStoreServer } from '../../../support/event-store/server.ts'
 import { writeHistory } from '../../../support/history.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
 import { eventStoreAt } from '../../../support/store-addresses.ts'
+import { projectorOf } from '../../../support/views.ts'
 
-/** A server, what it keeps, and two logs over it, so that what breaks for the reader does not for the writer. */
+/** A server, its embedded log, and two logs over it, so that the reader's faults do not affect the writer. */
 const open = async (t: Test) => {
   const stored = await openLog(t)
   const server = await startEventStoreServer({ log: stored })
@@ -28,7 +27,7 @@ const open = async (t: Test) => {
   return { stored, server, reading: logs[0], writing: logs[1] }
 }
 
-/** A projector over a server of some version, with all that it warns of and how often it subscribes. */
+/** A projector over a server of some version. Records warnings and the number of subscriptions. */
 const openProjector = async (t: Test, version: string) => {
   const server = await startEventStoreServer({ log: await openLog(t), version })
   t.teardown(() => server.close())
@@ -40,23 +39,23 @@ const openProjector = async (t: Test, version: string) => {
     return undefined
   }
   const warn = (_: object, message: string) => void seen.warnings.push(message)
-  const projector = new Projector(log, await openViews(t), { ...silentLogger, warn, error: warn })
+  const projector = projectorOf(log, await openViews(t), { ...silentLogger, warn, error: warn })
   t.teardown(() => projector.stop())
-  return { log, projector, seen, accounts: new Accounts(log, noSnapshots, new ManualClock()) }
+  return { log, projector, seen, accounts: accountsOn(log) }
 }
 
-/** A dropped connection takes with it whatever else was under way. */
-const untilAvailable = async <Value>(ask: () => Promise<Value>): Promise<Value> => {
+/** A dropped connection also ends all other requests. */
+const untilAvailable = async <Value>(request: () => Promise<Value>): Promise<Value> => {
   for (;;) {
     try {
-      return await ask()
+      return await request()
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error
     }
   }
 }
 
-t.test('100 subscriptions that drop under load: the views miss nothing, and take nothing twice', async t => {
+t.test('100 subscriptions that drop under load: the views miss nothing, and apply nothing twice', async t => {
   const { server, stored, reading, writing } = await open(t)
   const views = await openViews(t)
   let drops = 0
@@ -66,20 +65,20 @@ t.test('100 subscriptions that drop under load: the views miss nothing, and take
     drops += 1
     return { after: 1 + (drops % 5), by: ends[drops % 3] ?? 'end' }
   }
-  const projector = new Projector(reading, views, silentLogger)
+  const projector = projectorOf(reading, views, silentLogger)
   t.teardown(() => projector.stop())
-  const accounts = new Accounts(writing, noSnapshots, new ManualClock())
-  await accounts.execute(accountId(1), openAccount({ welcome: 0 }), cause)
+  const accounts = accountsOn(writing)
+  await accounts.execute(caller, accountId(1), openAccount({ welcome: 0 }))
   await projector.start()
   for (let grants = 0; drops < 100 || grants < 500; grants++)
-    await untilAvailable(() => accounts.execute(accountId(1), grantCredits(1), cause))
-  // The last drop is behind it, and the views must be there within five seconds.
-  await projector.passed(await untilAvailable(() => writing.head()), 5000)
+    await untilAvailable(() => accounts.execute(caller, accountId(1), grantCredits(1)))
+  // After the last drop, the views must catch up within five seconds.
+  await projector.progress.passed(await untilAvailable(() => writing.head()), 5000)
   await projector.stop()
   t.equal(drops, 100)
 
   const untroubled = await openViews(t)
-  const again = new Projector(writing, untroubled, silentLogger)
+  const again = projectorOf(writing, untroubled, silentLogger)
   await again.start()
   await again.stop()
   t.equal(await dumpText(views), await dumpText(untroubled))
@@ -89,26 +88,26 @@ t.test('100 subscriptions that drop under load: the views miss nothing, and take
 })
 
 for (const version of ['24.10.4', '23.10.6'])
-  t.test(`the first start on an empty log goes without a stumble (${version})`, async t => {
+  t.test(`the first start on an empty log works without warnings (${version})`, async t => {
     const { log, projector, seen, accounts } = await openProjector(t, version)
     await projector.start()
-    // On 24.10, a checkpoint without a position comes as soon as the subscription is live.
+    // 24.10 sends a checkpoint without a position as soon as the subscription is live.
     await delay(300)
-    await accounts.execute(accountId(1), openAccount({ welcome: 0 }), cause)
-    await projector.passed(await log.head(), 5000)
+    await accounts.execute(caller, accountId(1), openAccount({ welcome: 0 }))
+    await projector.progress.passed(await log.head(), 5000)
     t.same(seen, { warnings: [], subscriptions: 1 })
   })
 
-t.test('a subscription that 23.10 cuts off is taken up at once, and nobody is warned', async t => {
+t.test('a subscription that 23.10 ends is resumed at once, without a warning', async t => {
   const { log, projector, seen, accounts } = await openProjector(t, '23.10.6')
-  await accounts.execute(accountId(1), openAccount({ welcome: 0 }), cause)
+  await accounts.execute(caller, accountId(1), openAccount({ welcome: 0 }))
   await projector.start()
   for (let burst = 0; burst < 5; burst++) {
-    await Promise.all(Array.from({ length: 100 }, () => accounts.execute(accountId(1), grantCredits(1), cause)))
-    await projector.passed(await log.head(), 5000)
+    await Promise.all(Array.from({ length: 100 }, () => accounts.execute(caller, accountId(1), grantCredits(1))))
+    await projector.progress.passed(await log.head(), 5000)
   }
   t.same(seen.warnings, [])
-  t.ok(seen.subscriptions > 1, `it was cut off ${seen.subscriptions - 1} times`)
+  t.ok(seen.subscriptions > 1, `it ended ${seen.subscriptions - 1} times`)
 })
 
 t.test('a follower sees each event once and in order, wherever its reads end', async t => {
@@ -121,7 +120,7 @@ t.test('a follower sees each event once and in order, wherever its reads end', a
   const ids: string[] = []
   let taken: Position = BEFORE_FIRST
   await new Promise<void>(resolve => {
-    const subscription = follow(reading, {
+    const subscription = follow(reading, eventCodec, {
       from: async () => taken,
       take: async events => {
         ids.push(...events.map(({ id }) => id))
@@ -140,7 +139,7 @@ t.test('a follower sees each event once and in order, wherever its reads end', a
   t.same(fates, [])
 })
 
-t.test('a subscription that falls silent is noticed, and taken up again', async t => {
+t.test('a silent subscription is noticed and resumed', async t => {
   const { server, reading, writing } = await open(t)
   const fates: ReadFate[] = [{ after: 0, by: 'hang' }]
   server.faults.subscription = () => fates.shift()
@@ -150,7 +149,7 @@ t.test('a subscription that falls silent is noticed, and taken up again', async 
   await writing.append('account-1', newEvents(1), 0)
   const next = following.next()
   const head = await writing.head()
-  t.equal(await reading.head(), head, 'the head goes on, by which the engine notices')
+  t.equal(await reading.head(), head, 'the head advances, by which the engine notices')
   server.dropConnections()
   await t.rejects(next, {
     name: 'Unavailable',
@@ -158,7 +157,7 @@ t.test('a subscription that falls silent is noticed, and taken up again', async 
   })
 })
 
-t.test('what was looked through in vain is not looked through again', async t => {
+t.test('events that were scanned without a match are not scanned again', async t => {
   const { server, stored, reading } = await open(t)
   await stored.append('account-1', newEvents(1), NO_STREAM)
   await stored.append('orders-1', newEvents(1200), NO_STREAM)
@@ -166,7 +165,7 @@ t.test('what was looked through in vain is not looked through again', async t =>
   const following = reading.follow(BEFORE_FIRST, first.signal)[Symbol.asyncIterator]()
   const taken = (await following.next()).value?.[0]
   const waiting = following.next()
-  // A checkpoint is no event, so whether it has come shows only in where the next subscription begins.
+  // A checkpoint is not an event, so it only shows in the start of the next subscription.
   const begun: number[] = []
   while (begun.at(-1) !== 1000) {
     server.faults.subscription = after => {
@@ -187,7 +186,7 @@ t.test('what was looked through in vain is not looked through again', async t =>
   t.equal(begun.at(-1), 1000)
 })
 
-const cause = { actor: { kind: 'operator' } } as const
+const caller = { kind: 'operator', name: 'test' } as const
 
 const newEvents = (count: number) =>
   Array.from({ length: count }, () => ({ id: crypto.randomUUID(), type: 'SomethingHappened', data: {}, metadata: {} }))

@@ -27,18 +27,18 @@ const job = (run: number, endpoint: string, input: Record<string, unknown>): Job
   endpoint,
   input,
 })
-const submit = (asked: Job, at = provider) => at.submit(asked, signal)
-const poll = async (asked: Job, at = provider): Promise<Outcome | Working> => {
-  const answer = await at.poll?.({ ...asked, jobId: 'any' }, signal)
-  if (!answer) throw new Error('the sandbox has jobs')
+const submit = (request: Job, at = provider) => at.submit(request, signal)
+const poll = async (request: Job, at = provider): Promise<Outcome | Working> => {
+  const answer = await at.poll?.({ ...request, jobId: 'any' }, signal)
+  if (!answer) throw new Error('the sandbox must have jobs')
   return answer
 }
 
-/** Asks after a job until it has ended. */
-async function end(asked: Job, at = provider): Promise<{ outcome: Outcome; progress: number[] }> {
+/** Polls a job until it has ended. */
+async function end(request: Job, at = provider): Promise<{ outcome: Outcome; progress: number[] }> {
   const progress: number[] = []
   for (;;) {
-    const answer = await poll(asked, at)
+    const answer = await poll(request, at)
     if (answer.kind !== 'working') return { outcome: answer, progress }
     progress.push(answer.progress ?? -1)
     await delay(10)
@@ -50,7 +50,7 @@ const bytesOf = (media?: Media) => Buffer.from(media && 'bytes' in media ? media
 const film = { prompt: 'a lake', resolution: '144p', aspect_ratio: '1:1', duration: 2, seed: 1 }
 const small = { prompt: 'a lake', width: 64, height: 48, output_format: 'jpeg' }
 
-t.test('pictures come at once, as many as asked, each another', async t => {
+t.test('the requested number of different pictures is returned at once', async t => {
   const { media } = (await submit(job(1, 'any-t2i', { ...small, num_images: 3 }))) as Done
   t.same(
     media.map(({ mimeType }) => mimeType),
@@ -61,26 +61,26 @@ t.test('pictures come at once, as many as asked, each another', async t => {
   t.same([width, height], [64, 48])
 })
 
-t.test('without a seed the run decides, and always in the same way', async t => {
+t.test('without a seed the run id decides, deterministically', async t => {
   const of = async (run: number) => bytesOf(((await submit(job(run, 'any-t2i', small))) as Done).media[0])
   const one = await of(1)
   t.ok(one.equals(await of(1)))
   t.notOk(one.equals(await of(2)))
 })
 
-t.test('text, speech and repainted pictures come at once too', async t => {
+t.test('text, speech and repainted pictures are returned at once too', async t => {
   t.match(await submit(job(3, 'any-t2t', { prompt: 'Hello' })), { kind: 'done', media: [], text: '“Hello”' })
   t.match(await submit(job(4, 'any-t2a', { text: 'Hello' })), { kind: 'done', media: [{ mimeType: 'audio/ogg' }] })
   const repaint = { prompt: 'night', image_url: 'http://example.com/picture', aspect_ratio: 'auto', resolution: '1K' }
   const { media } = (await submit(job(5, 'any-i2i', repaint))) as Done
   const { width, height } = await loadImage(bytesOf(media[0]))
-  t.equal(Math.round((10 * width) / height), 20, 'with the ratio of the source')
+  t.equal(Math.round((10 * width) / height), 20, 'with the aspect ratio of the source')
 })
 
-t.test('a film and music are jobs, whose progress can be seen', async t => {
-  const asked = job(6, 'any-t2v', { ...film, duration: 6 })
-  t.match(await submit(asked), { kind: 'submitted', jobId: String, pollAfterMs: Number })
-  const { outcome, progress } = await end(asked)
+t.test('films and music are jobs with progress', async t => {
+  const request = job(6, 'any-t2v', { ...film, duration: 6 })
+  t.match(await submit(request), { kind: 'submitted', jobId: String, pollAfterMs: Number })
+  const { outcome, progress } = await end(request)
   t.match(outcome, { kind: 'done', media: [{ mimeType: 'video/mp4' }] })
   t.same(
     progress,
@@ -94,7 +94,7 @@ t.test('a film and music are jobs, whose progress can be seen', async t => {
   t.match((await end(music)).outcome, { kind: 'done', media: [{ mimeType: 'audio/wav' }] })
 })
 
-t.test('the same run gets the same job, and the work is done once', async t => {
+t.test('the same run gets the same job, which runs once', async t => {
   const loads: string[] = []
   const counting = createSandboxProvider({
     clock: { nowMs: () => 0 },
@@ -104,18 +104,18 @@ t.test('the same run gets the same job, and the work is done once', async t => {
     },
   })
   t.teardown(() => counting.close())
-  const asked = job(8, 'any-i2v', { ...film, image_url: 'http://example.com/picture' })
-  const answers = (await Promise.all([1, 2, 3].map(() => submit(asked, counting)))) as Submitted[]
+  const request = job(8, 'any-i2v', { ...film, image_url: 'http://example.com/picture' })
+  const answers = (await Promise.all([1, 2, 3].map(() => submit(request, counting)))) as Submitted[]
   t.equal(new Set(answers.map(({ jobId }) => jobId)).size, 1)
-  t.match((await end(asked, counting)).outcome, { kind: 'done' })
+  t.match((await end(request, counting)).outcome, { kind: 'done' })
   t.equal(loads.length, 1)
 })
 
-t.test('a job that a restart has made unknown comes to the same bytes', async t => {
-  const asked = job(9, 'any-t2v', { ...film, seed: undefined })
-  await submit(asked)
-  const before = (await end(asked)).outcome as Done
-  const after = (await end(asked, open())).outcome as Done
+t.test('a job that is lost in a restart gives the same bytes', async t => {
+  const request = job(9, 'any-t2v', { ...film, seed: undefined })
+  await submit(request)
+  const before = (await end(request)).outcome as Done
+  const after = (await end(request, open())).outcome as Done
   t.ok(bytesOf(before.media[0]).length > 1000)
   t.ok(bytesOf(before.media[0]).equals(bytesOf(after.media[0])))
 })
@@ -131,7 +131,7 @@ t.test('cancelling frees the thread for the next job', async t => {
   t.match((await end(next, alone)).outcome, { kind: 'done' })
 })
 
-t.test('an address that leads to nothing usable is the client’s mistake', async t => {
+t.test('an unusable image_url is the client’s mistake', async t => {
   const asking = (kind: string, address: string) => job(20, `any-${kind}`, { ...film, image_url: address })
   const nothing = { kind: 'failed', code: 'invalid_input', message: 'image_url: There is nothing at that address.' }
   t.same(await submit(asking('i2i', 'http://example.com/nothing')), nothing)
@@ -145,24 +145,24 @@ t.test('an address that leads to nothing usable is the client’s mistake', asyn
   }
 })
 
-t.test('what breaks while the input is loaded is not the client’s mistake', async t => {
-  const asked = (kind: string) => job(21, `any-${kind}`, { ...film, image_url: 'http://example.com/broken' })
-  await t.rejects(submit(asked('i2i')), { message: 'the store is broken' })
-  await submit(asked('i2v'))
-  t.match((await end(asked('i2v'))).outcome, { kind: 'failed', code: 'provider_error' })
+t.test('a failure to load the input is not the client’s mistake', async t => {
+  const request = (kind: string) => job(21, `any-${kind}`, { ...film, image_url: 'http://example.com/broken' })
+  await t.rejects(submit(request('i2i')), { message: 'the store is broken' })
+  await submit(request('i2v'))
+  t.match((await end(request('i2v'))).outcome, { kind: 'failed', code: 'provider_error' })
 })
 
-t.test('a film that was cancelled is not begun anew by whoever still asks after it', async t => {
-  const asked = job(23, 'any-t2v', { ...film, duration: 60 })
-  await submit(asked)
-  await provider.cancel?.({ ...asked, jobId: 'any' }, signal)
-  t.match(await poll(asked), { kind: 'failed', code: 'cancelled' })
+t.test('polling a cancelled film does not restart it', async t => {
+  const request = job(23, 'any-t2v', { ...film, duration: 60 })
+  await submit(request)
+  await provider.cancel?.({ ...request, jobId: 'any' }, signal)
+  t.match(await poll(request), { kind: 'failed', code: 'cancelled' })
 })
 
-t.test('an aborted signal ends what is being made', async t => {
+t.test('an aborted signal ends the work', async t => {
   const controller = new AbortController()
-  const asked = job(22, 'any-t2i', { prompt: 'a lake', width: 4096, height: 4096 })
-  const painting = t.rejects(provider.submit(asked, controller.signal), { name: 'AbortError' })
+  const request = job(22, 'any-t2i', { prompt: 'a lake', width: 4096, height: 4096 })
+  const painting = t.rejects(provider.submit(request, controller.signal), { name: 'AbortError' })
   setTimeout(() => controller.abort(), 50)
   await painting
 })

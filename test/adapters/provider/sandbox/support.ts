@@ -1,7 +1,7 @@
 import { createStudio, type Studio } from '../../../../src/studio/studio.ts'
 import { isUnusable, type Made, type Work } from '../../../../src/studio/work.ts'
 
-/** A picture small enough to be painted many times. */
+/** A picture small enough to paint many times. */
 export interface Picture {
   prompt: string
   seed: number
@@ -18,7 +18,7 @@ export const toPaint = ({ seed, format, ...input }: Picture): Work => ({
   input: { ...input, output_format: format },
 })
 
-/** A studio for a whole test file, and the way to have it make things that must come out. */
+/** A studio for a test file, with a helper for work that must succeed. */
 export function openStudio(teardown: (close: () => Promise<void>) => void, threads = 2) {
   const studio = createStudio({ threads })
   teardown(() => studio.close())

@@ -22,14 +22,14 @@ const job = (kind: 't2t' | 'i2v', input: Record<string, unknown> = {}): Job => (
   endpoint: `sandbox-${kind}`,
   input: { prompt: 'ping', image_url: 'none', delay_ms: 0, outcome: 'success', ...input },
 })
-const submitted = async (asked: Job) => (await provider.submit(asked, signal)) as Submitted
-const poll = async (asked: Job, at = provider): Promise<Outcome | Working | undefined> =>
-  at.poll?.({ ...asked, jobId: 'any' }, signal)
+const submitted = async (request: Job) => (await provider.submit(request, signal)) as Submitted
+const poll = async (request: Job, at = provider): Promise<Outcome | Working | undefined> =>
+  at.poll?.({ ...request, jobId: 'any' }, signal)
 
 const done = { kind: 'done', media: [], text: 'Sandbox heard: ping' }
 const codes = ['model_not_found', 'content_rejected', 'provider_timeout', 'interrupted', 'invalid_input']
 
-t.test('a sync run has the outcome that it asks for', async t => {
+t.test('a sync run has the requested outcome', async t => {
   t.same(await provider.submit(job('t2t'), signal), done)
   for (const code of codes)
     t.match(await provider.submit(job('t2t', { outcome: code }), signal), { kind: 'failed', code, retryable: false })
@@ -38,9 +38,9 @@ t.test('a sync run has the outcome that it asks for', async t => {
 
 t.test('a crash before the answer leaves nothing behind', async t => {
   for (const kind of ['t2t', 'i2v'] as const) {
-    const asked = job(kind, { outcome: 'crash_before_answer' })
-    await t.rejects(provider.submit(asked, signal))
-    await t.rejects(provider.submit(asked, signal), 'nor the second time')
+    const request = job(kind, { outcome: 'crash_before_answer' })
+    await t.rejects(provider.submit(request, signal))
+    await t.rejects(provider.submit(request, signal), 'also the second time')
   }
 })
 
@@ -52,12 +52,12 @@ t.test('a crash after the answer loses it once', async t => {
   const asynchronous = job('i2v', { outcome: 'crash_after_answer', delay_ms: 1000 })
   await t.rejects(provider.submit(asynchronous, signal))
   nowMs += 600
-  t.match(await submitted(asynchronous), { kind: 'submitted', pollAfterMs: 400 }, 'it is the job that had begun')
+  t.match(await submitted(asynchronous), { kind: 'submitted', pollAfterMs: 400 }, 'the job that was already started')
   nowMs += 400
   t.same(await poll(asynchronous), done)
 })
 
-t.test('a delay passes before the outcome of a sync run, and an abort ends it', async t => {
+t.test('a sync run is delayed, and can be aborted', async t => {
   const controller = new AbortController()
   const held = t.rejects(provider.submit(job('t2t', { delay_ms: 600_000 }), controller.signal), { name: 'AbortError' })
   controller.abort()
@@ -70,64 +70,64 @@ t.test('a delay passes before the outcome of a sync run, and an abort ends it', 
   t.same(order, [1, 60, 120])
 })
 
-t.test('a job tells its progress, and its outcome when the time has come', async t => {
-  const asked = job('i2v', { delay_ms: 8_000 })
-  t.match(await submitted(asked), { kind: 'submitted', pollAfterMs: 8_000 })
-  t.match(await poll(asked), { kind: 'working', progress: 0 })
+t.test('a job reports progress, then its outcome', async t => {
+  const request = job('i2v', { delay_ms: 8_000 })
+  t.match(await submitted(request), { kind: 'submitted', pollAfterMs: 8_000 })
+  t.match(await poll(request), { kind: 'working', progress: 0 })
   nowMs += 6_000
-  t.match(await poll(asked), { kind: 'working', progress: 0.75, pollAfterMs: 2_000 })
-  t.same(await submitted(asked), { ...(await submitted(asked)), pollAfterMs: 2_000 }, 'asked again, it is the same job')
+  t.match(await poll(request), { kind: 'working', progress: 0.75, pollAfterMs: 2_000 })
+  t.same(await submitted(request), { ...(await submitted(request)), pollAfterMs: 2_000 }, 'the same job')
   nowMs += 2_000
-  t.same(await poll(asked), done)
+  t.same(await poll(request), done)
 })
 
-t.test('each code can be the outcome of a job', async t => {
+t.test('a job can end with each error code', async t => {
   for (const code of [...codes, 'provider_error']) {
-    const asked = job('i2v', { outcome: code })
-    await submitted(asked)
-    t.match(await poll(asked), { kind: 'failed', code, retryable: code === 'provider_error' })
+    const request = job('i2v', { outcome: code })
+    await submitted(request)
+    t.match(await poll(request), { kind: 'failed', code, retryable: code === 'provider_error' })
   }
 })
 
-t.test('what hangs never ends', async t => {
-  const asked = job('i2v', { outcome: 'hang' })
-  await submitted(asked)
+t.test('a hanging run never ends', async t => {
+  const request = job('i2v', { outcome: 'hang' })
+  await submitted(request)
   nowMs += 24 * 3_600_000
-  t.match(await poll(asked), { kind: 'working' })
+  t.match(await poll(request), { kind: 'working' })
 
   const sync = provider.submit(job('t2t', { outcome: 'hang' }), signal).then(() => 'answered')
   t.equal(await Promise.race([sync, new Promise(resolve => setTimeout(resolve, 50, 'silent'))]), 'silent')
 })
 
-t.test('a job that a restart has made unknown begins anew', async t => {
-  const asked = job('i2v', { delay_ms: 5_000 })
-  await submitted(asked)
+t.test('a job that is lost in a restart starts again', async t => {
+  const request = job('i2v', { delay_ms: 5_000 })
+  await submitted(request)
   nowMs += 4_000
   const restarted = open()
-  t.match(await poll(asked, restarted), { kind: 'working', progress: 0 })
+  t.match(await poll(request, restarted), { kind: 'working', progress: 0 })
   nowMs += 5_000
-  t.same(await poll(asked, restarted), done)
+  t.same(await poll(request, restarted), done)
 })
 
 t.test('a cancelled job is forgotten', async t => {
-  const asked = job('i2v', { delay_ms: 5_000 })
-  await submitted(asked)
+  const request = job('i2v', { delay_ms: 5_000 })
+  await submitted(request)
   nowMs += 4_000
-  await provider.cancel?.({ ...asked, jobId: 'any' }, signal)
-  t.match(await poll(asked), { kind: 'working', progress: 0 })
+  await provider.cancel?.({ ...request, jobId: 'any' }, signal)
+  t.match(await poll(request), { kind: 'working', progress: 0 })
 })
 
-t.test('ten thousand jobs at once cost next to nothing', async t => {
+t.test('ten thousand concurrent jobs cost almost nothing', async t => {
   const jobs = Array.from({ length: 10_000 }, () => job('i2v', { delay_ms: 60_000 }))
   const before = process.getActiveResourcesInfo().length
   await Promise.all(jobs.map(submitted))
   t.equal(process.getActiveResourcesInfo().length, before, 'no timer')
   nowMs += 60_000
-  const outcomes = await Promise.all(jobs.map(asked => poll(asked)))
+  const outcomes = await Promise.all(jobs.map(request => poll(request)))
   t.ok(outcomes.every(outcome => outcome?.kind === 'done'))
 })
 
-t.test('the schema offers exactly the outcomes that there are', async t => {
+t.test('the schema offers exactly the existing outcomes', async t => {
   for (const endpoint of sandbox.endpoints) {
     const offered = endpoint.parametersSchema.properties['outcome']?.['enum']
     const others = ['success', 'crash_before_answer', 'crash_after_answer', 'hang', 'provider_error']

@@ -1,0 +1,25 @@
+import { type Static, Type } from 'typebox'
+import { Closed, KeyId, OneOf, SessionId, Tagged } from './primitives.ts'
+
+/** Characters of an operator's or auditor's name. It is written into every event, so it must stay short. */
+export const MAX_ACTOR_NAME_LENGTH = 64
+
+/** Printable characters of any script, and not blank, so that a name cannot hide or break a line of a report. */
+export const ActorName = Type.String({ pattern: `^(?!\\s)[^\\p{C}\\p{Zl}\\p{Zp}]{1,${MAX_ACTOR_NAME_LENGTH}}$` })
+
+/** The caller that caused an event. */
+export const Actor = Tagged(
+  'kind',
+  Closed({ kind: Type.Literal('key'), keyId: KeyId }),
+  Closed({ kind: Type.Literal('session'), sessionId: SessionId }),
+  // Events from before operators were named have no name.
+  Closed({ kind: Type.Literal('operator'), name: Type.Optional(ActorName) }),
+  Closed({ kind: Type.Literal('auditor'), name: ActorName }),
+  Closed({ kind: OneOf('reactor', 'service') }),
+)
+export type Actor = Static<typeof Actor>
+
+/** `full`: everything except managing keys; `read`: reading alone; `keys`: managing keys alone. */
+export const KEY_SCOPES = ['full', 'read', 'keys'] as const
+export const KeyScope = OneOf(...KEY_SCOPES)
+export type KeyScope = Static<typeof KeyScope>

@@ -1,0 +1,35 @@
+import { Type } from 'typebox'
+import { type AccountEvent, accountEvents } from './account-events.ts'
+import { Actor } from './actor.ts'
+import { type CatalogEvent, catalogEvents } from './catalog-events.ts'
+import { type LoginEvent, loginEvents } from './login-events.ts'
+import { type AccountId, Closed, Sha256, Timestamp } from './primitives.ts'
+import type { Recorded } from './recorded.ts'
+
+/** `hash` chains the event to the one before it in its stream; see `src/engine/log/hash-chain.ts`. */
+export const EventMetadata = Closed({
+  format: Type.Optional(Type.Literal(2)),
+  at: Timestamp,
+  clock: Type.Optional(Timestamp),
+  actor: Actor,
+  requestId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  hash: Sha256,
+})
+
+/** The event types of each category of streams. A stream's category is its name up to the first hyphen. */
+export const events = { account: accountEvents, catalog: catalogEvents, login: loginEvents }
+export type DomainEvent = AccountEvent | CatalogEvent | LoginEvent
+export type RecordedEvent = Recorded<DomainEvent>
+
+const ACCOUNT_PREFIX = 'account-'
+export const CATALOG_STREAM = 'catalog'
+export const accountStream = (accountId: AccountId) => `${ACCOUNT_PREFIX}${accountId}`
+export const loginStream = (identityHash: string) => `login-${identityHash}`
+
+/** The account whose stream holds an event. The codec admits account events to no other streams. */
+export const accountOf = ({ stream }: Recorded<AccountEvent>): AccountId =>
+  stream.slice(ACCOUNT_PREFIX.length) as AccountId
+
+/** The account that a stream belongs to; undefined for the catalog and for logins. */
+export const accountIn = (stream: string): AccountId | undefined =>
+  stream.startsWith(ACCOUNT_PREFIX) ? (stream.slice(ACCOUNT_PREFIX.length) as AccountId) : undefined

@@ -1,0 +1,4 @@
+/** A command that fails. The message explains why, and what to do instead. */
+export class OperatorError extends Error {
+  override name = 'OperatorError'
+}

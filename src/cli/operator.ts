@@ -1,0 +1,39 @@
+import { userInfo } from 'node:os'
+import { type Command, InvalidArgumentError } from 'commander'
+import { ActorName, MAX_ACTOR_NAME_LENGTH } from '../../schemas/actor.ts'
+import { compileGuard } from '../engine/validator.ts'
+import type { Caller } from '../services/caller.ts'
+import { OperatorError } from './operator-error.ts'
+
+/** The operator that runs a command: the name given with `--as`, else the system user. Throws OperatorError. */
+export const operatorOf = (command: Command): Caller => {
+  const { as = systemUser() } = command.optsWithGlobals<{ as?: string }>()
+  return { kind: 'operator', name: as }
+}
+
+/** Reads the value of `--as`. */
+export const parseOperator = (text: string): string => {
+  if (!isName(text)) throw new InvalidArgumentError(RULE)
+  return text
+}
+
+const RULE = `It must have 1 to ${MAX_ACTOR_NAME_LENGTH} printable characters.`
+
+const isName = compileGuard(ActorName)
+
+const systemUser = (): string => {
+  const name = systemName()
+  if (name === undefined)
+    throw new OperatorError('The name of this system user cannot be recorded. Give one with --as NAME.')
+  return name
+}
+
+/** A container may run as a user id without a name. */
+const systemName = (): string | undefined => {
+  try {
+    const { username } = userInfo()
+    return isName(username) ? username : undefined
+  } catch {
+    return undefined
+  }
+}

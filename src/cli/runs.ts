@@ -1,0 +1,38 @@
+import { Command } from 'commander'
+import { fromMicros } from '../domain/money.ts'
+import { parseCredits } from './amounts.ts'
+import { operatorOf } from './operator.ts'
+import { unwrap } from './refusals.ts'
+import { printOne, withCore } from './run.ts'
+import { checkReason } from './texts.ts'
+
+export const runsCommand = (): Command => {
+  const command = new Command('runs').description('refund runs')
+
+  command
+    .command('refund <run>')
+    .description('refunds a completed run; all refunds together never exceed its charge')
+    .requiredOption('--reason <text>', 'the reason on the statement; at most 200 characters')
+    .option('--credits <number>', 'the credits to refund; the rest of the charge by default')
+    .option('--json', 'print JSON')
+    .action(async (run, options, command) => {
+      const caller = operatorOf(command)
+      const { credits, reason } = options
+      checkReason(reason)
+      const amountMicros = credits === undefined ? undefined : parseCredits(credits, { least: 1 })
+      const refunded = await withCore(async ({ services }) =>
+        unwrap(await services.refunds.refund(caller, run, { amountMicros, reason })),
+      )
+      printOne(
+        {
+          account_id: refunded.accountId,
+          run_id: refunded.runId,
+          credits_refunded: fromMicros(refunded.amountMicros),
+          credits_balance: fromMicros(refunded.balanceMicros),
+        },
+        options,
+      )
+    })
+
+  return command
+}

@@ -1,0 +1,32 @@
+import type { RawEvent } from '../../schemas/recorded.ts'
+
+/** Turns an event of an older shape into the next one; undefined for an event that does not have the older shape. */
+type Upcast = (old: RawEvent) => { type: string; data: unknown } | undefined
+
+/** In ledger format 1 a grant had only a reason, which was `welcome` in the append that opened the account. */
+const grantOfFormat1: Upcast = ({ type, data, id, revision }) => {
+  const old = data as { kind?: string; reason?: string } | null
+  if (type !== 'CreditsGranted' || !old || old.kind !== undefined) return undefined
+  const kind = revision === 1 && old.reason === 'welcome' ? 'welcome' : 'courtesy'
+  return { type, data: { ...old, kind, reference: id } }
+}
+
+/** Only failed runs were refunded. */
+const refundOfFormat1: Upcast = ({ type, data }) => {
+  const old = data as { reason?: string } | null
+  if (type !== 'CreditsRefunded' || !old || old.reason !== undefined) return undefined
+  return { type, data: { ...old, reason: 'the run failed' } }
+}
+
+/** The exchange rate was on each surcharge instead of the receipt. */
+const debitOfFormat1: Upcast = ({ type, data }) => {
+  if (type !== 'CreditsDebited') return undefined
+  const { receipt, ...debit } = (data ?? {}) as { receipt?: { lines?: { usdPerCreditMicros?: number }[] } }
+  const usdPerCreditMicros = receipt?.lines?.find(line => line.usdPerCreditMicros !== undefined)?.usdPerCreditMicros
+  if (!receipt?.lines || usdPerCreditMicros === undefined) return undefined
+  const lines = receipt.lines.map(({ usdPerCreditMicros: _, ...line }) => line)
+  return { type, data: { ...debit, receipt: { ...receipt, lines, usdPerCreditMicros } } }
+}
+
+/** The upcasts for events of earlier versions, oldest shapes first. */
+export const upcasts: Upcast[] = [grantOfFormat1, refundOfFormat1, debitOfFormat1]

@@ -1,0 +1,66 @@
+import { createHmac } from 'node:crypto'
+import type { Entry, Range, RowAddress, RowChange, ViewStore } from '../../ports/view-store.ts'
+import type { ProjectionSet } from './projection-set.ts'
+
+/** Characters of a MAC: 132 bits, which cannot be guessed and take little room in a row. */
+const MAC_LENGTH = 22
+
+export interface AuthenticViewsParts {
+  store: ViewStore
+  projections: ProjectionSet
+  /** Authenticates rows, so that write access to the store cannot change responses. */
+  key: Uint8Array
+  onForged: (address: RowAddress) => void
+}
+
+interface Signed {
+  mac?: string
+}
+
+/**
+ * A view store whose rows carry a MAC over their address and contents. Rows with a wrong MAC or in a wrong place of an
+ * index are treated as absent and reported. Dumps and repairs see the rows with their MACs.
+ */
+export const authenticViews = ({ store, projections, key, onForged }: AuthenticViewsParts): ViewStore => {
+  const macOf = ({ view, key: rowKey }: RowAddress, row: object): string =>
+    createHmac('sha256', key)
+      .update(`${view}/${rowKey}\n${JSON.stringify(row)}`)
+      .digest('base64url')
+      .slice(0, MAC_LENGTH)
+
+  const sign = ({ view, key: rowKey, row }: RowChange): RowChange => ({
+    view,
+    key: rowKey,
+    row: row && { ...row, mac: macOf({ view, key: rowKey }, row) },
+  })
+
+  const verify = <Row>(address: RowAddress, signed: (Row & Signed) | undefined): Row | undefined => {
+    if (!signed) return undefined
+    const { mac, ...row } = signed
+    // Comparison need not take constant time: a forger cannot time this process.
+    if (mac === macOf(address, row)) return row as Row
+    return onForged(address) as undefined
+  }
+
+  return {
+    ...store,
+    get: async <Row>(view: string, rowKey: string) =>
+      verify({ view, key: rowKey }, await store.get<Row & Signed>(view, rowKey)),
+    getMany: async <Row>(addresses: RowAddress[]) => {
+      const { position, rows } = await store.getMany<Row & Signed>(addresses)
+      return { position, rows: rows.map((row, index) => verify(addresses[index] as RowAddress, row)) }
+    },
+    list: async <Row>(view: string, index: string, range: Range) => {
+      const entries: Entry<Row>[] = []
+      for (const { place, key: rowKey, row: signed } of await store.list<Row & Signed>(view, index, range)) {
+        const row = verify({ view, key: rowKey }, signed)
+        if (row === undefined) continue
+        if (projections.hasPlace(view, index, { place, key: rowKey, row: row as object }))
+          entries.push({ place, key: rowKey, row })
+        else onForged({ view, key: rowKey })
+      }
+      return entries
+    },
+    commit: batch => store.commit({ ...batch, rows: batch.rows.map(sign) }),
+  }
+}

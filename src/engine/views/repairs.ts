@@ -1,0 +1,54 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from '../../ports/logger.ts'
+import type { RowAddress } from '../../ports/view-store.ts'
+import { type Rebuild, replaceViews } from './rebuild.ts'
+
+/** How long the next repair waits, so that persistent forgery costs one replay in this time. */
+const PAUSE_MS = 30_000
+
+export interface RepairsParts extends Pick<Rebuild, 'log' | 'codec' | 'store' | 'projections'> {
+  logger: Logger
+  openScratch: Parameters<typeof replaceViews>[0]['openScratch']
+}
+
+/** Rebuilds the views after a forged row was found, since other rows may be forged too. */
+export class Repairs {
+  readonly #parts: RepairsParts
+  readonly #stop = new AbortController()
+  #isRequested = false
+  #running: Promise<void> | undefined
+
+  constructor(parts: RepairsParts) {
+    this.#parts = parts
+  }
+
+  /** Reports a row that this service did not write. */
+  readonly request = ({ view, key }: RowAddress) => {
+    if (this.#isRequested || this.#stop.signal.aborted) return
+    this.#isRequested = true
+    this.#parts.logger.warn({ view, key }, 'ignoring a row that this service did not write; rebuilding the views')
+    this.#running ??= this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+  }
+
+  async #run() {
+    const { logger } = this.#parts
+    const { signal } = this.#stop
+    while (this.#isRequested && !signal.aborted) {
+      try {
+        const changes = await replaceViews(this.#parts)
+        logger.warn({ cells: changes.length }, 'the views were rebuilt')
+      } catch (error) {
+        logger.error({ err: error }, 'the views could not be rebuilt')
+      }
+      this.#isRequested = false
+      // Aborting ends the pause.
+      await delay(PAUSE_MS, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+    this.#running = undefined
+  }
+}

@@ -1,0 +1,150 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Observable, Subject } from 'rxjs'
+import type { Position } from '../../../schemas/recorded.ts'
+import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
+import { Unavailable } from '../../ports/faults.ts'
+import type { Checkpoint, RowChange, ViewStore } from '../../ports/view-store.ts'
+import { withinTime } from '../time-limit.ts'
+import type { ProjectionSet } from './projection-set.ts'
+
+/** How often waiting readers check that the views still respond. */
+const CHECK_EVERY_MS = 100
+
+/** The rows of one commit, or 'unknown' if another process wrote them, so that any row may have changed. */
+export type Changes = RowChange[] | 'unknown'
+
+export const mayHold = (changes: Changes, matches: (change: RowChange) => boolean): boolean =>
+  changes === 'unknown' || changes.some(matches)
+
+/** How far the views have followed the log. A projector or follower advances it; readers wait for it. */
+export class ViewProgress {
+  readonly #log: EventLog
+  readonly #store: ViewStore
+  readonly #projections: ProjectionSet
+  readonly #changes = new Subject<Changes>()
+  /** The id of the log's first event, which identifies the log; undefined while the log is empty. */
+  #origin: string | undefined
+  #areOfAnotherLog = false
+  #outdated: ReadonlySet<string> = new Set()
+  #position: Position = BEFORE_FIRST
+  #highest: Position = BEFORE_FIRST
+  #check: Promise<unknown> | undefined
+  readonly #waiters = new Set<{ position: Position; resolve: () => void }>()
+  /** Called when a reader starts to wait. */
+  onAwaited: () => void = () => undefined
+
+  constructor(log: EventLog, store: ViewStore, projections: ProjectionSet) {
+    this.#log = log
+    this.#store = store
+    this.#projections = projections
+  }
+
+  get position(): Position {
+    return this.#position
+  }
+
+  /** The changes of each commit. */
+  get changes(): Observable<Changes> {
+    return this.#changes
+  }
+
+  get isAwaited(): boolean {
+    return this.#waiters.size > 0
+  }
+
+  /**
+   * Whether a view may be read. Unreadable are the views of another log, views that were emptied and have not caught
+   * up, and views that another version of the service builds.
+   */
+  isReadable(view: string): boolean {
+    return !this.#areOfAnotherLog && this.#position >= this.#highest && !this.#outdated.has(view)
+  }
+
+  /**
+   * Resolves when the views have passed a position. Rejects with Unavailable after the time limit, or at once if the
+   * views do not respond.
+   */
+  async passed(position: Position, timeoutMs: number): Promise<void> {
+    if (position <= this.#position) return
+    const over = new AbortController()
+    const passed = Promise.race([this.whenPassed(position, over.signal), this.#untilSilent(over.signal)])
+    try {
+      await withinTime(passed, timeoutMs, tooLate)
+    } finally {
+      over.abort()
+    }
+  }
+
+  /** Resolves when the views have passed a position, without a time limit, unless the signal aborts. */
+  whenPassed(position: Position, signal?: AbortSignal): Promise<void> {
+    if (position <= this.#position) return Promise.resolve()
+    this.onAwaited()
+    return new Promise(resolve => {
+      const waiter = { position, resolve }
+      this.#waiters.add(waiter)
+      signal?.addEventListener('abort', () => this.#waiters.delete(waiter), { once: true })
+    })
+  }
+
+  /** The position that the views have reached. Rejects like `checkpoint`. */
+  async reached(): Promise<Position> {
+    return (await this.checkpoint())?.position ?? BEFORE_FIRST
+  }
+
+  /** The checkpoint of the views. Rejects with Unavailable if they do not respond or belong to another log. */
+  async checkpoint(): Promise<Checkpoint | undefined> {
+    try {
+      const checkpoint = await this.#store.checkpoint()
+      this.#areOfAnotherLog = checkpoint !== undefined && checkpoint.origin !== (await this.#originOfLog())
+      this.#outdated = checkpoint ? this.#projections.outdated(checkpoint.versions) : new Set()
+      if (!this.#areOfAnotherLog) return checkpoint
+    } catch (error) {
+      // Changes are no longer reported, so cached rows may be outdated.
+      this.#changes.next('unknown')
+      throw error
+    }
+    this.#changes.next('unknown')
+    throw new Unavailable('the views belong to another log; set a different VIEW_KEY_SPACE for one of the two')
+  }
+
+  /** Reports that the views have reached a position, and what changed. */
+  advance(position: Position, changes: Changes) {
+    this.#position = position
+    this.#highest = Math.max(this.#highest, position)
+    this.#changes.next(changes)
+    for (const waiter of this.#waiters) {
+      if (waiter.position > position) continue
+      this.#waiters.delete(waiter)
+      waiter.resolve()
+    }
+  }
+
+  /** Rejects when the views stop responding. */
+  async #untilSilent(signal: AbortSignal): Promise<never> {
+    while (!signal.aborted) await this.#checkSoon()
+    throw new Unavailable('the wait is over')
+  }
+
+  /** Checks after a moment that the views still respond, once for all waiting readers. */
+  #checkSoon(): Promise<unknown> {
+    this.#check ??= delay(CHECK_EVERY_MS)
+      .then(() => this.reached())
+      .finally(() => {
+        this.#check = undefined
+      })
+    return this.#check
+  }
+
+  async #originOfLog(): Promise<string | undefined> {
+    if (this.#origin === undefined)
+      for await (const [first] of this.#log.readAll(BEFORE_FIRST)) {
+        this.#origin = first?.id
+        break
+      }
+    return this.#origin
+  }
+}
+
+const tooLate = (): never => {
+  throw new Unavailable('the views are behind the log')
+}

@@ -1,0 +1,38 @@
+import { type ErrorBody, type ErrorCode, errorStatus } from '../../schemas/api/error.ts'
+import { Unavailable } from '../ports/faults.ts'
+import type { Logger } from '../ports/logger.ts'
+
+export type ErrorDetails = Omit<ErrorBody['error'], 'code' | 'message' | 'request_id'>
+
+/** An error as API clients and agents see it. */
+export class ApiError extends Error {
+  override name = 'ApiError'
+  readonly code: ErrorCode
+  readonly details: ErrorDetails
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message)
+    this.code = code
+    this.details = details
+  }
+
+  get status(): number {
+    return errorStatus[this.code]
+  }
+
+  toBody(requestId: string): ErrorBody {
+    const { code, message, details } = this
+    return { error: { code, message, request_id: requestId, ...details } }
+  }
+}
+
+/** Converts any error for the client. Internal errors go only to the log, with the given facts. */
+export const toApiError = (error: unknown, logger: Logger, facts: { requestId: string; tool?: string }): ApiError => {
+  if (error instanceof ApiError) return error
+  if (error instanceof Unavailable) {
+    logger.warn({ err: error, ...facts }, 'unavailable')
+    return new ApiError('unavailable', 'The service cannot do this right now. Please try again in a moment.')
+  }
+  logger.error({ err: error, ...facts }, 'request failed unexpectedly')
+  return new ApiError('internal_error', 'An internal error occurred. Please include the request_id when you report it.')
+}

@@ -1,0 +1,189 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Observable, Subject } from 'rxjs'
+import type { AccountEvent } from '../../schemas/account-events.ts'
+import type { RunId } from '../../schemas/primitives.ts'
+import type { Recorded } from '../../schemas/recorded.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { Outcome, Provider } from '../ports/provider.ts'
+import type { ViewStore } from '../ports/view-store.ts'
+import type { Accounts } from '../services/accounts/accounts.ts'
+import type { RunProgress } from '../services/runs/run-reads.ts'
+import type { RunToDo, Starter } from '../services/runs/runs.ts'
+import type { Artifacts } from './artifacts.ts'
+import { stopped } from './failures.ts'
+import { type EndedRun, type FollowedRun, Jobs } from './jobs.ts'
+import { Leases } from './leases.ts'
+import { Outcomes } from './outcomes.ts'
+import { Slots } from './slots.ts'
+import { Submission } from './submission.ts'
+
+/**
+ * Calls that one process makes to one provider at a time: more than most vendors allow one customer. Further runs wait
+ * in the queue.
+ */
+const SLOTS_PER_PROVIDER = 64
+
+/** Jobs that one process follows at a time. More would take too much of its time. */
+const MAX_JOBS = 50_000
+
+/** How long a stop waits for work in progress before it refunds the credits instead. */
+const STOP_GRACE_MS = 5_000
+
+interface Parts {
+  providers: Record<string, Provider>
+  accounts: Accounts
+  views: ViewStore
+  artifacts: Artifacts
+  clock: Clock
+  logger: Logger
+}
+
+interface Working {
+  submission: Submission
+  done: Promise<unknown>
+}
+
+/** The runs that this process works on: submits them to providers, follows their jobs and records their outcomes. */
+export class ActiveRuns implements Starter {
+  readonly leases: Leases<RunId>
+  readonly #parts: Parts
+  readonly #outcomes: Outcomes
+  readonly #jobs: Jobs
+  readonly #working = new Map<RunId, Working>()
+  readonly #slots = new Slots({ each: SLOTS_PER_PROVIDER })
+  readonly #slotFreed = new Subject<void>()
+  readonly #progress = new Subject<RunProgress>()
+  readonly #lastCall = new AbortController()
+  /** Only processes with the reactor role work on runs; others leave them in the queue. */
+  #isAccepting = false
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.leases = new Leases(parts, 'run')
+    this.#outcomes = new Outcomes({ ...parts, mayRetry: () => this.#isAccepting, lastCall: this.#lastCall.signal })
+    this.#jobs = new Jobs({
+      ...parts,
+      end: (run, outcome) => this.end(run, outcome),
+      released: runId => this.leases.release(runId),
+      progressed: (runId, progress) => this.#progress.next({ runId, progress }),
+    })
+  }
+
+  /** The progress of the runs that this process works on. */
+  get progress(): Observable<RunProgress> {
+    return this.#progress
+  }
+
+  /** Emits when a provider has room for another run. */
+  get slotFreed(): Observable<void> {
+    return this.#slotFreed
+  }
+
+  start() {
+    this.#isAccepting = true
+    this.leases.start()
+    this.#jobs.start()
+  }
+
+  /** Accepts no more runs. */
+  close() {
+    this.#isAccepting = false
+  }
+
+  /**
+   * Waits a while for work in progress; the rest fails as interrupted and is refunded. Jobs at providers continue, and
+   * the next process follows them. Close it first.
+   */
+  async stop() {
+    this.#jobs.release()
+    const all = Promise.all([...this.#working.values()].map(work => work.done))
+    await Promise.race([all, delay(STOP_GRACE_MS, undefined, { ref: false })])
+    for (const { submission } of this.#working.values()) submission.stop()
+    this.#lastCall.abort()
+    await this.#jobs.stop(stopped)
+    await all
+    await this.leases.stop()
+  }
+
+  has(runId: RunId): boolean {
+    return this.#working.has(runId) || this.#jobs.has(runId)
+  }
+
+  reserve(provider: string): boolean {
+    return this.#isAccepting && this.#jobs.size < MAX_JOBS && this.#slots.take(provider)
+  }
+
+  unreserve(provider: string) {
+    this.#slots.free(provider)
+    this.#slotFreed.next()
+  }
+
+  /** Returns the slot and the lease of a run that cannot be started now. Emits nothing, or it would be retried at once. */
+  decline({ provider, runId }: FollowedRun) {
+    this.#slots.free(provider)
+    this.leases.release(runId)
+  }
+
+  begin(run: RunToDo): Promise<Recorded<AccountEvent>[]> {
+    this.leases.hold(run.runId)
+    return this.submit(run)
+  }
+
+  /** Submits a run in its reserved slot. Resolves to the events that ended it, or to none if it has not ended. */
+  submit(run: RunToDo): Promise<Recorded<AccountEvent>[]> {
+    const { runId, provider: name } = run
+    const { providers, logger, clock } = this.#parts
+    const submission = new Submission(run, { provider: providers[name] ?? unconfigured(name), clock, logger })
+    const done = this.#process(submission)
+      .catch(error => {
+        logger.error({ err: error, runId }, 'a run could not be ended')
+        return []
+      })
+      .finally(() => {
+        this.#working.delete(runId)
+        if (!this.#jobs.has(runId)) this.leases.release(runId)
+        this.unreserve(name)
+      })
+    this.#working.set(runId, { submission, done })
+    return done
+  }
+
+  /** Follows the job of a run that another process submitted. */
+  follow(run: FollowedRun) {
+    this.#jobs.follow(run, 0)
+  }
+
+  /** Cancels a run if this process works on it. */
+  cancel(runId: RunId) {
+    this.#working.get(runId)?.submission.cancel()
+    this.#jobs.cancel(runId)
+  }
+
+  /** Records the outcome of a run. Resolves to the events that ended it, or to none. */
+  end(run: EndedRun, outcome: Outcome): Promise<Recorded<AccountEvent>[]> {
+    return this.#outcomes.end(run, outcome)
+  }
+
+  async #process(submission: Submission): Promise<Recorded<AccountEvent>[]> {
+    const { run } = submission
+    const { accountId, runId, mode } = run
+    const answer = await submission.answer()
+    if (!answer) return []
+    if (answer.kind !== 'submitted') return this.end(run, answer)
+    await this.#outcomes.record(accountId, { type: 'SubmitRun', runId, jobId: answer.jobId })
+    if (mode === 'sync') {
+      if (this.#lastCall.signal.aborted) return this.end(run, stopped)
+      return new Promise(ended => this.#jobs.follow(run, answer.pollAfterMs, ended))
+    }
+    // A job that is accepted while the service stops is left to the next process.
+    if (this.#isAccepting) this.#jobs.follow(run, answer.pollAfterMs)
+    return []
+  }
+}
+
+/** Replaces a provider that is not configured, so that its runs end too. */
+const unconfigured = (name: string): Provider => ({
+  submit: async () => ({ kind: 'failed', code: 'model_not_found', message: `The provider ${name} is not configured.` }),
+  close: async () => undefined,
+})

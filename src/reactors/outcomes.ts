@@ -1,0 +1,67 @@
+import type { AccountEvent } from '../../schemas/account-events.ts'
+import type { AccountId } from '../../schemas/primitives.ts'
+import type { Recorded } from '../../schemas/recorded.ts'
+import type { AccountCommand } from '../domain/account/commands.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { Failed, Outcome } from '../ports/provider.ts'
+import type { Accounts } from '../services/accounts/accounts.ts'
+import type { Artifacts } from './artifacts.ts'
+import { stopped } from './failures.ts'
+import type { EndedRun } from './jobs.ts'
+import { onceAvailable } from './once-available.ts'
+
+/** The longest error message of a provider that an event holds. */
+const MAX_MESSAGE_LENGTH = 1000
+
+export interface OutcomesParts {
+  accounts: Accounts
+  artifacts: Artifacts
+  logger: Logger
+  /** Whether to try again while the log is unavailable. */
+  mayRetry(): boolean
+  /** Aborts when a stop no longer waits for results to be stored. */
+  lastCall: AbortSignal
+}
+
+/** Records what providers did with runs. */
+export class Outcomes {
+  readonly #parts: OutcomesParts
+
+  constructor(parts: OutcomesParts) {
+    this.#parts = parts
+  }
+
+  /** Stores a run's result and ends the run. Resolves to the events that ended it, or to none. */
+  async end(run: EndedRun, outcome: Outcome): Promise<Recorded<AccountEvent>[]> {
+    const command = await this.#toCommand(run, outcome)
+    return command ? this.record(run.accountId, command) : []
+  }
+
+  /** Records a command, however long the log accepts no writes. A refusal means that another process was first. */
+  async record(accountId: AccountId, command: AccountCommand): Promise<Recorded<AccountEvent>[]> {
+    const { accounts, logger, mayRetry } = this.#parts
+    const outcome = await onceAvailable(() => accounts.execute({ kind: 'reactor' }, accountId, command), mayRetry)
+    if (!('refuse' in outcome)) return outcome.accept
+    logger.warn({ command: command.type, ...outcome.refuse }, 'an outcome came too late')
+    return []
+  }
+
+  /** Undefined for an async run whose result could not be stored before the stop: the next process ends it. */
+  async #toCommand({ runId, mode }: EndedRun, outcome: Outcome): Promise<AccountCommand | undefined> {
+    if (outcome.kind === 'failed') return { type: 'FailRun', runId, error: toRunError(outcome) }
+    const { artifacts, lastCall, logger } = this.#parts
+    try {
+      return { type: 'CompleteRun', runId, output: await artifacts.store(outcome, lastCall) }
+    } catch (error) {
+      if (lastCall.aborted) return mode === 'async' ? undefined : { type: 'FailRun', runId, error: toRunError(stopped) }
+      logger.error({ err: error, runId }, 'a result could not be stored')
+      return { type: 'FailRun', runId, error: { code: 'provider_error', message: 'The result could not be stored.' } }
+    }
+  }
+}
+
+/** A message may be empty or too long, and the cut may split a character. */
+const toRunError = ({ code, message }: Failed) => ({
+  code,
+  message: message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed() || 'The provider gave no reason.',
+})

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import type { GrantKind } from '../../../schemas/account-events.ts'
+import type { AccountRow, BalanceRow } from '../../../schemas/views.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import { BY_KEY } from '../../ports/view-store.ts'
+import { type Answer, answer } from '../answer.ts'
+import type { AccountCaller, Caller } from '../caller.ts'
+import type { Reads } from '../reads.ts'
+import type { Accounts } from './accounts.ts'
+import { generateKey, type NewKey } from './api-keys.ts'
+import { findAccount, nameAccount } from './find-account.ts'
+import { type Registered, register } from './registration.ts'
+
+/** Rows read at a time. */
+const PAGE = 1000
+
+interface Parts {
+  accounts: Accounts
+  reads: Reads
+  log: EventLog
+  clock: Clock
+  /** The prefix of API keys. */
+  keyPrefix: string
+}
+
+/** An account with its balance and the sums of its credits. An account that never had any credits has no sums. */
+export interface AccountSummary {
+  account: AccountRow
+  balanceMicros: number
+  sums: BalanceRow | undefined
+}
+
+export interface Grant {
+  amountMicros: number
+  kind: GrantKind
+  /** Makes the grant idempotent within the account; random if missing. */
+  reference?: string | undefined
+  reason: string
+}
+
+/** `isNew` is false if the grant or withdrawal was already recorded under this reference. */
+export interface Granted {
+  reference: string
+  balanceMicros: number
+  isNew: boolean
+}
+
+export interface Opening {
+  email: string
+  tester: boolean
+  welcomeMicros: number
+  /** The first key, created in the same append. */
+  key?: NewKey
+}
+
+/** `apiKey` is the text of the first key, if this call created one. */
+export type Opened = Registered & { apiKey?: string }
+
+/** Opens accounts, shows them, and grants and withdraws credits. */
+export class AccountService {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Opens the account of an e-mail address, or finds the existing one. */
+  async open(caller: Caller, { key: newKey, ...registration }: Opening): Promise<Answer<Opened>> {
+    const generated = newKey && generateKey(this.#parts.keyPrefix, newKey)
+    const firstKey = generated && { firstKey: generated.key }
+    const registered = await register(this.#parts, caller, { ...registration, ...firstKey })
+    if ('refuse' in registered || !registered.value.isNew || !generated) return registered
+    return answer({ ...registered.value, apiKey: generated.apiKey })
+  }
+
+  async find(caller: Caller, accountId: string): Promise<Answer<AccountSummary>> {
+    const found = await findAccount(this.#parts.reads, caller, accountId)
+    return 'refuse' in found ? found : answer(await this.#summary(found.value))
+  }
+
+  /** Lists all accounts, oldest first. */
+  async list(_caller: Caller): Promise<Answer<AccountSummary[]>> {
+    const found: AccountSummary[] = []
+    let after: string | undefined
+    while (true) {
+      const entries = await this.#parts.reads.list('accounts', BY_KEY, { prefix: '', after, limit: PAGE })
+      for (const { row } of entries) found.push(await this.#summary(row))
+      if (entries.length < PAGE) return answer(found)
+      after = entries.at(-1)?.place
+    }
+  }
+
+  /** The caller's own balance, after all of its earlier requests. */
+  async balance({ accountId }: AccountCaller): Promise<Answer<{ balanceMicros: number }>> {
+    const { balanceMicros } = await this.#parts.accounts.shownState(accountId)
+    return answer({ balanceMicros })
+  }
+
+  /** Adds credits to an account. */
+  grant(caller: Caller, accountId: string, grant: Grant): Promise<Answer<Granted>> {
+    return this.#move('GrantCredits', caller, accountId, grant)
+  }
+
+  /** Withdraws granted credits. */
+  withdraw(caller: Caller, accountId: string, grant: Grant): Promise<Answer<Granted>> {
+    return this.#move('WithdrawCredits', caller, accountId, grant)
+  }
+
+  async #move(
+    type: 'GrantCredits' | 'WithdrawCredits',
+    caller: Caller,
+    accountId: string,
+    { reference = randomUUID(), ...grant }: Grant,
+  ): Promise<Answer<Granted>> {
+    const named = nameAccount(caller, accountId)
+    if ('refuse' in named) return named
+    const { accounts } = this.#parts
+    const outcome = await accounts.execute(caller, named.value, { type, reference, ...grant })
+    if ('refuse' in outcome) return outcome
+    const { balanceMicros } = await accounts.state(named.value)
+    return answer({ reference, balanceMicros, isNew: outcome.repeatOf === undefined })
+  }
+
+  async #summary(account: AccountRow): Promise<AccountSummary> {
+    const { accounts, reads } = this.#parts
+    const { accountId } = account
+    const { balanceMicros } = await accounts.recentState(accountId)
+    return { account, balanceMicros, sums: await reads.get('balance', accountId) }
+  }
+}

@@ -1,0 +1,79 @@
+import { LRUCache } from 'lru-cache'
+import type { KeyScope } from '../../../schemas/actor.ts'
+import type { AccountId, KeyId } from '../../../schemas/primitives.ts'
+import { scopeOf } from '../../domain/account/keys.ts'
+import type { AccountState } from '../../domain/account/state.ts'
+import { sha256 } from '../../engine/log/canonical.ts'
+import { Unavailable } from '../../ports/faults.ts'
+import type { Reads } from '../reads.ts'
+import type { Accounts } from './accounts.ts'
+
+/** Keys whose accounts are cached, about 200 bytes each. */
+const MAX_KNOWN = 50_000
+
+export interface KeyHolder {
+  accountId: AccountId
+  keyId: KeyId
+  scope: KeyScope
+}
+
+/**
+ * Finds the holder of an API key. The views name a candidate, and the account's own state confirms it by the key's id
+ * and hash. The account of a key never changes, so it is cached, and only unknown keys are looked up in the views. A
+ * key that another process revoked works for at most a second.
+ */
+export class KeyHolders {
+  readonly #reads: Reads
+  readonly #accounts: Accounts
+  readonly #known = new LRUCache<string, Candidate>({ max: MAX_KNOWN })
+
+  constructor(reads: Reads, accounts: Accounts) {
+    this.#reads = reads
+    this.#accounts = accounts
+  }
+
+  /** Undefined for an unknown or revoked key. Rejects with Unavailable if that cannot be decided. */
+  async holderOf(apiKey: string): Promise<KeyHolder | undefined> {
+    const hash = sha256(apiKey)
+    const known = this.#known.get(hash)
+    const holder = known && confirm(known, hash, await this.#accounts.recentState(known.accountId))
+    if (holder) return holder
+    const candidate = await this.#candidate(hash)
+    if (!candidate) return undefined
+    const { accountId } = candidate
+    const confirmed = confirm(candidate, hash, await this.#accounts.recentState(accountId))
+    const isActive = confirmed !== undefined
+    if (isActive !== candidate.isRevoked) return confirmed
+    // The views disagree: another process may have created or revoked the key in the last second.
+    return confirm(candidate, hash, await this.#accounts.currentState(accountId))
+  }
+
+  async #candidate(hash: string): Promise<Candidate | undefined> {
+    try {
+      const row = await this.#reads.get('keys', hash)
+      if (!row) return undefined
+      const { accountId, keyId, revokedAt } = row
+      this.#known.set(hash, { accountId, keyId, isRevoked: false })
+      return { accountId, keyId, isRevoked: revokedAt !== undefined }
+    } catch (error) {
+      const known = this.#known.get(hash)
+      if (!(error instanceof Unavailable) || !known) throw error
+      return known
+    }
+  }
+}
+
+interface Candidate {
+  accountId: AccountId
+  keyId: KeyId
+  isRevoked: boolean
+}
+
+const confirm = (
+  { accountId, keyId }: Candidate,
+  hash: string,
+  { activeKeys }: AccountState,
+): KeyHolder | undefined => {
+  const key = activeKeys.get(keyId)
+  return key?.hash === hash ? { accountId, keyId, scope: scopeOf(key) } : undefined
+}

@@ -1,0 +1,40 @@
+import { Map as ImmutableMap, OrderedMap } from 'immutable'
+import type { AccountState } from '../../domain/account/state.ts'
+import type { SnapshotForm } from '../../engine/streams/snapshots.ts'
+
+/** A tail of this many events is read in a few milliseconds, so an earlier snapshot would not be worth its cost. */
+const MIN_TAIL = 1000
+
+/** Converts the state of an account to a snapshot and back. */
+export const accountSnapshots: SnapshotForm<AccountState> = {
+  version: 6,
+  // A snapshot is as large as its contents, so large ones are written less often and the cost per event stays the same.
+  worthAfter: ({ requests, uploads }) => Math.max(MIN_TAIL, requests.size + uploads.size),
+  freeze: state => ({
+    ...state,
+    activeKeys: [...state.activeKeys],
+    openRuns: [...state.openRuns],
+    deliveries: [...state.deliveries],
+    uploads: [...state.uploads],
+    requests: [...state.requests],
+    references: [...state.references],
+  }),
+  thaw: frozen => {
+    const state = frozen as FrozenAccount
+    return {
+      ...state,
+      activeKeys: ImmutableMap(state.activeKeys),
+      openRuns: ImmutableMap(state.openRuns),
+      deliveries: ImmutableMap(state.deliveries),
+      uploads: ImmutableMap(state.uploads),
+      requests: OrderedMap(state.requests),
+      references: ImmutableMap(state.references),
+    }
+  },
+}
+
+type FrozenAccount = {
+  [Field in keyof AccountState]: AccountState[Field] extends ImmutableMap<infer Key, infer Value>
+    ? [Key, Value][]
+    : AccountState[Field]
+}

@@ -1,0 +1,52 @@
+import type { Actor, KeyScope } from '../../schemas/actor.ts'
+import type { AccountId, KeyId, SessionId } from '../../schemas/primitives.ts'
+import type { Cause } from '../engine/streams/stream.ts'
+
+/** The caller of a service. Every service function takes it first, and the log records it as the event's `actor`. */
+export type Caller = (
+  | KeyHolder
+  | SessionOwner
+  | { kind: 'operator'; name: string }
+  | { kind: 'auditor'; name: string }
+  | { kind: 'reactor' }
+  | { kind: 'service' }
+) & { requestId?: string | undefined }
+
+/** A caller that acts for one account. */
+export type AccountCaller = Extract<Caller, { accountId: AccountId }>
+
+/** A client with an API key of the account. */
+interface KeyHolder {
+  kind: 'key'
+  accountId: AccountId
+  keyId: KeyId
+  scope: KeyScope
+}
+
+/** The account's owner, signed in. */
+interface SessionOwner {
+  kind: 'session'
+  accountId: AccountId
+  sessionId: SessionId
+}
+
+/** The caller as the log records it. */
+export const causeOf = (caller: Caller): Cause => ({ actor: actorOf(caller), requestId: caller.requestId })
+
+/** The caller's key, which must still be active when the account writes; undefined for callers without one. */
+export const keyIdOf = (caller: Caller): KeyId | undefined => (caller.kind === 'key' ? caller.keyId : undefined)
+
+const actorOf = (caller: Caller): Actor => {
+  switch (caller.kind) {
+    case 'key':
+      return { kind: caller.kind, keyId: caller.keyId }
+    case 'session':
+      return { kind: caller.kind, sessionId: caller.sessionId }
+    case 'operator':
+    case 'auditor':
+      return { kind: caller.kind, name: caller.name }
+    case 'reactor':
+    case 'service':
+      return { kind: caller.kind }
+  }
+}

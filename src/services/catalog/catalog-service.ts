@@ -1,0 +1,95 @@
+import type { Family, Kind, Mode } from '../../../schemas/catalog.ts'
+import { type CatalogCommand, type CatalogState, differences, putByHand } from '../../domain/catalog/catalog.ts'
+import { hasName } from '../../domain/catalog/choose-endpoint.ts'
+import { refuse } from '../../domain/refusal.ts'
+import { type Answer, answer } from '../answer.ts'
+import type { Caller } from '../caller.ts'
+import type { Catalog, Offer } from './catalog.ts'
+import type { CatalogEditor } from './catalog-editor.ts'
+
+interface Parts {
+  catalog: Catalog
+  editor: CatalogEditor
+  /** The families that ship with this version. */
+  shipped: Family[]
+}
+
+/** The families to list; all if there is no filter. */
+export interface CatalogFilters {
+  /** One family by its id or an alias. The request is refused if the caller cannot see it. */
+  model?: string
+  output_type?: Family['outputType']
+  kind?: Kind
+  mode?: Mode
+  /** Text in the family's id, name, aliases or descriptions. */
+  query?: string
+}
+
+/** The published catalog, and the commands that would change it. */
+export interface CatalogChanges {
+  state: CatalogState
+  commands: CatalogCommand[]
+}
+
+/** Shows the families on offer, and lets the operator change them. */
+export class CatalogService {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /**
+   * The families that the caller may see, in order of publication. Callers without an account see test families too.
+   */
+  async list(caller: Caller, { model, ...filters }: CatalogFilters = {}): Promise<Answer<Offer[]>> {
+    const { catalog } = this.#parts
+    const offers = await ('accountId' in caller ? catalog.listFor(caller.accountId) : catalog.list(true))
+    const named = offers.filter(({ family }) => model === undefined || hasName(family, model))
+    if (model !== undefined && named.length === 0) return refuse('model_not_listed', { model })
+    return answer(named.filter(offer => matches(offer, filters)))
+  }
+
+  /** The published families in the form that an operator edits: all, or the one with the given id. */
+  async export(_caller: Caller, familyId?: string): Promise<Answer<Family[]>> {
+    const { families } = await this.#parts.editor.state()
+    if (familyId === undefined) return answer([...families.values()])
+    const family = families.get(familyId)
+    return family ? answer([family]) : refuse('family_not_found')
+  }
+
+  /** The changes that `publish` would make. */
+  async compare(_caller: Caller, families?: Family[]): Promise<Answer<CatalogChanges>> {
+    const state = await this.#parts.editor.state()
+    return answer({ state, commands: this.#commands(state, families) })
+  }
+
+  /** Publishes the operator's own families or, without any, restores the shipped catalog. Returns the changes. */
+  async publish(caller: Caller, families?: Family[]): Promise<Answer<CatalogCommand[]>> {
+    return this.#apply(caller, this.#commands(await this.#parts.editor.state(), families))
+  }
+
+  /** Withdraws a family until the shipped catalog is published again. Returns the changes. */
+  withdraw(caller: Caller, familyId: string): Promise<Answer<CatalogCommand[]>> {
+    return this.#apply(caller, [{ type: 'WithdrawFamily', familyId, byHand: true }])
+  }
+
+  #commands(state: CatalogState, families: Family[] | undefined): CatalogCommand[] {
+    return families ? putByHand(state, families) : differences(state, this.#parts.shipped, { revertByHand: true })
+  }
+
+  async #apply(caller: Caller, commands: CatalogCommand[]): Promise<Answer<CatalogCommand[]>> {
+    const outcome = await this.#parts.editor.apply(caller, commands)
+    return 'refuse' in outcome ? outcome : answer(outcome.value.applied)
+  }
+}
+
+const matches = (
+  { family: { id, name, aliases, outputType, endpoints } }: Offer,
+  { output_type, kind, mode, query = '' }: Omit<CatalogFilters, 'model'>,
+): boolean =>
+  (output_type === undefined || outputType === output_type) &&
+  endpoints.some(each => (kind === undefined || each.kind === kind) && (mode === undefined || each.mode === mode)) &&
+  [id, name, ...aliases, ...endpoints.map(each => each.description)].some(text =>
+    text.toLowerCase().includes(query.toLowerCase()),
+  )

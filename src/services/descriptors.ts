@@ -1,0 +1,22 @@
+import { type Answer, answer } from './answer.ts'
+import type { Caller } from './caller.ts'
+import type { Catalog, Offer } from './catalog/catalog.ts'
+
+/** The information that programs read to learn how to use the service. It is the same for every caller. */
+export class Descriptors {
+  readonly #catalog: Catalog
+
+  constructor(catalog: Catalog) {
+    this.#catalog = catalog
+  }
+
+  /** The families that descriptions of the service name: those open to every account. */
+  async families(_caller: Caller): Promise<Answer<Offer[]>> {
+    return answer(await this.#catalog.list(false))
+  }
+
+  /** Allows a caller to read a protocol's own description, such as the list of MCP tools. */
+  async protocol(_caller: Caller): Promise<Answer<undefined>> {
+    return answer(undefined)
+  }
+}

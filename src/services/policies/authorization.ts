@@ -1,0 +1,79 @@
+import type { KeyScope } from '../../../schemas/actor.ts'
+import { refuse } from '../../domain/refusal.ts'
+import type { Answer, Refused } from '../answer.ts'
+import type { Caller } from '../caller.ts'
+import type { Services } from '../services.ts'
+
+/** The permission that a function requires. */
+type Permission = 'any' | 'read' | 'write' | 'secret' | 'keys' | 'operate'
+
+/** The permission of every function. A new function does not compile until it is listed here. */
+const permissions = {
+  accounts: {
+    open: 'operate',
+    find: 'operate',
+    list: 'operate',
+    balance: 'read',
+    grant: 'operate',
+    withdraw: 'operate',
+  },
+  refunds: { refund: 'operate' },
+  keys: { create: 'keys', list: 'keys', revoke: 'keys' },
+  catalog: { list: 'read', export: 'operate', compare: 'operate', publish: 'operate', withdraw: 'operate' },
+  runs: { quote: 'read', run: 'write', cancel: 'write', find: 'read', list: 'read', follow: 'read' },
+  uploads: { receive: 'write', presign: 'write', find: 'read', list: 'read', delete: 'write' },
+  // Anyone who has the address of a file may use it.
+  files: { stat: 'any', read: 'any', receive: 'any' },
+  webhooks: { secret: 'secret', list: 'operate', redeliver: 'operate' },
+  // A position says nothing about the account, and every keyed request may carry one.
+  positions: { wait: 'any', last: 'any' },
+  descriptors: { families: 'read', protocol: 'read' },
+} as const satisfies { [Noun in keyof Services]: Record<keyof Services[Noun], Permission> }
+
+const ofScope: Record<KeyScope, readonly Permission[]> = {
+  full: ['any', 'read', 'write', 'secret'],
+  // The webhook secret allows forging webhooks, so it is not included.
+  read: ['any', 'read'],
+  keys: ['any', 'keys'],
+}
+
+const ofCaller = (caller: Caller): readonly Permission[] => {
+  switch (caller.kind) {
+    case 'key':
+      return ofScope[caller.scope]
+    case 'session':
+      return ['any', 'read', 'write', 'secret', 'keys']
+    case 'auditor':
+      return ['any', 'read']
+    case 'operator':
+    case 'reactor':
+    case 'service':
+      return ['any', 'read', 'write', 'secret', 'keys', 'operate']
+  }
+}
+
+/** The same services, but functions refuse callers that lack their permission. */
+export const authorize = <Some extends Partial<Services>>(services: Some): Some => {
+  const guarded = Object.entries(services).map(([noun, functions]) => [
+    noun,
+    Object.fromEntries(
+      Object.entries(permissions[noun as keyof Services]).map(([name, permission]) => [
+        name,
+        guard(functions as Record<string, ServiceFunction>, name, permission),
+      ]),
+    ),
+  ])
+  return Object.fromEntries(guarded)
+}
+
+type ServiceFunction = (caller: Caller, ...args: unknown[]) => Promise<Answer<unknown>>
+
+const guard =
+  (functions: Record<string, ServiceFunction>, name: string, permission: Permission): ServiceFunction =>
+  async (caller, ...args) =>
+    refusalOf(caller, permission) ?? (functions[name] as ServiceFunction).call(functions, caller, ...args)
+
+const refusalOf = (caller: Caller, permission: Permission): Refused | undefined =>
+  ofCaller(caller).includes(permission)
+    ? undefined
+    : refuse('forbidden', { scope: caller.kind === 'key' ? caller.scope : undefined })

@@ -1,0 +1,31 @@
+import type { Position } from '../../schemas/recorded.ts'
+import type { Accounts } from './accounts/accounts.ts'
+import { type Answer, answer } from './answer.ts'
+import type { AccountCaller } from './caller.ts'
+import type { Reads } from './reads.ts'
+
+interface Parts {
+  accounts: Accounts
+  reads: Reads
+}
+
+/** Lets a client read from one process what it wrote through another. */
+export class Positions {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Waits until all reads show a position. Rejects with Unavailable if the views take too long. */
+  async wait({ accountId }: AccountCaller, position: Position): Promise<Answer<undefined>> {
+    const { accounts, reads } = this.#parts
+    await Promise.all([reads.passed(position), accounts.catchUp(accountId, position)])
+    return answer(undefined)
+  }
+
+  /** The position that covers every write of this process to the caller's account. */
+  async last({ accountId }: AccountCaller): Promise<Answer<Position>> {
+    return answer(this.#parts.accounts.lastPosition(accountId))
+  }
+}

@@ -1,0 +1,194 @@
+import type { RunOutput, UploadGranted } from '../../schemas/account-events.ts'
+import type { Balance } from '../../schemas/api/balance.ts'
+import type { ModelFamily, Pricing } from '../../schemas/api/model.ts'
+import type { Quote, QuoteLine, Run } from '../../schemas/api/run.ts'
+import type { PresignedUpload, Upload } from '../../schemas/api/upload.ts'
+import type { Endpoint, Family, PriceRule, Receipt, ReceiptLine } from '../../schemas/catalog.ts'
+import type { RunRow, UploadRow } from '../../schemas/views.ts'
+import { statusOf } from '../domain/catalog/choose-endpoint.ts'
+import { priceRange, surchargeMicros } from '../domain/catalog/pricing.ts'
+import { fromMicros } from '../domain/money.ts'
+import type { Addresses } from './addresses.ts'
+
+/** Views as the API shows them: snake case, credits instead of microcredits, addresses instead of keys. */
+export class Presenter {
+  readonly #addresses: Addresses
+  readonly #usdPerCreditMicros: number
+  readonly #endpoints = new WeakMap<Endpoint, PresentedEndpoint>()
+
+  constructor(addresses: Addresses, usdPerCreditMicros: number) {
+    this.#addresses = addresses
+    this.#usdPerCreditMicros = usdPerCreditMicros
+  }
+
+  balance({ balanceMicros }: { balanceMicros: number }): Balance {
+    return { object: 'balance', credits_balance: fromMicros(balanceMicros) }
+  }
+
+  run(row: RunRow): Run {
+    const { startedAt, completedAt, refundedMicros, output, outputDeletedAt, error, metadata } = row
+    return {
+      object: 'run',
+      run_id: row.runId,
+      status: row.status,
+      model: row.model,
+      endpoint: row.endpoint,
+      created_at: row.createdAt,
+      ...(startedAt !== undefined && { started_at: startedAt }),
+      ...(completedAt !== undefined && { completed_at: completedAt }),
+      credits_charged: fromMicros(row.chargedMicros),
+      ...(refundedMicros !== undefined && { credits_refunded: fromMicros(refundedMicros) }),
+      ...(output && { output: this.#output(output, outputDeletedAt) }),
+      ...(error && { error }),
+      ...(metadata && { metadata }),
+    }
+  }
+
+  /** An upload whose file has arrived. */
+  upload(row: UploadRow): Upload {
+    const { sizeBytes, sha256, folderPath } = row
+    if (sizeBytes === undefined || sha256 === undefined) throw new Error(`the upload ${row.uploadId} has no file yet`)
+    return {
+      object: 'upload',
+      id: row.uploadId,
+      url: this.#addresses.urlOf(row.objectKey),
+      size_bytes: sizeBytes,
+      mime_type: row.mimeType,
+      filename: row.filename,
+      ...(folderPath !== undefined && { folder_path: folderPath }),
+      sha256,
+      created_at: row.createdAt,
+      will_delete_at: row.willDeleteAt,
+    }
+  }
+
+  /** A new grant. */
+  presigned(
+    { uploadId, objectKey, expiresAt, willDeleteAt, maxSizeBytes }: UploadGranted,
+    url: string,
+  ): PresignedUpload {
+    return {
+      id: uploadId,
+      presigned_url: url,
+      cdn_url: this.#addresses.urlOf(objectKey),
+      method: 'PUT',
+      expires_at: expiresAt,
+      will_delete_at: willDeleteAt,
+      max_size_bytes: maxSizeBytes,
+    }
+  }
+
+  /** `status` is that of the whole family, even if only a part of it is shown. */
+  family(family: Family, status = statusOf(family)): ModelFamily {
+    const endpoints = family.endpoints.map(endpoint => this.#endpoint(endpoint))
+    const [mode, ...otherModes] = new Set(family.endpoints.map(endpoint => endpoint.mode))
+    return {
+      id: family.id,
+      object: 'model_family',
+      name: family.name,
+      aliases: family.aliases,
+      output_type: family.outputType,
+      status,
+      ...(mode && otherModes.length === 0 && { mode }),
+      credits_range: {
+        min: fromMicros(Math.min(...endpoints.map(endpoint => endpoint.minMicros))),
+        max: fromMicros(Math.max(...endpoints.map(endpoint => endpoint.maxMicros))),
+      },
+      endpoints: endpoints.map(endpoint => endpoint.shown),
+    }
+  }
+
+  quote({ model, endpoint, totalMicros, lines, usdPerCreditMicros = this.#usdPerCreditMicros }: Receipt): Quote {
+    return {
+      object: 'quote',
+      model,
+      endpoint,
+      credits: fromMicros(totalMicros),
+      lines: lines.map(line => this.#line(line, usdPerCreditMicros)),
+    }
+  }
+
+  /** A receipt's line with credits and US dollars as numbers. */
+  #line(line: ReceiptLine, usdPerCreditMicros: number): QuoteLine {
+    switch (line.kind) {
+      case 'base':
+        return { kind: 'base', credits: fromMicros(line.amountMicros) }
+      case 'quantity':
+        return line
+      case 'multiplier':
+        return {
+          kind: 'multiplier',
+          parameter: line.parameter,
+          value: line.value,
+          factor: fromMicros(line.factorMicros),
+        }
+      case 'surcharge':
+        return {
+          kind: 'surcharge',
+          parameter: line.parameter,
+          usd: fromMicros(line.usdMicros),
+          usd_per_credit: fromMicros(usdPerCreditMicros),
+          credits: fromMicros(line.amountMicros),
+        }
+    }
+  }
+
+  #output({ artifacts, text, willDeleteAt }: RunOutput, deletedAt?: string): NonNullable<Run['output']> {
+    const shownText = text !== undefined && { text }
+    if (deletedAt !== undefined) return { ...shownText, deleted_at: deletedAt }
+    const urls = artifacts.map(artifact => this.#addresses.urlOf(artifact.objectKey))
+    const [url, ...others] = urls
+    const hasOne = others.length === 0
+    // Image runs always return a list, whatever their number of images; other runs usually have one file.
+    const isImage = artifacts[0]?.mimeType.startsWith('image/')
+    return {
+      ...(url && (isImage || !hasOne) && { urls }),
+      ...(url && hasOne && { url }),
+      ...shownText,
+      ...(willDeleteAt !== undefined && { will_delete_at: willDeleteAt }),
+    }
+  }
+
+  /** Endpoints are cached: their price range takes a while to compute, and they never change. */
+  #endpoint(endpoint: Endpoint): PresentedEndpoint {
+    let presented = this.#endpoints.get(endpoint)
+    if (!presented) {
+      const { id, kind, mode, status, description, parametersSchema, pricing } = endpoint
+      presented = {
+        ...priceRange(pricing, parametersSchema, this.#usdPerCreditMicros),
+        shown: {
+          id,
+          kind,
+          mode,
+          status,
+          description,
+          parameters_schema: parametersSchema,
+          pricing: this.#pricing(pricing),
+        },
+      }
+      this.#endpoints.set(endpoint, presented)
+    }
+    return presented
+  }
+
+  #pricing({ baseMicros, quantities, multipliers, surcharges }: PriceRule): Pricing {
+    const table = (factors: Record<string, number>) =>
+      Object.fromEntries(Object.entries(factors).map(([value, micros]) => [value, fromMicros(micros)]))
+    return {
+      base_credits: fromMicros(baseMicros),
+      quantities,
+      multipliers: Object.fromEntries(Object.entries(multipliers).map(([name, factors]) => [name, table(factors)])),
+      surcharges: surcharges.map(({ when, usdMicros }) => ({
+        when,
+        usd: fromMicros(usdMicros),
+        credits: fromMicros(surchargeMicros(usdMicros, this.#usdPerCreditMicros)),
+      })),
+    }
+  }
+}
+
+interface PresentedEndpoint {
+  shown: ModelFamily['endpoints'][number]
+  minMicros: number
+  maxMicros: number
+}

@@ -1,0 +1,90 @@
+import { runKey } from '../../../projections/runs.ts'
+import { accountStream } from '../../../schemas/events.ts'
+import type { AccountId, RunId } from '../../../schemas/primitives.ts'
+import { refuse } from '../../domain/refusal.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import { BY_KEY } from '../../ports/view-store.ts'
+import type { Accounts } from '../accounts/accounts.ts'
+import { type Answer, answer } from '../answer.ts'
+import type { Caller } from '../caller.ts'
+import { eventCodec } from '../event-codec.ts'
+import { parseRunId } from '../ids.ts'
+import type { Reads } from '../reads.ts'
+
+/** Accounts looked up at a time. */
+const PAGE = 1000
+
+/** How often a refund is decided again because another one came first. */
+const MAX_ATTEMPTS = 5
+
+interface Parts {
+  accounts: Accounts
+  reads: Reads
+  log: EventLog
+}
+
+export interface Refund {
+  /** The rest of the charge if missing. */
+  amountMicros?: number | undefined
+  reason: string
+}
+
+export interface Refunded {
+  accountId: AccountId
+  runId: RunId
+  amountMicros: number
+  balanceMicros: number
+}
+
+/** Refunds completed runs on an operator's decision. */
+export class Refunds {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Refunds a completed run in part or in full. The refunds of a run never exceed its charge. */
+  async refund(caller: Caller, run: string, { amountMicros, reason }: Refund): Promise<Answer<Refunded>> {
+    const runId = parseRunId(run)
+    const accountId = runId && (await this.#accountOf(runId))
+    if (!runId || !accountId) return refuse('run_not_found')
+    const { accounts } = this.#parts
+    for (let attempt = 1; ; attempt++) {
+      const { refunds } = await accounts.currentState(accountId)
+      const { chargedMicros, refundedMicros } = await this.#charge(accountId, runId)
+      const refundableMicros = chargedMicros - refundedMicros
+      if (refundableMicros === 0) return refuse('refund_too_high', { refundableMicros })
+      const refund = { runId, amountMicros: amountMicros ?? refundableMicros, chargedMicros, refundedMicros, reason }
+      const outcome = await accounts.execute(caller, accountId, { type: 'RefundRun', ...refund, refunds })
+      if (!('refuse' in outcome)) {
+        const { balanceMicros } = await accounts.state(accountId)
+        return answer({ accountId, runId, amountMicros: refund.amountMicros, balanceMicros })
+      }
+      if (outcome.refuse.code !== 'refunds_changed' || attempt === MAX_ATTEMPTS) return outcome
+    }
+  }
+
+  /** The views know the account of a run. The amounts are read from the log. */
+  async #accountOf(runId: RunId): Promise<AccountId | undefined> {
+    const { reads } = this.#parts
+    let after: string | undefined
+    while (true) {
+      const entries = await reads.list('accounts', BY_KEY, { prefix: '', after, limit: PAGE })
+      for (const { row } of entries) if (await reads.get('runs', runKey(row.accountId, runId))) return row.accountId
+      if (entries.length < PAGE) return undefined
+      after = entries.at(-1)?.place
+    }
+  }
+
+  async #charge(accountId: AccountId, runId: RunId): Promise<{ chargedMicros: number; refundedMicros: number }> {
+    let [chargedMicros, refundedMicros] = [0, 0]
+    for await (const page of this.#parts.log.readStream(accountStream(accountId), 0))
+      for (const raw of page) {
+        const { type, data } = eventCodec.decode(raw)
+        if (type === 'CreditsDebited' && data.runId === runId) chargedMicros += data.amountMicros
+        if (type === 'CreditsRefunded' && data.runId === runId) refundedMicros += data.amountMicros
+      }
+    return { chargedMicros, refundedMicros }
+  }
+}

@@ -1,0 +1,34 @@
+import type { AccountService } from './accounts/account-service.ts'
+import type { ApiKeys } from './accounts/api-keys.ts'
+import type { CatalogService } from './catalog/catalog-service.ts'
+import type { Descriptors } from './descriptors.ts'
+import type { Files } from './files.ts'
+import type { Positions } from './positions.ts'
+import type { Refunds } from './runs/refunds.ts'
+import type { Runs } from './runs/runs.ts'
+import type { Uploads } from './uploads/uploads.ts'
+import type { Webhooks } from './webhooks/webhooks.ts'
+
+/**
+ * Everything that Tollgate does for its callers, by noun. Every function takes its caller first and returns a value or
+ * a refusal. HTTP routes, MCP tools and commands call nothing else.
+ */
+export interface Services extends CoreServices {
+  runs: Functions<Runs>
+  uploads: Functions<Uploads>
+  files: Functions<Files>
+}
+
+/** The services that need only the log and the views, which is all that a command opens. */
+export interface CoreServices {
+  accounts: Functions<AccountService>
+  keys: Functions<ApiKeys>
+  catalog: Functions<CatalogService>
+  refunds: Functions<Refunds>
+  webhooks: Functions<Webhooks>
+  positions: Functions<Positions>
+  descriptors: Functions<Descriptors>
+}
+
+/** The public functions of a class without its private members, so that a policy can wrap them. */
+type Functions<Class> = Pick<Class, keyof Class>

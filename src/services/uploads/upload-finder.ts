@@ -1,0 +1,70 @@
+import { uploadKey } from '../../../projections/uploads.ts'
+import type { AccountId } from '../../../schemas/primitives.ts'
+import type { UploadRow } from '../../../schemas/views.ts'
+import type { FileRefusal } from '../../domain/refusal.ts'
+import type { Accounts } from '../accounts/accounts.ts'
+import { answer } from '../answer.ts'
+import type { AccountCaller } from '../caller.ts'
+import { isUploadId } from '../ids.ts'
+import type { Reads } from '../reads.ts'
+import type { UploadSettlement } from './upload-settlement.ts'
+
+interface Parts {
+  accounts: Accounts
+  reads: Reads
+  settlement: UploadSettlement
+}
+
+type Found = { value: UploadRow } | { refuse: FileRefusal }
+
+/** Finds an account's uploads. Another account's upload is treated as absent. */
+export class UploadFinder {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** An upload whose file has arrived. A granted upload is inspected now, since its file may be there. */
+  async byId(caller: AccountCaller, id: string): Promise<Found> {
+    return this.#arrived(caller, await this.row(caller.accountId, id))
+  }
+
+  /** The same for the upload whose file has this key in the object store. */
+  async byKey(caller: AccountCaller, objectKey: string): Promise<Found> {
+    const { reads } = this.#parts
+    await reads.ownWrites(caller.accountId)
+    const [entry] = await reads.list('uploads', 'byObject', { prefix: objectKey, limit: 1 })
+    // The key may be a prefix of another.
+    const isOwn = entry?.place === objectKey && entry.row.accountId === caller.accountId
+    return this.#arrived(caller, isOwn ? await this.#confirmed(entry.row) : undefined)
+  }
+
+  /** An upload in any state. */
+  async row(accountId: AccountId, id: string): Promise<UploadRow | undefined> {
+    const row = isUploadId(id)
+      ? await this.#parts.reads.getOwn(accountId, 'uploads', uploadKey(accountId, id))
+      : undefined
+    return row && this.#confirmed(row)
+  }
+
+  /** The row with the object key from the account's own state; undefined if the account does not know the upload. */
+  async #confirmed(row: UploadRow): Promise<UploadRow | undefined> {
+    const { accountId, uploadId } = row
+    const { accounts } = this.#parts
+    const recent = (await accounts.recentState(accountId)).uploads.get(uploadId)
+    // The views may show a grant that another process made in the last second.
+    const upload = recent ?? (await accounts.currentState(accountId)).uploads.get(uploadId)
+    return upload && { ...row, objectKey: upload.objectKey }
+  }
+
+  async #arrived(caller: AccountCaller, row: UploadRow | undefined): Promise<Found> {
+    if (!row || row.status === 'deleting') return { refuse: { code: 'upload_not_found' } }
+    if (row.status === 'stored') return answer(row) as Found
+    const found = await this.#parts.settlement.settle(caller, row)
+    if (!found) return { refuse: { code: 'upload_not_sent' } }
+    if ('refuse' in found) return found
+    const { sizeBytes, sha256 } = found
+    return { value: { ...row, status: 'stored', sizeBytes, sha256 } }
+  }
+}

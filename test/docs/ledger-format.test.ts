@@ -1,0 +1,124 @@
+import { readFile } from 'node:fs/promises'
+import t from 'tap'
+import type { Receipt } from '../../schemas/catalog.ts'
+import { link } from '../../src/engine/log/hash-chain.ts'
+import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
+import { eventCodec } from '../../src/services/event-codec.ts'
+import { type LinkedEvent, type LinkParts, makeLink } from '../support/links.ts'
+
+interface Vector extends LinkParts {
+  event: LinkedEvent & { metadata: { format?: number; hash: string } }
+}
+
+const page = await readFile(new URL('../../docs/ledger-format.md', import.meta.url), 'utf8')
+const blocks = [...page.matchAll(/^```json\n(.*?)\n```$/gms)].map(([, json = '']) => json)
+const vectors = blocks.map((json): Vector => JSON.parse(json))
+
+/** The vectors of each stream. */
+const streams = new Map<string, Vector[]>()
+for (const vector of vectors) {
+  const { stream } = vector.event
+  streams.set(stream, [...(streams.get(stream) ?? []), vector])
+}
+
+const formatsOf = (stream: Vector[]) => stream.map(({ event }) => event.metadata.format ?? 1).join('')
+const nameOf = ({ event: { stream, revision } }: Vector) => `${stream} ${revision}`
+
+t.test('the page has a stream of both formats and one that begins in format 2', async t => {
+  const formats = [...streams.values()].map(formatsOf)
+  t.match(formats, [/^1+2+$/, /^2+$/])
+  t.ok(formats.every(each => each.length > 3))
+  for (const each of streams.values())
+    t.same(
+      each.map(({ event }) => event.revision),
+      [...each.keys()],
+    )
+})
+
+t.test('both streams have names to sort, numbers in several notations and characters outside ASCII', async t => {
+  for (const stream of streams.values()) {
+    const queued = stream.find(({ event }) => event.type === 'RunQueued') as Vector
+    const written = blocks[vectors.indexOf(queued)] as string
+    const canonical = queued.dataText ?? queued.linkText
+    t.match(written, /[\d.]+E-?\d/)
+    t.match(canonical, /1e-7/)
+    t.match(canonical, /1e\+\d\d/)
+    t.match(canonical, /\u{1f600}.*\ufb33/u)
+  }
+})
+
+t.test('every text, digest and link is what the specification gives', async t => {
+  for (const stream of streams.values()) {
+    let previous: string | undefined
+    for (const vector of stream) {
+      const { event, ...parts } = vector
+      t.same(parts, makeLink(previous, event), nameOf(vector))
+      t.equal(event.metadata.hash, parts.link, nameOf(vector))
+      previous = parts.link
+    }
+  }
+})
+
+t.test('the service makes the same links', async t => {
+  for (const stream of streams.values()) {
+    let previous: string | undefined
+    for (const vector of stream) {
+      previous = link(previous, vector.event)
+      t.equal(previous, vector.link, nameOf(vector))
+    }
+  }
+})
+
+t.test('the service reads the events, and their amounts add up to the balances on the page', async t => {
+  const balances = [...streams.values()].map(stream =>
+    stream.reduce((balanceMicros, { event }) => {
+      const { type, data } = eventCodec.decode({ ...event, position: BEFORE_FIRST })
+      const { amountMicros = 0, balanceAfterMicros } = data as { amountMicros?: number; balanceAfterMicros?: number }
+      const after = balanceMicros + amountMicros * (SIGNS[type] ?? 0)
+      if (type in SIGNS) t.equal(balanceAfterMicros, after)
+      return after
+    }, 0),
+  )
+  const stated = [...page.matchAll(/the balance\s+is\s+([\d,]+)\s+microcredits/g)].map(([, digits = '']) => digits)
+  t.same(
+    balances,
+    stated.map(digits => Number(digits.replaceAll(',', ''))),
+  )
+})
+
+const SIGNS: Record<string, 1 | -1> = {
+  CreditsGranted: 1,
+  CreditsWithdrawn: -1,
+  CreditsDebited: -1,
+  CreditsRefunded: 1,
+}
+
+t.test('each price follows from its receipt, by the steps on the page', async t => {
+  const receipts = vectors.flatMap(({ event }) =>
+    event.type === 'CreditsDebited' ? [(event.data as { receipt: Receipt }).receipt] : [],
+  )
+  t.equal(receipts.length, streams.size)
+  for (const receipt of receipts) t.equal(recomputeMicros(receipt), BigInt(receipt.totalMicros))
+})
+
+/** Format 1 has the dollar rate in the lines. */
+type AnyLine = Receipt['lines'][number] & { usdPerCreditMicros?: number }
+
+const recomputeMicros = ({ lines, usdPerCreditMicros }: Receipt): bigint => {
+  let product = 0n
+  let divisor = 1n
+  let surcharges = 0n
+  for (const line of lines as AnyLine[]) {
+    if (line.kind === 'base') product = BigInt(line.amountMicros)
+    else if (line.kind === 'surcharge') {
+      const rate = BigInt(line.usdPerCreditMicros ?? usdPerCreditMicros ?? 0)
+      surcharges += divideUp(BigInt(line.usdMicros) * 1_000_000n, rate)
+    } else {
+      product *= BigInt(line.kind === 'quantity' ? Math.round(line.value * 1_000_000) : line.factorMicros)
+      divisor *= 1_000_000n
+    }
+  }
+  return divideUp(product, divisor) + surcharges
+}
+
+const divideUp = (dividend: bigint, divisor: bigint): bigint => (dividend + divisor - 1n) / divisor

@@ -1,0 +1,66 @@
+import t from 'tap'
+import type { ErrorCode } from '../../schemas/api/error.ts'
+import { errorExamples } from '../../schemas/api/error-examples.ts'
+import { MAX_BODY_BYTES, MAX_LIVE_UPLOADS } from '../../schemas/primitives.ts'
+import { Unavailable } from '../../src/ports/faults.ts'
+import { picture, type Reply } from '../support/client.ts'
+import { instantProvider, openAccount, startService } from '../support/service.ts'
+
+// The OpenAPI document shows these examples, so each must equal what the service answers.
+
+const service = await startService(t, { providers: { sandbox: instantProvider } })
+const { reads, accounts } = service.core
+const customer = await openAccount(service)
+const poor = await openAccount(service, { credits: 2.5 })
+const reader = await openAccount(service, { scope: 'read' })
+const text = { model: 'gpt-5-mini', input: { prompt: 'a lake' } }
+
+/** Sends a request while a part of the service fails. */
+const during = async <Part extends object>(part: Part, misbehavior: Partial<Part>, send: () => Promise<Reply>) => {
+  const methods = Object.fromEntries(Object.keys(misbehavior).map(name => [name, part[name as keyof Part]]))
+  Object.assign(part, misbehavior)
+  return send().finally(() => Object.assign(part, methods))
+}
+
+const run = () => customer.send('/v1/runs/run_01m7z4hp40enbs019v3tcadvdx')
+const presign = () => customer.post('/v1/uploads/presigned', { filename: 'lake.png', mime_type: 'image/png' })
+
+const causes: Record<ErrorCode, () => Promise<Reply>> = {
+  invalid_request: () => customer.run({ input: picture.input }),
+  invalid_input: () => customer.run({ ...picture, input: { ...picture.input, resolution: '8K' } }),
+  invalid_multipart: () =>
+    customer.send('/v1/uploads', { method: 'POST', headers: { 'Content-Type': 'multipart/form-data' }, body: 'x' }),
+  unsupported_media_type: () =>
+    customer.send('/v1/run', { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body: 'x' }),
+  forbidden: () => reader.run(picture),
+  invalid_api_key: () => service.client('tg_sk_live_unknown').send('/v1/balance'),
+  insufficient_credits: () => poor.run({ ...picture, input: { ...picture.input, resolution: '2K' } }),
+  not_found: () => customer.send('/v2/models'),
+  model_not_found: () => customer.run({ ...picture, model: 'nano-bananas' }),
+  run_not_found: () => customer.send('/v1/runs/run_01m7z4hp40enbs019v3tcadvdx'),
+  upload_not_found: () => customer.send('/v1/uploads/upl_01m7zse8a8fewa24xyrw6y4p0d'),
+  method_not_allowed: () => customer.send('/v1/run', { method: 'PATCH' }),
+  run_ended: async () => {
+    const { body } = await customer.run(text)
+    return customer.post(`/v1/runs/${body.run_id}/cancel`, {})
+  },
+  payload_too_large: () => customer.run({ ...picture, metadata: { note: 'x'.repeat(MAX_BODY_BYTES) } }),
+  idempotency_mismatch: async () => {
+    const headers = { 'Idempotency-Key': 'the-same-key' }
+    await customer.run(text, headers)
+    return customer.run({ ...text, metadata: { order: 17 } }, headers)
+  },
+  rate_limited: () => {
+    const execute = async () => ({ refuse: { code: 'too_many_uploads', limit: MAX_LIVE_UPLOADS } }) as const
+    return during(accounts, { execute }, presign)
+  },
+  internal_error: () => during(reads, { get: () => Promise.reject(new Error('broken')) }, run),
+  unavailable: () => during(reads, { get: () => Promise.reject(new Unavailable('away')) }, run),
+}
+
+for (const [code, example] of Object.entries(errorExamples))
+  t.test(`the example of ${code} equals the service's answer`, async t => {
+    const { body } = await causes[code as ErrorCode]()
+    const { request_id } = example.error
+    t.same({ error: { ...body.error, request_id } }, example)
+  })

@@ -1,0 +1,44 @@
+import t from 'tap'
+import { KEY_SCOPES } from '../../schemas/actor.ts'
+import { ErrorBody } from '../../schemas/api/error.ts'
+import { compileCheck } from '../../src/engine/validator.ts'
+import { errorOf, refusals, unwrap } from '../../src/http/refusals.ts'
+import { refusals as mcpRefusals } from '../../src/mcp/refusals.ts'
+import { refusalSamples } from '../support/refusal-samples.ts'
+
+const faultsOf = compileCheck(ErrorBody)
+
+for (const [transport, table] of Object.entries({ HTTP: refusals, MCP: mcpRefusals }))
+  t.test(`${transport}: every refusal is a 4xx with a sentence as its message`, async t => {
+    for (const refusal of refusalSamples) {
+      const error = errorOf(table, refusal)
+      t.ok(error.status >= 400 && error.status < 500, `${refusal.code} is ${error.status}`)
+      t.match(error.message, /^[^ ].*[.?]$/, refusal.code)
+      t.notMatch(error.message, /undefined|NaN|\[object/, refusal.code)
+      t.same(faultsOf(error.toBody('request-1')), [], refusal.code)
+    }
+  })
+
+t.test('the message and details state the facts of a refusal', async t => {
+  const said = (code: string) => {
+    const { message, details } = errorOf(refusals, refusalSamples.find(each => each.code === code) as never)
+    return { message, ...details }
+  }
+  t.match(said('insufficient_credits'), { required_credits: 10, credits_balance: 2.5 })
+  t.match(said('input_invalid'), { errors: [{ path: '/input/seed', message: 'must be >= 0' }] })
+  t.match(said('input_file_refused'), {
+    message: 'image_url cannot be used. The upload does not exist or was deleted.',
+  })
+  t.match(said('file_too_large'), { message: 'The file has 1001 bytes; the limit is 1000.' })
+})
+
+t.test('a forbidden key learns its scope and what the scope allows', async t => {
+  for (const scope of KEY_SCOPES)
+    t.match(errorOf(refusals, { code: 'forbidden', scope }), { status: 403, message: `scope "${scope}", so it may` })
+  t.match(errorOf(refusals, { code: 'forbidden', scope: undefined }), { status: 403, message: 'You may not do this.' })
+})
+
+t.test('an outcome yields its value or throws its refusal as an API error', async t => {
+  t.equal(unwrap({ value: 7 }), 7)
+  t.throws(() => unwrap({ refuse: { code: 'run_not_found' } }), { name: 'ApiError', code: 'run_not_found' })
+})

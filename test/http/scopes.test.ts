@@ -1,0 +1,173 @@
+import t from 'tap'
+import { KEY_SCOPES, type KeyScope } from '../../schemas/actor.ts'
+import { accountStream } from '../../schemas/events.ts'
+import type { KeyRow } from '../../schemas/views.ts'
+import { sha256 } from '../../src/engine/log/canonical.ts'
+import { operations } from '../../src/http/operations.ts'
+import { tools } from '../../src/mcp/tools.ts'
+import { connect, errorOf, request, revisions } from '../mcp/support.ts'
+import { createKey } from '../support/account-samples.ts'
+import { caughtUp } from '../support/caught-up.ts'
+import { picture, type Sending } from '../support/client.ts'
+import { collect } from '../support/collect.ts'
+import { filePart, formOf, formType } from '../support/multipart.ts'
+import { type Customer, instantProvider, openAccount, startService } from '../support/service.ts'
+
+const RUN = 'run_01h455vb4pex5vsknk084sn02q'
+const UPLOAD = 'upl_01h455vb4pex5vsknk084sn02q'
+
+const full: KeyScope[] = ['full']
+const reading: KeyScope[] = ['full', 'read']
+
+const post = (body: object = {}, headers: Record<string, string> = {}): Sending => ({
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+})
+
+interface Row {
+  path: string
+  sending?: Sending
+  /** The scopes that may send the request. */
+  allowed: KeyScope[]
+}
+
+const protocol = request('2025-11-25', 'tools/list')
+const file = { filename: 'a.png', mime_type: 'image/png' }
+
+/** A request for every operation behind a key. */
+const requests: Record<string, Row> = {
+  listModels: { path: '/v1/models', allowed: reading },
+  runModel: { path: '/v1/run', sending: post(picture), allowed: full },
+  getRun: { path: `/v1/runs/${RUN}`, allowed: reading },
+  cancelRun: { path: `/v1/runs/${RUN}/cancel`, sending: { method: 'POST' }, allowed: full },
+  listRuns: { path: '/v1/runs', allowed: reading },
+  followRun: { path: `/v1/runs/${RUN}/events`, allowed: reading },
+  getBalance: { path: '/v1/balance', allowed: reading },
+  sendUpload: {
+    path: '/v1/uploads',
+    sending: { method: 'POST', headers: { 'Content-Type': formType }, body: formOf(filePart('hello')) },
+    allowed: full,
+  },
+  presignUpload: { path: '/v1/uploads/presigned', sending: post(file), allowed: full },
+  getUpload: { path: `/v1/uploads/${UPLOAD}`, allowed: reading },
+  deleteUpload: { path: `/v1/uploads/${UPLOAD}`, sending: { method: 'DELETE' }, allowed: full },
+  listUploads: { path: '/v1/uploads', allowed: reading },
+  getWebhookSecret: { path: '/v1/webhooks/secret', allowed: full },
+  callMcp: { path: '/mcp', sending: post(protocol.message, protocol.headers), allowed: reading },
+  getOpenApi: { path: '/v1/openapi.json', allowed: reading },
+  getLlmsText: { path: '/llms.txt', allowed: reading },
+  getMcpDescriptor: { path: '/.well-known/mcp', allowed: reading },
+}
+
+const others: Record<string, Row> = {
+  'a dry run': { path: '/v1/run?dry_run=true', sending: post(picture), allowed: reading },
+  'a read after a position': {
+    path: '/v1/balance',
+    sending: { headers: { 'Tollgate-Position': '0' } },
+    allowed: reading,
+  },
+  'an MCP initialization': {
+    path: '/mcp',
+    sending: post(
+      request('2025-11-25', 'initialize', {
+        protocolVersion: '2025-11-25',
+        capabilities: {},
+        clientInfo: { name: 'test', version: '1' },
+      }).message,
+      protocol.headers,
+    ),
+    allowed: reading,
+  },
+}
+
+/** Arguments for every tool. */
+const calls: Record<string, { args: object; allowed: KeyScope[] }> = {
+  list_models: { args: {}, allowed: reading },
+  run_model: { args: picture, allowed: full },
+  get_run: { args: { run_id: RUN }, allowed: reading },
+  list_runs: { args: {}, allowed: reading },
+  cancel_run: { args: { run_id: RUN }, allowed: full },
+  quote_run: { args: picture, allowed: reading },
+  get_balance: { args: {}, allowed: reading },
+  create_upload: { args: file, allowed: full },
+}
+
+const service = await startService(t, { providers: { sandbox: instantProvider } })
+const customers: Record<KeyScope, Customer> = {
+  full: await openAccount(service),
+  read: await openAccount(service, { scope: 'read' }),
+  keys: await openAccount(service, { scope: 'keys' }),
+}
+
+t.test('the tests cover every operation behind a key and every tool', async t => {
+  const keyed = operations.filter(({ open }) => !open).map(({ id }) => id)
+  t.same(Object.keys(requests).toSorted(), keyed.toSorted())
+  t.same(Object.keys(calls).toSorted(), tools.map(({ name }) => name).toSorted())
+})
+
+for (const scope of KEY_SCOPES) {
+  const customer = customers[scope]
+
+  t.test(`a ${scope} key can send only the requests of its scope`, async t => {
+    const head = await service.core.log.head()
+    for (const [name, { path, sending, allowed }] of Object.entries({ ...requests, ...others })) {
+      const { status, body } = await customer.send(path, sending)
+      if (allowed.includes(scope)) t.not(status, 403, name)
+      else {
+        t.match({ status, body }, { status: 403, body: { error: { code: 'forbidden' } } }, name)
+        t.match(body.error.message, `scope "${scope}", so it may only`, name)
+      }
+    }
+    if (scope !== 'full') t.equal(await service.core.log.head(), head)
+  })
+
+  if (scope !== 'keys')
+    for (const revision of revisions)
+      t.test(`${revision}: a ${scope} key can call only the tools of its scope`, async t => {
+        const client = await connect(t, customer, revision)
+        for (const [name, { args, allowed }] of Object.entries(calls)) {
+          const result = await client.callTool({ name, arguments: { ...args } })
+          const code = result.isError ? errorOf(result).code : undefined
+          if (allowed.includes(scope)) t.not(code, 'forbidden', name)
+          else t.equal(code, 'forbidden', name)
+        }
+      })
+}
+
+t.test('a keys key cannot call tools, even without listing them first', async t => {
+  for (const [name, { args }] of Object.entries(calls)) {
+    const { headers, message } = request('2025-11-25', 'tools/call', { name, arguments: args })
+    const { text } = await customers.keys.send('/mcp', post(message, headers))
+    t.match(text, /\\"code\\":\\"forbidden\\"/, name)
+  }
+})
+
+t.test('a key created before scopes existed is a full key', async t => {
+  const { core } = service
+  const { accountId } = customers.keys
+  const apiKey = 'tg_sk_live_before_scopes'
+  const command = { ...createKey(1), hash: sha256(apiKey), scope: undefined as unknown as KeyScope }
+  await core.accounts.execute({ kind: 'operator', name: 'test' }, accountId, command)
+  await caughtUp(core)
+  const created = (await collect(core.log.readStream(accountStream(accountId), 0))).at(-1)
+  t.notOk(Object.keys(created?.data ?? {}).includes('scope'), 'the event has no scope')
+
+  const old = service.client(apiKey)
+  t.equal((await old.run(picture)).status, 200)
+  t.equal((await old.send('/v1/webhooks/secret')).status, 200)
+})
+
+t.test('a forged scope in a view does not allow spending', async t => {
+  const { core } = service
+  const { apiKey } = customers.read
+  const hash = sha256(apiKey)
+  const row = await core.views.get<KeyRow>('keys', hash)
+  const checkpoint = await core.views.checkpoint()
+  if (!row || !checkpoint) throw new Error('the views are empty')
+  const forged = JSON.stringify({ ...row, scope: 'full' })
+  await core.views.repair([{ address: `rows/keys/${hash}`, value: forged }], checkpoint, checkpoint)
+  const { status, body } = await customers.read.run(picture)
+  t.match({ status, body }, { status: 403, body: { error: { code: 'forbidden' } } })
+  t.equal(await customers.read.balance(), 100)
+})

@@ -1,0 +1,180 @@
+import { createHmac } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { accountStream } from '../../../schemas/events.ts'
+import type { AccountCommand } from '../../../src/domain/account/commands.ts'
+import type { AccountState } from '../../../src/domain/account/state.ts'
+import { toMicros } from '../../../src/domain/money.ts'
+import { createSnapshots, type Snapshots } from '../../../src/engine/streams/snapshots.ts'
+import type { EventLog } from '../../../src/ports/event-log.ts'
+import type { Snapshot, ViewStore } from '../../../src/ports/view-store.ts'
+import { Accounts } from '../../../src/services/accounts/accounts.ts'
+import { accountSnapshots } from '../../../src/services/accounts/snapshot-form.ts'
+import {
+  accountId,
+  createKey,
+  digest,
+  grantCredits,
+  grantUpload,
+  openAccount,
+  queueRun,
+  recordUploadDeletion,
+  requestUploadDeletion,
+  revokeKey,
+  startRun,
+  storeUpload,
+  submitRun,
+  uploadId,
+} from '../../support/account-samples.ts'
+import { noSnapshots, openLog, openViews, silentLogger } from '../../support/engine.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+
+const STREAM = accountStream(accountId())
+const caller = { kind: 'service' } as const
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+/** The history of an account that fills every part of the state and is long enough for a snapshot. */
+const history: AccountCommand[] = [
+  openAccount({ tester: true }),
+  ...[createKey(1), createKey(2), createKey(3), revokeKey(2)],
+  ...[1, 2, 3].map(run => queueRun({ run, key: `request-${run}` })),
+  ...[startRun(2), startRun(3), submitRun(3)],
+  ...[1, 2, 3, 4, 5].map(upload => grantUpload({ upload })),
+  ...[storeUpload(2), storeUpload(3, { sealed: true }), requestUploadDeletion(4), recordUploadDeletion(5)],
+  ...upTo(1200).map(() => grantCredits(1)),
+]
+
+const accountsOf = (log: EventLog, snapshots: Snapshots<AccountState> = noSnapshots) =>
+  new Accounts({ log, snapshots, clock: new ManualClock(), logger: silentLogger })
+
+const forged: string[] = []
+
+const snapshotsIn = (store: ViewStore, key = 'a key of 32 bytes and a little more') =>
+  createSnapshots({ store, form: accountSnapshots, key: Buffer.from(key), onForged: stream => forged.push(stream) })
+
+/** Asserts that loading with snapshots gives the same state as the whole stream. */
+const assertSameState = async (t: Test, log: EventLog, snapshots: Snapshots<AccountState>) => {
+  const [loaded, replayed] = await Promise.all(
+    [snapshots, noSnapshots].map(kept => accountsOf(log, kept).state(accountId())),
+  )
+  t.same(plain(loaded), plain(replayed))
+  t.equal(loaded?.balanceMicros, toMicros(100 - 30 + 1200))
+}
+
+const plain = (state: AccountState | undefined) =>
+  state && {
+    ...state,
+    activeKeys: state.activeKeys.toJS(),
+    openRuns: state.openRuns.toJS(),
+    uploads: state.uploads.toJS(),
+    requests: [...state.requests],
+  }
+
+/** A log with that account and views with its snapshot. */
+const openWithSnapshot = async (t: Test) => {
+  const [log, views] = [await openLog(t), await openViews(t)]
+  const accounts = accountsOf(log, snapshotsIn(views))
+  await Promise.all(history.map(command => accounts.execute(caller, accountId(), command)))
+  // The answer does not wait for the snapshot.
+  let snapshot: Snapshot | undefined
+  while (!snapshot) snapshot = await views.loadSnapshot(STREAM)
+  return { log, views, snapshot }
+}
+
+t.test('an account is loaded from its snapshot and the events after it', async t => {
+  const { log, views, snapshot } = await openWithSnapshot(t)
+  const reads: number[] = []
+  const watched: EventLog = {
+    ...log,
+    readStream: (stream, fromRevision) => {
+      reads.push(fromRevision)
+      return log.readStream(stream, fromRevision)
+    },
+  }
+  await accountsOf(watched, snapshotsIn(views)).state(accountId())
+  const { revision } = JSON.parse(snapshot.body)
+  t.ok(revision >= 999)
+  t.same(reads, [revision, revision + 1])
+  await assertSameState(t, log, snapshotsIn(views))
+  const { uploads } = await accountsOf(log, snapshotsIn(views)).state(accountId())
+  const stages = { 1: 'granted', 2: 'stored', 3: 'sealed', 4: 'deleting' }
+  t.same(
+    uploads.map(({ stage }) => stage).toJS(),
+    Object.fromEntries(Object.entries(stages).map(([number, stage]) => [uploadId(+number), stage])),
+  )
+})
+
+t.test('an account without its snapshot has the same state', async t => {
+  const { log, views } = await openWithSnapshot(t)
+  await views.deleteSnapshots()
+  await assertSameState(t, log, snapshotsIn(views))
+})
+
+t.test('a snapshot that does not belong to the log is ignored', async t => {
+  const { log, views, snapshot } = await openWithSnapshot(t)
+  const body = JSON.parse(snapshot.body)
+  const key = 'a key of 32 bytes and a little more'
+  const foreign: Record<string, object> = {
+    'another hash': { last: { ...body.last, hash: 'f'.repeat(64) } },
+    'a revision past the end': { revision: 100_000 },
+    'another revision': { revision: body.revision - 1 },
+    'another version': { version: 0 },
+    'another stream': { stream: 'account-other' },
+  }
+  for (const [name, change] of Object.entries(foreign))
+    await t.test(name, async t => {
+      // The MAC is valid, but the snapshot does not match this stream.
+      const changed = JSON.stringify({ ...body, state: { ...body.state, balanceMicros: 1 }, ...change })
+      const mac = createHmac('sha256', key).update(changed).digest('hex')
+      await views.saveSnapshot(STREAM, { body: changed, mac })
+      await assertSameState(t, log, snapshotsIn(views))
+    })
+})
+
+t.test('a forged snapshot is ignored and reported', async t => {
+  const { log, views, snapshot } = await openWithSnapshot(t)
+  const raised = snapshot.body.replace(/"balanceMicros":\d+/, '"balanceMicros":999000000')
+  t.not(raised, snapshot.body)
+  const forgeries: Record<string, Snapshot> = {
+    'a raised balance': { body: raised, mac: snapshot.mac },
+    'the MAC of another key': { body: raised, mac: createHmac('sha256', 'x').update(raised).digest('hex') },
+    'no MAC': { body: raised, mac: '' },
+    'the format of an older version': { version: 3, revision: 1, hash: '', state: {} } as unknown as Snapshot,
+  }
+  for (const [name, forgery] of Object.entries(forgeries))
+    await t.test(name, async t => {
+      forged.length = 0
+      await views.saveSnapshot(STREAM, forgery)
+      await assertSameState(t, log, snapshotsIn(views))
+      t.same(forged, [STREAM])
+    })
+})
+
+t.test('a snapshot of another log is ignored', async t => {
+  const { snapshot } = await openWithSnapshot(t)
+  const [log, views] = [await openLog(t), await openViews(t)]
+  await accountsOf(log).execute(caller, accountId(), openAccount({ welcome: 7 }))
+  await views.saveSnapshot(STREAM, snapshot)
+  const { balanceMicros } = await accountsOf(log, snapshotsIn(views)).state(accountId())
+  t.equal(balanceMicros, toMicros(7))
+})
+
+t.test('a short tail is not saved as a snapshot', async t => {
+  const [log, views] = [await openLog(t), await openViews(t)]
+  const snapshots = snapshotsIn(views)
+  const accounts = accountsOf(log, snapshots)
+  await accounts.execute(caller, accountId(), openAccount())
+  const last = { hash: digest('a'), at: '2026-01-01T00:00:00.000Z', format: 2 }
+  const folded = { revision: 1000, last, state: await accounts.state(accountId()), position: 0 }
+  t.equal(await snapshots.offer(STREAM, folded, 1), false)
+  t.equal(await views.loadSnapshot(STREAM), undefined)
+  t.equal(await snapshots.offer(STREAM, folded, 0), true)
+})
+
+t.test('commands succeed when snapshots cannot be saved', async t => {
+  const log = await openLog(t)
+  const broken: Snapshots<AccountState> = { ...noSnapshots, offer: () => Promise.reject(new Error('the disk is full')) }
+  const accounts = accountsOf(log, broken)
+  t.match(await accounts.execute(caller, accountId(), openAccount()), { accept: [{}, {}] })
+  t.match(await accounts.execute(caller, accountId(), grantCredits(1)), { accept: [{}] })
+})

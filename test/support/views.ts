@@ -1,0 +1,53 @@
+import type { Test } from 'tap'
+import { projections as all } from '../../projections/all.ts'
+import type { Projection } from '../../projections/projection.ts'
+import { openScratchViews as openScratch } from '../../src/boot/stores.ts'
+import { ProjectionSet } from '../../src/engine/views/projection-set.ts'
+import { Projector } from '../../src/engine/views/projector.ts'
+import { Reads as ViewReads } from '../../src/engine/views/reads.ts'
+import { compareViews, type Rebuild, replaceViews } from '../../src/engine/views/rebuild.ts'
+import { ViewFollower } from '../../src/engine/views/view-follower.ts'
+import { ViewProgress } from '../../src/engine/views/view-progress.ts'
+import type { EventLog } from '../../src/ports/event-log.ts'
+import type { Logger } from '../../src/ports/logger.ts'
+import type { CellChange, ViewStore } from '../../src/ports/view-store.ts'
+import type { Accounts } from '../../src/services/accounts/accounts.ts'
+import { eventCodec } from '../../src/services/event-codec.ts'
+import type { Reads } from '../../src/services/reads.ts'
+import { openViews, silentLogger } from './engine.ts'
+
+export const projections = new ProjectionSet(all)
+
+/** A projector that the test starts and stops, with its progress. */
+export const projectorOf = (
+  log: EventLog,
+  store: ViewStore,
+  logger: Logger = silentLogger,
+  of: readonly Projection[] = all,
+): Projector & { progress: ViewProgress } => {
+  const parts = { log, codec: eventCodec, store, projections: new ProjectionSet(of), logger, openScratch }
+  const progress = new ViewProgress(log, store, parts.projections)
+  return Object.assign(new Projector({ ...parts, progress }), { progress })
+}
+
+/** A follower of views that others keep, with its progress. */
+export const followerOf = (log: EventLog, store: ViewStore): ViewFollower & { progress: ViewProgress } => {
+  const progress = new ViewProgress(log, store, projections)
+  return Object.assign(new ViewFollower({ log, progress, logger: silentLogger }), { progress })
+}
+
+export const readsOf = (store: ViewStore, progress: ViewProgress, ownWrites: Accounts): Reads =>
+  new ViewReads({ store, progress, ownWrites, cached: ['accounts', 'balance'] })
+
+/** The cells of a store that differ from a replay of the log. */
+export const differences = async (t: Test, log: EventLog, store: ViewStore): Promise<CellChange[]> =>
+  (await compareViews(rebuildOf(log, store), await openViews(t))).changes
+
+/** Rebuilds all views, in a scratch store of its own or in the one given. */
+export const rebuild = (log: EventLog, store: ViewStore, scratch?: ViewStore): Promise<CellChange[]> =>
+  replaceViews({
+    ...rebuildOf(log, store),
+    openScratch: scratch ? async () => ({ scratch, discard: async () => undefined }) : openScratch,
+  })
+
+export const rebuildOf = (log: EventLog, store: ViewStore): Rebuild => ({ log, codec: eventCodec, store, projections })
