@@ -119,7 +119,7 @@ export class ActiveRuns implements Starter {
     this.#slotFreed.next()
   }
 
-  /** Returns the slot and the lease of a run that cannot be started now. Emits nothing, or it would be retried at once. */
+  /** Frees the slot and the lease of a run that cannot start now. Emits nothing, so that it is not retried at once. */
   decline({ provider, runId }: FollowedRun) {
     this.#slots.free(provider)
     this.leases.release(runId)
