@@ -9,6 +9,7 @@ const layers = [
   'projections/',
   'src/domain/',
   'src/ports/',
+  'src/time/',
   'src/studio/',
   'src/adapters/',
   'src/engine/',
@@ -38,7 +39,7 @@ const importedByFolder: Record<string, string[]> = {
   typebox: ['schemas/'],
   immutable: ['src/domain/', 'src/services/accounts/snapshot-form.ts'],
   ajv: ['src/engine/validator.ts'],
-  rxjs: ['src/engine/', 'src/services/', 'src/reactors/'],
+  rxjs: ['src/time/', 'src/engine/', 'src/services/', 'src/reactors/'],
   'p-limit': ['src/adapters/event-log/eventstoredb/'],
   '@napi-rs/canvas': ['src/studio/'],
   koa: ['src/http/'],
@@ -130,6 +131,7 @@ t.test('the engine uses no Tollgate terms', async t => {
     'projections/projection.ts',
     'src/domain/decider.ts',
     'src/ports/',
+    'src/time/',
     'src/engine/',
   ]
   const strays = imports.filter(
@@ -175,7 +177,7 @@ t.test('src/ shows only folders, main.ts and cli.ts', async t => {
 })
 
 t.test('an adapter imports only from lower layers and its own', async t => {
-  const below = ['schemas/', 'src/domain/', 'src/ports/', 'src/studio/', 'src/adapters/']
+  const below = ['schemas/', 'src/domain/', 'src/ports/', 'src/time/', 'src/studio/', 'src/adapters/']
   const others = imports.filter(
     ({ file, target, isOurs }) =>
       file.startsWith('src/adapters/') && isOurs && !below.some(folder => target.startsWith(folder)),
@@ -183,11 +185,11 @@ t.test('an adapter imports only from lower layers and its own', async t => {
   t.same(others.map(show), [])
 })
 
-t.test('adapters of different ports do not import each other', async t => {
+t.test('adapters of different ports do not import each other, except for the real time', async t => {
   const portOf = (file: string) => /^src\/adapters\/([^/]+)\//.exec(file)?.[1]
   const across = imports.filter(({ file, target }) => {
     const [from, to] = [portOf(file), portOf(target)]
-    return from && to && from !== to
+    return from && to && from !== to && to !== 'clock'
   })
   t.same(across.map(show), [])
 })
@@ -244,6 +246,25 @@ t.test('every vendor is a runtime dependency', async t => {
   const others = vendors.filter(({ target }) => !(target in dependencies))
   t.same(others.map(show), [])
 })
+t.test('time and randomness come from ports', async t => {
+  const rooms = [
+    'projections/',
+    'src/domain/',
+    'src/ports/',
+    'src/time/',
+    'src/engine/',
+    'src/services/',
+    'src/reactors/',
+  ]
+  const globals =
+    /\b(performance|setTimeout|setInterval|setImmediate|queueMicrotask|randomUUID|randomBytes|getRandomValues|node:timers.*)\b|Math\.random|Date\.now|new Date\(\)|AbortSignal\.timeout|\b(asyncScheduler|asapScheduler)\b/
+  const strays = [...sources].filter(([file]) => rooms.some(room => file.startsWith(room)))
+  t.same(
+    strays.flatMap(([file, text]) => (codeOf(text).match(globals) ? [file] : [])),
+    [],
+  )
+})
+
 t.test('no line is longer than the formatter allows', async t => {
   const { formatter } = JSON.parse(await readFile(join(root, 'biome.json'), 'utf8'))
   const long = [...sources].flatMap(([file, text]) =>

@@ -1,5 +1,7 @@
 import { accountStream } from '../../schemas/events.ts'
 import type { RunId } from '../../schemas/primitives.ts'
+import { systemClock } from '../../src/adapters/clock/system.ts'
+import { systemRandom } from '../../src/adapters/random/system.ts'
 import { account } from '../../src/domain/account/account.ts'
 import type { AccountCommand, QueueRun } from '../../src/domain/account/commands.ts'
 import { unfolded } from '../../src/engine/streams/folded.ts'
@@ -22,10 +24,10 @@ export const fillLog = async (
   log: EventLog,
   { runs, accounts, webhookUrl }: { runs: number; accounts: number; webhookUrl?: string },
 ): Promise<void> => {
-  const streams = new Streams({ decider: account, codec: eventCodec, log })
+  const streams = new Streams({ decider: account, codec: eventCodec, log, clock: systemClock, random: systemRandom })
   const at = new Date().toISOString()
   for (let index = 0; index < accounts; index++) {
-    const accountId = newAccountId()
+    const accountId = newAccountId(systemRandom)
     const stream = accountStream(accountId)
     let folded = unfolded(account.initial)
     const open = {
@@ -52,7 +54,7 @@ export const fillLog = async (
     }
     apply(open)
     for (let run = 0; run < runs / accounts; run++) {
-      const runId = newRunId()
+      const runId = newRunId(systemRandom)
       apply(queue(runId, webhookUrl))
       apply({ type: 'CompleteRun', runId, output: { artifacts: [], text: 'done' } })
       if (run % BATCH === 0) await flush()

@@ -1,4 +1,5 @@
 import type { Receipt } from '../../schemas/catalog.ts'
+import { systemRandom } from '../../src/adapters/random/system.ts'
 import { newRunId } from '../../src/services/ids.ts'
 
 /** The price of a plain image. */
@@ -18,7 +19,7 @@ export const receipt: Receipt = {
 export const debited = () => ({
   type: 'CreditsDebited',
   data: {
-    runId: newRunId(),
+    runId: newRunId(systemRandom),
     amountMicros: 10_000_000,
     balanceAfterMicros: 90_000_000,
     receipt,

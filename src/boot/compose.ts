@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { AccountId } from '../../schemas/primitives.ts'
 import { createOutbound } from '../adapters/outbound/undici.ts'
 import { createSandboxProvider } from '../adapters/provider/sandbox/provider.ts'
@@ -26,6 +25,7 @@ import { UploadGrants } from '../services/uploads/upload-grants.ts'
 import { UploadSettlement } from '../services/uploads/upload-settlement.ts'
 import { Uploads } from '../services/uploads/uploads.ts'
 import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
+import { withinTime } from '../time/within-time.ts'
 import type { Core, Substitutes } from './core.ts'
 import { openObjects } from './stores.ts'
 
@@ -34,29 +34,39 @@ const LAST_OUTCOMES_MS = 1000
 
 /** The whole service on top of its core, not yet listening. `publicUrl` returns the base URL of addresses. */
 export const openService = async (core: Core, publicUrl: () => string, substitutes: Substitutes = {}) => {
-  const { config, logger, clock, masterSecret, log, views, accounts, progress, reads, catalog } = core
+  const { config, logger, clock, random, masterSecret, log, views, accounts, progress, reads, catalog } = core
   const { usdPerCreditMicros, retention } = config
   const addresses = new Addresses(publicUrl, config.cdnUrl)
   const objects = await openObjects(config, logger, addresses, masterSecret)
   const outbound = createOutbound({ allowPrivate: config.allowPrivateWebhooks })
   const loadInputMedia = createInputMediaLoader({ outbound, objects, addresses })
   const providers = substitutes.providers ?? { sandbox: createSandboxProvider({ loadInputMedia, clock }) }
-  const artifacts = new Artifacts({ objects, outbound, clock, retentionMs: retention.outputsMs })
-  const activeRuns = new ActiveRuns({ providers, accounts, views, artifacts, clock, logger })
+  const artifacts = new Artifacts({ objects, outbound, clock, random, retentionMs: retention.outputsMs })
+  const activeRuns = new ActiveRuns({ providers, accounts, views, artifacts, clock, random, logger })
   const runsReactor = new RunsReactor({ activeRuns, accounts, views, clock, logger })
-  const watch = new Watch(progress.changes)
+  const watch = new Watch(progress.changes, clock)
   const settlement = new UploadSettlement(accounts, objects)
-  const grants = new UploadGrants({ accounts, clock, retentionMs: retention.uploadsMs })
+  const grants = new UploadGrants({ accounts, clock, random, retentionMs: retention.uploadsMs })
   const finder = new UploadFinder({ accounts, reads, settlement })
   const uploads = new Uploads({ accounts, reads, objects, finder, settlement, grants, grantMs: config.uploadGrantMs })
   const inputFiles = new InputFiles({ addresses, objects, uploads: finder })
   const quotes = new Quotes({ catalog, accounts, inputFiles, usdPerCreditMicros })
-  const runReads = new RunReads({ reads, watch, progress: activeRuns.progress })
-  const runs = new Runs({ accounts, quotes, reads, runReads, starter: activeRuns, clock })
+  const runReads = new RunReads({ reads, watch, clock, progress: activeRuns.progress })
+  const runs = new Runs({ accounts, quotes, reads, runReads, starter: activeRuns, clock, random })
   const present = new Presenter(addresses, usdPerCreditMicros)
   const secretOf = (accountId: AccountId) => webhookSecret(masterSecret, accountId)
-  const webhooks = new WebhooksReactor({ accounts, views, reads, outbound, present, clock, logger, secretOf })
-  const objectsReactor = new ObjectsReactor({ accounts, objects, finder, settlement, reads, views, clock, logger })
+  const webhooks = new WebhooksReactor({ accounts, views, reads, outbound, present, clock, random, logger, secretOf })
+  const objectsReactor = new ObjectsReactor({
+    accounts,
+    objects,
+    finder,
+    settlement,
+    reads,
+    views,
+    clock,
+    random,
+    logger,
+  })
   const checks = { log: () => log.head(), views: () => views.checkpoint(), objects: () => objects.check() }
   const services: Services = { ...core.services, ...authorize({ runs, uploads, files: new Files(objects) }) }
   const openApi = async (): Promise<ApiParts> => ({
@@ -65,7 +75,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     described: { publicUrl, isPublic: config.publicDescriptors },
   })
   const api = config.roles.has('api') ? await openApi() : undefined
-  const app = createApp({ logger, checks, api })
+  const app = createApp({ logger, clock, checks, api })
   return {
     app,
     /** Starts the work of the process's roles, except for answering requests. */
@@ -77,7 +87,12 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     stop: async () => {
       await Promise.all([runsReactor.stop(), webhooks.stop(), objectsReactor.stop()])
       const shown = log.head().then(head => progress.passed(head, LAST_OUTCOMES_MS))
-      await Promise.race([shown.catch(() => undefined), delay(LAST_OUTCOMES_MS, undefined, { ref: false })])
+      await withinTime(
+        clock,
+        shown.catch(() => undefined),
+        LAST_OUTCOMES_MS,
+        () => undefined,
+      )
       watch.close()
       await Promise.all([...Object.values(providers).map(provider => provider.close()), outbound.close()])
     },

@@ -1,6 +1,7 @@
 import { projections } from '../../projections/all.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { createLogger } from '../adapters/logger/pino.ts'
+import { systemRandom } from '../adapters/random/system.ts'
 import { shipped } from '../catalog/shipped.ts'
 import { createSnapshots } from '../engine/streams/snapshots.ts'
 import { authenticViews } from '../engine/views/authentic-views.ts'
@@ -14,6 +15,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Provider } from '../ports/provider.ts'
+import type { Random } from '../ports/random.ts'
 import type { RowAddress, ViewStore } from '../ports/view-store.ts'
 import { AccountService } from '../services/accounts/account-service.ts'
 import { Accounts } from '../services/accounts/accounts.ts'
@@ -43,6 +45,7 @@ export const commandLineLogger = () => createLogger('warn', 2)
 export interface Substitutes {
   logger?: Logger
   clock?: Clock
+  random?: Random
   providers?: Record<string, Provider>
 }
 
@@ -51,6 +54,7 @@ export interface Core {
   config: Config
   logger: Logger
   clock: Clock
+  random: Random
   /** All other keys are derived from it. */
   masterSecret: string
   log: EventLog
@@ -69,7 +73,7 @@ export interface Core {
 
 /** Opens the stores and brings the views up to date. Throws Unavailable or Damaged. */
 export const openCore = async (config: Config, substitutes: Substitutes = {}): Promise<Core> => {
-  const { logger = createLogger(config.logLevel), clock = systemClock } = substitutes
+  const { logger = createLogger(config.logLevel), clock = systemClock, random = systemRandom } = substitutes
   const log = await openLog(config, logger)
   const store = await openViews(config, logger)
   const masterSecret = readMasterSecret(config.masterSecret)
@@ -82,7 +86,7 @@ export const openCore = async (config: Config, substitutes: Substitutes = {}): P
     return { scratch: authenticate(scratch, () => undefined), discard }
   }
   const rebuild = { log, codec: eventCodec, projections: projectionSet, logger, openScratch }
-  const repairs = new Repairs({ ...rebuild, store })
+  const repairs = new Repairs({ ...rebuild, clock, store })
   const views = authenticate(store, repairs.request)
   const snapshots = createSnapshots({
     store,
@@ -90,14 +94,14 @@ export const openCore = async (config: Config, substitutes: Substitutes = {}): P
     key: deriveKey(masterSecret, 'snapshots'),
     onForged: stream => logger.warn({ stream }, 'ignoring a snapshot that this service did not write'),
   })
-  const accounts = new Accounts({ log, snapshots, clock, logger })
-  const progress = new ViewProgress(log, views, projectionSet)
+  const accounts = new Accounts({ log, snapshots, clock, random, logger })
+  const progress = new ViewProgress({ log, store: views, projections: projectionSet, clock })
   progress.changes.subscribe(changes => accounts.onViewsChanged(changes))
   // Keys are not cached: a revoked key must not be served from memory.
   const reads: Reads = new ViewReads({ store: views, progress, ownWrites: accounts, cached: ['accounts', 'balance'] })
-  const parts = { ...rebuild, store: views, progress }
+  const parts = { ...rebuild, store: views, progress, clock }
   const keeper = config.roles.has('projector') ? new Projector(parts) : new ViewFollower(parts)
-  const editor = new CatalogEditor(log, clock)
+  const editor = new CatalogEditor({ log, clock, random, logger })
   const catalog = new Catalog(editor, accounts)
   await keeper.start()
   const close = async () => {
@@ -106,30 +110,32 @@ export const openCore = async (config: Config, substitutes: Substitutes = {}): P
     await views.close()
     await log.close()
   }
-  const stores = { config, logger, clock, masterSecret, log, views, projections: projectionSet, openScratch }
+  const stores = { config, logger, clock, random, masterSecret, log, views, projections: projectionSet, openScratch }
   const services = openServices({ ...stores, accounts, reads, editor, catalog })
   return { ...stores, accounts, progress, reads, editor, catalog, services, close }
 }
 
 type ServicesParts = Pick<
   Core,
-  'config' | 'masterSecret' | 'log' | 'clock' | 'accounts' | 'reads' | 'editor' | 'catalog'
+  'config' | 'logger' | 'masterSecret' | 'log' | 'clock' | 'random' | 'accounts' | 'reads' | 'editor' | 'catalog'
 >
 
 const openServices = ({
   config,
+  logger,
   masterSecret,
   log,
   clock,
+  random,
   accounts,
   reads,
   editor,
   catalog,
 }: ServicesParts): CoreServices =>
   authorize({
-    accounts: new AccountService({ accounts, reads, log, clock, keyPrefix: config.keyPrefix }),
+    accounts: new AccountService({ accounts, reads, log, clock, random, logger, keyPrefix: config.keyPrefix }),
     refunds: new Refunds({ accounts, reads, log }),
-    keys: new ApiKeys({ accounts, reads, keyPrefix: config.keyPrefix }),
+    keys: new ApiKeys({ accounts, reads, random, keyPrefix: config.keyPrefix }),
     catalog: new CatalogService({ catalog, editor, shipped }),
     webhooks: new Webhooks({ accounts, reads, secretOf: accountId => webhookSecret(masterSecret, accountId) }),
     positions: new Positions({ accounts, reads }),

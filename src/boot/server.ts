@@ -23,7 +23,7 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
   const { host, port, publicUrl } = core.config
   let url = publicUrl ?? ''
   const service = await openService(core, () => url, substitutes)
-  const published = await publishShipped(core.log, core.clock, shipped, refusal =>
+  const published = await publishShipped(core.log, core.editor, shipped, refusal =>
     core.logger.warn(
       { refusal },
       'skipping a shipped family because one of yours has its name; see "tollgate catalog diff"',

@@ -1,5 +1,6 @@
 import Router from '@koa/router'
 import Koa from 'koa'
+import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { KeyHolders } from '../services/accounts/key-holders.ts'
 import type { Presenter } from '../services/presenter.ts'
@@ -26,6 +27,7 @@ import { webhookRoutes } from './routes/webhooks.ts'
 
 export interface AppParts {
   logger: Logger
+  clock: Clock
   checks: HealthChecks
   /** The API; undefined for processes without that role, which only report their health. */
   api: ApiParts | undefined
@@ -42,9 +44,9 @@ export interface ApiParts {
 }
 
 /** The HTTP service. */
-export const createApp = ({ logger, checks, api }: AppParts): Koa<RequestState> => {
+export const createApp = ({ logger, clock, checks, api }: AppParts): Koa<RequestState> => {
   const router = new Router<RequestState>({ sensitive: true, strict: true })
-  healthRoutes(serveAt(router), checks)
+  healthRoutes(serveAt(router), checks, clock)
   if (api) apiRoutes(router, api)
 
   const app = new Koa<RequestState>()

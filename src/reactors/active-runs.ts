@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Observable, Subject } from 'rxjs'
 import type { AccountEvent } from '../../schemas/account-events.ts'
 import type { RunId } from '../../schemas/primitives.ts'
@@ -6,10 +5,12 @@ import type { Recorded } from '../../schemas/recorded.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Outcome, Provider } from '../ports/provider.ts'
+import type { Random } from '../ports/random.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import type { Accounts } from '../services/accounts/accounts.ts'
 import type { RunProgress } from '../services/runs/run-reads.ts'
 import type { RunToDo, Starter } from '../services/runs/runs.ts'
+import { withinTime } from '../time/within-time.ts'
 import type { Artifacts } from './artifacts.ts'
 import { stopped } from './failures.ts'
 import { type EndedRun, type FollowedRun, Jobs } from './jobs.ts'
@@ -36,6 +37,7 @@ interface Parts {
   views: ViewStore
   artifacts: Artifacts
   clock: Clock
+  random: Random
   logger: Logger
 }
 
@@ -98,7 +100,7 @@ export class ActiveRuns implements Starter {
   async stop() {
     this.#jobs.release()
     const all = Promise.all([...this.#working.values()].map(work => work.done))
-    await Promise.race([all, delay(STOP_GRACE_MS, undefined, { ref: false })])
+    await withinTime(this.#parts.clock, all, STOP_GRACE_MS, () => undefined)
     for (const { submission } of this.#working.values()) submission.stop()
     this.#lastCall.abort()
     await this.#jobs.stop(stopped)

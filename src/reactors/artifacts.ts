@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Outbound } from '../ports/outbound.ts'
 import type { Done, Media } from '../ports/provider.ts'
+import type { Random } from '../ports/random.ts'
 import { newObjectKey } from '../services/uploads/object-keys.ts'
 
 /** The longest text, as JSON: as long as an input may be. It is part of an event, whose size event stores limit. */
@@ -20,6 +21,7 @@ interface Parts {
   objects: ObjectStore
   outbound: Outbound
   clock: Clock
+  random: Random
   /** How long results are kept. */
   retentionMs: number
 }
@@ -44,7 +46,7 @@ export class Artifacts {
   async #storeOne(media: Media, signal: AbortSignal): Promise<Artifact> {
     const { mimeType } = media
     const bytes = 'bytes' in media ? media.bytes : await this.#copy(media.url, signal)
-    const objectKey = newObjectKey('outputs', mimeType)
+    const objectKey = newObjectKey(this.#parts.random, 'outputs', mimeType)
     await this.#parts.objects.put(objectKey, bytes, mimeType)
     return { objectKey, mimeType, sizeBytes: bytes.byteLength, sha256: sha256(bytes) }
   }

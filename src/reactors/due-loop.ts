@@ -4,6 +4,7 @@ import { type Changes, mayHold } from '../engine/views/view-progress.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { RowChange, ViewStore } from '../ports/view-store.ts'
+import { every } from '../time/every.ts'
 
 /** Due rows that are read together: somewhat more than one round can accept from most queues. */
 const PAGE = 100
@@ -32,7 +33,7 @@ export interface Worklist<Row extends DueRow> {
 export class DueLoop<Row extends DueRow> {
   readonly #parts: DueLoopParts
   readonly #worklist: Worklist<Row>
-  #timer: NodeJS.Timeout | undefined
+  #stopLooking = () => {}
   #subscription: Subscription | undefined
   #round: Promise<void> | undefined
   #again = false
@@ -50,7 +51,7 @@ export class DueLoop<Row extends DueRow> {
     const bringsWork = ({ view, row }: RowChange) =>
       view === 'due' && row !== undefined && this.#isDue(row as DueRow, queues)
     this.#subscription = changes?.pipe(filter(written => mayHold(written, bringsWork))).subscribe(() => this.wake())
-    this.#timer = setInterval(() => this.wake(), pollMs)
+    this.#stopLooking = every(this.#parts.clock, pollMs, () => this.wake())
     this.wake()
   }
 
@@ -76,7 +77,7 @@ export class DueLoop<Row extends DueRow> {
   async stop() {
     this.#stopped = true
     this.#subscription?.unsubscribe()
-    clearInterval(this.#timer)
+    this.#stopLooking()
     await this.#round
   }
 

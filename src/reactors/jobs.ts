@@ -6,8 +6,9 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Failed, Outcome, Provider, SubmittedJob } from '../ports/provider.ts'
 import type { ViewStore } from '../ports/view-store.ts'
+import { every } from '../time/every.ts'
 import { broken, cancelled, timedOut } from './failures.ts'
-import { CALL_TIMEOUT_MS, callWithin } from './provider-call.ts'
+import { CALL_TIMEOUT_MS, callProvider } from './provider-call.ts'
 import { Slots } from './slots.ts'
 
 /** Providers may set the interval of polls within these limits, which protect the provider and the client. */
@@ -71,7 +72,7 @@ export class Jobs {
   readonly #followed = new Map<RunId, Followed>()
   readonly #polls = new Set<Promise<void>>()
   readonly #slots = new Slots({ each: POLLS_PER_PROVIDER })
-  #timer: NodeJS.Timeout | undefined
+  #stopPolling = () => {}
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -86,7 +87,7 @@ export class Jobs {
   }
 
   start() {
-    this.#timer = setInterval(() => this.#pollDue(), TICK_MS)
+    this.#stopPolling = every(this.#parts.clock, TICK_MS, () => this.#pollDue())
   }
 
   /** Leaves the jobs to the next process, except those whose end a client awaits here. */
@@ -102,7 +103,7 @@ export class Jobs {
   async stop(failure: Failed) {
     for (const followed of this.#followed.values()) this.#end(followed, failure)
     this.#pollDue()
-    clearInterval(this.#timer)
+    this.#stopPolling()
     await Promise.all(this.#polls)
   }
 
@@ -125,7 +126,7 @@ export class Jobs {
   }
 
   #pollDue() {
-    const nowMs = performance.now()
+    const nowMs = this.#parts.clock.monotonicMs()
     for (const [runId, followed] of this.#followed) {
       if (followed.isPolling || followed.pollAtMs > nowMs) continue
       // A job whose outcome is known needs no slot: its provider is not polled again.
@@ -188,7 +189,7 @@ export class Jobs {
     followed.interrupt = () => stop.abort()
     try {
       const poll = async (signal: AbortSignal) => provider.poll?.(job, signal)
-      const answer = await callWithin(Math.min(CALL_TIMEOUT_MS, leftMs), poll, stop.signal)
+      const answer = await callProvider(clock, Math.min(CALL_TIMEOUT_MS, leftMs), poll, stop.signal)
       // The job may report its own cancellation.
       if (answer?.kind === 'failed' && row.cancelRequested) return cancelled
       if (answer?.kind !== 'working') return answer ?? followed.ending
@@ -211,7 +212,7 @@ export class Jobs {
 
   /** Polls continue meanwhile: the job may end by itself, and continues if it cannot be stopped. */
   #requestStop(provider: Provider, job: SubmittedJob, followed: Followed) {
-    const nowMs = performance.now()
+    const nowMs = this.#parts.clock.monotonicMs()
     if (followed.cancelAtMs !== undefined && nowMs - followed.cancelAtMs < CANCEL_AGAIN_MS) return
     followed.cancelAtMs = nowMs
     this.#cancelJob(provider, job).then(
@@ -228,7 +229,7 @@ export class Jobs {
 
   async #cancelJob(provider: Provider, job: SubmittedJob): Promise<void> {
     if (!provider.cancel) throw new Error('the provider cannot stop its jobs')
-    await callWithin(CALL_TIMEOUT_MS, async signal => provider.cancel?.(job, signal))
+    await callProvider(this.#parts.clock, CALL_TIMEOUT_MS, async signal => provider.cancel?.(job, signal))
   }
 
   #freeSlot(followed: Followed) {
@@ -237,6 +238,6 @@ export class Jobs {
   }
 
   #inMs(waitMs: number): number {
-    return performance.now() + Math.min(Math.max(waitMs, MIN_POLL_MS), MAX_POLL_MS)
+    return this.#parts.clock.monotonicMs() + Math.min(Math.max(waitMs, MIN_POLL_MS), MAX_POLL_MS)
   }
 }

@@ -1,7 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { Random } from '../ports/random.ts'
 import type { ViewStore } from '../ports/view-store.ts'
+import { every } from '../time/every.ts'
 
 /** Long enough for a few missed renewals; the work of a dead process is found after this time. */
 const LEASE_MS = 15_000
@@ -17,6 +18,7 @@ const RENEW_AT_ONCE = 2_000
 interface Parts {
   views: ViewStore
   clock: Clock
+  random: Random
   logger: Logger
 }
 
@@ -33,23 +35,24 @@ interface Held {
 export class Leases<Id extends string> {
   readonly #parts: Parts
   readonly #kind: string
-  readonly #holder = randomUUID()
+  readonly #holder: string
   readonly #held = new Map<Id, Held>()
   #released: Id[] = []
-  #timer: NodeJS.Timeout | undefined
+  #stopTicking = () => {}
 
   constructor(parts: Parts, kind: string) {
     this.#parts = parts
     this.#kind = kind
+    this.#holder = parts.random.uuid()
   }
 
   start() {
-    this.#timer = setInterval(() => this.#tick(), TICK_MS)
+    this.#stopTicking = every(this.#parts.clock, TICK_MS, () => this.#tick())
   }
 
   /** Returns all leases. */
   async stop() {
-    clearInterval(this.#timer)
+    this.#stopTicking()
     for (const id of this.#held.keys()) this.release(id)
     await this.#return()
   }
@@ -57,14 +60,14 @@ export class Leases<Id extends string> {
   /** Takes the leases that no other process holds. Resolves to their ids; they are held until released. */
   async take(ids: Id[]): Promise<Set<Id>> {
     const taken = new Set(await this.#ask(ids))
-    const renewAtMs = performance.now() + RENEW_EVERY_MS
+    const renewAtMs = this.#parts.clock.monotonicMs() + RENEW_EVERY_MS
     for (const id of taken) this.#held.set(id, { renewAtMs, taken: true })
     return taken
   }
 
   /** Holds work that no other process knows of yet. The lease is taken only if the work lasts longer than most. */
   hold(id: Id) {
-    this.#held.set(id, { renewAtMs: performance.now() + UNLEASED_MS, taken: false })
+    this.#held.set(id, { renewAtMs: this.#parts.clock.monotonicMs() + UNLEASED_MS, taken: false })
   }
 
   release(id: Id) {
@@ -79,7 +82,7 @@ export class Leases<Id extends string> {
   }
 
   async #renew() {
-    const nowMs = performance.now()
+    const nowMs = this.#parts.clock.monotonicMs()
     const due: Id[] = []
     for (const [id, held] of this.#held) {
       if (held.renewAtMs > nowMs) continue

@@ -6,6 +6,7 @@ import type { Changes } from '../engine/views/view-progress.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
+import type { Random } from '../ports/random.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import type { Accounts } from '../services/accounts/accounts.ts'
 import type { Reads } from '../services/reads.ts'
@@ -28,6 +29,7 @@ interface Parts {
   reads: Reads
   views: ViewStore
   clock: Clock
+  random: Random
   logger: Logger
 }
 

@@ -2,6 +2,7 @@ import type { AccountEvent } from '../../schemas/account-events.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
 import type { AccountCommand } from '../domain/account/commands.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Failed, Outcome } from '../ports/provider.ts'
 import type { Accounts } from '../services/accounts/accounts.ts'
@@ -16,6 +17,7 @@ const MAX_MESSAGE_LENGTH = 1000
 export interface OutcomesParts {
   accounts: Accounts
   artifacts: Artifacts
+  clock: Clock
   logger: Logger
   /** Whether to try again while the log is unavailable. */
   mayRetry(): boolean
@@ -39,8 +41,12 @@ export class Outcomes {
 
   /** Records a command, however long the log accepts no writes. A refusal means that another process was first. */
   async record(accountId: AccountId, command: AccountCommand): Promise<Recorded<AccountEvent>[]> {
-    const { accounts, logger, mayRetry } = this.#parts
-    const outcome = await onceAvailable(() => accounts.execute({ kind: 'reactor' }, accountId, command), mayRetry)
+    const { accounts, clock, logger, mayRetry } = this.#parts
+    const outcome = await onceAvailable(
+      clock,
+      () => accounts.execute({ kind: 'reactor' }, accountId, command),
+      mayRetry,
+    )
     if (!('refuse' in outcome)) return outcome.accept
     logger.warn({ command: command.type, ...outcome.refuse }, 'an outcome came too late')
     return []

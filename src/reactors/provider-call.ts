@@ -1,4 +1,5 @@
-import { withinTime } from '../engine/time-limit.ts'
+import type { Clock } from '../ports/clock.ts'
+import { callWithin } from '../time/call-within.ts'
 
 /**
  * The time limit for submitting, polling or cancelling a job: several times what working providers take, yet a hanging
@@ -6,22 +7,15 @@ import { withinTime } from '../engine/time-limit.ts'
  */
 export const CALL_TIMEOUT_MS = 30_000
 
-/** Calls a provider. Rejects after the time limit, or when `stop` aborts, even if the provider ignores its signal. */
-export const callWithin = async <Answer>(
+/** Calls a provider. Rejects after the time limit, or when `stop` aborts. */
+export const callProvider = <Answer>(
+  clock: Clock,
   timeoutMs: number,
   call: (signal: AbortSignal) => Promise<Answer>,
   stop?: AbortSignal,
 ): Promise<Answer> => {
-  stop?.throwIfAborted()
-  const abort = new AbortController()
-  try {
-    return await withinTime(call(abort.signal), timeoutMs, () => noAnswer(timeoutMs), stop)
-  } catch (error) {
-    abort.abort(error)
-    throw error
+  const tooLate = () => {
+    throw new Error(`no answer within ${timeoutMs} ms`)
   }
-}
-
-const noAnswer = (timeoutMs: number): never => {
-  throw new Error(`no answer within ${timeoutMs} ms`)
+  return callWithin(clock, timeoutMs, call, tooLate, stop)
 }

@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Failed, Outcome, Provider, Submitted } from '../ports/provider.ts'
 import type { RunToDo } from '../services/runs/runs.ts'
+import { delay } from '../time/delay.ts'
 import { broken, cancelled, stopped, timedOut } from './failures.ts'
-import { CALL_TIMEOUT_MS, callWithin } from './provider-call.ts'
+import { CALL_TIMEOUT_MS, callProvider } from './provider-call.ts'
 
 /** The default of endpoints: a second and a third attempt, after one and two seconds. */
 const DEFAULT_RETRY = { attempts: 3, backOffMs: 1000 }
@@ -31,7 +31,8 @@ export class Submission {
   /** Resolves to undefined if it was stopped and another process can submit it again. Never rejects. */
   async answer(): Promise<Outcome | Submitted | undefined> {
     const { startedAt, timeoutMs } = this.run
-    const nowMs = this.#parts.clock.nowMs()
+    const { clock } = this.#parts
+    const nowMs = clock.nowMs()
     // A start that lies ahead was recorded before a clock went back, and counts as now.
     const leftMs = Math.min(Date.parse(startedAt), nowMs) + timeoutMs - nowMs
     // A run that was taken over may have no time left; its work must not be paid for.
@@ -40,10 +41,8 @@ export class Submission {
     const ended = new Promise<Failed | undefined>(resolve => {
       signal.addEventListener('abort', () => resolve(this.#ending), { once: true })
     })
-    const deadline = setTimeout(() => this.#end(timedOut(timeoutMs)), leftMs)
-    // A pause rejects only when it is aborted, and then the submission has already ended.
-    const submitted = this.#submit().catch(() => broken)
-    return Promise.race([ended, submitted]).finally(() => clearTimeout(deadline))
+    const deadline = clock.timer(leftMs, () => this.#end(timedOut(timeoutMs)))
+    return Promise.race([ended, this.#submit()]).finally(() => deadline.cancel())
   }
 
   cancel() {
@@ -62,19 +61,22 @@ export class Submission {
 
   async #submit(): Promise<Outcome | Submitted> {
     const { attempts, backOffMs } = this.run.retry ?? DEFAULT_RETRY
+    const { signal } = this.#abort
     for (let attempt = 1; ; attempt++) {
       const answer = await this.#submitOnce()
       if (answer.kind !== 'failed' || !answer.retryable || attempt >= attempts) return answer
-      await delay(backOffMs * 2 ** (attempt - 1), undefined, { signal: this.#abort.signal })
+      await delay(this.#parts.clock, backOffMs * 2 ** (attempt - 1), signal)
+      if (signal.aborted) return broken
     }
   }
 
   async #submitOnce(): Promise<Outcome | Submitted> {
     const { runId, endpoint, input, mode, timeoutMs } = this.run
-    const { provider, logger } = this.#parts
+    const { provider, clock, logger } = this.#parts
     const { signal: stop } = this.#abort
     try {
-      return await callWithin(
+      return await callProvider(
+        clock,
         // A sync answer may take as long as the run.
         mode === 'sync' ? timeoutMs : CALL_TIMEOUT_MS,
         async signal => provider.submit({ runId, endpoint, input }, signal),

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { Observable } from 'rxjs'
 import { queues } from '../../projections/due.ts'
@@ -12,11 +11,13 @@ import type { Changes } from '../engine/views/view-progress.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import { type Outbound, OutboundError } from '../ports/outbound.ts'
+import type { Random } from '../ports/random.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import type { Accounts } from '../services/accounts/accounts.ts'
 import type { Presenter } from '../services/presenter.ts'
 import type { Reads } from '../services/reads.ts'
 import { signWebhook } from '../services/webhooks/webhook-signature.ts'
+import { withinTime } from '../time/within-time.ts'
 import { DueLoop } from './due-loop.ts'
 import { Leases } from './leases.ts'
 import { onceAvailable } from './once-available.ts'
@@ -48,6 +49,7 @@ interface Parts {
   outbound: Outbound
   present: Presenter
   clock: Clock
+  random: Random
   logger: Logger
   secretOf(accountId: AccountId): string
 }
@@ -83,7 +85,7 @@ export class WebhooksReactor {
 
   async stop() {
     await this.#loop.stop()
-    await Promise.race([Promise.all(this.#working.values()), delay(STOP_GRACE_MS, undefined, { ref: false })])
+    await withinTime(this.#parts.clock, Promise.all(this.#working.values()), STOP_GRACE_MS, () => undefined)
     this.#stopped = true
     await this.#leases.stop()
   }
@@ -166,16 +168,19 @@ export class WebhooksReactor {
   }
 
   #next(attempt: number, retryAfterMs?: number): { nextAttemptAt?: string } {
-    const atMs = nextAttemptMs(attempt, this.#parts.clock.nowMs(), Math.random(), retryAfterMs)
+    const { clock, random } = this.#parts
+    const atMs = nextAttemptMs(attempt, clock.nowMs(), random.fraction(), retryAfterMs)
     return atMs === undefined ? {} : { nextAttemptAt: new Date(atMs).toISOString() }
   }
 
   /** A refusal means that another process has also made this attempt. */
   async #record(accountId: AccountId, command: RecordDelivery): Promise<void> {
-    const untilMs = performance.now() + RECORD_MS
+    const { accounts, clock } = this.#parts
+    const untilMs = clock.monotonicMs() + RECORD_MS
     await onceAvailable(
-      () => this.#parts.accounts.execute({ kind: 'reactor' }, accountId, command),
-      () => performance.now() <= untilMs,
+      clock,
+      () => accounts.execute({ kind: 'reactor' }, accountId, command),
+      () => clock.monotonicMs() <= untilMs,
     )
   }
 }

@@ -1,11 +1,14 @@
-import { TypeID, typeid } from 'typeid-js'
+import { TypeID } from 'typeid-js'
 import { AccountId, type KeyId, RunId, UploadId, Uuid } from '../../schemas/primitives.ts'
 import { compileGuard } from '../engine/validator.ts'
+import type { Random } from '../ports/random.ts'
 
-export const newAccountId = () => typeid('acct').toString() as AccountId
-export const newKeyId = () => typeid('key').toString() as KeyId
-export const newUploadId = () => typeid('upl').toString() as UploadId
-export const newRunId = () => typeid('run').toString() as RunId
+const newId = (prefix: string, random: Random) => TypeID.fromUUID(prefix, random.risingUuid()).toString()
+
+export const newAccountId = (random: Random) => newId('acct', random) as AccountId
+export const newKeyId = (random: Random) => newId('key', random) as KeyId
+export const newUploadId = (random: Random) => newId('upl', random) as UploadId
+export const newRunId = (random: Random) => newId('run', random) as RunId
 
 /** Whether a text has the form of an account id. */
 export const isAccountId = compileGuard(AccountId)

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { Subject } from 'rxjs'
 import t, { type Test } from 'tap'
 import type { StartTask } from '../../schemas/views.ts'
+import { systemRandom } from '../../src/adapters/random/system.ts'
 import type { RowChange } from '../../src/ports/view-store.ts'
 import { DueLoop } from '../../src/reactors/due-loop.ts'
 import { newAccountId, newRunId } from '../../src/services/ids.ts'
@@ -13,14 +14,14 @@ const NEVER_MS = 2 ** 30
 
 const MAX_AHEAD_MS = 1000
 
-const accountId = newAccountId()
+const accountId = newAccountId(systemRandom)
 
 const rowOf = (provider: string, dueAtMs: number): StartTask => ({
   task: 'start-run',
   queue: `start/${provider}`,
   dueAt: new Date(dueAtMs).toISOString(),
   accountId,
-  runId: newRunId(),
+  runId: newRunId(systemRandom),
   endpoint: 'lumen-t2i',
   mode: 'async',
   provider,

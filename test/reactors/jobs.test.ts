@@ -2,6 +2,7 @@ import t from 'tap'
 import type { RunId } from '../../schemas/primitives.ts'
 import type { WatchTask } from '../../schemas/views.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
+import { systemRandom } from '../../src/adapters/random/system.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import { Jobs } from '../../src/reactors/jobs.ts'
 import { newAccountId, newRunId } from '../../src/services/ids.ts'
@@ -12,7 +13,7 @@ const task = (runId: RunId): WatchTask => ({
   task: 'watch-run',
   queue: 'watch/unresponsive',
   dueAt: new Date().toISOString(),
-  accountId: newAccountId(),
+  accountId: newAccountId(systemRandom),
   runId,
   endpoint: 'lumen-t2v',
   mode: 'async',
@@ -36,7 +37,7 @@ t.test('a poll that waits for its turn is not made after the release', async t =
   }
   const views = await openViews(t)
   // One more than the provider's concurrent polls.
-  const tasks = Array.from({ length: 65 }, () => task(newRunId()))
+  const tasks = Array.from({ length: 65 }, () => task(newRunId(systemRandom)))
   const rows = tasks.map(row => ({ view: 'due', key: row.runId, row }))
   await views.commit({
     from: undefined,

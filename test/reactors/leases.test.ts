@@ -1,9 +1,10 @@
 import t from 'tap'
 import { systemClock } from '../../src/adapters/clock/system.ts'
+import { systemRandom } from '../../src/adapters/random/system.ts'
 import type { ViewStore } from '../../src/ports/view-store.ts'
 import { Leases } from '../../src/reactors/leases.ts'
 import { newRunId } from '../../src/services/ids.ts'
-import { openViews, silentLogger } from '../support/engine.ts'
+import { ambient, openViews } from '../support/engine.ts'
 
 /** A view store that records the keys that are leased and released. */
 const recording = (views: ViewStore) => {
@@ -25,8 +26,8 @@ const recording = (views: ViewStore) => {
 
 t.test('a short run needs no lease, and stopping releases the others', async t => {
   const { recorded, taken, released } = recording(await openViews(t))
-  const leases = new Leases({ views: recorded, clock: systemClock, logger: silentLogger }, 'run')
-  const [quick, queued] = [newRunId(), newRunId()]
+  const leases = new Leases({ views: recorded, ...ambient(systemClock) }, 'run')
+  const [quick, queued] = [newRunId(systemRandom), newRunId(systemRandom)]
   leases.hold(quick)
   leases.release(quick)
   t.same(await leases.take([queued]), new Set([queued]))
@@ -38,9 +39,9 @@ t.test('a short run needs no lease, and stopping releases the others', async t =
 t.test('a long run is leased until its lease is released', async t => {
   const views = await openViews(t)
   const { recorded, taken } = recording(views)
-  const parts = { clock: systemClock, logger: silentLogger }
+  const parts = ambient(systemClock)
   const [leases, others] = [new Leases({ ...parts, views: recorded }, 'run'), new Leases({ ...parts, views }, 'run')]
-  const long = newRunId()
+  const long = newRunId(systemRandom)
   leases.hold(long)
   leases.start()
   while (taken.length === 0) await new Promise(resolve => setTimeout(resolve, 50))

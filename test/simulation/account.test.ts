@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { AccountEvent } from '../../schemas/account-events.ts'
 import { accountStream } from '../../schemas/events.ts'
+import { systemRandom } from '../../src/adapters/random/system.ts'
 import { account } from '../../src/domain/account/account.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import { toMicros } from '../../src/domain/money.ts'
@@ -177,7 +178,7 @@ t.test('the account balances after any commands to two processes at once', async
     fc.asyncProperty(
       fc.array(fc.array(randomStep, { minLength: 1, maxLength: 12, size: 'max' }), { maxLength: 8, size: 'max' }),
       async rounds => {
-        const accountId = newAccountId()
+        const accountId = newAccountId(systemRandom)
         const clock = new ManualClock()
         const processes = [0, 1].map(() => accountsOn(log, clock)) as [Accounts, Accounts]
         await processes[0].execute(caller, accountId, { ...openAccount({ welcome: 30 }), accountId })
@@ -211,7 +212,7 @@ t.test('the account balances after any commands to two processes at once', async
 
 t.test('concurrent identical requests are charged once', async t => {
   const log = recording(await openLog(t))
-  const accountId = newAccountId()
+  const accountId = newAccountId(systemRandom)
   const clock = new ManualClock()
   const processes = Array.from({ length: 3 }, () => accountsOn(log, clock))
   const caller = { kind: 'service' } as const

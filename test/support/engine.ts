@@ -1,11 +1,13 @@
 import type { Test } from 'tap'
 import { openLmdbEventLog } from '../../src/adapters/event-log/lmdb.ts'
+import { systemRandom } from '../../src/adapters/random/system.ts'
 import { openLmdbViewStore } from '../../src/adapters/view-store/lmdb.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { Logger } from '../../src/ports/logger.ts'
 import type { ViewStore } from '../../src/ports/view-store.ts'
 import { Accounts } from '../../src/services/accounts/accounts.ts'
+import { CatalogEditor } from '../../src/services/catalog/catalog-editor.ts'
 import { ManualClock } from './manual-clock.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -26,9 +28,14 @@ export const openViews = async (t: Test, folder?: string): Promise<ViewStore> =>
 /** For streams that are always folded from the start. */
 export const noSnapshots = { load: async () => undefined, offer: async () => false }
 
+/** What parts take from outside the program: a time of day that stands still, randomness, and nowhere to log. */
+export const ambient = (clock: Clock = new ManualClock()) => ({ clock, random: systemRandom, logger: silentLogger })
+
+export const editorOn = (log: EventLog, clock?: Clock): CatalogEditor => new CatalogEditor({ log, ...ambient(clock) })
+
 /** Accounts without snapshots. */
 export const accountsOn = (log: EventLog, clock: Clock = new ManualClock()): Accounts =>
-  new Accounts({ log, snapshots: noSnapshots, clock, logger: silentLogger })
+  new Accounts({ log, snapshots: noSnapshots, ...ambient(clock) })
 
 export const silentLogger: Logger = {
   isLevelEnabled: () => false,

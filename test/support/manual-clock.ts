@@ -1,7 +1,10 @@
+import { systemClock } from '../../src/adapters/clock/system.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 
-/** A clock that stands still until a test advances it. */
+/** A time of day that stands still until a test advances it. Durations and timers are real. */
 export class ManualClock implements Clock {
+  readonly monotonicMs = systemClock.monotonicMs
+  readonly timer = systemClock.timer
   #nowMs: number
 
   constructor(startMs: number = Date.parse('2026-01-01T00:00:00.000Z')) {

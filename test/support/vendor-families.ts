@@ -1,7 +1,6 @@
 import type { Endpoint, Family } from '../../schemas/catalog.ts'
 import type { Core } from '../../src/boot/core.ts'
 import { putByHand } from '../../src/domain/catalog/catalog.ts'
-import { CatalogEditor } from '../../src/services/catalog/catalog-editor.ts'
 import { endpoint, family, parameters, priceRule } from './catalog-samples.ts'
 import { unwrap } from './unwrap.ts'
 import type { Order } from './vendor.ts'
@@ -25,8 +24,7 @@ export const vendorFamily = (id = 'vendor', differences: Partial<Endpoint> = {})
 }
 
 /** Publishes families, and resolves when clients can see them. */
-export const offer = async ({ log, clock, progress }: Core, ...families: Family[]) => {
-  const editor = new CatalogEditor(log, clock)
+export const offer = async ({ editor, progress }: Core, ...families: Family[]) => {
   const commands = putByHand(await editor.state(), families)
   const { position } = unwrap(await editor.apply({ kind: 'operator', name: 'test' }, commands))
   await progress.passed(position, 5000)

@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import { projections as all } from '../../projections/all.ts'
 import type { Projection } from '../../projections/projection.ts'
+import { systemClock } from '../../src/adapters/clock/system.ts'
 import { openScratchViews as openScratch } from '../../src/boot/stores.ts'
 import { ProjectionSet } from '../../src/engine/views/projection-set.ts'
 import { Projector } from '../../src/engine/views/projector.ts'
@@ -25,15 +26,24 @@ export const projectorOf = (
   logger: Logger = silentLogger,
   of: readonly Projection[] = all,
 ): Projector & { progress: ViewProgress } => {
-  const parts = { log, codec: eventCodec, store, projections: new ProjectionSet(of), logger, openScratch }
-  const progress = new ViewProgress(log, store, parts.projections)
+  const parts = {
+    log,
+    codec: eventCodec,
+    store,
+    projections: new ProjectionSet(of),
+    clock: systemClock,
+    logger,
+    openScratch,
+  }
+  const progress = new ViewProgress(parts)
   return Object.assign(new Projector({ ...parts, progress }), { progress })
 }
 
 /** A follower of views that others keep, with its progress. */
 export const followerOf = (log: EventLog, store: ViewStore): ViewFollower & { progress: ViewProgress } => {
-  const progress = new ViewProgress(log, store, projections)
-  return Object.assign(new ViewFollower({ log, progress, logger: silentLogger }), { progress })
+  const parts = { log, store, projections, clock: systemClock }
+  const progress = new ViewProgress(parts)
+  return Object.assign(new ViewFollower({ ...parts, progress, logger: silentLogger }), { progress })
 }
 
 export const readsOf = (store: ViewStore, progress: ViewProgress, ownWrites: Accounts): Reads =>

@@ -2,6 +2,8 @@ import { promises as dns, type LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 import { type Outbound, OutboundError } from '../../ports/outbound.ts'
+import { callWithin } from '../../time/call-within.ts'
+import { systemClock } from '../clock/system.ts'
 import { isPublicAddress, isPublicHost } from './public-address.ts'
 
 /**
@@ -134,29 +136,13 @@ const target = (text: string) => {
 const refused = (message: string) => new OutboundError('refused', message)
 
 /** Runs work with a timeout. Does not wait for aborted work, because undici cannot abort while it connects. */
-const within = async <T>(
-  timeoutMs: number,
-  outer: AbortSignal | undefined,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> => {
-  outer?.throwIfAborted()
-  const stop = new AbortController()
-  const stopped = new Promise<never>((_, reject) => {
-    stop.signal.addEventListener('abort', () => reject(stop.signal.reason))
-  })
-  const expire = () =>
-    stop.abort(new OutboundError('failed', `The address did not respond completely within ${timeoutMs} ms.`))
-  const timer = setTimeout(expire, timeoutMs)
-  const abort = () => stop.abort(outer?.reason)
-  outer?.addEventListener('abort', abort)
-  try {
-    return await Promise.race([work(stop.signal), stopped])
-  } catch (error) {
-    throw stop.signal.aborted ? stop.signal.reason : toOutboundError(error)
-  } finally {
-    clearTimeout(timer)
-    outer?.removeEventListener('abort', abort)
+const within = <T>(timeoutMs: number, outer: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>) => {
+  const tooLate = () => {
+    throw new OutboundError('failed', `The address did not respond completely within ${timeoutMs} ms.`)
   }
+  return callWithin(systemClock, timeoutMs, work, tooLate, outer).catch(error => {
+    throw outer?.aborted ? outer.reason : toOutboundError(error)
+  })
 }
 
 const toOutboundError = (error: unknown): OutboundError => {

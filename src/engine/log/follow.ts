@@ -1,6 +1,19 @@
-import { concatMap, defer, ignoreElements, interval, merge, Observable, retry, tap, timer } from 'rxjs'
+import {
+  concatMap,
+  defer,
+  ignoreElements,
+  interval,
+  merge,
+  Observable,
+  retry,
+  type SchedulerLike,
+  tap,
+  timer,
+} from 'rxjs'
 import type { Position, Recorded } from '../../../schemas/recorded.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
+import { schedulerOf } from '../../time/scheduler.ts'
 import { checkOrder } from './check-order.ts'
 import type { Codec } from './codec.ts'
 
@@ -32,26 +45,29 @@ export interface Follower<Event extends { type: string; data: unknown }> {
 export const follow = <Event extends { type: string; data: unknown }>(
   log: EventLog,
   codec: Codec<Event>,
+  clock: Clock,
   follower: Follower<Event>,
-): Observable<Position> =>
-  defer(() => follower.from()).pipe(
+): Observable<Position> => {
+  const scheduler = schedulerOf(clock)
+  return defer(() => follower.from()).pipe(
     concatMap(from => {
       let reached = from
       const pages = readPages(log, codec, from, follower).pipe(tap(position => (reached = position)))
       return merge(
         pages,
-        watchdog(log, () => reached),
-        confirmations(follower),
+        watchdog(log, scheduler, () => reached),
+        confirmations(scheduler, follower),
       )
     }),
     retry({
       resetOnSuccess: true,
       delay: (error, count) =>
         follower.onDrop(error) === 'at once'
-          ? timer(0)
-          : timer(Math.min(FIRST_BACK_OFF_MS * 2 ** (count - 1), MAX_BACK_OFF_MS)),
+          ? timer(0, scheduler)
+          : timer(Math.min(FIRST_BACK_OFF_MS * 2 ** (count - 1), MAX_BACK_OFF_MS), scheduler),
     }),
   )
+}
 
 const readPages = <Event extends { type: string; data: unknown }>(
   log: EventLog,
@@ -79,10 +95,10 @@ const readPages = <Event extends { type: string; data: unknown }>(
     return () => stop.abort()
   })
 
-const watchdog = (log: EventLog, reached: () => Position): Observable<never> => {
+const watchdog = (log: EventLog, scheduler: SchedulerLike, reached: () => Position): Observable<never> => {
   let headBefore = reached()
   let reachedBefore = reached()
-  return interval(WATCHDOG_MS).pipe(
+  return interval(WATCHDOG_MS, scheduler).pipe(
     concatMap(async () => {
       // Events that were in the log a whole interval ago should be handled by now.
       if (reached() < headBefore && reached() === reachedBefore)
@@ -94,8 +110,8 @@ const watchdog = (log: EventLog, reached: () => Position): Observable<never> => 
   )
 }
 
-const confirmations = (follower: Pick<Follower<never>, 'confirm'>): Observable<never> =>
-  interval(CONFIRM_MS).pipe(
+const confirmations = (scheduler: SchedulerLike, follower: Pick<Follower<never>, 'confirm'>): Observable<never> =>
+  interval(CONFIRM_MS, scheduler).pipe(
     concatMap(async () => follower.confirm?.()),
     ignoreElements(),
   )

@@ -1,9 +1,9 @@
 import type { Position, Recorded } from '../../../schemas/recorded.ts'
 import type { Accepted } from '../../domain/decider.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock, Timer } from '../../ports/clock.ts'
 import { BEFORE_FIRST, NO_STREAM, RevisionConflict } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
-import { withinTime } from '../time-limit.ts'
+import { withinTime } from '../../time/within-time.ts'
 import type { Folded } from './folded.ts'
 import type { AnyEvent, Cause, Streams } from './stream.ts'
 
@@ -72,7 +72,7 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
   readonly #maxWaitMs: number
   #waiting: Waiting<Command, Event, Refusal>[] = []
   #working = false
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
   #folded: Folded<State> | undefined
   #snapshotRevision = NO_STREAM
   /** When the folded state last matched the log, on the monotonic clock. */
@@ -83,15 +83,10 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
   /** The position of the last event that this mailbox has appended or read. */
   position: Position = BEFORE_FIRST
 
-  constructor(
-    stream: string,
-    streams: Streams<Command, State, Event, Refusal>,
-    clock: Clock,
-    { maxWaitMs = MAX_WAIT_MS } = {},
-  ) {
+  constructor(stream: string, streams: Streams<Command, State, Event, Refusal>, { maxWaitMs = MAX_WAIT_MS } = {}) {
     this.#stream = stream
     this.#streams = streams
-    this.#clock = clock
+    this.#clock = streams.clock
     this.#maxWaitMs = maxWaitMs
   }
 
@@ -103,7 +98,7 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
     if (this.#waiting.length >= MAX_WAITING)
       return Promise.reject(new Unavailable(`too many commands wait for ${this.#stream}`))
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ command, cause, sinceMs: performance.now(), resolve, reject })
+      this.#waiting.push({ command, cause, sinceMs: this.#clock.monotonicMs(), resolve, reject })
       if (this.#working) this.#watchWaiting()
       else this.#work()
     })
@@ -129,7 +124,7 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
     const { state, endMs } = this.#refreshSince(sinceMs)
     if (!this.#last) return state
     const lastState = () => (this.#last as Folded<State>).state
-    return withinTime(state, endMs - performance.now(), lastState).catch(error => {
+    return withinTime(this.#clock, state, endMs - this.#clock.monotonicMs(), lastState).catch(error => {
       if (error instanceof Unavailable) return lastState()
       throw error
     })
@@ -137,7 +132,7 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
 
   /** A read that began since `sinceMs`, which callers share, or an earlier one that has become slow. */
   #refreshSince(sinceMs: number): Refresh<State> {
-    const startMs = performance.now()
+    const startMs = this.#clock.monotonicMs()
     const earlier = this.#refresh
     if (earlier && (earlier.startMs >= sinceMs || earlier.endMs <= startMs)) return earlier
     const refresh = { startMs, endMs: earlier?.endMs ?? startMs + MAX_REFRESH_MS, state: this.currentState() }
@@ -191,7 +186,7 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
 
   /** Refuses commands that have waited too long; none of them was written. The oldest come first. */
   #refuseLate(commands: Waiting<Command, Event, Refusal>[]) {
-    const earliestMs = performance.now() - this.#maxWaitMs
+    const earliestMs = this.#clock.monotonicMs() - this.#maxWaitMs
     while (commands[0] && commands[0].sinceMs <= earliestMs)
       commands.shift()?.reject(new Unavailable(`a command for ${this.#stream} waited too long for the event log`))
   }
@@ -205,13 +200,13 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
       this.#refuseLate(this.#waiting)
       this.#watchWaiting()
     }
-    this.#timer = setTimeout(watch, oldest.sinceMs + this.#maxWaitMs - performance.now()).unref()
+    this.#timer = this.#clock.timer(oldest.sinceMs + this.#maxWaitMs - this.#clock.monotonicMs(), watch).unref()
   }
 
   /** False if another process wrote first; its events are then folded in. */
   async #append(events: Recorded<Event>[], before: Folded<State>, after: Folded<State>): Promise<boolean> {
     try {
-      const appendAtMs = performance.now()
+      const appendAtMs = this.#clock.monotonicMs()
       const { position } = await this.#streams.append(this.#stream, events, before.revision)
       this.#currentAtMs = Math.max(this.#currentAtMs, appendAtMs)
       this.#take({ ...after, position })
@@ -229,7 +224,7 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
   }
 
   async #catchUp(before: Folded<State>): Promise<Folded<State>> {
-    const readAtMs = performance.now()
+    const readAtMs = this.#clock.monotonicMs()
     const { folded } = await this.#streams.load(this.#stream, before)
     this.#currentAtMs = Math.max(this.#currentAtMs, readAtMs)
     return this.#take(folded)
@@ -271,7 +266,7 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
 
   async #load(): Promise<Folded<State>> {
     if (!this.#folded) {
-      const readAtMs = performance.now()
+      const readAtMs = this.#clock.monotonicMs()
       const { folded, snapshotRevision } = await this.#streams.load(this.#stream)
       this.#snapshotRevision = snapshotRevision
       this.#currentAtMs = readAtMs

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Position, RawEvent, Recorded } from '../../../schemas/recorded.ts'
 import { Contradiction, type Decider, type Happened } from '../../domain/decider.ts'
+import type { Clock } from '../../ports/clock.ts'
 import {
   type Appended,
   BEFORE_FIRST,
@@ -12,9 +11,11 @@ import {
 } from '../../ports/event-log.ts'
 import { Damaged, InDoubt, Unavailable } from '../../ports/faults.ts'
 import type { Logger } from '../../ports/logger.ts'
+import type { Random } from '../../ports/random.ts'
+import { delay } from '../../time/delay.ts'
+import { withinTime } from '../../time/within-time.ts'
 import type { Codec } from '../log/codec.ts'
 import { FORMAT, type Linkable, link } from '../log/hash-chain.ts'
-import { withinTime } from '../time-limit.ts'
 import { type Folded, unfolded } from './folded.ts'
 import type { Snapshots, Snapshotted } from './snapshots.ts'
 
@@ -46,6 +47,8 @@ export interface StreamsParts<Command, State, Event, Refusal> {
   decider: Decider<Command, State, Event, Refusal>
   codec: Codec<AnyEvent>
   log: EventLog
+  clock: Clock
+  random: Random
   snapshots?: Snapshots<State>
   maxAppendMs?: number
   logger?: Pick<Logger, 'warn'>
@@ -54,8 +57,10 @@ export interface StreamsParts<Command, State, Event, Refusal> {
 /** Reads and extends streams of one kind. */
 export class Streams<Command, State, Event extends AnyEvent, Refusal> {
   readonly decider: Decider<Command, State, Event, Refusal>
+  readonly clock: Clock
   readonly #codec: Codec<AnyEvent>
   readonly #log: EventLog
+  readonly #random: Random
   readonly #snapshots: Snapshots<State> | undefined
   readonly #maxAppendMs: number
   readonly #logger: Pick<Logger, 'warn'> | undefined
@@ -65,6 +70,8 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
     decider,
     codec,
     log,
+    clock,
+    random,
     snapshots,
     maxAppendMs = MAX_APPEND_MS,
     logger,
@@ -72,6 +79,8 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
     this.decider = decider
     this.#codec = codec
     this.#log = log
+    this.clock = clock
+    this.#random = random
     this.#snapshots = snapshots
     this.#maxAppendMs = maxAppendMs
     this.#logger = logger
@@ -99,7 +108,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
     const time = this.#timeOf(stream, folded, now)
     const facts = { format: FORMAT, ...time, actor, ...(requestId !== undefined && { requestId }) }
     const revision = folded.revision + 1
-    const unlinked = { id: randomUUID(), stream, revision, position: BEFORE_FIRST, type, data, metadata: facts }
+    const unlinked = { id: this.#random.uuid(), stream, revision, position: BEFORE_FIRST, type, data, metadata: facts }
     const hash = link(folded.last?.hash, unlinked)
     const recorded = { ...unlinked, metadata: { ...facts, hash } }
     this.#codec.checkNew(recorded)
@@ -114,8 +123,8 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
    * with Unavailable if nothing was written.
    */
   append(stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended> {
-    const settled = this.#settle(performance.now() + this.#maxAppendMs, stream, events, expectedRevision)
-    return withinTime(settled, this.#maxAppendMs, () => {
+    const settled = this.#settle(this.clock.monotonicMs() + this.#maxAppendMs, stream, events, expectedRevision)
+    return withinTime(this.clock, settled, this.#maxAppendMs, () => {
       throw inDoubt()
     })
   }
@@ -138,8 +147,8 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
         // Only the response is lost. The expected revision ensures that repeats are written once. A log that accepts no
         // writes now may still complete the first attempt.
         const pauseMs = SETTLE_DELAY_MS * 2 ** attempt
-        if (attempt >= MAX_SETTLE_ATTEMPTS || performance.now() + pauseMs >= endMs) throw inDoubt(error)
-        await delay(pauseMs)
+        if (attempt >= MAX_SETTLE_ATTEMPTS || this.clock.monotonicMs() + pauseMs >= endMs) throw inDoubt(error)
+        await delay(this.clock, pauseMs)
       }
     }
   }
@@ -174,8 +183,9 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
   }
 
   #warnOfClock(stream: string, lastAt: string, now: string) {
-    if (performance.now() - this.#warnedAtMs < WARN_EVERY_MS) return
-    this.#warnedAtMs = performance.now()
+    const monotonicMs = this.clock.monotonicMs()
+    if (monotonicMs - this.#warnedAtMs < WARN_EVERY_MS) return
+    this.#warnedAtMs = monotonicMs
     const behindMs = Date.parse(lastAt) - Date.parse(now)
     this.#logger?.warn({ stream, behindMs }, 'the clock is behind the event log; check the time of this machine')
   }

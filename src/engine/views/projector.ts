@@ -1,9 +1,11 @@
 import type { Subscription } from 'rxjs'
 import type { Position, Recorded } from '../../../schemas/recorded.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { type Checkpoint, CheckpointMoved, type ViewStore } from '../../ports/view-store.ts'
+import { delay } from '../../time/delay.ts'
 import type { Codec } from '../log/codec.ts'
 import { follow } from '../log/follow.ts'
 import { project } from './project.ts'
@@ -29,6 +31,7 @@ export interface ProjectorParts {
   store: ViewStore
   projections: ProjectionSet
   progress: ViewProgress
+  clock: Clock
   logger: Logger
   /** Opens an empty store in which views are rebuilt beside the present ones. */
   openScratch: () => Promise<{ scratch: ViewStore; discard: () => Promise<void> }>
@@ -52,14 +55,14 @@ export class Projector {
 
   /** Resolves when the views have passed the present head of the log. Rejects with Damaged. */
   async start(): Promise<void> {
-    const { log, codec, progress } = this.#parts
+    const { log, codec, clock, progress } = this.#parts
     await this.#replaceForeignViews()
     const head = await log.head()
-    this.#reportedAtMs = performance.now()
+    this.#reportedAtMs = clock.monotonicMs()
     const damage = new Promise<never>((_, reject) => {
       this.#onDamage = reject
     })
-    this.#subscription = follow(log, codec, {
+    this.#subscription = follow(log, codec, clock, {
       from: () => this.#reread(),
       take: events => {
         this.#taking = this.#take(events, head)
@@ -87,21 +90,20 @@ export class Projector {
   }
 
   #report(position: Position, goal: Position) {
-    if (position >= goal || performance.now() - this.#reportedAtMs < REPORT_EVERY_MS) return
-    this.#reportedAtMs = performance.now()
-    this.#parts.logger.info({ position, of: goal }, 'building the views')
+    const { clock, logger } = this.#parts
+    const nowMs = clock.monotonicMs()
+    if (position >= goal || nowMs - this.#reportedAtMs < REPORT_EVERY_MS) return
+    this.#reportedAtMs = nowMs
+    logger.info({ position, of: goal }, 'building the views')
   }
 
   /** Delays the read of the next page. */
   async #gather(taken: number): Promise<void> {
-    if (this.#parts.progress.isAwaited || taken >= BEHIND_EVENTS) return
-    await new Promise<void>(resolve => {
-      const timer = setTimeout(resolve, GATHER_MS)
-      this.#stopGathering = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
+    const { progress, clock } = this.#parts
+    if (progress.isAwaited || taken >= BEHIND_EVENTS) return
+    const gathered = new AbortController()
+    this.#stopGathering = () => gathered.abort()
+    await delay(clock, GATHER_MS, gathered.signal)
   }
 
   async #reread(): Promise<Position> {

@@ -1,12 +1,14 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { RowAddress } from '../../ports/view-store.ts'
+import { delay } from '../../time/delay.ts'
 import { type Rebuild, replaceViews } from './rebuild.ts'
 
 /** How long the next repair waits, so that persistent forgery costs one replay in this time. */
 const PAUSE_MS = 30_000
 
 export interface RepairsParts extends Pick<Rebuild, 'log' | 'codec' | 'store' | 'projections'> {
+  clock: Clock
   logger: Logger
   openScratch: Parameters<typeof replaceViews>[0]['openScratch']
 }
@@ -36,7 +38,7 @@ export class Repairs {
   }
 
   async #run() {
-    const { logger } = this.#parts
+    const { clock, logger } = this.#parts
     const { signal } = this.#stop
     while (this.#isRequested && !signal.aborted) {
       try {
@@ -46,8 +48,7 @@ export class Repairs {
         logger.error({ err: error }, 'the views could not be rebuilt')
       }
       this.#isRequested = false
-      // Aborting ends the pause.
-      await delay(PAUSE_MS, undefined, { signal, ref: false }).catch(() => undefined)
+      await delay(clock, PAUSE_MS, signal)
     }
     this.#running = undefined
   }

@@ -1,6 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Logger } from '../../ports/logger.ts'
+import { delay } from '../../time/delay.ts'
 import type { ViewProgress } from './view-progress.ts'
 
 /** How often a process without a projector reads the checkpoint, and how often while a reader waits for the views. */
@@ -13,6 +14,7 @@ const RETRY_EVERY_MS = 1_000
 interface Parts {
   log: EventLog
   progress: ViewProgress
+  clock: Clock
   logger: Logger
 }
 
@@ -41,14 +43,14 @@ export class ViewFollower {
   }
 
   async #read() {
-    const { progress } = this.#parts
+    const { progress, clock } = this.#parts
     while (!this.#stop.signal.aborted) {
       const position = await this.#readOnce()
       if (position !== undefined && position !== progress.position) progress.advance(position, 'unknown')
       this.#wake = new AbortController()
       const pauseMs = position === undefined ? RETRY_EVERY_MS : progress.isAwaited ? READ_OFTEN_EVERY_MS : READ_EVERY_MS
       const signal = AbortSignal.any([this.#stop.signal, this.#wake.signal])
-      await delay(pauseMs, undefined, { signal }).catch(() => undefined)
+      await delay(clock, pauseMs, signal)
     }
   }
 

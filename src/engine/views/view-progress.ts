@@ -1,10 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Observable, Subject } from 'rxjs'
 import type { Position } from '../../../schemas/recorded.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { Checkpoint, RowChange, ViewStore } from '../../ports/view-store.ts'
-import { withinTime } from '../time-limit.ts'
+import { delay } from '../../time/delay.ts'
+import { withinTime } from '../../time/within-time.ts'
 import type { ProjectionSet } from './projection-set.ts'
 
 /** How often waiting readers check that the views still respond. */
@@ -16,11 +17,19 @@ export type Changes = RowChange[] | 'unknown'
 export const mayHold = (changes: Changes, matches: (change: RowChange) => boolean): boolean =>
   changes === 'unknown' || changes.some(matches)
 
+export interface ViewProgressParts {
+  log: EventLog
+  store: ViewStore
+  projections: ProjectionSet
+  clock: Clock
+}
+
 /** How far the views have followed the log. A projector or follower advances it; readers wait for it. */
 export class ViewProgress {
   readonly #log: EventLog
   readonly #store: ViewStore
   readonly #projections: ProjectionSet
+  readonly #clock: Clock
   readonly #changes = new Subject<Changes>()
   /** The id of the log's first event, which identifies the log; undefined while the log is empty. */
   #origin: string | undefined
@@ -33,10 +42,11 @@ export class ViewProgress {
   /** Called when a reader starts to wait. */
   onAwaited: () => void = () => undefined
 
-  constructor(log: EventLog, store: ViewStore, projections: ProjectionSet) {
+  constructor({ log, store, projections, clock }: ViewProgressParts) {
     this.#log = log
     this.#store = store
     this.#projections = projections
+    this.#clock = clock
   }
 
   get position(): Position {
@@ -69,7 +79,7 @@ export class ViewProgress {
     const over = new AbortController()
     const passed = Promise.race([this.whenPassed(position, over.signal), this.#untilSilent(over.signal)])
     try {
-      await withinTime(passed, timeoutMs, tooLate)
+      await withinTime(this.#clock, passed, timeoutMs, tooLate)
     } finally {
       over.abort()
     }
@@ -127,7 +137,7 @@ export class ViewProgress {
 
   /** Checks after a moment that the views still respond, once for all waiting readers. */
   #checkSoon(): Promise<unknown> {
-    this.#check ??= delay(CHECK_EVERY_MS)
+    this.#check ??= delay(this.#clock, CHECK_EVERY_MS)
       .then(() => this.reached())
       .finally(() => {
         this.#check = undefined

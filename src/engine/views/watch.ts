@@ -1,4 +1,5 @@
 import type { Observable } from 'rxjs'
+import type { Clock } from '../../ports/clock.ts'
 import type { Changes } from './view-progress.ts'
 
 export interface Waiting {
@@ -10,9 +11,11 @@ export interface Waiting {
 /** Wakes readers that wait for a row of a view to change. */
 export class Watch {
   readonly #waiters = new Map<string, Set<(changed: boolean) => void>>()
+  readonly #clock: Clock
   #closed = false
 
-  constructor(changes: Observable<Changes>) {
+  constructor(changes: Observable<Changes>, clock: Clock) {
+    this.#clock = clock
     changes.subscribe(written => {
       if (this.#waiters.size === 0) return
       // Any row may have changed, so all readers check.
@@ -45,13 +48,13 @@ export class Watch {
     const end = (hasChanged: boolean) => {
       // A second call must not delete a set that newer waiters share.
       if (!waiters.delete(end)) return
-      clearTimeout(timer)
+      timer.cancel()
       signal?.removeEventListener('abort', cancel)
       if (waiters.size === 0) this.#waiters.delete(address)
       resolve(hasChanged)
     }
     const cancel = () => end(false)
-    const timer = setTimeout(cancel, timeoutMs)
+    const timer = this.#clock.timer(timeoutMs, cancel)
     signal?.addEventListener('abort', cancel)
     waiters.add(end)
     return { changed, end: cancel }

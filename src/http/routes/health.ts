@@ -1,6 +1,7 @@
 import { health, readiness } from '../../../schemas/api/examples.ts'
 import { Health, Readiness } from '../../../schemas/api/health.ts'
-import { withinTime } from '../../engine/time-limit.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { withinTime } from '../../time/within-time.ts'
 import { ApiError } from '../api-error.ts'
 import { operation, type Serve } from '../operation.ts'
 
@@ -34,22 +35,23 @@ const getReadiness = operation({
 
 export const healthOperations = [getHealth, getReadiness]
 
-export const healthRoutes = (serve: Serve, checks: HealthChecks) => {
+export const healthRoutes = (serve: Serve, checks: HealthChecks, clock: Clock) => {
   serve(getHealth, ctx => {
     ctx.body = { status: 'ok' } satisfies Health
   })
 
   serve(getReadiness, async ctx => {
     const names = Object.keys(checks)
-    const answers = await Promise.all(Object.values(checks).map(answersInTime))
+    const answers = await Promise.all(Object.values(checks).map(check => answersInTime(clock, check)))
     const silent = names.filter((_, index) => !answers[index])
     if (silent.length > 0) throw new ApiError('unavailable', `No answer from: ${silent.join(', ')}.`)
     ctx.body = { status: 'ready', ...Object.fromEntries(names.map(name => [name, 'ok'])) } as Readiness
   })
 }
 
-const answersInTime = (check: () => Promise<unknown>): Promise<boolean> =>
+const answersInTime = (clock: Clock, check: () => Promise<unknown>): Promise<boolean> =>
   withinTime(
+    clock,
     check().then(
       () => true,
       () => false,

@@ -1,25 +1,18 @@
-import { randomUUID } from 'node:crypto'
 import type { GrantKind } from '../../../schemas/account-events.ts'
 import type { AccountRow, BalanceRow } from '../../../schemas/views.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { EventLog } from '../../ports/event-log.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { AccountCaller, Caller } from '../caller.ts'
 import type { Reads } from '../reads.ts'
-import type { Accounts } from './accounts.ts'
 import { generateKey, type NewKey } from './api-keys.ts'
 import { findAccount, nameAccount } from './find-account.ts'
-import { type Registered, register } from './registration.ts'
+import { type Registered, type RegistrationParts, register } from './registration.ts'
 
 /** Rows read at a time. */
 const PAGE = 1000
 
-interface Parts {
-  accounts: Accounts
+interface Parts extends RegistrationParts {
   reads: Reads
-  log: EventLog
-  clock: Clock
   /** The prefix of API keys. */
   keyPrefix: string
 }
@@ -67,7 +60,7 @@ export class AccountService {
 
   /** Opens the account of an e-mail address, or finds the existing one. */
   async open(caller: Caller, { key: newKey, ...registration }: Opening): Promise<Answer<Opened>> {
-    const generated = newKey && generateKey(this.#parts.keyPrefix, newKey)
+    const generated = newKey && generateKey(this.#parts, newKey)
     const firstKey = generated && { firstKey: generated.key }
     const registered = await register(this.#parts, caller, { ...registration, ...firstKey })
     if ('refuse' in registered || !registered.value.isNew || !generated) return registered
@@ -111,7 +104,7 @@ export class AccountService {
     type: 'GrantCredits' | 'WithdrawCredits',
     caller: Caller,
     accountId: string,
-    { reference = randomUUID(), ...grant }: Grant,
+    { reference = this.#parts.random.uuid(), ...grant }: Grant,
   ): Promise<Answer<Granted>> {
     const named = nameAccount(caller, accountId)
     if ('refuse' in named) return named

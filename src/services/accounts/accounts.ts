@@ -14,6 +14,7 @@ import type { Changes } from '../../engine/views/view-progress.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
 import type { Logger } from '../../ports/logger.ts'
+import type { Random } from '../../ports/random.ts'
 import { type Caller, causeOf } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
 
@@ -29,6 +30,7 @@ export interface AccountsParts {
   log: EventLog
   snapshots: Snapshots<AccountState>
   clock: Clock
+  random: Random
   logger: Logger
 }
 
@@ -45,8 +47,8 @@ export class Accounts {
   #viewsChangedAtMs = 0
   readonly #changedAtMs = new LRUCache<AccountId, number>({ max: MAX_IN_MEMORY })
 
-  constructor({ log, snapshots, clock, logger }: AccountsParts) {
-    this.#streams = new Streams({ decider: account, codec: eventCodec, log, snapshots, logger })
+  constructor({ log, snapshots, clock, random, logger }: AccountsParts) {
+    this.#streams = new Streams({ decider: account, codec: eventCodec, log, clock, random, snapshots, logger })
     this.#clock = clock
     this.#mailboxes = new LRUCache({
       max: MAX_IN_MEMORY,
@@ -80,18 +82,18 @@ export class Accounts {
    * the present state.
    */
   recentState(accountId: AccountId): Promise<AccountState> {
-    return this.#mailbox(accountId).stateSince(performance.now() - MAX_AGE_MS)
+    return this.#mailbox(accountId).stateSince(this.#clock.monotonicMs() - MAX_AGE_MS)
   }
 
   /** The same, but at least as new as what this process has shown from the views. */
   shownState(accountId: AccountId): Promise<AccountState> {
     const shownAtMs = Math.max(this.#viewsChangedAtMs, this.#changedAtMs.get(accountId) ?? 0)
-    return this.#mailbox(accountId).stateSince(Math.max(performance.now() - MAX_AGE_MS, shownAtMs))
+    return this.#mailbox(accountId).stateSince(Math.max(this.#clock.monotonicMs() - MAX_AGE_MS, shownAtMs))
   }
 
   /** Records when the views changed. */
   onViewsChanged(changes: Changes) {
-    const nowMs = performance.now()
+    const nowMs = this.#clock.monotonicMs()
     if (changes === 'unknown') this.#viewsChangedAtMs = nowMs
     else for (const { view, key } of changes) if (view === 'balance') this.#changedAtMs.set(key as AccountId, nowMs)
   }
@@ -109,7 +111,7 @@ export class Accounts {
   #mailbox(accountId: AccountId): AccountMailbox {
     let mailbox = this.#mailboxes.get(accountId)
     if (!mailbox) {
-      mailbox = new Mailbox(accountStream(accountId), this.#streams, this.#clock)
+      mailbox = new Mailbox(accountStream(accountId), this.#streams)
       // Until it writes, its readers wait for the writes of the account's earlier mailboxes.
       mailbox.position = this.#forgottenPosition
       this.#mailboxes.set(accountId, mailbox)

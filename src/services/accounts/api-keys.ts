@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import type { KeyScope } from '../../../schemas/actor.ts'
 import type { KeyId } from '../../../schemas/primitives.ts'
 import type { KeyRow } from '../../../schemas/views.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { sha256 } from '../../engine/log/canonical.ts'
+import type { Random } from '../../ports/random.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
 import { newKeyId } from '../ids.ts'
@@ -17,6 +17,7 @@ const MAX_LISTED = 10_000
 interface Parts {
   accounts: Accounts
   reads: Reads
+  random: Random
   /** The prefix of a key's text. */
   keyPrefix: string
 }
@@ -40,12 +41,12 @@ export class ApiKeys {
     accountId: string,
     { name, scope = 'full' }: NewKey,
   ): Promise<Answer<{ keyId: KeyId; apiKey: string }>> {
-    const { accounts, keyPrefix } = this.#parts
+    const { accounts } = this.#parts
     // Otherwise a leaked key could create successors and outlive its revocation.
     if (caller.kind === 'key' && scope === 'keys') return refuse('forbidden', { scope: caller.scope })
     const named = nameAccount(caller, accountId)
     if ('refuse' in named) return named
-    const { key, apiKey } = generateKey(keyPrefix, { name, scope })
+    const { key, apiKey } = generateKey(this.#parts, { name, scope })
     const outcome = await accounts.execute(caller, named.value, { type: 'CreateApiKey', ...key })
     return 'refuse' in outcome ? outcome : answer({ keyId: key.keyId, apiKey })
   }
@@ -69,7 +70,10 @@ export class ApiKeys {
 }
 
 /** Generates a key: its text, which is stored nowhere, and the data that the log records. */
-export const generateKey = (keyPrefix: string, { name, scope = 'full' }: NewKey) => {
-  const apiKey = `${keyPrefix}_sk_live_${randomBytes(16).toString('hex')}`
-  return { apiKey, key: { keyId: newKeyId(), name, hash: sha256(apiKey), lastFour: apiKey.slice(-4), scope } }
+export const generateKey = (
+  { random, keyPrefix }: Pick<Parts, 'random' | 'keyPrefix'>,
+  { name, scope = 'full' }: NewKey,
+) => {
+  const apiKey = `${keyPrefix}_sk_live_${random.hex(16)}`
+  return { apiKey, key: { keyId: newKeyId(random), name, hash: sha256(apiKey), lastFour: apiKey.slice(-4), scope } }
 }

@@ -8,6 +8,8 @@ import { Mailbox } from '../../engine/streams/mailbox.ts'
 import { Streams } from '../../engine/streams/stream.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Random } from '../../ports/random.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type Caller, causeOf } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
@@ -15,6 +17,14 @@ import { newAccountId } from '../ids.ts'
 import type { Accounts } from './accounts.ts'
 
 export type Registration = Omit<OpenAccount, 'type' | 'accountId'>
+
+export interface RegistrationParts {
+  accounts: Accounts
+  log: EventLog
+  clock: Clock
+  random: Random
+  logger: Logger
+}
 
 /** The account of an identity; `isNew` if this call opened it. */
 export interface Registered {
@@ -24,15 +34,15 @@ export interface Registered {
 
 /** Opens the account of an e-mail address, optionally with its first key. An address has at most one account. */
 export const register = async (
-  { log, clock, accounts }: { log: EventLog; clock: Clock; accounts: Accounts },
+  { accounts, ...parts }: RegistrationParts,
   caller: Caller,
   registration: Registration,
 ): Promise<Answer<Registered>> => {
   const email = registration.email.trim().toLowerCase()
   if (!isAddress(email)) return refuse('email_invalid', { email: registration.email })
   const stream = loginStream(sha256(`email:${email}`))
-  const mailbox = new Mailbox(stream, new Streams({ decider: login, codec: eventCodec, log }), clock)
-  const linked = await mailbox.execute({ accountId: newAccountId() }, causeOf(caller))
+  const mailbox = new Mailbox(stream, new Streams({ decider: login, codec: eventCodec, ...parts }))
+  const linked = await mailbox.execute({ accountId: newAccountId(parts.random) }, causeOf(caller))
   if ('refuse' in linked && linked.refuse.code !== 'account_exists') return linked
   // A process may have died between linking the login and opening the account.
   const accountId = (await mailbox.state()) as AccountId

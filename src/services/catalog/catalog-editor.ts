@@ -8,6 +8,8 @@ import { Mailbox } from '../../engine/streams/mailbox.ts'
 import { Streams } from '../../engine/streams/stream.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Random } from '../../ports/random.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
 import { type Caller, causeOf } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
@@ -18,14 +20,21 @@ import { eventCodec } from '../event-codec.ts'
  */
 const MAX_AGE_MS = 100
 
+export interface CatalogEditorParts {
+  log: EventLog
+  clock: Clock
+  random: Random
+  logger: Logger
+}
+
 /** Reads and changes the catalog, whose whole history is one short stream. */
 export class CatalogEditor {
   readonly #mailbox: Mailbox<CatalogCommand, CatalogState, CatalogEvent, Refusal>
   readonly #clock: Clock
 
-  constructor(log: EventLog, clock: Clock) {
-    this.#clock = clock
-    this.#mailbox = new Mailbox(CATALOG_STREAM, new Streams({ decider: catalog, codec: eventCodec, log }), clock)
+  constructor(parts: CatalogEditorParts) {
+    this.#clock = parts.clock
+    this.#mailbox = new Mailbox(CATALOG_STREAM, new Streams({ decider: catalog, codec: eventCodec, ...parts }))
   }
 
   /** The catalog as the log has it now. */
@@ -35,7 +44,7 @@ export class CatalogEditor {
 
   /** The catalog of a moment ago or, while the log is unavailable or slow, the last that this process knew. */
   recentState(): Promise<CatalogState> {
-    return this.#mailbox.stateSince(performance.now() - MAX_AGE_MS)
+    return this.#mailbox.stateSince(this.#clock.monotonicMs() - MAX_AGE_MS)
   }
 
   /**
@@ -80,11 +89,10 @@ const isDone = ({ code }: Refusal) => code === 'family_exists' || code === 'fami
  */
 export const publishShipped = async (
   log: EventLog,
-  clock: Clock,
+  editor: CatalogEditor,
   shipped: Family[],
   onSkipped: (refusal: Refusal) => void = () => undefined,
 ): Promise<Position> => {
-  const editor = new CatalogEditor(log, clock)
   const caller = { kind: 'service' } as const
   const published = await editor.apply(caller, differences(await editor.state(), shipped))
   if ('value' in published) return published.value.position

@@ -6,6 +6,7 @@ import type { RunRow } from '../../../schemas/views.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { listNewest, type Page } from '../../engine/views/list-newest.ts'
 import type { Watch } from '../../engine/views/watch.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import { type Answer, answer } from '../answer.ts'
 import { parseRunId } from '../ids.ts'
@@ -26,6 +27,7 @@ const RECHECK_MS = 60_000
 export interface RunReadsParts {
   reads: Reads
   watch: Watch
+  clock: Clock
   /** The progress of the runs that this process works on. */
   progress: Observable<RunProgress>
 }
@@ -93,13 +95,14 @@ export class RunReads {
    * with Unavailable.
    */
   async whenEnded(row: RunRow, waitMs: number, signal?: AbortSignal): Promise<RunRow> {
+    const { watch, clock } = this.#parts
     const { accountId, runId } = row
-    const endMs = performance.now() + waitMs
+    const endMs = clock.monotonicMs() + waitMs
     let latest = row
     while (!hasEnded(latest)) {
-      const remainingMs = endMs - performance.now()
+      const remainingMs = endMs - clock.monotonicMs()
       if (remainingMs <= 0) break
-      const waiting = this.#parts.watch.begin('runs', runKey(accountId, runId), remainingMs, signal)
+      const waiting = watch.begin('runs', runKey(accountId, runId), remainingMs, signal)
       try {
         latest = await this.getExisting(accountId, runId)
         if (!hasEnded(latest) && !(await waiting.changed)) break

@@ -7,9 +7,10 @@ import type { Recorded } from '../../../schemas/recorded.ts'
 import type { RunRow, WatchTask } from '../../../schemas/views.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { canonicalJson, sha256 } from '../../engine/log/canonical.ts'
-import { withinTime } from '../../engine/time-limit.ts'
 import type { Page } from '../../engine/views/list-newest.ts'
 import { Unavailable } from '../../ports/faults.ts'
+import type { Random } from '../../ports/random.ts'
+import { withinTime } from '../../time/within-time.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
 import { newRunId } from '../ids.ts'
@@ -52,6 +53,7 @@ export interface RunsParts extends RecallParts {
   quotes: Quotes
   runReads: RunReads
   starter: Starter
+  random: Random
 }
 
 /** A followed run. */
@@ -82,7 +84,7 @@ export class Runs {
 
   /** Runs a model. Returns the run as it is when the wait ends. Rejects with Unavailable. */
   async run(caller: AccountCaller, request: RunRequest, options: RunOptions): Promise<Answer<RunResult>> {
-    const { accounts, quotes, starter, clock } = this.#parts
+    const { accounts, quotes, starter, clock, random } = this.#parts
     const { accountId } = caller
     const keyId = keyIdOf(caller)
     const { idempotencyKey: key } = options
@@ -100,7 +102,7 @@ export class Runs {
     }
     const { endpoint, input, receipt } = quote.value
     const { provider, timeoutMs, retry, mode } = endpoint
-    const runId = newRunId()
+    const runId = newRunId(random)
     const startNow = mode === 'sync' && starter.reserve(provider)
     const run = {
       runId,
@@ -128,13 +130,13 @@ export class Runs {
     const row = fold(runView, outcome.accept) as RunRow
     if (startNow) {
       const waitMs = options.waitMs ?? defaultWaitMs(row)
-      const untilMs = performance.now() + waitMs
+      const untilMs = clock.monotonicMs() + waitMs
       const ended = starter.begin({ ...run, accountId, startedAt: row.startedAt as string })
-      const events = await withinTime(ended, waitMs, () => undefined).catch(() => undefined)
+      const events = await withinTime(clock, ended, waitMs, () => undefined).catch(() => undefined)
       // Without events the run ended in an append whose response was lost, or in another process. Only the views show
       // how.
       if (events?.length !== 0) return accepted(fold(runView, events ?? [], row) as RunRow)
-      return accepted(await this.#shown(row, { ...options, waitMs: untilMs - performance.now() }))
+      return accepted(await this.#shown(row, { ...options, waitMs: untilMs - clock.monotonicMs() }))
     }
     return accepted(await this.#shown(row, options))
   }

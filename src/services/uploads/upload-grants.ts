@@ -2,6 +2,7 @@ import type { AccountEvent, UploadGranted } from '../../../schemas/account-event
 import type { UploadForm } from '../../../schemas/api/upload.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Random } from '../../ports/random.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
@@ -17,6 +18,7 @@ interface GrantTerms extends Pick<UploadGranted, 'method' | 'mimeType' | 'maxSiz
 interface Parts {
   accounts: Accounts
   clock: Clock
+  random: Random
   /** How long a file is kept. */
   retentionMs: number
 }
@@ -34,13 +36,13 @@ export class UploadGrants {
     caller: AccountCaller,
     { form, grantMs, ...terms }: GrantTerms,
   ): Promise<Answer<{ upload: UploadGranted; events: Recorded<AccountEvent>[] }>> {
-    const { accounts, clock, retentionMs } = this.#parts
+    const { accounts, clock, random, retentionMs } = this.#parts
     const nowMs = clock.nowMs()
     const { filename, folder_path } = form
     const upload: UploadGranted = {
       ...terms,
-      uploadId: newUploadId(),
-      objectKey: newObjectKey('uploads', terms.mimeType),
+      uploadId: newUploadId(random),
+      objectKey: newObjectKey(random, 'uploads', terms.mimeType),
       filename,
       ...(folder_path !== undefined && { folderPath: folder_path.replace(/^\/|\/$/g, '') }),
       expiresAt: new Date(nowMs + grantMs).toISOString(),

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
+import { systemClock } from '../../../src/adapters/clock/system.ts'
 import { follow } from '../../../src/engine/log/follow.ts'
 import { BEFORE_FIRST, type EventLog } from '../../../src/ports/event-log.ts'
 import { eventCodec } from '../../../src/services/event-codec.ts'
@@ -21,7 +22,7 @@ const idsUpTo = (
     const ids: string[] = []
     const drops: string[] = []
     let taken = from
-    const subscription = follow(log, eventCodec, {
+    const subscription = follow(log, eventCodec, systemClock, {
       from: async () => taken,
       take: async events => {
         await take()
@@ -187,7 +188,7 @@ t.test('an unreadable event drops the subscription and is never skipped', async 
   const drops: unknown[] = []
   const ids: string[] = []
   await new Promise<void>(resolve => {
-    const subscription = follow(log, eventCodec, {
+    const subscription = follow(log, eventCodec, systemClock, {
       from: async () => BEFORE_FIRST,
       take: async events => {
         ids.push(...events.map(({ id }) => id))
@@ -231,7 +232,7 @@ t.test('unsubscribing stops the reads', async t => {
     },
   }
   await new Promise<void>(resolve => {
-    const subscription = follow(watched, eventCodec, {
+    const subscription = follow(watched, eventCodec, systemClock, {
       from: async () => BEFORE_FIRST,
       take: async () => undefined,
       onDrop: () => 'later',

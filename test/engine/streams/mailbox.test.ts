@@ -12,7 +12,7 @@ import { eventCodec } from '../../../src/services/event-codec.ts'
 import { Auditor } from '../../simulation/auditor.ts'
 import { accountId, grantCredits, openAccount, queueRun, runId } from '../../support/account-samples.ts'
 import { collect } from '../../support/collect.ts'
-import { openLog } from '../../support/engine.ts'
+import { ambient, openLog } from '../../support/engine.ts'
 import {
   answerLost,
   countingLog,
@@ -27,7 +27,6 @@ import {
   unavailable,
   unreadable,
 } from '../../support/faulty-log.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
 
 const STREAM = accountStream(accountId())
 const cause = { actor: { kind: 'service' } } as const
@@ -36,8 +35,7 @@ const cause = { actor: { kind: 'service' } } as const
 const openMailbox = (log: EventLog, limits: { maxWaitMs?: number; maxAppendMs?: number } = {}) => {
   const mailbox = new Mailbox(
     STREAM,
-    new Streams({ decider: account, codec: eventCodec, log, ...limits }),
-    new ManualClock(),
+    new Streams({ decider: account, codec: eventCodec, log, ...ambient(), ...limits }),
     limits,
   )
   return {

@@ -9,7 +9,7 @@ import { Unavailable } from '../../../src/ports/faults.ts'
 import { eventCodec } from '../../../src/services/event-codec.ts'
 import { accountId, grantCredits, openAccount } from '../../support/account-samples.ts'
 import { collect } from '../../support/collect.ts'
-import { openLog } from '../../support/engine.ts'
+import { ambient, openLog } from '../../support/engine.ts'
 import {
   answerLost,
   changed,
@@ -25,7 +25,6 @@ import {
   unreadable,
   withoutFirst,
 } from '../../support/faulty-log.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
 
 const STREAM = accountStream(accountId())
 const cause = { actor: { kind: 'service' } } as const
@@ -34,14 +33,14 @@ const IN_DOUBT = { name: 'Unavailable', message: /it is unknown whether the even
 /** A log where account 1 is open with 103 credits: five events, revisions 0 to 4. */
 const openFunded = async (t: Test) => {
   const log = await openLog(t)
-  const mailbox = new Mailbox(STREAM, new Streams({ decider: account, codec: eventCodec, log }), new ManualClock())
+  const mailbox = new Mailbox(STREAM, new Streams({ decider: account, codec: eventCodec, log, ...ambient() }))
   await mailbox.execute(openAccount({ welcome: 100 }), cause)
   for (let grant = 0; grant < 3; grant++) await mailbox.execute(grantCredits(1), cause)
   return log
 }
 
 const streamsOf = (log: EventLog, limits?: { maxAppendMs: number }) =>
-  new Streams({ decider: account, codec: eventCodec, log, ...limits })
+  new Streams({ decider: account, codec: eventCodec, log, ...ambient(), ...limits })
 
 /** Grants one credit to the funded account: decides on `base` and appends to `log`. */
 const grantOn = async (log: EventLog, base: EventLog, limits?: { maxAppendMs: number }) => {

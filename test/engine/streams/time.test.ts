@@ -9,13 +9,13 @@ import { type EventLog, type NewEvent, NO_STREAM } from '../../../src/ports/even
 import { eventCodec } from '../../../src/services/event-codec.ts'
 import { accountId, digest, grantCredits, openAccount } from '../../support/account-samples.ts'
 import { collect } from '../../support/collect.ts'
-import { openLog } from '../../support/engine.ts'
+import { ambient, openLog } from '../../support/engine.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 
 const STREAM = accountStream(accountId())
 const MINUTE_MS = 60_000
 
-const streamsOf = (log: EventLog) => new Streams({ decider: account, codec: eventCodec, log })
+const streamsOf = (log: EventLog) => new Streams({ decider: account, codec: eventCodec, log, ...ambient() })
 
 /** An account in an empty log, by a clock that the test sets, with the warnings that were logged. */
 const openMailbox = async (t: Test) => {
@@ -23,7 +23,10 @@ const openMailbox = async (t: Test) => {
   const clock = new ManualClock()
   const warnings: unknown[] = []
   const logger = { warn: (...warning: unknown[]) => warnings.push(warning) }
-  const mailbox = new Mailbox(STREAM, new Streams({ decider: account, codec: eventCodec, log, logger }), clock)
+  const mailbox = new Mailbox(
+    STREAM,
+    new Streams({ decider: account, codec: eventCodec, log, ...ambient(clock), logger }),
+  )
   const execute = (command: Parameters<typeof mailbox.execute>[0]) =>
     mailbox.execute(command, { actor: { kind: 'service' } })
   const times = async () =>
@@ -61,7 +64,7 @@ t.test('a process with a clock that is behind goes on after one that was ahead',
   clock.advance(MINUTE_MS)
   await execute(openAccount({ welcome: 0 }))
   const streams = streamsOf(log)
-  const other = new Mailbox(STREAM, streams, new ManualClock())
+  const other = new Mailbox(STREAM, streams)
   await other.execute(grantCredits(1), { actor: { kind: 'service' } })
   const [, granted] = await collect(log.readStream(STREAM, 0))
   t.match(granted?.metadata, { at: '2026-01-01T00:01:00.000Z', clock: '2026-01-01T00:00:00.000Z' })

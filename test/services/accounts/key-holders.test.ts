@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
+import { systemRandom } from '../../../src/adapters/random/system.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import type { ViewStore } from '../../../src/ports/view-store.ts'
 import { ApiKeys } from '../../../src/services/accounts/api-keys.ts'
@@ -27,7 +28,7 @@ t.test('keys are found in the views, or in memory and the log while the views do
   const accounts = accountsOn(log)
   const reads = readsOf(unreliable, projector.progress, accounts)
   const keyHolders = new KeyHolders(reads, accounts)
-  const apiKeys = new ApiKeys({ accounts, reads, keyPrefix: 'tg' })
+  const apiKeys = new ApiKeys({ accounts, reads, random: systemRandom, keyPrefix: 'tg' })
 
   await accounts.execute(caller, accountId(), openAccount())
   const create = async () => unwrap(await apiKeys.create(caller, accountId(), { name: 'test', scope: 'read' }))

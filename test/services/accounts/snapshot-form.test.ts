@@ -25,8 +25,7 @@ import {
   submitRun,
   uploadId,
 } from '../../support/account-samples.ts'
-import { noSnapshots, openLog, openViews, silentLogger } from '../../support/engine.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ambient, noSnapshots, openLog, openViews } from '../../support/engine.ts'
 
 const STREAM = accountStream(accountId())
 const caller = { kind: 'service' } as const
@@ -45,7 +44,7 @@ const history: AccountCommand[] = [
 ]
 
 const accountsOf = (log: EventLog, snapshots: Snapshots<AccountState> = noSnapshots) =>
-  new Accounts({ log, snapshots, clock: new ManualClock(), logger: silentLogger })
+  new Accounts({ log, snapshots, ...ambient() })
 
 const forged: string[] = []
 

@@ -2,9 +2,9 @@ import t from 'tap'
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import { Catalog } from '../../../src/services/catalog/catalog.ts'
-import { CatalogEditor, publishShipped } from '../../../src/services/catalog/catalog-editor.ts'
+import { publishShipped } from '../../../src/services/catalog/catalog-editor.ts'
 import { family } from '../../support/catalog-samples.ts'
-import { accountsOn, openLog } from '../../support/engine.ts'
+import { accountsOn, editorOn, openLog } from '../../support/engine.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 
 t.test('the last known catalog is on offer while the log is unavailable', async t => {
@@ -20,8 +20,8 @@ t.test('the last known catalog is on offer while the log is unavailable', async 
     },
   }
   const clock = new ManualClock()
-  await publishShipped(log, clock, [family('lumen')], refusal => t.fail(refusal.code))
-  const catalogOn = () => new Catalog(new CatalogEditor(unreliable, clock), accountsOn(unreliable, clock))
+  await publishShipped(log, editorOn(log, clock), [family('lumen')], refusal => t.fail(refusal.code))
+  const catalogOn = () => new Catalog(editorOn(unreliable, clock), accountsOn(unreliable, clock))
   const [catalog, fresh] = [catalogOn(), catalogOn()]
   t.match(await catalog.find('lumen', true), { family: { id: 'lumen' }, revision: 0 })
 
@@ -42,9 +42,9 @@ t.test('the last known catalog is on offer while the log is unavailable', async 
 
 t.test('a revised family keeps its place and is offered with its last revision', async t => {
   const [log, clock] = [await openLog(t), new ManualClock()]
-  await publishShipped(log, clock, [family('lumen'), family('umbra')])
-  await publishShipped(log, clock, [family('lumen', { name: 'Lumen 2' }), family('umbra')])
-  const offers = await new Catalog(new CatalogEditor(log, clock), accountsOn(log, clock)).list(false)
+  await publishShipped(log, editorOn(log, clock), [family('lumen'), family('umbra')])
+  await publishShipped(log, editorOn(log, clock), [family('lumen', { name: 'Lumen 2' }), family('umbra')])
+  const offers = await new Catalog(editorOn(log, clock), accountsOn(log, clock)).list(false)
   t.same(
     offers.map(({ family: { id }, revision }) => [id, revision]),
     [

@@ -3,6 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { RevisionConflict } from '../../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../../ports/faults.ts'
+import { withinTime } from '../../../time/within-time.ts'
+import { systemClock } from '../../clock/system.ts'
 import { type Endpoint, type EventStoreAddress, showEndpoint } from './address.ts'
 import type { Append, AppendAnswer } from './appends.ts'
 import { dialer } from './dial.ts'
@@ -166,20 +168,12 @@ export class Connection {
     this.#search ??= this.#startSearch()
     const search = this.#search
     this.#waiting += 1
-    let timer: NodeJS.Timeout | undefined
-    let abort = () => {}
+    const tooLate = () => {
+      throw this.#noLeader()
+    }
     try {
-      return await Promise.race([
-        search.found,
-        new Promise<never>((_, reject) => {
-          timer = setTimeout(() => reject(this.#noLeader()), untilMs - performance.now())
-          abort = () => reject(signal?.reason)
-          signal?.addEventListener('abort', abort)
-        }),
-      ])
+      return await withinTime(systemClock, search.found, untilMs - performance.now(), tooLate, signal)
     } finally {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', abort)
       this.#waiting -= 1
       if (this.#waiting === 0) {
         search.stop.abort(this.#noLeader())
@@ -236,12 +230,8 @@ export class Connection {
     const { seeds, discover } = this.#address
     const [seed] = seeds
     if (!discover || !seed) return seeds
-    const lookupDone = new AbortController()
-    const found = await Promise.race([
-      lookup(seed.host, { all: true }).catch(() => []),
-      delay(LOOKUP_TIMEOUT_MS, [], { signal: lookupDone.signal }).catch(() => []),
-    ])
-    lookupDone.abort()
+    const resolved = lookup(seed.host, { all: true }).catch(() => [])
+    const found = await withinTime(systemClock, resolved, LOOKUP_TIMEOUT_MS, () => [])
     return found.length === 0 ? seeds : found.map(({ address }) => ({ ...seed, host: address, name: seed.host }))
   }
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Position } from '../../../../schemas/recorded.ts'
+import { systemClock } from '../../../../src/adapters/clock/system.ts'
 import { openEventStoreLog } from '../../../../src/adapters/event-log/eventstoredb.ts'
 import { follow } from '../../../../src/engine/log/follow.ts'
 import { BEFORE_FIRST, NO_STREAM } from '../../../../src/ports/event-log.ts'
@@ -120,7 +121,7 @@ t.test('a follower sees each event once and in order, wherever its reads end', a
   const ids: string[] = []
   let taken: Position = BEFORE_FIRST
   await new Promise<void>(resolve => {
-    const subscription = follow(reading, eventCodec, {
+    const subscription = follow(reading, eventCodec, systemClock, {
       from: async () => taken,
       take: async events => {
         ids.push(...events.map(({ id }) => id))

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createCanvas, loadImage } from '@napi-rs/canvas'
 import t from 'tap'
+import { systemClock } from '../../../../src/adapters/clock/system.ts'
 import { createSandboxProvider } from '../../../../src/adapters/provider/sandbox/provider.ts'
 import { InputMediaError, type LoadInputMedia } from '../../../../src/ports/input-media.ts'
 import type { Done, Job, Media, Outcome, Submitted, Working } from '../../../../src/ports/provider.ts'
@@ -15,7 +16,7 @@ const loadInputMedia: LoadInputMedia = async url => {
 }
 
 const open = (threads = 2) => {
-  const provider = createSandboxProvider({ loadInputMedia, clock: { nowMs: () => 0 }, threads })
+  const provider = createSandboxProvider({ loadInputMedia, clock: { ...systemClock, nowMs: () => 0 }, threads })
   t.teardown(() => provider.close())
   return provider
 }
@@ -97,7 +98,7 @@ t.test('films and music are jobs with progress', async t => {
 t.test('the same run gets the same job, which runs once', async t => {
   const loads: string[] = []
   const counting = createSandboxProvider({
-    clock: { nowMs: () => 0 },
+    clock: { ...systemClock, nowMs: () => 0 },
     loadInputMedia: async url => {
       loads.push(url)
       return { mimeType: 'image/png', bytes: picture }

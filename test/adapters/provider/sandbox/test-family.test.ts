@@ -1,4 +1,5 @@
 import t from 'tap'
+import { systemClock } from '../../../../src/adapters/clock/system.ts'
 import { createSandboxProvider } from '../../../../src/adapters/provider/sandbox/provider.ts'
 import { sandbox } from '../../../../src/catalog/sandbox.ts'
 import type { Job, Outcome, Submitted, Working } from '../../../../src/ports/provider.ts'
@@ -7,7 +8,7 @@ import { runId } from '../../../support/account-samples.ts'
 let nowMs = 1_000_000
 const open = () => {
   const provider = createSandboxProvider({
-    clock: { nowMs: () => nowMs },
+    clock: { ...systemClock, nowMs: () => nowMs },
     loadInputMedia: () => Promise.reject(new Error('nothing is ever fetched')),
   })
   t.teardown(() => provider.close())

@@ -1,8 +1,11 @@
+import type { Clock } from '../ports/clock.ts'
+
 /**
  * Settles like the promise, or with `onLate` after a time limit, or with the signal's reason when it aborts. The usual
  * libraries create an error with a stack for every call, which was a fifteenth of the work of a run.
  */
 export const withinTime = <Value, Late>(
+  clock: Clock,
   promise: Promise<Value>,
   timeoutMs: number,
   onLate: () => Late,
@@ -10,7 +13,7 @@ export const withinTime = <Value, Late>(
 ): Promise<Value | Late> =>
   new Promise((resolve, reject) => {
     const abort = () => end(() => reject(signal?.reason))
-    const timer = setTimeout(() => {
+    const timer = clock.timer(timeoutMs, () => {
       end(() => {
         try {
           resolve(onLate())
@@ -18,9 +21,9 @@ export const withinTime = <Value, Late>(
           reject(error)
         }
       })
-    }, timeoutMs)
+    })
     const end = (settle: () => void) => {
-      clearTimeout(timer)
+      timer.cancel()
       signal?.removeEventListener('abort', abort)
       settle()
     }
