@@ -1,6 +1,12 @@
 /** The place of an event in the whole log. Positions rise, and may have gaps. */
 export type Position = number
 
+/** What all events have in common, of whatever type. */
+export interface AnyEvent {
+  type: string
+  data: unknown
+}
+
 /** An event as it stands in the log, not yet checked. */
 export interface RawEvent {
   id: string
@@ -28,13 +34,16 @@ export interface Metadata {
 }
 
 /** An event that was read from the log and checked against its schema. */
-export type Recorded<Event extends { type: string; data: unknown } = { type: string; data: unknown }> = Event & {
+export type Recorded<Event extends AnyEvent = AnyEvent> = Event & {
   id: string
   stream: string
   revision: number
   position: Position
   metadata: Metadata
 }
+
+/** Turns an event of an older shape into the next one; undefined for an event that does not have the older shape. */
+export type Upcast = (old: RawEvent) => AnyEvent | undefined
 
 /** When an event happened by the clock of the process that recorded it, in ISO 8601. Durations count from this time. */
 export const clockOf = ({ metadata: { at, clock = at } }: { metadata: { at: string; clock?: string } }): string => clock

@@ -38,7 +38,7 @@ const importedByOneFile = [
 const importedByFolder: Record<string, string[]> = {
   typebox: ['schemas/'],
   immutable: ['src/domain/', 'src/services/accounts/snapshot-form.ts'],
-  ajv: ['src/engine/validator.ts'],
+  ajv: ['src/engine/log/guard.ts', 'src/services/schema-check.ts'],
   rxjs: ['src/time/', 'src/engine/', 'src/services/', 'src/reactors/'],
   'p-limit': ['src/adapters/event-log/eventstoredb/'],
   '@napi-rs/canvas': ['src/studio/'],

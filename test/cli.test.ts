@@ -157,7 +157,7 @@ t.test('views verify and rebuild: a changed row is found and repaired while the 
   if (!checkpoint) throw new Error('the views are empty')
   const address = `rows/balance/${customer.accountId}`
   const forged = { balanceMicros: 1, grantedMicros: 1, debitedMicros: 0, refundedMicros: 0 }
-  await views.repair([{ address, value: JSON.stringify(forged) }], checkpoint, checkpoint)
+  await views.replaceCells([{ address, value: JSON.stringify(forged) }], checkpoint, checkpoint)
 
   const [found, foundText] = await Promise.all([
     tollgate(t, 'views', 'verify', '--json'),

@@ -7,7 +7,7 @@ import { parseS3Url } from '../adapters/object-store/s3-url.ts'
 import type { RedisAddress } from '../adapters/view-store/redis-connection.ts'
 import { parseRedisUrl } from '../adapters/view-store/redis-url.ts'
 import { toMicros } from '../domain/money.ts'
-import { compileConvertingCheck } from '../engine/validator.ts'
+import { compileConvertingCheck } from '../services/schema-check.ts'
 
 /** The checked configuration. Relative paths are relative to the working directory. */
 export interface Config {

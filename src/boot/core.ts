@@ -5,11 +5,12 @@ import { systemRandom } from '../adapters/random/system.ts'
 import { shipped } from '../catalog/shipped.ts'
 import { createSnapshots } from '../engine/streams/snapshots.ts'
 import { authenticViews } from '../engine/views/authentic-views.ts'
+import { CheckpointPoller } from '../engine/views/checkpoint-poller.ts'
 import { ProjectionSet } from '../engine/views/projection-set.ts'
 import { Projector } from '../engine/views/projector.ts'
 import { Reads as ViewReads } from '../engine/views/reads.ts'
+import type { OpenScratch } from '../engine/views/rebuild.ts'
 import { Repairs } from '../engine/views/repairs.ts'
-import { ViewFollower } from '../engine/views/view-follower.ts'
 import { ViewProgress } from '../engine/views/view-progress.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
@@ -61,8 +62,7 @@ export interface Core {
   views: ViewStore
   accounts: Accounts
   projections: ProjectionSet
-  /** Opens an empty store in which views are rebuilt beside the present ones. */
-  openScratch(): Promise<{ scratch: ViewStore; discard: () => Promise<void> }>
+  openScratch: OpenScratch
   progress: ViewProgress
   reads: Reads
   editor: CatalogEditor
@@ -81,7 +81,7 @@ export const openCore = async (config: Config, substitutes: Substitutes = {}): P
   const rowKey = deriveKey(masterSecret, 'rows')
   const authenticate = (views: ViewStore, onForged: (address: RowAddress) => void) =>
     authenticViews({ store: views, projections: projectionSet, key: rowKey, onForged })
-  const openScratch: Core['openScratch'] = async () => {
+  const openScratch: OpenScratch = async () => {
     const { scratch, discard } = await openScratchViews()
     return { scratch: authenticate(scratch, () => undefined), discard }
   }
@@ -100,7 +100,7 @@ export const openCore = async (config: Config, substitutes: Substitutes = {}): P
   // Keys are not cached: a revoked key must not be served from memory.
   const reads: Reads = new ViewReads({ store: views, progress, ownWrites: accounts, cached: ['accounts', 'balance'] })
   const parts = { ...rebuild, store: views, progress, clock }
-  const keeper = config.roles.has('projector') ? new Projector(parts) : new ViewFollower(parts)
+  const keeper = config.roles.has('projector') ? new Projector(parts) : new CheckpointPoller(parts)
   const editor = new CatalogEditor({ log, clock, random, logger })
   const catalog = new Catalog(editor, accounts)
   await keeper.start()

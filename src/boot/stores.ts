@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { openLmdbEventLog } from '../adapters/event-log/lmdb.ts'
 import { openDiskObjectStore } from '../adapters/object-store/disk.ts'
 import { openLmdbViewStore } from '../adapters/view-store/lmdb.ts'
+import type { OpenScratch } from '../engine/views/rebuild.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
@@ -58,8 +59,8 @@ export const openObjects = async (
   })
 }
 
-/** Opens an empty view store in a temporary folder; `discard` closes and deletes it. */
-export const openScratchViews = async (): Promise<{ scratch: ViewStore; discard: () => Promise<void> }> => {
+/** Opens an empty view store in a temporary folder. */
+export const openScratchViews: OpenScratch = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-views-'))
   const scratch = openLmdbViewStore(folder)
   const discard = async () => {

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { Core } from '../boot/core.ts'
-import { compareViews, type Rebuild, replaceViews } from '../engine/views/rebuild.ts'
+import { compareViews, type Rebuild, rebuildViews } from '../engine/views/rebuild.ts'
 import type { CellChange } from '../ports/view-store.ts'
 import { eventCodec } from '../services/event-codec.ts'
 import { printOne, withCore } from './run.ts'
@@ -38,7 +38,7 @@ export const viewsCommand = (): Command => {
     .action(async options => {
       const changes = await withCore(async core => {
         await core.views.deleteSnapshots()
-        return replaceViews({ ...(await rebuildOf(core)), openScratch: core.openScratch })
+        return rebuildViews({ ...(await rebuildOf(core)), openScratch: core.openScratch })
       })
       printOne({ rebuilt: true, ...report(changes) }, options)
     })

@@ -1,7 +1,4 @@
-import type { RawEvent } from '../../schemas/recorded.ts'
-
-/** Turns an event of an older shape into the next one; undefined for an event that does not have the older shape. */
-type Upcast = (old: RawEvent) => { type: string; data: unknown } | undefined
+import type { Upcast } from '../../schemas/recorded.ts'
 
 /** In ledger format 1 a grant had only a reason, which was `welcome` in the append that opened the account. */
 const grantOfFormat1: Upcast = ({ type, data, id, revision }) => {

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox'
-import { compileCheck } from '../engine/validator.ts'
+import { compileCheck } from '../services/schema-check.ts'
 import { ApiError } from './api-error.ts'
 
 /** Returns a function that gives a part of a request its type, or throws invalid_request with the faults. */

@@ -35,7 +35,7 @@ export interface ViewStore {
   /** A consistent snapshot of all rows and index entries as text, by ascending address, to compare two stores. */
   dump(): Promise<Dump>
   /** Writes cells and a checkpoint of the same position in one step. Rejects like `commit`. */
-  repair(changes: CellChange[], from: Checkpoint, to: Checkpoint): Promise<void>
+  replaceCells(changes: CellChange[], from: Checkpoint, to: Checkpoint): Promise<void>
   /** Deletes everything. */
   clear(): Promise<void>
   close(): Promise<void>

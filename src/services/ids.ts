@@ -1,6 +1,6 @@
 import { TypeID } from 'typeid-js'
 import { AccountId, type KeyId, RunId, UploadId, Uuid } from '../../schemas/primitives.ts'
-import { compileGuard } from '../engine/validator.ts'
+import { compileGuard } from '../engine/log/guard.ts'
 import type { Random } from '../ports/random.ts'
 
 const newId = (prefix: string, random: Random) => TypeID.fromUUID(prefix, random.risingUuid()).toString()

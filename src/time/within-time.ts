@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.ts'
 
 /**
  * Settles like the promise, or with `onLate` after a time limit, or with the signal's reason when it aborts. The usual
- * libraries create an error with a stack for every call, which was a fifteenth of the work of a run.
+ * libraries create an error with a stack for every call, which was a fifteenth of the work of a short request.
  */
 export const withinTime = <Value, Late>(
   clock: Clock,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Endpoint, Family, ParametersSchema } from '../../schemas/catalog.ts'
 import { shipped } from '../../src/catalog/shipped.ts'
-import { compileFillingCheck } from '../../src/engine/validator.ts'
+import { compileFillingCheck } from '../../src/services/schema-check.ts'
 
 export type Input = Record<string, unknown>
 

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import type { Run } from '../../schemas/api/run.ts'
 import type { Endpoint } from '../../schemas/catalog.ts'
 import { shipped } from '../../src/catalog/shipped.ts'
-import { compileFillingCheck } from '../../src/engine/validator.ts'
+import { compileFillingCheck } from '../../src/services/schema-check.ts'
 import { openAccount, startService } from '../support/service.ts'
 
 type Input = Record<string, unknown>

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import t from 'tap'
-import { compileCheck } from '../../src/engine/validator.ts'
+import { compileCheck } from '../../src/services/schema-check.ts'
 import { endpoints, filler, type Input, inputsOf } from './inputs.ts'
 
 /** Parameters without a default, because leaving them out has a meaning. */

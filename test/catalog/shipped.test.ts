@@ -2,7 +2,7 @@ import t from 'tap'
 import { Family } from '../../schemas/catalog.ts'
 import { shipped } from '../../src/catalog/shipped.ts'
 import { findFault } from '../../src/domain/catalog/validity.ts'
-import { compileCheck } from '../../src/engine/validator.ts'
+import { compileCheck } from '../../src/services/schema-check.ts'
 
 type Row = [id: string, outputType: string, mode: string, kinds: string]
 

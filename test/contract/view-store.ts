@@ -278,7 +278,7 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       t.same(await placesOf(store), ['pear'])
     })
 
-    t.test('a repair sets cells atomically', async t => {
+    t.test('cells are replaced atomically', async t => {
       const [{ store }, { store: sound }] = [await open(t), await open(t)]
       await store.commit(batch(undefined, 1, { apple: 'rotten', plum: 'blue' }))
       await sound.commit(batch(undefined, 1, { apple: 'red', pear: 'green' }))
@@ -286,10 +286,10 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       const surplus = is.filter(({ address }) => !should.cells.some(cell => cell.address === address))
       const changes = [...surplus.map(({ address }) => ({ address, value: undefined })), ...should.cells]
 
-      await t.rejects(store.repair(changes, checkpointAt(2), checkpointAt(2)), CheckpointMoved)
+      await t.rejects(store.replaceCells(changes, checkpointAt(2), checkpointAt(2)), CheckpointMoved)
       t.same((await dumpOf(store)).cells, is, 'nothing changes from another checkpoint')
       const rebuilt = { ...checkpointAt(1), versions: { fruit: 'fruit 2' } }
-      await store.repair(changes, checkpointAt(1), rebuilt)
+      await store.replaceCells(changes, checkpointAt(1), rebuilt)
       t.same(await dumpOf(store), { ...should, checkpoint: rebuilt })
       t.same(await store.get('fruit', 'apple'), { colour: 'red' })
       t.same(await placesOf(store), ['apple', 'pear'])

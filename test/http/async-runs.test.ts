@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Run } from '../../schemas/api/run.ts'
-import { compileCheck } from '../../src/engine/validator.ts'
+import { compileCheck } from '../../src/services/schema-check.ts'
 import { openAccount } from '../support/service.ts'
 import { order } from '../support/vendor-families.ts'
 import { startVendorService } from '../support/vendor-service.ts'

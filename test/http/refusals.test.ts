@@ -1,9 +1,9 @@
 import t from 'tap'
 import { KEY_SCOPES } from '../../schemas/actor.ts'
 import { ErrorBody } from '../../schemas/api/error.ts'
-import { compileCheck } from '../../src/engine/validator.ts'
 import { errorOf, refusals, unwrap } from '../../src/http/refusals.ts'
 import { refusals as mcpRefusals } from '../../src/mcp/refusals.ts'
+import { compileCheck } from '../../src/services/schema-check.ts'
 import { refusalSamples } from '../support/refusal-samples.ts'
 
 const faultsOf = compileCheck(ErrorBody)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Run } from '../../schemas/api/run.ts'
-import { compileCheck } from '../../src/engine/validator.ts'
 import { type Waiting, Watch } from '../../src/engine/views/watch.ts'
+import { compileCheck } from '../../src/services/schema-check.ts'
 import { type Customer, openAccount, type Service } from '../support/service.ts'
 import type { Fault, Step } from '../support/vendor.ts'
 import { order } from '../support/vendor-families.ts'

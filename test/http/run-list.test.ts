@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type Run, RunList } from '../../schemas/api/run.ts'
-import { compileCheck } from '../../src/engine/validator.ts'
+import { compileCheck } from '../../src/services/schema-check.ts'
 import { type Client, picture, sandbox } from '../support/client.ts'
 import { openAccount, startService } from '../support/service.ts'
 

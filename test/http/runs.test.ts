@@ -2,7 +2,7 @@ import t from 'tap'
 import { runErrorCodes } from '../../schemas/account-events.ts'
 import { quote as quoteExample } from '../../schemas/api/examples.ts'
 import { Quote, Run } from '../../schemas/api/run.ts'
-import { compileCheck } from '../../src/engine/validator.ts'
+import { compileCheck } from '../../src/services/schema-check.ts'
 import { picture, sandbox } from '../support/client.ts'
 import { instantProvider, openAccount, startService } from '../support/service.ts'
 

@@ -166,7 +166,7 @@ t.test('a forged scope in a view does not allow spending', async t => {
   const checkpoint = await core.views.checkpoint()
   if (!row || !checkpoint) throw new Error('the views are empty')
   const forged = JSON.stringify({ ...row, scope: 'full' })
-  await core.views.repair([{ address: `rows/keys/${hash}`, value: forged }], checkpoint, checkpoint)
+  await core.views.replaceCells([{ address: `rows/keys/${hash}`, value: forged }], checkpoint, checkpoint)
   const { status, body } = await customers.read.run(picture)
   t.match({ status, body }, { status: 403, body: { error: { code: 'forbidden' } } })
   t.equal(await customers.read.balance(), 100)

@@ -38,7 +38,7 @@ const cellsOf = async (views: ViewStore): Promise<Map<string, string>> => {
 const forge = async ({ core }: Service, changesOf: (cells: Map<string, string>) => CellChange[]) => {
   const checkpoint = await core.views.checkpoint()
   if (!checkpoint) throw new Error('the views are empty')
-  await core.views.repair(changesOf(await cellsOf(core.views)), checkpoint, checkpoint)
+  await core.views.replaceCells(changesOf(await cellsOf(core.views)), checkpoint, checkpoint)
 }
 
 const upload = async (customer: Customer): Promise<{ id: UploadId; url: string }> => {

@@ -1,8 +1,8 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { type ErrorBody, errorStatus } from '../../schemas/api/error.ts'
-import { toPointerPart } from '../../src/engine/validator.ts'
 import { describeApi } from '../../src/http/openapi/document.ts'
 import { operations } from '../../src/http/operations.ts'
+import { toPointerPart } from '../../src/services/schema-check.ts'
 
 /** A fully read response. */
 export interface Answered {

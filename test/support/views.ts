@@ -3,11 +3,11 @@ import { projections as all } from '../../projections/all.ts'
 import type { Projection } from '../../projections/projection.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import { openScratchViews as openScratch } from '../../src/boot/stores.ts'
+import { CheckpointPoller } from '../../src/engine/views/checkpoint-poller.ts'
 import { ProjectionSet } from '../../src/engine/views/projection-set.ts'
 import { Projector } from '../../src/engine/views/projector.ts'
 import { Reads as ViewReads } from '../../src/engine/views/reads.ts'
-import { compareViews, type Rebuild, replaceViews } from '../../src/engine/views/rebuild.ts'
-import { ViewFollower } from '../../src/engine/views/view-follower.ts'
+import { compareViews, type Rebuild, rebuildViews } from '../../src/engine/views/rebuild.ts'
 import { ViewProgress } from '../../src/engine/views/view-progress.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { Logger } from '../../src/ports/logger.ts'
@@ -40,10 +40,10 @@ export const projectorOf = (
 }
 
 /** A follower of views that others keep, with its progress. */
-export const followerOf = (log: EventLog, store: ViewStore): ViewFollower & { progress: ViewProgress } => {
+export const followerOf = (log: EventLog, store: ViewStore): CheckpointPoller & { progress: ViewProgress } => {
   const parts = { log, store, projections, clock: systemClock }
   const progress = new ViewProgress(parts)
-  return Object.assign(new ViewFollower({ ...parts, progress, logger: silentLogger }), { progress })
+  return Object.assign(new CheckpointPoller({ ...parts, progress, logger: silentLogger }), { progress })
 }
 
 export const readsOf = (store: ViewStore, progress: ViewProgress, ownWrites: Accounts): Reads =>
@@ -55,7 +55,7 @@ export const differences = async (t: Test, log: EventLog, store: ViewStore): Pro
 
 /** Rebuilds all views, in a scratch store of its own or in the one given. */
 export const rebuild = (log: EventLog, store: ViewStore, scratch?: ViewStore): Promise<CellChange[]> =>
-  replaceViews({
+  rebuildViews({
     ...rebuildOf(log, store),
     openScratch: scratch ? async () => ({ scratch, discard: async () => undefined }) : openScratch,
   })

@@ -132,7 +132,7 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
       return { checkpoint, cells: cells(), close: () => transaction.done() }
     },
 
-    repair: async (changes, from, to) => {
+    replaceCells: async (changes, from, to) => {
       await atomically(() => {
         expectCheckpoint(from)
         for (const { address, value } of changes) {

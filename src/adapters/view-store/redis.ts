@@ -167,7 +167,7 @@ export const openRedisViewStore = async ({
       return { checkpoint: parse<Checkpoint>(json as string | null), cells: readDump(dump), close }
     },
 
-    repair: (changes, from, to) => write(from, to, changes),
+    replaceCells: (changes, from, to) => write(from, to, changes),
     clear: async () => {
       await redis.write(CLEAR, [dumps, cells, order, holders, ends, snapshots], [])
       furthest = BEFORE_FIRST

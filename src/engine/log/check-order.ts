@@ -9,7 +9,7 @@ interface Placed {
 
 /**
  * Throws Unavailable if the events are out of order in the log or in a stream, or do not follow `after`. A read that
- * resumes may repeat or swap events, and folding one twice would double a debit.
+ * resumes may repeat or swap events, and folding one twice would corrupt a state.
  */
 export const checkOrder = (events: readonly Placed[], after: Position): void => {
   let reached = after

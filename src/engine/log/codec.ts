@@ -1,16 +1,8 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js'
 import type { TSchema } from 'typebox'
-import type { RawEvent, Recorded } from '../../../schemas/recorded.ts'
+import type { AnyEvent, RawEvent, Recorded, Upcast } from '../../../schemas/recorded.ts'
 import { Damaged } from '../../ports/faults.ts'
-import { compileGuard } from '../validator.ts'
-
-interface AnyEvent {
-  type: string
-  data: unknown
-}
-
-/** Turns an event of an older shape into the next one; undefined for an event that does not have the older shape. */
-export type Upcast = (old: RawEvent) => AnyEvent | undefined
+import { compileGuard } from './guard.ts'
 
 export interface CodecParts {
   /** The event types that streams of each category may hold. A stream's category is its name up to the first hyphen. */

@@ -10,7 +10,7 @@ import {
   tap,
   timer,
 } from 'rxjs'
-import type { Position, Recorded } from '../../../schemas/recorded.ts'
+import type { AnyEvent, Position, Recorded } from '../../../schemas/recorded.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { schedulerOf } from '../../time/scheduler.ts'
@@ -27,7 +27,7 @@ const WATCHDOG_MS = 5000
 /** How often a follower confirms that what it stored is still there. */
 const CONFIRM_MS = 1000
 
-export interface Follower<Event extends { type: string; data: unknown }> {
+export interface Follower<Event extends AnyEvent> {
   /** The position to continue from; called again after each drop. */
   from(): Promise<Position>
   /** Handles a page of events, in order and never twice. The next page is read only when this one is done. */
@@ -42,7 +42,7 @@ export interface Follower<Event extends { type: string; data: unknown }> {
  * Follows the log from a position on, first the past and then live, and emits the positions that were handled. Never
  * completes.
  */
-export const follow = <Event extends { type: string; data: unknown }>(
+export const follow = <Event extends AnyEvent>(
   log: EventLog,
   codec: Codec<Event>,
   clock: Clock,
@@ -69,7 +69,7 @@ export const follow = <Event extends { type: string; data: unknown }>(
   )
 }
 
-const readPages = <Event extends { type: string; data: unknown }>(
+const readPages = <Event extends AnyEvent>(
   log: EventLog,
   codec: Codec<Event>,
   from: Position,

@@ -1,11 +1,11 @@
-import type { Position, Recorded } from '../../../schemas/recorded.ts'
+import type { AnyEvent, Position, Recorded } from '../../../schemas/recorded.ts'
 import type { Accepted } from '../../domain/decider.ts'
 import type { Clock, Timer } from '../../ports/clock.ts'
 import { BEFORE_FIRST, NO_STREAM, RevisionConflict } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
-import { withinTime } from '../../time/within-time.ts'
 import type { Folded } from './folded.ts'
-import type { AnyEvent, Cause, Streams } from './stream.ts'
+import { SharedRead } from './shared-read.ts'
+import type { Cause, Streams } from './stream.ts'
 
 /** Commands that may wait for one stream: less than a second of work at a few thousand a second. */
 const MAX_WAITING = 2000
@@ -24,9 +24,6 @@ const MAX_BATCH_BYTES = 512 * 1024
  * does not outlast its clients.
  */
 const MAX_WAIT_MS = 10_000
-
-/** How long clients wait for the log before they see the last known state. A read usually takes milliseconds. */
-const MAX_REFRESH_MS = 500
 
 /**
  * How often a batch is decided again because another process wrote first. Each conflict means that the other made
@@ -53,12 +50,10 @@ interface Waiting<Command, Event extends AnyEvent, Refusal> {
   reject(error: unknown): void
 }
 
-/** A read of the stream for clients. */
-interface Refresh<State> {
-  startMs: number
-  /** Until when clients wait for it. Reads that start while an earlier one is in progress share its end. */
-  endMs: number
-  state: Promise<State>
+export interface MailboxOptions {
+  maxWaitMs?: number
+  /** What `position` is until the mailbox has appended or read. */
+  position?: Position
 }
 
 /**
@@ -70,6 +65,7 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
   readonly #streams: Streams<Command, State, Event, Refusal>
   readonly #clock: Clock
   readonly #maxWaitMs: number
+  readonly #reads: SharedRead<State>
   #waiting: Waiting<Command, Event, Refusal>[] = []
   #working = false
   #timer: Timer | undefined
@@ -77,17 +73,21 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
   #snapshotRevision = NO_STREAM
   /** When the folded state last matched the log, on the monotonic clock. */
   #currentAtMs = Number.NEGATIVE_INFINITY
-  #refresh: Refresh<State> | undefined
   /** Kept when a failed append makes the folded state doubtful. */
   #last: Folded<State> | undefined
-  /** The position of the last event that this mailbox has appended or read. */
-  position: Position = BEFORE_FIRST
+  #position: Position
 
-  constructor(stream: string, streams: Streams<Command, State, Event, Refusal>, { maxWaitMs = MAX_WAIT_MS } = {}) {
+  constructor(
+    stream: string,
+    streams: Streams<Command, State, Event, Refusal>,
+    { maxWaitMs = MAX_WAIT_MS, position = BEFORE_FIRST }: MailboxOptions = {},
+  ) {
     this.#stream = stream
     this.#streams = streams
     this.#clock = streams.clock
     this.#maxWaitMs = maxWaitMs
+    this.#position = position
+    this.#reads = new SharedRead(this.#clock, () => this.currentState())
   }
 
   /**
@@ -102,6 +102,11 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
       if (this.#working) this.#watchWaiting()
       else this.#work()
     })
+  }
+
+  /** The position of the last event that this mailbox has appended or read. */
+  get position(): Position {
+    return this.#position
   }
 
   /** The state after every event that this mailbox knows. Another process may have written since. */
@@ -121,27 +126,7 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
    */
   async stateSince(sinceMs: number): Promise<State> {
     if (this.#folded && this.#currentAtMs >= sinceMs) return this.#folded.state
-    const { state, endMs } = this.#refreshSince(sinceMs)
-    if (!this.#last) return state
-    const lastState = () => (this.#last as Folded<State>).state
-    return withinTime(this.#clock, state, endMs - this.#clock.monotonicMs(), lastState).catch(error => {
-      if (error instanceof Unavailable) return lastState()
-      throw error
-    })
-  }
-
-  /** A read that began since `sinceMs`, which callers share, or an earlier one that has become slow. */
-  #refreshSince(sinceMs: number): Refresh<State> {
-    const startMs = this.#clock.monotonicMs()
-    const earlier = this.#refresh
-    if (earlier && (earlier.startMs >= sinceMs || earlier.endMs <= startMs)) return earlier
-    const refresh = { startMs, endMs: earlier?.endMs ?? startMs + MAX_REFRESH_MS, state: this.currentState() }
-    this.#refresh = refresh
-    const end = () => {
-      if (this.#refresh === refresh) this.#refresh = undefined
-    }
-    refresh.state.then(end, end)
-    return refresh
+    return this.#reads.since(sinceMs, this.#last && (() => (this.#last as Folded<State>).state))
   }
 
   async #work() {
@@ -172,11 +157,11 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
       // Commands that did not fit wait for the next append.
       this.#waiting.unshift(...batch.splice(outcomes.length))
       if (events.length > 0 ? !(await this.#append(events, before, folded)) : !(await this.#isCurrent(before))) continue
-      for (const event of events) event.position = this.position
+      for (const event of events) event.position = this.#position
       batch.forEach((waiting, index) => {
         const outcome = outcomes[index] as Decided<Event, Refusal>
         if ('broken' in outcome) waiting.reject(outcome.broken)
-        else waiting.resolve('refuse' in outcome ? outcome : { ...outcome, position: this.position })
+        else waiting.resolve('refuse' in outcome ? outcome : { ...outcome, position: this.#position })
       })
       this.#offerSnapshot(folded)
       return
@@ -277,7 +262,7 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
 
   /** A state that was read during an append may be older than the appended one. */
   #take(folded: Folded<State>): Folded<State> {
-    this.position = Math.max(this.position, folded.position)
+    this.#position = Math.max(this.#position, folded.position)
     if (!this.#folded || folded.revision >= this.#folded.revision) this.#folded = folded
     this.#last = this.#folded
     return this.#folded

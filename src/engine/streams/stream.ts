@@ -1,4 +1,4 @@
-import type { Position, RawEvent, Recorded } from '../../../schemas/recorded.ts'
+import type { AnyEvent, Position, RawEvent, Recorded } from '../../../schemas/recorded.ts'
 import { Contradiction, type Decider, type Happened } from '../../domain/decider.ts'
 import type { Clock } from '../../ports/clock.ts'
 import {
@@ -18,11 +18,6 @@ import type { Codec } from '../log/codec.ts'
 import { FORMAT, type Linkable, link } from '../log/hash-chain.ts'
 import { type Folded, unfolded } from './folded.ts'
 import type { Snapshots, Snapshotted } from './snapshots.ts'
-
-export interface AnyEvent {
-  type: string
-  data: unknown
-}
 
 /** The caller and the request that cause an event. */
 export interface Cause {

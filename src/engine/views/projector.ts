@@ -1,5 +1,5 @@
-import type { Subscription } from 'rxjs'
-import type { Position, Recorded } from '../../../schemas/recorded.ts'
+import { Subscription } from 'rxjs'
+import type { AnyEvent, Position, Recorded } from '../../../schemas/recorded.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
@@ -10,12 +10,12 @@ import type { Codec } from '../log/codec.ts'
 import { follow } from '../log/follow.ts'
 import { project } from './project.ts'
 import type { ProjectionSet } from './projection-set.ts'
-import { replaceViews } from './rebuild.ts'
+import { type OpenScratch, rebuildViews } from './rebuild.ts'
 import type { ViewProgress } from './view-progress.ts'
 
 /**
  * How long events may gather before a page is processed if no reader waits for it: a page costs nearly as much for one
- * event as for fifty, and a run that starts and ends in one page is written once.
+ * event as for fifty, and a row that changes several times in one page is written once.
  */
 const GATHER_MS = 20
 
@@ -27,21 +27,20 @@ const REPORT_EVERY_MS = 5000
 
 export interface ProjectorParts {
   log: EventLog
-  codec: Codec<{ type: string; data: unknown }>
+  codec: Codec<AnyEvent>
   store: ViewStore
   projections: ProjectionSet
   progress: ViewProgress
   clock: Clock
   logger: Logger
-  /** Opens an empty store in which views are rebuilt beside the present ones. */
-  openScratch: () => Promise<{ scratch: ViewStore; discard: () => Promise<void> }>
+  openScratch: OpenScratch
 }
 
 /** Keeps the views up to date with the log. Any number of projectors may share a store; one advances at a time. */
 export class Projector {
   readonly #parts: ProjectorParts
   #checkpoint: Checkpoint | undefined
-  #subscription: Subscription | undefined
+  readonly #subscription = new Subscription()
   #taking: Promise<void> = Promise.resolve()
   #reportedAtMs = 0
   #hasFailed = false
@@ -50,7 +49,6 @@ export class Projector {
 
   constructor(parts: ProjectorParts) {
     this.#parts = parts
-    parts.progress.onAwaited = () => this.#stopGathering()
   }
 
   /** Resolves when the views have passed the present head of the log. Rejects with Damaged. */
@@ -62,7 +60,8 @@ export class Projector {
     const damage = new Promise<never>((_, reject) => {
       this.#onDamage = reject
     })
-    this.#subscription = follow(log, codec, clock, {
+    this.#subscription.add(progress.awaited.subscribe(() => this.#stopGathering()))
+    const followed = follow(log, codec, clock, {
       from: () => this.#reread(),
       take: events => {
         this.#taking = this.#take(events, head)
@@ -70,13 +69,14 @@ export class Projector {
       },
       confirm: () => this.#confirm(),
       onDrop: error => this.#onDrop(error),
-    }).subscribe()
+    })
+    this.#subscription.add(followed.subscribe())
     await Promise.race([progress.whenPassed(head), damage])
     this.#onDamage = () => undefined
   }
 
   async stop(): Promise<void> {
-    this.#subscription?.unsubscribe()
+    this.#subscription.unsubscribe()
     this.#stopGathering()
     await this.#taking.catch(() => undefined)
   }
@@ -148,7 +148,7 @@ export class Projector {
     const areAll = !isOfThisLog || Object.keys(projections.versions).every(view => outdated.has(view))
     logger.warn({ checkpoint, views: areAll ? 'all' : [...outdated] }, 'the views do not fit the log; rebuilding them')
     if (areAll) return store.clear()
-    await replaceViews({
+    await rebuildViews({
       ...this.#parts,
       views: outdated,
       onProgress: position => this.#report(position, checkpoint.position),

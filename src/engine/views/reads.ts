@@ -9,6 +9,9 @@ import type { Changes, ViewProgress } from './view-progress.ts'
  */
 const READ_YOUR_WRITES_MS = 5000
 
+/** Entries that a scan reads at a time. */
+const SCAN_PAGE = 1000
+
 /** Rows kept in memory, a few hundred bytes each. */
 const MAX_CACHED = 50_000
 
@@ -80,6 +83,21 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
   list<Name extends keyof Rows & string>(view: Name, index: string, range: Range): Promise<Entry<Rows[Name]>[]> {
     this.#expectReadable(view)
     return this.#store.list<Rows[Name]>(view, index, range)
+  }
+
+  /** All entries of a range, read page by page. */
+  async *scan<Name extends keyof Rows & string>(
+    view: Name,
+    index: string,
+    range: Omit<Range, 'limit'>,
+  ): AsyncGenerator<Entry<Rows[Name]>> {
+    let { after } = range
+    while (true) {
+      const page = await this.list(view, index, { ...range, after, limit: SCAN_PAGE })
+      yield* page
+      if (page.length < SCAN_PAGE) return
+      after = page.at(-1)?.place
+    }
   }
 
   /** An unreadable view may lack rows that exist, and its rows may be wrong. */

@@ -1,16 +1,19 @@
-import type { Position } from '../../../schemas/recorded.ts'
+import type { AnyEvent, Position } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
 import { type Cell, type CellChange, type Checkpoint, CheckpointMoved, type ViewStore } from '../../ports/view-store.ts'
 import type { Codec } from '../log/codec.ts'
 import { project } from './project.ts'
 import type { ProjectionSet } from './projection-set.ts'
 
-/** How often a repair starts over because the views advanced meanwhile. Each time only the new events are read. */
+/** How often a rebuild starts over because the views advanced meanwhile. Each time only the new events are read. */
 const MAX_ATTEMPTS = 10
+
+/** Opens an empty store in which views are rebuilt beside the present ones. `discard` closes and deletes it. */
+export type OpenScratch = () => Promise<{ scratch: ViewStore; discard(): Promise<void> }>
 
 export interface Rebuild {
   log: EventLog
-  codec: Codec<{ type: string; data: unknown }>
+  codec: Codec<AnyEvent>
   store: ViewStore
   projections: ProjectionSet
   /** The views to compare; all if missing. */
@@ -45,9 +48,7 @@ export const compareViews = async (
  * Rebuilds views from the log in a scratch store while the old ones stay readable, then writes all differences in one
  * step. Resolves to the changes.
  */
-export const replaceViews = async (
-  rebuild: Rebuild & { openScratch: () => Promise<{ scratch: ViewStore; discard: () => Promise<void> }> },
-): Promise<CellChange[]> => {
+export const rebuildViews = async (rebuild: Rebuild & { openScratch: OpenScratch }): Promise<CellChange[]> => {
   const { store, projections, openScratch } = rebuild
   const { scratch, discard } = await openScratch()
   try {
@@ -55,7 +56,7 @@ export const replaceViews = async (
       const { checkpoint, changes } = await compareViews(rebuild, scratch)
       if (!checkpoint) return changes
       try {
-        await store.repair(changes, checkpoint, { ...checkpoint, versions: projections.versions })
+        await store.replaceCells(changes, checkpoint, { ...checkpoint, versions: projections.versions })
         return changes
       } catch (error) {
         if (!(error instanceof CheckpointMoved) || attempt === MAX_ATTEMPTS) throw error

@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { RowAddress } from '../../ports/view-store.ts'
 import { delay } from '../../time/delay.ts'
-import { type Rebuild, replaceViews } from './rebuild.ts'
+import { type OpenScratch, type Rebuild, rebuildViews } from './rebuild.ts'
 
 /** How long the next repair waits, so that persistent forgery costs one replay in this time. */
 const PAUSE_MS = 30_000
@@ -10,7 +10,7 @@ const PAUSE_MS = 30_000
 export interface RepairsParts extends Pick<Rebuild, 'log' | 'codec' | 'store' | 'projections'> {
   clock: Clock
   logger: Logger
-  openScratch: Parameters<typeof replaceViews>[0]['openScratch']
+  openScratch: OpenScratch
 }
 
 /** Rebuilds the views after a forged row was found, since other rows may be forged too. */
@@ -42,7 +42,7 @@ export class Repairs {
     const { signal } = this.#stop
     while (this.#isRequested && !signal.aborted) {
       try {
-        const changes = await replaceViews(this.#parts)
+        const changes = await rebuildViews(this.#parts)
         logger.warn({ cells: changes.length }, 'the views were rebuilt')
       } catch (error) {
         logger.error({ err: error }, 'the views could not be rebuilt')

@@ -39,8 +39,7 @@ export class ViewProgress {
   #highest: Position = BEFORE_FIRST
   #check: Promise<unknown> | undefined
   readonly #waiters = new Set<{ position: Position; resolve: () => void }>()
-  /** Called when a reader starts to wait. */
-  onAwaited: () => void = () => undefined
+  readonly #awaited = new Subject<void>()
 
   constructor({ log, store, projections, clock }: ViewProgressParts) {
     this.#log = log
@@ -56,6 +55,11 @@ export class ViewProgress {
   /** The changes of each commit. */
   get changes(): Observable<Changes> {
     return this.#changes
+  }
+
+  /** Emits when a reader starts to wait. */
+  get awaited(): Observable<void> {
+    return this.#awaited
   }
 
   get isAwaited(): boolean {
@@ -88,7 +92,7 @@ export class ViewProgress {
   /** Resolves when the views have passed a position, without a time limit, unless the signal aborts. */
   whenPassed(position: Position, signal?: AbortSignal): Promise<void> {
     if (position <= this.#position) return Promise.resolve()
-    this.onAwaited()
+    this.#awaited.next()
     return new Promise(resolve => {
       const waiter = { position, resolve }
       this.#waiters.add(waiter)
@@ -114,7 +118,7 @@ export class ViewProgress {
       throw error
     }
     this.#changes.next('unknown')
-    throw new Unavailable('the views belong to another log; set a different VIEW_KEY_SPACE for one of the two')
+    throw new Unavailable('the views belong to another log; give each log views of its own')
   }
 
   /** Reports that the views have reached a position, and what changed. */

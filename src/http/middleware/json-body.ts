@@ -1,7 +1,7 @@
 import type { Next } from 'koa'
 import { koaBody } from 'koa-body'
 import { MAX_BODY_BYTES, MAX_JSON_DEPTH } from '../../../schemas/primitives.ts'
-import { toPointerPart } from '../../engine/validator.ts'
+import { toPointerPart } from '../../services/schema-check.ts'
 import { ApiError } from '../api-error.ts'
 import type { Context } from '../context.ts'
 

@@ -8,9 +8,6 @@ import { generateKey, type NewKey } from './api-keys.ts'
 import { findAccount, nameAccount } from './find-account.ts'
 import { type Registered, type RegistrationParts, register } from './registration.ts'
 
-/** Rows read at a time. */
-const PAGE = 1000
-
 interface Parts extends RegistrationParts {
   reads: Reads
   /** The prefix of API keys. */
@@ -75,13 +72,9 @@ export class AccountService {
   /** Lists all accounts, oldest first. */
   async list(_caller: Caller): Promise<Answer<AccountSummary[]>> {
     const found: AccountSummary[] = []
-    let after: string | undefined
-    while (true) {
-      const entries = await this.#parts.reads.list('accounts', BY_KEY, { prefix: '', after, limit: PAGE })
-      for (const { row } of entries) found.push(await this.#summary(row))
-      if (entries.length < PAGE) return answer(found)
-      after = entries.at(-1)?.place
-    }
+    for await (const { row } of this.#parts.reads.scan('accounts', BY_KEY, { prefix: '' }))
+      found.push(await this.#summary(row))
+    return answer(found)
   }
 
   /** The caller's own balance, after all of its earlier requests. */

@@ -111,9 +111,8 @@ export class Accounts {
   #mailbox(accountId: AccountId): AccountMailbox {
     let mailbox = this.#mailboxes.get(accountId)
     if (!mailbox) {
-      mailbox = new Mailbox(accountStream(accountId), this.#streams)
       // Until it writes, its readers wait for the writes of the account's earlier mailboxes.
-      mailbox.position = this.#forgottenPosition
+      mailbox = new Mailbox(accountStream(accountId), this.#streams, { position: this.#forgottenPosition })
       this.#mailboxes.set(accountId, mailbox)
     }
     return mailbox

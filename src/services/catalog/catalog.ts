@@ -3,8 +3,8 @@ import type { Endpoint, Family, FamilyStatus } from '../../../schemas/catalog.ts
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type { CatalogState } from '../../domain/catalog/catalog.ts'
 import { hasName, statusOf, visibleTo } from '../../domain/catalog/choose-endpoint.ts'
-import { type Check, compileFillingCheck } from '../../engine/validator.ts'
 import type { Accounts } from '../accounts/accounts.ts'
+import { type Check, compileFillingCheck } from '../schema-check.ts'
 import type { CatalogEditor } from './catalog-editor.ts'
 
 /** A family as a caller sees it, and the `catalog` revision of this version. */

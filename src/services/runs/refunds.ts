@@ -11,9 +11,6 @@ import { eventCodec } from '../event-codec.ts'
 import { parseRunId } from '../ids.ts'
 import type { Reads } from '../reads.ts'
 
-/** Accounts looked up at a time. */
-const PAGE = 1000
-
 /** How often a refund is decided again because another one came first. */
 const MAX_ATTEMPTS = 5
 
@@ -68,13 +65,9 @@ export class Refunds {
   /** The views know the account of a run. The amounts are read from the log. */
   async #accountOf(runId: RunId): Promise<AccountId | undefined> {
     const { reads } = this.#parts
-    let after: string | undefined
-    while (true) {
-      const entries = await reads.list('accounts', BY_KEY, { prefix: '', after, limit: PAGE })
-      for (const { row } of entries) if (await reads.get('runs', runKey(row.accountId, runId))) return row.accountId
-      if (entries.length < PAGE) return undefined
-      after = entries.at(-1)?.place
-    }
+    for await (const { row } of reads.scan('accounts', BY_KEY, { prefix: '' }))
+      if (await reads.get('runs', runKey(row.accountId, runId))) return row.accountId
+    return undefined
   }
 
   async #charge(accountId: AccountId, runId: RunId): Promise<{ chargedMicros: number; refundedMicros: number }> {

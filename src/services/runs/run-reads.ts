@@ -4,12 +4,12 @@ import type * as api from '../../../schemas/api/run.ts'
 import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import type { RunRow } from '../../../schemas/views.ts'
 import { refuse } from '../../domain/refusal.ts'
-import { listNewest, type Page } from '../../engine/views/list-newest.ts'
 import type { Watch } from '../../engine/views/watch.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import { type Answer, answer } from '../answer.ts'
 import { parseRunId } from '../ids.ts'
+import { listNewest, type Page } from '../list-newest.ts'
 import type { Reads } from '../reads.ts'
 
 /** The progress of a run from 0 to 1, as reported by its provider. */

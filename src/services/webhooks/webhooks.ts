@@ -11,9 +11,6 @@ import type { AccountCaller, Caller } from '../caller.ts'
 import { parseRunId } from '../ids.ts'
 import type { Reads } from '../reads.ts'
 
-/** Rows read at a time. */
-const PAGE = 1000
-
 interface Parts {
   accounts: Accounts
   reads: Reads
@@ -42,15 +39,12 @@ export class Webhooks {
     const found = await findAccount(this.#parts.reads, caller, accountId)
     if ('refuse' in found) return found
     const rows: WebhookRow[] = []
-    let after: string | undefined
-    while (rows.length < limit) {
-      const range = { prefix: `${accountId}/`, after, newestFirst: true, limit: PAGE }
-      const page = await this.#parts.reads.list('webhooks', BY_KEY, range)
-      rows.push(...page.map(entry => entry.row).filter(row => !status || row.status === status))
-      if (page.length < PAGE) break
-      after = page.at(-1)?.place
+    const range = { prefix: `${accountId}/`, newestFirst: true }
+    for await (const { row } of this.#parts.reads.scan('webhooks', BY_KEY, range)) {
+      if (!status || row.status === status) rows.push(row)
+      if (rows.length === limit) break
     }
-    return answer(rows.slice(0, limit))
+    return answer(rows)
   }
 
   /** Starts the webhook delivery of an ended run again, to another URL if one is given. */

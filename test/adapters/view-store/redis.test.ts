@@ -68,7 +68,7 @@ t.test('any server', elsewhere ? {} : needsRedis(), async t => {
     const rows = ['runs', 'balance'].map(view => ({ view, key: 'acct_nobody', row: { forged: true } }))
     if (at) await redis.commit({ from: at, to: at, rows, entries: [] })
     t.equal((await rebuild(log, redis, await openStore(t, url))).length, 2)
-    t.equal(await dumpText(redis), await dumpText(lmdb), 'also after a repair of forged cells')
+    t.equal(await dumpText(redis), await dumpText(lmdb), 'also after forged cells are replaced')
   })
 
   t.test('of two concurrent commits, one wins each time', async t => {

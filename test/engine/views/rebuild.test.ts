@@ -82,19 +82,19 @@ t.test('lagging views are compared with the log up to their checkpoint', async t
   t.same(await addressesOf(log, views, await openViews(t)), [])
 })
 
-t.test('views that advance during a repair are still repaired', async t => {
+t.test('views that advance during a rebuild are still rebuilt', async t => {
   const { log, views } = await openCorrect(t)
   await tamper(views, forgery)
   let attempts = 0
   const moving: ViewStore = {
     ...views,
-    repair: async (changes, from, to) => {
+    replaceCells: async (changes, from, to) => {
       attempts += 1
       if (attempts === 1) {
         await writeHistory(log, { first: 20 })
         await project(log, views)
       }
-      await views.repair(changes, from, to)
+      await views.replaceCells(changes, from, to)
     },
   }
   await rebuild(log, moving, await openViews(t))

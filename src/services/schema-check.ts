@@ -1,5 +1,4 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { Static, TSchema } from 'typebox'
 
 /** One fault of a value: a JSON Pointer to it, and a description. */
 export interface Fault {
@@ -10,15 +9,10 @@ export interface Fault {
 /** Returns the faults of a value; an empty list if it is valid. */
 export type Check = (value: unknown) => Fault[]
 
-const shapes = new Ajv2020({ strict: true, allowUnionTypes: true, discriminator: true })
 // Verbose errors include the schema, whose description explains a fault better than a pattern.
 const thorough = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true, verbose: true })
 const filling = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true, verbose: true, useDefaults: true })
 const converting = new Ajv2020({ strict: true, allErrors: true, useDefaults: true, coerceTypes: true })
-
-/** Whether a value has a shape, where the faults do not matter. */
-export const compileGuard = <Shape extends TSchema>(shape: Shape): ValidateFunction<Static<Shape>> =>
-  shapes.compile<Static<Shape>>(shape)
 
 /** Checks a value against a shape. */
 export const compileCheck = (shape: object): Check => toCheck(() => thorough.compile(shape))

@@ -1,8 +1,10 @@
-import { BY_KEY } from '../../ports/view-store.ts'
+import { MAX_PAGE } from '../../schemas/primitives.ts'
+import type { Views } from '../../schemas/views.ts'
+import { BY_KEY } from '../ports/view-store.ts'
 import type { Reads } from './reads.ts'
 
-/** Rows read at a time: the largest page that clients may ask for, plus one that shows whether there are more. */
-const SCAN_PAGE = 101
+/** Rows read at a time: the largest page, plus one that shows whether there are more. */
+const SCAN_PAGE = MAX_PAGE + 1
 
 /** Rows examined for one page of a filtered list, so that a rare match cannot make a request read a whole history. */
 const MAX_SCANNED = 20 * SCAN_PAGE
@@ -21,19 +23,15 @@ export interface Page<Row, Id> {
 }
 
 /** A page of an owner's rows, newest first, from a view whose keys are `<owner>/<id>` with ids that rise over time. */
-export const listNewest = async <
-  Rows extends { [View in keyof Rows]: object },
-  Name extends keyof Rows & string,
-  Id extends string,
->(
-  reads: Reads<Rows>,
+export const listNewest = async <Name extends keyof Views, Id extends string>(
+  reads: Reads,
   view: Name,
   owner: string,
-  { limit, cursor, matches }: PageQuery<Rows[Name], Id>,
-): Promise<Page<Rows[Name], Id>> => {
+  { limit, cursor, matches }: PageQuery<Views[Name], Id>,
+): Promise<Page<Views[Name], Id>> => {
   await reads.ownWrites(owner)
   const prefix = `${owner}/`
-  const found: Rows[Name][] = []
+  const found: Views[Name][] = []
   let shown: Id | null = null
   let last = cursor
   for (let scanned = 0; scanned < MAX_SCANNED; scanned += SCAN_PAGE) {

@@ -1,3 +1,4 @@
+import type { Subscription } from 'rxjs'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -18,27 +19,29 @@ interface Parts {
   logger: Logger
 }
 
-/** Follows the views that projectors in other processes maintain. */
-export class ViewFollower {
+/** Reads how far projectors in other processes have brought the views. */
+export class CheckpointPoller {
   readonly #parts: Parts
   #reading: Promise<void> | undefined
+  #awaited: Subscription | undefined
   #stop = new AbortController()
   #wake = new AbortController()
 
   constructor(parts: Parts) {
     this.#parts = parts
-    parts.progress.onAwaited = () => this.#wake.abort()
   }
 
   /** Resolves when the views have passed the present head of the log. */
   async start(): Promise<void> {
     const head = await this.#parts.log.head()
+    this.#awaited = this.#parts.progress.awaited.subscribe(() => this.#wake.abort())
     this.#reading = this.#read()
     await this.#parts.progress.whenPassed(head)
   }
 
   async stop(): Promise<void> {
     this.#stop.abort()
+    this.#awaited?.unsubscribe()
     await this.#reading
   }
 
