@@ -11,7 +11,10 @@ export interface ViewStore {
   get<Row>(view: string, key: string): Promise<Row | undefined>
   /** A consistent read of rows from any views, with the position of the store at that moment. */
   getMany<Row>(rows: RowAddress[]): Promise<{ position: Position; rows: (Row | undefined)[] }>
-  /** The rows in an index, with their places in its order. The index BY_KEY of every view orders it by key. */
+  /**
+   * The rows in an index, with their places in its order. The index BY_KEY of every view orders it by key. The row of
+   * an entry whose row is missing is null.
+   */
   list<Row>(view: string, index: string, range: Range): Promise<Entry<Row>[]>
   /**
    * Writes rows, index entries and the new checkpoint atomically.

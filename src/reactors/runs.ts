@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Observable, Subscription } from 'rxjs'
 import { queues, WATCH_AFTER_MS } from '../../projections/due.ts'
 import type { RunId } from '../../schemas/primitives.ts'
@@ -19,6 +20,9 @@ const WATCH_POLL_MS = 3000
 /** Runs are checked WATCH_AFTER_MS after their start; clocks of several machines differ by no more than that. */
 const MAX_AHEAD_MS = 2 * WATCH_AFTER_MS
 
+/** More runs than start while the views are behind. */
+const MAX_NOT_QUEUED = 50_000
+
 interface Parts {
   activeRuns: ActiveRuns
   accounts: Accounts
@@ -33,6 +37,8 @@ export class RunsReactor {
   readonly #starts: DueLoop<StartTask>
   readonly #lost: DueLoop<WatchTask>
   readonly #cancels: DueLoop<WatchTask>
+  /** Runs that the views show as queued, and their accounts do not. */
+  readonly #notQueued = new LRUCache<RunId, true>({ max: MAX_NOT_QUEUED })
   #subscription: Subscription | undefined
 
   constructor(parts: Parts) {
@@ -65,7 +71,7 @@ export class RunsReactor {
   /** Starts as many queued runs of one provider as it has free slots. */
   async #start(rows: StartTask[]): Promise<boolean> {
     const { activeRuns, logger } = this.#parts
-    const waiting = rows.filter(row => !activeRuns.has(row.runId))
+    const waiting = rows.filter(row => !activeRuns.has(row.runId) && !this.#notQueued.has(row.runId))
     const chosen = waiting.filter(row => activeRuns.reserve(row.provider))
     const leased = await activeRuns.leases.take(chosen.map(row => row.runId)).catch(error => {
       logger.error({ err: error }, 'queued runs could not be leased')
@@ -87,7 +93,10 @@ export class RunsReactor {
     try {
       const outcome = await accounts.execute({ kind: 'reactor' }, accountId, { type: 'StartRun', runId })
       const [started] = 'refuse' in outcome ? [] : outcome.accept
-      if (!started) return false
+      if (!started) {
+        this.#notQueued.set(runId, true)
+        return false
+      }
       activeRuns.submit({ ...row, startedAt: clockOf(started) })
       return true
     } catch (error) {

@@ -6,6 +6,7 @@ import type { WebhookEvent } from '../../schemas/api/webhook.ts'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import type { DeliverTask, RunRow } from '../../schemas/views.ts'
 import type { RecordDelivery } from '../domain/account/commands.ts'
+import type { AccountState } from '../domain/account/state.ts'
 import { ATTEMPT_TIMEOUT_MS, MAX_WAIT_MS, nextAttemptMs } from '../domain/webhook-schedule.ts'
 import type { Changes } from '../engine/views/view-progress.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -63,7 +64,7 @@ export class WebhooksReactor {
   readonly #leases: Leases<RunId>
   readonly #working = new Map<RunId, Promise<void>>()
   readonly #slots = new Slots({ each: SLOTS_PER_HOST, total: SLOTS })
-  /** When the latest recorded attempts were due. */
+  /** When the latest attempts were due that the accounts have recorded. */
   readonly #recorded = new LRUCache<RunId, string>({ max: MAX_RECORDED })
   #stopped = false
 
@@ -108,35 +109,39 @@ export class WebhooksReactor {
   #begin(row: DeliverTask) {
     const { runId, queue } = row
     const done = this.#deliver(row)
-      .catch(error => this.#parts.logger.error({ err: error, runId }, 'a webhook could not be delivered now'))
-      .finally(() => {
+      .catch(error => {
+        this.#parts.logger.error({ err: error, runId }, 'a webhook could not be delivered now')
+        return false
+      })
+      .then(wasSent => {
         this.#working.delete(runId)
-        this.#freeSlot(queue)
+        const taken = this.#slots.free(queue)
         this.#leases.release(runId)
+        // Reading one row costs as much as reading many. Without an attempt, the loop would find the same row again.
+        if (wasSent && (taken === SLOTS_PER_HOST / 2 || taken === 0)) this.#loop.wake()
       })
     this.#working.set(runId, done)
   }
 
-  #freeSlot(queue: string) {
-    const taken = this.#slots.free(queue)
-    // A look for one row costs as much as a look for many.
-    if (taken === SLOTS_PER_HOST / 2 || taken === 0) this.#loop.wake()
-  }
-
-  async #deliver(task: DeliverTask): Promise<void> {
+  /** Makes an attempt and records it. False if none was due. */
+  async #deliver(task: DeliverTask): Promise<boolean> {
     const { accountId, runId, attempt } = task
     const { accounts, reads, logger } = this.#parts
     const run = await reads.get('runs', runKey(accountId, runId))
-    if (!run || !hasEnded(run)) return
-    // The account's own state decides: a row may be older than it.
-    const { deliveries } = await accounts.recentState(accountId)
-    if (deliveries.get(runId)?.attempts !== attempt - 1) return
+    if (!run || !hasEnded(run)) return false
+    // The account's own state decides: a row may be older than it, or newer than the state of a moment ago.
+    const isDue = ({ deliveries }: AccountState) => deliveries.get(runId)?.attempts === attempt - 1
+    if (!isDue(await accounts.recentState(accountId)) && !isDue(await accounts.currentState(accountId))) {
+      this.#recorded.set(runId, task.dueAt)
+      return false
+    }
     const outcome = await this.#attempt(task, run)
     // The stop may have cut the connection; that is no failure of the receiver.
-    if (this.#stopped && !outcome.delivered) return
+    if (this.#stopped && !outcome.delivered) return true
     logger.debug({ runId, attempt, ...outcome }, 'webhook')
     await this.#record(accountId, { type: 'RecordDelivery', runId, attempt, outcome })
     this.#recorded.set(runId, task.dueAt)
+    return true
   }
 
   async #attempt({ url, accountId, runId, attempt }: DeliverTask, run: RunRow): Promise<Outcome> {

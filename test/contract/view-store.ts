@@ -270,12 +270,19 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       t.same(await placesOf(store, {}, BY_KEY), ['fruit-0'])
     })
 
-    t.test('an entry for a missing row is skipped', async t => {
+    t.test('an entry for a missing row has no row', async t => {
       const { store } = await open(t)
       await store.commit(batch(undefined, 1, colours(['apple', 'pear'])))
       const rows = [{ view: 'fruit', key: 'apple', row: undefined }]
       await store.commit({ from: checkpointAt(1), to: checkpointAt(2), rows, entries: [] })
-      t.same(await placesOf(store), ['pear'])
+      const entries = await store.list<object>('fruit', 'byName', { prefix: '', limit: 10 })
+      t.same(
+        entries.map(({ key, row }) => [key, row === null]),
+        [
+          ['apple', true],
+          ['pear', false],
+        ],
+      )
     })
 
     t.test('cells are replaced atomically', async t => {

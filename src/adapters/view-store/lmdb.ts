@@ -87,8 +87,8 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
       }
       const prefix = indexAddress(view, name, '')
       for (const { key: address, value: key } of index.getRange(toLmdbRange(prefix, range))) {
-        const row = get<Row>(view, key)
-        if (row) found.push({ place: address.slice(prefix.length), key, row })
+        const row = (get<Row>(view, key) ?? null) as Row
+        found.push({ place: address.slice(prefix.length), key, row })
       }
       return found
     },

@@ -52,7 +52,7 @@ for _, dump in ipairs(redis.call('SMEMBERS', KEYS[3])) do
 end
 
 -- In the same hash as the cells, so that a read gets both atomically, and neither is lost without the other.
-redis.call('HSET', KEYS[1], 'checkpoint', ARGV[2], 'position', string.match(ARGV[2], '"position":(-?%d+)'))
+redis.call('HSET', KEYS[1], 'checkpoint', ARGV[2])
 for first = 4, firstGone - 1, ${AT_ONCE} do
   local last = math.min(first + ${AT_ONCE - 1}, firstGone - 1)
   redis.call('HSET', KEYS[1], unpack(ARGV, first, last))
@@ -73,7 +73,7 @@ return 1
 
 /**
  * KEYS: cells, order. ARGV: start and end; '1' for newest first; the limit; the address prefix of the rows that index
- * entries refer to. Returns the position of the store, the addresses, their cells, and the rows that these refer to.
+ * entries refer to. Returns the checkpoint of the store, the addresses, their cells, and the rows that these refer to.
  */
 export const LIST = script(`
 ${getMany}
@@ -82,11 +82,11 @@ local found
 if ARGV[3] == '1' then found = redis.call('ZREVRANGEBYLEX', KEYS[2], high, low, 'LIMIT', 0, limit)
 else found = redis.call('ZRANGEBYLEX', KEYS[2], low, high, 'LIMIT', 0, limit) end
 local values = getMany(KEYS[1], found)
-local position = redis.call('HGET', KEYS[1], 'position')
-if ARGV[5] == '' then return { position, found, values } end
+local checkpoint = redis.call('HGET', KEYS[1], 'checkpoint')
+if ARGV[5] == '' then return { checkpoint, found, values } end
 local rows = {}
 for i, key in ipairs(values) do rows[i] = ARGV[5] .. (key or '') end
-return { position, found, values, getMany(KEYS[1], rows) }
+return { checkpoint, found, values, getMany(KEYS[1], rows) }
 `)
 
 /**

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Position } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import {
@@ -21,8 +22,8 @@ const WRITE_MS = 10_000
 /** Sorts after every character of a place. */
 const LAST = '\uffff'
 
-/** The field beside the cells with the store's position. */
-const POSITION = 'position'
+/** The field beside the cells with the store's checkpoint. */
+const CHECKPOINT = 'checkpoint'
 
 // The two kinds of cells, in sort order.
 const INDEX = 'index/'
@@ -101,20 +102,20 @@ export const openRedisViewStore = async ({
 
   return {
     checkpoint: async () => {
-      const found = parse<Checkpoint>(await redis.read(client => client.hget(cells, 'checkpoint')))
+      const found = toCheckpoint(await redis.read(client => client.hget(cells, CHECKPOINT)))
       furthest = Math.max(furthest, found?.position ?? BEFORE_FIRST)
       return found
     },
     get: async <Row>(view: string, rowKey: string) => {
       const seenBefore = furthest
-      const [row, position] = await redis.read(client => client.hmget(cells, rowAddress(view, rowKey), POSITION))
-      expectWhole(toPosition(position), seenBefore)
+      const [row, checkpoint] = await redis.read(client => client.hmget(cells, rowAddress(view, rowKey), CHECKPOINT))
+      expectWhole(positionOf(checkpoint), seenBefore)
       return parse<Row>(row)
     },
     getMany: async <Row>(rowAddresses: RowAddress[]) => {
       const addresses = rowAddresses.map(({ view, key }) => rowAddress(view, key))
-      const [position, ...rows] = await redis.read(client => client.hmget(cells, POSITION, ...addresses))
-      return { position: toPosition(position), rows: rows.map(row => parse<Row>(row)) }
+      const [checkpoint, ...rows] = await redis.read(client => client.hmget(cells, CHECKPOINT, ...addresses))
+      return { position: positionOf(checkpoint), rows: rows.map(row => parse<Row>(row)) }
     },
 
     list: async <Row>(view: string, index: string, range: Range) => {
@@ -122,12 +123,12 @@ export const openRedisViewStore = async ({
       const prefix = byKey ? rowAddress(view, '') : indexAddress(view, index, '')
       const args = [...toLexRange(prefix, range), byKey ? '' : rowAddress(view, '')]
       const seenBefore = furthest
-      const [position, addresses, values, rows] = (await redis.list(LIST, [cells, order], args)) as ListReply
-      expectWhole(toPosition(position), seenBefore)
-      return addresses.flatMap((address, i) => {
+      const [checkpoint, addresses, values, rows] = (await redis.list(LIST, [cells, order], args)) as ListReply
+      expectWhole(positionOf(checkpoint), seenBefore)
+      return addresses.map((address, i) => {
         const place = address.slice(prefix.length)
-        const row = parse<Row>((rows ?? values)[i])
-        return row === undefined ? [] : [{ place, key: byKey ? place : (values[i] as string), row }]
+        const row = (parse<Row>((rows ?? values)[i]) ?? null) as Row
+        return { place, key: byKey ? place : (values[i] as string), row }
       })
     },
 
@@ -164,7 +165,7 @@ export const openRedisViewStore = async ({
         clearInterval(timer)
         redis.write(END_DUMP, [dumps, dump], []).catch(() => undefined)
       }
-      return { checkpoint: parse<Checkpoint>(json as string | null), cells: readDump(dump), close }
+      return { checkpoint: toCheckpoint(json as string | null), cells: readDump(dump), close }
     },
 
     replaceCells: (changes, from, to) => write(from, to, changes),
@@ -176,7 +177,7 @@ export const openRedisViewStore = async ({
   }
 }
 
-type ListReply = [position: string | null, addresses: string[], values: (string | null)[], rows?: (string | null)[]]
+type ListReply = [checkpoint: string | null, addresses: string[], values: (string | null)[], rows?: (string | null)[]]
 
 const rowAddress = (view: string, key: string) => `${ROWS}${view}/${key}`
 const indexAddress = (view: string, index: string, place: string) => `${INDEX}${view}.${index}/${place}`
@@ -184,10 +185,25 @@ const indexAddress = (view: string, index: string, place: string) => `${INDEX}${
 /** The view that a cell belongs to: `rows/<view>/…`, or `index/<view>.<index>/…`. */
 const viewOf = (address: string) => address.split(/[/.]/, 2)[1] as string
 
-const toPosition = (text: string | null | undefined) => Number(text ?? BEFORE_FIRST)
+const toCheckpoint = (json: string | null | undefined): Checkpoint | undefined => {
+  const found = parse<Checkpoint>(json)
+  return found === undefined || Number.isSafeInteger(found?.position) ? found : UNREADABLE
+}
 
-const parse = <Value>(json: string | null | undefined): Value | undefined =>
-  typeof json === 'string' ? JSON.parse(json) : undefined
+/** Stands for a checkpoint that no projector wrote: of no log, so that the views are rebuilt. */
+const UNREADABLE: Checkpoint = { position: BEFORE_FIRST, eventId: '', origin: '', versions: {} }
+
+const positionOf = (json: string | null | undefined): Position => toCheckpoint(json)?.position ?? BEFORE_FIRST
+
+/** Text that no service wrote becomes null, which callers treat like any other forged value. */
+const parse = <Value>(json: string | null | undefined): Value | undefined => {
+  if (typeof json !== 'string') return undefined
+  try {
+    return JSON.parse(json)
+  } catch {
+    return null as Value
+  }
+}
 
 const toLexRange = (address: string, { prefix, after, before, newestFirst = false, limit }: Range) => {
   const [low, high] = newestFirst ? [before, after] : [after, before]

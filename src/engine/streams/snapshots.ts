@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Unavailable } from '../../ports/faults.ts'
-import type { ViewStore } from '../../ports/view-store.ts'
+import type { Snapshot, ViewStore } from '../../ports/view-store.ts'
 import type { Folded } from './folded.ts'
 
 /** A fold as a snapshot holds it. The log supplies the position of its last event. */
@@ -40,15 +40,19 @@ interface Body extends Snapshotted<object> {
 export const createSnapshots = <State>({ store, form, key, onForged }: SnapshotParts<State>): Snapshots<State> => {
   const macOf = (body: string) => createHmac('sha256', key).update(body).digest()
 
+  /** The store may hold anything. */
+  const isAuthentic = (snapshot: Snapshot | null) => {
+    if (typeof snapshot?.mac !== 'string' || typeof snapshot.body !== 'string') return false
+    const [mac, expected] = [Buffer.from(snapshot.mac, 'hex'), macOf(snapshot.body)]
+    return mac.length === expected.length && timingSafeEqual(mac, expected)
+  }
+
   return {
     load: async stream => {
       // Without the views the whole stream is read, which takes longer but gives the same state.
       const snapshot = await store.loadSnapshot(stream).catch(unlessUnavailable)
-      if (!snapshot) return undefined
-      const mac = Buffer.from(String(snapshot.mac), 'hex')
-      const expected = macOf(String(snapshot.body))
-      const isAuthentic = mac.length === expected.length && timingSafeEqual(mac, expected)
-      const body = isAuthentic ? (JSON.parse(snapshot.body) as Body) : undefined
+      if (snapshot === undefined) return undefined
+      const body = isAuthentic(snapshot) ? (JSON.parse(snapshot.body) as Body) : undefined
       if (body?.stream !== stream) return onForged(stream) as undefined
       const { version, revision, last, state } = body
       return version === form.version ? { revision, last, state: form.thaw(state) } : undefined

@@ -35,8 +35,8 @@ export const authenticViews = ({ store, projections, key, onForged }: AuthenticV
   })
 
   const verify = <Row>(address: RowAddress, signed: (Row & Signed) | undefined): Row | undefined => {
-    if (!signed) return undefined
-    const { mac, ...row } = signed
+    if (signed === undefined) return undefined
+    const { mac, ...row }: Signed = signed ?? {}
     // Comparison need not take constant time: a forger cannot time this process.
     if (mac === macOf(address, row)) return row as Row
     return onForged(address) as undefined
@@ -52,12 +52,18 @@ export const authenticViews = ({ store, projections, key, onForged }: AuthenticV
     },
     list: async <Row>(view: string, index: string, range: Range) => {
       const entries: Entry<Row>[] = []
-      for (const { place, key: rowKey, row: signed } of await store.list<Row & Signed>(view, index, range)) {
-        const row = verify({ view, key: rowKey }, signed)
-        if (row === undefined) continue
-        if (projections.hasPlace(view, index, { place, key: rowKey, row: row as object }))
-          entries.push({ place, key: rowKey, row })
-        else onForged({ view, key: rowKey })
+      // Absent rows do not count, so that a forged one does not end a list early.
+      for (let { after, limit } = range; limit > 0; limit = range.limit - entries.length) {
+        const page = await store.list<Row & Signed>(view, index, { ...range, after, limit })
+        for (const { place, key: rowKey, row: signed } of page) {
+          after = place
+          const row = verify({ view, key: rowKey }, signed)
+          if (row === undefined) continue
+          if (projections.hasPlace(view, index, { place, key: rowKey, row: row as object }))
+            entries.push({ place, key: rowKey, row })
+          else onForged({ view, key: rowKey })
+        }
+        if (page.length < limit) break
       }
       return entries
     },

@@ -1,5 +1,5 @@
 import type { Projection } from '../../../projections/projection.ts'
-import type { Recorded } from '../../../schemas/recorded.ts'
+import type { Position, Recorded } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST } from '../../ports/event-log.ts'
 import {
   type Checkpoint,
@@ -11,7 +11,8 @@ import {
 import { checkOrder } from '../log/check-order.ts'
 import type { ProjectionSet } from './projection-set.ts'
 
-type Row = object | undefined
+/** Rows hold the position of the last event folded into them. */
+type Row = { position?: Position } | undefined
 
 /** A row that a page of events touches, before the page and so far. */
 interface Touched {
@@ -22,8 +23,9 @@ interface Touched {
 }
 
 /**
- * Folds a page of events into the views, and commits rows and checkpoint together. Rejects with CheckpointMoved, or
- * with Unavailable for events that do not follow the checkpoint in order.
+ * Folds a page of events into the views, and commits rows and checkpoint together. Skips events that a row already
+ * includes, because the checkpoint may have been set back. Rejects with CheckpointMoved, or with Unavailable for events
+ * that do not follow the checkpoint in order.
  */
 export const project = async (
   store: ViewStore,
@@ -44,7 +46,11 @@ export const project = async (
     row.before = loaded[index]
     row.now = loaded[index]
   })
-  for (const { event, row } of steps) row.now = row.projection.on[event.type]?.(row.now, event)
+  for (const { event, row } of steps) {
+    if (event.position <= (row.before?.position ?? BEFORE_FIRST)) continue
+    const after = row.projection.on[event.type]?.(row.now, event)
+    row.now = after && after !== row.now ? { ...after, position: event.position } : after
+  }
 
   const rows: RowChange[] = []
   const entries: EntryChange[] = []

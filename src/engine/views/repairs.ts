@@ -43,11 +43,11 @@ export class Repairs {
     while (this.#isRequested && !signal.aborted) {
       try {
         const changes = await rebuildViews(this.#parts)
+        this.#isRequested = false
         logger.warn({ cells: changes.length }, 'the views were rebuilt')
       } catch (error) {
-        logger.error({ err: error }, 'the views could not be rebuilt')
+        logger.error({ err: error }, 'the views could not be rebuilt; retrying')
       }
-      this.#isRequested = false
       await delay(clock, PAUSE_MS, signal)
     }
     this.#running = undefined
