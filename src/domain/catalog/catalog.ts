@@ -98,6 +98,6 @@ const differs = ({ families, byHand }: CatalogState, family: Family, isByHand = 
   byHand.has(family.id) !== isByHand || !is(fromJS(families.get(family.id)), fromJS(family))
 
 const ifValid = (family: Family, families: CatalogState['families'], event: CatalogEvent): Decided<CatalogEvent> => {
-  const message = findFault(family, [...families.delete(family.id).values()])
-  return message ? refuse('family_invalid', { message }) : accept([event])
+  const fault = findFault(family, [...families.delete(family.id).values()])
+  return fault ? refuse('family_invalid', { fault }) : accept([event])
 }

@@ -11,7 +11,7 @@ const umbra = family('umbra')
 const faulty = family('lumen', { aliases: ['umbra'] })
 const asManual = (event: CatalogEvent) => ({ ...event, data: { ...event.data, byHand: true } }) as CatalogEvent
 const asManualCommand = (command: CatalogCommand): CatalogCommand => ({ ...command, byHand: true })
-const clash = { message: 'lumen: the name umbra belongs to another family' }
+const clash = { fault: { id: 'lumen', code: 'name_taken', name: 'umbra' } } as const
 
 t.test('a family is published only once', async () => {
   given(catalog).when(publish(lumen)).then(published(lumen))
