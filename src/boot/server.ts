@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, isIPv6 } from 'node:net'
 import { shipped } from '../catalog/shipped.ts'
-import { publishShipped } from '../services/catalog/catalog-editor.ts'
+import { publishShipped } from '../services/catalog/publish-shipped.ts'
 import { openService } from './compose.ts'
 import type { Core, Substitutes } from './core.ts'
 

@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Outcome, Provider } from '../ports/provider.ts'
 import type { ViewStore } from '../ports/view-store.ts'
-import type { Accounts } from '../services/accounts/accounts.ts'
+import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import type { RunProgress } from '../services/runs/run-reads.ts'
 import type { RunToDo, Starter } from '../services/runs/runs.ts'
 import type { Artifacts } from './artifacts.ts'
@@ -32,7 +32,7 @@ const STOP_GRACE_MS = 5_000
 
 interface Parts {
   providers: Record<string, Provider>
-  accounts: Accounts
+  accounts: AccountMailboxes
   views: ViewStore
   artifacts: Artifacts
   clock: Clock

@@ -4,7 +4,7 @@ import type { Recorded } from '../../schemas/recorded.ts'
 import type { AccountCommand } from '../domain/account/commands.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Failed, Outcome } from '../ports/provider.ts'
-import type { Accounts } from '../services/accounts/accounts.ts'
+import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import type { Artifacts } from './artifacts.ts'
 import { stopped } from './failures.ts'
 import type { EndedRun } from './jobs.ts'
@@ -14,7 +14,7 @@ import { onceAvailable } from './once-available.ts'
 const MAX_MESSAGE_LENGTH = 1000
 
 export interface OutcomesParts {
-  accounts: Accounts
+  accounts: AccountMailboxes
   artifacts: Artifacts
   logger: Logger
   /** Whether to try again while the log is unavailable. */

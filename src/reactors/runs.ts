@@ -7,7 +7,7 @@ import type { Changes } from '../engine/views/view-progress.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ViewStore } from '../ports/view-store.ts'
-import type { Accounts } from '../services/accounts/accounts.ts'
+import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import type { ActiveRuns } from './active-runs.ts'
 import { DueLoop } from './due-loop.ts'
 import { cancelled, lost } from './failures.ts'
@@ -21,7 +21,7 @@ const MAX_AHEAD_MS = 2 * WATCH_AFTER_MS
 
 interface Parts {
   activeRuns: ActiveRuns
-  accounts: Accounts
+  accounts: AccountMailboxes
   views: ViewStore
   clock: Clock
   logger: Logger

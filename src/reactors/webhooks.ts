@@ -13,7 +13,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import { type Outbound, OutboundError } from '../ports/outbound.ts'
 import type { ViewStore } from '../ports/view-store.ts'
-import type { Accounts } from '../services/accounts/accounts.ts'
+import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import type { Presenter } from '../services/presenter.ts'
 import type { Reads } from '../services/reads.ts'
 import { signWebhook } from '../services/webhooks/webhook-signature.ts'
@@ -42,7 +42,7 @@ const RECORD_MS = 10_000
 const STOP_GRACE_MS = 3_000
 
 interface Parts {
-  accounts: Accounts
+  accounts: AccountMailboxes
   views: ViewStore
   reads: Reads
   outbound: Outbound

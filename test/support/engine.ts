@@ -5,7 +5,7 @@ import type { Clock } from '../../src/ports/clock.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { Logger } from '../../src/ports/logger.ts'
 import type { ViewStore } from '../../src/ports/view-store.ts'
-import { Accounts } from '../../src/services/accounts/accounts.ts'
+import { AccountMailboxes } from '../../src/services/accounts/account-mailboxes.ts'
 import { ManualClock } from './manual-clock.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -26,9 +26,9 @@ export const openViews = async (t: Test, folder?: string): Promise<ViewStore> =>
 /** For streams that are always folded from the start. */
 export const noSnapshots = { load: async () => undefined, offer: async () => false }
 
-/** Accounts without snapshots. */
-export const accountsOn = (log: EventLog, clock: Clock = new ManualClock()): Accounts =>
-  new Accounts({ log, snapshots: noSnapshots, clock, logger: silentLogger })
+/** Account mailboxes without snapshots. */
+export const accountsOn = (log: EventLog, clock: Clock = new ManualClock()): AccountMailboxes =>
+  new AccountMailboxes({ log, snapshots: noSnapshots, clock, logger: silentLogger })
 
 export const silentLogger: Logger = {
   isLevelEnabled: () => false,

@@ -1,6 +1,6 @@
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
-import { publishShipped } from '../../src/services/catalog/catalog-editor.ts'
+import { publishShipped } from '../../src/services/catalog/publish-shipped.ts'
 import {
   accountId,
   cancelRun,

@@ -1,7 +1,7 @@
 import type { Endpoint, Family } from '../../schemas/catalog.ts'
 import type { Core } from '../../src/boot/core.ts'
 import { putByHand } from '../../src/domain/catalog/catalog.ts'
-import { CatalogEditor } from '../../src/services/catalog/catalog-editor.ts'
+import { PublishedCatalog } from '../../src/services/catalog/published-catalog.ts'
 import { endpoint, family, parameters, priceRule } from './catalog-samples.ts'
 import { unwrap } from './unwrap.ts'
 import type { Order } from './vendor.ts'
@@ -26,9 +26,9 @@ export const vendorFamily = (id = 'vendor', differences: Partial<Endpoint> = {})
 
 /** Publishes families, and resolves when clients can see them. */
 export const offer = async ({ log, clock, progress }: Core, ...families: Family[]) => {
-  const editor = new CatalogEditor(log, clock)
-  const commands = putByHand(await editor.state(), families)
-  const { position } = unwrap(await editor.apply({ kind: 'operator', name: 'test' }, commands))
+  const published = new PublishedCatalog(log, clock)
+  const commands = putByHand(await published.state(), families)
+  const { position } = unwrap(await published.apply({ kind: 'operator', name: 'test' }, commands))
   await progress.passed(position, 5000)
 }
 

@@ -8,14 +8,14 @@ import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
 import { newKeyId } from '../ids.ts'
 import type { Reads } from '../reads.ts'
-import type { Accounts } from './accounts.ts'
+import type { AccountMailboxes } from './account-mailboxes.ts'
 import { findAccount, nameAccount } from './find-account.ts'
 
 /** The most keys listed for one account. Revoked keys stay in the list, so it has no other bound. */
 const MAX_LISTED = 10_000
 
 interface Parts {
-  accounts: Accounts
+  accounts: AccountMailboxes
   reads: Reads
   /** The prefix of a key's text. */
   keyPrefix: string

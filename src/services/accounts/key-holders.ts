@@ -6,7 +6,7 @@ import type { AccountState } from '../../domain/account/state.ts'
 import { sha256 } from '../../engine/log/canonical.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { Reads } from '../reads.ts'
-import type { Accounts } from './accounts.ts'
+import type { AccountMailboxes } from './account-mailboxes.ts'
 
 /** Keys whose accounts are cached, about 200 bytes each. */
 const MAX_KNOWN = 50_000
@@ -24,10 +24,10 @@ export interface KeyHolder {
  */
 export class KeyHolders {
   readonly #reads: Reads
-  readonly #accounts: Accounts
+  readonly #accounts: AccountMailboxes
   readonly #known = new LRUCache<string, Candidate>({ max: MAX_KNOWN })
 
-  constructor(reads: Reads, accounts: Accounts) {
+  constructor(reads: Reads, accounts: AccountMailboxes) {
     this.#reads = reads
     this.#accounts = accounts
   }

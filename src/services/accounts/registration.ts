@@ -12,7 +12,7 @@ import { type Answer, answer } from '../answer.ts'
 import { type Caller, causeOf } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
 import { newAccountId } from '../ids.ts'
-import type { Accounts } from './accounts.ts'
+import type { AccountMailboxes } from './account-mailboxes.ts'
 
 export type Registration = Omit<OpenAccount, 'type' | 'accountId'>
 
@@ -24,7 +24,7 @@ export interface Registered {
 
 /** Opens the account of an e-mail address, optionally with its first key. An address has at most one account. */
 export const register = async (
-  { log, clock, accounts }: { log: EventLog; clock: Clock; accounts: Accounts },
+  { log, clock, accounts }: { log: EventLog; clock: Clock; accounts: AccountMailboxes },
   caller: Caller,
   registration: Registration,
 ): Promise<Answer<Registered>> => {

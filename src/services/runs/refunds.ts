@@ -4,7 +4,7 @@ import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
-import type { Accounts } from '../accounts/accounts.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
@@ -18,7 +18,7 @@ const PAGE = 1000
 const MAX_ATTEMPTS = 5
 
 interface Parts {
-  accounts: Accounts
+  accounts: AccountMailboxes
   reads: Reads
   log: EventLog
 }

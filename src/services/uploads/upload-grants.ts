@@ -2,7 +2,7 @@ import type { AccountEvent, UploadGranted } from '../../../schemas/account-event
 import type { UploadForm } from '../../../schemas/api/upload.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Accounts } from '../accounts/accounts.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
 import { newUploadId } from '../ids.ts'
@@ -15,7 +15,7 @@ interface GrantTerms extends Pick<UploadGranted, 'method' | 'mimeType' | 'maxSiz
 }
 
 interface Parts {
-  accounts: Accounts
+  accounts: AccountMailboxes
   clock: Clock
   /** How long a file is kept. */
   retentionMs: number

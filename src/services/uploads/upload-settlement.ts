@@ -2,7 +2,7 @@ import type { UploadDeleted } from '../../../schemas/account-events.ts'
 import type { UploadRow } from '../../../schemas/views.ts'
 import type { ContentRefusal } from '../../domain/refusal.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
-import type { Accounts } from '../accounts/accounts.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import type { Caller } from '../caller.ts'
 import { type Inspected, inspect } from './inspection.ts'
 import { contentRefusal, sentTypeRefusal } from './upload-rules.ts'
@@ -11,10 +11,10 @@ type Upload = Pick<UploadRow, 'accountId' | 'uploadId' | 'objectKey' | 'mimeType
 
 /** Inspects files that arrived under grants, and records them as stored or deletes them. */
 export class UploadSettlement {
-  readonly #accounts: Accounts
+  readonly #accounts: AccountMailboxes
   readonly #objects: ObjectStore
 
-  constructor(accounts: Accounts, objects: ObjectStore) {
+  constructor(accounts: AccountMailboxes, objects: ObjectStore) {
     this.#accounts = accounts
     this.#objects = objects
   }

@@ -5,7 +5,7 @@ import type { UploadRow } from '../../../schemas/views.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { listNewest, type Page } from '../../engine/views/list-newest.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
-import type { Accounts } from '../accounts/accounts.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { AccountCaller } from '../caller.ts'
 import type { Reads } from '../reads.ts'
@@ -17,7 +17,7 @@ import type { UploadSettlement } from './upload-settlement.ts'
 
 export interface UploadsParts {
   reads: Reads
-  accounts: Accounts
+  accounts: AccountMailboxes
   objects: ObjectStore
   finder: UploadFinder
   settlement: UploadSettlement
