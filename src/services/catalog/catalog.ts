@@ -1,6 +1,6 @@
 import type { Family, Kind, Mode } from '../../../schemas/catalog.ts'
 import { type CatalogCommand, type CatalogState, differences, putByHand } from '../../domain/catalog/catalog.ts'
-import { hasName } from '../../domain/catalog/choose-endpoint.ts'
+import { hasName } from '../../domain/catalog/family.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'

@@ -2,7 +2,7 @@ import type { RunRequest } from '../../../schemas/api/run.ts'
 import type { Endpoint, Receipt } from '../../../schemas/catalog.ts'
 import { MAX_INPUT_BYTES, MAX_METADATA_BYTES } from '../../../schemas/primitives.ts'
 import { chooseEndpoint } from '../../domain/catalog/choose-endpoint.ts'
-import { price } from '../../domain/catalog/pricing.ts'
+import { priceOf } from '../../domain/catalog/pricing.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { webhookUrlFault } from '../../domain/webhook-url.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
@@ -58,7 +58,7 @@ export class Quotes {
     if (faults.length > 0) return refuse('input_invalid', { endpoint: endpoint.id, faults })
     const refused = await inputFiles.check(caller, input)
     if (refused) return refused
-    const priced = price(endpoint.pricing, input, usdPerCreditMicros)
+    const priced = priceOf(endpoint.pricing, input, usdPerCreditMicros)
     const receipt = { catalogRevision: offer.revision, model: family.id, endpoint: endpoint.id, ...priced }
     return answer({ endpoint, input, receipt })
   }
