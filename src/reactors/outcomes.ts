@@ -3,7 +3,7 @@ import type { AccountId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
 import type { AccountCommand } from '../domain/account/commands.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Failed, Outcome } from '../ports/provider.ts'
+import type { Failed, ProviderOutcome } from '../ports/provider.ts'
 import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import type { Artifacts } from './artifacts.ts'
 import { stopped } from './failures.ts'
@@ -32,7 +32,7 @@ export class Outcomes {
   }
 
   /** Stores a run's result and ends the run. Resolves to the events that ended it, or to none. */
-  async end(run: EndedRun, outcome: Outcome): Promise<Recorded<AccountEvent>[]> {
+  async end(run: EndedRun, outcome: ProviderOutcome): Promise<Recorded<AccountEvent>[]> {
     const command = await this.#toCommand(run, outcome)
     return command ? this.record(run.accountId, command) : []
   }
@@ -47,7 +47,7 @@ export class Outcomes {
   }
 
   /** Undefined for an async run whose result could not be stored before the stop: the next process ends it. */
-  async #toCommand({ runId, mode }: EndedRun, outcome: Outcome): Promise<AccountCommand | undefined> {
+  async #toCommand({ runId, mode }: EndedRun, outcome: ProviderOutcome): Promise<AccountCommand | undefined> {
     if (outcome.kind === 'failed') return { type: 'FailRun', runId, error: toRunError(outcome) }
     const { artifacts, lastCall, logger } = this.#parts
     try {

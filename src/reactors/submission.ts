@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Failed, Outcome, Provider, Submitted } from '../ports/provider.ts'
+import type { Failed, Provider, ProviderOutcome, Submitted } from '../ports/provider.ts'
 import type { RunToDo } from '../services/runs/runs.ts'
 import { broken, cancelled, stopped, timedOut } from './failures.ts'
 import { CALL_TIMEOUT_MS, callWithin } from './provider-call.ts'
@@ -29,7 +29,7 @@ export class Submission {
   }
 
   /** Resolves to undefined if it was stopped and another process can submit it again. Never rejects. */
-  async answer(): Promise<Outcome | Submitted | undefined> {
+  async answer(): Promise<ProviderOutcome | Submitted | undefined> {
     const { startedAt, timeoutMs } = this.run
     const nowMs = this.#parts.clock.nowMs()
     // A start that lies ahead was recorded before a clock went back, and counts as now.
@@ -60,7 +60,7 @@ export class Submission {
     this.#abort.abort()
   }
 
-  async #submit(): Promise<Outcome | Submitted> {
+  async #submit(): Promise<ProviderOutcome | Submitted> {
     const { attempts, backOffMs } = this.run.retry ?? DEFAULT_RETRY
     for (let attempt = 1; ; attempt++) {
       const answer = await this.#submitOnce()
@@ -69,7 +69,7 @@ export class Submission {
     }
   }
 
-  async #submitOnce(): Promise<Outcome | Submitted> {
+  async #submitOnce(): Promise<ProviderOutcome | Submitted> {
     const { runId, endpoint, input, mode, timeoutMs } = this.run
     const { provider, logger } = this.#parts
     const { signal: stop } = this.#abort

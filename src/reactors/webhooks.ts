@@ -52,7 +52,7 @@ interface Parts {
   secretOf(accountId: AccountId): string
 }
 
-type Outcome = RecordDelivery['outcome']
+type DeliveryOutcome = RecordDelivery['outcome']
 
 /** Sends webhooks (https://www.standardwebhooks.com) when runs end, and records each attempt. */
 export class WebhooksReactor {
@@ -137,7 +137,7 @@ export class WebhooksReactor {
     this.#recorded.set(runId, task.dueAt)
   }
 
-  async #attempt({ url, accountId, runId, attempt }: DeliverTask, run: RunRow): Promise<Outcome> {
+  async #attempt({ url, accountId, runId, attempt }: DeliverTask, run: RunRow): Promise<DeliveryOutcome> {
     const { outbound, present, clock, secretOf } = this.#parts
     const body = JSON.stringify({
       type: run.status === 'completed' ? 'run.completed' : 'run.failed',

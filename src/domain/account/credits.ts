@@ -35,7 +35,7 @@ export const refunded = (state: AccountState, runId: RunId, amountMicros: number
 
 export const grant = (command: Grant, state: AccountState): Decided<AccountEvent> => {
   const { amountMicros, reference } = command
-  const earlier = recall(reference, amountMicros, state)
+  const earlier = checkReference(reference, amountMicros, state)
   if (earlier) return earlier
   if (!hasRoomFor(amountMicros, state)) return refuse('balance_too_high', { balanceMicros: state.balanceMicros })
   return accept([granted(state, command)])
@@ -44,7 +44,7 @@ export const grant = (command: Grant, state: AccountState): Decided<AccountEvent
 export const withdraw = (command: Grant, state: AccountState): Decided<AccountEvent> => {
   const { amountMicros, kind, reference, reason } = command
   const { balanceMicros } = state
-  const earlier = recall(reference, -amountMicros, state)
+  const earlier = checkReference(reference, -amountMicros, state)
   if (earlier) return earlier
   if (amountMicros > balanceMicros)
     return refuse('insufficient_credits', { requiredMicros: amountMicros, balanceMicros })
@@ -70,7 +70,7 @@ export const refund = (
 }
 
 /** The same reference with the same amount is the same grant or withdrawal; with another amount it is a mistake. */
-const recall = (reference: string, signedMicros: number, state: AccountState): Decided<never> | undefined => {
+const checkReference = (reference: string, signedMicros: number, state: AccountState): Decided<never> | undefined => {
   const earlier = state.references.get(digest128(reference))
   if (earlier !== undefined)
     return earlier === signedMicros ? repeat(reference) : refuse('reference_mismatch', { amountMicros: earlier })

@@ -68,7 +68,7 @@ export const catalog: Decider<CatalogCommand, CatalogState, CatalogEvent, Refusa
  * The commands that turn the published catalog into the shipped one; none if they are equal. The operator's own changes
  * stay, unless `revertByHand` reverts them.
  */
-export const differences = (
+export const commandsToShip = (
   state: CatalogState,
   shipped: Family[],
   { revertByHand = false }: { revertByHand?: boolean } = {},

@@ -7,7 +7,7 @@ import { account } from '../../domain/account/account.ts'
 import type { AccountCommand } from '../../domain/account/commands.ts'
 import type { AccountState } from '../../domain/account/state.ts'
 import type { Refusal } from '../../domain/refusal.ts'
-import { Mailbox, type Outcome } from '../../engine/streams/mailbox.ts'
+import { type CommandOutcome, Mailbox } from '../../engine/streams/mailbox.ts'
 import type { Snapshots } from '../../engine/streams/snapshots.ts'
 import { Streams } from '../../engine/streams/stream.ts'
 import type { Changes } from '../../engine/views/view-progress.ts'
@@ -59,7 +59,11 @@ export class AccountMailboxes {
   /**
    * Decides a command. Resolves when its events are durable, and rejects with Unavailable if that is impossible now.
    */
-  execute(caller: Caller, accountId: AccountId, command: AccountCommand): Promise<Outcome<AccountEvent, Refusal>> {
+  execute(
+    caller: Caller,
+    accountId: AccountId,
+    command: AccountCommand,
+  ): Promise<CommandOutcome<AccountEvent, Refusal>> {
     return this.#mailbox(accountId).execute(command, causeOf(caller))
   }
 

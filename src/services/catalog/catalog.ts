@@ -1,5 +1,5 @@
 import type { Family, Kind, Mode } from '../../../schemas/catalog.ts'
-import { type CatalogCommand, type CatalogState, differences, putByHand } from '../../domain/catalog/catalog.ts'
+import { type CatalogCommand, type CatalogState, commandsToShip, putByHand } from '../../domain/catalog/catalog.ts'
 import { hasName } from '../../domain/catalog/family.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { type Answer, answer } from '../answer.ts'
@@ -75,7 +75,7 @@ export class Catalog {
   }
 
   #commands(state: CatalogState, families: Family[] | undefined): CatalogCommand[] {
-    return families ? putByHand(state, families) : differences(state, this.#parts.shipped, { revertByHand: true })
+    return families ? putByHand(state, families) : commandsToShip(state, this.#parts.shipped, { revertByHand: true })
   }
 
   async #apply(caller: Caller, commands: CatalogCommand[]): Promise<Answer<CatalogCommand[]>> {

@@ -1,6 +1,6 @@
 import type { Family } from '../../../schemas/catalog.ts'
 import type { Position } from '../../../schemas/recorded.ts'
-import { differences } from '../../domain/catalog/catalog.ts'
+import { commandsToShip } from '../../domain/catalog/catalog.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
@@ -18,9 +18,9 @@ export const publishShipped = async (
 ): Promise<Position> => {
   const published = new PublishedCatalog(log, clock)
   const caller = { kind: 'service' } as const
-  const outcome = await published.apply(caller, differences(await published.state(), shipped))
+  const outcome = await published.apply(caller, commandsToShip(await published.state(), shipped))
   if ('value' in outcome) return outcome.value.position
-  for (const command of differences(await published.state(), shipped)) {
+  for (const command of commandsToShip(await published.state(), shipped)) {
     const each = await published.apply(caller, [command])
     if ('refuse' in each) onSkipped(each.refuse)
   }

@@ -19,7 +19,7 @@ export interface QuotesParts {
 }
 
 /** A request with its endpoint and price. `input` is the client's with the endpoint's defaults. */
-export interface Quote {
+export interface PricedRequest {
   endpoint: Endpoint
   input: Record<string, unknown>
   receipt: Receipt
@@ -36,7 +36,7 @@ export class Quotes {
   async quote(
     caller: AccountCaller,
     { model, input: given, metadata, webhook_url }: RunRequest,
-  ): Promise<Answer<Quote>> {
+  ): Promise<Answer<PricedRequest>> {
     const { offers, accounts, inputFiles, usdPerCreditMicros } = this.#parts
     const inputJson = JSON.stringify(given)
     const tooLarge =

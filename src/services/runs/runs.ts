@@ -13,7 +13,7 @@ import { Unavailable } from '../../ports/faults.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
 import { newRunId } from '../ids.ts'
-import type { Quote, Quotes } from './quotes.ts'
+import type { PricedRequest, Quotes } from './quotes.ts'
 import { type RecallParts, recallRequest } from './recall-request.ts'
 import type { RunReads, RunsQuery } from './run-reads.ts'
 
@@ -76,7 +76,7 @@ export class Runs {
   }
 
   /** The price of a run. Refuses every request that a run would, except for too few credits. */
-  quote(caller: AccountCaller, request: RunRequest): Promise<Answer<Quote>> {
+  quote(caller: AccountCaller, request: RunRequest): Promise<Answer<PricedRequest>> {
     return this.#parts.quotes.quote(caller, request)
   }
 
