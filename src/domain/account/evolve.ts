@@ -1,25 +1,25 @@
 import type { AccountEvent, Idempotency } from '../../../schemas/account-events.ts'
 import type { RunId, UploadId } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
-import { Contradiction, type Happened, unreachable } from '../decider.ts'
+import { Contradiction, type PastEvent, unreachable } from '../decider.ts'
 import { digest128 } from '../digest.ts'
 import { type AccountState, isForgetful, type LiveUpload, MAX_REMEMBERED, type OpenRun, REMEMBER_MS } from './state.ts'
 
-export const evolve = (state: AccountState, event: Happened<AccountEvent>): AccountState => {
+export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): AccountState => {
   switch (event.type) {
     case 'AccountOpened':
       return { ...state, accountId: event.data.accountId, tester: event.data.tester }
     case 'CreditsGranted':
-      return refer(move(state, event.data, 1), event.data.reference, event.data.amountMicros)
+      return recordReference(changeBalance(state, event.data, 1), event.data.reference, event.data.amountMicros)
     case 'CreditsWithdrawn':
-      return refer(move(state, event.data, -1), event.data.reference, -event.data.amountMicros)
+      return recordReference(changeBalance(state, event.data, -1), event.data.reference, -event.data.amountMicros)
     case 'CreditsDebited':
       return {
-        ...move(state, event.data, -1),
+        ...changeBalance(state, event.data, -1),
         openRuns: state.openRuns.set(event.data.runId, { chargedMicros: event.data.amountMicros, started: false }),
       }
     case 'CreditsRefunded':
-      return { ...move(state, event.data, 1), refunds: state.refunds + 1 }
+      return { ...changeBalance(state, event.data, 1), refunds: state.refunds + 1 }
     case 'ApiKeyCreated': {
       const { keyId, hash, scope } = event.data
       return { ...state, activeKeys: state.activeKeys.set(keyId, { hash, ...(scope && { scope }) }) }
@@ -65,8 +65,8 @@ export const evolve = (state: AccountState, event: Happened<AccountEvent>): Acco
   }
 }
 
-/** Moves the balance. Throws a Contradiction if the event's balance does not match its amount. */
-const move = (
+/** Changes the balance. Throws a Contradiction if the event's balance does not match its amount. */
+const changeBalance = (
   state: AccountState,
   { amountMicros, balanceAfterMicros }: { amountMicros: number; balanceAfterMicros: number },
   sign: 1 | -1,
@@ -79,7 +79,7 @@ const move = (
   return { ...state, balanceMicros }
 }
 
-const refer = (state: AccountState, reference: string, signedMicros: number): AccountState => ({
+const recordReference = (state: AccountState, reference: string, signedMicros: number): AccountState => ({
   ...state,
   references: state.references.set(digest128(reference), signedMicros),
 })

@@ -1,7 +1,7 @@
 import { fromJS, Map as ImmutableMap, Set as ImmutableSet, is, OrderedMap } from 'immutable'
 import type { Family } from '../../../schemas/catalog.ts'
 import type { CatalogEvent } from '../../../schemas/catalog-events.ts'
-import { accept, type Decider, type Happened, unreachable } from '../decider.ts'
+import { accept, type Decider, type PastEvent, unreachable } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import { findFault } from './validity.ts'
 
@@ -41,7 +41,7 @@ const decide = (command: CatalogCommand, state: CatalogState): Decided<CatalogEv
   }
 }
 
-const evolve = ({ families, revisions, byHand }: CatalogState, event: Happened<CatalogEvent>): CatalogState => {
+const evolve = ({ families, revisions, byHand }: CatalogState, event: PastEvent<CatalogEvent>): CatalogState => {
   const note = (id: string) => (event.data.byHand ? byHand.add(id) : byHand.delete(id))
   switch (event.type) {
     case 'FamilyPublished':

@@ -1,5 +1,5 @@
 import type { Position, Recorded } from '../../../schemas/recorded.ts'
-import type { Accepted } from '../../domain/decider.ts'
+import type { Acceptance } from '../../domain/decider.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { BEFORE_FIRST, NO_STREAM, RevisionConflict } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
@@ -40,9 +40,9 @@ const MAX_CONFLICTS = 20
  */
 export type CommandOutcome<Event extends AnyEvent, Refusal> =
   | { refuse: Refusal }
-  | (Accepted<Recorded<Event>> & { position: Position })
+  | (Acceptance<Recorded<Event>> & { position: Position })
 
-type Decided<Event extends AnyEvent, Refusal> = { refuse: Refusal } | Accepted<Recorded<Event>> | { broken: unknown }
+type Decided<Event extends AnyEvent, Refusal> = { refuse: Refusal } | Acceptance<Recorded<Event>> | { broken: unknown }
 
 interface Waiting<Command, Event extends AnyEvent, Refusal> {
   command: Command

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Position, RawEvent, Recorded } from '../../../schemas/recorded.ts'
-import { Contradiction, type Decider, type Happened } from '../../domain/decider.ts'
+import { Contradiction, type Decider, type PastEvent } from '../../domain/decider.ts'
 import {
-  type Appended,
+  type AppendResult,
   BEFORE_FIRST,
   type EventLog,
   type NewEvent,
@@ -16,7 +16,7 @@ import type { Codec } from '../log/codec.ts'
 import { FORMAT, type Linkable, link } from '../log/hash-chain.ts'
 import { withinTime } from '../time-limit.ts'
 import { type Folded, unfolded } from './folded.ts'
-import type { Snapshots, Snapshotted } from './snapshots.ts'
+import type { SnapshotContent, Snapshots } from './snapshots.ts'
 
 export interface AnyEvent {
   type: string
@@ -113,7 +113,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
    * with RevisionConflict if another writer was first, with InDoubt if the outcome cannot be found out in time, and
    * with Unavailable if nothing was written.
    */
-  append(stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended> {
+  append(stream: string, events: NewEvent[], expectedRevision: number): Promise<AppendResult> {
     const settled = this.#settle(performance.now() + this.#maxAppendMs, stream, events, expectedRevision)
     return withinTime(settled, this.#maxAppendMs, () => {
       throw inDoubt()
@@ -124,7 +124,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
     return (await this.#snapshots?.offer(stream, folded, lastRevision)) ?? false
   }
 
-  async #settle(endMs: number, stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended> {
+  async #settle(endMs: number, stream: string, events: NewEvent[], expectedRevision: number): Promise<AppendResult> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#log.append(stream, events, expectedRevision)
@@ -153,7 +153,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
     stream: string,
     events: NewEvent[],
     expectedRevision: number,
-  ): Promise<Appended | 'conflict' | 'unknown'> {
+  ): Promise<AppendResult | 'conflict' | 'unknown'> {
     try {
       for await (const page of this.#log.readStream(stream, expectedRevision + 1))
         for (const { id, revision, position } of page) {
@@ -183,7 +183,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
   /**
    * The position of the event at which a snapshot was taken; undefined if the log has a different event there, or none.
    */
-  async #confirm(stream: string, { revision, last }: Snapshotted<State>): Promise<Position | undefined> {
+  async #confirm(stream: string, { revision, last }: SnapshotContent<State>): Promise<Position | undefined> {
     for await (const [event] of this.#log.readStream(stream, revision))
       return (event?.metadata as { hash?: string } | undefined)?.hash === last?.hash ? event?.position : undefined
     return undefined
@@ -206,7 +206,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
 
   #fold({ last, state }: Folded<State>, raw: RawEvent): Folded<State> {
     const { stream, revision, position } = raw
-    const event = this.#codec.decode(raw) as Recorded & Happened<Event>
+    const event = this.#codec.decode(raw) as Recorded & PastEvent<Event>
     const { at, hash, format = 1 } = event.metadata
     const damaged = (what: string) => new Damaged(`${stream} is damaged at revision ${revision}: ${what}`)
     if (hash !== link(last?.hash, raw as Linkable)) throw damaged('the chain is broken, so an event was changed')

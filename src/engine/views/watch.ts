@@ -1,7 +1,7 @@
 import type { Observable } from 'rxjs'
 import type { Changes } from './view-progress.ts'
 
-export interface Waiting {
+export interface RowWait {
   /** True at the row's next change; false if the time is up, the signal aborts, or the wait is ended. */
   changed: Promise<boolean>
   end(): void
@@ -33,7 +33,7 @@ export class Watch {
   }
 
   /** Starts to wait for a row's next change. Callers that lose interest end the wait. */
-  begin(view: string, key: string, timeoutMs: number, signal?: AbortSignal): Waiting {
+  begin(view: string, key: string, timeoutMs: number, signal?: AbortSignal): RowWait {
     if (this.#closed || signal?.aborted) return { changed: Promise.resolve(false), end: () => undefined }
     const address = `${view}/${key}`
     const waiters = this.#waiters.get(address) ?? new Set()

@@ -9,8 +9,8 @@ import type { AccountCaller, Caller } from '../caller.ts'
 import type { Reads } from '../reads.ts'
 import type { AccountMailboxes } from './account-mailboxes.ts'
 import { generateKey, type NewKey } from './api-keys.ts'
-import { findAccount, nameAccount } from './find-account.ts'
-import { type Registered, register } from './registration.ts'
+import { checkAccountId, findAccount } from './find-account.ts'
+import { type RegistrationResult, register } from './registration.ts'
 
 /** Rows read at a time. */
 const PAGE = 1000
@@ -40,13 +40,13 @@ export interface Grant {
 }
 
 /** `isNew` is false if the grant or withdrawal was already recorded under this reference. */
-export interface Granted {
+export interface GrantResult {
   reference: string
   balanceMicros: number
   isNew: boolean
 }
 
-export interface Opening {
+export interface AccountOpening {
   email: string
   tester: boolean
   welcomeMicros: number
@@ -55,7 +55,7 @@ export interface Opening {
 }
 
 /** `apiKey` is the text of the first key, if this call created one. */
-export type Opened = Registered & { apiKey?: string }
+export type OpenResult = RegistrationResult & { apiKey?: string }
 
 /** Opens accounts, shows them, and grants and withdraws credits. */
 export class Accounts {
@@ -66,7 +66,7 @@ export class Accounts {
   }
 
   /** Opens the account of an e-mail address, or finds the existing one. */
-  async open(caller: Caller, { key: newKey, ...registration }: Opening): Promise<Answer<Opened>> {
+  async open(caller: Caller, { key: newKey, ...registration }: AccountOpening): Promise<Answer<OpenResult>> {
     const generated = newKey && generateKey(this.#parts.keyPrefix, newKey)
     const firstKey = generated && { firstKey: generated.key }
     const registered = await register(this.#parts, caller, { ...registration, ...firstKey })
@@ -98,27 +98,27 @@ export class Accounts {
   }
 
   /** Adds credits to an account. */
-  grant(caller: Caller, accountId: string, grant: Grant): Promise<Answer<Granted>> {
-    return this.#move('GrantCredits', caller, accountId, grant)
+  grant(caller: Caller, accountId: string, grant: Grant): Promise<Answer<GrantResult>> {
+    return this.#changeCredits('GrantCredits', caller, accountId, grant)
   }
 
   /** Withdraws granted credits. */
-  withdraw(caller: Caller, accountId: string, grant: Grant): Promise<Answer<Granted>> {
-    return this.#move('WithdrawCredits', caller, accountId, grant)
+  withdraw(caller: Caller, accountId: string, grant: Grant): Promise<Answer<GrantResult>> {
+    return this.#changeCredits('WithdrawCredits', caller, accountId, grant)
   }
 
-  async #move(
+  async #changeCredits(
     type: 'GrantCredits' | 'WithdrawCredits',
     caller: Caller,
     accountId: string,
     { reference = randomUUID(), ...grant }: Grant,
-  ): Promise<Answer<Granted>> {
-    const named = nameAccount(caller, accountId)
-    if ('refuse' in named) return named
+  ): Promise<Answer<GrantResult>> {
+    const checked = checkAccountId(caller, accountId)
+    if ('refuse' in checked) return checked
     const { accounts } = this.#parts
-    const outcome = await accounts.execute(caller, named.value, { type, reference, ...grant })
+    const outcome = await accounts.execute(caller, checked.value, { type, reference, ...grant })
     if ('refuse' in outcome) return outcome
-    const { balanceMicros } = await accounts.state(named.value)
+    const { balanceMicros } = await accounts.state(checked.value)
     return answer({ reference, balanceMicros, isNew: outcome.repeatOf === undefined })
   }
 

@@ -17,7 +17,7 @@ import type { AccountMailboxes } from './account-mailboxes.ts'
 export type Registration = Omit<OpenAccount, 'type' | 'accountId'>
 
 /** The account of an identity; `isNew` if this call opened it. */
-export interface Registered {
+export interface RegistrationResult {
   accountId: AccountId
   isNew: boolean
 }
@@ -27,7 +27,7 @@ export const register = async (
   { log, clock, accounts }: { log: EventLog; clock: Clock; accounts: AccountMailboxes },
   caller: Caller,
   registration: Registration,
-): Promise<Answer<Registered>> => {
+): Promise<Answer<RegistrationResult>> => {
   const email = registration.email.trim().toLowerCase()
   if (!isAddress(email)) return refuse('email_invalid', { email: registration.email })
   const stream = loginStream(sha256(`email:${email}`))

@@ -29,7 +29,7 @@ export interface Refund {
   reason: string
 }
 
-export interface Refunded {
+export interface RefundResult {
   accountId: AccountId
   runId: RunId
   amountMicros: number
@@ -45,7 +45,7 @@ export class Refunds {
   }
 
   /** Refunds a completed run in part or in full. The refunds of a run never exceed its charge. */
-  async refund(caller: Caller, run: string, { amountMicros, reason }: Refund): Promise<Answer<Refunded>> {
+  async refund(caller: Caller, run: string, { amountMicros, reason }: Refund): Promise<Answer<RefundResult>> {
     const runId = parseRunId(run)
     const accountId = runId && (await this.#accountOf(runId))
     if (!runId || !accountId) return refuse('run_not_found')
