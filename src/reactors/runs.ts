@@ -119,12 +119,12 @@ export class RunsReactor {
     // The account's own state decides: a row may be older than it.
     const run = (await accounts.currentState(accountId)).openRuns.get(runId)
     if (activeRuns.has(runId)) return
-    if (!run?.started) return activeRuns.leases.release(runId)
-    const { jobId, cancelRequested } = run
+    if (!run?.isStarted) return activeRuns.leases.release(runId)
+    const { jobId, isCancelRequested } = run
     logger.warn({ runId, jobId }, 'taking over a run whose process has died')
     if (mode === 'async' && jobId !== undefined) return activeRuns.follow(row)
     if (mode === 'sync') await activeRuns.end(row, lost)
-    else if (cancelRequested) await activeRuns.end(row, cancelled)
+    else if (isCancelRequested) await activeRuns.end(row, cancelled)
     else if (activeRuns.reserve(provider)) return void activeRuns.submit(row)
     // Without a free slot, the next look tries again.
     activeRuns.leases.release(runId)

@@ -16,7 +16,7 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
     case 'CreditsDebited':
       return {
         ...changeBalance(state, event.data, -1),
-        openRuns: state.openRuns.set(event.data.runId, { chargedMicros: event.data.amountMicros, started: false }),
+        openRuns: state.openRuns.set(event.data.runId, { chargedMicros: event.data.amountMicros, isStarted: false }),
       }
     case 'CreditsRefunded':
       return { ...changeBalance(state, event.data, 1), refunds: state.refunds + 1 }
@@ -28,15 +28,15 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
       return { ...state, activeKeys: state.activeKeys.delete(event.data.keyId) }
     case 'RunQueued': {
       const { runId, idempotency, webhookUrl } = event.data
-      const queued = webhookUrl === undefined ? state : changeRun(state, runId, { webhook: true })
+      const queued = webhookUrl === undefined ? state : changeRun(state, runId, { hasWebhook: true })
       return idempotency ? remember(queued, runId, idempotency, Date.parse(clockOf(event))) : queued
     }
     case 'RunStarted':
-      return changeRun(state, event.data.runId, { started: true })
+      return changeRun(state, event.data.runId, { isStarted: true })
     case 'RunSubmitted':
       return changeRun(state, event.data.runId, { jobId: event.data.jobId })
     case 'RunCancelRequested':
-      return changeRun(state, event.data.runId, { cancelRequested: true })
+      return changeRun(state, event.data.runId, { isCancelRequested: true })
     case 'RunCompleted':
     case 'RunFailed':
       return endRun(state, event.data.runId)
@@ -96,7 +96,7 @@ const changeUpload = (state: AccountState, uploadId: UploadId, change: Partial<L
 
 const endRun = (state: AccountState, runId: RunId): AccountState => {
   const ended = { ...state, openRuns: state.openRuns.delete(runId) }
-  return state.openRuns.get(runId)?.webhook ? addDelivery(ended, runId) : ended
+  return state.openRuns.get(runId)?.hasWebhook ? addDelivery(ended, runId) : ended
 }
 
 /** Makes the run's webhook pending. */
@@ -107,7 +107,7 @@ const addDelivery = (state: AccountState, runId: RunId): AccountState => ({
 
 /** Adds a request and drops expired or excess ones. */
 const remember = (state: AccountState, runId: RunId, { key, requestHash }: Idempotency, atMs: number): AccountState => {
-  let forgetful = isForgetful(state, atMs)
+  let hasDroppedEarly = isForgetful(state, atMs)
   // Deleting first moves a reused key to the end, so that the map stays in time order.
   const requests = state.requests.withMutations(recent => {
     recent.delete(key).set(key, { runId, requestHash, atMs })
@@ -116,8 +116,8 @@ const remember = (state: AccountState, runId: RunId, { key, requestHash }: Idemp
       if (!expired && recent.size <= MAX_REMEMBERED) break
       if (oldest === key) continue
       recent.delete(oldest)
-      forgetful ||= !expired
+      hasDroppedEarly ||= !expired
     }
   })
-  return { ...state, requests, forgetful }
+  return { ...state, requests, hasDroppedEarly }
 }

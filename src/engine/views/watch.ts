@@ -10,7 +10,7 @@ export interface RowWait {
 /** Wakes readers that wait for a row of a view to change. */
 export class Watch {
   readonly #waiters = new Map<string, Set<(changed: boolean) => void>>()
-  #closed = false
+  #isClosed = false
 
   constructor(changes: Observable<Changes>) {
     changes.subscribe(written => {
@@ -22,19 +22,19 @@ export class Watch {
   }
 
   /** True once all waits end at once. */
-  get closed(): boolean {
-    return this.#closed
+  get isClosed(): boolean {
+    return this.#isClosed
   }
 
   /** Ends all present and future waits. */
   close() {
-    this.#closed = true
+    this.#isClosed = true
     this.#endAll(false)
   }
 
   /** Starts to wait for a row's next change. Callers that lose interest end the wait. */
   begin(view: string, key: string, timeoutMs: number, signal?: AbortSignal): RowWait {
-    if (this.#closed || signal?.aborted) return { changed: Promise.resolve(false), end: () => undefined }
+    if (this.#isClosed || signal?.aborted) return { changed: Promise.resolve(false), end: () => undefined }
     const address = `${view}/${key}`
     const waiters = this.#waiters.get(address) ?? new Set()
     this.#waiters.set(address, waiters)

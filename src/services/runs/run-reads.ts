@@ -65,7 +65,7 @@ export class RunReads {
   async *changes(accountId: AccountId, runId: RunId, signal: AbortSignal): AsyncGenerator<RunRow> {
     const { watch } = this.#parts
     let shown: number | undefined
-    while (!signal.aborted && !watch.closed) {
+    while (!signal.aborted && !watch.isClosed) {
       // The wait starts before the read, so that no change is missed between them. whenEnded does the same.
       const waiting = watch.begin('runs', runKey(accountId, runId), RECHECK_MS, signal)
       try {
