@@ -20,7 +20,7 @@ export type Caller = (
 export type AccountCaller = Extract<Caller, { accountId: AccountId }>
 
 /** A client with an API key of the account. */
-interface KeyHolder {
+export interface KeyHolder {
   kind: 'key'
   accountId: AccountId
   keyId: KeyId

@@ -1,18 +1,11 @@
-import type { AccountEvent, GrantKind } from '../../../schemas/account-events.ts'
+import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import { MAX_REFERENCES, type RunId } from '../../../schemas/primitives.ts'
 import { accept, repeat } from '../decider.ts'
 import { digest128 } from '../digest.ts'
 import { type Decided, refuse } from '../refusal.ts'
-import type { RefundRun } from './commands.ts'
+import type { Grant, RefundRun } from './commands.ts'
 import type { AccountState } from './state.ts'
-
-interface Grant {
-  amountMicros: number
-  kind: GrantKind
-  reference: string
-  reason: string
-}
 
 export const granted = (state: AccountState, { amountMicros, kind, reference, reason }: Grant): AccountEvent => ({
   type: 'CreditsGranted',

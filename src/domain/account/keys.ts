@@ -3,15 +3,8 @@ import type { KeyScope } from '../../../schemas/actor.ts'
 import { type KeyId, MAX_ACTIVE_KEYS } from '../../../schemas/primitives.ts'
 import { accept } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
+import type { NewKey } from './commands.ts'
 import type { AccountState } from './state.ts'
-
-interface NewKey {
-  keyId: KeyId
-  name: string
-  hash: string
-  lastFour: string
-  scope: KeyScope
-}
 
 export const create = ({ keyId, name, hash, lastFour, scope }: NewKey, state: AccountState): Decided<AccountEvent> => {
   if (state.activeKeys.has(keyId)) return refuse('key_exists')

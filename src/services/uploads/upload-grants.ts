@@ -6,7 +6,7 @@ import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
 import { newUploadId } from '../ids.ts'
-import { newObjectKey } from './object-keys.ts'
+import { newObjectKey } from '../object-keys.ts'
 
 /** The type and size that a grant allows, and how long it lasts. */
 interface GrantTerms extends Pick<UploadGranted, 'method' | 'mimeType' | 'maxSizeBytes'> {

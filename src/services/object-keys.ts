@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { extensionFor } from '../../domain/media-types.ts'
-import { type Folder, isObjectKey } from '../../ports/object-store.ts'
+import { extensionFor } from '../domain/media-types.ts'
+import { type Folder, isObjectKey } from '../ports/object-store.ts'
 
 /** The key of a new object. It contains 128 random bits, so that its address cannot be guessed. */
 export const newObjectKey = (folder: Folder, mimeType: string): string =>
