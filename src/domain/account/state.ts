@@ -33,7 +33,7 @@ export interface AccountState {
   hasDroppedEarly: boolean
 }
 
-export interface ActiveKey {
+interface ActiveKey {
   hash: string
   /** Missing means `full`. */
   scope?: KeyScope
@@ -59,7 +59,7 @@ export interface LiveUpload {
  * `granted`: a file may be sent; `stored`: it has arrived and can still be replaced; `sealed`: it can no longer be
  * replaced; `deleting`: its owner has asked for its deletion.
  */
-export type UploadStage = 'granted' | 'stored' | 'sealed' | 'deleting'
+type UploadStage = 'granted' | 'stored' | 'sealed' | 'deleting'
 
 export interface RememberedRequest {
   runId: RunId

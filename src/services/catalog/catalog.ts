@@ -26,7 +26,7 @@ export interface CatalogFilters {
 }
 
 /** The published catalog, and the commands that would change it. */
-export interface CatalogChanges {
+interface CatalogChanges {
   state: CatalogState
   commands: CatalogCommand[]
 }

@@ -11,7 +11,7 @@ import type { AccountCaller } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
 import type { InputFiles } from './input-files.ts'
 
-export interface QuotesParts {
+interface Parts {
   offers: Offers
   accounts: AccountMailboxes
   inputFiles: InputFiles
@@ -27,9 +27,9 @@ export interface PricedRequest {
 
 /** Checks and prices requests. */
 export class Quotes {
-  readonly #parts: QuotesParts
+  readonly #parts: Parts
 
-  constructor(parts: QuotesParts) {
+  constructor(parts: Parts) {
     this.#parts = parts
   }
 

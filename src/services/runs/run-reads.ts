@@ -23,7 +23,7 @@ export type RunsQuery = Omit<api.RunsQuery, 'limit'> & { limit: number }
 /** How often a follower reads the run again in case a change went unreported. */
 const RECHECK_MS = 60_000
 
-export interface RunReadsParts {
+interface Parts {
   reads: Reads
   watch: Watch
   /** The progress of the runs that this process works on. */
@@ -32,9 +32,9 @@ export interface RunReadsParts {
 
 /** Reads runs, and follows their changes. */
 export class RunReads {
-  readonly #parts: RunReadsParts
+  readonly #parts: Parts
 
-  constructor(parts: RunReadsParts) {
+  constructor(parts: Parts) {
     this.#parts = parts
   }
 

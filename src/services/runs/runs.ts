@@ -49,7 +49,7 @@ const SYNC_WAIT_MS = 60_000
 /** How long a cancellation waits for the provider to stop. */
 const CANCEL_WAIT_MS = 5_000
 
-export interface RunsParts extends RecallParts {
+interface Parts extends RecallParts {
   quotes: Quotes
   runReads: RunReads
   starter: Starter
@@ -70,9 +70,9 @@ export interface FollowedRun {
 
 /** Prices, runs, shows and cancels runs. */
 export class Runs {
-  readonly #parts: RunsParts
+  readonly #parts: Parts
 
-  constructor(parts: RunsParts) {
+  constructor(parts: Parts) {
     this.#parts = parts
   }
 
@@ -91,15 +91,18 @@ export class Runs {
     const repeated = idempotency && (await this.#repeat(accountId, idempotency, options))
     if (repeated) return repeated
 
-    const quote = await quotes.quote(caller, request).catch(error => error as Error)
-    if (quote instanceof Error || 'refuse' in quote) {
-      // Another process may have accepted this request under the same key while it could still be priced.
-      const earlier = idempotency && (await this.#repeat(accountId, idempotency, options, 'log'))
+    // Another process may have accepted this request under the same key while it could still be priced.
+    const findAccepted = async () => idempotency && this.#repeat(accountId, idempotency, options, 'log')
+    let priced: Answer<PricedRequest>
+    try {
+      priced = await quotes.quote(caller, request)
+    } catch (error) {
+      const earlier = await findAccepted()
       if (earlier) return earlier
-      if (quote instanceof Error) throw quote
-      return quote
+      throw error
     }
-    const { endpoint, input, receipt } = quote.value
+    if ('refuse' in priced) return (await findAccepted()) ?? priced
+    const { endpoint, input, receipt } = priced.value
     const { provider, timeoutMs, retry, mode } = endpoint
     const runId = newRunId()
     const startNow = mode === 'sync' && starter.reserve(provider)

@@ -15,7 +15,7 @@ import type { UploadGrants } from './upload-grants.ts'
 import { declaredType } from './upload-rules.ts'
 import type { UploadSettlement } from './upload-settlement.ts'
 
-export interface UploadsParts {
+interface Parts {
   reads: Reads
   accounts: AccountMailboxes
   objects: ObjectStore
@@ -34,9 +34,9 @@ export interface PresignedGrant {
 
 /** Receives and lists clients' files. */
 export class Uploads {
-  readonly #parts: UploadsParts
+  readonly #parts: Parts
 
-  constructor(parts: UploadsParts) {
+  constructor(parts: Parts) {
     this.#parts = parts
   }
 
