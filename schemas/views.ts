@@ -151,7 +151,7 @@ export interface SealUploadTask extends Due {
 }
 
 /** A file to delete. */
-export interface DeleteUploadTask extends Due {
+interface DeleteUploadTask extends Due {
   task: 'delete-upload'
   uploadId: UploadId
 }

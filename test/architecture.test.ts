@@ -130,6 +130,7 @@ t.test('the engine uses no Tollgate terms', async t => {
     'schemas/recorded.ts',
     'projections/projection.ts',
     'src/domain/decider.ts',
+    'src/domain/digest.ts',
     'src/ports/',
     'src/time/',
     'src/engine/',

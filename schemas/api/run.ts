@@ -103,7 +103,11 @@ export const Run = Closed({
   completed_at: Type.Optional(about(Timestamp, 'When the run completed or failed.')),
   credits_charged: about(Type.Number(), 'The credits debited when the run was accepted.', 10),
   credits_refunded: Type.Optional(
-    about(Type.Number(), 'The credits refunded because the run failed: the full charge.', 10),
+    about(
+      Type.Number(),
+      'The credits refunded: the full charge of a failed run, or what the operator refunded of a completed one.',
+      10,
+    ),
   ),
   output: Type.Optional(about(RunOutput, 'The result of a completed run.')),
   error: Type.Optional(about(RunError, 'Why the run failed.')),

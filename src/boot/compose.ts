@@ -34,7 +34,7 @@ const LAST_OUTCOMES_MS = 1000
 
 /** The whole service on top of its core, not yet listening. `publicUrl` returns the base URL of addresses. */
 export const openService = async (core: Core, publicUrl: () => string, substitutes: Substitutes = {}) => {
-  const { config, logger, clock, random, masterSecret, log, views, accounts, progress, reads, catalog } = core
+  const { config, logger, clock, random, masterSecret, log, views, accounts, progress, reads, offers } = core
   const { usdPerCreditMicros, retention } = config
   const addresses = new Addresses(publicUrl, config.cdnUrl)
   const objects = await openObjects(config, logger, addresses, masterSecret)
@@ -50,7 +50,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const finder = new UploadFinder({ accounts, reads, settlement })
   const uploads = new Uploads({ accounts, reads, objects, finder, settlement, grants, grantMs: config.uploadGrantMs })
   const inputFiles = new InputFiles({ addresses, objects, uploads: finder })
-  const quotes = new Quotes({ catalog, accounts, inputFiles, usdPerCreditMicros })
+  const quotes = new Quotes({ offers, accounts, inputFiles, usdPerCreditMicros })
   const runReads = new RunReads({ reads, watch, clock, progress: activeRuns.progress })
   const runs = new Runs({ accounts, quotes, reads, runReads, starter: activeRuns, clock, random })
   const present = new Presenter(addresses, usdPerCreditMicros)

@@ -18,13 +18,13 @@ import type { Logger } from '../ports/logger.ts'
 import type { Provider } from '../ports/provider.ts'
 import type { Random } from '../ports/random.ts'
 import type { RowAddress, ViewStore } from '../ports/view-store.ts'
-import { AccountService } from '../services/accounts/account-service.ts'
+import { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import { Accounts } from '../services/accounts/accounts.ts'
 import { ApiKeys } from '../services/accounts/api-keys.ts'
 import { accountSnapshots } from '../services/accounts/snapshot-form.ts'
 import { Catalog } from '../services/catalog/catalog.ts'
-import { CatalogEditor } from '../services/catalog/catalog-editor.ts'
-import { CatalogService } from '../services/catalog/catalog-service.ts'
+import { Offers } from '../services/catalog/offers.ts'
+import { PublishedCatalog } from '../services/catalog/published-catalog.ts'
 import { deriveKey } from '../services/derive-key.ts'
 import { Descriptors } from '../services/descriptors.ts'
 import { eventCodec } from '../services/event-codec.ts'
@@ -60,13 +60,13 @@ export interface Core {
   masterSecret: string
   log: EventLog
   views: ViewStore
-  accounts: Accounts
+  accounts: AccountMailboxes
   projections: ProjectionSet
   openScratch: OpenScratch
   progress: ViewProgress
   reads: Reads
-  editor: CatalogEditor
-  catalog: Catalog
+  publishedCatalog: PublishedCatalog
+  offers: Offers
   services: CoreServices
   close(): Promise<void>
 }
@@ -94,15 +94,15 @@ export const openCore = async (config: Config, substitutes: Substitutes = {}): P
     key: deriveKey(masterSecret, 'snapshots'),
     onForged: stream => logger.warn({ stream }, 'ignoring a snapshot that this service did not write'),
   })
-  const accounts = new Accounts({ log, snapshots, clock, random, logger })
+  const accounts = new AccountMailboxes({ log, snapshots, clock, random, logger })
   const progress = new ViewProgress({ log, store: views, projections: projectionSet, clock })
   progress.changes.subscribe(changes => accounts.onViewsChanged(changes))
   // Keys are not cached: a revoked key must not be served from memory.
   const reads: Reads = new ViewReads({ store: views, progress, ownWrites: accounts, cached: ['accounts', 'balance'] })
   const parts = { ...rebuild, store: views, progress, clock }
   const keeper = config.roles.has('projector') ? new Projector(parts) : new CheckpointPoller(parts)
-  const editor = new CatalogEditor({ log, clock, random, logger })
-  const catalog = new Catalog(editor, accounts)
+  const publishedCatalog = new PublishedCatalog({ log, clock, random, logger })
+  const offers = new Offers(publishedCatalog, accounts)
   await keeper.start()
   const close = async () => {
     await repairs.stop()
@@ -111,13 +111,22 @@ export const openCore = async (config: Config, substitutes: Substitutes = {}): P
     await log.close()
   }
   const stores = { config, logger, clock, random, masterSecret, log, views, projections: projectionSet, openScratch }
-  const services = openServices({ ...stores, accounts, reads, editor, catalog })
-  return { ...stores, accounts, progress, reads, editor, catalog, services, close }
+  const services = openServices({ ...stores, accounts, reads, publishedCatalog, offers })
+  return { ...stores, accounts, progress, reads, publishedCatalog, offers, services, close }
 }
 
 type ServicesParts = Pick<
   Core,
-  'config' | 'logger' | 'masterSecret' | 'log' | 'clock' | 'random' | 'accounts' | 'reads' | 'editor' | 'catalog'
+  | 'config'
+  | 'logger'
+  | 'masterSecret'
+  | 'log'
+  | 'clock'
+  | 'random'
+  | 'accounts'
+  | 'reads'
+  | 'publishedCatalog'
+  | 'offers'
 >
 
 const openServices = ({
@@ -129,15 +138,15 @@ const openServices = ({
   random,
   accounts,
   reads,
-  editor,
-  catalog,
+  publishedCatalog,
+  offers,
 }: ServicesParts): CoreServices =>
   authorize({
-    accounts: new AccountService({ accounts, reads, log, clock, random, logger, keyPrefix: config.keyPrefix }),
+    accounts: new Accounts({ accounts, reads, log, clock, random, logger, keyPrefix: config.keyPrefix }),
     refunds: new Refunds({ accounts, reads, log }),
     keys: new ApiKeys({ accounts, reads, random, keyPrefix: config.keyPrefix }),
-    catalog: new CatalogService({ catalog, editor, shipped }),
+    catalog: new Catalog({ offers, publishedCatalog, shipped }),
     webhooks: new Webhooks({ accounts, reads, secretOf: accountId => webhookSecret(masterSecret, accountId) }),
     positions: new Positions({ accounts, reads }),
-    descriptors: new Descriptors(catalog),
+    descriptors: new Descriptors(offers),
   })

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, isIPv6 } from 'node:net'
 import { shipped } from '../catalog/shipped.ts'
-import { publishShipped } from '../services/catalog/catalog-editor.ts'
+import { publishShipped } from '../services/catalog/publish-shipped.ts'
 import { openService } from './compose.ts'
 import type { Core, Substitutes } from './core.ts'
 
@@ -23,7 +23,7 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
   const { host, port, publicUrl } = core.config
   let url = publicUrl ?? ''
   const service = await openService(core, () => url, substitutes)
-  const published = await publishShipped(core.log, core.editor, shipped, refusal =>
+  const published = await publishShipped(core.log, core.publishedCatalog, shipped, refusal =>
     core.logger.warn(
       { refusal },
       'skipping a shipped family because one of yours has its name; see "tollgate catalog diff"',

@@ -1,5 +1,5 @@
 import type { Endpoint, Family, Kind, Mode, PriceRule } from '../../schemas/catalog.ts'
-import type { Parameter } from './shapes.ts'
+import type { Parameter } from './parameter-schemas.ts'
 
 // Synchronous models take seconds, asynchronous ones minutes. The limits allow several times that, because a timed-out
 // run is refunded although the vendor may charge for it.

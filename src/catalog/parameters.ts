@@ -1,4 +1,4 @@
-import { choice, flag, integer, number, type Parameter, text } from './shapes.ts'
+import { choice, flag, integer, number, type Parameter, text } from './parameter-schemas.ts'
 
 // Parameters shared by several families. Names, values, bounds and defaults are the vendors'.
 

@@ -1,6 +1,6 @@
 import { runErrorCodes } from '../../schemas/account-events.ts'
 import type { Family } from '../../schemas/catalog.ts'
-import { price } from './prices.ts'
+import { priceRule } from './price-rule.ts'
 
 const outcomes = [
   ...['success', 'crash_before_answer', 'crash_after_answer', 'hang'],
@@ -34,7 +34,7 @@ const prompt = {
   maxLength: 20_000,
 }
 
-const pricing = price(1)
+const pricing = priceRule(1)
 
 /** A family for testers, whose input controls the provider's behaviour. */
 export const sandbox: Family = {

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { fromMicros } from '../domain/money.ts'
-import type { AccountSummary } from '../services/accounts/account-service.ts'
+import type { AccountSummary } from '../services/accounts/accounts.ts'
 import { parseCredits } from './amounts.ts'
 import { operatorOf } from './operator.ts'
 import { unwrap } from './refusals.ts'

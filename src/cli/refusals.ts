@@ -1,6 +1,7 @@
 import { MAX_ACTIVE_KEYS } from '../../schemas/primitives.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { Refusal, RefusalCode, Refusals } from '../domain/refusal.ts'
+import { describeFamilyFault } from '../http/family-faults.ts'
 import { webhookUrlFaults } from '../http/refusals.ts'
 import type { Answer } from '../services/answer.ts'
 import { OperatorError } from './operator-error.ts'
@@ -95,5 +96,5 @@ export const refusals = {
   family_exists: () => 'The family is already published.',
   family_not_found: () => 'There is no such family; "tollgate catalog list" shows all families.',
   family_unchanged: () => 'The family is already published in this form.',
-  family_invalid: ({ message }) => `The family is not valid: ${message}.`,
+  family_invalid: ({ fault }) => `The family is not valid: ${describeFamilyFault(fault)}.`,
 } satisfies { [Code in RefusalCode]: (facts: Refusals[Code]) => string }

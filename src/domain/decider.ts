@@ -1,14 +1,14 @@
 /** The result of a command: the events to append, the result of an earlier equal command, or a refusal. */
-export type Decision<Event, Refusal> = Accepted<Event> | { refuse: Refusal }
+export type Decision<Event, Refusal> = Acceptance<Event> | { refuse: Refusal }
 
 /** `repeatOf` is the id of what an earlier, equal command made; then there is nothing to append. */
-export interface Accepted<Event> {
+export interface Acceptance<Event> {
   accept: Event[]
   repeatOf?: string
 }
 
 /** An event as `evolve` sees it: with its place in the stream, and the time at which it happened. */
-export type Happened<Event> = Event & { revision: number; metadata: { at: string; clock?: string } }
+export type PastEvent<Event> = Event & { revision: number; metadata: { at: string; clock?: string } }
 
 /** Thrown by `evolve` for an event that contradicts the state before it, which no decision can have produced. */
 export class Contradiction extends Error {
@@ -21,12 +21,12 @@ export class Contradiction extends Error {
 export interface Decider<Command, State, Event, Refusal> {
   initial: State
   decide(command: Command, state: State): Decision<Event, Refusal>
-  evolve(state: State, event: Happened<Event>): State
+  evolve(state: State, event: PastEvent<Event>): State
 }
 
-export const accept = <Event>(events: Event[]): Accepted<Event> => ({ accept: events })
+export const accept = <Event>(events: Event[]): Acceptance<Event> => ({ accept: events })
 
-export const repeat = (id: string): Accepted<never> => ({ accept: [], repeatOf: id })
+export const repeat = (id: string): Acceptance<never> => ({ accept: [], repeatOf: id })
 
 /** For the default case of a switch that the compiler knows to be exhaustive. */
 export const unreachable = (value: never): never => {

@@ -1,4 +1,7 @@
 import { hash } from 'node:crypto'
 
+/** SHA-256 in lowercase hex. */
+export const sha256 = (content: string | Uint8Array): string => hash('sha256', content, 'hex')
+
 /** The first 128 bits of a text's SHA-256, as hex: enough to tell any number of texts apart. */
-export const digest128 = (text: string): string => hash('sha256', text, 'hex').slice(0, 32)
+export const digest128 = (text: string): string => sha256(text).slice(0, 32)

@@ -1,11 +1,13 @@
 import type { KeyScope } from '../../schemas/actor.ts'
 import type { Fault } from '../../schemas/api/error.ts'
+import type { FamilyFault } from './catalog/validity.ts'
 import type { Decision } from './decider.ts'
 import type { WebhookUrlFault } from './webhook-url.ts'
 
 /**
  * Every reason to refuse a caller, with the facts that explain it. The list is closed. It holds no prose: each
- * transport has its own words for every code (`refusals.ts` in `src/http`, `src/mcp` and `src/cli`).
+ * transport has its own words for every code (`refusals.ts` in `src/http`, `src/mcp` and `src/cli`). The only exception
+ * is the faults of an input, which are in the words of the JSON Schema validator.
  */
 export interface Refusals {
   /** The caller may not do this. `scope` is that of its key, if it has one. */
@@ -86,8 +88,9 @@ export interface Refusals {
   family_exists: object
   family_not_found: object
   family_unchanged: object
-  family_invalid: { message: string }
+  family_invalid: { fault: FamilyFault }
 }
+
 export type RefusalCode = keyof Refusals
 
 /** A refusal is a value: the request is understood, and the answer is no. */
@@ -100,6 +103,7 @@ export const refuse = <Code extends RefusalCode>(
   code: Code,
   ...details: object extends Refusals[Code] ? [] : [Refusals[Code]]
 ): { refuse: Refusal } => ({ refuse: { code, ...details[0] } as Refusal })
+
 /** A refusal of one of some codes. */
 export type RefusalOf<Code extends RefusalCode> = Extract<Refusal, { code: Code }>
 

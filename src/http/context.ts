@@ -15,5 +15,5 @@ export interface RequestState {
 export type Context = ParameterizedContext<RequestState>
 export type Middleware = (ctx: Context, next: Next) => Promise<unknown>
 
-/** The caller on routes that need no key, which are open to everyone. */
-export const openCaller = ({ state: { requestId } }: Context): Caller => ({ kind: 'service', requestId })
+/** The caller on routes that need no key. */
+export const anonymousCaller = ({ state: { requestId } }: Context): Caller => ({ kind: 'anonymous', requestId })

@@ -1,5 +1,5 @@
 import type { ToolSummary } from '../../schemas/api/descriptors.ts'
-import type { Offer } from '../services/catalog/catalog.ts'
+import type { Offer } from '../services/catalog/offers.ts'
 import type { Presenter } from '../services/presenter.ts'
 import { llmsText } from './llms-text.ts'
 import { describeMcp } from './mcp-descriptor.ts'

@@ -7,6 +7,7 @@ import { MAX_HOST_LENGTH, MAX_URL_LENGTH, type WebhookUrlFault } from '../domain
 import type { Answer } from '../services/answer.ts'
 import { acceptedTypes } from '../services/uploads/upload-rules.ts'
 import { ApiError, type ErrorDetails } from './api-error.ts'
+import { describeFamilyFault } from './family-faults.ts'
 
 /** The value of an answer. Throws ApiError for a refusal. */
 export const unwrap = <Value>(answer: Answer<Value>): Value => {
@@ -193,7 +194,7 @@ export const refusals = {
   family_exists: say('invalid_request', 'The family is already published.'),
   family_not_found: say('not_found', 'There is no such family.'),
   family_unchanged: say('invalid_request', 'The family is already published in this form.'),
-  family_invalid: say('invalid_request', ({ message }) => `The family is not valid: ${message}.`),
+  family_invalid: say('invalid_request', ({ fault }) => `The family is not valid: ${describeFamilyFault(fault)}.`),
 } satisfies ErrorTable
 
 /** The abilities of keys by scope. */

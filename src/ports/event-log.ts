@@ -8,7 +8,7 @@ export interface EventLog {
    * Rejects with RevisionConflict if another writer was first, and with Unavailable if nothing was written. After any
    * other rejection the outcome is unknown: read the stream and look for the ids.
    */
-  append(stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended>
+  append(stream: string, events: NewEvent[], expectedRevision: number): Promise<AppendResult>
   /** The events of a stream from a revision on, in pages, up to its current end. */
   readStream(stream: string, fromRevision: number): AsyncIterable<RawEvent[]>
   /** All events after a position, in pages, up to the current end of the log. */
@@ -28,7 +28,7 @@ export interface NewEvent {
   metadata: unknown
 }
 
-export interface Appended {
+export interface AppendResult {
   /** Revision and position of the last event of the append. */
   revision: number
   position: Position

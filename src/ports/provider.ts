@@ -10,9 +10,9 @@ export interface Provider {
    * Submits a job, and resolves to the outcome or to a job to poll. The run id is the idempotency key: a provider runs
    * a job once, even if it is submitted again.
    */
-  submit(job: Job, signal: AbortSignal): Promise<Outcome | Submitted>
+  submit(job: Job, signal: AbortSignal): Promise<ProviderOutcome | Submitted>
   /** Polls a job. Only asynchronous providers implement it. */
-  poll?(job: SubmittedJob, signal: AbortSignal): Promise<Outcome | Working>
+  poll?(job: SubmittedJob, signal: AbortSignal): Promise<ProviderOutcome | Working>
   /** Cancels a job if the provider can. Its outcome may still arrive. */
   cancel?(job: SubmittedJob, signal: AbortSignal): Promise<void>
   close(): Promise<void>
@@ -44,7 +44,7 @@ export interface Working {
   progress?: number
 }
 
-export type Outcome = Done | Failed
+export type ProviderOutcome = Done | Failed
 
 export interface Done {
   kind: 'done'

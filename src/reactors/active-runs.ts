@@ -4,16 +4,16 @@ import type { RunId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Outcome, Provider } from '../ports/provider.ts'
+import type { Provider, ProviderOutcome } from '../ports/provider.ts'
 import type { Random } from '../ports/random.ts'
 import type { ViewStore } from '../ports/view-store.ts'
-import type { Accounts } from '../services/accounts/accounts.ts'
+import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import type { RunProgress } from '../services/runs/run-reads.ts'
 import type { RunToDo, Starter } from '../services/runs/runs.ts'
 import { withinTime } from '../time/within-time.ts'
 import type { Artifacts } from './artifacts.ts'
 import { stopped } from './failures.ts'
-import { type EndedRun, type FollowedRun, Jobs } from './jobs.ts'
+import { type EndedRun, Jobs, type RunJob } from './jobs.ts'
 import { Leases } from './leases.ts'
 import { Outcomes } from './outcomes.ts'
 import { Slots } from './slots.ts'
@@ -33,7 +33,7 @@ const STOP_GRACE_MS = 5_000
 
 interface Parts {
   providers: Record<string, Provider>
-  accounts: Accounts
+  accounts: AccountMailboxes
   views: ViewStore
   artifacts: Artifacts
   clock: Clock
@@ -122,7 +122,7 @@ export class ActiveRuns implements Starter {
   }
 
   /** Frees the slot and the lease of a run that cannot start now. Emits nothing, so that it is not retried at once. */
-  decline({ provider, runId }: FollowedRun) {
+  decline({ provider, runId }: RunJob) {
     this.#slots.free(provider)
     this.leases.release(runId)
   }
@@ -152,7 +152,7 @@ export class ActiveRuns implements Starter {
   }
 
   /** Follows the job of a run that another process submitted. */
-  follow(run: FollowedRun) {
+  follow(run: RunJob) {
     this.#jobs.follow(run, 0)
   }
 
@@ -163,7 +163,7 @@ export class ActiveRuns implements Starter {
   }
 
   /** Records the outcome of a run. Resolves to the events that ended it, or to none. */
-  end(run: EndedRun, outcome: Outcome): Promise<Recorded<AccountEvent>[]> {
+  end(run: EndedRun, outcome: ProviderOutcome): Promise<Recorded<AccountEvent>[]> {
     return this.#outcomes.end(run, outcome)
   }
 

@@ -1,12 +1,12 @@
 import type { Artifact, RunOutput } from '../../schemas/account-events.ts'
 import { MAX_INPUT_BYTES } from '../../schemas/primitives.ts'
-import { sha256 } from '../engine/log/canonical.ts'
+import { sha256 } from '../domain/digest.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Outbound } from '../ports/outbound.ts'
 import type { Done, Media } from '../ports/provider.ts'
 import type { Random } from '../ports/random.ts'
-import { newObjectKey } from '../services/uploads/object-keys.ts'
+import { newObjectKey } from '../services/object-keys.ts'
 
 /** The longest text, as JSON: as long as an input may be. It is part of an event, whose size event stores limit. */
 const MAX_TEXT_BYTES = MAX_INPUT_BYTES

@@ -4,7 +4,7 @@ import type { Recorded } from '../../schemas/recorded.ts'
 import type { DueRow, WatchTask } from '../../schemas/views.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Failed, Outcome, Provider, SubmittedJob } from '../ports/provider.ts'
+import type { Failed, Provider, ProviderOutcome, SubmittedJob } from '../ports/provider.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import { every } from '../time/every.ts'
 import { broken, cancelled, timedOut } from './failures.ts'
@@ -33,7 +33,7 @@ interface Parts {
   clock: Clock
   logger: Logger
   /** Records the outcome of a run. Its job is no longer followed. */
-  end(run: EndedRun, outcome: Outcome): Promise<RunEvents>
+  end(run: EndedRun, outcome: ProviderOutcome): Promise<RunEvents>
   /** A run is no longer followed, whichever process ended it. */
   released(runId: RunId): void
   progressed(runId: RunId, progress: number): void
@@ -42,7 +42,7 @@ interface Parts {
 type RunEvents = Recorded<AccountEvent>[]
 
 export type EndedRun = Pick<WatchTask, 'accountId' | 'runId' | 'mode'>
-export type FollowedRun = Pick<WatchTask, 'runId' | 'provider'>
+export type RunJob = Pick<WatchTask, 'runId' | 'provider'>
 
 interface Followed {
   provider: string
@@ -107,7 +107,7 @@ export class Jobs {
     await Promise.all(this.#polls)
   }
 
-  follow({ runId, provider }: FollowedRun, pollAfterMs: number, ended?: Followed['ended']) {
+  follow({ runId, provider }: RunJob, pollAfterMs: number, ended?: Followed['ended']) {
     this.#followed.set(runId, {
       provider,
       startedAtMs: Number.POSITIVE_INFINITY,
@@ -169,7 +169,7 @@ export class Jobs {
   }
 
   /** Undefined while the job continues. */
-  async #outcomeOf(row: WatchTask, followed: Followed): Promise<Outcome | undefined> {
+  async #outcomeOf(row: WatchTask, followed: Followed): Promise<ProviderOutcome | undefined> {
     const { runId, endpoint, input, jobId = '', startedAt, timeoutMs, provider: name } = row
     const { providers, clock, logger, progressed } = this.#parts
     const provider = providers[name]

@@ -25,7 +25,7 @@ interface Parts {
 interface Held {
   /** When to take or renew it. */
   renewAtMs: number
-  taken: boolean
+  isTaken: boolean
 }
 
 /**
@@ -61,18 +61,18 @@ export class Leases<Id extends string> {
   async take(ids: Id[]): Promise<Set<Id>> {
     const taken = new Set(await this.#ask(ids))
     const renewAtMs = this.#parts.clock.monotonicMs() + RENEW_EVERY_MS
-    for (const id of taken) this.#held.set(id, { renewAtMs, taken: true })
+    for (const id of taken) this.#held.set(id, { renewAtMs, isTaken: true })
     return taken
   }
 
   /** Holds work that no other process knows of yet. The lease is taken only if the work lasts longer than most. */
   hold(id: Id) {
-    this.#held.set(id, { renewAtMs: this.#parts.clock.monotonicMs() + UNLEASED_MS, taken: false })
+    this.#held.set(id, { renewAtMs: this.#parts.clock.monotonicMs() + UNLEASED_MS, isTaken: false })
   }
 
   release(id: Id) {
     // Most runs end before their lease is taken, which saves a write.
-    if (this.#held.get(id)?.taken) this.#released.push(id)
+    if (this.#held.get(id)?.isTaken) this.#released.push(id)
     this.#held.delete(id)
   }
 
@@ -87,7 +87,7 @@ export class Leases<Id extends string> {
     for (const [id, held] of this.#held) {
       if (held.renewAtMs > nowMs) continue
       held.renewAtMs = nowMs + RENEW_EVERY_MS
-      held.taken = true
+      held.isTaken = true
       if (due.push(id) === RENEW_AT_ONCE) break
     }
     try {

@@ -8,7 +8,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Random } from '../ports/random.ts'
 import type { ViewStore } from '../ports/view-store.ts'
-import type { Accounts } from '../services/accounts/accounts.ts'
+import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import type { Reads } from '../services/reads.ts'
 import type { UploadFinder } from '../services/uploads/upload-finder.ts'
 import type { UploadSettlement } from '../services/uploads/upload-settlement.ts'
@@ -22,7 +22,7 @@ const AT_A_TIME = 4
 const POLL_MS = 5_000
 
 interface Parts {
-  accounts: Accounts
+  accounts: AccountMailboxes
   objects: ObjectStore
   finder: UploadFinder
   settlement: UploadSettlement

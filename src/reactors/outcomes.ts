@@ -4,8 +4,8 @@ import type { Recorded } from '../../schemas/recorded.ts'
 import type { AccountCommand } from '../domain/account/commands.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Failed, Outcome } from '../ports/provider.ts'
-import type { Accounts } from '../services/accounts/accounts.ts'
+import type { Failed, ProviderOutcome } from '../ports/provider.ts'
+import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import type { Artifacts } from './artifacts.ts'
 import { stopped } from './failures.ts'
 import type { EndedRun } from './jobs.ts'
@@ -15,7 +15,7 @@ import { onceAvailable } from './once-available.ts'
 const MAX_MESSAGE_LENGTH = 1000
 
 export interface OutcomesParts {
-  accounts: Accounts
+  accounts: AccountMailboxes
   artifacts: Artifacts
   clock: Clock
   logger: Logger
@@ -34,7 +34,7 @@ export class Outcomes {
   }
 
   /** Stores a run's result and ends the run. Resolves to the events that ended it, or to none. */
-  async end(run: EndedRun, outcome: Outcome): Promise<Recorded<AccountEvent>[]> {
+  async end(run: EndedRun, outcome: ProviderOutcome): Promise<Recorded<AccountEvent>[]> {
     const command = await this.#toCommand(run, outcome)
     return command ? this.record(run.accountId, command) : []
   }
@@ -53,7 +53,7 @@ export class Outcomes {
   }
 
   /** Undefined for an async run whose result could not be stored before the stop: the next process ends it. */
-  async #toCommand({ runId, mode }: EndedRun, outcome: Outcome): Promise<AccountCommand | undefined> {
+  async #toCommand({ runId, mode }: EndedRun, outcome: ProviderOutcome): Promise<AccountCommand | undefined> {
     if (outcome.kind === 'failed') return { type: 'FailRun', runId, error: toRunError(outcome) }
     const { artifacts, lastCall, logger } = this.#parts
     try {

@@ -8,7 +8,7 @@ import type { Changes } from '../engine/views/view-progress.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ViewStore } from '../ports/view-store.ts'
-import type { Accounts } from '../services/accounts/accounts.ts'
+import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import type { ActiveRuns } from './active-runs.ts'
 import { DueLoop } from './due-loop.ts'
 import { cancelled, lost } from './failures.ts'
@@ -25,7 +25,7 @@ const MAX_NOT_QUEUED = 50_000
 
 interface Parts {
   activeRuns: ActiveRuns
-  accounts: Accounts
+  accounts: AccountMailboxes
   views: ViewStore
   clock: Clock
   logger: Logger
@@ -128,12 +128,12 @@ export class RunsReactor {
     // The account's own state decides: a row may be older than it.
     const run = (await accounts.currentState(accountId)).openRuns.get(runId)
     if (activeRuns.has(runId)) return
-    if (!run?.started) return activeRuns.leases.release(runId)
-    const { jobId, cancelRequested } = run
+    if (!run?.isStarted) return activeRuns.leases.release(runId)
+    const { jobId, isCancelRequested } = run
     logger.warn({ runId, jobId }, 'taking over a run whose process has died')
     if (mode === 'async' && jobId !== undefined) return activeRuns.follow(row)
     if (mode === 'sync') await activeRuns.end(row, lost)
-    else if (cancelRequested) await activeRuns.end(row, cancelled)
+    else if (isCancelRequested) await activeRuns.end(row, cancelled)
     else if (activeRuns.reserve(provider)) return void activeRuns.submit(row)
     // Without a free slot, the next look tries again.
     activeRuns.leases.release(runId)

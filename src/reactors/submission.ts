@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Failed, Outcome, Provider, Submitted } from '../ports/provider.ts'
+import type { Failed, Provider, ProviderOutcome, Submitted } from '../ports/provider.ts'
 import type { RunToDo } from '../services/runs/runs.ts'
 import { delay } from '../time/delay.ts'
 import { broken, cancelled, stopped, timedOut } from './failures.ts'
@@ -29,7 +29,7 @@ export class Submission {
   }
 
   /** Resolves to undefined if it was stopped and another process can submit it again. Never rejects. */
-  async answer(): Promise<Outcome | Submitted | undefined> {
+  async answer(): Promise<ProviderOutcome | Submitted | undefined> {
     const { startedAt, timeoutMs } = this.run
     const { clock } = this.#parts
     const nowMs = clock.nowMs()
@@ -59,7 +59,7 @@ export class Submission {
     this.#abort.abort()
   }
 
-  async #submit(): Promise<Outcome | Submitted> {
+  async #submit(): Promise<ProviderOutcome | Submitted> {
     const { attempts, backOffMs } = this.run.retry ?? DEFAULT_RETRY
     const { signal } = this.#abort
     for (let attempt = 1; ; attempt++) {
@@ -70,7 +70,7 @@ export class Submission {
     }
   }
 
-  async #submitOnce(): Promise<Outcome | Submitted> {
+  async #submitOnce(): Promise<ProviderOutcome | Submitted> {
     const { runId, endpoint, input, mode, timeoutMs } = this.run
     const { provider, clock, logger } = this.#parts
     const { signal: stop } = this.#abort

@@ -14,7 +14,7 @@ import type { Logger } from '../ports/logger.ts'
 import { type Outbound, OutboundError } from '../ports/outbound.ts'
 import type { Random } from '../ports/random.ts'
 import type { ViewStore } from '../ports/view-store.ts'
-import type { Accounts } from '../services/accounts/accounts.ts'
+import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import type { Presenter } from '../services/presenter.ts'
 import type { Reads } from '../services/reads.ts'
 import { signWebhook } from '../services/webhooks/webhook-signature.ts'
@@ -44,7 +44,7 @@ const RECORD_MS = 10_000
 const STOP_GRACE_MS = 3_000
 
 interface Parts {
-  accounts: Accounts
+  accounts: AccountMailboxes
   views: ViewStore
   reads: Reads
   outbound: Outbound
@@ -55,7 +55,7 @@ interface Parts {
   secretOf(accountId: AccountId): string
 }
 
-type Outcome = RecordDelivery['outcome']
+type DeliveryOutcome = RecordDelivery['outcome']
 
 /** Sends webhooks (https://www.standardwebhooks.com) when runs end, and records each attempt. */
 export class WebhooksReactor {
@@ -144,7 +144,7 @@ export class WebhooksReactor {
     return true
   }
 
-  async #attempt({ url, accountId, runId, attempt }: DeliverTask, run: RunRow): Promise<Outcome> {
+  async #attempt({ url, accountId, runId, attempt }: DeliverTask, run: RunRow): Promise<DeliveryOutcome> {
     const { outbound, present, clock, secretOf } = this.#parts
     const body = JSON.stringify({
       type: run.status === 'completed' ? 'run.completed' : 'run.failed',

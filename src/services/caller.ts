@@ -2,7 +2,10 @@ import type { Actor, KeyScope } from '../../schemas/actor.ts'
 import type { AccountId, KeyId, SessionId } from '../../schemas/primitives.ts'
 import type { Cause } from '../engine/streams/stream.ts'
 
-/** The caller of a service. Every service function takes it first, and the log records it as the event's `actor`. */
+/**
+ * The caller of a service. Every service function takes it first, and the log records it as the event's `actor`. An
+ * anonymous caller has no key; it may read what is public, and changes nothing in the log.
+ */
 export type Caller = (
   | KeyHolder
   | SessionOwner
@@ -10,13 +13,14 @@ export type Caller = (
   | { kind: 'auditor'; name: string }
   | { kind: 'reactor' }
   | { kind: 'service' }
+  | { kind: 'anonymous' }
 ) & { requestId?: string | undefined }
 
 /** A caller that acts for one account. */
 export type AccountCaller = Extract<Caller, { accountId: AccountId }>
 
 /** A client with an API key of the account. */
-interface KeyHolder {
+export interface KeyHolder {
   kind: 'key'
   accountId: AccountId
   keyId: KeyId
@@ -48,5 +52,7 @@ const actorOf = (caller: Caller): Actor => {
     case 'reactor':
     case 'service':
       return { kind: caller.kind }
+    case 'anonymous':
+      throw new Error('a request without a key changes nothing')
   }
 }

@@ -13,11 +13,8 @@ export const newRunId = (random: Random) => newId('run', random) as RunId
 /** Whether a text has the form of an account id. */
 export const isAccountId = compileGuard(AccountId)
 
-const isRunId = compileGuard(RunId)
 /** Whether a text has the form of an upload id. */
 export const isUploadId = compileGuard(UploadId)
-
-const isUuid = compileGuard(Uuid)
 
 /** A run id in either of its two forms, `run_…` or the same id as a UUID; undefined for any other text. */
 export const parseRunId = (text: string): RunId | undefined => {
@@ -25,3 +22,6 @@ export const parseRunId = (text: string): RunId | undefined => {
   const uuid = text.toLowerCase()
   return isUuid(uuid) ? (TypeID.fromUUID('run', uuid).toString() as RunId) : undefined
 }
+
+const isRunId = compileGuard(RunId)
+const isUuid = compileGuard(Uuid)

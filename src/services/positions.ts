@@ -1,11 +1,11 @@
 import type { Position } from '../../schemas/recorded.ts'
-import type { Accounts } from './accounts/accounts.ts'
+import type { AccountMailboxes } from './accounts/account-mailboxes.ts'
 import { type Answer, answer } from './answer.ts'
 import type { AccountCaller } from './caller.ts'
 import type { Reads } from './reads.ts'
 
 interface Parts {
-  accounts: Accounts
+  accounts: AccountMailboxes
   reads: Reads
 }
 

@@ -1,6 +1,6 @@
-import type { AccountService } from './accounts/account-service.ts'
+import type { Accounts } from './accounts/accounts.ts'
 import type { ApiKeys } from './accounts/api-keys.ts'
-import type { CatalogService } from './catalog/catalog-service.ts'
+import type { Catalog } from './catalog/catalog.ts'
 import type { Descriptors } from './descriptors.ts'
 import type { Files } from './files.ts'
 import type { Positions } from './positions.ts'
@@ -21,9 +21,9 @@ export interface Services extends CoreServices {
 
 /** The services that need only the log and the views, which is all that a command opens. */
 export interface CoreServices {
-  accounts: Functions<AccountService>
+  accounts: Functions<Accounts>
   keys: Functions<ApiKeys>
-  catalog: Functions<CatalogService>
+  catalog: Functions<Catalog>
   refunds: Functions<Refunds>
   webhooks: Functions<Webhooks>
   positions: Functions<Positions>

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Endpoint } from '../../schemas/catalog.ts'
-import { price, priceRange } from '../../src/domain/catalog/pricing.ts'
+import { priceOf, priceRange } from '../../src/domain/catalog/pricing.ts'
 import { fromMicros } from '../../src/domain/money.ts'
 import { endpoints, filler, type Input, inputsOf } from './inputs.ts'
 
@@ -9,7 +9,7 @@ const CENT = 10_000
 
 const totalOf = ({ pricing, parametersSchema }: Endpoint): ((input: Input) => number) => {
   const fill = filler(parametersSchema)
-  return input => price(pricing, fill(input), CENT).totalMicros
+  return input => priceOf(pricing, fill(input), CENT).totalMicros
 }
 
 const smallest = ({ parametersSchema }: Endpoint): Input => parametersSchema.examples?.[0] ?? {}

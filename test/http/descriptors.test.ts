@@ -97,7 +97,7 @@ t.test('a withdrawn family disappears from all descriptors', async t => {
   const etagOf = async (path: string) => (await customer.send(path)).headers.get('ETag')
   const before = await Promise.all(paths.map(etagOf))
   t.same(await Promise.all(paths.map(etagOf)), before)
-  unwrap(await core.editor.apply({ kind: 'operator', name: 'test' }, [withdraw('sora-2')]))
+  unwrap(await core.publishedCatalog.apply({ kind: 'operator', name: 'test' }, [withdraw('sora-2')]))
   const models = (await documentFor(customer)).components.schemas['ModelId']?.enum
   t.equal(models?.length, 31)
   t.notOk(models?.includes('sora-2'))

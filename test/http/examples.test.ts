@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import * as examples from '../../schemas/api/examples.ts'
 import { callExample, JsonRpcResult } from '../../schemas/api/mcp.ts'
-import type { Outcome, Provider, Working } from '../../src/ports/provider.ts'
+import type { Provider, ProviderOutcome, Working } from '../../src/ports/provider.ts'
 import { broken } from '../../src/reactors/failures.ts'
 import { filePart, textPart, upload } from '../support/multipart.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -15,7 +15,7 @@ const working = { kind: 'working', pollAfterMs: 100 } as const
 const png = { mimeType: 'image/png', bytes: await pictureFile('png') }
 
 /** The provider's next poll answers, by run. A run without one is in progress. */
-const polls = new Map<string, (Outcome | Working)[]>()
+const polls = new Map<string, (ProviderOutcome | Working)[]>()
 
 const provider: Provider = {
   submit: async ({ runId, endpoint }) => {

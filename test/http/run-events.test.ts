@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Run } from '../../schemas/api/run.ts'
-import { type Waiting, Watch } from '../../src/engine/views/watch.ts'
+import { type RowWait, Watch } from '../../src/engine/views/watch.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import { type Customer, openAccount, type Service } from '../support/service.ts'
 import type { Fault, Step } from '../support/vendor.ts'
@@ -203,7 +203,7 @@ t.test('a run of another account is reported as absent', async t => {
 t.test('wait ends when the client disconnects', async t => {
   const customer = await openAccount(service)
   const runId = await hold(customer, 'asked')
-  const waits: Waiting[] = []
+  const waits: RowWait[] = []
   const { begin } = Watch.prototype
   t.intercept(Watch.prototype, 'begin', {
     value(this: Watch, ...args: Parameters<Watch['begin']>) {

@@ -4,7 +4,7 @@ import { Webhook, WebhookVerificationError } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { WebhookEvent, WebhookSecret } from '../../schemas/api/webhook.ts'
 import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
-import type { Outcome, Provider } from '../../src/ports/provider.ts'
+import type { Provider, ProviderOutcome } from '../../src/ports/provider.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import { webhookSecret } from '../../src/services/webhooks/webhook-signature.ts'
 import { caughtUp } from '../support/caught-up.ts'
@@ -15,7 +15,7 @@ import { type Customer, openAccount, openAccounts, openFolder, startService } fr
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const outcomeOf = (input: Record<string, unknown>): Outcome =>
+const outcomeOf = (input: Record<string, unknown>): ProviderOutcome =>
   input['outcome'] === 'success'
     ? { kind: 'done', media: [], text: 'done' }
     : { kind: 'failed', code: 'content_rejected', message: 'It was refused.' }

@@ -4,7 +4,7 @@ import type { Run } from '../../schemas/api/run.ts'
 import { MAX_INPUT_BYTES, MAX_METADATA_BYTES, MAX_PRESIGNED_BYTES } from '../../schemas/primitives.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
 import type { Logger } from '../../src/ports/logger.ts'
-import { Catalog } from '../../src/services/catalog/catalog.ts'
+import { Offers } from '../../src/services/catalog/offers.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { picture, type Reply } from '../support/client.ts'
 import { type Customer, instantProvider, openAccount, startService } from '../support/service.ts'
@@ -138,7 +138,7 @@ for (const revision of revisions) {
       ['internal_error', new Error('broken at 10.0.0.7')],
       ['unavailable', new Unavailable('broken at 10.0.0.7')],
     ] as const) {
-      const listCalls = t.intercept(Catalog.prototype, 'list', { value: () => Promise.reject(fault) })
+      const listCalls = t.intercept(Offers.prototype, 'list', { value: () => Promise.reject(fault) })
       logged.length = 0
       const { request_id, ...error } = await refusal(client, 'list_models')
       t.match(logged, [{ err: fault, requestId: request_id, tool: 'list_models' }])

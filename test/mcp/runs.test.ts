@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Run } from '../../schemas/api/run.ts'
 import { Reads } from '../../src/engine/views/reads.ts'
-import { type Waiting, Watch } from '../../src/engine/views/watch.ts'
+import { type RowWait, Watch } from '../../src/engine/views/watch.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
 import { sandbox } from '../support/client.ts'
 import { auditLog } from '../support/ledger.ts'
@@ -156,7 +156,7 @@ for (const revision of revisions) {
   })
 
   t.test(`${revision}: disconnecting ends the wait but not the run`, async t => {
-    const waits: Waiting[] = []
+    const waits: RowWait[] = []
     const { begin } = Watch.prototype
     const waitBegan = moment()
     t.intercept(Watch.prototype, 'begin', {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Addresses } from '../../src/services/addresses.ts'
-import { isUploadKey } from '../../src/services/uploads/object-keys.ts'
+import { isUploadKey } from '../../src/services/object-keys.ts'
 
 const NAME = '0123456789abcdef'.repeat(2)
 const KEY = `uploads/${NAME}.png`

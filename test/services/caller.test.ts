@@ -87,3 +87,7 @@ t.test('every kind of caller has an actor that the log accepts', async t => {
   t.ok(isActor({ kind: 'operator' }), 'an operator without a name, as in older events')
   t.notOk(isActor({ kind: 'auditor' }))
 })
+
+t.test('an anonymous caller causes no event', async t => {
+  t.throws(() => causeOf({ kind: 'anonymous' }), { message: 'a request without a key changes nothing' })
+})

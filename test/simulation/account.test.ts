@@ -8,7 +8,7 @@ import { account } from '../../src/domain/account/account.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
-import type { Accounts } from '../../src/services/accounts/accounts.ts'
+import type { AccountMailboxes } from '../../src/services/accounts/account-mailboxes.ts'
 import { newAccountId } from '../../src/services/ids.ts'
 import {
   cancelRun,
@@ -180,7 +180,7 @@ t.test('the account balances after any commands to two processes at once', async
       async rounds => {
         const accountId = newAccountId(systemRandom)
         const clock = new ManualClock()
-        const processes = [0, 1].map(() => accountsOn(log, clock)) as [Accounts, Accounts]
+        const processes = [0, 1].map(() => accountsOn(log, clock)) as [AccountMailboxes, AccountMailboxes]
         await processes[0].execute(caller, accountId, { ...openAccount({ welcome: 30 }), accountId })
         await processes[0].execute(caller, accountId, createKey(1))
         let next = 1

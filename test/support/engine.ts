@@ -6,8 +6,8 @@ import type { Clock } from '../../src/ports/clock.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { Logger } from '../../src/ports/logger.ts'
 import type { ViewStore } from '../../src/ports/view-store.ts'
-import { Accounts } from '../../src/services/accounts/accounts.ts'
-import { CatalogEditor } from '../../src/services/catalog/catalog-editor.ts'
+import { AccountMailboxes } from '../../src/services/accounts/account-mailboxes.ts'
+import { PublishedCatalog } from '../../src/services/catalog/published-catalog.ts'
 import { ManualClock } from './manual-clock.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -31,11 +31,12 @@ export const noSnapshots = { load: async () => undefined, offer: async () => fal
 /** What parts take from outside the program: a time of day that stands still, randomness, and nowhere to log. */
 export const ambient = (clock: Clock = new ManualClock()) => ({ clock, random: systemRandom, logger: silentLogger })
 
-export const editorOn = (log: EventLog, clock?: Clock): CatalogEditor => new CatalogEditor({ log, ...ambient(clock) })
+export const publishedOn = (log: EventLog, clock?: Clock): PublishedCatalog =>
+  new PublishedCatalog({ log, ...ambient(clock) })
 
-/** Accounts without snapshots. */
-export const accountsOn = (log: EventLog, clock: Clock = new ManualClock()): Accounts =>
-  new Accounts({ log, snapshots: noSnapshots, ...ambient(clock) })
+/** Account mailboxes without snapshots. */
+export const accountsOn = (log: EventLog, clock: Clock = new ManualClock()): AccountMailboxes =>
+  new AccountMailboxes({ log, snapshots: noSnapshots, ...ambient(clock) })
 
 export const silentLogger: Logger = {
   isLevelEnabled: () => false,

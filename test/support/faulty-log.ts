@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RawEvent } from '../../schemas/recorded.ts'
-import type { Appended, EventLog } from '../../src/ports/event-log.ts'
+import type { AppendResult, EventLog } from '../../src/ports/event-log.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
 
 /** The fate of an append: it receives the real append, and may skip it. */
-export type Fate = (append: () => Promise<Appended>) => Promise<Appended>
+export type Fate = (append: () => Promise<AppendResult>) => Promise<AppendResult>
 
 export const answerLost: Fate = async append => {
   await append()

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import type { Decider, Happened } from '../../src/domain/decider.ts'
+import type { Decider, PastEvent } from '../../src/domain/decider.ts'
 import type { Decided, Refusal, RefusalCode } from '../../src/domain/refusal.ts'
 
 /** The default time of past events. */
 export const THEN_MS = Date.parse('2026-01-01T00:00:00.000Z')
 
 /** An event at a specific time. */
-export const at = <Event>(ms: number, event: Event): Happened<Event> => ({
+export const at = <Event>(ms: number, event: Event): PastEvent<Event> => ({
   ...event,
   revision: 0,
   metadata: { at: new Date(ms).toISOString() },
@@ -15,9 +15,9 @@ export const at = <Event>(ms: number, event: Event): Happened<Event> => ({
 /** A decider with a history. The assertions throw on failure. */
 export const given = <Command, State, Event extends object>(
   decider: Decider<Command, State, Event, Refusal>,
-  ...history: (Event | Happened<Event>)[]
+  ...history: (Event | PastEvent<Event>)[]
 ) => {
-  const happen = (state: State, event: Event | Happened<Event>) =>
+  const happen = (state: State, event: Event | PastEvent<Event>) =>
     decider.evolve(state, 'metadata' in event ? event : at(THEN_MS, event))
   const state = history.reduce(happen, decider.initial)
   return {

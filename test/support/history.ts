@@ -1,6 +1,6 @@
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
-import { publishShipped } from '../../src/services/catalog/catalog-editor.ts'
+import { publishShipped } from '../../src/services/catalog/publish-shipped.ts'
 import {
   accountId,
   cancelRun,
@@ -25,7 +25,7 @@ import {
   submitRun,
 } from './account-samples.ts'
 import { family } from './catalog-samples.ts'
-import { accountsOn, editorOn } from './engine.ts'
+import { accountsOn, publishedOn } from './engine.ts'
 import { ManualClock } from './manual-clock.ts'
 
 const caller = { kind: 'operator', name: 'test', requestId: 'request-1' } as const
@@ -33,7 +33,7 @@ const caller = { kind: 'operator', name: 'test', requestId: 'request-1' } as con
 /** Fills a log with a bit of everything: accounts with keys, runs and uploads in every state, and a changed catalog. */
 export const writeHistory = async (log: EventLog, { first = 1, accounts: count = 3 } = {}): Promise<void> => {
   const clock = new ManualClock()
-  await publishShipped(log, editorOn(log, clock), [family('lumen'), family('umbra', { name: `Umbra ${first}` })])
+  await publishShipped(log, publishedOn(log, clock), [family('lumen'), family('umbra', { name: `Umbra ${first}` })])
   const accounts = accountsOn(log, clock)
   for (let account = first; account < first + count; account++)
     for (const command of lifeOf(account)) {

@@ -59,7 +59,7 @@ const samples: Refusals = {
   family_exists: {},
   family_not_found: {},
   family_unchanged: {},
-  family_invalid: { message: 'lumen has two endpoints of one kind' },
+  family_invalid: { fault: { id: 'lumen', code: 'kind_repeated' } },
 }
 
 /** A refusal of every code. */

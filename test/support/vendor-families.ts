@@ -24,9 +24,9 @@ export const vendorFamily = (id = 'vendor', differences: Partial<Endpoint> = {})
 }
 
 /** Publishes families, and resolves when clients can see them. */
-export const offer = async ({ editor, progress }: Core, ...families: Family[]) => {
-  const commands = putByHand(await editor.state(), families)
-  const { position } = unwrap(await editor.apply({ kind: 'operator', name: 'test' }, commands))
+export const offer = async ({ publishedCatalog, progress }: Core, ...families: Family[]) => {
+  const commands = putByHand(await publishedCatalog.state(), families)
+  const { position } = unwrap(await publishedCatalog.apply({ kind: 'operator', name: 'test' }, commands))
   await progress.passed(position, 5000)
 }
 

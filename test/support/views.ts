@@ -12,7 +12,7 @@ import { ViewProgress } from '../../src/engine/views/view-progress.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { Logger } from '../../src/ports/logger.ts'
 import type { CellChange, ViewStore } from '../../src/ports/view-store.ts'
-import type { Accounts } from '../../src/services/accounts/accounts.ts'
+import type { AccountMailboxes } from '../../src/services/accounts/account-mailboxes.ts'
 import { eventCodec } from '../../src/services/event-codec.ts'
 import type { Reads } from '../../src/services/reads.ts'
 import { openViews, silentLogger } from './engine.ts'
@@ -46,7 +46,7 @@ export const followerOf = (log: EventLog, store: ViewStore): CheckpointPoller & 
   return Object.assign(new CheckpointPoller({ ...parts, progress, logger: silentLogger }), { progress })
 }
 
-export const readsOf = (store: ViewStore, progress: ViewProgress, ownWrites: Accounts): Reads =>
+export const readsOf = (store: ViewStore, progress: ViewProgress, ownWrites: AccountMailboxes): Reads =>
   new ViewReads({ store, progress, ownWrites, cached: ['accounts', 'balance'] })
 
 /** The cells of a store that differ from a replay of the log. */

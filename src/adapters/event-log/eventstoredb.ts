@@ -1,7 +1,7 @@
 import { accountStream, CATALOG_STREAM, loginStream } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
-import { type Appended, BEFORE_FIRST, type EventLog, type NewEvent } from '../../ports/event-log.ts'
+import { type AppendResult, BEFORE_FIRST, type EventLog, type NewEvent } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
 import type { EventStoreAddress } from './eventstoredb/address.ts'
 import { AppendQueue } from './eventstoredb/append-queue.ts'
@@ -52,7 +52,7 @@ export const openEventStoreLog = ({
   const { server, streamPrefix } = address
   const connection = new Connection(address, { leaderTimeoutMs, slowAfterMs, appendTimeoutMs })
   const matching = matchOurs(streamPrefix)
-  const appends = new AppendQueue<Appended>()
+  const appends = new AppendQueue<AppendResult>()
   /** None of our events lie between these two positions, so followers skip the range. */
   let skippable = { after: BEFORE_FIRST, upTo: BEFORE_FIRST }
 
@@ -126,7 +126,7 @@ export const openEventStoreLog = ({
     }
   }
 
-  const append = async (stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended> => {
+  const append = async (stream: string, events: NewEvent[], expectedRevision: number): Promise<AppendResult> => {
     const { message, bytes } = toAppendMessage(streamPrefix + stream, events, expectedRevision)
     if (bytes > MAX_APPEND_BYTES)
       throw new RangeError(`an append of ${bytes} bytes exceeds the limit of ${MAX_APPEND_BYTES}`)

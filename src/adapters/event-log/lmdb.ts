@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
-import { type Appended, BEFORE_FIRST, type EventLog, RevisionConflict } from '../../ports/event-log.ts'
+import { type AppendResult, BEFORE_FIRST, type EventLog, RevisionConflict } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
 import { type Database, freeSpaceGuard, openLmdb } from '../lmdb.ts'
 import { type Entry, MAX_REVISIONS, StreamIndex } from './lmdb-stream-index.ts'
@@ -21,13 +21,13 @@ const TAIL_EVENTS = 100
 /** Entries are written in key order, which saves LMDB the search for the place. */
 const APPENDED = { append: true }
 
-type WriteResult = { appended: Appended } | { conflict: RevisionConflict }
+type WriteResult = { appended: AppendResult } | { conflict: RevisionConflict }
 
 interface PendingAppend {
   stream: string
   texts: string[]
   expectedRevision: number
-  resolve(appended: Appended): void
+  resolve(appended: AppendResult): void
   reject(error: Error): void
 }
 

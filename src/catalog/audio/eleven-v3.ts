@@ -1,7 +1,7 @@
 import { speechFamily } from '../families.ts'
+import { choice, text } from '../parameter-schemas.ts'
 import { audioFormat, seed } from '../parameters.ts'
-import { price } from '../prices.ts'
-import { choice, text } from '../shapes.ts'
+import { priceRule } from '../price-rule.ts'
 import { MAX_SPEECH_LENGTH } from './speech-length.ts'
 
 /** ElevenLabs' Eleven v3. Parameters and price follow https://fal.ai/models/fal-ai/elevenlabs/tts/eleven-v3/api. */
@@ -43,7 +43,7 @@ export const elevenV3 = speechFamily({
         seed: seed('audio'),
       },
       required: ['text'],
-      pricing: price(10),
+      pricing: priceRule(10),
       examples: [
         { text: 'The ferry leaves in ten minutes.' },
         {

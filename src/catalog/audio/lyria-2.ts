@@ -1,6 +1,6 @@
 import { musicFamily } from '../families.ts'
 import { audioFormat, durationOf, negativePrompt, prompt, seed } from '../parameters.ts'
-import { price } from '../prices.ts'
+import { priceRule } from '../price-rule.ts'
 
 /**
  * Google's Lyria 2, as https://cloud.google.com/vertex-ai/generative-ai/docs/music/generate-music describes it. It
@@ -20,7 +20,7 @@ export const lyria2 = musicFamily({
         seed: seed('audio'),
       },
       required: ['prompt'],
-      pricing: price(6),
+      pricing: priceRule(6),
       examples: [
         { prompt: 'Calm piano over soft strings, slow, melancholic' },
         {

@@ -1,7 +1,7 @@
 import { speechFamily } from '../families.ts'
+import { choice, flag, integer, number, text } from '../parameter-schemas.ts'
 import { audioFormat } from '../parameters.ts'
-import { price } from '../prices.ts'
-import { choice, flag, integer, number, text } from '../shapes.ts'
+import { priceRule } from '../price-rule.ts'
 import { MAX_SPEECH_LENGTH } from './speech-length.ts'
 
 /**
@@ -65,7 +65,7 @@ export const minimaxSpeech26 = speechFamily({
         output_format: audioFormat,
       },
       required: ['text'],
-      pricing: price(10),
+      pricing: priceRule(10),
       examples: [
         { text: 'Welcome back. You have three new messages.' },
         {

@@ -1,6 +1,6 @@
 import { musicFamily } from '../families.ts'
 import { audioFormat, durationWithin, guidanceScale, inferenceSteps, prompt, seed } from '../parameters.ts'
-import { price } from '../prices.ts'
+import { priceRule } from '../price-rule.ts'
 
 /**
  * Stability AI's Stable Audio 2.5. Parameters and price follow
@@ -22,7 +22,7 @@ export const stableAudio25 = musicFamily({
         seed: seed('audio'),
       },
       required: ['prompt'],
-      pricing: price(20),
+      pricing: priceRule(20),
       examples: [
         { prompt: 'A piano arpeggio grows into an orchestra' },
         {

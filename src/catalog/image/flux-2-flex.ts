@@ -1,6 +1,6 @@
 import { imageFamily } from '../families.ts'
 import { guidanceScale, inferenceSteps, promptExpansion } from '../parameters.ts'
-import { price } from '../prices.ts'
+import { priceRule } from '../price-rule.ts'
 import { flux2ImageToImage, flux2TextToImage } from './flux-2-parameters.ts'
 
 const controls = {
@@ -22,7 +22,7 @@ export const flux2Flex = imageFamily({
       description: 'Generates an image from text, with control over steps and guidance; strong at lettering.',
       parameters: { ...flux2TextToImage, ...controls },
       required: ['prompt'],
-      pricing: price(5, { multipliers: { resolution: { '0.5 MP': 1, '1 MP': 1, '2 MP': 2, '4 MP': 4 } } }),
+      pricing: priceRule(5, { multipliers: { resolution: { '0.5 MP': 1, '1 MP': 1, '2 MP': 2, '4 MP': 4 } } }),
       examples: [
         { prompt: 'A neon sign that says OPEN LATE above a diner' },
         {
@@ -42,7 +42,7 @@ export const flux2Flex = imageFamily({
       description: 'Edits an image from a text instruction, with control over steps and guidance.',
       parameters: { ...flux2ImageToImage, ...controls },
       required: ['prompt', 'image_url'],
-      pricing: price(5, { multipliers: { resolution: { '0.5 MP': 2, '1 MP': 2, '2 MP': 3, '4 MP': 5 } } }),
+      pricing: priceRule(5, { multipliers: { resolution: { '0.5 MP': 2, '1 MP': 2, '2 MP': 3, '4 MP': 5 } } }),
       examples: [
         { prompt: 'Write FRESH BREAD on the board', image_url: 'https://example.com/board.jpg' },
         {

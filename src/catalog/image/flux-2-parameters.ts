@@ -1,5 +1,5 @@
+import { integer } from '../parameter-schemas.ts'
 import { aspectRatio, imageFormat, imageUrl, prompt, resolution, safetyTolerance, seed } from '../parameters.ts'
-import { integer } from '../shapes.ts'
 
 const ratios = ['1:1', '16:9', '3:2', '2:3', '4:5', '5:4', '9:16', '3:4', '4:3', '21:9']
 

@@ -1,5 +1,5 @@
 import { imageFamily } from '../families.ts'
-import { price } from '../prices.ts'
+import { priceRule } from '../price-rule.ts'
 import { flux2ImageToImage, flux2TextToImage } from './flux-2-parameters.ts'
 
 /**
@@ -15,7 +15,7 @@ export const flux2Pro = imageFamily({
       description: 'Generates an image from text, true to the prompt without tuning, up to 4 megapixels.',
       parameters: flux2TextToImage,
       required: ['prompt'],
-      pricing: price(1.5, { multipliers: { resolution: { '0.5 MP': 2, '1 MP': 2, '2 MP': 3, '4 MP': 5 } } }),
+      pricing: priceRule(1.5, { multipliers: { resolution: { '0.5 MP': 2, '1 MP': 2, '2 MP': 3, '4 MP': 5 } } }),
       examples: [
         { prompt: 'A heron in the morning mist, telephoto' },
         {
@@ -33,7 +33,7 @@ export const flux2Pro = imageFamily({
       description: 'Edits an image from a text instruction, up to 4 megapixels.',
       parameters: flux2ImageToImage,
       required: ['prompt', 'image_url'],
-      pricing: price(1.5, { multipliers: { resolution: { '0.5 MP': 3, '1 MP': 3, '2 MP': 4, '4 MP': 6 } } }),
+      pricing: priceRule(1.5, { multipliers: { resolution: { '0.5 MP': 3, '1 MP': 3, '2 MP': 4, '4 MP': 6 } } }),
       examples: [
         { prompt: 'Remove the cars from the street', image_url: 'https://example.com/street.jpg' },
         {

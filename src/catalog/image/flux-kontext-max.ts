@@ -1,4 +1,5 @@
 import { imageFamily } from '../families.ts'
+import { flag } from '../parameter-schemas.ts'
 import {
   aspectRatio,
   guidanceScale,
@@ -9,8 +10,7 @@ import {
   safetyTolerance,
   seed,
 } from '../parameters.ts'
-import { price } from '../prices.ts'
-import { flag } from '../shapes.ts'
+import { priceRule } from '../price-rule.ts'
 
 const ratios = ['21:9', '16:9', '4:3', '3:2', '1:1', '2:3', '3:4', '9:16', '9:21']
 
@@ -23,7 +23,7 @@ const parameters = {
   seed: seed('picture'),
 }
 
-const pricing = price(8, { quantities: ['num_images'] })
+const pricing = priceRule(8, { quantities: ['num_images'] })
 
 /** FLUX.1 Kontext [max] by Black Forest Labs, after https://fal.ai/models/fal-ai/flux-pro/kontext/max/api. */
 export const fluxKontextMax = imageFamily({

@@ -1,7 +1,7 @@
 import { imageFamily } from '../families.ts'
+import { choice, integer } from '../parameter-schemas.ts'
 import { imageFormat, imageUrl, numImages, prompt } from '../parameters.ts'
-import { price, surcharge } from '../prices.ts'
-import { choice, integer } from '../shapes.ts'
+import { priceRule, surcharge } from '../price-rule.ts'
 
 const size = (byDefault: string) =>
   choice('Size', 'Width and height in pixels.', ['1024x1024', '1536x1024', '1024x1536', 'auto'], byDefault)
@@ -37,7 +37,7 @@ export const gptImage15 = imageFamily({
       description: 'Generates images from text, with or without a background.',
       parameters: { prompt: prompt('The content of the image.', 32_000), size: size('1024x1024'), ...parameters },
       required: ['prompt'],
-      pricing: price(1, { quantities: ['num_images'], multipliers }),
+      pricing: priceRule(1, { quantities: ['num_images'], multipliers }),
       examples: [
         { prompt: 'A children’s book drawing of a fox who repairs clocks' },
         {
@@ -67,7 +67,7 @@ export const gptImage15 = imageFamily({
         ...parameters,
       },
       required: ['prompt', 'image_url'],
-      pricing: price(1, {
+      pricing: priceRule(1, {
         quantities: ['num_images'],
         multipliers,
         surcharges: [surcharge('input_fidelity', 'high', 0.033)],

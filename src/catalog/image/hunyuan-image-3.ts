@@ -11,7 +11,7 @@ import {
   safetyChecker,
   seed,
 } from '../parameters.ts'
-import { price } from '../prices.ts'
+import { priceRule } from '../price-rule.ts'
 
 /**
  * Tencent's HunyuanImage 3.0. Sizes follow https://replicate.com/tencent/hunyuan-image-3, the rest and the price
@@ -36,7 +36,7 @@ export const hunyuanImage3 = imageFamily({
         seed: seed('picture'),
       },
       required: ['prompt'],
-      pricing: price(10, { quantities: ['num_images'] }),
+      pricing: priceRule(10, { quantities: ['num_images'] }),
       examples: [
         { prompt: 'A step by step drawing of how to fold a paper crane' },
         {

@@ -1,4 +1,5 @@
 import { imageFamily } from '../families.ts'
+import { choice } from '../parameter-schemas.ts'
 import {
   aspectRatio,
   imageUrl,
@@ -9,8 +10,7 @@ import {
   seed,
   strength,
 } from '../parameters.ts'
-import { price } from '../prices.ts'
-import { choice } from '../shapes.ts'
+import { priceRule } from '../price-rule.ts'
 
 const parameters = {
   aspect_ratio: aspectRatio(
@@ -33,7 +33,7 @@ const parameters = {
   seed: seed('picture'),
 }
 
-const pricing = price(3, {
+const pricing = priceRule(3, {
   quantities: ['num_images'],
   multipliers: { rendering_speed: { TURBO: 1, BALANCED: 2, QUALITY: 3 } },
 })

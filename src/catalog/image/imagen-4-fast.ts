@@ -1,5 +1,5 @@
 import { imageFamily } from '../families.ts'
-import { price } from '../prices.ts'
+import { priceRule } from '../price-rule.ts'
 import { imagen4Parameters } from './imagen-4-parameters.ts'
 
 /** Google's Imagen 4 Fast. Parameters and price follow https://fal.ai/models/fal-ai/imagen4/preview/fast/api. */
@@ -11,7 +11,7 @@ export const imagen4Fast = imageFamily({
       description: 'Generates images from text, quickly and at a low price.',
       parameters: imagen4Parameters,
       required: ['prompt'],
-      pricing: price(2, { quantities: ['num_images'] }),
+      pricing: priceRule(2, { quantities: ['num_images'] }),
       examples: [
         { prompt: 'Dumplings on a small round table, late at night' },
         {

@@ -1,6 +1,6 @@
 import { imageFamily } from '../families.ts'
 import { resolution } from '../parameters.ts'
-import { price } from '../prices.ts'
+import { priceRule } from '../price-rule.ts'
 import { imagen4Parameters } from './imagen-4-parameters.ts'
 
 /** Google's Imagen 4 Ultra. Parameters and price follow https://fal.ai/models/fal-ai/imagen4/preview/ultra/api. */
@@ -15,7 +15,7 @@ export const imagen4Ultra = imageFamily({
         resolution: resolution('The size of the image: about 1 or 4 megapixels.', ['1K', '2K'], '1K'),
       },
       required: ['prompt'],
-      pricing: price(6, { quantities: ['num_images'] }),
+      pricing: priceRule(6, { quantities: ['num_images'] }),
       examples: [
         { prompt: 'A beetle on a fern, macro photograph' },
         {

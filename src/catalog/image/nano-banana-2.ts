@@ -1,4 +1,5 @@
 import { imageFamily } from '../families.ts'
+import { choice, flag } from '../parameter-schemas.ts'
 import {
   aspectRatio,
   imageFormat,
@@ -9,8 +10,7 @@ import {
   safetyTolerance,
   seed,
 } from '../parameters.ts'
-import { price, surcharge } from '../prices.ts'
-import { choice, flag } from '../shapes.ts'
+import { priceRule, surcharge } from '../price-rule.ts'
 
 const parameters = {
   prompt: prompt('The content of the image.', 20_000),
@@ -34,7 +34,7 @@ const parameters = {
   seed: seed('picture'),
 }
 
-const pricing = price(10, {
+const pricing = priceRule(10, {
   quantities: ['num_images'],
   multipliers: { resolution: { '1K': 1, '2K': 1.5, '4K': 2 } },
   surcharges: [surcharge('enable_web_search', true, 0.015)],

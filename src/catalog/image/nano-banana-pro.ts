@@ -1,4 +1,5 @@
 import { imageFamily } from '../families.ts'
+import { flag } from '../parameter-schemas.ts'
 import {
   aspectRatio,
   imageFormat,
@@ -9,8 +10,7 @@ import {
   safetyTolerance,
   seed,
 } from '../parameters.ts'
-import { price, surcharge } from '../prices.ts'
-import { flag } from '../shapes.ts'
+import { priceRule, surcharge } from '../price-rule.ts'
 
 const ratios = ['auto', '21:9', '16:9', '3:2', '4:3', '5:4', '1:1', '4:5', '3:4', '2:3', '9:16']
 
@@ -27,7 +27,7 @@ const parameters = {
   seed: seed('picture'),
 }
 
-const pricing = price(15, {
+const pricing = priceRule(15, {
   quantities: ['num_images'],
   multipliers: { resolution: { '1K': 1, '2K': 1, '4K': 2 } },
   surcharges: [surcharge('enable_web_search', true, 0.015)],

@@ -1,4 +1,5 @@
 import { imageFamily } from '../families.ts'
+import { choice } from '../parameter-schemas.ts'
 import {
   aspectRatio,
   guidanceScale,
@@ -12,8 +13,7 @@ import {
   seed,
   strength,
 } from '../parameters.ts'
-import { price } from '../prices.ts'
-import { choice } from '../shapes.ts'
+import { priceRule } from '../price-rule.ts'
 
 const ratios = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3']
 
@@ -33,7 +33,7 @@ const parameters = {
   seed: seed('picture'),
 }
 
-const pricing = price(2.5, { quantities: ['num_images'] })
+const pricing = priceRule(2.5, { quantities: ['num_images'] })
 
 /**
  * Alibaba's Qwen-Image. Sizes and price follow https://replicate.com/qwen/qwen-image, the rest

@@ -1,7 +1,7 @@
 import { imageFamily } from '../families.ts'
+import { choice } from '../parameter-schemas.ts'
 import { imageUrl, negativePrompt, numImages, prompt, seed, strength } from '../parameters.ts'
-import { price } from '../prices.ts'
-import { choice } from '../shapes.ts'
+import { priceRule } from '../price-rule.ts'
 
 const parameters = {
   style: choice(
@@ -22,7 +22,7 @@ const parameters = {
   seed: seed('picture'),
 }
 
-const pricing = price(4, { quantities: ['num_images'] })
+const pricing = priceRule(4, { quantities: ['num_images'] })
 
 /**
  * Recraft V3. Parameters and price follow https://www.recraft.ai/docs/api-reference/endpoints. Its vector styles are

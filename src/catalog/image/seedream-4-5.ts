@@ -1,6 +1,6 @@
 import { imageFamily } from '../families.ts'
 import { aspectRatio, imageUrl, numImages, prompt, resolution, safetyChecker, seed } from '../parameters.ts'
-import { price } from '../prices.ts'
+import { priceRule } from '../price-rule.ts'
 
 const ratios = ['1:1', '4:3', '3:4', '16:9', '9:16', '3:2', '2:3', '21:9']
 
@@ -11,7 +11,7 @@ const parameters = {
   seed: seed('picture'),
 }
 
-const pricing = price(4, { quantities: ['num_images'] })
+const pricing = priceRule(4, { quantities: ['num_images'] })
 
 /**
  * ByteDance's Seedream 4.5. Sizes follow https://replicate.com/bytedance/seedream-4.5, the rest and the price

@@ -1,7 +1,7 @@
 import { imageFamily } from '../families.ts'
+import { choice, integer } from '../parameter-schemas.ts'
 import { imageFormat, inferenceSteps, numImages, prompt, promptExpansion, safetyChecker, seed } from '../parameters.ts'
-import { price, surcharge } from '../prices.ts'
-import { choice, integer } from '../shapes.ts'
+import { priceRule, surcharge } from '../price-rule.ts'
 
 /** One microcredit per pixel: an image of 1024 by 1024 pixels costs 1.05 credits. */
 const CREDITS_PER_PIXEL = 0.000_001
@@ -37,7 +37,7 @@ export const zImageTurbo = imageFamily({
         seed: seed('picture'),
       },
       required: ['prompt'],
-      pricing: price(CREDITS_PER_PIXEL, {
+      pricing: priceRule(CREDITS_PER_PIXEL, {
         quantities: ['width', 'height', 'num_images'],
         surcharges: [surcharge('enable_prompt_expansion', true, 0.0025)],
       }),

@@ -1,4 +1,4 @@
-import { choice } from '../shapes.ts'
+import { choice } from '../parameter-schemas.ts'
 
 /** An enum rather than a number, so that a price can have a table for it. Thinking tokens count too. */
 export const answerLength = choice(

@@ -1,7 +1,7 @@
 import { textFamily } from '../families.ts'
+import { integer, number, text } from '../parameter-schemas.ts'
 import { prompt } from '../parameters.ts'
-import { price } from '../prices.ts'
-import { integer, number, text } from '../shapes.ts'
+import { priceRule } from '../price-rule.ts'
 import { answerLength, answerLengthFactors } from './answer-length.ts'
 
 /**
@@ -33,7 +33,7 @@ export const claudeHaiku45 = textFamily({
         max_tokens: answerLength,
       },
       required: ['prompt'],
-      pricing: price(0.6, { multipliers: { max_tokens: answerLengthFactors } }),
+      pricing: priceRule(0.6, { multipliers: { max_tokens: answerLengthFactors } }),
       examples: [
         { prompt: 'Explain a ledger to a child of eight.' },
         {

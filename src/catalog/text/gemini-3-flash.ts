@@ -1,7 +1,7 @@
 import { textFamily } from '../families.ts'
+import { choice, number, text } from '../parameter-schemas.ts'
 import { prompt, seed } from '../parameters.ts'
-import { price } from '../prices.ts'
-import { choice, number, text } from '../shapes.ts'
+import { priceRule } from '../price-rule.ts'
 import { answerLength, answerLengthFactors } from './answer-length.ts'
 
 /**
@@ -41,7 +41,7 @@ export const gemini3Flash = textFamily({
         max_output_tokens: answerLength,
       },
       required: ['prompt'],
-      pricing: price(0.35, {
+      pricing: priceRule(0.35, {
         multipliers: {
           max_output_tokens: answerLengthFactors,
           thinking_level: { minimal: 1, low: 1, medium: 1.2, high: 1.6 },

@@ -1,7 +1,7 @@
 import { textFamily } from '../families.ts'
+import { choice, text } from '../parameter-schemas.ts'
 import { prompt } from '../parameters.ts'
-import { price } from '../prices.ts'
-import { choice, text } from '../shapes.ts'
+import { priceRule } from '../price-rule.ts'
 import { answerLength, answerLengthFactors } from './answer-length.ts'
 
 /**
@@ -31,7 +31,7 @@ export const gpt5Mini = textFamily({
         max_output_tokens: answerLength,
       },
       required: ['prompt'],
-      pricing: price(0.25, {
+      pricing: priceRule(0.25, {
         multipliers: {
           max_output_tokens: answerLengthFactors,
           reasoning_effort: { minimal: 1, low: 1, medium: 1.2, high: 1.6 },

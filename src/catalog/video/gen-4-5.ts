@@ -1,13 +1,13 @@
 import { videoFamily } from '../families.ts'
 import { aspectRatio, durationWithin, imageUrl, prompt, seed } from '../parameters.ts'
-import { price } from '../prices.ts'
+import { priceRule } from '../price-rule.ts'
 
 /** The vendor's limit in characters. */
 const MAX_PROMPT_LENGTH = 1_000
 
 const common = { duration: durationWithin(2, 10, 5), seed: seed('video') }
 
-const pricing = price(12, { quantities: ['duration'] })
+const pricing = priceRule(12, { quantities: ['duration'] })
 
 /**
  * Runway's Gen-4.5. Parameters and price follow https://docs.dev.runwayml.com/api, with its pixel sizes written as

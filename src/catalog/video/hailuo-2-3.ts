@@ -1,7 +1,7 @@
 import { videoFamily } from '../families.ts'
+import { flag } from '../parameter-schemas.ts'
 import { durationOf, imageUrl, prompt, videoResolution } from '../parameters.ts'
-import { price } from '../prices.ts'
-import { flag } from '../shapes.ts'
+import { priceRule } from '../price-rule.ts'
 
 /** The vendor's limit in characters. */
 const MAX_PROMPT_LENGTH = 2_000
@@ -13,7 +13,7 @@ const common = {
 }
 
 // Ten seconds cost twice as much as six, so the duration is priced by a table, not as a quantity.
-const pricing = price(28, {
+const pricing = priceRule(28, {
   multipliers: { duration: { 6: 1, 10: 2 }, resolution: { '768p': 1, '1080p': 1.75 } },
 })
 

@@ -1,7 +1,7 @@
 import { videoFamily } from '../families.ts'
+import { number } from '../parameter-schemas.ts'
 import { aspectRatio, durationOf, generateAudio, imageUrl, negativePrompt, prompt } from '../parameters.ts'
-import { price } from '../prices.ts'
-import { number } from '../shapes.ts'
+import { priceRule } from '../price-rule.ts'
 
 /** The vendor's limit in characters, https://app.klingai.com/global/dev/document-api. */
 const MAX_PROMPT_LENGTH = 2_500
@@ -12,7 +12,7 @@ const common = {
   negative_prompt: negativePrompt(MAX_PROMPT_LENGTH, 'blur, distort, and low quality'),
 }
 
-const pricing = price(7, { quantities: ['duration'], multipliers: { generate_audio: { true: 2, false: 1 } } })
+const pricing = priceRule(7, { quantities: ['duration'], multipliers: { generate_audio: { true: 2, false: 1 } } })
 
 /** Kuaishou's Kling 2.6 Pro. Parameters and prices follow https://fal.ai/models/fal-ai/kling-video/v2.6/pro. */
 export const kling26 = videoFamily({

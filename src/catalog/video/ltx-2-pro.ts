@@ -1,7 +1,7 @@
 import { videoFamily } from '../families.ts'
+import { choice } from '../parameter-schemas.ts'
 import { aspectRatio, durationOf, generateAudio, imageUrl, prompt, videoResolution } from '../parameters.ts'
-import { price } from '../prices.ts'
-import { choice } from '../shapes.ts'
+import { priceRule } from '../price-rule.ts'
 
 const common = {
   duration: durationOf([6, 8, 10], 6),
@@ -10,7 +10,7 @@ const common = {
   generate_audio: generateAudio,
 }
 
-const pricing = price(6, {
+const pricing = priceRule(6, {
   quantities: ['duration'],
   multipliers: { resolution: { '1080p': 1, '1440p': 2, '2160p': 4 } },
 })

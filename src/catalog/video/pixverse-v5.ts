@@ -1,7 +1,7 @@
 import { videoFamily } from '../families.ts'
+import { choice } from '../parameter-schemas.ts'
 import { aspectRatio, durationOf, imageUrl, negativePrompt, prompt, seed, videoResolution } from '../parameters.ts'
-import { price } from '../prices.ts'
-import { choice } from '../shapes.ts'
+import { priceRule } from '../price-rule.ts'
 
 /** The vendor's limit in characters. */
 const MAX_PROMPT_LENGTH = 2_048
@@ -17,7 +17,7 @@ const common = {
 }
 
 // Eight seconds cost twice as much as five, so the duration is priced by a table, not as a quantity.
-const pricing = price(5, {
+const pricing = priceRule(5, {
   multipliers: { duration: { 5: 1, 8: 2 }, resolution: { '360p': 3, '540p': 3, '720p': 4, '1080p': 8 } },
 })
 

@@ -1,4 +1,5 @@
 import { videoFamily } from '../families.ts'
+import { flag } from '../parameter-schemas.ts'
 import {
   aspectRatio,
   durationWithin,
@@ -9,8 +10,7 @@ import {
   seed,
   videoResolution,
 } from '../parameters.ts'
-import { price } from '../prices.ts'
-import { flag } from '../shapes.ts'
+import { priceRule } from '../price-rule.ts'
 
 const ratios = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16']
 
@@ -24,7 +24,7 @@ const common = {
 }
 
 // The vendor charges by pixels: 480p has 0.45 times as many as 720p, and 1080p 2.25 times.
-const pricing = price(2.6, {
+const pricing = priceRule(2.6, {
   quantities: ['duration'],
   multipliers: {
     generate_audio: { true: 2, false: 1 },

@@ -1,5 +1,5 @@
+import { flag } from '../parameter-schemas.ts'
 import { aspectRatio, durationOf, imageUrl, prompt } from '../parameters.ts'
-import { flag } from '../shapes.ts'
 
 const common = {
   duration: durationOf([4, 8, 12, 16, 20], 4),

@@ -1,10 +1,10 @@
 import { videoFamily } from '../families.ts'
 import { videoResolution } from '../parameters.ts'
-import { price } from '../prices.ts'
+import { priceRule } from '../price-rule.ts'
 import { sora2ImageToVideo, sora2TextToVideo } from './sora-2-parameters.ts'
 
 const resolution = videoResolution(['720p', '1080p'], '1080p')
-const pricing = price(10, { quantities: ['duration'], multipliers: { resolution: { '720p': 3, '1080p': 5 } } })
+const pricing = priceRule(10, { quantities: ['duration'], multipliers: { resolution: { '720p': 3, '1080p': 5 } } })
 
 /** OpenAI's Sora 2 Pro. Parameters and prices follow https://fal.ai/models/fal-ai/sora-2/text-to-video/pro/api. */
 export const sora2Pro = videoFamily({

@@ -1,10 +1,10 @@
 import { videoFamily } from '../families.ts'
 import { videoResolution } from '../parameters.ts'
-import { price } from '../prices.ts'
+import { priceRule } from '../price-rule.ts'
 import { sora2ImageToVideo, sora2TextToVideo } from './sora-2-parameters.ts'
 
 const resolution = videoResolution(['720p'], '720p')
-const pricing = price(10, { quantities: ['duration'] })
+const pricing = priceRule(10, { quantities: ['duration'] })
 
 /** OpenAI's Sora 2. Parameters and price follow https://fal.ai/models/fal-ai/sora-2/text-to-video/api. */
 export const sora2 = videoFamily({

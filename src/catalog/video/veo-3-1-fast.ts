@@ -1,8 +1,8 @@
 import { videoFamily } from '../families.ts'
-import { price } from '../prices.ts'
+import { priceRule } from '../price-rule.ts'
 import { veo31ImageToVideo, veo31TextToVideo } from './veo-3-1-parameters.ts'
 
-const pricing = price(10, {
+const pricing = priceRule(10, {
   quantities: ['duration'],
   multipliers: { generate_audio: { true: 1.5, false: 1 }, resolution: { '720p': 1, '1080p': 1, '4K': 2.5 } },
 })

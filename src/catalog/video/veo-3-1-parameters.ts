@@ -1,3 +1,4 @@
+import { flag } from '../parameter-schemas.ts'
 import {
   aspectRatio,
   durationOf,
@@ -9,7 +10,6 @@ import {
   seed,
   videoResolution,
 } from '../parameters.ts'
-import { flag } from '../shapes.ts'
 
 const common = {
   duration: durationOf([4, 6, 8], 8),

@@ -1,8 +1,8 @@
 import { videoFamily } from '../families.ts'
-import { price } from '../prices.ts'
+import { priceRule } from '../price-rule.ts'
 import { veo31ImageToVideo, veo31TextToVideo } from './veo-3-1-parameters.ts'
 
-const pricing = price(20, {
+const pricing = priceRule(20, {
   quantities: ['duration'],
   multipliers: { generate_audio: { true: 2, false: 1 }, resolution: { '720p': 1, '1080p': 1, '4K': 1.5 } },
 })

@@ -1,4 +1,5 @@
 import { videoFamily } from '../families.ts'
+import { flag } from '../parameter-schemas.ts'
 import {
   aspectRatio,
   durationOf,
@@ -10,8 +11,7 @@ import {
   seed,
   videoResolution,
 } from '../parameters.ts'
-import { price } from '../prices.ts'
-import { flag } from '../shapes.ts'
+import { priceRule } from '../price-rule.ts'
 
 /** The vendor's limit in characters. */
 const MAX_PROMPT_LENGTH = 800
@@ -29,7 +29,7 @@ const common = {
 const multiShots = (byDefault: boolean) =>
   flag('Several shots', 'Uses several shots if the prompt is expanded.', byDefault)
 
-const pricing = price(10, { quantities: ['duration'], multipliers: { resolution: { '720p': 1, '1080p': 1.5 } } })
+const pricing = priceRule(10, { quantities: ['duration'], multipliers: { resolution: { '720p': 1, '1080p': 1.5 } } })
 
 /** Alibaba's Wan 2.6. Parameters and prices follow https://fal.ai/models/wan/v2.6/text-to-video/api. */
 export const wan26 = videoFamily({

@@ -16,7 +16,7 @@ import type { AccountId, KeyId, RunId, UploadId } from '../../../schemas/primiti
 /** The commands that an account accepts. They carry time and ids, since the domain has no clock and no randomness. */
 export type AccountCommand =
   | OpenAccount
-  | ({ type: 'GrantCredits' | 'WithdrawCredits' } & Pick<Grant, 'amountMicros' | 'kind' | 'reference' | 'reason'>)
+  | ({ type: 'GrantCredits' | 'WithdrawCredits' } & Grant)
   | RefundRun
   | ({ type: 'CreateApiKey' } & NewKey)
   | { type: 'RevokeApiKey'; keyId: KeyId }
@@ -43,6 +43,10 @@ export interface OpenAccount {
   /** Created in the same append, so that the owner of a new account can always use it. */
   firstKey?: NewKey
 }
+
+export type NewKey = Required<Static<typeof ApiKeyCreated>>
+
+export type Grant = Omit<Static<typeof CreditsGranted>, 'balanceAfterMicros'>
 
 /** Refunds a completed run. The amounts come from the account's stream, since the state no longer holds the run. */
 export interface RefundRun {
@@ -84,6 +88,3 @@ export interface GrantUpload {
 }
 
 type Failure = Omit<WebhookAttemptFailed, 'runId' | 'attempt'>
-
-type Grant = Static<typeof CreditsGranted>
-type NewKey = Required<Static<typeof ApiKeyCreated>>

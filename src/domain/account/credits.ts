@@ -1,18 +1,11 @@
-import type { AccountEvent, GrantKind } from '../../../schemas/account-events.ts'
+import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import { MAX_REFERENCES, type RunId } from '../../../schemas/primitives.ts'
 import { accept, repeat } from '../decider.ts'
 import { digest128 } from '../digest.ts'
 import { type Decided, refuse } from '../refusal.ts'
-import type { RefundRun } from './commands.ts'
+import type { Grant, RefundRun } from './commands.ts'
 import type { AccountState } from './state.ts'
-
-interface Grant {
-  amountMicros: number
-  kind: GrantKind
-  reference: string
-  reason: string
-}
 
 export const granted = (state: AccountState, { amountMicros, kind, reference, reason }: Grant): AccountEvent => ({
   type: 'CreditsGranted',
@@ -35,7 +28,7 @@ export const refunded = (state: AccountState, runId: RunId, amountMicros: number
 
 export const grant = (command: Grant, state: AccountState): Decided<AccountEvent> => {
   const { amountMicros, reference } = command
-  const earlier = recall(reference, amountMicros, state)
+  const earlier = checkReference(reference, amountMicros, state)
   if (earlier) return earlier
   if (!hasRoomFor(amountMicros, state)) return refuse('balance_too_high', { balanceMicros: state.balanceMicros })
   return accept([granted(state, command)])
@@ -44,7 +37,7 @@ export const grant = (command: Grant, state: AccountState): Decided<AccountEvent
 export const withdraw = (command: Grant, state: AccountState): Decided<AccountEvent> => {
   const { amountMicros, kind, reference, reason } = command
   const { balanceMicros } = state
-  const earlier = recall(reference, -amountMicros, state)
+  const earlier = checkReference(reference, -amountMicros, state)
   if (earlier) return earlier
   if (amountMicros > balanceMicros)
     return refuse('insufficient_credits', { requiredMicros: amountMicros, balanceMicros })
@@ -70,7 +63,7 @@ export const refund = (
 }
 
 /** The same reference with the same amount is the same grant or withdrawal; with another amount it is a mistake. */
-const recall = (reference: string, signedMicros: number, state: AccountState): Decided<never> | undefined => {
+const checkReference = (reference: string, signedMicros: number, state: AccountState): Decided<never> | undefined => {
   const earlier = state.references.get(digest128(reference))
   if (earlier !== undefined)
     return earlier === signedMicros ? repeat(reference) : refuse('reference_mismatch', { amountMicros: earlier })

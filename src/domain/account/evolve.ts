@@ -1,25 +1,25 @@
 import type { AccountEvent, Idempotency } from '../../../schemas/account-events.ts'
 import type { RunId, UploadId } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
-import { Contradiction, type Happened, unreachable } from '../decider.ts'
+import { Contradiction, type PastEvent, unreachable } from '../decider.ts'
 import { digest128 } from '../digest.ts'
 import { type AccountState, isForgetful, type LiveUpload, MAX_REMEMBERED, type OpenRun, REMEMBER_MS } from './state.ts'
 
-export const evolve = (state: AccountState, event: Happened<AccountEvent>): AccountState => {
+export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): AccountState => {
   switch (event.type) {
     case 'AccountOpened':
       return { ...state, accountId: event.data.accountId, tester: event.data.tester }
     case 'CreditsGranted':
-      return refer(move(state, event.data, 1), event.data.reference, event.data.amountMicros)
+      return recordReference(changeBalance(state, event.data, 1), event.data.reference, event.data.amountMicros)
     case 'CreditsWithdrawn':
-      return refer(move(state, event.data, -1), event.data.reference, -event.data.amountMicros)
+      return recordReference(changeBalance(state, event.data, -1), event.data.reference, -event.data.amountMicros)
     case 'CreditsDebited':
       return {
-        ...move(state, event.data, -1),
-        openRuns: state.openRuns.set(event.data.runId, { chargedMicros: event.data.amountMicros, started: false }),
+        ...changeBalance(state, event.data, -1),
+        openRuns: state.openRuns.set(event.data.runId, { chargedMicros: event.data.amountMicros, isStarted: false }),
       }
     case 'CreditsRefunded':
-      return { ...move(state, event.data, 1), refunds: state.refunds + 1 }
+      return { ...changeBalance(state, event.data, 1), refunds: state.refunds + 1 }
     case 'ApiKeyCreated': {
       const { keyId, hash, scope } = event.data
       return { ...state, activeKeys: state.activeKeys.set(keyId, { hash, ...(scope && { scope }) }) }
@@ -28,15 +28,15 @@ export const evolve = (state: AccountState, event: Happened<AccountEvent>): Acco
       return { ...state, activeKeys: state.activeKeys.delete(event.data.keyId) }
     case 'RunQueued': {
       const { runId, idempotency, webhookUrl } = event.data
-      const queued = webhookUrl === undefined ? state : changeRun(state, runId, { webhook: true })
+      const queued = webhookUrl === undefined ? state : changeRun(state, runId, { hasWebhook: true })
       return idempotency ? remember(queued, runId, idempotency, Date.parse(clockOf(event))) : queued
     }
     case 'RunStarted':
-      return changeRun(state, event.data.runId, { started: true })
+      return changeRun(state, event.data.runId, { isStarted: true })
     case 'RunSubmitted':
       return changeRun(state, event.data.runId, { jobId: event.data.jobId })
     case 'RunCancelRequested':
-      return changeRun(state, event.data.runId, { cancelRequested: true })
+      return changeRun(state, event.data.runId, { isCancelRequested: true })
     case 'RunCompleted':
     case 'RunFailed':
       return endRun(state, event.data.runId)
@@ -65,8 +65,8 @@ export const evolve = (state: AccountState, event: Happened<AccountEvent>): Acco
   }
 }
 
-/** Moves the balance. Throws a Contradiction if the event's balance does not match its amount. */
-const move = (
+/** Changes the balance. Throws a Contradiction if the event's balance does not match its amount. */
+const changeBalance = (
   state: AccountState,
   { amountMicros, balanceAfterMicros }: { amountMicros: number; balanceAfterMicros: number },
   sign: 1 | -1,
@@ -79,7 +79,7 @@ const move = (
   return { ...state, balanceMicros }
 }
 
-const refer = (state: AccountState, reference: string, signedMicros: number): AccountState => ({
+const recordReference = (state: AccountState, reference: string, signedMicros: number): AccountState => ({
   ...state,
   references: state.references.set(digest128(reference), signedMicros),
 })
@@ -96,7 +96,7 @@ const changeUpload = (state: AccountState, uploadId: UploadId, change: Partial<L
 
 const endRun = (state: AccountState, runId: RunId): AccountState => {
   const ended = { ...state, openRuns: state.openRuns.delete(runId) }
-  return state.openRuns.get(runId)?.webhook ? addDelivery(ended, runId) : ended
+  return state.openRuns.get(runId)?.hasWebhook ? addDelivery(ended, runId) : ended
 }
 
 /** Makes the run's webhook pending. */
@@ -107,7 +107,7 @@ const addDelivery = (state: AccountState, runId: RunId): AccountState => ({
 
 /** Adds a request and drops expired or excess ones. */
 const remember = (state: AccountState, runId: RunId, { key, requestHash }: Idempotency, atMs: number): AccountState => {
-  let forgetful = isForgetful(state, atMs)
+  let hasDroppedEarly = isForgetful(state, atMs)
   // Deleting first moves a reused key to the end, so that the map stays in time order.
   const requests = state.requests.withMutations(recent => {
     recent.delete(key).set(key, { runId, requestHash, atMs })
@@ -116,8 +116,8 @@ const remember = (state: AccountState, runId: RunId, { key, requestHash }: Idemp
       if (!expired && recent.size <= MAX_REMEMBERED) break
       if (oldest === key) continue
       recent.delete(oldest)
-      forgetful ||= !expired
+      hasDroppedEarly ||= !expired
     }
   })
-  return { ...state, requests, forgetful }
+  return { ...state, requests, hasDroppedEarly }
 }

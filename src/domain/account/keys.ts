@@ -3,15 +3,8 @@ import type { KeyScope } from '../../../schemas/actor.ts'
 import { type KeyId, MAX_ACTIVE_KEYS } from '../../../schemas/primitives.ts'
 import { accept } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
+import type { NewKey } from './commands.ts'
 import type { AccountState } from './state.ts'
-
-interface NewKey {
-  keyId: KeyId
-  name: string
-  hash: string
-  lastFour: string
-  scope: KeyScope
-}
 
 export const create = ({ keyId, name, hash, lastFour, scope }: NewKey, state: AccountState): Decided<AccountEvent> => {
   if (state.activeKeys.has(keyId)) return refuse('key_exists')
@@ -26,8 +19,8 @@ export const revoke = ({ keyId }: { keyId: KeyId }, state: AccountState): Decide
 }
 
 /**
- * Why a key may not spend credits or store files; undefined if it may, or if the caller uses no key. The scope in the
- * request came from a view, and views cannot grant access, so the account's own state decides.
+ * Why a key may not spend credits or store files; undefined if it may, or if the caller uses no key. The key may have
+ * been revoked since the request began.
  */
 export const writeRefusal = (keyId: KeyId | undefined, state: AccountState): { refuse: Refusal } | undefined => {
   if (keyId === undefined) return undefined

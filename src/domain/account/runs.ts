@@ -41,7 +41,7 @@ export const recall = (
 export const start = ({ runId }: { runId: RunId }, state: AccountState): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
-  if (run.started) return refuse('run_already_started')
+  if (run.isStarted) return refuse('run_already_started')
   return accept([started(runId)])
 }
 
@@ -51,7 +51,7 @@ export const submit = (
 ): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
-  if (!run.started) return refuse('run_not_started')
+  if (!run.isStarted) return refuse('run_not_started')
   if (run.jobId !== undefined) return refuse('run_already_submitted')
   return accept([{ type: 'RunSubmitted', data: { runId, jobId } }])
 }
@@ -63,9 +63,9 @@ export const submit = (
 export const cancel = ({ runId }: { runId: RunId }, state: AccountState): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
-  if (!run.started)
+  if (!run.isStarted)
     return fail({ runId, error: { code: 'cancelled', message: 'The run was cancelled before it began.' } }, state)
-  return accept(run.cancelRequested ? [] : [{ type: 'RunCancelRequested', data: { runId } }])
+  return accept(run.isCancelRequested ? [] : [{ type: 'RunCancelRequested', data: { runId } }])
 }
 
 export const complete = (
@@ -74,7 +74,7 @@ export const complete = (
 ): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
-  if (!run.started) return refuse('run_not_started')
+  if (!run.isStarted) return refuse('run_not_started')
   return accept([{ type: 'RunCompleted', data: { runId, output } }])
 }
 

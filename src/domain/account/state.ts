@@ -30,10 +30,10 @@ export interface AccountState {
   /** Recent idempotency keys, the oldest first. */
   requests: OrderedMap<string, RememberedRequest>
   /** True once a request may have been dropped before its time; see `isForgetful`. */
-  forgetful: boolean
+  hasDroppedEarly: boolean
 }
 
-export interface ActiveKey {
+interface ActiveKey {
   hash: string
   /** Missing means `full`. */
   scope?: KeyScope
@@ -41,12 +41,11 @@ export interface ActiveKey {
 
 export interface OpenRun {
   chargedMicros: number
-  started: boolean
+  isStarted: boolean
   /** The provider's id for the work, once it has returned one. */
   jobId?: string
-  /** Set if the run has a webhook. */
-  webhook?: boolean
-  cancelRequested?: boolean
+  hasWebhook?: boolean
+  isCancelRequested?: boolean
 }
 
 /** An upload that is not deleted yet. */
@@ -60,7 +59,7 @@ export interface LiveUpload {
  * `granted`: a file may be sent; `stored`: it has arrived and can still be replaced; `sealed`: it can no longer be
  * replaced; `deleting`: its owner has asked for its deletion.
  */
-export type UploadStage = 'granted' | 'stored' | 'sealed' | 'deleting'
+type UploadStage = 'granted' | 'stored' | 'sealed' | 'deleting'
 
 export interface RememberedRequest {
   runId: RunId
@@ -83,8 +82,8 @@ const TOLERATED_MS = 60_000
  * Whether a request that still counts may be missing from the state, because some were dropped early, or because the
  * clock has gone back since some expired. Unknown keys are then also looked up in the views.
  */
-export const isForgetful = ({ forgetful, requests }: AccountState, atMs: number): boolean =>
-  forgetful || (requests.last()?.atMs ?? atMs) > atMs + TOLERATED_MS
+export const isForgetful = ({ hasDroppedEarly, requests }: AccountState, atMs: number): boolean =>
+  hasDroppedEarly || (requests.last()?.atMs ?? atMs) > atMs + TOLERATED_MS
 
 export const initialAccount: AccountState = {
   accountId: undefined,
@@ -97,5 +96,5 @@ export const initialAccount: AccountState = {
   deliveries: ImmutableMap(),
   uploads: ImmutableMap(),
   requests: OrderedMap(),
-  forgetful: false,
+  hasDroppedEarly: false,
 }

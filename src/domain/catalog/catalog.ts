@@ -1,7 +1,7 @@
 import { fromJS, Map as ImmutableMap, Set as ImmutableSet, is, OrderedMap } from 'immutable'
 import type { Family } from '../../../schemas/catalog.ts'
 import type { CatalogEvent } from '../../../schemas/catalog-events.ts'
-import { accept, type Decider, type Happened, unreachable } from '../decider.ts'
+import { accept, type Decider, type PastEvent, unreachable } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
 import { findFault } from './validity.ts'
 
@@ -41,7 +41,7 @@ const decide = (command: CatalogCommand, state: CatalogState): Decided<CatalogEv
   }
 }
 
-const evolve = ({ families, revisions, byHand }: CatalogState, event: Happened<CatalogEvent>): CatalogState => {
+const evolve = ({ families, revisions, byHand }: CatalogState, event: PastEvent<CatalogEvent>): CatalogState => {
   const note = (id: string) => (event.data.byHand ? byHand.add(id) : byHand.delete(id))
   switch (event.type) {
     case 'FamilyPublished':
@@ -68,7 +68,7 @@ export const catalog: Decider<CatalogCommand, CatalogState, CatalogEvent, Refusa
  * The commands that turn the published catalog into the shipped one; none if they are equal. The operator's own changes
  * stay, unless `revertByHand` reverts them.
  */
-export const differences = (
+export const commandsToShip = (
   state: CatalogState,
   shipped: Family[],
   { revertByHand = false }: { revertByHand?: boolean } = {},
@@ -98,6 +98,6 @@ const differs = ({ families, byHand }: CatalogState, family: Family, isByHand = 
   byHand.has(family.id) !== isByHand || !is(fromJS(families.get(family.id)), fromJS(family))
 
 const ifValid = (family: Family, families: CatalogState['families'], event: CatalogEvent): Decided<CatalogEvent> => {
-  const message = findFault(family, [...families.delete(family.id).values()])
-  return message ? refuse('family_invalid', { message }) : accept([event])
+  const fault = findFault(family, [...families.delete(family.id).values()])
+  return fault ? refuse('family_invalid', { fault }) : accept([event])
 }

@@ -12,7 +12,7 @@ const MILLION = 1_000_000n
  * The price of an input that is valid for the rule's endpoint, defaults applied: base × quantities × multipliers +
  * surcharges, each sum rounded up to the next microcredit. Absent parameters are skipped.
  */
-export const price = (rule: PriceRule, input: Input, usdPerCreditMicros: number): Price => {
+export const priceOf = (rule: PriceRule, input: Input, usdPerCreditMicros: number): Price => {
   const lines: ReceiptLine[] = [{ kind: 'base', amountMicros: rule.baseMicros }]
   let factors = 1n
   let scale = 1n
@@ -61,7 +61,7 @@ export const priceRange = (
       partial.flatMap(input => extremes(schema, parameter).map(value => ({ ...input, [parameter]: value }))),
     [{}],
   )
-  const totals = inputs.map(input => price(rule, input, usdPerCreditMicros).totalMicros)
+  const totals = inputs.map(input => priceOf(rule, input, usdPerCreditMicros).totalMicros)
   return { minMicros: Math.min(...totals), maxMicros: Math.max(...totals) }
 }
 

@@ -1,31 +1,52 @@
 import type { Endpoint, Family } from '../../../schemas/catalog.ts'
 import { pricedParameters } from './pricing.ts'
 
-/** A fault that the schema cannot express, in words for the operator; undefined if the family is valid. */
-export const findFault = (family: Family, others: Family[]): string | undefined => {
+/** A fault that the schema cannot express. `id` is that of the faulty family or endpoint. */
+export type FamilyFault = { id: string } & (
+  | { code: 'name_taken'; name: string }
+  | { code: 'kind_repeated' }
+  | EndpointFault
+)
+
+type EndpointFault =
+  | { code: 'id_mismatch'; expectedId: string }
+  /** The price depends on a parameter that the schema does not have. */
+  | { code: 'parameter_unknown'; parameter: string }
+  /** A quantity may be zero, unbounded or not a whole number of millionths. */
+  | { code: 'quantity_uncountable'; parameter: string }
+  /** The multipliers are for a parameter whose values are not listed. */
+  | { code: 'values_not_listed'; parameter: string }
+  | { code: 'multiplier_missing'; parameter: string; value: string }
+
+/** The first fault of a family; undefined if it is valid. */
+export const findFault = (family: Family, others: Family[]): FamilyFault | undefined => {
   const taken = new Set(others.flatMap(other => [other.id, ...other.aliases]))
   const clash = [family.id, ...family.aliases].find(name => taken.has(name))
-  if (clash) return `${family.id}: the name ${clash} belongs to another family`
+  if (clash) return { id: family.id, code: 'name_taken', name: clash }
   if (new Set(family.endpoints.map(endpoint => endpoint.kind)).size < family.endpoints.length)
-    return `${family.id} has two endpoints of one kind`
+    return { id: family.id, code: 'kind_repeated' }
   for (const endpoint of family.endpoints) {
     const fault = findEndpointFault(endpoint, family)
-    if (fault) return `${endpoint.id}: ${fault}`
+    if (fault) return { id: endpoint.id, ...fault }
   }
   return undefined
 }
 
-const findEndpointFault = ({ id, kind, pricing, parametersSchema }: Endpoint, family: Family): string | undefined => {
-  if (id !== `${family.id}-${kind}`) return `the id must be ${family.id}-${kind}`
+const findEndpointFault = (
+  { id, kind, pricing, parametersSchema }: Endpoint,
+  family: Family,
+): EndpointFault | undefined => {
+  const expectedId = `${family.id}-${kind}`
+  if (id !== expectedId) return { code: 'id_mismatch', expectedId }
   const unknown = pricedParameters(pricing).find(parameter => !parametersSchema.properties[parameter])
-  if (unknown) return `the price depends on ${unknown}, which is not a parameter`
+  if (unknown) return { code: 'parameter_unknown', parameter: unknown }
   const uncountable = pricing.quantities.find(parameter => !isCountable(parametersSchema.properties[parameter] ?? {}))
-  if (uncountable) return `${uncountable} is a quantity and so needs a minimum above 0, a maximum, and whole millionths`
+  if (uncountable) return { code: 'quantity_uncountable', parameter: uncountable }
   for (const [parameter, table] of Object.entries(pricing.multipliers)) {
     const values = parametersSchema.properties[parameter]?.['enum']
-    if (!Array.isArray(values)) return `${parameter} has multipliers and so needs an enum`
-    const missing = values.find(value => table[String(value)] === undefined)
-    if (missing !== undefined) return `${parameter} ${missing} has no multiplier`
+    if (!Array.isArray(values)) return { code: 'values_not_listed', parameter }
+    const missing = values.map(String).find(value => table[value] === undefined)
+    if (missing !== undefined) return { code: 'multiplier_missing', parameter, value: missing }
   }
   return undefined
 }

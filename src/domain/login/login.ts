@@ -3,7 +3,7 @@ import type { AccountId } from '../../../schemas/primitives.ts'
 import { accept, type Decider } from '../decider.ts'
 import { type Refusal, refuse } from '../refusal.ts'
 
-export interface LinkLogin {
+interface LinkLogin {
   accountId: AccountId
 }
 

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { configure } from 'safe-stable-stringify'
 
 /** Sorts keys by UTF-16 code units, and writes strings and numbers as JSON.stringify does, as RFC 8785 requires. */
@@ -16,6 +15,3 @@ export const canonicalJson = (value: unknown): string => {
     throw new TypeError('only a JSON value has a canonical form')
   return text
 }
-
-/** SHA-256 in lowercase hex. */
-export const sha256 = (text: string | Uint8Array): string => hash('sha256', text, 'hex')

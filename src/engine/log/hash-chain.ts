@@ -1,4 +1,5 @@
-import { canonicalJson, sha256 } from './canonical.ts'
+import { sha256 } from '../../domain/digest.ts'
+import { canonicalJson } from './canonical.ts'
 
 /** The ledger format of new events. Events without a format are of format 1. See `docs/ledger-format.md`. */
 export const FORMAT = 2

@@ -1,5 +1,5 @@
 import type { AnyEvent, Position, Recorded } from '../../../schemas/recorded.ts'
-import type { Accepted } from '../../domain/decider.ts'
+import type { Acceptance } from '../../domain/decider.ts'
 import type { Clock, Timer } from '../../ports/clock.ts'
 import { BEFORE_FIRST, NO_STREAM, RevisionConflict } from '../../ports/event-log.ts'
 import { Unavailable } from '../../ports/faults.ts'
@@ -35,18 +35,18 @@ const MAX_CONFLICTS = 20
  * The outcome of a command: a refusal, or the events that are now durable. All events get the position of their append,
  * since readers see an append in one step.
  */
-export type Outcome<Event extends AnyEvent, Refusal> =
+export type CommandOutcome<Event extends AnyEvent, Refusal> =
   | { refuse: Refusal }
-  | (Accepted<Recorded<Event>> & { position: Position })
+  | (Acceptance<Recorded<Event>> & { position: Position })
 
-type Decided<Event extends AnyEvent, Refusal> = { refuse: Refusal } | Accepted<Recorded<Event>> | { broken: unknown }
+type Decided<Event extends AnyEvent, Refusal> = { refuse: Refusal } | Acceptance<Recorded<Event>> | { broken: unknown }
 
 interface Waiting<Command, Event extends AnyEvent, Refusal> {
   command: Command
   cause: Cause
   /** When it arrived, on the monotonic clock. */
   sinceMs: number
-  resolve(outcome: Outcome<Event, Refusal>): void
+  resolve(outcome: CommandOutcome<Event, Refusal>): void
   reject(error: unknown): void
 }
 
@@ -94,7 +94,7 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
    * Rejects with Unavailable if too many commands wait, this one waits too long, or the log is down; with InDoubt if it
    * is not known whether the log has written.
    */
-  execute(command: Command, cause: Cause): Promise<Outcome<Event, Refusal>> {
+  execute(command: Command, cause: Cause): Promise<CommandOutcome<Event, Refusal>> {
     if (this.#waiting.length >= MAX_WAITING)
       return Promise.reject(new Unavailable(`too many commands wait for ${this.#stream}`))
     return new Promise((resolve, reject) => {

@@ -4,11 +4,11 @@ import type { Snapshot, ViewStore } from '../../ports/view-store.ts'
 import type { Folded } from './folded.ts'
 
 /** A fold as a snapshot holds it. The log supplies the position of its last event. */
-export type Snapshotted<State> = Omit<Folded<State>, 'position'>
+export type SnapshotContent<State> = Omit<Folded<State>, 'position'>
 
 /** Keeps snapshots of streams. They change the cost of a load but never its result. */
 export interface Snapshots<State> {
-  load(stream: string): Promise<Snapshotted<State> | undefined>
+  load(stream: string): Promise<SnapshotContent<State> | undefined>
   /** Stores the state if the tail since the last snapshot is long. Resolves to whether it did. */
   offer(stream: string, folded: Folded<State>, lastRevision: number): Promise<boolean>
 }
@@ -31,7 +31,7 @@ export interface SnapshotParts<State> {
   onForged: (stream: string) => void
 }
 
-interface Body extends Snapshotted<object> {
+interface Body extends SnapshotContent<object> {
   version: number
   stream: string
 }

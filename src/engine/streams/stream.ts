@@ -1,8 +1,8 @@
 import type { AnyEvent, Position, RawEvent, Recorded } from '../../../schemas/recorded.ts'
-import { Contradiction, type Decider, type Happened } from '../../domain/decider.ts'
+import { Contradiction, type Decider, type PastEvent } from '../../domain/decider.ts'
 import type { Clock } from '../../ports/clock.ts'
 import {
-  type Appended,
+  type AppendResult,
   BEFORE_FIRST,
   type EventLog,
   type NewEvent,
@@ -17,7 +17,7 @@ import { withinTime } from '../../time/within-time.ts'
 import type { Codec } from '../log/codec.ts'
 import { FORMAT, type Linkable, link } from '../log/hash-chain.ts'
 import { type Folded, unfolded } from './folded.ts'
-import type { Snapshots, Snapshotted } from './snapshots.ts'
+import type { SnapshotContent, Snapshots } from './snapshots.ts'
 
 /** The caller and the request that cause an event. */
 export interface Cause {
@@ -117,7 +117,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
    * with RevisionConflict if another writer was first, with InDoubt if the outcome cannot be found out in time, and
    * with Unavailable if nothing was written.
    */
-  append(stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended> {
+  append(stream: string, events: NewEvent[], expectedRevision: number): Promise<AppendResult> {
     const settled = this.#settle(this.clock.monotonicMs() + this.#maxAppendMs, stream, events, expectedRevision)
     return withinTime(this.clock, settled, this.#maxAppendMs, () => {
       throw inDoubt()
@@ -128,7 +128,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
     return (await this.#snapshots?.offer(stream, folded, lastRevision)) ?? false
   }
 
-  async #settle(endMs: number, stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended> {
+  async #settle(endMs: number, stream: string, events: NewEvent[], expectedRevision: number): Promise<AppendResult> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#log.append(stream, events, expectedRevision)
@@ -157,7 +157,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
     stream: string,
     events: NewEvent[],
     expectedRevision: number,
-  ): Promise<Appended | 'conflict' | 'unknown'> {
+  ): Promise<AppendResult | 'conflict' | 'unknown'> {
     try {
       for await (const page of this.#log.readStream(stream, expectedRevision + 1))
         for (const { id, revision, position } of page) {
@@ -188,7 +188,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
   /**
    * The position of the event at which a snapshot was taken; undefined if the log has a different event there, or none.
    */
-  async #confirm(stream: string, { revision, last }: Snapshotted<State>): Promise<Position | undefined> {
+  async #confirm(stream: string, { revision, last }: SnapshotContent<State>): Promise<Position | undefined> {
     for await (const [event] of this.#log.readStream(stream, revision))
       return (event?.metadata as { hash?: string } | undefined)?.hash === last?.hash ? event?.position : undefined
     return undefined
@@ -211,7 +211,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
 
   #fold({ last, state }: Folded<State>, raw: RawEvent): Folded<State> {
     const { stream, revision, position } = raw
-    const event = this.#codec.decode(raw) as Recorded & Happened<Event>
+    const event = this.#codec.decode(raw) as Recorded & PastEvent<Event>
     const { at, hash, format = 1 } = event.metadata
     const damaged = (what: string) => new Damaged(`${stream} is damaged at revision ${revision}: ${what}`)
     if (hash !== link(last?.hash, raw as Linkable)) throw damaged('the chain is broken, so an event was changed')

@@ -2,7 +2,7 @@ import type { Observable } from 'rxjs'
 import type { Clock } from '../../ports/clock.ts'
 import type { Changes } from './view-progress.ts'
 
-export interface Waiting {
+export interface RowWait {
   /** True at the row's next change; false if the time is up, the signal aborts, or the wait is ended. */
   changed: Promise<boolean>
   end(): void
@@ -12,7 +12,7 @@ export interface Waiting {
 export class Watch {
   readonly #waiters = new Map<string, Set<(changed: boolean) => void>>()
   readonly #clock: Clock
-  #closed = false
+  #isClosed = false
 
   constructor(changes: Observable<Changes>, clock: Clock) {
     this.#clock = clock
@@ -25,19 +25,19 @@ export class Watch {
   }
 
   /** True once all waits end at once. */
-  get closed(): boolean {
-    return this.#closed
+  get isClosed(): boolean {
+    return this.#isClosed
   }
 
   /** Ends all present and future waits. */
   close() {
-    this.#closed = true
+    this.#isClosed = true
     this.#endAll(false)
   }
 
   /** Starts to wait for a row's next change. Callers that lose interest end the wait. */
-  begin(view: string, key: string, timeoutMs: number, signal?: AbortSignal): Waiting {
-    if (this.#closed || signal?.aborted) return { changed: Promise.resolve(false), end: () => undefined }
+  begin(view: string, key: string, timeoutMs: number, signal?: AbortSignal): RowWait {
+    if (this.#isClosed || signal?.aborted) return { changed: Promise.resolve(false), end: () => undefined }
     const address = `${view}/${key}`
     const waiters = this.#waiters.get(address) ?? new Set()
     this.#waiters.set(address, waiters)

@@ -6,7 +6,7 @@ import { CDN_PATH } from '../../services/addresses.ts'
 import type { Services } from '../../services/services.ts'
 import { ApiError } from '../api-error.ts'
 import { byteRangeOf } from '../byte-range.ts'
-import { type Context, openCaller, type RequestState } from '../context.ts'
+import { anonymousCaller, type Context, type RequestState } from '../context.ts'
 import { cors } from '../middleware/cors.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
 import { operation, type RequestParts, type Serve } from '../operation.ts'
@@ -73,7 +73,7 @@ export const cdnRoutes = (router: Router<RequestState>, serve: Serve, { files }:
       sizeBytes: ctx.request.length,
       body: ctx.req,
     }
-    const facts = unwrap(await files.receive(openCaller(ctx), put))
+    const facts = unwrap(await files.receive(anonymousCaller(ctx), put))
     if (facts) ctx.set('ETag', facts.etag)
     ctx.body = null
     ctx.status = 200
@@ -83,7 +83,7 @@ export const cdnRoutes = (router: Router<RequestState>, serve: Serve, { files }:
 const keyOf = ({ folder, name }: RequestParts<typeof getFile>['params']) => `${folder}/${name}`
 
 const serveFile = async (ctx: Context, files: Services['files'], key: string): Promise<void> => {
-  const caller = openCaller(ctx)
+  const caller = anonymousCaller(ctx)
   const facts = unwrap(await files.stat(caller, key))
   if (!facts) return
   const range = byteRangeOf(ctx, facts)

@@ -1,7 +1,7 @@
 import { LlmsText, McpDescriptor, OpenApi } from '../../../schemas/api/descriptors.ts'
 import type { Presenter } from '../../services/presenter.ts'
 import type { Services } from '../../services/services.ts'
-import { openCaller } from '../context.ts'
+import { anonymousCaller } from '../context.ts'
 import { type Bodies, type Described, Descriptions } from '../descriptions.ts'
 import { type Operation, operation, type Serve } from '../operation.ts'
 import { unwrap } from '../refusals.ts'
@@ -63,7 +63,7 @@ export const descriptorRoutes = (
 
   const serveBody = (operation: Operation, name: keyof Bodies) =>
     serve(opened(operation), async ctx => {
-      const caller = isPublic ? openCaller(ctx) : ctx.state.caller
+      const caller = isPublic ? anonymousCaller(ctx) : ctx.state.caller
       const offers = unwrap(await services.descriptors.families(caller))
       const { [name]: body } = descriptions.bodies(offers)
       if (isPublic) {

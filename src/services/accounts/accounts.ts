@@ -1,120 +1,117 @@
-import { LRUCache } from 'lru-cache'
-import type { AccountEvent } from '../../../schemas/account-events.ts'
-import { accountStream } from '../../../schemas/events.ts'
-import type { AccountId } from '../../../schemas/primitives.ts'
-import type { Position } from '../../../schemas/recorded.ts'
-import { account } from '../../domain/account/account.ts'
-import type { AccountCommand } from '../../domain/account/commands.ts'
-import type { AccountState } from '../../domain/account/state.ts'
-import type { Refusal } from '../../domain/refusal.ts'
-import { Mailbox, type Outcome } from '../../engine/streams/mailbox.ts'
-import type { Snapshots } from '../../engine/streams/snapshots.ts'
-import { Streams } from '../../engine/streams/stream.ts'
-import type { Changes } from '../../engine/views/view-progress.ts'
-import type { Clock } from '../../ports/clock.ts'
-import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { Random } from '../../ports/random.ts'
-import { type Caller, causeOf } from '../caller.ts'
-import { eventCodec } from '../event-codec.ts'
+import type { GrantKind } from '../../../schemas/account-events.ts'
+import type { AccountRow, BalanceRow } from '../../../schemas/views.ts'
+import { BY_KEY } from '../../ports/view-store.ts'
+import { type Answer, answer } from '../answer.ts'
+import type { AccountCaller, Caller } from '../caller.ts'
+import type { Reads } from '../reads.ts'
+import { generateKey, type NewKey } from './api-keys.ts'
+import { checkAccountId, findAccount } from './find-account.ts'
+import { type RegistrationParts, type RegistrationResult, register } from './registration.ts'
 
-/** Accounts whose state stays in memory. An idle one takes a few kilobytes. */
-const MAX_IN_MEMORY = 20_000
-
-/** The maximum age of a state that clients see. It bounds how long a key works after another process has revoked it. */
-const MAX_AGE_MS = 1000
-
-type AccountMailbox = Mailbox<AccountCommand, AccountState, AccountEvent, Refusal>
-
-export interface AccountsParts {
-  log: EventLog
-  snapshots: Snapshots<AccountState>
-  clock: Clock
-  random: Random
-  logger: Logger
+interface Parts extends RegistrationParts {
+  reads: Reads
+  /** The prefix of API keys. */
+  keyPrefix: string
 }
 
-/**
- * Every account's mailbox. A mailbox that was dropped is folded from the log again. Two for one account would only
- * conflict.
- */
+/** An account with its balance and the sums of its credits. An account that never had any credits has no sums. */
+export interface AccountSummary {
+  account: AccountRow
+  balanceMicros: number
+  sums: BalanceRow | undefined
+}
+
+export interface Grant {
+  amountMicros: number
+  kind: GrantKind
+  /** Makes the grant idempotent within the account; random if missing. */
+  reference?: string | undefined
+  reason: string
+}
+
+/** `isNew` is false if the grant or withdrawal was already recorded under this reference. */
+export interface GrantResult {
+  reference: string
+  balanceMicros: number
+  isNew: boolean
+}
+
+export interface AccountOpening {
+  email: string
+  tester: boolean
+  welcomeMicros: number
+  /** The first key, created in the same append. */
+  key?: NewKey
+}
+
+/** `apiKey` is the text of the first key, if this call created one. */
+export type OpenResult = RegistrationResult & { apiKey?: string }
+
+/** Opens accounts, shows them, and grants and withdraws credits. */
 export class Accounts {
-  readonly #streams: Streams<AccountCommand, AccountState, AccountEvent, Refusal>
-  readonly #clock: Clock
-  readonly #mailboxes: LRUCache<AccountId, AccountMailbox>
-  #forgottenPosition: Position = BEFORE_FIRST
-  /** When the views last changed: for all accounts if the changed rows are unknown, and for each account. */
-  #viewsChangedAtMs = 0
-  readonly #changedAtMs = new LRUCache<AccountId, number>({ max: MAX_IN_MEMORY })
+  readonly #parts: Parts
 
-  constructor({ log, snapshots, clock, random, logger }: AccountsParts) {
-    this.#streams = new Streams({ decider: account, codec: eventCodec, log, clock, random, snapshots, logger })
-    this.#clock = clock
-    this.#mailboxes = new LRUCache({
-      max: MAX_IN_MEMORY,
-      dispose: ({ position }) => {
-        this.#forgottenPosition = Math.max(this.#forgottenPosition, position)
-      },
-    })
+  constructor(parts: Parts) {
+    this.#parts = parts
   }
 
-  /**
-   * Decides a command. Resolves when its events are durable, and rejects with Unavailable if that is impossible now.
-   */
-  execute(caller: Caller, accountId: AccountId, command: AccountCommand): Promise<Outcome<AccountEvent, Refusal>> {
-    return this.#mailbox(accountId).execute(command, causeOf(caller))
+  /** Opens the account of an e-mail address, or finds the existing one. */
+  async open(caller: Caller, { key: newKey, ...registration }: AccountOpening): Promise<Answer<OpenResult>> {
+    const generated = newKey && generateKey(this.#parts, newKey)
+    const firstKey = generated && { firstKey: generated.key }
+    const registered = await register(this.#parts, caller, { ...registration, ...firstKey })
+    if ('refuse' in registered || !registered.value.isNew || !generated) return registered
+    return answer({ ...registered.value, apiKey: generated.apiKey })
   }
 
-  /** An account as this process knows it. */
-  state(accountId: AccountId): Promise<AccountState> {
-    return this.#mailbox(accountId).state()
+  async find(caller: Caller, accountId: string): Promise<Answer<AccountSummary>> {
+    const found = await findAccount(this.#parts.reads, caller, accountId)
+    return 'refuse' in found ? found : answer(await this.#summary(found.value))
   }
 
-  /** An account as the log has it now. */
-  currentState(accountId: AccountId): Promise<AccountState> {
-    return this.#mailbox(accountId).currentState()
+  /** Lists all accounts, oldest first. */
+  async list(_caller: Caller): Promise<Answer<AccountSummary[]>> {
+    const found: AccountSummary[] = []
+    for await (const { row } of this.#parts.reads.scan('accounts', BY_KEY, { prefix: '' }))
+      found.push(await this.#summary(row))
+    return answer(found)
   }
 
-  /**
-   * An account as the log had it within the last second or, while the log is unavailable or slow, as this process last
-   * knew it.
-   * It decides what clients see, since views can neither create money nor grant access. Writes are always decided on
-   * the present state.
-   */
-  recentState(accountId: AccountId): Promise<AccountState> {
-    return this.#mailbox(accountId).stateSince(this.#clock.monotonicMs() - MAX_AGE_MS)
+  /** The caller's own balance, after all of its earlier requests. */
+  async balance({ accountId }: AccountCaller): Promise<Answer<{ balanceMicros: number }>> {
+    const { balanceMicros } = await this.#parts.accounts.shownState(accountId)
+    return answer({ balanceMicros })
   }
 
-  /** The same, but at least as new as what this process has shown from the views. */
-  shownState(accountId: AccountId): Promise<AccountState> {
-    const shownAtMs = Math.max(this.#viewsChangedAtMs, this.#changedAtMs.get(accountId) ?? 0)
-    return this.#mailbox(accountId).stateSince(Math.max(this.#clock.monotonicMs() - MAX_AGE_MS, shownAtMs))
+  /** Adds credits to an account. */
+  grant(caller: Caller, accountId: string, grant: Grant): Promise<Answer<GrantResult>> {
+    return this.#changeCredits('GrantCredits', caller, accountId, grant)
   }
 
-  /** Records when the views changed. */
-  onViewsChanged(changes: Changes) {
-    const nowMs = this.#clock.monotonicMs()
-    if (changes === 'unknown') this.#viewsChangedAtMs = nowMs
-    else for (const { view, key } of changes) if (view === 'balance') this.#changedAtMs.set(key as AccountId, nowMs)
+  /** Withdraws granted credits. */
+  withdraw(caller: Caller, accountId: string, grant: Grant): Promise<Answer<GrantResult>> {
+    return this.#changeCredits('WithdrawCredits', caller, accountId, grant)
   }
 
-  /** Reads an account's stream if it may hold events up to a position that are not known here. */
-  async catchUp(accountId: AccountId, position: Position): Promise<void> {
-    if (position > this.#mailbox(accountId).position) await this.currentState(accountId)
+  async #changeCredits(
+    type: 'GrantCredits' | 'WithdrawCredits',
+    caller: Caller,
+    accountId: string,
+    { reference = this.#parts.random.uuid(), ...grant }: Grant,
+  ): Promise<Answer<GrantResult>> {
+    const checked = checkAccountId(caller, accountId)
+    if ('refuse' in checked) return checked
+    const { accounts } = this.#parts
+    const outcome = await accounts.execute(caller, checked.value, { type, reference, ...grant })
+    if ('refuse' in outcome) return outcome
+    const { balanceMicros } = await accounts.state(checked.value)
+    return answer({ reference, balanceMicros, isNew: outcome.repeatOf === undefined })
   }
 
-  /** The position that the views must have passed to show this process's own writes to an account. */
-  lastPosition(accountId: string): Position {
-    return this.#mailboxes.peek(accountId as AccountId)?.position ?? this.#forgottenPosition
-  }
-
-  #mailbox(accountId: AccountId): AccountMailbox {
-    let mailbox = this.#mailboxes.get(accountId)
-    if (!mailbox) {
-      // Until it writes, its readers wait for the writes of the account's earlier mailboxes.
-      mailbox = new Mailbox(accountStream(accountId), this.#streams, { position: this.#forgottenPosition })
-      this.#mailboxes.set(accountId, mailbox)
-    }
-    return mailbox
+  async #summary(account: AccountRow): Promise<AccountSummary> {
+    const { accounts, reads } = this.#parts
+    const { accountId } = account
+    const { balanceMicros } = await accounts.recentState(accountId)
+    return { account, balanceMicros, sums: await reads.get('balance', accountId) }
   }
 }

@@ -1,21 +1,21 @@
 import type { KeyScope } from '../../../schemas/actor.ts'
 import type { KeyId } from '../../../schemas/primitives.ts'
 import type { KeyRow } from '../../../schemas/views.ts'
+import { sha256 } from '../../domain/digest.ts'
 import { refuse } from '../../domain/refusal.ts'
-import { sha256 } from '../../engine/log/canonical.ts'
 import type { Random } from '../../ports/random.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
 import { newKeyId } from '../ids.ts'
 import type { Reads } from '../reads.ts'
-import type { Accounts } from './accounts.ts'
-import { findAccount, nameAccount } from './find-account.ts'
+import type { AccountMailboxes } from './account-mailboxes.ts'
+import { checkAccountId, findAccount } from './find-account.ts'
 
 /** The most keys listed for one account. Revoked keys stay in the list, so it has no other bound. */
 const MAX_LISTED = 10_000
 
 interface Parts {
-  accounts: Accounts
+  accounts: AccountMailboxes
   reads: Reads
   random: Random
   /** The prefix of a key's text. */
@@ -44,10 +44,10 @@ export class ApiKeys {
     const { accounts } = this.#parts
     // Otherwise a leaked key could create successors and outlive its revocation.
     if (caller.kind === 'key' && scope === 'keys') return refuse('forbidden', { scope: caller.scope })
-    const named = nameAccount(caller, accountId)
-    if ('refuse' in named) return named
+    const checked = checkAccountId(caller, accountId)
+    if ('refuse' in checked) return checked
     const { key, apiKey } = generateKey(this.#parts, { name, scope })
-    const outcome = await accounts.execute(caller, named.value, { type: 'CreateApiKey', ...key })
+    const outcome = await accounts.execute(caller, checked.value, { type: 'CreateApiKey', ...key })
     return 'refuse' in outcome ? outcome : answer({ keyId: key.keyId, apiKey })
   }
 
@@ -61,10 +61,10 @@ export class ApiKeys {
 
   /** Revokes a key, which is refused from then on. */
   async revoke(caller: Caller, accountId: string, keyId: string): Promise<Answer<undefined>> {
-    const named = nameAccount(caller, accountId)
-    if ('refuse' in named) return named
+    const checked = checkAccountId(caller, accountId)
+    if ('refuse' in checked) return checked
     const command = { type: 'RevokeApiKey', keyId: keyId as KeyId } as const
-    const outcome = await this.#parts.accounts.execute(caller, named.value, command)
+    const outcome = await this.#parts.accounts.execute(caller, checked.value, command)
     return 'refuse' in outcome ? outcome : answer(undefined)
   }
 }

@@ -8,9 +8,9 @@ import type { Reads } from '../reads.ts'
 
 /** Finds an account by its id. A caller that acts for one account finds no other. */
 export const findAccount = async (reads: Reads, caller: Caller, accountId: string): Promise<Answer<AccountRow>> => {
-  const named = nameAccount(caller, accountId)
-  if ('refuse' in named) return named
-  const row = await reads.getOwn(named.value, 'accounts', named.value)
+  const checked = checkAccountId(caller, accountId)
+  if ('refuse' in checked) return checked
+  const row = await reads.getOwn(checked.value, 'accounts', checked.value)
   return row ? answer(row) : refuse('account_not_found')
 }
 
@@ -18,7 +18,7 @@ export const findAccount = async (reads: Reads, caller: Caller, accountId: strin
  * Checks the id for a command. The account's state shows whether it exists, since commands must not depend on the
  * views.
  */
-export const nameAccount = (caller: Caller, accountId: string): Answer<AccountId> =>
+export const checkAccountId = (caller: Caller, accountId: string): Answer<AccountId> =>
   isAccountId(accountId) && (!('accountId' in caller) || caller.accountId === accountId)
     ? answer(accountId)
     : refuse('account_not_found')

@@ -1,21 +1,15 @@
 import { LRUCache } from 'lru-cache'
-import type { KeyScope } from '../../../schemas/actor.ts'
 import type { AccountId, KeyId } from '../../../schemas/primitives.ts'
 import { scopeOf } from '../../domain/account/keys.ts'
 import type { AccountState } from '../../domain/account/state.ts'
-import { sha256 } from '../../engine/log/canonical.ts'
+import { sha256 } from '../../domain/digest.ts'
 import { Unavailable } from '../../ports/faults.ts'
+import type { KeyHolder } from '../caller.ts'
 import type { Reads } from '../reads.ts'
-import type { Accounts } from './accounts.ts'
+import type { AccountMailboxes } from './account-mailboxes.ts'
 
 /** Keys whose accounts are cached, about 200 bytes each. */
 const MAX_KNOWN = 50_000
-
-export interface KeyHolder {
-  accountId: AccountId
-  keyId: KeyId
-  scope: KeyScope
-}
 
 /**
  * Finds the holder of an API key. The views name a candidate, and the account's own state confirms it by the key's id
@@ -24,16 +18,16 @@ export interface KeyHolder {
  */
 export class KeyHolders {
   readonly #reads: Reads
-  readonly #accounts: Accounts
+  readonly #accounts: AccountMailboxes
   readonly #known = new LRUCache<string, Candidate>({ max: MAX_KNOWN })
 
-  constructor(reads: Reads, accounts: Accounts) {
+  constructor(reads: Reads, accounts: AccountMailboxes) {
     this.#reads = reads
     this.#accounts = accounts
   }
 
   /** Undefined for an unknown or revoked key. Rejects with Unavailable if that cannot be decided. */
-  async holderOf(apiKey: string): Promise<KeyHolder | undefined> {
+  async holderOf(apiKey: string): Promise<Holder | undefined> {
     const hash = sha256(apiKey)
     const known = this.#known.get(hash)
     const holder = known && confirm(known, hash, await this.#accounts.recentState(known.accountId))
@@ -63,17 +57,15 @@ export class KeyHolders {
   }
 }
 
+type Holder = Omit<KeyHolder, 'kind'>
+
 interface Candidate {
   accountId: AccountId
   keyId: KeyId
   isRevoked: boolean
 }
 
-const confirm = (
-  { accountId, keyId }: Candidate,
-  hash: string,
-  { activeKeys }: AccountState,
-): KeyHolder | undefined => {
+const confirm = ({ accountId, keyId }: Candidate, hash: string, { activeKeys }: AccountState): Holder | undefined => {
   const key = activeKeys.get(keyId)
   return key?.hash === hash ? { accountId, keyId, scope: scopeOf(key) } : undefined
 }

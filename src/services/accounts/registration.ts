@@ -1,9 +1,9 @@
 import { loginStream } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type { OpenAccount } from '../../domain/account/commands.ts'
+import { sha256 } from '../../domain/digest.ts'
 import { login } from '../../domain/login/login.ts'
 import { refuse } from '../../domain/refusal.ts'
-import { sha256 } from '../../engine/log/canonical.ts'
 import { Mailbox } from '../../engine/streams/mailbox.ts'
 import { Streams } from '../../engine/streams/stream.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -14,12 +14,12 @@ import { type Answer, answer } from '../answer.ts'
 import { type Caller, causeOf } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
 import { newAccountId } from '../ids.ts'
-import type { Accounts } from './accounts.ts'
+import type { AccountMailboxes } from './account-mailboxes.ts'
 
 export type Registration = Omit<OpenAccount, 'type' | 'accountId'>
 
 export interface RegistrationParts {
-  accounts: Accounts
+  accounts: AccountMailboxes
   log: EventLog
   clock: Clock
   random: Random
@@ -27,7 +27,7 @@ export interface RegistrationParts {
 }
 
 /** The account of an identity; `isNew` if this call opened it. */
-export interface Registered {
+export interface RegistrationResult {
   accountId: AccountId
   isNew: boolean
 }
@@ -37,7 +37,7 @@ export const register = async (
   { accounts, ...parts }: RegistrationParts,
   caller: Caller,
   registration: Registration,
-): Promise<Answer<Registered>> => {
+): Promise<Answer<RegistrationResult>> => {
   const email = registration.email.trim().toLowerCase()
   if (!isAddress(email)) return refuse('email_invalid', { email: registration.email })
   const stream = loginStream(sha256(`email:${email}`))

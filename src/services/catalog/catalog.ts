@@ -1,67 +1,95 @@
-import type { Fault } from '../../../schemas/api/error.ts'
-import type { Endpoint, Family, FamilyStatus } from '../../../schemas/catalog.ts'
-import type { AccountId } from '../../../schemas/primitives.ts'
-import type { CatalogState } from '../../domain/catalog/catalog.ts'
-import { hasName, statusOf, visibleTo } from '../../domain/catalog/choose-endpoint.ts'
-import type { Accounts } from '../accounts/accounts.ts'
-import { type Check, compileFillingCheck } from '../schema-check.ts'
-import type { CatalogEditor } from './catalog-editor.ts'
+import type { Family, Kind, Mode } from '../../../schemas/catalog.ts'
+import { type CatalogCommand, type CatalogState, commandsToShip, putByHand } from '../../domain/catalog/catalog.ts'
+import { hasName } from '../../domain/catalog/family.ts'
+import { refuse } from '../../domain/refusal.ts'
+import { type Answer, answer } from '../answer.ts'
+import type { Caller } from '../caller.ts'
+import type { Offer, Offers } from './offers.ts'
+import type { PublishedCatalog } from './published-catalog.ts'
 
-/** A family as a caller sees it, and the `catalog` revision of this version. */
-export interface Offer {
-  family: Family
-  status: FamilyStatus
-  revision: number
+interface Parts {
+  offers: Offers
+  publishedCatalog: PublishedCatalog
+  /** The families that ship with this version. */
+  shipped: Family[]
 }
 
-/** The families on offer, read from their stream. */
+/** The families to list; all if there is no filter. */
+export interface CatalogFilters {
+  /** One family by its id or an alias. The request is refused if the caller cannot see it. */
+  model?: string
+  output_type?: Family['outputType']
+  kind?: Kind
+  mode?: Mode
+  /** Text in the family's id, name, aliases or descriptions. */
+  query?: string
+}
+
+/** The published catalog, and the commands that would change it. */
+interface CatalogChanges {
+  state: CatalogState
+  commands: CatalogCommand[]
+}
+
+/** Shows the families on offer, and lets the operator change them. */
 export class Catalog {
-  readonly #editor: CatalogEditor
-  readonly #accounts: Accounts
-  readonly #checks = new WeakMap<Endpoint, Check>()
-  /** Computed once per state, since presenters and validators cache results by the parts of an offer. */
-  readonly #offers = new WeakMap<CatalogState, Record<'testers' | 'public', Offer[]>>()
+  readonly #parts: Parts
 
-  constructor(editor: CatalogEditor, accounts: Accounts) {
-    this.#editor = editor
-    this.#accounts = accounts
+  constructor(parts: Parts) {
+    this.#parts = parts
   }
 
-  /** The families that an account may see, in order of publication. */
-  async listFor(accountId: AccountId): Promise<Offer[]> {
-    const { tester } = await this.#accounts.recentState(accountId)
-    return this.list(tester)
+  /**
+   * The families that the caller may see, in order of publication. Callers without an account see test families too.
+   */
+  async list(caller: Caller, { model, ...filters }: CatalogFilters = {}): Promise<Answer<Offer[]>> {
+    const { offers } = this.#parts
+    const visible = await ('accountId' in caller ? offers.listFor(caller.accountId) : offers.list(true))
+    const named = visible.filter(({ family }) => model === undefined || hasName(family, model))
+    if (model !== undefined && named.length === 0) return refuse('model_not_listed', { model })
+    return answer(named.filter(offer => matches(offer, filters)))
   }
 
-  /** The same for testers, or for all others. */
-  async list(tester: boolean): Promise<Offer[]> {
-    const state = await this.#editor.recentState()
-    let offers = this.#offers.get(state)
-    if (!offers) {
-      offers = { testers: offersOf(state, true), public: offersOf(state, false) }
-      this.#offers.set(state, offers)
-    }
-    return tester ? offers.testers : offers.public
+  /** The published families in the form that an operator edits: all, or the one with the given id. */
+  async export(_caller: Caller, familyId?: string): Promise<Answer<Family[]>> {
+    const { families } = await this.#parts.publishedCatalog.state()
+    if (familyId === undefined) return answer([...families.values()])
+    const family = families.get(familyId)
+    return family ? answer([family]) : refuse('family_not_found')
   }
 
-  /** The family that a model name refers to for an account; undefined if there is none. */
-  async find(model: string, tester: boolean): Promise<Offer | undefined> {
-    return (await this.list(tester)).find(({ family }) => hasName(family, model))
+  /** The changes that `publish` would make. */
+  async compare(_caller: Caller, families?: Family[]): Promise<Answer<CatalogChanges>> {
+    const state = await this.#parts.publishedCatalog.state()
+    return answer({ state, commands: this.#commands(state, families) })
   }
 
-  /** The faults of an input; fills the endpoint's defaults into it. */
-  fill(endpoint: Endpoint, input: Record<string, unknown>): Fault[] {
-    let check = this.#checks.get(endpoint)
-    if (!check) {
-      check = compileFillingCheck(endpoint.parametersSchema)
-      this.#checks.set(endpoint, check)
-    }
-    return check(input)
+  /** Publishes the operator's own families or, without any, restores the shipped catalog. Returns the changes. */
+  async publish(caller: Caller, families?: Family[]): Promise<Answer<CatalogCommand[]>> {
+    return this.#apply(caller, this.#commands(await this.#parts.publishedCatalog.state(), families))
+  }
+
+  /** Withdraws a family until the shipped catalog is published again. Returns the changes. */
+  withdraw(caller: Caller, familyId: string): Promise<Answer<CatalogCommand[]>> {
+    return this.#apply(caller, [{ type: 'WithdrawFamily', familyId, byHand: true }])
+  }
+
+  #commands(state: CatalogState, families: Family[] | undefined): CatalogCommand[] {
+    return families ? putByHand(state, families) : commandsToShip(state, this.#parts.shipped, { revertByHand: true })
+  }
+
+  async #apply(caller: Caller, commands: CatalogCommand[]): Promise<Answer<CatalogCommand[]>> {
+    const outcome = await this.#parts.publishedCatalog.apply(caller, commands)
+    return 'refuse' in outcome ? outcome : answer(outcome.value.applied)
   }
 }
 
-const offersOf = ({ families, revisions }: CatalogState, tester: boolean): Offer[] =>
-  [...families.values()].flatMap(family => {
-    const visible = visibleTo(family, tester)
-    return visible ? [{ family: visible, status: statusOf(family), revision: revisions.get(family.id) as number }] : []
-  })
+const matches = (
+  { family: { id, name, aliases, outputType, endpoints } }: Offer,
+  { output_type, kind, mode, query = '' }: Omit<CatalogFilters, 'model'>,
+): boolean =>
+  (output_type === undefined || outputType === output_type) &&
+  endpoints.some(each => (kind === undefined || each.kind === kind) && (mode === undefined || each.mode === mode)) &&
+  [id, name, ...aliases, ...endpoints.map(each => each.description)].some(text =>
+    text.toLowerCase().includes(query.toLowerCase()),
+  )

@@ -5,7 +5,7 @@ import type { Caller } from '../caller.ts'
 import type { Services } from '../services.ts'
 
 /** The permission that a function requires. */
-type Permission = 'any' | 'read' | 'write' | 'secret' | 'keys' | 'operate'
+type Permission = 'public' | 'wait' | 'describe' | 'read' | 'write' | 'secret' | 'keys' | 'operate'
 
 /** The permission of every function. A new function does not compile until it is listed here. */
 const permissions = {
@@ -23,18 +23,22 @@ const permissions = {
   runs: { quote: 'read', run: 'write', cancel: 'write', find: 'read', list: 'read', follow: 'read' },
   uploads: { receive: 'write', presign: 'write', find: 'read', list: 'read', delete: 'write' },
   // Anyone who has the address of a file may use it.
-  files: { stat: 'any', read: 'any', receive: 'any' },
+  files: { stat: 'public', read: 'public', receive: 'public' },
   webhooks: { secret: 'secret', list: 'operate', redeliver: 'operate' },
   // A position says nothing about the account, and every keyed request may carry one.
-  positions: { wait: 'any', last: 'any' },
-  descriptors: { families: 'read', protocol: 'read' },
+  positions: { wait: 'wait', last: 'wait' },
+  // Whether a request for the families needs a key is a setting, which the routes know.
+  descriptors: { families: 'describe', protocol: 'read' },
 } as const satisfies { [Noun in keyof Services]: Record<keyof Services[Noun], Permission> }
 
+const ofAnyone = ['public', 'describe'] as const
+const ofReader = [...ofAnyone, 'wait', 'read'] as const
+
 const ofScope: Record<KeyScope, readonly Permission[]> = {
-  full: ['any', 'read', 'write', 'secret'],
+  full: [...ofReader, 'write', 'secret'],
   // The webhook secret allows forging webhooks, so it is not included.
-  read: ['any', 'read'],
-  keys: ['any', 'keys'],
+  read: ofReader,
+  keys: ['public', 'wait', 'keys'],
 }
 
 const ofCaller = (caller: Caller): readonly Permission[] => {
@@ -42,13 +46,15 @@ const ofCaller = (caller: Caller): readonly Permission[] => {
     case 'key':
       return ofScope[caller.scope]
     case 'session':
-      return ['any', 'read', 'write', 'secret', 'keys']
+      return [...ofReader, 'write', 'secret', 'keys']
     case 'auditor':
-      return ['any', 'read']
+      return ofReader
     case 'operator':
     case 'reactor':
     case 'service':
-      return ['any', 'read', 'write', 'secret', 'keys', 'operate']
+      return [...ofReader, 'write', 'secret', 'keys', 'operate']
+    case 'anonymous':
+      return ofAnyone
   }
 }
 

@@ -3,7 +3,7 @@ import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Addresses } from '../addresses.ts'
 import type { Refused } from '../answer.ts'
 import type { AccountCaller } from '../caller.ts'
-import { isUploadKey } from '../uploads/object-keys.ts'
+import { isUploadKey } from '../object-keys.ts'
 import type { UploadFinder } from '../uploads/upload-finder.ts'
 
 interface Parts {

@@ -2,24 +2,24 @@ import type { RunRequest } from '../../../schemas/api/run.ts'
 import type { Endpoint, Receipt } from '../../../schemas/catalog.ts'
 import { MAX_INPUT_BYTES, MAX_METADATA_BYTES } from '../../../schemas/primitives.ts'
 import { chooseEndpoint } from '../../domain/catalog/choose-endpoint.ts'
-import { price } from '../../domain/catalog/pricing.ts'
+import { priceOf } from '../../domain/catalog/pricing.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { webhookUrlFault } from '../../domain/webhook-url.ts'
-import type { Accounts } from '../accounts/accounts.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
 import type { AccountCaller } from '../caller.ts'
-import type { Catalog } from '../catalog/catalog.ts'
+import type { Offers } from '../catalog/offers.ts'
 import type { InputFiles } from './input-files.ts'
 
-export interface QuotesParts {
-  catalog: Catalog
-  accounts: Accounts
+interface Parts {
+  offers: Offers
+  accounts: AccountMailboxes
   inputFiles: InputFiles
   usdPerCreditMicros: number
 }
 
 /** A request with its endpoint and price. `input` is the client's with the endpoint's defaults. */
-export interface Quote {
+export interface PricedRequest {
   endpoint: Endpoint
   input: Record<string, unknown>
   receipt: Receipt
@@ -27,17 +27,17 @@ export interface Quote {
 
 /** Checks and prices requests. */
 export class Quotes {
-  readonly #parts: QuotesParts
+  readonly #parts: Parts
 
-  constructor(parts: QuotesParts) {
+  constructor(parts: Parts) {
     this.#parts = parts
   }
 
   async quote(
     caller: AccountCaller,
     { model, input: given, metadata, webhook_url }: RunRequest,
-  ): Promise<Answer<Quote>> {
-    const { catalog, accounts, inputFiles, usdPerCreditMicros } = this.#parts
+  ): Promise<Answer<PricedRequest>> {
+    const { offers, accounts, inputFiles, usdPerCreditMicros } = this.#parts
     const inputJson = JSON.stringify(given)
     const tooLarge =
       sizeRefusal('/metadata', metadata && JSON.stringify(metadata), MAX_METADATA_BYTES) ??
@@ -46,7 +46,7 @@ export class Quotes {
     const fault = webhook_url === undefined ? undefined : webhookUrlFault(webhook_url)
     if (fault) return refuse('webhook_url_invalid', { url: webhook_url as string, fault })
     const { tester } = await accounts.state(caller.accountId)
-    const offer = await catalog.find(model, tester)
+    const offer = await offers.find(model, tester)
     if (!offer) return refuse('model_not_found', { model })
     const { family } = offer
     const endpoint = chooseEndpoint(family, given)
@@ -54,11 +54,11 @@ export class Quotes {
       return refuse('kind_not_offered', { model: family.id, kinds: family.endpoints.map(each => each.kind) })
     // A copy, since defaults are filled in.
     const input: Record<string, unknown> = JSON.parse(inputJson)
-    const faults = catalog.fill(endpoint, input)
+    const faults = offers.fill(endpoint, input)
     if (faults.length > 0) return refuse('input_invalid', { endpoint: endpoint.id, faults })
     const refused = await inputFiles.check(caller, input)
     if (refused) return refused
-    const priced = price(endpoint.pricing, input, usdPerCreditMicros)
+    const priced = priceOf(endpoint.pricing, input, usdPerCreditMicros)
     const receipt = { catalogRevision: offer.revision, model: family.id, endpoint: endpoint.id, ...priced }
     return answer({ endpoint, input, receipt })
   }

@@ -3,11 +3,11 @@ import type { AccountId } from '../../../schemas/primitives.ts'
 import { recall } from '../../domain/account/runs.ts'
 import { isForgetful, type RememberedRequest } from '../../domain/account/state.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Accounts } from '../accounts/accounts.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import type { Reads } from '../reads.ts'
 
 export interface RecallParts {
-  accounts: Accounts
+  accounts: AccountMailboxes
   reads: Reads
   clock: Clock
 }

@@ -4,7 +4,7 @@ import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
-import type { Accounts } from '../accounts/accounts.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
@@ -15,7 +15,7 @@ import type { Reads } from '../reads.ts'
 const MAX_ATTEMPTS = 5
 
 interface Parts {
-  accounts: Accounts
+  accounts: AccountMailboxes
   reads: Reads
   log: EventLog
 }
@@ -26,7 +26,7 @@ export interface Refund {
   reason: string
 }
 
-export interface Refunded {
+export interface RefundResult {
   accountId: AccountId
   runId: RunId
   amountMicros: number
@@ -42,7 +42,7 @@ export class Refunds {
   }
 
   /** Refunds a completed run in part or in full. The refunds of a run never exceed its charge. */
-  async refund(caller: Caller, run: string, { amountMicros, reason }: Refund): Promise<Answer<Refunded>> {
+  async refund(caller: Caller, run: string, { amountMicros, reason }: Refund): Promise<Answer<RefundResult>> {
     const runId = parseRunId(run)
     const accountId = runId && (await this.#accountOf(runId))
     if (!runId || !accountId) return refuse('run_not_found')

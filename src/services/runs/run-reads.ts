@@ -24,7 +24,7 @@ export type RunsQuery = Omit<api.RunsQuery, 'limit'> & { limit: number }
 /** How often a follower reads the run again in case a change went unreported. */
 const RECHECK_MS = 60_000
 
-export interface RunReadsParts {
+interface Parts {
   reads: Reads
   watch: Watch
   clock: Clock
@@ -34,9 +34,9 @@ export interface RunReadsParts {
 
 /** Reads runs, and follows their changes. */
 export class RunReads {
-  readonly #parts: RunReadsParts
+  readonly #parts: Parts
 
-  constructor(parts: RunReadsParts) {
+  constructor(parts: Parts) {
     this.#parts = parts
   }
 
@@ -67,7 +67,7 @@ export class RunReads {
   async *changes(accountId: AccountId, runId: RunId, signal: AbortSignal): AsyncGenerator<RunRow> {
     const { watch } = this.#parts
     let shown: number | undefined
-    while (!signal.aborted && !watch.closed) {
+    while (!signal.aborted && !watch.isClosed) {
       // The wait starts before the read, so that no change is missed between them. whenEnded does the same.
       const waiting = watch.begin('runs', runKey(accountId, runId), RECHECK_MS, signal)
       try {

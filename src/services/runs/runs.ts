@@ -5,8 +5,9 @@ import type { RunRequest } from '../../../schemas/api/run.ts'
 import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
 import type { RunRow, WatchTask } from '../../../schemas/views.ts'
+import { sha256 } from '../../domain/digest.ts'
 import { refuse } from '../../domain/refusal.ts'
-import { canonicalJson, sha256 } from '../../engine/log/canonical.ts'
+import { canonicalJson } from '../../engine/log/canonical.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { Random } from '../../ports/random.ts'
 import { withinTime } from '../../time/within-time.ts'
@@ -14,7 +15,7 @@ import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
 import { newRunId } from '../ids.ts'
 import type { Page } from '../list-newest.ts'
-import type { Quote, Quotes } from './quotes.ts'
+import type { PricedRequest, Quotes } from './quotes.ts'
 import { type RecallParts, recallRequest } from './recall-request.ts'
 import type { RunReads, RunsQuery } from './run-reads.ts'
 
@@ -49,7 +50,7 @@ const SYNC_WAIT_MS = 60_000
 /** How long a cancellation waits for the provider to stop. */
 const CANCEL_WAIT_MS = 5_000
 
-export interface RunsParts extends RecallParts {
+interface Parts extends RecallParts {
   quotes: Quotes
   runReads: RunReads
   starter: Starter
@@ -71,14 +72,14 @@ export interface FollowedRun {
 
 /** Prices, runs, shows and cancels runs. */
 export class Runs {
-  readonly #parts: RunsParts
+  readonly #parts: Parts
 
-  constructor(parts: RunsParts) {
+  constructor(parts: Parts) {
     this.#parts = parts
   }
 
   /** The price of a run. Refuses every request that a run would, except for too few credits. */
-  quote(caller: AccountCaller, request: RunRequest): Promise<Answer<Quote>> {
+  quote(caller: AccountCaller, request: RunRequest): Promise<Answer<PricedRequest>> {
     return this.#parts.quotes.quote(caller, request)
   }
 
@@ -92,15 +93,18 @@ export class Runs {
     const repeated = idempotency && (await this.#repeat(accountId, idempotency, options))
     if (repeated) return repeated
 
-    const quote = await quotes.quote(caller, request).catch(error => error as Error)
-    if (quote instanceof Error || 'refuse' in quote) {
-      // Another process may have accepted this request under the same key while it could still be priced.
-      const earlier = idempotency && (await this.#repeat(accountId, idempotency, options, 'log'))
+    // Another process may have accepted this request under the same key while it could still be priced.
+    const findAccepted = async () => idempotency && this.#repeat(accountId, idempotency, options, 'log')
+    let priced: Answer<PricedRequest>
+    try {
+      priced = await quotes.quote(caller, request)
+    } catch (error) {
+      const earlier = await findAccepted()
       if (earlier) return earlier
-      if (quote instanceof Error) throw quote
-      return quote
+      throw error
     }
-    const { endpoint, input, receipt } = quote.value
+    if ('refuse' in priced) return (await findAccepted()) ?? priced
+    const { endpoint, input, receipt } = priced.value
     const { provider, timeoutMs, retry, mode } = endpoint
     const runId = newRunId(random)
     const startNow = mode === 'sync' && starter.reserve(provider)

@@ -12,7 +12,7 @@ const TAIL_BYTES = ZIP_END_BYTES + 65_535
 /** PDF readers look for their marker in this many bytes, and browsers for HTML in about as many. */
 const MARK_BYTES = 1_024
 
-export interface Inspected {
+export interface InspectionResult {
   sizeBytes: number
   sha256: string
   /** The detected type; undefined if it is unknown. */
@@ -41,7 +41,7 @@ export class Inspection {
     this.#ring.set(last.subarray(TAIL_BYTES - at))
   }
 
-  async result(): Promise<Inspected> {
+  async result(): Promise<InspectionResult> {
     const head = this.#head.subarray(0, this.#sizeBytes)
     const found = await fileTypeFromBuffer(head)
     const mimeType = found && commonName(found.mime)
@@ -63,7 +63,7 @@ export class Inspection {
 }
 
 /** Inspects a whole stream. */
-export const inspect = async (body: AsyncIterable<Uint8Array>): Promise<Inspected> => {
+export const inspect = async (body: AsyncIterable<Uint8Array>): Promise<InspectionResult> => {
   const inspection = new Inspection()
   for await (const chunk of body) inspection.update(chunk)
   return inspection.result()

@@ -2,7 +2,7 @@ import { uploadKey } from '../../../projections/uploads.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type { UploadRow } from '../../../schemas/views.ts'
 import type { FileRefusal } from '../../domain/refusal.ts'
-import type { Accounts } from '../accounts/accounts.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { answer } from '../answer.ts'
 import type { AccountCaller } from '../caller.ts'
 import { isUploadId } from '../ids.ts'
@@ -10,7 +10,7 @@ import type { Reads } from '../reads.ts'
 import type { UploadSettlement } from './upload-settlement.ts'
 
 interface Parts {
-  accounts: Accounts
+  accounts: AccountMailboxes
   reads: Reads
   settlement: UploadSettlement
 }

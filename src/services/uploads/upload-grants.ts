@@ -3,11 +3,11 @@ import type { UploadForm } from '../../../schemas/api/upload.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
-import type { Accounts } from '../accounts/accounts.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
 import { newUploadId } from '../ids.ts'
-import { newObjectKey } from './object-keys.ts'
+import { newObjectKey } from '../object-keys.ts'
 
 /** The type and size that a grant allows, and how long it lasts. */
 interface GrantTerms extends Pick<UploadGranted, 'method' | 'mimeType' | 'maxSizeBytes'> {
@@ -16,7 +16,7 @@ interface GrantTerms extends Pick<UploadGranted, 'method' | 'mimeType' | 'maxSiz
 }
 
 interface Parts {
-  accounts: Accounts
+  accounts: AccountMailboxes
   clock: Clock
   random: Random
   /** How long a file is kept. */

@@ -1,6 +1,6 @@
 import { commonName, essenceOf } from '../../domain/media-types.ts'
 import type { ContentRefusal, RefusalOf } from '../../domain/refusal.ts'
-import type { Inspected } from './inspection.ts'
+import type { InspectionResult } from './inspection.ts'
 
 /** The accepted types of files. */
 export const acceptedTypes: readonly string[] = [
@@ -25,7 +25,7 @@ export const declaredType = (
  * type will do.
  */
 export const contentRefusal = (
-  { sizeBytes, mimeType, alsoIs, isCutOff }: Inspected,
+  { sizeBytes, mimeType, alsoIs, isCutOff }: InspectionResult,
   declared = mimeType,
 ): ContentRefusal | undefined => {
   if (sizeBytes === 0) return { code: 'file_empty' }

@@ -2,19 +2,19 @@ import type { UploadDeleted } from '../../../schemas/account-events.ts'
 import type { UploadRow } from '../../../schemas/views.ts'
 import type { ContentRefusal } from '../../domain/refusal.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
-import type { Accounts } from '../accounts/accounts.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import type { Caller } from '../caller.ts'
-import { type Inspected, inspect } from './inspection.ts'
+import { type InspectionResult, inspect } from './inspection.ts'
 import { contentRefusal, sentTypeRefusal } from './upload-rules.ts'
 
 type Upload = Pick<UploadRow, 'accountId' | 'uploadId' | 'objectKey' | 'mimeType' | 'maxSizeBytes'>
 
 /** Inspects files that arrived under grants, and records them as stored or deletes them. */
 export class UploadSettlement {
-  readonly #accounts: Accounts
+  readonly #accounts: AccountMailboxes
   readonly #objects: ObjectStore
 
-  constructor(accounts: Accounts, objects: ObjectStore) {
+  constructor(accounts: AccountMailboxes, objects: ObjectStore) {
     this.#accounts = accounts
     this.#objects = objects
   }
@@ -23,7 +23,7 @@ export class UploadSettlement {
    * Inspects a file whose address can still be written to. Resolves to undefined if no file has arrived. An
    * unacceptable file is deleted and refused; the client may then send another.
    */
-  async settle(caller: Caller, upload: Upload): Promise<Inspected | { refuse: ContentRefusal } | undefined> {
+  async settle(caller: Caller, upload: Upload): Promise<InspectionResult | { refuse: ContentRefusal } | undefined> {
     const found = await this.#inspect(upload)
     if (!found) return undefined
     if ('refuse' in found) {
@@ -48,7 +48,7 @@ export class UploadSettlement {
    * Records that a file has arrived, and whether it can still be replaced. A refusal means that another process was
    * first, or that the upload is gone: the views will show it.
    */
-  store(caller: Caller, { accountId, uploadId }: Upload, { sizeBytes, sha256 }: Inspected, sealed: boolean) {
+  store(caller: Caller, { accountId, uploadId }: Upload, { sizeBytes, sha256 }: InspectionResult, sealed: boolean) {
     const upload = { uploadId, sizeBytes, sha256, sealed }
     return this.#accounts.execute(caller, accountId, { type: 'StoreUpload', upload })
   }
@@ -64,7 +64,7 @@ export class UploadSettlement {
     await this.#accounts.execute(caller, accountId, { type: 'RecordUploadDeletion', upload: { uploadId, reason } })
   }
 
-  async #inspect({ objectKey, mimeType, maxSizeBytes }: Upload): Promise<Inspected | Unacceptable | undefined> {
+  async #inspect({ objectKey, mimeType, maxSizeBytes }: Upload): Promise<InspectionResult | Unacceptable | undefined> {
     const object = await this.#objects.get(objectKey)
     if (!object) return undefined
     const { etag, sizeBytes } = object

@@ -4,7 +4,7 @@ import { MAX_PRESIGNED_BYTES, type UploadId } from '../../../schemas/primitives.
 import type { UploadRow } from '../../../schemas/views.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
-import type { Accounts } from '../accounts/accounts.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { AccountCaller } from '../caller.ts'
 import { listNewest, type Page } from '../list-newest.ts'
@@ -15,9 +15,9 @@ import type { UploadGrants } from './upload-grants.ts'
 import { declaredType } from './upload-rules.ts'
 import type { UploadSettlement } from './upload-settlement.ts'
 
-export interface UploadsParts {
+interface Parts {
   reads: Reads
-  accounts: Accounts
+  accounts: AccountMailboxes
   objects: ObjectStore
   finder: UploadFinder
   settlement: UploadSettlement
@@ -34,9 +34,9 @@ export interface PresignedGrant {
 
 /** Receives and lists clients' files. */
 export class Uploads {
-  readonly #parts: UploadsParts
+  readonly #parts: Parts
 
-  constructor(parts: UploadsParts) {
+  constructor(parts: Parts) {
     this.#parts = parts
   }
 

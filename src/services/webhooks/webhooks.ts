@@ -4,7 +4,7 @@ import type { WebhookRow } from '../../../schemas/views.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { webhookUrlFault } from '../../domain/webhook-url.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
-import type { Accounts } from '../accounts/accounts.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { findAccount } from '../accounts/find-account.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { AccountCaller, Caller } from '../caller.ts'
@@ -12,7 +12,7 @@ import { parseRunId } from '../ids.ts'
 import type { Reads } from '../reads.ts'
 
 interface Parts {
-  accounts: Accounts
+  accounts: AccountMailboxes
   reads: Reads
   secretOf(accountId: AccountId): string
 }

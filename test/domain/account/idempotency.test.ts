@@ -51,10 +51,10 @@ t.test('a reused key is remembered for another 24 hours', async () => {
     .repeats(runId(2))
 })
 
-t.test('forgetting an expired request does not mark the state as forgetful', async t => {
+t.test('dropping an expired request is not dropping it early', async t => {
   const { state } = given(account, queued({ run: 1, key: 'a' }), at(DAY_LATER, queued({ run: 2, key: 'b' })))
   t.same([...state.requests.keys()], ['b'])
-  t.equal(state.forgetful, false)
+  t.equal(state.hasDroppedEarly, false)
 })
 
 t.test('a reused key does not keep expired requests in the state', async t => {
@@ -69,23 +69,23 @@ t.test('a reused key does not keep expired requests in the state', async t => {
   t.same([...state.requests.keys()], ['a', 'c'])
 })
 
-t.test('a full state drops its oldest request and marks itself as forgetful', async t => {
+t.test('a full state drops its oldest request early and records that it has', async t => {
   let state = initialAccount
   const ask = (run: number, laterMs = 0) => {
     state = evolve(state, at(THEN_MS + laterMs, queued({ run, key: `key-${run}` })))
   }
   for (let run = 1; run <= MAX_REMEMBERED; run++) ask(run)
   t.equal(state.requests.size, MAX_REMEMBERED)
-  t.equal(state.forgetful, false)
+  t.equal(state.hasDroppedEarly, false)
 
   ask(MAX_REMEMBERED + 1)
   t.equal(state.requests.size, MAX_REMEMBERED)
-  t.equal(state.forgetful, true)
+  t.equal(state.hasDroppedEarly, true)
   t.notOk(state.requests.has('key-1'))
   t.ok(state.requests.has('key-2'))
   t.ok(state.requests.has(`key-${MAX_REMEMBERED + 1}`))
 
   ask(MAX_REMEMBERED + 2, REMEMBER_MS)
   t.equal(state.requests.size, 1, 'a day later only the newest request is left')
-  t.equal(state.forgetful, true, 'the state stays forgetful')
+  t.equal(state.hasDroppedEarly, true, 'the record stays')
 })

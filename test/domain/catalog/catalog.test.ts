@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { CatalogEvent } from '../../../schemas/catalog-events.ts'
 import { shipped } from '../../../src/catalog/shipped.ts'
-import { type CatalogCommand, catalog, differences, putByHand } from '../../../src/domain/catalog/catalog.ts'
+import { type CatalogCommand, catalog, commandsToShip, putByHand } from '../../../src/domain/catalog/catalog.ts'
 import { family, publish, published, revise, revised, withdraw, withdrawn } from '../../support/catalog-samples.ts'
 import { given } from '../../support/given.ts'
 
@@ -11,7 +11,7 @@ const umbra = family('umbra')
 const faulty = family('lumen', { aliases: ['umbra'] })
 const asManual = (event: CatalogEvent) => ({ ...event, data: { ...event.data, byHand: true } }) as CatalogEvent
 const asManualCommand = (command: CatalogCommand): CatalogCommand => ({ ...command, byHand: true })
-const clash = { message: 'lumen: the name umbra belongs to another family' }
+const clash = { fault: { id: 'lumen', code: 'name_taken', name: 'umbra' } } as const
 
 t.test('a family is published only once', async () => {
   given(catalog).when(publish(lumen)).then(published(lumen))
@@ -53,22 +53,22 @@ t.test('refusals follow a fixed order', async t => {
 t.test('new shipped families are published, changed ones revised and equal ones left alone', async t => {
   const { state } = given(catalog, published(lumen), published(umbra))
   const nova = family('nova')
-  t.same(differences(state, [renamed, umbra, nova]), [revise(renamed), publish(nova)])
+  t.same(commandsToShip(state, [renamed, umbra, nova]), [revise(renamed), publish(nova)])
 })
 
 t.test('families that no longer ship are withdrawn before new ones take their names', async t => {
   const { state } = given(catalog, published(lumen), published(umbra))
   const successor = family('nova', { aliases: ['umbra'] })
-  t.same(differences(state, [lumen, successor]), [withdraw('umbra'), publish(successor)])
+  t.same(commandsToShip(state, [lumen, successor]), [withdraw('umbra'), publish(successor)])
 })
 
 t.test('manual changes by the operator stay until they are released', async t => {
   const history = [published(lumen), published(umbra), asManual(revised(renamed)), asManual(withdrawn('umbra'))]
   const { state } = given(catalog, ...history)
-  t.same(differences(state, [lumen, umbra]), [])
-  t.same(differences(state, [lumen, umbra], { revertByHand: true }), [revise(lumen), publish(umbra)])
+  t.same(commandsToShip(state, [lumen, umbra]), [])
+  t.same(commandsToShip(state, [lumen, umbra], { revertByHand: true }), [revise(lumen), publish(umbra)])
   const after = given(catalog, ...history, revised(lumen), published(umbra)).state
-  t.same(differences(after, [renamed, umbra]), [revise(renamed)], 'the service manages it again')
+  t.same(commandsToShip(after, [renamed, umbra]), [revise(renamed)], 'the service manages it again')
 })
 
 t.test('taking manual control of a family is a change even if the family stays the same', async t => {
@@ -93,5 +93,5 @@ t.test('all shipped families can be published together', async t => {
       .then(published(one))
     history.push(published(one))
   }
-  t.same(differences(given(catalog, ...history).state, shipped), [])
+  t.same(commandsToShip(given(catalog, ...history).state, shipped), [])
 })

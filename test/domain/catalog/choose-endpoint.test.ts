@@ -1,31 +1,9 @@
 import t from 'tap'
-import { chooseEndpoint, hasName, visibleTo } from '../../../src/domain/catalog/choose-endpoint.ts'
+import { chooseEndpoint } from '../../../src/domain/catalog/choose-endpoint.ts'
 import { endpoint, family } from '../../support/catalog-samples.ts'
 
 const open = family('lumen', { aliases: ['glow'] }, [endpoint('t2i'), endpoint('i2i')])
 const secret = family('umbra', { aliases: ['shade'] }, [endpoint('t2i', { status: 'test' })])
-const mixed = family('nova', {}, [endpoint('t2v'), endpoint('i2v', { status: 'test' })])
-
-t.test('a model is found only by its id or an alias', async t => {
-  for (const name of ['lumen', 'glow']) t.equal(hasName(open, name), true, name)
-  for (const name of ['Lumen', 'lumen-t2i', 'lum', '', '__proto__']) t.equal(hasName(open, name), false, name)
-})
-
-t.test('only testers see families in test', async t => {
-  t.equal(visibleTo(secret, false), undefined)
-  t.equal(visibleTo(secret, true)?.id, 'umbra')
-})
-
-t.test('other callers see only the public endpoints of a mixed family', async t => {
-  t.same(
-    visibleTo(mixed, false)?.endpoints.map(({ id }) => id),
-    ['nova-t2v'],
-  )
-  t.same(
-    visibleTo(mixed, true)?.endpoints.map(({ id }) => id),
-    ['nova-t2v', 'nova-i2v'],
-  )
-})
 
 t.test('any image_url selects an image-to-* endpoint', async t => {
   for (const image_url of ['https://example.com/a.png', '', null])

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { PriceRule } from '../../../schemas/catalog.ts'
 import { nanoBanana2 } from '../../../src/catalog/image/nano-banana-2.ts'
-import { price, priceRange, surchargeMicros } from '../../../src/domain/catalog/pricing.ts'
+import { priceOf, priceRange, surchargeMicros } from '../../../src/domain/catalog/pricing.ts'
 import { fromMicros, toMicros } from '../../../src/domain/money.ts'
 import { parameters, priceRule } from '../../support/catalog-samples.ts'
 
@@ -10,7 +10,7 @@ const CENT = toMicros(0.01)
 const [nano] = nanoBanana2.endpoints as [(typeof nanoBanana2.endpoints)[number]]
 
 const credits = (rule: PriceRule, input: Record<string, unknown>, usdPerCreditMicros = CENT): number =>
-  fromMicros(price(rule, input, usdPerCreditMicros).totalMicros)
+  fromMicros(priceOf(rule, input, usdPerCreditMicros).totalMicros)
 
 // From the specification: 10 credits × number of pictures × 1, 1.5 or 2, plus 0.015 USD for the web search.
 const table: [num_images: number, resolution: string, plain: number, searching: number][] = [
@@ -46,7 +46,7 @@ t.test('nano-banana-2 costs 10 to 81.5 credits', async t => {
 
 t.test('a receipt lists every part of the price', async t => {
   const input = { num_images: 3, resolution: '2K', enable_web_search: true }
-  t.same(price(nano.pricing, input, CENT), {
+  t.same(priceOf(nano.pricing, input, CENT), {
     lines: [
       { kind: 'base', amountMicros: 10_000_000 },
       { kind: 'quantity', parameter: 'num_images', value: 3 },
@@ -76,8 +76,8 @@ t.test('a surcharge depends on the price of a credit and is added once, not per 
 
 t.test('prices that do not divide evenly round up to the next microcredit', async t => {
   const third = priceRule({ baseMicros: 1, multipliers: { quality: { low: 333_333 } } })
-  t.equal(price(third, { quality: 'low' }, CENT).totalMicros, 1)
-  t.equal(price({ ...third, baseMicros: 4 }, { quality: 'low' }, CENT).totalMicros, 2)
+  t.equal(priceOf(third, { quality: 'low' }, CENT).totalMicros, 1)
+  t.equal(priceOf({ ...third, baseMicros: 4 }, { quality: 'low' }, CENT).totalMicros, 2)
   t.equal(surchargeMicros(1, 3_000_000), 1)
   t.equal(surchargeMicros(10, 3_000_000), 4)
   t.equal(surchargeMicros(9, 3_000_000), 3, 'an even division is not rounded')
@@ -86,16 +86,16 @@ t.test('prices that do not divide evenly round up to the next microcredit', asyn
 t.test('a price is rounded once, not after each factor', async t => {
   const half = { low: 500_000 }
   const rule = priceRule({ baseMicros: 1, quantities: ['count'], multipliers: { quality: half, speed: half } })
-  t.equal(price(rule, { count: 4, quality: 'low', speed: 'low' }, CENT).totalMicros, 1)
+  t.equal(priceOf(rule, { count: 4, quality: 'low', speed: 'low' }, CENT).totalMicros, 1)
 })
 
 t.test('a value without a factor throws', async t => {
-  t.throws(() => price(nano.pricing, { resolution: '8K' }, CENT), { message: /no factor for resolution 8K/ })
+  t.throws(() => priceOf(nano.pricing, { resolution: '8K' }, CENT), { message: /no factor for resolution 8K/ })
 })
 
 t.test('a price above the largest safe integer throws', async t => {
   const rule = priceRule({ baseMicros: Number.MAX_SAFE_INTEGER, quantities: ['count'] })
-  t.throws(() => price(rule, { count: 2 }, CENT), RangeError)
+  t.throws(() => priceOf(rule, { count: 2 }, CENT), RangeError)
 })
 
 const micros = (max: number) => fc.integer({ min: 1, max })
@@ -127,7 +127,7 @@ const priced = fc
 t.test('a price is a positive integer', async t => {
   fc.assert(
     fc.property(priced, ({ rule, input, usdPerCreditMicros }) => {
-      const { totalMicros } = price(rule, input, usdPerCreditMicros)
+      const { totalMicros } = priceOf(rule, input, usdPerCreditMicros)
       return Number.isSafeInteger(totalMicros) && totalMicros >= 1
     }),
   )
@@ -137,7 +137,7 @@ t.test('a price is a positive integer', async t => {
 t.test('a price is the exact product, rounded up', async t => {
   fc.assert(
     fc.property(priced, ({ rule, input, usdPerCreditMicros, baseMicros, counts, factors, usd }) => {
-      const { totalMicros } = price(rule, input, usdPerCreditMicros)
+      const { totalMicros } = priceOf(rule, input, usdPerCreditMicros)
       const product = [...counts, ...factors].reduce((all, factor) => all * BigInt(factor), BigInt(baseMicros))
       const ceiling = (dividend: bigint, divisor: bigint) => dividend / divisor + (dividend % divisor > 0n ? 1n : 0n)
       const surcharges = usd.map(one => ceiling(BigInt(one) * 1_000_000n, BigInt(usdPerCreditMicros)))
@@ -152,7 +152,7 @@ t.test('a higher quantity never costs less', async t => {
   fc.assert(
     fc.property(priced, ({ rule, input, usdPerCreditMicros, counts }) => {
       const more = { ...input, count0: (counts[0] as number) + 1 }
-      return price(rule, more, usdPerCreditMicros).totalMicros >= price(rule, input, usdPerCreditMicros).totalMicros
+      return priceOf(rule, more, usdPerCreditMicros).totalMicros >= priceOf(rule, input, usdPerCreditMicros).totalMicros
     }),
   )
   t.pass()
@@ -161,7 +161,7 @@ t.test('a higher quantity never costs less', async t => {
 t.test('the total can be recomputed from the receipt', async t => {
   fc.assert(
     fc.property(priced, ({ rule, input, usdPerCreditMicros }) => {
-      const { lines, totalMicros } = price(rule, input, usdPerCreditMicros)
+      const { lines, totalMicros } = priceOf(rule, input, usdPerCreditMicros)
       let [product, scale, surcharges] = [0n, 1n, 0]
       for (const line of lines) {
         if (line.kind === 'base') product = BigInt(line.amountMicros)
@@ -192,7 +192,7 @@ t.test('the price range contains every price, and both its ends are prices', asy
   const { minMicros, maxMicros } = priceRange(rule, schema, CENT)
   const prices = [undefined, 2, 3, 4, 5].flatMap(count =>
     [undefined, 'low', 'high'].flatMap(quality =>
-      [false, true].map(search => price(rule, { count, quality, search }, CENT).totalMicros),
+      [false, true].map(search => priceOf(rule, { count, quality, search }, CENT).totalMicros),
     ),
   )
   t.equal(minMicros, Math.min(...prices))

@@ -24,35 +24,38 @@ t.test('a name belongs to one family', async t => {
     [{ aliases: ['shade'] }, 'shade'],
   ]
   for (const [differences, name] of clashes)
-    t.equal(
-      findFault(family('lumen', differences), others),
-      `${differences.id ?? 'lumen'}: the name ${name} belongs to another family`,
-    )
+    t.same(findFault(family('lumen', differences), others), {
+      id: differences.id ?? 'lumen',
+      code: 'name_taken',
+      name,
+    })
 })
 
 t.test('each kind has one endpoint, whose id ends with the kind', async t => {
-  t.equal(findFault(lumen(endpoint('t2i'), endpoint('t2i')), []), 'lumen has two endpoints of one kind')
-  t.equal(
-    findFault(lumen(endpoint('t2i'), endpoint('i2i', { id: 'lumen-edit' })), []),
-    'lumen-edit: the id must be lumen-i2i',
-  )
+  t.same(findFault(lumen(endpoint('t2i'), endpoint('t2i')), []), { id: 'lumen', code: 'kind_repeated' })
+  t.same(findFault(lumen(endpoint('t2i'), endpoint('i2i', { id: 'lumen-edit' })), []), {
+    id: 'lumen-edit',
+    code: 'id_mismatch',
+    expectedId: 'lumen-i2i',
+  })
 })
 
 t.test('a price may depend only on existing parameters', async t => {
-  const fault = 'lumen-t2i: the price depends on size, which is not a parameter'
+  const fault = { id: 'lumen-t2i', code: 'parameter_unknown', parameter: 'size' }
   const when = { parameter: 'size', equals: true }
-  t.equal(findFault(priced({ quantities: ['size'] }), []), fault)
-  t.equal(findFault(priced({ multipliers: { size: { '1K': 1 } } }), []), fault)
-  t.equal(findFault(priced({ surcharges: [{ when, usdMicros: 1 }] }), []), fault)
+  t.same(findFault(priced({ quantities: ['size'] }), []), fault)
+  t.same(findFault(priced({ multipliers: { size: { '1K': 1 } } }), []), fault)
+  t.same(findFault(priced({ surcharges: [{ when, usdMicros: 1 }] }), []), fault)
 })
 
 t.test('a parameter with multipliers needs one for every value', async t => {
   const multipliers = { resolution: { '1K': 1_000_000 } }
-  t.equal(
-    findFault(priced({ multipliers }, { resolution: { type: 'string' } }), []),
-    'lumen-t2i: resolution has multipliers and so needs an enum',
-  )
-  t.equal(findFault(priced({ multipliers }, { resolution }), []), 'lumen-t2i: resolution 2K has no multiplier')
+  const place = { id: 'lumen-t2i', parameter: 'resolution' }
+  t.same(findFault(priced({ multipliers }, { resolution: { type: 'string' } }), []), {
+    ...place,
+    code: 'values_not_listed',
+  })
+  t.same(findFault(priced({ multipliers }, { resolution }), []), { ...place, code: 'multiplier_missing', value: '2K' })
 })
 
 t.test('a quantity is bounded, positive and a multiple of one millionth', async t => {
@@ -61,7 +64,8 @@ t.test('a quantity is bounded, positive and a multiple of one millionth', async 
     findFault(priced({ quantities: ['count'] }, { count: declared }), [])
   t.equal(quantity(count), undefined)
   t.equal(quantity({ ...count, type: 'number', multipleOf: 0.5 }), undefined)
-  t.type(quantity({ type: 'integer', minimum: 1 }), 'string', 'without bounds there is no price range')
-  t.type(quantity({ ...count, minimum: 0 }), 'string', 'a debit of zero has no event')
-  t.type(quantity({ ...count, type: 'number' }), 'string', 'a third is not a whole number of millionths')
+  const fault = { id: 'lumen-t2i', code: 'quantity_uncountable', parameter: 'count' }
+  t.same(quantity({ type: 'integer', minimum: 1 }), fault, 'without bounds there is no price range')
+  t.same(quantity({ ...count, minimum: 0 }), fault, 'a debit of zero has no event')
+  t.same(quantity({ ...count, type: 'number' }), fault, 'a third is not a whole number of millionths')
 })

@@ -6,7 +6,7 @@ import type { AccountCommand } from '../../../src/domain/account/commands.ts'
 import { toMicros } from '../../../src/domain/money.ts'
 import { Mailbox } from '../../../src/engine/streams/mailbox.ts'
 import { Streams } from '../../../src/engine/streams/stream.ts'
-import type { Appended, EventLog } from '../../../src/ports/event-log.ts'
+import type { AppendResult, EventLog } from '../../../src/ports/event-log.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import { eventCodec } from '../../../src/services/event-codec.ts'
 import { Auditor } from '../../simulation/auditor.ts'
@@ -228,7 +228,7 @@ t.test('an append with a lost answer is settled even if the log refuses writes',
 
 t.test('an append that arrives late succeeds even if the log refused writes in the meantime', async t => {
   const log = await openFunded(t)
-  let late: () => Promise<Appended>
+  let late: () => Promise<AppendResult>
   const underWay: Fate = async append => {
     late = append
     throw new Error('the answer timed out')

@@ -7,7 +7,7 @@ import { toMicros } from '../../../src/domain/money.ts'
 import { createSnapshots, type Snapshots } from '../../../src/engine/streams/snapshots.ts'
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import type { Snapshot, ViewStore } from '../../../src/ports/view-store.ts'
-import { Accounts } from '../../../src/services/accounts/accounts.ts'
+import { AccountMailboxes } from '../../../src/services/accounts/account-mailboxes.ts'
 import { accountSnapshots } from '../../../src/services/accounts/snapshot-form.ts'
 import {
   accountId,
@@ -44,7 +44,7 @@ const history: AccountCommand[] = [
 ]
 
 const accountsOf = (log: EventLog, snapshots: Snapshots<AccountState> = noSnapshots) =>
-  new Accounts({ log, snapshots, ...ambient() })
+  new AccountMailboxes({ log, snapshots, ...ambient() })
 
 const forged: string[] = []
 

@@ -22,6 +22,7 @@ const callers: Record<string, Caller> = {
   'an operator': { kind: 'operator', name: 'ada' },
   'a reactor': { kind: 'reactor' },
   'the service': { kind: 'service' },
+  'an anonymous caller': { kind: 'anonymous' },
 }
 
 /** One function for each permission, and who may call it. */
@@ -46,8 +47,16 @@ const expected: Record<string, { call: (services: Services, caller: never) => Pr
     call: (services, caller) => services.accounts.list(caller),
     allowed: ['an operator', 'a reactor', 'the service'],
   },
-  any: {
+  wait: {
     call: (services, caller) => services.positions.last(caller),
+    allowed: Object.keys(callers).filter(name => name !== 'an anonymous caller'),
+  },
+  describe: {
+    call: (services, caller) => services.descriptors.families(caller),
+    allowed: Object.keys(callers).filter(name => name !== 'a keys key'),
+  },
+  public: {
+    call: (services, caller) => services.files.stat(caller, 'key'),
     allowed: Object.keys(callers),
   },
 }
@@ -55,7 +64,10 @@ const expected: Record<string, { call: (services: Services, caller: never) => Pr
 /** Services whose functions return their arguments. */
 const echo = async (...args: unknown[]) => answer(args)
 const all = new Proxy({}, { get: () => echo })
-const nouns = ['accounts', 'keys', 'catalog', 'runs', 'uploads', 'files', 'webhooks', 'positions', 'descriptors']
+const nouns = [
+  ...['accounts', 'refunds', 'keys', 'catalog', 'runs', 'uploads', 'files'],
+  ...['webhooks', 'positions', 'descriptors'],
+]
 const services = authorize(Object.fromEntries(nouns.map(noun => [noun, all])) as unknown as Services)
 
 for (const [permission, { call, allowed }] of Object.entries(expected))
@@ -69,6 +81,18 @@ for (const [permission, { call, allowed }] of Object.entries(expected))
       }
     }
   })
+
+t.test('a caller without a key may use files by their addresses and read the public descriptors', async t => {
+  const functions = Object.entries(services).flatMap(([noun, named]) =>
+    Object.entries(named as Record<string, (caller: Caller) => Promise<object>>).map(
+      ([name, call]) => [`${noun}.${name}`, call] as const,
+    ),
+  )
+  const allowed: string[] = []
+  for (const [name, call] of functions) if ('value' in (await call({ kind: 'anonymous' }))) allowed.push(name)
+  t.same(allowed.toSorted(), ['descriptors.families', 'files.read', 'files.receive', 'files.stat'])
+  t.ok(functions.length > allowed.length * 5, 'all services are tried')
+})
 
 t.test('calls pass on all of their arguments', async t => {
   const caller = callers['a full key'] as AccountCaller

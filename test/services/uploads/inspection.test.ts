@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import t from 'tap'
-import { type Inspected, Inspection, inspect } from '../../../src/services/uploads/inspection.ts'
+import { Inspection, type InspectionResult, inspect } from '../../../src/services/uploads/inspection.ts'
 import { acceptedTypes } from '../../../src/services/uploads/upload-rules.ts'
 import { film, jpegWith, picture, pngWith, sampleFiles, zipArchive } from '../../support/sample-files.ts'
 
@@ -14,7 +14,7 @@ const png = samples['image/png'] as Buffer
 const jpeg = samples['image/jpeg'] as Buffer
 const gif = samples['image/gif'] as Buffer
 
-const inPieces = (file: Buffer, pieceBytes: number): Promise<Inspected> => {
+const inPieces = (file: Buffer, pieceBytes: number): Promise<InspectionResult> => {
   const inspection = new Inspection()
   for (let at = 0; at < file.length; at += pieceBytes) inspection.update(file.subarray(at, at + pieceBytes))
   return inspection.result()

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { extensionFor, mimeTypeOf } from '../../../src/domain/media-types.ts'
 import type { ContentRefusal } from '../../../src/domain/refusal.ts'
-import type { Inspected } from '../../../src/services/uploads/inspection.ts'
+import type { InspectionResult } from '../../../src/services/uploads/inspection.ts'
 import {
   acceptedTypes,
   contentRefusal,
@@ -9,7 +9,7 @@ import {
   sentTypeRefusal,
 } from '../../../src/services/uploads/upload-rules.ts'
 
-const file: Inspected = { sizeBytes: 3, sha256: '', mimeType: 'image/png', alsoIs: undefined, isCutOff: false }
+const file: InspectionResult = { sizeBytes: 3, sha256: '', mimeType: 'image/png', alsoIs: undefined, isCutOff: false }
 
 t.test('a declared type is accepted in any spelling, and by its registered name', async t => {
   for (const type of acceptedTypes) t.same(declaredType(type), { value: type })
@@ -39,7 +39,7 @@ t.test('a file of its declared type is accepted', async t => {
 })
 
 t.test('other files are refused', async t => {
-  const refusals: [Partial<Inspected>, ContentRefusal][] = [
+  const refusals: [Partial<InspectionResult>, ContentRefusal][] = [
     [{ sizeBytes: 0, mimeType: undefined }, { code: 'file_empty' }],
     [{ mimeType: undefined }, { code: 'file_type_not_accepted' }],
     [{ mimeType: 'image/svg+xml' }, { code: 'file_type_not_accepted', mimeType: 'image/svg+xml' }],

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
-import type { Appended, EventLog, NewEvent } from '../../../src/ports/event-log.ts'
+import type { AppendResult, EventLog, NewEvent } from '../../../src/ports/event-log.ts'
 import { Refused, timedOut } from './faults.ts'
 
 type State = 'open' | 'held' | 'lost' | 'ended'
@@ -49,14 +49,14 @@ export class MemberLog implements EventLog {
     this.#become('ended')
   }
 
-  append(stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended> {
+  append(stream: string, events: NewEvent[], expectedRevision: number): Promise<AppendResult> {
     // No await here, so that appends stay in order.
     return this.#state === 'open' && this.#canCommit()
       ? this.#log.append(stream, events, expectedRevision)
       : this.#appendLater(stream, events, expectedRevision)
   }
 
-  async #appendLater(stream: string, events: NewEvent[], expectedRevision: number): Promise<Appended> {
+  async #appendLater(stream: string, events: NewEvent[], expectedRevision: number): Promise<AppendResult> {
     while (this.#state === 'held') await once(this.#changes, 'change')
     if (this.#state === 'open' && this.#canCommit()) return this.#log.append(stream, events, expectedRevision)
     await delay(this.#commitTimeoutMs, undefined, { ref: false })

@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache'
 import type { RunId } from '../../../../schemas/primitives.ts'
-import type { Job, Outcome, Submitted, Working } from '../../../ports/provider.ts'
+import type { Job, ProviderOutcome, Submitted, Working } from '../../../ports/provider.ts'
 
 /** Completes a job, and updates `progress` as it runs. */
-type Produce = (job: Job, signal: AbortSignal, progress: Float32Array) => Promise<Outcome>
+type Produce = (job: Job, signal: AbortSignal, progress: Float32Array) => Promise<ProviderOutcome>
 
 interface Running {
   progress: Float32Array
   abort: AbortController
-  result: Promise<Outcome>
+  result: Promise<ProviderOutcome>
   hasEnded: boolean
 }
 
@@ -31,7 +31,7 @@ export class Jobs {
   }
 
   /** Returns the progress, or the result, which is then forgotten. */
-  async poll(job: Job): Promise<Outcome | Working> {
+  async poll(job: Job): Promise<ProviderOutcome | Working> {
     if (this.#cancelled.has(job.runId)) return cancelled
     const running = this.#find(job)
     if (!running.hasEnded) return { kind: 'working', pollAfterMs: POLL_AFTER_MS, progress: running.progress[0] ?? 0 }
@@ -56,7 +56,7 @@ export class Jobs {
     if (known) return known
     const abort = new AbortController()
     const progress = new Float32Array(new SharedArrayBuffer(Float32Array.BYTES_PER_ELEMENT))
-    const result = this.#produce(job, abort.signal, progress).catch((): Outcome => productionFailed)
+    const result = this.#produce(job, abort.signal, progress).catch((): ProviderOutcome => productionFailed)
     const running: Running = { progress, abort, result, hasEnded: false }
     this.#running.set(job.runId, running)
     const end = () => this.#expire(job.runId, running)
@@ -73,13 +73,13 @@ export class Jobs {
   }
 }
 
-const cancelled: Outcome = { kind: 'failed', code: 'cancelled', message: 'The job was cancelled.' }
+const cancelled: ProviderOutcome = { kind: 'failed', code: 'cancelled', message: 'The job was cancelled.' }
 
 /** Far more than are still polled. */
 const MAX_CANCELLED = 10_000
 
 /** A crash is an outcome, because a retry would crash again. */
-const productionFailed: Outcome = {
+const productionFailed: ProviderOutcome = {
   kind: 'failed',
   code: 'provider_error',
   message: 'The sandbox could not make this.',

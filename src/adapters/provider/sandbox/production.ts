@@ -1,5 +1,5 @@
 import { type InputMedia, InputMediaError, type LoadInputMedia } from '../../../ports/input-media.ts'
-import type { Failed, Job, Outcome } from '../../../ports/provider.ts'
+import type { Failed, Job, ProviderOutcome } from '../../../ports/provider.ts'
 import { answer } from '../../../studio/answer.ts'
 import type { Studio } from '../../../studio/studio.ts'
 import { isUnusable, type Made, textIn } from '../../../studio/work.ts'
@@ -16,7 +16,7 @@ export async function produce(
   job: Job,
   signal: AbortSignal,
   progress?: Float32Array,
-): Promise<Outcome> {
+): Promise<ProviderOutcome> {
   const order = orderFor(job)
   if (order.craft === 'answer') return { kind: 'done', media: [], text: answer(job.input, order.seed) }
   try {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { RunErrorCode } from '../../../../schemas/account-events.ts'
 import type { RunId } from '../../../../schemas/primitives.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { Job, Outcome, Submitted, Working } from '../../../ports/provider.ts'
+import type { Job, ProviderOutcome, Submitted, Working } from '../../../ports/provider.ts'
 import { numberIn, textIn } from '../../../studio/work.ts'
 import { jobIdOf } from './jobs.ts'
 
@@ -20,7 +20,7 @@ export class TestFamily {
     this.#clock = clock
   }
 
-  async submit(job: Job, signal: AbortSignal): Promise<Outcome | Submitted> {
+  async submit(job: Job, signal: AbortSignal): Promise<ProviderOutcome | Submitted> {
     const outcome = textIn(job.input, 'outcome')
     if (outcome === 'crash_before_answer') throw new Error('the sandbox simulates a crash before the answer')
     const isNew = !this.#startedAtMs.has(job.runId)
@@ -37,7 +37,7 @@ export class TestFamily {
     return new Promise(() => undefined)
   }
 
-  async poll(job: Job): Promise<Outcome | Working> {
+  async poll(job: Job): Promise<ProviderOutcome | Working> {
     const remainingMs = this.#remainingMs(job)
     if (remainingMs > 0 || job.input['outcome'] === 'hang') {
       const delayMs = delayOf(job)
@@ -63,7 +63,7 @@ export class TestFamily {
 
 const delayOf = ({ input }: Job) => numberIn(input, 'delay_ms', 0)
 
-function outcomeOf({ input }: Job): Outcome {
+function outcomeOf({ input }: Job): ProviderOutcome {
   const outcome = textIn(input, 'outcome')
   if (outcome === 'success' || outcome === 'crash_after_answer')
     return { kind: 'done', media: [], text: `Sandbox heard: ${textIn(input, 'prompt')}` }

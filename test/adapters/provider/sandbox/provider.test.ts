@@ -4,7 +4,7 @@ import t from 'tap'
 import { systemClock } from '../../../../src/adapters/clock/system.ts'
 import { createSandboxProvider } from '../../../../src/adapters/provider/sandbox/provider.ts'
 import { InputMediaError, type LoadInputMedia } from '../../../../src/ports/input-media.ts'
-import type { Done, Job, Media, Outcome, Submitted, Working } from '../../../../src/ports/provider.ts'
+import type { Done, Job, Media, ProviderOutcome, Submitted, Working } from '../../../../src/ports/provider.ts'
 import { runId } from '../../../support/account-samples.ts'
 
 const picture = await createCanvas(200, 100).encode('png')
@@ -29,14 +29,14 @@ const job = (run: number, endpoint: string, input: Record<string, unknown>): Job
   input,
 })
 const submit = (request: Job, at = provider) => at.submit(request, signal)
-const poll = async (request: Job, at = provider): Promise<Outcome | Working> => {
+const poll = async (request: Job, at = provider): Promise<ProviderOutcome | Working> => {
   const answer = await at.poll?.({ ...request, jobId: 'any' }, signal)
   if (!answer) throw new Error('the sandbox must have jobs')
   return answer
 }
 
 /** Polls a job until it has ended. */
-async function end(request: Job, at = provider): Promise<{ outcome: Outcome; progress: number[] }> {
+async function end(request: Job, at = provider): Promise<{ outcome: ProviderOutcome; progress: number[] }> {
   const progress: number[] = []
   for (;;) {
     const answer = await poll(request, at)

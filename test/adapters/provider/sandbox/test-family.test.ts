@@ -2,7 +2,7 @@ import t from 'tap'
 import { systemClock } from '../../../../src/adapters/clock/system.ts'
 import { createSandboxProvider } from '../../../../src/adapters/provider/sandbox/provider.ts'
 import { sandbox } from '../../../../src/catalog/sandbox.ts'
-import type { Job, Outcome, Submitted, Working } from '../../../../src/ports/provider.ts'
+import type { Job, ProviderOutcome, Submitted, Working } from '../../../../src/ports/provider.ts'
 import { runId } from '../../../support/account-samples.ts'
 
 let nowMs = 1_000_000
@@ -24,7 +24,7 @@ const job = (kind: 't2t' | 'i2v', input: Record<string, unknown> = {}): Job => (
   input: { prompt: 'ping', image_url: 'none', delay_ms: 0, outcome: 'success', ...input },
 })
 const submitted = async (request: Job) => (await provider.submit(request, signal)) as Submitted
-const poll = async (request: Job, at = provider): Promise<Outcome | Working | undefined> =>
+const poll = async (request: Job, at = provider): Promise<ProviderOutcome | Working | undefined> =>
   at.poll?.({ ...request, jobId: 'any' }, signal)
 
 const done = { kind: 'done', media: [], text: 'Sandbox heard: ping' }

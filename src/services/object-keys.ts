@@ -1,6 +1,6 @@
-import { extensionFor } from '../../domain/media-types.ts'
-import { type Folder, isObjectKey } from '../../ports/object-store.ts'
-import type { Random } from '../../ports/random.ts'
+import { extensionFor } from '../domain/media-types.ts'
+import { type Folder, isObjectKey } from '../ports/object-store.ts'
+import type { Random } from '../ports/random.ts'
 
 /** The key of a new object. It contains 128 random bits, so that its address cannot be guessed. */
 export const newObjectKey = (random: Random, folder: Folder, mimeType: string): string =>

@@ -1,10 +1,10 @@
 import t from 'tap'
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
-import { Catalog } from '../../../src/services/catalog/catalog.ts'
-import { publishShipped } from '../../../src/services/catalog/catalog-editor.ts'
+import { Offers } from '../../../src/services/catalog/offers.ts'
+import { publishShipped } from '../../../src/services/catalog/publish-shipped.ts'
 import { family } from '../../support/catalog-samples.ts'
-import { accountsOn, editorOn, openLog } from '../../support/engine.ts'
+import { accountsOn, openLog, publishedOn } from '../../support/engine.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 
 t.test('the last known catalog is on offer while the log is unavailable', async t => {
@@ -20,15 +20,15 @@ t.test('the last known catalog is on offer while the log is unavailable', async 
     },
   }
   const clock = new ManualClock()
-  await publishShipped(log, editorOn(log, clock), [family('lumen')], refusal => t.fail(refusal.code))
-  const catalogOn = () => new Catalog(editorOn(unreliable, clock), accountsOn(unreliable, clock))
-  const [catalog, fresh] = [catalogOn(), catalogOn()]
-  t.match(await catalog.find('lumen', true), { family: { id: 'lumen' }, revision: 0 })
+  await publishShipped(log, publishedOn(log, clock), [family('lumen')], refusal => t.fail(refusal.code))
+  const offersOn = () => new Offers(publishedOn(unreliable, clock), accountsOn(unreliable, clock))
+  const [offers, fresh] = [offersOn(), offersOn()]
+  t.match(await offers.find('lumen', true), { family: { id: 'lumen' }, revision: 0 })
 
   answers = false
   await new Promise(resolve => setTimeout(resolve, 150))
   reads = 0
-  const found = await Promise.all([1, 2, 3].map(() => catalog.find('lumen', true)))
+  const found = await Promise.all([1, 2, 3].map(() => offers.find('lumen', true)))
   t.match(
     found,
     [1, 2, 3].map(() => ({ family: { id: 'lumen' } })),
@@ -42,11 +42,11 @@ t.test('the last known catalog is on offer while the log is unavailable', async 
 
 t.test('a revised family keeps its place and is offered with its last revision', async t => {
   const [log, clock] = [await openLog(t), new ManualClock()]
-  await publishShipped(log, editorOn(log, clock), [family('lumen'), family('umbra')])
-  await publishShipped(log, editorOn(log, clock), [family('lumen', { name: 'Lumen 2' }), family('umbra')])
-  const offers = await new Catalog(editorOn(log, clock), accountsOn(log, clock)).list(false)
+  await publishShipped(log, publishedOn(log, clock), [family('lumen'), family('umbra')])
+  await publishShipped(log, publishedOn(log, clock), [family('lumen', { name: 'Lumen 2' }), family('umbra')])
+  const listed = await new Offers(publishedOn(log, clock), accountsOn(log, clock)).list(false)
   t.same(
-    offers.map(({ family: { id }, revision }) => [id, revision]),
+    listed.map(({ family: { id }, revision }) => [id, revision]),
     [
       ['lumen', 2],
       ['umbra', 1],

@@ -1,8 +1,7 @@
-import type { Family } from '../../../schemas/catalog.ts'
 import type { CatalogEvent } from '../../../schemas/catalog-events.ts'
 import { CATALOG_STREAM } from '../../../schemas/events.ts'
 import type { Position } from '../../../schemas/recorded.ts'
-import { type CatalogCommand, type CatalogState, catalog, differences } from '../../domain/catalog/catalog.ts'
+import { type CatalogCommand, type CatalogState, catalog } from '../../domain/catalog/catalog.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import { Mailbox } from '../../engine/streams/mailbox.ts'
 import { Streams } from '../../engine/streams/stream.ts'
@@ -20,7 +19,7 @@ import { eventCodec } from '../event-codec.ts'
  */
 const MAX_AGE_MS = 100
 
-export interface CatalogEditorParts {
+export interface PublishedCatalogParts {
   log: EventLog
   clock: Clock
   random: Random
@@ -28,11 +27,11 @@ export interface CatalogEditorParts {
 }
 
 /** Reads and changes the catalog, whose whole history is one short stream. */
-export class CatalogEditor {
+export class PublishedCatalog {
   readonly #mailbox: Mailbox<CatalogCommand, CatalogState, CatalogEvent, Refusal>
   readonly #clock: Clock
 
-  constructor(parts: CatalogEditorParts) {
+  constructor(parts: PublishedCatalogParts) {
     this.#clock = parts.clock
     this.#mailbox = new Mailbox(CATALOG_STREAM, new Streams({ decider: catalog, codec: eventCodec, ...parts }))
   }
@@ -82,23 +81,3 @@ const rehearse = (commands: CatalogCommand[], state: CatalogState, at: string): 
 
 /** Another process may have made the same change at the same time. */
 const isDone = ({ code }: Refusal) => code === 'family_exists' || code === 'family_unchanged'
-
-/**
- * Publishes the shipped families that differ from the published ones. Resolves to the position that shows them in the
- * views. A family whose name an operator's family uses is skipped and reported.
- */
-export const publishShipped = async (
-  log: EventLog,
-  editor: CatalogEditor,
-  shipped: Family[],
-  onSkipped: (refusal: Refusal) => void = () => undefined,
-): Promise<Position> => {
-  const caller = { kind: 'service' } as const
-  const published = await editor.apply(caller, differences(await editor.state(), shipped))
-  if ('value' in published) return published.value.position
-  for (const command of differences(await editor.state(), shipped)) {
-    const outcome = await editor.apply(caller, [command])
-    if ('refuse' in outcome) onSkipped(outcome.refuse)
-  }
-  return log.head()
-}

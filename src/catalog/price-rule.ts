@@ -10,7 +10,7 @@ interface Terms {
 }
 
 /** Builds a price rule from decimal numbers of credits and factors. */
-export const price = (baseCredits: number, { quantities, multipliers, surcharges }: Terms = {}): PriceRule => ({
+export const priceRule = (baseCredits: number, { quantities, multipliers, surcharges }: Terms = {}): PriceRule => ({
   baseMicros: toMicros(baseCredits),
   quantities: quantities ?? [],
   multipliers: mapValues(multipliers ?? {}, table => mapValues(table, toMicros)),

@@ -1,0 +1,16 @@
+import type { Family, FamilyStatus } from '../../../schemas/catalog.ts'
+
+/** Whether a model name is the family's id or one of its aliases. */
+export const hasName = ({ id, aliases }: Family, model: string): boolean => id === model || aliases.includes(model)
+
+/** A family without the endpoints that only testers may see; undefined when nothing is left. */
+export const visibleTo = (family: Family, tester: boolean): Family | undefined => {
+  const endpoints = family.endpoints.filter(endpoint => tester || endpoint.status === 'public')
+  return endpoints.length > 0 ? { ...family, endpoints } : undefined
+}
+
+/** The status that all endpoints share, else `mixed`. It counts endpoints that the caller cannot see. */
+export const statusOf = ({ endpoints }: Family): FamilyStatus => {
+  const [status = 'mixed', ...others] = new Set(endpoints.map(endpoint => endpoint.status))
+  return others.length === 0 ? status : 'mixed'
+}

@@ -1,0 +1,124 @@
+import { LRUCache } from 'lru-cache'
+import type { AccountEvent } from '../../../schemas/account-events.ts'
+import { accountStream } from '../../../schemas/events.ts'
+import type { AccountId } from '../../../schemas/primitives.ts'
+import type { Position } from '../../../schemas/recorded.ts'
+import { account } from '../../domain/account/account.ts'
+import type { AccountCommand } from '../../domain/account/commands.ts'
+import type { AccountState } from '../../domain/account/state.ts'
+import type { Refusal } from '../../domain/refusal.ts'
+import { type CommandOutcome, Mailbox } from '../../engine/streams/mailbox.ts'
+import type { Snapshots } from '../../engine/streams/snapshots.ts'
+import { Streams } from '../../engine/streams/stream.ts'
+import type { Changes } from '../../engine/views/view-progress.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Random } from '../../ports/random.ts'
+import { type Caller, causeOf } from '../caller.ts'
+import { eventCodec } from '../event-codec.ts'
+
+/** Accounts whose state stays in memory. An idle one takes a few kilobytes. */
+const MAX_IN_MEMORY = 20_000
+
+/** The maximum age of a state that clients see. It bounds how long a key works after another process has revoked it. */
+const MAX_AGE_MS = 1000
+
+type AccountMailbox = Mailbox<AccountCommand, AccountState, AccountEvent, Refusal>
+
+interface Parts {
+  log: EventLog
+  snapshots: Snapshots<AccountState>
+  clock: Clock
+  random: Random
+  logger: Logger
+}
+
+/**
+ * Every account's mailbox. A mailbox that was dropped is folded from the log again. Two for one account would only
+ * conflict.
+ */
+export class AccountMailboxes {
+  readonly #streams: Streams<AccountCommand, AccountState, AccountEvent, Refusal>
+  readonly #clock: Clock
+  readonly #mailboxes: LRUCache<AccountId, AccountMailbox>
+  #forgottenPosition: Position = BEFORE_FIRST
+  /** When the views last changed: for all accounts if the changed rows are unknown, and for each account. */
+  #viewsChangedAtMs = 0
+  readonly #changedAtMs = new LRUCache<AccountId, number>({ max: MAX_IN_MEMORY })
+
+  constructor({ log, snapshots, clock, random, logger }: Parts) {
+    this.#streams = new Streams({ decider: account, codec: eventCodec, log, clock, random, snapshots, logger })
+    this.#clock = clock
+    this.#mailboxes = new LRUCache({
+      max: MAX_IN_MEMORY,
+      dispose: ({ position }) => {
+        this.#forgottenPosition = Math.max(this.#forgottenPosition, position)
+      },
+    })
+  }
+
+  /**
+   * Decides a command. Resolves when its events are durable, and rejects with Unavailable if that is impossible now.
+   */
+  execute(
+    caller: Caller,
+    accountId: AccountId,
+    command: AccountCommand,
+  ): Promise<CommandOutcome<AccountEvent, Refusal>> {
+    return this.#mailbox(accountId).execute(command, causeOf(caller))
+  }
+
+  /** An account as this process knows it. */
+  state(accountId: AccountId): Promise<AccountState> {
+    return this.#mailbox(accountId).state()
+  }
+
+  /** An account as the log has it now. */
+  currentState(accountId: AccountId): Promise<AccountState> {
+    return this.#mailbox(accountId).currentState()
+  }
+
+  /**
+   * An account as the log had it within the last second or, while the log is unavailable or slow, as this process last
+   * knew it.
+   * It decides what clients see, since views can neither create money nor grant access. Writes are always decided on
+   * the present state.
+   */
+  recentState(accountId: AccountId): Promise<AccountState> {
+    return this.#mailbox(accountId).stateSince(this.#clock.monotonicMs() - MAX_AGE_MS)
+  }
+
+  /** The same, but at least as new as what this process has shown from the views. */
+  shownState(accountId: AccountId): Promise<AccountState> {
+    const shownAtMs = Math.max(this.#viewsChangedAtMs, this.#changedAtMs.get(accountId) ?? 0)
+    return this.#mailbox(accountId).stateSince(Math.max(this.#clock.monotonicMs() - MAX_AGE_MS, shownAtMs))
+  }
+
+  /** Records when the views changed. */
+  onViewsChanged(changes: Changes) {
+    const nowMs = this.#clock.monotonicMs()
+    if (changes === 'unknown') this.#viewsChangedAtMs = nowMs
+    else for (const { view, key } of changes) if (view === 'balance') this.#changedAtMs.set(key as AccountId, nowMs)
+  }
+
+  /** Reads an account's stream if it may hold events up to a position that are not known here. */
+  async catchUp(accountId: AccountId, position: Position): Promise<void> {
+    if (position > this.#mailbox(accountId).position) await this.currentState(accountId)
+  }
+
+  /** The position that the views must have passed to show this process's own writes to an account. */
+  lastPosition(accountId: string): Position {
+    return this.#mailboxes.peek(accountId as AccountId)?.position ?? this.#forgottenPosition
+  }
+
+  #mailbox(accountId: AccountId): AccountMailbox {
+    let mailbox = this.#mailboxes.get(accountId)
+    if (!mailbox) {
+      // Until it writes, its readers wait for the writes of the account's earlier mailboxes.
+      mailbox = new Mailbox(accountStream(accountId), this.#streams, { position: this.#forgottenPosition })
+      this.#mailboxes.set(accountId, mailbox)
+    }
+    return mailbox
+  }
+}

@@ -1,0 +1,67 @@
+import type { Fault } from '../../../schemas/api/error.ts'
+import type { Endpoint, Family, FamilyStatus } from '../../../schemas/catalog.ts'
+import type { AccountId } from '../../../schemas/primitives.ts'
+import type { CatalogState } from '../../domain/catalog/catalog.ts'
+import { hasName, statusOf, visibleTo } from '../../domain/catalog/family.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
+import { type Check, compileFillingCheck } from '../schema-check.ts'
+import type { PublishedCatalog } from './published-catalog.ts'
+
+/** A family as a caller sees it, and the `catalog` revision of this version. */
+export interface Offer {
+  family: Family
+  status: FamilyStatus
+  revision: number
+}
+
+/** The families on offer, read from their stream. */
+export class Offers {
+  readonly #published: PublishedCatalog
+  readonly #accounts: AccountMailboxes
+  readonly #checks = new WeakMap<Endpoint, Check>()
+  /** Computed once per state, since presenters and validators cache results by the parts of an offer. */
+  readonly #lists = new WeakMap<CatalogState, Record<'testers' | 'public', Offer[]>>()
+
+  constructor(published: PublishedCatalog, accounts: AccountMailboxes) {
+    this.#published = published
+    this.#accounts = accounts
+  }
+
+  /** The families that an account may see, in order of publication. */
+  async listFor(accountId: AccountId): Promise<Offer[]> {
+    const { tester } = await this.#accounts.recentState(accountId)
+    return this.list(tester)
+  }
+
+  /** The same for testers, or for all others. */
+  async list(tester: boolean): Promise<Offer[]> {
+    const state = await this.#published.recentState()
+    let lists = this.#lists.get(state)
+    if (!lists) {
+      lists = { testers: offersOf(state, true), public: offersOf(state, false) }
+      this.#lists.set(state, lists)
+    }
+    return tester ? lists.testers : lists.public
+  }
+
+  /** The family that a model name refers to for an account; undefined if there is none. */
+  async find(model: string, tester: boolean): Promise<Offer | undefined> {
+    return (await this.list(tester)).find(({ family }) => hasName(family, model))
+  }
+
+  /** The faults of an input; fills the endpoint's defaults into it. */
+  fill(endpoint: Endpoint, input: Record<string, unknown>): Fault[] {
+    let check = this.#checks.get(endpoint)
+    if (!check) {
+      check = compileFillingCheck(endpoint.parametersSchema)
+      this.#checks.set(endpoint, check)
+    }
+    return check(input)
+  }
+}
+
+const offersOf = ({ families, revisions }: CatalogState, tester: boolean): Offer[] =>
+  [...families.values()].flatMap(family => {
+    const visible = visibleTo(family, tester)
+    return visible ? [{ family: visible, status: statusOf(family), revision: revisions.get(family.id) as number }] : []
+  })
