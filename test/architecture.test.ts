@@ -22,7 +22,9 @@ const layers = [
   'src/boot/stores.ts',
   'src/boot/core.ts',
   'src/boot/compose.ts',
-  // Start and stop, error messages, and the command line.
+  'src/boot/',
+  'src/cli/',
+  // The entry points.
   'src/',
 ]
 
