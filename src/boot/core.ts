@@ -30,6 +30,7 @@ import { Positions } from '../services/positions.ts'
 import type { Reads } from '../services/reads.ts'
 import { Refunds } from '../services/runs/refunds.ts'
 import type { CoreServices } from '../services/services.ts'
+import { ViewMaintenance } from '../services/views/view-maintenance.ts'
 import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
 import { Webhooks } from '../services/webhooks/webhooks.ts'
 import type { Config } from './config.ts'
@@ -111,27 +112,18 @@ export const openCore = async (config: Config, substitutes: Substitutes = {}): P
   return { ...stores, accounts, progress, reads, editor, catalog, services, close }
 }
 
-type ServicesParts = Pick<
-  Core,
-  'config' | 'masterSecret' | 'log' | 'clock' | 'accounts' | 'reads' | 'editor' | 'catalog'
->
+type ServicesParts = Omit<Core, 'progress' | 'services' | 'close'>
 
-const openServices = ({
-  config,
-  masterSecret,
-  log,
-  clock,
-  accounts,
-  reads,
-  editor,
-  catalog,
-}: ServicesParts): CoreServices =>
-  authorize({
+const openServices = (parts: ServicesParts): CoreServices => {
+  const { config, masterSecret, log, clock, accounts, reads, editor, catalog } = parts
+  return authorize({
     accounts: new AccountService({ accounts, reads, log, clock, keyPrefix: config.keyPrefix }),
     refunds: new Refunds({ accounts, reads, log }),
     keys: new ApiKeys({ accounts, reads, keyPrefix: config.keyPrefix }),
     catalog: new CatalogService({ catalog, editor, shipped }),
     webhooks: new Webhooks({ accounts, reads, secretOf: accountId => webhookSecret(masterSecret, accountId) }),
+    views: new ViewMaintenance(parts),
     positions: new Positions({ accounts, reads }),
     descriptors: new Descriptors(catalog),
   })
+}

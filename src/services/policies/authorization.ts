@@ -25,6 +25,7 @@ const permissions = {
   // Anyone who has the address of a file may use it.
   files: { stat: 'any', read: 'any', receive: 'any' },
   webhooks: { secret: 'secret', list: 'operate', redeliver: 'operate' },
+  views: { verify: 'operate', rebuild: 'operate' },
   // A position says nothing about the account, and every keyed request may carry one.
   positions: { wait: 'any', last: 'any' },
   descriptors: { families: 'read', protocol: 'read' },
