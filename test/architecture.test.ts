@@ -171,6 +171,13 @@ t.test('only the sandbox provider imports the studio', async t => {
   t.same(others.map(show), [])
 })
 
+t.test('the command line does not import the other transports', async t => {
+  const others = imports.filter(
+    ({ file, target }) => /^src\/cli[./]/.test(file) && ['src/http/', 'src/mcp/'].some(at => target.startsWith(at)),
+  )
+  t.same(others.map(show), [])
+})
+
 t.test('src/ shows only folders, main.ts and cli.ts', async t => {
   const entries = (await readdir(join(root, 'src'))).filter(name => name.includes('.'))
   t.same(entries.toSorted(), ['cli.ts', 'main.ts'])
