@@ -121,7 +121,7 @@ export const failed: Run = {
   completed_at: '2026-11-21T13:28:31.902Z',
   credits_charged,
   credits_refunded: credits_charged,
-  error: { code: 'provider_error', message: 'The provider failed to answer.' },
+  error: { code: 'provider_error', message: 'The provider did not respond.' },
 }
 
 export const cancelled: Run = {

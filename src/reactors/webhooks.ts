@@ -117,7 +117,7 @@ export class WebhooksReactor {
 
   #freeSlot(queue: string) {
     const taken = this.#slots.free(queue)
-    // A look for one row costs as much as a look for many.
+    // Reading one row costs as much as reading many.
     if (taken === SLOTS_PER_HOST / 2 || taken === 0) this.#loop.wake()
   }
 

@@ -145,7 +145,7 @@ t.test('an error in the provider fails the run without revealing its details', a
   const { status, body } = await customer.run(sandbox({ outcome: 'crash_before_answer' }))
   t.equal(status, 200)
   t.equal(body.status, 'failed')
-  t.same(body.error, { code: 'provider_error', message: 'The provider failed to answer.' })
+  t.same(body.error, { code: 'provider_error', message: 'The provider did not respond.' })
   t.equal(await customer.balance(), 100)
 })
 
