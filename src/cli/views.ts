@@ -2,8 +2,9 @@ import { Command } from 'commander'
 import type { CellChange } from '../ports/view-store.ts'
 import type { OnReplayProgress } from '../services/views/view-maintenance.ts'
 import { operatorOf } from './operator.ts'
+import { printOne } from './print.ts'
 import { unwrap } from './refusals.ts'
-import { printOne, withCore } from './run.ts'
+import { withCore } from './with-core.ts'
 
 /** How often a long replay reports its progress. */
 const REPORT_EVERY_MS = 1000

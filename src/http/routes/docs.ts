@@ -1,7 +1,7 @@
 import { DocsFile, DocsFileName, DocsPage } from '../../../schemas/api/descriptors.ts'
 import type { Context } from '../context.ts'
 import { docsFile } from '../docs/files.ts'
-import { page } from '../docs/page.ts'
+import { docsHtml } from '../docs/html.ts'
 import { operation, type Serve } from '../operation.ts'
 import { StaticBody, staticAnswers, staticHeaders } from '../static-body.ts'
 
@@ -53,7 +53,7 @@ export const docsRoutes = (serve: Serve) => {
   })
 }
 
-const html = new StaticBody('text/html', page)
+const html = new StaticBody('text/html', docsHtml)
 
 const answer = (ctx: Context, body: StaticBody) => {
   // The files must match each other, so clients revalidate each one every time.

@@ -14,8 +14,8 @@ import type { Services } from '../../services/services.ts'
 import type { Context } from '../context.ts'
 import { disconnectSignal } from '../disconnect.ts'
 import { idempotencyKey, preferredWaitMs } from '../headers.ts'
+import { limitOf, showPage } from '../list-page.ts'
 import { operation, type Serve } from '../operation.ts'
-import { limitOf, showPage } from '../page.ts'
 import { unwrap } from '../refusals.ts'
 
 /** The polling interval after a 202, as the specification recommends. */

@@ -12,9 +12,9 @@ import { MAX_INLINE_MB, MAX_PRESIGNED_MB, UploadId } from '../../../schemas/prim
 import type { Presenter } from '../../services/presenter.ts'
 import type { Services } from '../../services/services.ts'
 import { receiveUpload } from '../inline-upload.ts'
+import { limitOf, showPage } from '../list-page.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
 import { operation, type Serve } from '../operation.ts'
-import { limitOf, showPage } from '../page.ts'
 import { unwrap } from '../refusals.ts'
 
 const sendUpload = operation({
