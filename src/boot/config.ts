@@ -100,8 +100,8 @@ const toConfig = (environment: Environment): Config => {
     allowPrivateWebhooks: environment.ALLOW_PRIVATE_WEBHOOKS,
     publicDescriptors: environment.PUBLIC_DESCRIPTORS,
     keyPrefix: environment.KEY_PREFIX,
-    usdPerCreditMicros: millionths('USD_PER_CREDIT', environment.USD_PER_CREDIT),
-    welcomeMicros: millionths('WELCOME_CREDITS', environment.WELCOME_CREDITS),
+    usdPerCreditMicros: readMicros('USD_PER_CREDIT', environment.USD_PER_CREDIT),
+    welcomeMicros: readMicros('WELCOME_CREDITS', environment.WELCOME_CREDITS),
     logLevel: environment.LOG_LEVEL,
   }
 }
@@ -161,7 +161,7 @@ const readAddress = <Address extends object>(
   return address
 }
 
-const millionths = (name: string, decimal: number): number => {
+const readMicros = (name: string, decimal: number): number => {
   try {
     return toMicros(decimal)
   } catch {

@@ -33,12 +33,12 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
   // The service can now respond. The port, and with it the address, is known once the server listens.
   const server = createServer(service.app.callback())
   await listen(server, host, port)
-  const listened = (server.address() as AddressInfo).port
-  url ||= `http://${hostName(host)}:${listened}`
+  const actualPort = (server.address() as AddressInfo).port
+  url ||= `http://${hostName(host)}:${actualPort}`
   service.start()
   return {
     url,
-    port: listened,
+    port: actualPort,
     stop: async () => {
       // Otherwise connections that are kept alive would bring new requests during the stop.
       server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'))

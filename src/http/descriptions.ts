@@ -8,14 +8,14 @@ import type { Operation } from './operation.ts'
 import { StaticBody } from './static-body.ts'
 
 /** The subjects of the descriptions, besides the models. */
-export interface Described {
+export interface DescriptionParts {
   /** All operations of the API. */
   operations: Operation[]
   tools: ToolSummary[]
   publicUrl(): string
 }
 
-interface Parts extends Described {
+interface Parts extends DescriptionParts {
   present: Presenter
 }
 

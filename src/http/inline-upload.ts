@@ -20,7 +20,7 @@ const MAX_FORM_BYTES = MAX_INLINE_BYTES + MAX_OVERHEAD_BYTES
 const uploadForm = readerOf(UploadForm, 'form')
 
 /** Receives the single file of a form. If it rejects, with ApiError or Unavailable, the file leaves no trace. */
-export const receiveUpload = async (ctx: Context, uploads: Uploads): Promise<UploadRow> => {
+export const receiveForm = async (ctx: Context, uploads: Uploads): Promise<UploadRow> => {
   try {
     const boundary = boundaryOf(ctx)
     if ((ctx.request.length ?? 0) > MAX_FORM_BYTES) throw tooLarge()

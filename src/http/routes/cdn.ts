@@ -27,7 +27,7 @@ const getFile = operation({
   open: true,
   params: filePlace,
   headers: { Range, 'If-Range': IfRange, 'If-None-Match': IfNoneMatch },
-  answers: {
+  responses: {
     200: { description: 'The file.', shape: FileBytes, type: '*/*', headers: fileHeaders },
     206: {
       description: 'The requested part of the file.',
@@ -51,7 +51,7 @@ const putFile = operation({
   open: true,
   params: filePlace,
   content: { '*/*': FileBytes },
-  answers: { 200: { description: 'The file was stored.', headers: sentHeaders } },
+  responses: { 200: { description: 'The file was stored.', headers: sentHeaders } },
   errors: ['invalid_request', 'unsupported_media_type', 'upload_not_found', 'payload_too_large'],
 })
 

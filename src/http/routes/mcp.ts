@@ -46,7 +46,7 @@ const callMcp = operation({
     'Tool call (2025-11-25)': oldCallExample,
     'Tool call (2026-07-28), with Mcp-Method, Mcp-Name and MCP-Protocol-Version': callExample,
   },
-  answers: {
+  responses: {
     200: {
       description: 'The response, on its own or as the last event.',
       shape: JsonRpcAnswer,
