@@ -60,7 +60,10 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const checks = { log: () => log.head(), views: () => views.checkpoint(), objects: () => objects.check() }
   const services: Services = { ...core.services, ...authorize({ runs, uploads, files: new Files(objects) }) }
   const openApi = async (): Promise<ApiParts> => ({
-    ...{ services, present, keyHolders: new KeyHolders(reads, accounts), acceptsPut: objects.acceptPut !== undefined },
+    services,
+    present,
+    keyHolders: new KeyHolders(reads, accounts),
+    acceptsPut: objects.acceptPut !== undefined,
     mcp: await openMcp({ services, present, logger, publicUrl, allowedOrigins: config.allowedOrigins }),
     described: { publicUrl, isPublic: config.publicDescriptors },
   })

@@ -37,7 +37,7 @@ export interface Config {
   logLevel: Environment['LOG_LEVEL']
 }
 
-export interface S3Config extends S3Address {
+interface S3Config extends S3Address {
   /** The address at which clients reach the server, if it is a different one. */
   publicUrl: string | undefined
   /** The folder for uploads that are still being received. */

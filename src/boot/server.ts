@@ -11,7 +11,7 @@ const LAST_ANSWERS_MS = 2000
 /** How long the views may take to show a new catalog before the start fails. */
 const CATCH_UP_MS = 30_000
 
-export interface RunningServer {
+interface RunningServer {
   /** The address of the service, without a trailing slash. */
   url: string
   port: number

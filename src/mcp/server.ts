@@ -34,7 +34,10 @@ const options: ServerOptions = {
 }
 
 const listed = tools.map(({ name, title, description, input, output, annotations }) => ({
-  ...{ name, title, description, annotations },
+  name,
+  title,
+  description,
+  annotations,
   inputSchema: input as unknown as ToolListed['inputSchema'],
   outputSchema: output as unknown as NonNullable<ToolListed['outputSchema']>,
 }))
