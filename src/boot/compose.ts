@@ -32,7 +32,7 @@ import { openObjects } from './stores.ts'
 /** How long a stop waits for the views to show the last outcomes to waiting clients. */
 const LAST_OUTCOMES_MS = 1000
 
-/** The whole service on top of its core, not yet listening. `publicUrl` returns the base URL of addresses. */
+/** The whole service on top of its core, not yet listening. `publicUrl` returns the base URL of the service. */
 export const openService = async (core: Core, publicUrl: () => string, substitutes: Substitutes = {}) => {
   const { config, logger, clock, masterSecret, log, views, accounts, progress, reads, catalog } = core
   const { usdPerCreditMicros, retention } = config

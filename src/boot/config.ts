@@ -23,7 +23,7 @@ export interface Config {
   objectStore: { kind: 'disk'; folder: string } | ({ kind: 's3' } & S3Config)
   /** The base URL of files without a trailing slash, if it is not the service's own. */
   cdnUrl: string | undefined
-  /** How long a presigned address is valid. */
+  /** How long a presigned URL is valid. */
   uploadGrantMs: number
   retention: Retention
   /** The secret itself, or the file that holds it. */
@@ -38,7 +38,7 @@ export interface Config {
 }
 
 interface S3Config extends S3Address {
-  /** The address at which clients reach the server, if it is a different one. */
+  /** The URL at which clients reach the server, if it is a different one. */
   publicUrl: string | undefined
   /** The folder for uploads that are still being received. */
   stagingFolder: string

@@ -12,7 +12,7 @@ const LAST_ANSWERS_MS = 2000
 const CATCH_UP_MS = 30_000
 
 interface RunningServer {
-  /** The address of the service, without a trailing slash. */
+  /** The URL of the service, without a trailing slash. */
   url: string
   port: number
   stop(): Promise<void>
@@ -30,7 +30,7 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
     ),
   )
   await core.progress.passed(published, CATCH_UP_MS)
-  // The service can now respond. The port, and with it the address, is known once the server listens.
+  // The service can now respond. The port, and with it the URL, is known once the server listens.
   const server = createServer(service.app.callback())
   await listen(server, host, port)
   const actualPort = (server.address() as AddressInfo).port

@@ -22,7 +22,7 @@ interface Parts extends DescriptionParts {
 export type Bodies = Record<'openApi' | 'llmsText' | 'mcp', StaticBody>
 
 /**
- * The machine-readable descriptions of the service. They are regenerated only when the catalog or the address has
+ * The machine-readable descriptions of the service. They are regenerated only when the catalog or the base URL has
  * changed, because that takes longer than the rest of a request.
  */
 export class Descriptions {

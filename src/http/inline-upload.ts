@@ -106,7 +106,7 @@ const tooLarge = () =>
     'payload_too_large',
     [
       `A file may be at most ${MAX_INLINE_MB} MB here (${MAX_INLINE_BYTES} bytes).`,
-      'For a larger file, request an address with POST /v1/uploads/presigned.',
+      'For a larger file, request a presigned URL with POST /v1/uploads/presigned.',
     ].join(' '),
   )
 

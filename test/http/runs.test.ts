@@ -45,7 +45,7 @@ t.test('files match their requested format', async t => {
   }
 })
 
-t.test('a run with several pictures returns a list of addresses', async t => {
+t.test('a run with several images returns a list of URLs', async t => {
   const customer = await openAccount(service)
   const { body } = await customer.run({ ...picture, input: { ...picture.input, num_images: 2 } })
   t.equal(new Set(body.output?.urls).size, 2)

@@ -23,7 +23,7 @@ const getFile = operation({
   path,
   tag: 'Files',
   summary: 'Get a result or an upload',
-  description: 'Anyone with the address can read the file. Supports range and conditional requests.',
+  description: 'Anyone with the URL can read the file. Supports range and conditional requests.',
   open: true,
   params: filePlace,
   headers: { Range, 'If-Range': IfRange, 'If-None-Match': IfNoneMatch },
@@ -46,8 +46,8 @@ const putFile = operation({
   method: 'put',
   path,
   tag: 'Files',
-  summary: 'Upload a file to a presigned address',
-  description: 'Use the address unchanged. If the service stores files in S3, presigned addresses lead there instead.',
+  summary: 'Upload a file to a presigned URL',
+  description: 'Use the URL unchanged. If the service stores files in S3, presigned URLs lead there instead.',
   open: true,
   params: filePlace,
   content: { '*/*': FileBytes },
@@ -57,7 +57,7 @@ const putFile = operation({
 
 export const cdnOperations = [getFile, putFile]
 
-/** Serves files from the object store and accepts files sent to presigned addresses. Neither needs an API key. */
+/** Serves files from the object store and accepts files sent to presigned URLs. Neither needs an API key. */
 export const cdnRoutes = (router: Router<RequestState>, serve: Serve, { files }: Services, acceptsPut: boolean) => {
   router.options(path, cors)
   serve(getFile, cors, (ctx, { params }) => serveFile(ctx, files, keyOf(params)))

@@ -7,7 +7,7 @@ import { type Operation, operation, type Serve } from '../operation.ts'
 import { unwrap } from '../refusals.ts'
 import { staticHeaders, staticResponses } from '../static-body.ts'
 
-/** The catalog and the address rarely change, and descriptions that are a few minutes old still work. */
+/** The catalog and the base URL rarely change, and descriptions that are a few minutes old still work. */
 const MAX_AGE = 'max-age=300'
 
 const getOpenApi = operation({

@@ -44,7 +44,7 @@ const presignUpload = operation({
   method: 'post',
   path: '/v1/uploads/presigned',
   tag: 'Uploads',
-  summary: `Get a presigned address for a file of up to ${MAX_PRESIGNED_MB} MB`,
+  summary: `Get a presigned URL for a file of up to ${MAX_PRESIGNED_MB} MB`,
   description: [
     'Send the file to `presigned_url` with `PUT` before `expires_at`.',
     'Set `Content-Type` to the `mime_type` of this request.',
@@ -53,9 +53,9 @@ const presignUpload = operation({
   examples: { Image: examples.presignRequest },
   responses: {
     200: {
-      description: 'The presigned address.',
+      description: 'The presigned URL.',
       shape: PresignedUpload,
-      examples: { 'Presigned address': examples.presigned },
+      examples: { 'Presigned URL': examples.presigned },
     },
   },
   errors: ['unsupported_media_type', 'rate_limited'],
