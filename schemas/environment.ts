@@ -35,7 +35,7 @@ export const Environment = Type.Object({
     Type.String({
       pattern: `^${ORIGIN}$`,
       description:
-        'The address at which clients reach the service, without path or trailing slash; http://HOST:PORT if unset',
+        'The URL at which clients reach the service, without path or trailing slash; http://HOST:PORT if unset',
     }),
   ),
   ALLOWED_ORIGINS: Type.Optional(
@@ -81,7 +81,7 @@ export const Environment = Type.Object({
   OBJECT_STORE_PUBLIC_URL: Type.Optional(
     Type.String({
       pattern: `^${ORIGIN}$`,
-      description: 'The address at which clients reach the S3 server to upload, if it differs from OBJECT_STORE_URL',
+      description: 'The URL at which clients reach the S3 server to upload, if it differs from OBJECT_STORE_URL',
     }),
   ),
   CDN_URL: Type.Optional(
@@ -94,7 +94,7 @@ export const Environment = Type.Object({
     exclusiveMinimum: 0,
     maximum: 7 * 24 * 60,
     default: 15,
-    description: 'The number of minutes for which a presigned address is valid',
+    description: 'The number of minutes for which a presigned URL is valid',
   }),
   UPLOAD_RETENTION_DAYS: Type.Number({
     exclusiveMinimum: 0,
@@ -112,14 +112,14 @@ export const Environment = Type.Object({
     Type.String({
       minLength: MIN_MASTER_SECRET_LENGTH,
       description: [
-        'The secret from which the keys that sign webhooks, upload addresses and the views are derived;',
+        'The secret from which the keys that sign webhooks, upload URLs and the views are derived;',
         'generated and kept in DATA_DIR/master-secret if unset',
       ].join(' '),
     }),
   ),
   ALLOW_PRIVATE_WEBHOOKS: Type.Boolean({
     default: false,
-    description: 'Allows webhooks and image addresses in private networks; for development',
+    description: 'Allows webhooks and image URLs in private networks; for development',
   }),
   PUBLIC_DESCRIPTORS: Type.Boolean({
     default: false,

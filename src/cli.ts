@@ -6,6 +6,7 @@ import { catalogCommand } from './cli/catalog.ts'
 import { creditsCommand } from './cli/credits.ts'
 import { keysCommand } from './cli/keys.ts'
 import { parseOperator } from './cli/operator.ts'
+import { OperatorError } from './cli/operator-error.ts'
 import { runsCommand } from './cli/runs.ts'
 import { viewsCommand } from './cli/views.ts'
 import { webhooksCommand } from './cli/webhooks.ts'
@@ -28,7 +29,7 @@ program.parseAsync().then(
   // A connection attempt to a store that drops packets would keep the process alive for minutes.
   () => process.exit(),
   error => {
-    console.error(explainFailure(error))
+    console.error(error instanceof OperatorError ? error.message : explainFailure(error))
     process.exit(1)
   },
 )

@@ -23,7 +23,9 @@ const layers = [
   'src/boot/stores.ts',
   'src/boot/core.ts',
   'src/boot/compose.ts',
-  // Start and stop, error messages, and the command line.
+  'src/boot/',
+  'src/cli/',
+  // The entry points.
   'src/',
 ]
 
@@ -168,6 +170,13 @@ t.test('only the sandbox provider imports the studio', async t => {
   const sandbox = 'src/adapters/provider/sandbox/'
   const others = imports.filter(
     ({ file, target }) => target.startsWith('src/studio/') && ![sandbox, 'src/studio/'].some(at => file.startsWith(at)),
+  )
+  t.same(others.map(show), [])
+})
+
+t.test('the command line does not import the other transports', async t => {
+  const others = imports.filter(
+    ({ file, target }) => /^src\/cli[./]/.test(file) && ['src/http/', 'src/mcp/'].some(at => target.startsWith(at)),
   )
   t.same(others.map(show), [])
 })

@@ -32,7 +32,7 @@ const refusals: Record<ErrorCode, Omit<ErrorBody['error'], 'code' | 'request_id'
   not_found: { message: 'No route matches GET /v2/models.' },
   model_not_found: {
     message: [
-      'There is no model "nano-bananas". GET /v1/models or the tool list_models returns the models.',
+      'There is no model "nano-bananas". GET /v1/models returns the models.',
       'The input selects what a model does.',
     ].join(' '),
   },

@@ -52,7 +52,7 @@ export const modelList: ModelList = {
   ],
 }
 
-export const pictureRequest: RunRequest = {
+export const imageRequest: RunRequest = {
   model: 'nano-banana-2',
   input: { prompt: 'A quiet mountain lake at sunrise', resolution: '2K' },
 }
@@ -66,13 +66,13 @@ export const editRequest: RunRequest = {
   metadata: { order: 17 },
 }
 
-export const filmRequest: RunRequest = {
+export const videoRequest: RunRequest = {
   model: 'seedance-1-5-pro',
   input: { prompt: 'Waves on a beach at night', duration: 4, resolution: '480p' },
   webhook_url: 'https://example.com/hooks/tollgate',
 }
 
-export const picture: Run = {
+export const imageRun: Run = {
   object: 'run',
   run_id: 'run_01m7z4hp40enbs019v3tcadvdx',
   status: 'completed',
@@ -102,7 +102,7 @@ export const text: Run = {
   output: { text: 'A lake lies still before the sun.' },
 }
 
-export const filmOnItsWay: Run = {
+export const processingRun: Run = {
   object: 'run',
   run_id: 'run_01m7z4m8h5e0sa2bq6w7r8t9v0',
   status: 'processing',
@@ -113,7 +113,7 @@ export const filmOnItsWay: Run = {
   credits_charged: 9.36,
 }
 
-const { credits_charged, ...started } = filmOnItsWay
+const { credits_charged, ...started } = processingRun
 
 export const failed: Run = {
   ...started,
@@ -121,7 +121,7 @@ export const failed: Run = {
   completed_at: '2026-11-21T13:28:31.902Z',
   credits_charged,
   credits_refunded: credits_charged,
-  error: { code: 'provider_error', message: 'The provider failed to answer.' },
+  error: { code: 'provider_error', message: 'The provider did not respond.' },
 }
 
 export const cancelled: Run = {
@@ -131,7 +131,7 @@ export const cancelled: Run = {
 
 export const runList: RunList = {
   object: 'list',
-  data: [filmOnItsWay, picture],
+  data: [processingRun, imageRun],
   has_more: true,
   next_cursor: 'run_01m7z4hp40enbs019v3tcadvdx',
 }
@@ -153,11 +153,11 @@ export const runEvents = `retry:2000
 
 event:run
 id:7
-data:${JSON.stringify(filmOnItsWay)}
+data:${JSON.stringify(processingRun)}
 
 event:progress
 id:7
-data:{"run_id":"${filmOnItsWay.run_id}","progress":0.4}
+data:{"run_id":"${processingRun.run_id}","progress":0.4}
 
 event:run
 id:8
@@ -168,7 +168,7 @@ data:${JSON.stringify(failed)}
 export const completedEvent: WebhookEvent = {
   type: 'run.completed',
   timestamp: '2026-11-21T13:25:49.589Z',
-  data: picture,
+  data: imageRun,
 }
 
 export const failedEvent: WebhookEvent = { type: 'run.failed', timestamp: '2026-11-21T13:28:31.902Z', data: failed }

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { about } from './about.ts'
 import { AcceptRanges, CacheControl, ContentRange, ETag } from './headers.ts'
 
-/** The variable parts of a file's address. Clients use the whole address as they received it. */
+/** The variable parts of a file's URL. Clients use the whole URL as they received it. */
 export const filePlace = {
   folder: about(Type.String(), 'The folder: `outputs` or `uploads`.', 'outputs'),
   name: about(Type.String(), 'The unguessable name of the file.', '45d93e63b196ad2f3568870c00051596.png'),

@@ -74,7 +74,7 @@ export const PreferenceApplied = Type.Optional(
   about(Type.String({ pattern: '^wait=\\d+$' }), 'The wait that the service applied.', 'wait=30'),
 )
 
-export const Location = about(Type.String(), 'The address of the run.', '/v1/runs/run_01m7z4hp40enbs019v3tcadvdx')
+export const Location = about(Type.String(), 'The URL of the run.', '/v1/runs/run_01m7z4hp40enbs019v3tcadvdx')
 
 export const ETag = about(
   Type.String({ pattern: '^(W/)?"[!#-~]*"$' }),

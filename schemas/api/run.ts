@@ -44,7 +44,7 @@ export const RunRequest = Closed({
   webhook_url: Type.Optional(
     about(
       Type.String({ minLength: 1, maxLength: 2048 }),
-      'The http(s) address that receives a webhook when the run ends.',
+      'The http(s) URL that receives a webhook when the run ends.',
       'https://example.com/hooks/tollgate',
     ),
   ),
@@ -74,14 +74,14 @@ const Url = Type.String()
 
 export const RunOutput = Closed({
   urls: Type.Optional(
-    about(Type.Array(Url), 'The addresses of the files, for images and for several files.', [
+    about(Type.Array(Url), 'The URLs of the files, for images and for several files.', [
       'https://api.example.com/cdn/outputs/45d93e63b196ad2f3568870c00051596.png',
     ]),
   ),
   url: Type.Optional(
     about(
       Url,
-      'The address of the file, if there is only one. Anyone with the address can read it.',
+      'The URL of the file, if there is only one. Anyone with the URL can read it.',
       'https://api.example.com/cdn/outputs/45d93e63b196ad2f3568870c00051596.png',
     ),
   ),
@@ -89,7 +89,7 @@ export const RunOutput = Closed({
   will_delete_at: Type.Optional(
     about(Timestamp, 'When the files will be deleted. Copy the files that you want to keep.'),
   ),
-  deleted_at: Type.Optional(about(Timestamp, 'When the files were deleted. Their addresses are no longer shown.')),
+  deleted_at: Type.Optional(about(Timestamp, 'When the files were deleted. Their URLs are no longer shown.')),
 })
 
 export const Run = Closed({

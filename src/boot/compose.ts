@@ -32,7 +32,7 @@ import { openObjects } from './stores.ts'
 /** How long a stop waits for the views to show the last outcomes to waiting clients. */
 const LAST_OUTCOMES_MS = 1000
 
-/** The whole service on top of its core, not yet listening. `publicUrl` returns the base URL of addresses. */
+/** The whole service on top of its core, not yet listening. `publicUrl` returns the base URL of the service. */
 export const openService = async (core: Core, publicUrl: () => string, substitutes: Substitutes = {}) => {
   const { config, logger, clock, random, masterSecret, log, views, accounts, progress, reads, offers } = core
   const { usdPerCreditMicros, retention } = config
@@ -70,7 +70,10 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const checks = { log: () => log.head(), views: () => views.checkpoint(), objects: () => objects.check() }
   const services: Services = { ...core.services, ...authorize({ runs, uploads, files: new Files(objects) }) }
   const openApi = async (): Promise<ApiParts> => ({
-    ...{ services, present, keyHolders: new KeyHolders(reads, accounts), acceptsPut: objects.acceptPut !== undefined },
+    services,
+    present,
+    keyHolders: new KeyHolders(reads, accounts),
+    acceptsPut: objects.acceptPut !== undefined,
     mcp: await openMcp({ services, present, logger, publicUrl, allowedOrigins: config.allowedOrigins }),
     described: { publicUrl, isPublic: config.publicDescriptors },
   })

@@ -23,7 +23,7 @@ export interface Config {
   objectStore: { kind: 'disk'; folder: string } | ({ kind: 's3' } & S3Config)
   /** The base URL of files without a trailing slash, if it is not the service's own. */
   cdnUrl: string | undefined
-  /** How long a presigned address is valid. */
+  /** How long a presigned URL is valid. */
   uploadGrantMs: number
   retention: Retention
   /** The secret itself, or the file that holds it. */
@@ -37,8 +37,8 @@ export interface Config {
   logLevel: Environment['LOG_LEVEL']
 }
 
-export interface S3Config extends S3Address {
-  /** The address at which clients reach the server, if it is a different one. */
+interface S3Config extends S3Address {
+  /** The URL at which clients reach the server, if it is a different one. */
   publicUrl: string | undefined
   /** The folder for uploads that are still being received. */
   stagingFolder: string
@@ -100,8 +100,8 @@ const toConfig = (environment: Environment): Config => {
     allowPrivateWebhooks: environment.ALLOW_PRIVATE_WEBHOOKS,
     publicDescriptors: environment.PUBLIC_DESCRIPTORS,
     keyPrefix: environment.KEY_PREFIX,
-    usdPerCreditMicros: millionths('USD_PER_CREDIT', environment.USD_PER_CREDIT),
-    welcomeMicros: millionths('WELCOME_CREDITS', environment.WELCOME_CREDITS),
+    usdPerCreditMicros: readMicros('USD_PER_CREDIT', environment.USD_PER_CREDIT),
+    welcomeMicros: readMicros('WELCOME_CREDITS', environment.WELCOME_CREDITS),
     logLevel: environment.LOG_LEVEL,
   }
 }
@@ -161,7 +161,7 @@ const readAddress = <Address extends object>(
   return address
 }
 
-const millionths = (name: string, decimal: number): number => {
+const readMicros = (name: string, decimal: number): number => {
   try {
     return toMicros(decimal)
   } catch {

@@ -33,6 +33,7 @@ import { Positions } from '../services/positions.ts'
 import type { Reads } from '../services/reads.ts'
 import { Refunds } from '../services/runs/refunds.ts'
 import type { CoreServices } from '../services/services.ts'
+import { ViewMaintenance } from '../services/views/view-maintenance.ts'
 import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
 import { Webhooks } from '../services/webhooks/webhooks.ts'
 import type { Config } from './config.ts'
@@ -115,38 +116,18 @@ export const openCore = async (config: Config, substitutes: Substitutes = {}): P
   return { ...stores, accounts, progress, reads, publishedCatalog, offers, services, close }
 }
 
-type ServicesParts = Pick<
-  Core,
-  | 'config'
-  | 'logger'
-  | 'masterSecret'
-  | 'log'
-  | 'clock'
-  | 'random'
-  | 'accounts'
-  | 'reads'
-  | 'publishedCatalog'
-  | 'offers'
->
+type ServicesParts = Omit<Core, 'progress' | 'services' | 'close'>
 
-const openServices = ({
-  config,
-  logger,
-  masterSecret,
-  log,
-  clock,
-  random,
-  accounts,
-  reads,
-  publishedCatalog,
-  offers,
-}: ServicesParts): CoreServices =>
-  authorize({
+const openServices = (parts: ServicesParts): CoreServices => {
+  const { config, logger, masterSecret, log, clock, random, accounts, reads, publishedCatalog, offers } = parts
+  return authorize({
     accounts: new Accounts({ accounts, reads, log, clock, random, logger, keyPrefix: config.keyPrefix }),
     refunds: new Refunds({ accounts, reads, log }),
     keys: new ApiKeys({ accounts, reads, random, keyPrefix: config.keyPrefix }),
     catalog: new Catalog({ offers, publishedCatalog, shipped }),
     webhooks: new Webhooks({ accounts, reads, secretOf: accountId => webhookSecret(masterSecret, accountId) }),
+    views: new ViewMaintenance(parts),
     positions: new Positions({ accounts, reads }),
     descriptors: new Descriptors(offers),
   })
+}

@@ -26,7 +26,7 @@ export const welcome = async ({ config, log, services, reads }: Core, url: strin
 
     ${apiKey}
 
-  Make a picture for 10 credits, and open the address in the answer:
+  Generate an image for 10 credits, and open the URL in the response:
 
     curl -s ${url}/v1/run -H 'Authorization: Bearer ${apiKey}' \\
       -H 'Content-Type: application/json' \\

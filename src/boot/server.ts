@@ -11,8 +11,8 @@ const LAST_ANSWERS_MS = 2000
 /** How long the views may take to show a new catalog before the start fails. */
 const CATCH_UP_MS = 30_000
 
-export interface RunningServer {
-  /** The address of the service, without a trailing slash. */
+interface RunningServer {
+  /** The URL of the service, without a trailing slash. */
   url: string
   port: number
   stop(): Promise<void>
@@ -30,15 +30,15 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
     ),
   )
   await core.progress.passed(published, CATCH_UP_MS)
-  // The service can now respond. The port, and with it the address, is known once the server listens.
+  // The service can now respond. The port, and with it the URL, is known once the server listens.
   const server = createServer(service.app.callback())
   await listen(server, host, port)
-  const listened = (server.address() as AddressInfo).port
-  url ||= `http://${hostName(host)}:${listened}`
+  const actualPort = (server.address() as AddressInfo).port
+  url ||= `http://${hostName(host)}:${actualPort}`
   service.start()
   return {
     url,
-    port: listened,
+    port: actualPort,
     stop: async () => {
       // Otherwise connections that are kept alive would bring new requests during the stop.
       server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'))

@@ -18,7 +18,7 @@ export const negativePrompt = (maxLength = MAX_TEXT_LENGTH, byDefault = ''): Par
   text('Negative prompt', 'Things to avoid in the result.', { minLength: 0, maxLength, default: byDefault })
 
 export const imageUrl = (role: string): Parameter => ({
-  ...text('Image URL', `${role}: its http(s) address, as an upload has one, or the picture itself as a data: URL.`, {
+  ...text('Image URL', `${role}: an http(s) URL, such as that of an upload, or a data: URL.`, {
     maxLength: MAX_IMAGE_URL_LENGTH,
   }),
   pattern: '^(https?://|data:)',
@@ -27,7 +27,7 @@ export const imageUrl = (role: string): Parameter => ({
 export const numImages = (maximum: number): Parameter =>
   integer('Number of images', 'The number of images. Each is charged.', { minimum: 1, maximum, default: 1 })
 
-export const seed = (result: 'picture' | 'video' | 'audio' | 'text'): Parameter =>
+export const seed = (result: 'image' | 'video' | 'audio' | 'text'): Parameter =>
   integer('Seed', `The same seed and input give the same ${result}.`, { minimum: 0, maximum: MAX_SEED })
 
 /** Some values are not ratios: they leave the choice to the model or the input image. */

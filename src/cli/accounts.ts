@@ -1,11 +1,11 @@
 import { Command } from 'commander'
 import { fromMicros } from '../domain/money.ts'
 import type { AccountSummary } from '../services/accounts/accounts.ts'
-import { parseCredits } from './amounts.ts'
+import { checkKeyName, parseCredits } from './arguments.ts'
 import { operatorOf } from './operator.ts'
+import { printMany, printOne } from './print.ts'
 import { unwrap } from './refusals.ts'
-import { printMany, printOne, withCore } from './run.ts'
-import { checkKeyName } from './texts.ts'
+import { withCore } from './with-core.ts'
 
 export const accountsCommand = (): Command => {
   const command = new Command('accounts').description('open, list and show accounts')

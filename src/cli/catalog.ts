@@ -8,8 +8,9 @@ import { Presenter } from '../services/presenter.ts'
 import { compileCheck } from '../services/schema-check.ts'
 import { operatorOf } from './operator.ts'
 import { OperatorError } from './operator-error.ts'
+import { printMany } from './print.ts'
 import { unwrap } from './refusals.ts'
-import { printMany, withCore } from './run.ts'
+import { withCore } from './with-core.ts'
 
 const nothing = 'No differences.'
 

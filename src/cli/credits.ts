@@ -1,11 +1,11 @@
 import { Command, Option } from 'commander'
 import { GRANT_KINDS } from '../../schemas/account-events.ts'
 import { fromMicros } from '../domain/money.ts'
-import { parseCredits } from './amounts.ts'
+import { checkReason, checkReference, parseCredits } from './arguments.ts'
 import { operatorOf } from './operator.ts'
+import { printOne } from './print.ts'
 import { unwrap } from './refusals.ts'
-import { printOne, withCore } from './run.ts'
-import { checkReason, checkReference } from './texts.ts'
+import { withCore } from './with-core.ts'
 
 export const creditsCommand = (): Command => {
   const command = new Command('credits').description('grant credits, and withdraw mistaken grants')

@@ -1,10 +1,11 @@
 import { Command, Option } from 'commander'
 import { KEY_SCOPES } from '../../schemas/actor.ts'
 import { scopeOf } from '../domain/account/keys.ts'
+import { checkKeyName } from './arguments.ts'
 import { operatorOf } from './operator.ts'
+import { printMany, printOne } from './print.ts'
 import { unwrap } from './refusals.ts'
-import { printMany, printOne, withCore } from './run.ts'
-import { checkKeyName } from './texts.ts'
+import { withCore } from './with-core.ts'
 
 export const keysCommand = (): Command => {
   const command = new Command('keys').description('create, list and revoke API keys')

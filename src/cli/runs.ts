@@ -1,10 +1,10 @@
 import { Command } from 'commander'
 import { fromMicros } from '../domain/money.ts'
-import { parseCredits } from './amounts.ts'
+import { checkReason, parseCredits } from './arguments.ts'
 import { operatorOf } from './operator.ts'
+import { printOne } from './print.ts'
 import { unwrap } from './refusals.ts'
-import { printOne, withCore } from './run.ts'
-import { checkReason } from './texts.ts'
+import { withCore } from './with-core.ts'
 
 export const runsCommand = (): Command => {
   const command = new Command('runs').description('refund runs')

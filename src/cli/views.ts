@@ -1,9 +1,10 @@
 import { Command } from 'commander'
-import type { Core } from '../boot/core.ts'
-import { compareViews, type Rebuild, rebuildViews } from '../engine/views/rebuild.ts'
 import type { CellChange } from '../ports/view-store.ts'
-import { eventCodec } from '../services/event-codec.ts'
-import { printOne, withCore } from './run.ts'
+import type { OnReplayProgress } from '../services/views/view-maintenance.ts'
+import { operatorOf } from './operator.ts'
+import { printOne } from './print.ts'
+import { unwrap } from './refusals.ts'
+import { withCore } from './with-core.ts'
 
 /** How often a long replay reports its progress. */
 const REPORT_EVERY_MS = 1000
@@ -18,15 +19,11 @@ export const viewsCommand = (): Command => {
     .command('verify')
     .description('replays the log and compares it with the views; exits with 1 if they differ')
     .option('--json', 'print JSON')
-    .action(async options => {
-      const changes = await withCore(async core => {
-        const { scratch, discard } = await core.openScratch()
-        try {
-          return (await compareViews(await rebuildOf(core), scratch)).changes
-        } finally {
-          await discard()
-        }
-      })
+    .action(async (options, command) => {
+      const caller = operatorOf(command)
+      const changes = await withCore(async ({ services }) =>
+        unwrap(await services.views.verify(caller, progressReport())),
+      )
       printOne({ equal: changes.length === 0, ...report(changes) }, options)
       if (changes.length > 0) process.exitCode = 1
     })
@@ -35,26 +32,25 @@ export const viewsCommand = (): Command => {
     .command('rebuild')
     .description('replays the log and replaces the views in one step, so that they are always readable')
     .option('--json', 'print JSON')
-    .action(async options => {
-      const changes = await withCore(async core => {
-        await core.views.deleteSnapshots()
-        return rebuildViews({ ...(await rebuildOf(core)), openScratch: core.openScratch })
-      })
+    .action(async (options, command) => {
+      const caller = operatorOf(command)
+      const changes = await withCore(async ({ services }) =>
+        unwrap(await services.views.rebuild(caller, progressReport())),
+      )
       printOne({ rebuilt: true, ...report(changes) }, options)
     })
 
   return command
 }
 
-const rebuildOf = async ({ log, views, projections }: Core): Promise<Rebuild> => {
-  const head = await log.head()
+/** Prints the progress of a long replay. */
+const progressReport = (): OnReplayProgress => {
   let shownAtMs = performance.now()
-  const onProgress = (position: number) => {
+  return (replayed, total) => {
     if (performance.now() - shownAtMs < REPORT_EVERY_MS) return
     shownAtMs = performance.now()
-    console.error(`replayed ${position + 1} of ${head + 1} events`)
+    console.error(`replayed ${replayed} of ${total} events`)
   }
-  return { log, codec: eventCodec, store: views, projections, onProgress }
 }
 
 const report = (changes: CellChange[]) => ({

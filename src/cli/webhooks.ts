@@ -1,8 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { WebhookRow } from '../../schemas/views.ts'
 import { operatorOf } from './operator.ts'
+import { printMany, printOne } from './print.ts'
 import { unwrap } from './refusals.ts'
-import { printMany, printOne, withCore } from './run.ts'
+import { withCore } from './with-core.ts'
 
 /** One or two screens. */
 const DEFAULT_LIMIT = 50

@@ -6,8 +6,8 @@ import type { WebhookUrlFault } from './webhook-url.ts'
 
 /**
  * Every reason to refuse a caller, with the facts that explain it. The list is closed. It holds no prose: each
- * transport has its own words for every code (`refusals.ts` in `src/http`, `src/mcp` and `src/cli`). The only exception
- * is the faults of an input, which are in the words of the JSON Schema validator.
+ * transport has words for every code (`refusals.ts` in `src/http`, `src/mcp` and `src/cli`; `src/services` has those
+ * that suit all). The only exception is the faults of an input, which are in the words of the JSON Schema validator.
  */
 export interface Refusals {
   /** The caller may not do this. `scope` is that of its key, if it has one. */

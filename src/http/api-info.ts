@@ -22,7 +22,7 @@ const purposes: Record<Tag, string> = {
   Account: 'The account that owns the API key.',
   Uploads: 'Files to use as input.',
   Webhooks: 'Notifications about ended runs.',
-  Files: 'Results and uploads, readable by anyone with their address.',
+  Files: 'Results and uploads, readable by anyone with their URL.',
   Agents: 'The MCP server and machine-readable descriptions.',
   Service: 'The health of the service, and this reference.',
 }

@@ -36,7 +36,7 @@ export interface AppParts {
 export interface ApiParts {
   services: Services
   keyHolders: KeyHolders
-  /** Whether presigned addresses lead to this service instead of a separate object store. */
+  /** Whether presigned URLs lead to this service instead of a separate object store. */
   acceptsPut: boolean
   present: Presenter
   mcp: McpEndpoint

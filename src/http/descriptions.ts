@@ -8,21 +8,21 @@ import type { Operation } from './operation.ts'
 import { StaticBody } from './static-body.ts'
 
 /** The subjects of the descriptions, besides the models. */
-export interface Described {
+export interface DescriptionParts {
   /** All operations of the API. */
   operations: Operation[]
   tools: ToolSummary[]
   publicUrl(): string
 }
 
-interface Parts extends Described {
+interface Parts extends DescriptionParts {
   present: Presenter
 }
 
 export type Bodies = Record<'openApi' | 'llmsText' | 'mcp', StaticBody>
 
 /**
- * The machine-readable descriptions of the service. They are regenerated only when the catalog or the address has
+ * The machine-readable descriptions of the service. They are regenerated only when the catalog or the base URL has
  * changed, because that takes longer than the rest of a request.
  */
 export class Descriptions {

@@ -20,7 +20,7 @@ const MAX_FORM_BYTES = MAX_INLINE_BYTES + MAX_OVERHEAD_BYTES
 const uploadForm = readerOf(UploadForm, 'form')
 
 /** Receives the single file of a form. If it rejects, with ApiError or Unavailable, the file leaves no trace. */
-export const receiveUpload = async (ctx: Context, uploads: Uploads): Promise<UploadRow> => {
+export const receiveForm = async (ctx: Context, uploads: Uploads): Promise<UploadRow> => {
   try {
     const boundary = boundaryOf(ctx)
     if ((ctx.request.length ?? 0) > MAX_FORM_BYTES) throw tooLarge()
@@ -106,7 +106,7 @@ const tooLarge = () =>
     'payload_too_large',
     [
       `A file may be at most ${MAX_INLINE_MB} MB here (${MAX_INLINE_BYTES} bytes).`,
-      'For a larger file, request an address with POST /v1/uploads/presigned.',
+      'For a larger file, request a presigned URL with POST /v1/uploads/presigned.',
     ].join(' '),
   )
 

@@ -29,14 +29,14 @@ export interface Operation {
   examples?: Examples
   /** The body by content type, if it is not JSON. */
   content?: Record<string, TSchema>
-  answers: Record<number, Answer>
+  responses: Record<number, ResponseSpec>
   /** The possible errors, besides those of every request of its kind. */
   errors?: ErrorCode[]
 }
 
 export type Tag = 'Account' | 'Models' | 'Runs' | 'Webhooks' | 'Uploads' | 'Files' | 'Agents' | 'Service'
 
-export interface Answer {
+export interface ResponseSpec {
   description: string
   /** The body, as JSON unless `type` is set. Missing if there is no body. */
   shape?: TSchema
@@ -58,7 +58,7 @@ export interface RequestParts<Of extends Operation> {
   json: Of extends { json: infer Shape extends TSchema } ? Static<Shape> : undefined
 }
 
-type Handler<Of extends Operation> = (ctx: Context, asked: RequestParts<Of>) => unknown
+type Handler<Of extends Operation> = (ctx: Context, parts: RequestParts<Of>) => unknown
 
 /** Registers the handler of an operation. Steps before the handler run first, even before authentication. */
 export type Serve = <Of extends Operation>(
@@ -84,7 +84,7 @@ export const serveAt =
     const readJson = json && readerOf(json, 'body')
     const before = [...first, ...(open ? [] : keyed), ...(json ? [jsonBody] : [])]
     router[method](path, ...before, ctx => {
-      const asked = { params: ctx.params, query: readQuery?.(ctx.query), json: readJson?.(ctx.request.body) }
-      return handler(ctx, asked as unknown as RequestParts<Of>)
+      const parts = { params: ctx.params, query: readQuery?.(ctx.query), json: readJson?.(ctx.request.body) }
+      return handler(ctx, parts as unknown as RequestParts<Of>)
     })
   }

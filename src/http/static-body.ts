@@ -41,7 +41,7 @@ export class StaticBody {
 
 /** The request headers and responses of operations with such a body. */
 export const staticHeaders = { 'If-None-Match': IfNoneMatch }
-export const staticAnswers = (description: string, shape: TSchema, type = 'application/json') => ({
+export const staticResponses = (description: string, shape: TSchema, type = 'application/json') => ({
   200: { description, shape, type, headers: { ETag } },
   304: { description: 'The client holds the current version.', headers: { ETag } },
 })

@@ -19,7 +19,7 @@ const INSTRUCTIONS = [
   'A run that takes longer than the call continues; get_run returns its result.',
   'A failed run is a result with the status failed and an error.',
   'Use a new idempotency_key for each run, and repeat a call whose response was lost with the same key.',
-  'Results are deleted at output.will_delete_at. Anyone with their addresses can read them.',
+  'Results are deleted at output.will_delete_at. Anyone with their URLs can read them.',
 ].join('\n')
 
 /** The tools are the same for every account and change only with a new version. */
@@ -34,7 +34,10 @@ const options: ServerOptions = {
 }
 
 const listed = tools.map(({ name, title, description, input, output, annotations }) => ({
-  ...{ name, title, description, annotations },
+  name,
+  title,
+  description,
+  annotations,
   inputSchema: input as unknown as ToolListed['inputSchema'],
   outputSchema: output as unknown as NonNullable<ToolListed['outputSchema']>,
 }))

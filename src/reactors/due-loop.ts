@@ -84,9 +84,8 @@ export class DueLoop<Row extends DueRow> {
   /** Logs only the first failure and the recovery, since there are many rounds a second. */
   #report(error: unknown) {
     const { queues } = this.#worklist
-    if (error && !this.#isFailing)
-      this.#parts.logger.error({ err: error, queues }, 'due work cannot be looked for; it is tried again and again')
-    if (!error && this.#isFailing) this.#parts.logger.info({ queues }, 'due work is looked for again')
+    if (error && !this.#isFailing) this.#parts.logger.error({ err: error, queues }, 'due work cannot be read; retrying')
+    if (!error && this.#isFailing) this.#parts.logger.info({ queues }, 'due work can be read again')
     this.#isFailing = error !== undefined
   }
 
@@ -107,7 +106,7 @@ export class DueLoop<Row extends DueRow> {
       const { queue } = first.row
       // A queue whose work fails must not block those after it.
       await this.#lookInto(queue).catch(error =>
-        logger.error({ err: error, queue }, 'due work could not be done now and will be tried again'),
+        logger.error({ err: error, queue }, 'due work failed and will be retried'),
       )
       after = `${queue}/${LAST}`
     }

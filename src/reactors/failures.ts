@@ -5,7 +5,7 @@ import type { Failed } from '../ports/provider.ts'
 export const broken: Failed = {
   kind: 'failed',
   code: 'provider_error',
-  message: 'The provider failed to answer.',
+  message: 'The provider did not respond.',
   retryable: true,
 }
 
@@ -26,5 +26,5 @@ export const lost: Failed = {
 export const timedOut = (timeoutMs: number): Failed => ({
   kind: 'failed',
   code: 'provider_timeout',
-  message: `The provider gave no result within ${timeoutMs / 1000} s.`,
+  message: `The provider returned no result within ${timeoutMs / 1000} s.`,
 })

@@ -7,6 +7,7 @@ import type { Positions } from './positions.ts'
 import type { Refunds } from './runs/refunds.ts'
 import type { Runs } from './runs/runs.ts'
 import type { Uploads } from './uploads/uploads.ts'
+import type { ViewMaintenance } from './views/view-maintenance.ts'
 import type { Webhooks } from './webhooks/webhooks.ts'
 
 /**
@@ -26,6 +27,7 @@ export interface CoreServices {
   catalog: Functions<Catalog>
   refunds: Functions<Refunds>
   webhooks: Functions<Webhooks>
+  views: Functions<ViewMaintenance>
   positions: Functions<Positions>
   descriptors: Functions<Descriptors>
 }

@@ -36,7 +36,7 @@ export function noise1(x: number, seed: number): number {
 }
 
 /** Smooth noise over a plane, in [0, 1], with one feature per unit square. */
-export function noise2(x: number, y: number, seed: number): number {
+function noise2(x: number, y: number, seed: number): number {
   const column = Math.floor(x)
   const row = Math.floor(y)
   const across = ease(x - column)

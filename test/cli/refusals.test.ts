@@ -1,11 +1,12 @@
 import t from 'tap'
-import { unwrap, wordsOf } from '../../src/cli/refusals.ts'
+import { unwrap, words } from '../../src/cli/refusals.ts'
+import { wordsOf } from '../../src/services/refusal-words.ts'
 import { refusalSamples } from '../support/refusal-samples.ts'
 
 t.test('every refusal has a sentence for the operator', async t => {
   for (const refusal of refusalSamples) {
-    t.match(wordsOf(refusal), /^[^ ].*[.?]$/, refusal.code)
-    t.notMatch(wordsOf(refusal), /undefined|NaN|\[object/, refusal.code)
+    t.match(wordsOf(words, refusal), /^[^ ].*[.?]$/, refusal.code)
+    t.notMatch(wordsOf(words, refusal), /undefined|NaN|\[object/, refusal.code)
   }
 })
 

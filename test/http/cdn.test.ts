@@ -23,7 +23,7 @@ const place = async (bytes: Uint8Array, client: Client = customer) => {
   return { path: new URL(body.url).pathname, id: body.id }
 }
 
-t.test('an output is served to anyone with its address', async t => {
+t.test('an output is served to anyone with its URL', async t => {
   t.match(path, /^\/cdn\/outputs\/[0-9a-f]{32}\.png$/)
   t.equal((await stranger.send(path)).status, 200)
 })
@@ -201,7 +201,7 @@ t.test('unknown paths return 404 and no path leads out of the store', async t =>
   }
 })
 
-t.test('a PUT without a presigned address is refused', async t => {
+t.test('a PUT without a presigned URL is refused', async t => {
   for (const method of ['POST', 'DELETE', 'PATCH']) {
     const { status, headers } = await stranger.send(path, { method })
     t.equal(status, 405)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { errorExamples } from '../../schemas/api/error-examples.ts'
-import { balance, filmOnItsWay, picture } from '../../schemas/api/examples.ts'
+import { balance, imageRun, processingRun } from '../../schemas/api/examples.ts'
 import { checkAnswer } from '../support/document.ts'
 
 // The clients of all other tests rely on this check to reject answers that the document does not describe.
@@ -35,7 +35,7 @@ t.test('documented answers pass', async t => {
   check('GET /v1/balance', 200, { body: balance })
   check('GET /v1/balance?x=1', 503, { headers: { ...json, 'Retry-After': '2' }, body: unavailable })
   check('HEAD /v1/balance', 200)
-  check('POST /v1/run', 202, { headers: unfinished, body: filmOnItsWay })
+  check('POST /v1/run', 202, { headers: unfinished, body: processingRun })
   check(`GET ${cdn}`, 200, { headers: ofFile, body: 'any bytes' })
   check(`GET ${cdn}`, 304, { headers: ofFile })
   check('GET /v1/uploads/presigned', 404, { body: errorExamples.upload_not_found })
@@ -58,7 +58,7 @@ const wrong: Record<string, [RegExp, string, number, Given?]> = {
     /format "date-time"/,
     'GET /v1/runs/x',
     200,
-    { body: { ...picture, created_at: '2026-11-31T00:00:00.000Z' } },
+    { body: { ...imageRun, created_at: '2026-11-31T00:00:00.000Z' } },
   ],
   'a missing body': [/must be object/, 'GET /v1/balance', 200],
   'an unexpected body': [/no body/, `GET ${cdn}`, 304, { headers: ofFile, body: 'bytes' }],
@@ -73,19 +73,19 @@ const wrong: Record<string, [RegExp, string, number, Given?]> = {
     /Location is missing/,
     'POST /v1/run',
     202,
-    { headers: { ...json, 'Tollgate-Position': '7', 'Retry-After': '10' }, body: filmOnItsWay },
+    { headers: { ...json, 'Tollgate-Position': '7', 'Retry-After': '10' }, body: processingRun },
   ],
   'an invalid header': [
     /Retry-After/,
     'POST /v1/run',
     202,
-    { headers: { ...unfinished, 'Retry-After': 'soon' }, body: filmOnItsWay },
+    { headers: { ...unfinished, 'Retry-After': 'soon' }, body: processingRun },
   ],
   'an invalid optional header': [
     /Preference-Applied/,
     'POST /v1/run',
     202,
-    { headers: { ...unfinished, 'Preference-Applied': 'yes' }, body: filmOnItsWay },
+    { headers: { ...unfinished, 'Preference-Applied': 'yes' }, body: processingRun },
   ],
   'an error without its header': [/Retry-After is missing/, 'GET /v1/balance', 503, { body: unavailable }],
   'an error with the wrong status': [
@@ -97,7 +97,7 @@ const wrong: Record<string, [RegExp, string, number, Given?]> = {
   'a success on an unknown path': [/the error is none/, 'GET /v2/runs', 404, { body: balance }],
   'another error on an unknown path': [/the code is run_not_found/, 'GET /v2/runs', 404, { body: run_not_found }],
   'another status on an unknown path': [/the code is not_found/, 'GET /v2/runs', 200, { body: not_found }],
-  'a success for an unknown method': [/the error is none/, 'PATCH /v1/run', 200, { body: picture }],
+  'a success for an unknown method': [/the error is none/, 'PATCH /v1/run', 200, { body: imageRun }],
   'a request for a key on an unknown path': [
     /the code is invalid_api_key/,
     'GET /v2/runs',

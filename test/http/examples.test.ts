@@ -49,18 +49,18 @@ const masked = (value: unknown): unknown =>
 
 /** Starts the video of the examples and returns its id once it is in progress. */
 const startVideo = async (t: Test, customer: Customer): Promise<string> => {
-  const { webhook_url, ...request } = examples.filmRequest
+  const { webhook_url, ...request } = examples.videoRequest
   const { body } = await customer.run(request)
   let run = body
   while (run.status === 'queued') run = (await customer.send(`/v1/runs/${body.run_id}`)).body
-  t.same(masked(run), masked(examples.filmOnItsWay))
+  t.same(masked(run), masked(examples.processingRun))
   return body.run_id
 }
 
 t.test('runs that end during the wait, and a page of runs', async t => {
   const customer = await openAccount(service)
   t.same(masked((await customer.run(textRequest)).body), masked(examples.text))
-  t.same(masked((await customer.run(examples.pictureRequest)).body), masked(examples.picture))
+  t.same(masked((await customer.run(examples.imageRequest)).body), masked(examples.imageRun))
   await startVideo(t, customer)
   t.same(masked((await customer.send('/v1/runs?limit=2')).body), masked(examples.runList))
 })
@@ -88,10 +88,10 @@ t.test('a cancelled run', async t => {
 t.test('webhooks', async t => {
   const receiver = await startReceiver(t)
   const customer = await openAccount(service)
-  await customer.run({ ...examples.pictureRequest, webhook_url: receiver.url })
+  await customer.run({ ...examples.imageRequest, webhook_url: receiver.url })
   await receiver.until(1)
   t.same(masked(receiver.deliveries[0]?.event), masked(examples.completedEvent))
-  const { body } = await customer.run({ ...examples.filmRequest, webhook_url: receiver.url })
+  const { body } = await customer.run({ ...examples.videoRequest, webhook_url: receiver.url })
   polls.set(body.run_id, [broken])
   await receiver.until(2)
   t.same(masked(receiver.deliveries[1]?.event), masked(examples.failedEvent))

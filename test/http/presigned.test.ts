@@ -36,7 +36,7 @@ const targetOf = (address: string) => {
 const put = (address: string, body: string | Uint8Array, type = 'image/png') =>
   stranger.send(targetOf(address).target, { method: 'PUT', headers: { 'Content-Type': type }, body })
 
-t.test('a file sent to its presigned address becomes an upload', async t => {
+t.test('a file sent to its presigned URL becomes an upload', async t => {
   const { status, body } = await customer.post<PresignedUpload>('/v1/uploads/presigned', {
     ...wanted,
     size_bytes: png.length,
@@ -100,7 +100,7 @@ t.test('a file of another type is deleted when it is read, and can be sent again
   t.equal((await customer.send(`/v1/uploads/${id}`)).status, 200)
 })
 
-t.test('a file can be replaced until its address expires', async t => {
+t.test('a file can be replaced until its URL expires', async t => {
   const { presigned_url, cdn_url } = await grant()
   const first = await put(presigned_url, png)
   const other = await picture('png', 7)
@@ -110,7 +110,7 @@ t.test('a file can be replaced until its address expires', async t => {
   t.ok(Buffer.from(await served.arrayBuffer()).equals(other))
 })
 
-t.test('a modified address is refused with instructions', async t => {
+t.test('a modified URL is refused with instructions', async t => {
   const { presigned_url } = await grant()
   const other = await grant()
   const changed = (change: (url: URL) => void) => {
@@ -140,7 +140,7 @@ t.test('a modified address is refused with instructions', async t => {
     t.equal((await stranger.send(targetOf(cdn_url).pathname)).status, 404)
 })
 
-t.test('an expired address is refused', async t => {
+t.test('an expired URL is refused', async t => {
   const shortGrants = await startService(t, { environment: { UPLOAD_GRANT_MINUTES: '0.001' } })
   const client = await openAccount(shortGrants)
   const { presigned_url, expires_at, cdn_url } = await grant({}, client)
@@ -219,7 +219,7 @@ t.test('an invalid request is refused with the path of its fault', async t => {
   t.equal((await grant({ size_bytes: MAX_PRESIGNED_BYTES })).method, 'PUT')
 })
 
-t.test('pages of other sites can send a file to a presigned address and read the answer', async t => {
+t.test('pages of other sites can send a file to a presigned URL and read the answer', async t => {
   const { presigned_url, cdn_url } = await grant()
   const { target, pathname } = targetOf(presigned_url)
   const preflightHeaders = { 'Access-Control-Request-Method': 'PUT', 'Access-Control-Request-Headers': 'content-type' }

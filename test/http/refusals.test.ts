@@ -1,14 +1,14 @@
 import t from 'tap'
 import { KEY_SCOPES } from '../../schemas/actor.ts'
 import { ErrorBody } from '../../schemas/api/error.ts'
-import { errorOf, refusals, unwrap } from '../../src/http/refusals.ts'
-import { refusals as mcpRefusals } from '../../src/mcp/refusals.ts'
+import { errorOf, unwrap, words } from '../../src/http/refusals.ts'
+import { words as mcpWords } from '../../src/mcp/refusals.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import { refusalSamples } from '../support/refusal-samples.ts'
 
 const faultsOf = compileCheck(ErrorBody)
 
-for (const [transport, table] of Object.entries({ HTTP: refusals, MCP: mcpRefusals }))
+for (const [transport, table] of Object.entries({ HTTP: words, MCP: mcpWords }))
   t.test(`${transport}: every refusal is a 4xx with a sentence as its message`, async t => {
     for (const refusal of refusalSamples) {
       const error = errorOf(table, refusal)
@@ -19,9 +19,14 @@ for (const [transport, table] of Object.entries({ HTTP: refusals, MCP: mcpRefusa
     }
   })
 
+t.test('MCP: messages name no routes and no headers that only HTTP clients send', async t => {
+  for (const refusal of refusalSamples)
+    t.notMatch(errorOf(mcpWords, refusal).message, /\/v1\/|GET|POST|Idempotency-Key/, refusal.code)
+})
+
 t.test('the message and details state the facts of a refusal', async t => {
   const said = (code: string) => {
-    const { message, details } = errorOf(refusals, refusalSamples.find(each => each.code === code) as never)
+    const { message, details } = errorOf(words, refusalSamples.find(each => each.code === code) as never)
     return { message, ...details }
   }
   t.match(said('insufficient_credits'), { required_credits: 10, credits_balance: 2.5 })
@@ -34,8 +39,8 @@ t.test('the message and details state the facts of a refusal', async t => {
 
 t.test('a forbidden key learns its scope and what the scope allows', async t => {
   for (const scope of KEY_SCOPES)
-    t.match(errorOf(refusals, { code: 'forbidden', scope }), { status: 403, message: `scope "${scope}", so it may` })
-  t.match(errorOf(refusals, { code: 'forbidden', scope: undefined }), { status: 403, message: 'You may not do this.' })
+    t.match(errorOf(words, { code: 'forbidden', scope }), { status: 403, message: `scope "${scope}", so it may` })
+  t.match(errorOf(words, { code: 'forbidden', scope: undefined }), { status: 403, message: 'You may not do this.' })
 })
 
 t.test('an outcome yields its value or throws its refusal as an API error', async t => {

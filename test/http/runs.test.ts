@@ -45,7 +45,7 @@ t.test('files match their requested format', async t => {
   }
 })
 
-t.test('a run with several pictures returns a list of addresses', async t => {
+t.test('a run with several images returns a list of URLs', async t => {
   const customer = await openAccount(service)
   const { body } = await customer.run({ ...picture, input: { ...picture.input, num_images: 2 } })
   t.equal(new Set(body.output?.urls).size, 2)
@@ -145,7 +145,7 @@ t.test('an error in the provider fails the run without revealing its details', a
   const { status, body } = await customer.run(sandbox({ outcome: 'crash_before_answer' }))
   t.equal(status, 200)
   t.equal(body.status, 'failed')
-  t.same(body.error, { code: 'provider_error', message: 'The provider failed to answer.' })
+  t.same(body.error, { code: 'provider_error', message: 'The provider did not respond.' })
   t.equal(await customer.balance(), 100)
 })
 

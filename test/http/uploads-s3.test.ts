@@ -71,7 +71,7 @@ t.test('uploads on an S3 server', needsS3(), async t => {
       t.equal((await find(id)).status, 200)
     })
 
-  t.test('presigned addresses belong to the S3 server, not to the service', async t => {
+  t.test('presigned URLs belong to the S3 server, not to the service', async t => {
     const { cdn_url } = await grant()
     t.equal(await put(cdn_url, png, 'image/png'), 405)
   })

@@ -166,7 +166,7 @@ for (const revision of revisions) {
     t.same((await list({ model: 'nano-banana-2' })).data, [])
   })
 
-  t.test(`${revision}: a file is sent to a grant’s address, and used`, async t => {
+  t.test(`${revision}: a file is sent to a grant’s URL, and used`, async t => {
     const customer = await openAccount(service)
     const client = await connect(t, customer, revision)
     const wanted = { filename: 'lake.png', mime_type: 'image/png', folder_path: 'photos' }

@@ -93,7 +93,7 @@ const turnedAway = async (accounts: PatientAccount[]) => {
 
 const runsGoOn = async (t: Test, accounts: PatientAccount[]) => {
   const fromMs = performance.now()
-  const haveResumed = () => accounts.every(({ told }) => (told.at(-1)?.toldAtMs ?? 0) > fromMs)
+  const haveResumed = () => accounts.every(({ acknowledged }) => (acknowledged.at(-1)?.acknowledgedAtMs ?? 0) > fromMs)
   t.ok(await holdsSoon(haveResumed), 'each account has runs again')
 }
 
@@ -117,17 +117,21 @@ const allEnded = async (stored: EventLog): Promise<Audit> => {
 
 /** The log must match exactly what clients were told. */
 const findUnkept = ({ ledgers }: Audit, accounts: PatientAccount[]): string[] =>
-  accounts.flatMap(({ customer: { accountId }, told }) => {
+  accounts.flatMap(({ customer: { accountId }, acknowledged }) => {
     const logged = ledgers.get(accountId)?.runs ?? new Map<string, never>()
-    const known = new Set(told.map(({ runId }) => runId))
+    const known = new Set(acknowledged.map(({ runId }) => runId))
     const unknown = [...logged.keys()].filter(runId => !known.has(runId)).map(runId => `no client was told of ${runId}`)
-    const unkept = told.flatMap(({ runId, key }) => {
+    const unkept = acknowledged.flatMap(({ runId, key }) => {
       const run = logged.get(runId)
       if (!run) return [`${runId} is not in the log`]
       if (!run.end) return [`${runId} has not ended`]
       return run.idempotencyKey === key ? [] : [`${runId} is the run of another request`]
     })
-    return [...unknown, ...unkept, ...(known.size === told.length ? [] : ['two requests were answered with one run'])]
+    return [
+      ...unknown,
+      ...unkept,
+      ...(known.size === acknowledged.length ? [] : ['two requests were answered with one run']),
+    ]
   })
 
 const findDifferentViews = async (t: Test, { core }: Service) => {

@@ -6,11 +6,11 @@ import { type Reply, sandbox } from './client.ts'
 import type { Customer } from './service.ts'
 
 /** An acknowledged run, with its idempotency key. */
-export interface ToldRun {
+export interface AcknowledgedRun {
   key: string
   request: object
   runId: string
-  toldAtMs: number
+  acknowledgedAtMs: number
 }
 
 /** Marks the runs that `patientProvider` fails. It completes all others at once. */
@@ -43,7 +43,7 @@ export const patientProvider: Provider = {
  */
 export class PatientAccount {
   readonly customer: Customer
-  readonly told: ToldRun[] = []
+  readonly acknowledged: AcknowledgedRun[] = []
   /** All invalid responses. */
   readonly faults: string[] = []
   readonly statuses: Record<number, number> = {}
@@ -71,7 +71,8 @@ export class PatientAccount {
 
   /** Repeats the requests of all runs that were acknowledged since a moment. */
   async repeat(sinceMs: number) {
-    for (const { key, request, runId } of this.told.filter(({ toldAtMs }) => toldAtMs >= sinceMs)) {
+    const recent = this.acknowledged.filter(({ acknowledgedAtMs }) => acknowledgedAtMs >= sinceMs)
+    for (const { key, request, runId } of recent) {
       const reply = await this.#sendUntilAvailable(() => this.#send(key, request))
       if (reply?.body.run_id !== runId || !reply.headers.has('Idempotent-Replayed'))
         this.faults.push(`${runId} was requested again, with the response ${reply?.text}`)
@@ -87,7 +88,7 @@ export class PatientAccount {
     const { run_id: runId, status, credits_refunded: refunded, error } = reply.body as Run
     const isFound = reply.headers.has('Idempotent-Replayed')
     if (isFound) this.found += 1
-    this.told.push({ key, request, runId, toldAtMs: performance.now() })
+    this.acknowledged.push({ key, request, runId, acknowledgedAtMs: performance.now() })
     if (status === 'completed') this.#charged += PRICE
     if (status === 'failed') this.#refunded += refunded ?? 0
     // The service did not learn that the run was accepted, so it never started, and failed.

@@ -28,7 +28,7 @@ const REGION = 'us-east-1'
 
 const PROGRAMS = ['monmaptool', 'ceph-mon', 'ceph-osd', 'ceph', 'radosgw', 'radosgw-admin', 'setpriv']
 
-export const s3Installed = (): boolean => PROGRAMS.every(isInstalled)
+const s3Installed = (): boolean => PROGRAMS.every(isInstalled)
 
 /** The tap options of tests that need the server. With CI=true, a missing program fails the start with a message. */
 export const needsS3 = (): { skip: string | false } => ({

@@ -19,11 +19,11 @@ export const film = async (): Promise<Buffer> => {
 }
 
 /** The first box of a film from QuickTime or an iPhone, and an empty box. */
-export const quickTimeFilm = () =>
+const quickTimeFilm = () =>
   Buffer.concat([box('ftyp', Buffer.from('qt  \0\0\0\0qt  ')), box('wide'), box('mdat', Buffer.alloc(64))])
 
 /** A WebM header: https://www.matroska.org/technical/elements.html */
-export const webmFilm = () =>
+const webmFilm = () =>
   Buffer.concat([element('1a45dfa3', element('4282', Buffer.from('webm'))), element('18538067', Buffer.alloc(64))])
 
 /** One file of each accepted type. */

@@ -16,7 +16,7 @@ const common = {
     default: 80,
   }),
   safety_tolerance: safetyTolerance(5, '2'),
-  seed: seed('picture'),
+  seed: seed('image'),
 }
 
 /** Text-to-image parameters of all FLUX.2 models. */

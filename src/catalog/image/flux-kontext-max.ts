@@ -20,7 +20,7 @@ const parameters = {
   enhance_prompt: flag('Enhance prompt', 'Lets a language model improve the prompt first.', false),
   output_format: imageFormat(['jpeg', 'png'], 'jpeg'),
   safety_tolerance: safetyTolerance(6, '2'),
-  seed: seed('picture'),
+  seed: seed('image'),
 }
 
 const pricing = priceRule(8, { quantities: ['num_images'] })

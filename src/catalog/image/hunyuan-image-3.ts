@@ -33,7 +33,7 @@ export const hunyuanImage3 = imageFamily({
         enable_prompt_expansion: promptExpansion(false),
         output_format: imageFormat(['png', 'jpeg'], 'png'),
         enable_safety_checker: safetyChecker,
-        seed: seed('picture'),
+        seed: seed('image'),
       },
       required: ['prompt'],
       pricing: priceRule(10, { quantities: ['num_images'] }),

@@ -30,7 +30,7 @@ const parameters = {
   expand_prompt: promptExpansion(true),
   negative_prompt: negativePrompt(),
   num_images: numImages(8),
-  seed: seed('picture'),
+  seed: seed('image'),
 }
 
 const pricing = priceRule(3, {

@@ -7,5 +7,5 @@ export const imagen4Parameters = {
   num_images: numImages(4),
   output_format: imageFormat(['png', 'jpeg', 'webp'], 'png'),
   safety_tolerance: safetyTolerance(6, '4'),
-  seed: seed('picture'),
+  seed: seed('image'),
 }

@@ -31,7 +31,7 @@ const parameters = {
   ),
   thinking_level: choice('Thinking level', 'Lets the model think first. Off by default.', ['minimal', 'high']),
   safety_tolerance: safetyTolerance(6, '4'),
-  seed: seed('picture'),
+  seed: seed('image'),
 }
 
 const pricing = priceRule(10, {

@@ -24,7 +24,7 @@ const parameters = {
     false,
   ),
   safety_tolerance: safetyTolerance(6, '4'),
-  seed: seed('picture'),
+  seed: seed('image'),
 }
 
 const pricing = priceRule(15, {

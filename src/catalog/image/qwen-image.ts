@@ -24,13 +24,13 @@ const parameters = {
   num_inference_steps: inferenceSteps(2, 50, 30),
   acceleration: choice(
     'Acceleration',
-    'Makes the picture faster, at some loss of quality.',
+    'Generates the image faster, at some loss of quality.',
     ['none', 'regular', 'high'],
     'none',
   ),
   output_format: imageFormat(['png', 'jpeg', 'webp'], 'png'),
   enable_safety_checker: safetyChecker,
-  seed: seed('picture'),
+  seed: seed('image'),
 }
 
 const pricing = priceRule(2.5, { quantities: ['num_images'] })

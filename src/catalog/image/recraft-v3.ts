@@ -19,7 +19,7 @@ const parameters = {
   ),
   negative_prompt: negativePrompt(1_000),
   num_images: numImages(6),
-  seed: seed('picture'),
+  seed: seed('image'),
 }
 
 const pricing = priceRule(4, { quantities: ['num_images'] })

@@ -8,7 +8,7 @@ const parameters = {
   resolution: resolution('The size of the image: about 4 or 16 megapixels.', ['2K', '4K'], '2K'),
   num_images: numImages(6),
   enable_safety_checker: safetyChecker,
-  seed: seed('picture'),
+  seed: seed('image'),
 }
 
 const pricing = priceRule(4, { quantities: ['num_images'] })

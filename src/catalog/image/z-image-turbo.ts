@@ -27,14 +27,14 @@ export const zImageTurbo = imageFamily({
         num_inference_steps: inferenceSteps(1, 8, 8),
         acceleration: choice(
           'Acceleration',
-          'Makes the picture faster, at some loss of quality.',
+          'Generates the image faster, at some loss of quality.',
           ['none', 'regular', 'high'],
           'none',
         ),
         enable_prompt_expansion: promptExpansion(false),
         output_format: imageFormat(['png', 'jpeg', 'webp'], 'png'),
         enable_safety_checker: safetyChecker,
-        seed: seed('picture'),
+        seed: seed('image'),
       },
       required: ['prompt'],
       pricing: priceRule(CREDITS_PER_PIXEL, {

@@ -2,9 +2,9 @@ import type { Next } from 'koa'
 import type { Context } from '../context.ts'
 
 /**
- * Lets pages of any site read files and send them to presigned addresses
+ * Lets pages of any site read files and send them to presigned URLs
  * (https://fetch.spec.whatwg.org/#http-cors-protocol). Neither needs a cookie or key, so a page can do only what anyone
- * with the address can.
+ * with the URL can.
  */
 export const cors = async (ctx: Context, next: Next) => {
   ctx.set('Access-Control-Allow-Origin', '*')

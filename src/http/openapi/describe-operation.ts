@@ -3,7 +3,7 @@ import { isOptional } from '../../../schemas/api/about.ts'
 import { ErrorBody, type ErrorCode, errorMeanings, errorStatus } from '../../../schemas/api/error.ts'
 import { errorExamples } from '../../../schemas/api/error-examples.ts'
 import { RequestId, RetryAfter, TollgatePosition, WwwAuthenticate } from '../../../schemas/api/headers.ts'
-import type { Answer, Examples, Operation } from '../operation.ts'
+import type { Examples, Operation, ResponseSpec } from '../operation.ts'
 import type { Components } from './components.ts'
 
 /** An OpenAPI Response Object. */
@@ -31,7 +31,9 @@ export const describeOperation = (operation: Operation, components: Components) 
 
 const parametersOf = ({ params = {}, query, headers = {}, open }: Operation, components: Components) => {
   const parameter = (place: string, name: string, shape: TSchema, required: boolean) => ({
-    ...{ name, in: place, required },
+    name,
+    in: place,
+    required,
     ...components.showParameter(shape),
   })
   const needed = new Set((query?.required as string[] | undefined) ?? [])
@@ -50,24 +52,24 @@ const parametersOf = ({ params = {}, query, headers = {}, open }: Operation, com
 const responsesOf = (operation: Operation, components: Components) => {
   const tellsPosition = operation.method !== 'get' && !operation.open && !operation.streams
   const position = tellsPosition && { 'Tollgate-Position': TollgatePosition }
-  const answered = Object.entries(operation.answers).map(([status, answer]) => {
-    const headers = { ...answer.headers, ...(Number(status) < 300 && position) }
-    return [status, response({ ...answer, headers }, components)] as const
+  const declared = Object.entries(operation.responses).map(([status, spec]) => {
+    const headers = { ...spec.headers, ...(Number(status) < 300 && position) }
+    return [status, response({ ...spec, headers }, components)] as const
   })
   const errors = errorsOf(operation)
   const refused = [...new Set(errors.map(code => errorStatus[code]))].map(status => {
     const codes = errors.filter(code => errorStatus[code] === status)
     const refusal = refuse(status, codes, components)
-    const answer = operation.answers[status]
+    const spec = operation.responses[status]
     return [
       String(status),
-      answer ? either(response(answer, components), refusal) : components.share('responses', codes.join('-'), refusal),
+      spec ? either(response(spec, components), refusal) : components.share('responses', codes.join('-'), refusal),
     ] as const
   })
-  return Object.fromEntries([...answered, ...refused])
+  return Object.fromEntries([...declared, ...refused])
 }
 
-/** The response of a status that both an answer and errors use. */
+/** The response of a status that both a declared response and errors use. */
 const either = (answer: ResponseObject, refusal: ResponseObject): ResponseObject => {
   const bodies = [answer, refusal].flatMap(({ content }) => content?.['application/json'] ?? [])
   const schema = { anyOf: bodies.map(body => body.schema) }
@@ -80,7 +82,7 @@ const either = (answer: ResponseObject, refusal: ResponseObject): ResponseObject
 }
 
 const response = (
-  { description, shape, type = 'application/json', content, examples, headers = {} }: Answer,
+  { description, shape, type = 'application/json', content, examples, headers = {} }: ResponseSpec,
   components: Components,
 ): ResponseObject => ({
   description,

@@ -7,14 +7,14 @@ import { describeWebhooks } from './describe-webhooks.ts'
 import { inputsOf } from './inputs.ts'
 
 /** The parts of the document that the code does not hold. */
-export interface Offered {
+export interface DocumentFacts {
   baseUrl: string
   /** The families that every account can use. */
   families: ModelFamily[]
 }
 
 /** The OpenAPI 3.1 description of operations (https://spec.openapis.org/oas/v3.1.0.html). */
-export const describeApi = (operations: Operation[], { baseUrl, families }: Offered) => {
+export const describeApi = (operations: Operation[], { baseUrl, families }: DocumentFacts) => {
   const components = new Components()
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of operations) {
@@ -33,7 +33,9 @@ export const describeApi = (operations: Operation[], { baseUrl, families }: Offe
     webhooks,
     components: {
       schemas: { ...schemas, ...inputsOf(families, schemas) },
-      ...{ parameters, headers, responses },
+      parameters,
+      headers,
+      responses,
       securitySchemes: {
         apiKey: {
           type: 'http',

@@ -11,7 +11,7 @@ const getBalance = operation({
   path: '/v1/balance',
   tag: 'Account',
   summary: 'Get the credit balance',
-  answers: {
+  responses: {
     200: {
       description: 'The balance. It reflects all requests answered earlier.',
       shape: Balance,

@@ -23,11 +23,11 @@ const getFile = operation({
   path,
   tag: 'Files',
   summary: 'Get a result or an upload',
-  description: 'Anyone with the address can read the file. Supports range and conditional requests.',
+  description: 'Anyone with the URL can read the file. Supports range and conditional requests.',
   open: true,
   params: filePlace,
   headers: { Range, 'If-Range': IfRange, 'If-None-Match': IfNoneMatch },
-  answers: {
+  responses: {
     200: { description: 'The file.', shape: FileBytes, type: '*/*', headers: fileHeaders },
     206: {
       description: 'The requested part of the file.',
@@ -46,18 +46,18 @@ const putFile = operation({
   method: 'put',
   path,
   tag: 'Files',
-  summary: 'Upload a file to a presigned address',
-  description: 'Use the address unchanged. If the service stores files in S3, presigned addresses lead there instead.',
+  summary: 'Upload a file to a presigned URL',
+  description: 'Use the URL unchanged. If the service stores files in S3, presigned URLs lead there instead.',
   open: true,
   params: filePlace,
   content: { '*/*': FileBytes },
-  answers: { 200: { description: 'The file was stored.', headers: sentHeaders } },
+  responses: { 200: { description: 'The file was stored.', headers: sentHeaders } },
   errors: ['invalid_request', 'unsupported_media_type', 'upload_not_found', 'payload_too_large'],
 })
 
 export const cdnOperations = [getFile, putFile]
 
-/** Serves files from the object store and accepts files sent to presigned addresses. Neither needs an API key. */
+/** Serves files from the object store and accepts files sent to presigned URLs. Neither needs an API key. */
 export const cdnRoutes = (router: Router<RequestState>, serve: Serve, { files }: Services, acceptsPut: boolean) => {
   router.options(path, cors)
   serve(getFile, cors, (ctx, { params }) => serveFile(ctx, files, keyOf(params)))

@@ -2,12 +2,12 @@ import { LlmsText, McpDescriptor, OpenApi } from '../../../schemas/api/descripto
 import type { Presenter } from '../../services/presenter.ts'
 import type { Services } from '../../services/services.ts'
 import { anonymousCaller } from '../context.ts'
-import { type Bodies, type Described, Descriptions } from '../descriptions.ts'
+import { type Bodies, type DescriptionParts, Descriptions } from '../descriptions.ts'
 import { type Operation, operation, type Serve } from '../operation.ts'
 import { unwrap } from '../refusals.ts'
-import { staticAnswers, staticHeaders } from '../static-body.ts'
+import { staticHeaders, staticResponses } from '../static-body.ts'
 
-/** The catalog and the address rarely change, and descriptions that are a few minutes old still work. */
+/** The catalog and the base URL rarely change, and descriptions that are a few minutes old still work. */
 const MAX_AGE = 'max-age=300'
 
 const getOpenApi = operation({
@@ -18,7 +18,7 @@ const getOpenApi = operation({
   summary: 'Get the OpenAPI 3.1 document of this API',
   description: 'Describes every request with its responses, and the webhooks.',
   headers: staticHeaders,
-  answers: staticAnswers('The OpenAPI document.', OpenApi),
+  responses: staticResponses('The OpenAPI document.', OpenApi),
 })
 
 const getLlmsText = operation({
@@ -28,7 +28,7 @@ const getLlmsText = operation({
   tag: 'Agents',
   summary: 'Get a guide to the service for agents',
   headers: staticHeaders,
-  answers: staticAnswers('The guide.', LlmsText, 'text/plain'),
+  responses: staticResponses('The guide.', LlmsText, 'text/plain'),
 })
 
 const getMcpDescriptor = operation({
@@ -39,12 +39,12 @@ const getMcpDescriptor = operation({
   summary: 'Get the MCP server descriptor',
   description: 'A server card (SEP-2127) with the endpoint, its authentication and its tools.',
   headers: staticHeaders,
-  answers: staticAnswers('The descriptor.', McpDescriptor),
+  responses: staticResponses('The descriptor.', McpDescriptor),
 })
 
 export const descriptorOperations: Operation[] = [getOpenApi, getLlmsText, getMcpDescriptor]
 
-export interface DescriptorOptions extends Described {
+export interface DescriptorOptions extends DescriptionParts {
   /** Whether anyone may read them without an API key. */
   isPublic: boolean
 }

@@ -1,9 +1,9 @@
 import { DocsFile, DocsFileName, DocsPage } from '../../../schemas/api/descriptors.ts'
 import type { Context } from '../context.ts'
 import { docsFile } from '../docs/files.ts'
-import { page } from '../docs/page.ts'
+import { docsHtml } from '../docs/html.ts'
 import { operation, type Serve } from '../operation.ts'
-import { StaticBody, staticAnswers, staticHeaders } from '../static-body.ts'
+import { StaticBody, staticHeaders, staticResponses } from '../static-body.ts'
 
 /** Only files from this service, and nothing inline. blob: and data: let the viewer show images and play sound. */
 const CONTENT_SECURITY_POLICY = [
@@ -27,7 +27,7 @@ const getDocs = operation({
   description: 'The page asks for an API key and can send requests with it.',
   open: true,
   headers: staticHeaders,
-  answers: staticAnswers('The page.', DocsPage, 'text/html'),
+  responses: staticResponses('The page.', DocsPage, 'text/html'),
 })
 
 const getDocsFile = operation({
@@ -39,7 +39,7 @@ const getDocsFile = operation({
   open: true,
   params: { file: DocsFileName },
   headers: staticHeaders,
-  answers: staticAnswers('The file.', DocsFile, 'text/*'),
+  responses: staticResponses('The file.', DocsFile, 'text/*'),
   errors: ['not_found'],
 })
 
@@ -53,7 +53,7 @@ export const docsRoutes = (serve: Serve) => {
   })
 }
 
-const html = new StaticBody('text/html', page)
+const html = new StaticBody('text/html', docsHtml)
 
 const answer = (ctx: Context, body: StaticBody) => {
   // The files must match each other, so clients revalidate each one every time.

@@ -18,7 +18,7 @@ const getHealth = operation({
   tag: 'Service',
   summary: 'Check that the process is alive',
   open: true,
-  answers: { 200: { description: 'The process is alive.', shape: Health, examples: { Alive: health } } },
+  responses: { 200: { description: 'The process is alive.', shape: Health, examples: { Alive: health } } },
 })
 
 const getReadiness = operation({
@@ -28,7 +28,7 @@ const getReadiness = operation({
   tag: 'Service',
   summary: 'Check that the event log, the views and the object store respond',
   open: true,
-  answers: {
+  responses: {
     200: { description: 'All of them respond.', shape: Readiness, examples: { Ready: readiness } },
   },
 })

@@ -35,7 +35,7 @@ const callMcp = operation({
   description: [
     'The API as tools of the Model Context Protocol (Streamable HTTP, no sessions),',
     `revisions ${PROTOCOL_VERSIONS.join(' and ')}.`,
-    'An MCP client needs only this address and the `Authorization` header.',
+    'An MCP client needs only this URL and the `Authorization` header.',
     '`Accept` must list `application/json` and `text/event-stream`, or be `*/*`; the response may be either.',
     'A failed tool call returns a result with `isError` set and the API error as its text.',
   ].join(' '),
@@ -46,7 +46,7 @@ const callMcp = operation({
     'Tool call (2025-11-25)': oldCallExample,
     'Tool call (2026-07-28), with Mcp-Method, Mcp-Name and MCP-Protocol-Version': callExample,
   },
-  answers: {
+  responses: {
     200: {
       description: 'The response, on its own or as the last event.',
       shape: JsonRpcAnswer,

@@ -15,7 +15,7 @@ const listModels = operation({
     'Returns every model family with its endpoints. `parameters_schema` is the JSON Schema of `input`.',
     '`pricing` gives the price of a run: base × quantities × multipliers + surcharges.',
   ].join(' '),
-  answers: {
+  responses: {
     200: {
       description: 'The families that the account can use.',
       shape: ModelList,

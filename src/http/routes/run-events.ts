@@ -21,7 +21,7 @@ const followRun = operation({
   ].join(' '),
   params: { id: RunAddress },
   headers: { 'Last-Event-ID': LastEventId },
-  answers: {
+  responses: {
     200: {
       description: 'The stream of events.',
       shape: RunEvents,

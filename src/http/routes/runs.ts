@@ -14,22 +14,22 @@ import type { Services } from '../../services/services.ts'
 import type { Context } from '../context.ts'
 import { disconnectSignal } from '../disconnect.ts'
 import { idempotencyKey, preferredWaitMs } from '../headers.ts'
+import { limitOf, showPage } from '../list-page.ts'
 import { operation, type Serve } from '../operation.ts'
-import { limitOf, showPage } from '../page.ts'
 import { unwrap } from '../refusals.ts'
 
 /** The polling interval after a 202, as the specification recommends. */
 const POLL_SECONDS = '10'
 
-const onItsWay = {
+const unfinishedRun = {
   description: 'The run continues. Poll `Location` every `Retry-After` seconds, or send a `webhook_url` with the run.',
   shape: Run,
-  examples: { 'Processing video': examples.filmOnItsWay },
+  examples: { 'Processing video': examples.processingRun },
   headers: { Location, 'Retry-After': RetryAfter },
 }
 
 /** The response headers that `Idempotency-Key` and `Prefer` lead to. */
-const toItsHeaders = {
+const runHeaders = {
   'Idempotent-Replayed': IdempotentReplayed,
   'Preference-Applied': PreferenceApplied,
 }
@@ -50,23 +50,23 @@ const runModel = operation({
   headers: { 'Idempotency-Key': IdempotencyKey, Prefer },
   json: RunRequest,
   examples: {
-    Image: examples.pictureRequest,
+    Image: examples.imageRequest,
     'Edit of your own image': examples.editRequest,
-    'Video with a webhook': examples.filmRequest,
+    'Video with a webhook': examples.videoRequest,
   },
-  answers: {
+  responses: {
     200: {
       description: 'The ended run, or the quote of a dry run.',
       shape: RunOrQuote,
       examples: {
-        'Completed image': examples.picture,
+        'Completed image': examples.imageRun,
         'Completed text': examples.text,
         'Failed run': examples.failed,
         Quote: examples.quote,
       },
-      headers: toItsHeaders,
+      headers: runHeaders,
     },
-    202: { ...onItsWay, headers: { ...onItsWay.headers, ...toItsHeaders } },
+    202: { ...unfinishedRun, headers: { ...unfinishedRun.headers, ...runHeaders } },
   },
   errors: ['invalid_input', 'insufficient_credits', 'model_not_found', 'idempotency_mismatch'],
 })
@@ -78,13 +78,13 @@ const getRun = operation({
   tag: 'Runs',
   summary: 'Get a run',
   params: { id: RunAddress },
-  answers: {
+  responses: {
     200: {
       description: 'The run.',
       shape: Run,
       examples: {
-        'Processing video': examples.filmOnItsWay,
-        'Completed image': examples.picture,
+        'Processing video': examples.processingRun,
+        'Completed image': examples.imageRun,
         'Failed run': examples.failed,
       },
     },
@@ -101,9 +101,9 @@ const cancelRun = operation({
   description: 'A run that stops in time fails with the code `cancelled` and is refunded.',
   params: { id: RunAddress },
   headers: { Prefer },
-  answers: {
+  responses: {
     200: { description: 'The run has ended.', shape: Run, examples: { 'Cancelled run': examples.cancelled } },
-    202: { ...onItsWay, description: 'The run is still processing. Its provider was asked to stop.' },
+    202: { ...unfinishedRun, description: 'The run is still processing. Its provider was asked to stop.' },
   },
   errors: ['run_not_found', 'run_ended'],
 })
@@ -115,7 +115,7 @@ const listRuns = operation({
   tag: 'Runs',
   summary: 'List runs, newest first',
   query: RunsQuery,
-  answers: {
+  responses: {
     200: { description: 'A page of runs.', shape: RunList, examples: { 'First page': examples.runList } },
   },
 })

@@ -11,10 +11,10 @@ import {
 import { MAX_INLINE_MB, MAX_PRESIGNED_MB, UploadId } from '../../../schemas/primitives.ts'
 import type { Presenter } from '../../services/presenter.ts'
 import type { Services } from '../../services/services.ts'
-import { receiveUpload } from '../inline-upload.ts'
+import { receiveForm } from '../inline-upload.ts'
+import { limitOf, showPage } from '../list-page.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
 import { operation, type Serve } from '../operation.ts'
-import { limitOf, showPage } from '../page.ts'
 import { unwrap } from '../refusals.ts'
 
 const sendUpload = operation({
@@ -29,7 +29,7 @@ const sendUpload = operation({
     'For larger files, use `POST /v1/uploads/presigned`.',
   ].join(' '),
   content: { 'multipart/form-data': UploadMultipart },
-  answers: {
+  responses: {
     200: {
       description: 'The upload. The file is kept until `will_delete_at`.',
       shape: Upload,
@@ -44,18 +44,18 @@ const presignUpload = operation({
   method: 'post',
   path: '/v1/uploads/presigned',
   tag: 'Uploads',
-  summary: `Get a presigned address for a file of up to ${MAX_PRESIGNED_MB} MB`,
+  summary: `Get a presigned URL for a file of up to ${MAX_PRESIGNED_MB} MB`,
   description: [
     'Send the file to `presigned_url` with `PUT` before `expires_at`.',
     'Set `Content-Type` to the `mime_type` of this request.',
   ].join(' '),
   json: PresignRequest,
   examples: { Image: examples.presignRequest },
-  answers: {
+  responses: {
     200: {
-      description: 'The presigned address.',
+      description: 'The presigned URL.',
       shape: PresignedUpload,
-      examples: { 'Presigned address': examples.presigned },
+      examples: { 'Presigned URL': examples.presigned },
     },
   },
   errors: ['unsupported_media_type', 'rate_limited'],
@@ -68,7 +68,7 @@ const getUpload = operation({
   tag: 'Uploads',
   summary: 'Get an upload whose file has arrived',
   params: { id: UploadId },
-  answers: { 200: { description: 'The upload.', shape: Upload, examples: { Image: examples.upload } } },
+  responses: { 200: { description: 'The upload.', shape: Upload, examples: { Image: examples.upload } } },
   errors: ['upload_not_found', 'unsupported_media_type', 'payload_too_large'],
 })
 
@@ -79,7 +79,7 @@ const deleteUpload = operation({
   tag: 'Uploads',
   summary: 'Delete an upload',
   params: { id: UploadId },
-  answers: {
+  responses: {
     200: { description: 'The upload was deleted.', shape: DeletedUpload, examples: { Image: examples.deletedUpload } },
   },
   errors: ['upload_not_found'],
@@ -92,7 +92,7 @@ const listUploads = operation({
   tag: 'Uploads',
   summary: 'List uploads whose files have arrived, newest first',
   query: UploadsQuery,
-  answers: {
+  responses: {
     200: { description: 'A page of uploads.', shape: UploadList, examples: { 'Only page': examples.uploadList } },
   },
 })
@@ -101,7 +101,7 @@ export const uploadOperations = [sendUpload, presignUpload, getUpload, deleteUpl
 
 export const uploadRoutes = (serve: Serve, { uploads }: Services, present: Presenter) => {
   serve(sendUpload, unreadBody, async ctx => {
-    ctx.body = present.upload(await receiveUpload(ctx, uploads))
+    ctx.body = present.upload(await receiveForm(ctx, uploads))
   })
 
   serve(presignUpload, async (ctx, { json }) => {

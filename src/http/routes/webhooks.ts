@@ -12,7 +12,7 @@ const getWebhookSecret = operation({
   tag: 'Webhooks',
   summary: 'Get the webhook signing secret',
   description: 'Verify the signature of each webhook with this secret, as Standard Webhooks specifies.',
-  answers: {
+  responses: {
     200: {
       description: 'The secret of the account.',
       shape: WebhookSecret,

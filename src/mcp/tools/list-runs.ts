@@ -1,7 +1,7 @@
 import { ListRunsArguments } from '../../../schemas/api/mcp.ts'
 import { RunList } from '../../../schemas/api/run.ts'
 import { DEFAULT_PAGE } from '../../../schemas/primitives.ts'
-import { showPage } from '../../http/page.ts'
+import { showPage } from '../../http/list-page.ts'
 import { unwrap } from '../refusals.ts'
 import { READ_ONLY, tool } from '../tool.ts'
 

@@ -25,6 +25,7 @@ const permissions = {
   // Anyone who has the address of a file may use it.
   files: { stat: 'public', read: 'public', receive: 'public' },
   webhooks: { secret: 'secret', list: 'operate', redeliver: 'operate' },
+  views: { verify: 'operate', rebuild: 'operate' },
   // A position says nothing about the account, and every keyed request may carry one.
   positions: { wait: 'wait', last: 'wait' },
   // Whether a request for the families needs a key is a setting, which the routes know.

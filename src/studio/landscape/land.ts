@@ -139,4 +139,4 @@ const shapes = {
 } satisfies Record<string, (x: number, seed: number) => number>
 
 // Fine enough that no ridge shows straight segments, coarse enough that a hundred thousand points suffice at any size.
-export const RIDGE_STEP = 1.5
+const RIDGE_STEP = 1.5

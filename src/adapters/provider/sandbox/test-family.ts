@@ -81,5 +81,5 @@ const pauseMs = (remainingMs: number) => Math.min(MAX_PAUSE_MS, Math.max(MIN_PAU
 // A single poll at the right time would do, but clients may watch the progress.
 const MAX_PAUSE_MS = 10_000
 
-// A job that is due, or one that hangs, is still not to be outcome after without a pause.
+// Even a job that is due, or one that hangs, must not be polled without a pause.
 const MIN_PAUSE_MS = 50

@@ -1,5 +1,5 @@
 /** The page that holds the viewer. */
-export const page = /* html */ `<!doctype html>
+export const docsHtml = /* html */ `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { FamilyFault } from '../../src/domain/catalog/validity.ts'
-import { describeFamilyFault } from '../../src/http/family-faults.ts'
+import { describeFamilyFault } from '../../src/services/family-fault-words.ts'
 
 t.test('the words of a fault name the family or endpoint and the remedy', async t => {
   const id = 'lumen-t2i'

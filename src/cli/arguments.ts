@@ -1,0 +1,29 @@
+import { MAX_GRANT_MICROS, MAX_NAME_LENGTH, MAX_REASON_LENGTH, MAX_REFERENCE_LENGTH } from '../../schemas/primitives.ts'
+import { fromMicros, toMicros } from '../domain/money.ts'
+import { OperatorError } from './operator-error.ts'
+
+/** Parses an amount of credits into microcredits. Throws OperatorError if it is not a valid amount. */
+export const parseCredits = (text: string, { least }: { least: number }): number => {
+  const micros = /^\d+(\.\d{1,6})?$/.test(text) ? toMicros(Number(text)) : Number.NaN
+  if (!(micros >= least && micros <= MAX_GRANT_MICROS))
+    throw new OperatorError(
+      [
+        `${JSON.stringify(text)} must be a number of credits from ${fromMicros(least)} to`,
+        `${fromMicros(MAX_GRANT_MICROS)}, with at most six decimals.`,
+      ].join(' '),
+    )
+  return micros
+}
+
+/** Throws OperatorError for a name that no key can have. */
+export const checkKeyName = (name: string) => checkLength('name of a key', name, MAX_NAME_LENGTH)
+
+/** Throws OperatorError for a reason that no grant can have. */
+export const checkReason = (reason: string) => checkLength('reason', reason, MAX_REASON_LENGTH)
+
+/** Throws OperatorError for a reference that no grant can have. */
+export const checkReference = (reference: string) => checkLength('reference', reference, MAX_REFERENCE_LENGTH)
+
+const checkLength = (what: string, text: string, limit: number) => {
+  if (text.length < 1 || text.length > limit) throw new OperatorError(`The ${what} must have 1 to ${limit} characters.`)
+}

@@ -1,0 +1,65 @@
+import { fromMicros } from '../domain/money.ts'
+import type { Refusal, RefusalCode, Refusals } from '../domain/refusal.ts'
+import { MAX_HOST_LENGTH, MAX_URL_LENGTH, type WebhookUrlFault } from '../domain/webhook-url.ts'
+import { describeFamilyFault } from './family-fault-words.ts'
+
+/** A sentence for every refusal. */
+export type RefusalWords = { [Code in RefusalCode]: (facts: Refusals[Code]) => string }
+
+/** The message of a refusal, in the words of a transport. */
+export const wordsOf = (words: RefusalWords, refusal: Refusal): string =>
+  // The compiler does not see that the code selects the entry for these facts.
+  (words[refusal.code] as (facts: Refusal) => string)(refusal)
+
+/** The words that suit every transport. Each transport adds its own for the other refusals. */
+export const sharedWords = {
+  account_exists: () => 'The account already exists.',
+  email_invalid: ({ email }) => `${JSON.stringify(email)} is not an e-mail address.`,
+  balance_too_high: () => 'The balance would be too large to represent exactly.',
+
+  key_exists: () => 'The account already has this key.',
+  too_many_keys: ({ limit }) => `The account already has ${limit} active keys; revoke one first.`,
+
+  too_many_references: ({ limit }) => `The account already has ${limit} grants and withdrawals, which is the limit.`,
+  refunds_changed: () => 'The account received other refunds at the same time. Try again.',
+  refund_too_high: ({ refundableMicros }) =>
+    `At most ${fromMicros(refundableMicros)} credits of this run can be refunded.`,
+
+  part_too_large: ({ path, limitBytes }) => `${path} is larger than ${limitBytes} bytes.`,
+
+  run_exists: () => 'The run already exists.',
+  run_not_open: () => 'The run has already ended.',
+  run_already_started: () => 'The run has already started.',
+  run_not_started: () => 'The run has not started yet.',
+  run_already_submitted: () => 'The run was already submitted to its provider.',
+  run_not_ended: () => 'The run has not ended yet.',
+
+  webhook_not_pending: () => 'No webhook is due for this run.',
+
+  upload_exists: () => 'The upload already exists.',
+  upload_already_stored: () => 'The file of this upload is already stored.',
+  upload_too_large: ({ limitBytes }) => `A file may be at most ${limitBytes} bytes.`,
+
+  file_empty: () => 'The file is empty.',
+  file_too_large: ({ sizeBytes, limitBytes }) => `The file has ${sizeBytes} bytes; the limit is ${limitBytes}.`,
+  file_type_mismatch: ({ mimeType, declared }) => `The file is ${mimeType}, but was declared as ${declared}.`,
+  file_ambiguous: ({ mimeType, alsoIs }) => `The file is both ${mimeType} and ${alsoIs}.`,
+  file_not_image: ({ mimeType }) => `The file is ${mimeType}, not an image.`,
+  file_over_limit: ({ limitBytes }) => `The file is larger than ${limitBytes} bytes.`,
+
+  put_too_large: ({ limitBytes }) => `The URL accepts at most ${limitBytes} bytes.`,
+  put_type_mismatch: ({ sentAs, granted }) => `The URL accepts ${granted}, but ${sentAs} was sent.`,
+  put_interrupted: () => 'The upload was interrupted.',
+
+  family_exists: () => 'The family is already published.',
+  family_unchanged: () => 'The family is already published in this form.',
+  family_invalid: ({ fault }) => `The family is not valid: ${describeFamilyFault(fault)}.`,
+} satisfies Partial<RefusalWords>
+
+/** Why a URL cannot receive webhooks. */
+export const webhookUrlFaults: Record<WebhookUrlFault, string> = {
+  not_http: 'must be an http or https URL',
+  credentials: 'must not contain a user name or password, because it is recorded',
+  too_long: `must be at most ${MAX_URL_LENGTH} characters long`,
+  host_too_long: `must have a host name of at most ${MAX_HOST_LENGTH} characters`,
+}

@@ -1,0 +1,55 @@
+import type { ProjectionSet } from '../../engine/views/projection-set.ts'
+import { compareViews, type OpenScratch, type Rebuild, rebuildViews } from '../../engine/views/rebuild.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { CellChange, ViewStore } from '../../ports/view-store.ts'
+import { type Answer, answer } from '../answer.ts'
+import type { Caller } from '../caller.ts'
+import { eventCodec } from '../event-codec.ts'
+
+interface Parts {
+  log: EventLog
+  views: ViewStore
+  projections: ProjectionSet
+  openScratch: OpenScratch
+}
+
+/** Called with the number of events replayed so far, and the number of all events at the start. */
+export type OnReplayProgress = (replayed: number, total: number) => void
+
+/** Lets the operator check the views against the log, and rebuild them. */
+export class ViewMaintenance {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Replays the log and returns the changes that would make the views match it; intact views need none. */
+  async verify(_caller: Caller, onProgress?: OnReplayProgress): Promise<Answer<CellChange[]>> {
+    const { scratch, discard } = await this.#parts.openScratch()
+    try {
+      return answer((await compareViews(await this.#rebuild(onProgress), scratch)).changes)
+    } finally {
+      await discard()
+    }
+  }
+
+  /** Rebuilds the views from the log and replaces them in one step. Returns the changes that this made. */
+  async rebuild(_caller: Caller, onProgress?: OnReplayProgress): Promise<Answer<CellChange[]>> {
+    const { views, openScratch } = this.#parts
+    await views.deleteSnapshots()
+    return answer(await rebuildViews({ ...(await this.#rebuild(onProgress)), openScratch }))
+  }
+
+  async #rebuild(onProgress?: OnReplayProgress): Promise<Rebuild> {
+    const { log, views, projections } = this.#parts
+    const total = (await log.head()) + 1
+    return {
+      log,
+      codec: eventCodec,
+      store: views,
+      projections,
+      onProgress: position => onProgress?.(position + 1, total),
+    }
+  }
+}
