@@ -37,8 +37,8 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const { config, logger, clock, random, masterSecret, log, views, accounts, progress, reads, offers } = core
   const { usdPerCreditMicros, retention } = config
   const addresses = new Addresses(publicUrl, config.cdnUrl)
-  const objects = await openObjects(config, logger, addresses, masterSecret)
-  const outbound = createOutbound({ allowPrivate: config.allowPrivateWebhooks })
+  const objects = substitutes.objects ?? (await openObjects(config, logger, addresses, masterSecret))
+  const outbound = substitutes.outbound ?? createOutbound({ allowPrivate: config.allowPrivateWebhooks })
   const loadInputMedia = createInputMediaLoader({ outbound, objects, addresses })
   const providers = substitutes.providers ?? { sandbox: createSandboxProvider({ loadInputMedia, clock }) }
   const artifacts = new Artifacts({ objects, outbound, clock, random, retentionMs: retention.outputsMs })
@@ -81,6 +81,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const app = createApp({ logger, clock, checks, api })
   return {
     app,
+    services,
     /** Starts the work of the process's roles, except for answering requests. */
     start: () => {
       if (!config.roles.has('reactors')) return

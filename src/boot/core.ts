@@ -15,6 +15,8 @@ import { ViewProgress } from '../engine/views/view-progress.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { ObjectStore } from '../ports/object-store.ts'
+import type { Outbound } from '../ports/outbound.ts'
 import type { Provider } from '../ports/provider.ts'
 import type { Random } from '../ports/random.ts'
 import type { RowAddress, ViewStore } from '../ports/view-store.ts'
@@ -49,6 +51,11 @@ export interface Substitutes {
   clock?: Clock
   random?: Random
   providers?: Record<string, Provider>
+  log?: EventLog
+  views?: ViewStore
+  openScratch?: OpenScratch
+  objects?: ObjectStore
+  outbound?: Outbound
 }
 
 /** The log, the views, and the services that need nothing else. The command line works with these. */
@@ -75,15 +82,15 @@ export interface Core {
 /** Opens the stores and brings the views up to date. Throws Unavailable or Damaged. */
 export const openCore = async (config: Config, substitutes: Substitutes = {}): Promise<Core> => {
   const { logger = createLogger(config.logLevel), clock = systemClock, random = systemRandom } = substitutes
-  const log = await openLog(config, logger)
-  const store = await openViews(config, logger)
+  const log = substitutes.log ?? (await openLog(config, logger))
+  const store = substitutes.views ?? (await openViews(config, logger))
   const masterSecret = readMasterSecret(config.masterSecret)
   const projectionSet = new ProjectionSet(projections)
   const rowKey = deriveKey(masterSecret, 'rows')
   const authenticate = (views: ViewStore, onForged: (address: RowAddress) => void) =>
     authenticViews({ store: views, projections: projectionSet, key: rowKey, onForged })
   const openScratch: OpenScratch = async () => {
-    const { scratch, discard } = await openScratchViews()
+    const { scratch, discard } = await (substitutes.openScratch ?? openScratchViews)()
     return { scratch: authenticate(scratch, () => undefined), discard }
   }
   const rebuild = { log, codec: eventCodec, projections: projectionSet, logger, openScratch }

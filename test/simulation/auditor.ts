@@ -11,6 +11,8 @@ export interface AuditedEvent {
 type Facts = Record<string, unknown>
 
 interface Run {
+  /** What operators have refunded after the run was completed. */
+  refundedMicros: number
   state: 'debited' | 'queued' | 'processing' | 'completed' | 'failed' | 'refunded'
   chargedMicros: number
 }
@@ -72,6 +74,11 @@ export class Auditor {
     return [...this.#runs.values()].filter(({ state }) => states.includes(state)).length
   }
 
+  /** The runs whose webhook is due. */
+  get pendingDeliveries(): string[] {
+    return [...this.#attempts.keys()]
+  }
+
   get uploads(): [id: string, state: Upload][] {
     return [...this.#uploads].sort()
   }
@@ -90,7 +97,7 @@ export class Auditor {
       case 'CreditsDebited':
         this.#expect(run === undefined, 'a run is debited twice')
         this.#expect(isBefore('RunQueued'), 'a debit is not in one append with its run')
-        this.#runs.set(runId, { state: 'debited', chargedMicros: data['amountMicros'] as number })
+        this.#runs.set(runId, { state: 'debited', chargedMicros: data['amountMicros'] as number, refundedMicros: 0 })
         return this.#move(data, -1)
       case 'RunQueued':
         this.#expect(isAfter('CreditsDebited'), 'a run is not in one append with its debit')
@@ -111,6 +118,7 @@ export class Auditor {
         this.#owe(runId)
         return this.#step(run, ['queued', 'processing'], 'failed')
       case 'CreditsRefunded':
+        if (run?.state === 'completed') return this.#refundCompleted(run, data)
         this.#expect(isAfter('RunFailed'), 'a refund is not in one append with its failure')
         this.#expect(run?.chargedMicros === data['amountMicros'], 'a refund is not what was charged')
         this.#step(run, ['failed'], 'refunded')
@@ -150,6 +158,12 @@ export class Auditor {
       case 'UploadDeleted':
         return this.#stepUpload(data, ['granted', 'stored', 'sealed', 'deleting'], undefined)
     }
+  }
+
+  #refundCompleted(run: Run, data: Facts) {
+    run.refundedMicros += data['amountMicros'] as number
+    this.#expect(run.refundedMicros <= run.chargedMicros, 'more is refunded than was charged')
+    this.#move(data, 1)
   }
 
   #owe(runId: string) {

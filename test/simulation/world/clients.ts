@@ -1,0 +1,175 @@
+import type { AccountId, KeyId, RunId } from '../../../schemas/primitives.ts'
+import type { Answer } from '../../../src/services/answer.ts'
+import type { AccountCaller } from '../../../src/services/caller.ts'
+import type { RunResult } from '../../../src/services/runs/runs.ts'
+import type { Running, SimulatedProcess } from './process.ts'
+import type { World } from './world.ts'
+
+const operator = { kind: 'operator', name: 'ada' } as const
+
+/** How long a client waits for an answer before it goes on without one. */
+const PATIENCE_MS = 40_000
+
+interface Key {
+  keyId: KeyId
+  apiKey: string
+}
+
+/** A request that a client may repeat. */
+interface Request {
+  model: string
+  prompt: string
+  idempotencyKey: string
+  runId?: RunId
+}
+
+/** A client with an account, which sends commands by chance to any process, and remembers what it was told. */
+export class SimulatedClient {
+  readonly #world: World
+  readonly #accountId: AccountId
+  readonly #keys: Key[]
+  readonly #requests: Request[] = []
+  readonly #runs: RunId[] = []
+  #count = 0
+
+  constructor(world: World, accountId: AccountId, firstKey: Key) {
+    this.#world = world
+    this.#accountId = accountId
+    this.#keys = [firstKey]
+  }
+
+  /** Sends commands, one after another, until the world asks it to stop. */
+  async live(): Promise<void> {
+    const { chance, timeline } = this.#world
+    while (!this.#world.isCalm) {
+      await timeline.pass(chance.between(1, 400))
+      const process = chance.pick(this.#world.processes)
+      const { running } = process
+      if (!running) continue
+      await Promise.race([this.#send(process, running), timeline.pass(PATIENCE_MS)])
+    }
+  }
+
+  async #send(process: SimulatedProcess, running: Running): Promise<void> {
+    const command = this.#world.chance.pick(COMMANDS)
+    try {
+      const told = await this[command](running, process)
+      this.#world.trace(`${this.#accountId} ${command}: ${told}`)
+    } catch (error) {
+      this.#world.trace(`${this.#accountId} ${command}: ${error}`)
+      if (!isExpected(error)) this.#world.fault(`${command} failed with ${(error as Error).stack}`)
+    }
+  }
+
+  async run(running: Running, process: SimulatedProcess): Promise<string> {
+    const { chance } = this.#world
+    this.#count += 1
+    const request = {
+      model: chance.pick(['instant', 'patient', 'fancy']),
+      prompt: `prompt ${this.#count}`,
+      idempotencyKey: `key-${this.#count}`,
+    }
+    this.#requests.push(request)
+    return this.#request(running, process, request)
+  }
+
+  /** The same request again, which must not be charged again. */
+  async repeat(running: Running, process: SimulatedProcess): Promise<string> {
+    const request = this.#world.chance.pick(this.#requests)
+    return request ? this.#request(running, process, request) : 'nothing to repeat'
+  }
+
+  async cancel(running: Running): Promise<string> {
+    const runId = this.#world.chance.pick(this.#runs)
+    const caller = await this.#caller(running)
+    if (!runId || !caller) return 'nothing to cancel'
+    return outcomeOf(await running.services.runs.cancel(caller, runId, { waitMs: 500 }))
+  }
+
+  async find(running: Running): Promise<string> {
+    const runId = this.#world.chance.pick(this.#runs)
+    const caller = await this.#caller(running)
+    if (!runId || !caller) return 'nothing to find'
+    const found = await running.services.runs.find(caller, runId)
+    if ('value' in found) this.#world.truth.expectRun(this.#accountId, runId, found.value)
+    return outcomeOf(found)
+  }
+
+  async balance(running: Running, process: SimulatedProcess): Promise<string> {
+    const since = this.#world.truth.lastWrite(this.#accountId, process)
+    const caller = await this.#caller(running)
+    if (!caller) return 'no key'
+    const told = await running.services.accounts.balance(caller)
+    if ('value' in told) this.#world.truth.expectBalance(this.#accountId, since, told.value.balanceMicros)
+    return outcomeOf(told)
+  }
+
+  async grant(running: Running): Promise<string> {
+    const reference = `invoice-${this.#world.chance.below(20)}`
+    const grant = { amountMicros: 5_000_000, kind: 'purchase', reference, reason: 'top-up' } as const
+    return outcomeOf(await running.services.accounts.grant(operator, this.#accountId, grant))
+  }
+
+  async withdraw(running: Running): Promise<string> {
+    const reference = `mistake-${this.#world.chance.below(20)}`
+    const withdrawal = { amountMicros: 3_000_000, kind: 'correction', reference, reason: 'mistake' } as const
+    return outcomeOf(await running.services.accounts.withdraw(operator, this.#accountId, withdrawal))
+  }
+
+  async refund(running: Running): Promise<string> {
+    const runId = this.#world.chance.pick(this.#runs)
+    if (!runId) return 'nothing to refund'
+    return outcomeOf(
+      await running.services.refunds.refund(operator, runId, { amountMicros: 500_000, reason: 'blurry' }),
+    )
+  }
+
+  async createKey(running: Running): Promise<string> {
+    const created = await running.services.keys.create(operator, this.#accountId, { name: `key ${this.#count}` })
+    if ('value' in created) this.#keys.push(created.value)
+    return outcomeOf(created)
+  }
+
+  async revokeKey(running: Running): Promise<string> {
+    if (this.#keys.length < 2) return 'only one key'
+    const { keyId } = this.#world.chance.pick(this.#keys)
+    return outcomeOf(await running.services.keys.revoke(operator, this.#accountId, keyId))
+  }
+
+  async #request(running: Running, process: SimulatedProcess, request: Request): Promise<string> {
+    const caller = await this.#caller(running)
+    if (!caller) return 'no key'
+    const { model, prompt, idempotencyKey } = request
+    const body = { model, input: { prompt }, webhook_url: `https://receiver.example/${this.#accountId}` }
+    const told = await running.services.runs.run(caller, body, { idempotencyKey, waitMs: 2_000 })
+    if ('value' in told) this.#accepted(process, request, told.value)
+    return outcomeOf(told)
+  }
+
+  #accepted(process: SimulatedProcess, request: Request, { row }: RunResult) {
+    const { truth } = this.#world
+    if (request.runId !== undefined && request.runId !== row.runId)
+      this.#world.fault(`${request.idempotencyKey} was ${request.runId}, and is ${row.runId}`)
+    if (request.runId === undefined) this.#runs.push(row.runId)
+    request.runId = row.runId
+    truth.expectRun(this.#accountId, row.runId, row)
+    truth.noteWrite(this.#accountId, process, row.runId)
+  }
+
+  async #caller(running: Running): Promise<AccountCaller | undefined> {
+    const { apiKey } = this.#world.chance.pick(this.#keys)
+    const holder = await running.keyHolders.holderOf(apiKey)
+    return holder && { kind: 'key', ...holder }
+  }
+}
+
+/** What clients do, the frequent things more than once. */
+const COMMANDS = [
+  ...(['run', 'run', 'run', 'run', 'run', 'repeat', 'repeat', 'cancel', 'find', 'find', 'balance', 'balance'] as const),
+  ...(['grant', 'withdraw', 'refund', 'createKey', 'revokeKey'] as const),
+]
+
+const outcomeOf = (told: Answer<unknown>): string => ('refuse' in told ? told.refuse.code : 'ok')
+
+/** A service may be unable to answer, but not broken. */
+const isExpected = (error: unknown) => ['Unavailable', 'InDoubt'].includes((error as Error).constructor.name)

@@ -1,0 +1,67 @@
+import type { Chance } from './chance.ts'
+
+/** What goes wrong in a world, each with its probability. All are 0 once the faults stop. */
+export interface Faults {
+  /** For each call to a store or another party: its request, or its answer, is lost. */
+  requestLost: number
+  answerLost: number
+  /** Its request arrives twice. */
+  doubled: number
+  /** It is refused, and has no effect. */
+  refused: number
+  /** It is slow: `slowMs` instead of a few milliseconds. */
+  slow: number
+  slowMs: number
+  /** For each page of a subscription: the subscription ends. */
+  subscriptionDropped: number
+  /** For each look at the world, every 100 ms: a process crashes; all lose the way to a store, or back, for a while. */
+  crash: number
+  partition: number
+  /** A clock jumps. */
+  clockJump: number
+  /** The views are emptied, rolled back, or a row of theirs is forged. */
+  viewsHarmed: number
+  /** For each job: the provider fails, hangs, or answers only after the run's time limit. */
+  jobFails: number
+  jobHangs: number
+  /** For each webhook: the receiver fails or hangs. */
+  receiverFails: number
+}
+
+export const noFaults: Faults = {
+  requestLost: 0,
+  answerLost: 0,
+  doubled: 0,
+  refused: 0,
+  slow: 0,
+  slowMs: 0,
+  subscriptionDropped: 0,
+  crash: 0,
+  partition: 0,
+  clockJump: 0,
+  viewsHarmed: 0,
+  jobFails: 0,
+  jobHangs: 0,
+  receiverFails: 0,
+}
+
+/** Draws how bad a world is. Each kind of fault is missing from half of the worlds, so that the others get further. */
+export const drawFaults = (chance: Chance): Faults => {
+  const upTo = (most: number) => (chance.happens(0.5) ? chance.fraction() * most : 0)
+  return {
+    requestLost: upTo(0.05),
+    answerLost: upTo(0.05),
+    doubled: upTo(0.05),
+    refused: upTo(0.1),
+    slow: upTo(0.05),
+    slowMs: chance.pick([200, 2_000, 20_000]),
+    subscriptionDropped: upTo(0.1),
+    crash: upTo(0.02),
+    partition: upTo(0.02),
+    clockJump: upTo(0.01),
+    viewsHarmed: upTo(0.01),
+    jobFails: upTo(0.3),
+    jobHangs: upTo(0.1),
+    receiverFails: upTo(0.3),
+  }
+}

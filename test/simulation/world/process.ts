@@ -1,0 +1,193 @@
+import { openService } from '../../../src/boot/compose.ts'
+import { readConfig } from '../../../src/boot/config.ts'
+import { type Core, openCore } from '../../../src/boot/core.ts'
+import type { Clock } from '../../../src/ports/clock.ts'
+import type { EventLog } from '../../../src/ports/event-log.ts'
+import type { Logger } from '../../../src/ports/logger.ts'
+import type { ObjectStore } from '../../../src/ports/object-store.ts'
+import type { Outbound } from '../../../src/ports/outbound.ts'
+import { OutboundError } from '../../../src/ports/outbound.ts'
+import type { Provider } from '../../../src/ports/provider.ts'
+import type { ViewStore } from '../../../src/ports/view-store.ts'
+import { KeyHolders } from '../../../src/services/accounts/key-holders.ts'
+import type { Services } from '../../../src/services/services.ts'
+import { SimulatedViews } from './view-store.ts'
+import { Wire } from './wire.ts'
+import type { World } from './world.ts'
+
+const config = readConfig({
+  MASTER_SECRET: 'a secret of the simulated world, long enough',
+  ROLES: 'projector,reactors',
+  WELCOME_CREDITS: '0',
+})
+
+export interface Running {
+  core: Core
+  services: Services
+  keyHolders: KeyHolders
+}
+
+/** One process of the service, which may crash and start again. */
+export class SimulatedProcess {
+  readonly name: string
+  /** Undefined while it starts, and after a crash. */
+  running: Running | undefined
+  /** How far its clock is from the world's. */
+  skewMs: number
+  readonly #world: World
+  /** Counts the starts, so that what an earlier one left behind is recognised. */
+  #life = 0
+  #isUp = false
+
+  constructor(world: World, name: string) {
+    this.#world = world
+    this.name = name
+    this.skewMs = world.chance.between(-500, 500)
+  }
+
+  get isUp(): boolean {
+    return this.#isUp
+  }
+
+  /** Starts it, and again whenever the start fails. */
+  async start(): Promise<void> {
+    this.#life += 1
+    this.#isUp = true
+    const life = this.#life
+    const isAlive = () => this.#isUp && this.#life === life
+    this.#world.trace(`${this.name} starts`)
+    try {
+      const running = await this.#open(isAlive)
+      if (isAlive()) this.running = running
+      this.#world.trace(`${this.name} is up`)
+    } catch (error) {
+      this.#world.trace(`${this.name} does not start: ${error}`)
+      if (!isAlive()) return
+      this.crash()
+      this.#world.timeline.after(1_000, () => void this.start())
+    }
+  }
+
+  /** Ends it at once. Its calls get no answers, and its timers do not fire. */
+  crash() {
+    this.#world.trace(`${this.name} crashes`)
+    this.#isUp = false
+    this.running = undefined
+  }
+
+  async #open(isAlive: () => boolean): Promise<Running> {
+    const world = this.#world
+    const wire = (to: string) => new Wire(world, `${this.name}-${to}`, isAlive)
+    const substitutes = {
+      clock: this.#clock(isAlive),
+      random: world.chance.fork(),
+      logger: this.#logger(),
+      log: overWire(wire('log'), world.log),
+      views: viewsOverWire(wire('views'), world.views),
+      openScratch: async () => ({ scratch: new SimulatedViews(), discard: async () => undefined }),
+      objects: objectsOverWire(wire('objects'), world.objects),
+      outbound: outboundOverWire(wire('receiver'), world.receiver.port()),
+      providers: {
+        instant: providerOverWire(wire('instant'), world.provider.port(false)),
+        patient: providerOverWire(wire('patient'), world.provider.port(true)),
+      },
+    }
+    const core = await openCore(config, substitutes)
+    const service = await openService(core, () => 'https://tollgate.example', substitutes)
+    service.start()
+    return { core, services: service.services, keyHolders: new KeyHolders(core.reads, core.accounts) }
+  }
+
+  #clock(isAlive: () => boolean): Clock {
+    const { timeline } = this.#world
+    return {
+      nowMs: () => Math.floor(this.#world.epochMs + timeline.nowMs + this.skewMs),
+      monotonicMs: () => timeline.nowMs,
+      timer: (delayMs, callback) => {
+        const cancel = timeline.after(delayMs, () => {
+          if (isAlive()) callback()
+        })
+        const timer = { cancel, unref: () => timer }
+        return timer
+      },
+    }
+  }
+
+  #logger(): Logger {
+    const write = (level: string) => (facts: object, message: string) => {
+      const { err } = facts as { err?: unknown }
+      this.#world.trace(`${this.name} ${level}: ${message}${err ? ` (${err})` : ''}`)
+      if (err instanceof TypeError || err instanceof ReferenceError) this.#world.fault(`${this.name}: ${err.stack}`)
+    }
+    return {
+      isLevelEnabled: () => false,
+      debug: () => undefined,
+      info: write('info'),
+      warn: write('warn'),
+      error: write('error'),
+      fatal: write('fatal'),
+    }
+  }
+}
+
+/** An append whose answer is lost may have been written. */
+const inDoubt = () => new Error('the log did not answer an append')
+
+const overWire = (wire: Wire, log: EventLog): EventLog => ({
+  append: (stream, events, expectedRevision) =>
+    wire.call(`append ${stream}`, () => log.append(stream, events, expectedRevision), inDoubt),
+  readStream: (stream, from) => wire.pages(`read ${stream}`, log.readStream(stream, from)),
+  readAll: after => wire.pages('read all', log.readAll(after)),
+  follow: (after, signal) => wire.pages('follow', log.follow(after, signal)),
+  head: () => wire.call('head', () => log.head()),
+  close: async () => undefined,
+})
+
+const viewsOverWire = (wire: Wire, views: ViewStore): ViewStore => ({
+  checkpoint: () => wire.call('checkpoint', () => views.checkpoint()),
+  get: (view, key) => wire.call('get', () => views.get(view, key)),
+  getMany: rows => wire.call('get many', () => views.getMany(rows)),
+  list: (view, index, range) => wire.call(`list ${view}`, () => views.list(view, index, range)),
+  commit: batch => wire.call('commit', () => views.commit(batch)),
+  lease: (...lease) => wire.call('lease', () => views.lease(...lease)),
+  release: (...lease) => wire.call('release', () => views.release(...lease)),
+  loadSnapshot: stream => wire.call('load snapshot', () => views.loadSnapshot(stream)),
+  saveSnapshot: (stream, snapshot) => wire.call('save snapshot', () => views.saveSnapshot(stream, snapshot)),
+  deleteSnapshots: () => wire.call('delete snapshots', () => views.deleteSnapshots()),
+  dump: () => wire.call('dump', () => views.dump()),
+  replaceCells: (...cells) => wire.call('replace cells', () => views.replaceCells(...cells)),
+  clear: () => wire.call('clear', () => views.clear()),
+  close: async () => undefined,
+})
+
+const objectsOverWire = (wire: Wire, objects: ObjectStore): ObjectStore => ({
+  put: (key, bytes, mimeType) => wire.call('put', () => objects.put(key, bytes, mimeType)),
+  receive: () => objects.receive(),
+  get: (key, range) => wire.call('get', () => objects.get(key, range)),
+  stat: key => wire.call('stat', () => objects.stat(key)),
+  delete: key => wire.call('delete', () => objects.delete(key)),
+  presignPut: grant => objects.presignPut(grant),
+  check: () => wire.call('check', () => objects.check()),
+  close: async () => undefined,
+})
+
+const outboundOverWire = (wire: Wire, outbound: Outbound): Outbound => ({
+  ...outbound,
+  post: (url, request) =>
+    wire
+      .call(
+        `post ${request.headers['webhook-id']}`,
+        () => outbound.post(url, request),
+        () => new OutboundError('failed', 'The receiver did not answer.'),
+      )
+      .catch(error => {
+        throw error instanceof OutboundError ? error : new OutboundError('failed', 'The receiver is overloaded.')
+      }),
+})
+
+const providerOverWire = (wire: Wire, { submit, poll, cancel, close }: Provider): Provider => ({
+  submit: (job, signal) => wire.call(`submit ${job.runId}`, () => submit(job, signal)),
+  ...(poll && { poll: (job, signal) => wire.call(`poll ${job.runId}`, () => poll(job, signal)) }),
+  ...(cancel && { cancel: (job, signal) => wire.call(`cancel ${job.runId}`, () => cancel(job, signal)) }),
+  close,
+})

@@ -1,0 +1,109 @@
+import type { RawEvent } from '../../../schemas/recorded.ts'
+import type { RunRow } from '../../../schemas/views.ts'
+import type { NewEvent } from '../../../src/ports/event-log.ts'
+import { type AuditedEvent, Auditor } from '../auditor.ts'
+import type { SimulatedProcess } from './process.ts'
+
+interface Ledger {
+  auditor: Auditor
+  /** The balance after each event that moved it, with the event's position. */
+  balances: { position: number; balanceMicros: number }[]
+  /** For each run, where it was queued, and how it ended. */
+  runs: Map<string, { position: number; chargedMicros: number; ended?: 'completed' | 'failed' }>
+}
+
+/** What the log says, followed as it is written, and held against what clients and receivers are told. */
+export class Truth {
+  readonly #ledgers = new Map<string, Ledger>()
+  readonly #lastWrites = new Map<string, number>()
+  readonly #webhooks = new Map<string, string>()
+  readonly #onFault: (fault: string) => void
+
+  constructor(onFault: (fault: string) => void) {
+    this.#onFault = onFault
+  }
+
+  /** Follows an append. `firstPosition` is the position of its first event. */
+  follow(stream: string, events: NewEvent[], firstPosition: number) {
+    if (!stream.startsWith('account-')) return
+    const ledger = this.#ledgerOf(stream)
+    const { auditor, balances, runs } = ledger
+    auditor.followChain(stream, events as AuditedEvent[])
+    for (const fault of auditor.faults.splice(0)) this.#onFault(`${stream}: ${fault}`)
+    for (const [index, { type, data }] of events.entries()) {
+      const position = firstPosition + index
+      const { runId, amountMicros, balanceAfterMicros } = data as { runId: string; amountMicros: number; balanceAfterMicros?: number }
+      if (balanceAfterMicros !== undefined) balances.push({ position, balanceMicros: balanceAfterMicros })
+      if (type === 'CreditsDebited') runs.set(runId, { position, chargedMicros: amountMicros })
+      const run = runs.get(runId)
+      if (run && type === 'RunCompleted') run.ended = 'completed'
+      if (run && type === 'RunFailed') run.ended = 'failed'
+    }
+  }
+
+  /** A client was told of a run: it is in the log, and is no further there than the client was told. */
+  expectRun(accountId: string, runId: string, { status, chargedMicros }: RunRow) {
+    const run = this.#ledgerOf(`account-${accountId}`).runs.get(runId)
+    if (!run) return this.#onFault(`${runId} was acknowledged, and is not in the log`)
+    if ((status === 'completed' || status === 'failed') && run.ended !== status)
+      this.#onFault(`${runId} was shown as ${status}, and is ${run.ended ?? 'open'} in the log`)
+    if (run.chargedMicros !== chargedMicros)
+      this.#onFault(`${runId} was shown as charged ${chargedMicros}, and cost ${run.chargedMicros}`)
+  }
+
+  /** A client learned of its own write through a process, and its later reads there must show it. */
+  noteWrite(accountId: string, process: SimulatedProcess, runId: string) {
+    const position = this.#ledgerOf(`account-${accountId}`).runs.get(runId)?.position ?? -1
+    const key = `${accountId} ${process.name}`
+    this.#lastWrites.set(key, Math.max(position, this.#lastWrites.get(key) ?? -1))
+  }
+
+  lastWrite(accountId: string, process: SimulatedProcess): number {
+    return this.#lastWrites.get(`${accountId} ${process.name}`) ?? -1
+  }
+
+  /** A client was told a balance: one that the account had since the given position. */
+  expectBalance(accountId: string, since: number, balanceMicros: number) {
+    const { balances } = this.#ledgerOf(`account-${accountId}`)
+    const first = Math.max(
+      0,
+      balances.findLastIndex(({ position }) => position <= since),
+    )
+    if (!balances.slice(first).some(balance => balance.balanceMicros === balanceMicros))
+      this.#onFault(`${accountId} was told a balance of ${balanceMicros}, which it has not had since position ${since}`)
+  }
+
+  /** A webhook arrived: it tells of an end that is in the log, and always the same. */
+  expectWebhook(id: string, body: string) {
+    const before = this.#webhooks.get(id)
+    if (before !== undefined && before !== body) this.#onFault(`${id} arrived with ${body}, and before with ${before}`)
+    this.#webhooks.set(id, body)
+    const { run_id: runId, status } = JSON.parse(body).data as { run_id: string; status: string }
+    const run = [...this.#ledgers.values()].map(({ runs }) => runs.get(runId)).find(Boolean)
+    if (run?.ended !== status) this.#onFault(`${id} told of ${status}, and the log says ${run?.ended}`)
+  }
+
+  /** What is still open, where everything should have ended. */
+  open(): string[] {
+    return [...this.#ledgers].flatMap(([stream, { runs, auditor }]) => [
+      ...[...runs].filter(([, { ended }]) => !ended).map(([runId]) => `${runId} of ${stream} has not ended`),
+      ...auditor.pendingDeliveries.map(runId => `the webhook of ${runId} was neither delivered nor abandoned`),
+    ])
+  }
+
+  /** The events of a log, for a second look from the beginning. */
+  static of(events: RawEvent[], onFault: (fault: string) => void): Truth {
+    const truth = new Truth(onFault)
+    for (const event of events) truth.follow(event.stream, [event], event.position)
+    return truth
+  }
+
+  #ledgerOf(stream: string): Ledger {
+    let ledger = this.#ledgers.get(stream)
+    if (!ledger) {
+      ledger = { auditor: new Auditor(), balances: [], runs: new Map() }
+      this.#ledgers.set(stream, ledger)
+    }
+    return ledger
+  }
+}

@@ -1,0 +1,141 @@
+import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
+import {
+  type Batch,
+  BY_KEY,
+  type CellChange,
+  type Checkpoint,
+  CheckpointMoved,
+  MAX_CLOCK_SKEW_MS,
+  type Range,
+  type RowAddress,
+  type Snapshot,
+  type ViewStore,
+} from '../../../src/ports/view-store.ts'
+
+/** What a store holds, which the world may keep, and put back later. */
+export interface Content {
+  checkpoint: string | undefined
+  cells: Map<string, string>
+  snapshots: Map<string, string>
+}
+
+const ROWS = 'rows/'
+
+/** About that of the real stores. */
+const MAX_ADDRESS_LENGTH = 2000
+
+/** A view store in memory, for any number of processes. */
+export class SimulatedViews implements ViewStore {
+  #content: Content = { checkpoint: undefined, cells: new Map(), snapshots: new Map() }
+  readonly #leases = new Map<string, { holder: string; untilMs: number }>()
+
+  /** A copy of what the store holds. Putting one back rolls the store back. */
+  get content(): Content {
+    const { checkpoint, cells, snapshots } = this.#content
+    return { checkpoint, cells: new Map(cells), snapshots: new Map(snapshots) }
+  }
+
+  set content({ checkpoint, cells, snapshots }: Content) {
+    this.#content = { checkpoint, cells: new Map(cells), snapshots: new Map(snapshots) }
+  }
+
+  get leased(): string[] {
+    return [...this.#leases.keys()]
+  }
+
+  checkpoint = async () => parse<Checkpoint>(this.#content.checkpoint)
+
+  get = async <Row>(view: string, key: string) => parse<Row>(this.#content.cells.get(rowAddress(view, key)))
+
+  getMany = async <Row>(addresses: RowAddress[]) => ({
+    position: parse<Checkpoint>(this.#content.checkpoint)?.position ?? BEFORE_FIRST,
+    rows: addresses.map(({ view, key }) => parse<Row>(this.#content.cells.get(rowAddress(view, key)))),
+  })
+
+  list = async <Row>(view: string, index: string, { prefix, after, before, newestFirst, limit }: Range) => {
+    const { cells } = this.#content
+    const folder = index === BY_KEY ? rowAddress(view, '') : indexAddress(view, index, '')
+    const [low, high] = newestFirst ? [before, after] : [after, before]
+    const places = [...cells.keys()]
+      .filter(address => address.startsWith(folder + prefix))
+      .map(address => address.slice(folder.length))
+      .filter(place => (low === undefined || place > low) && (high === undefined || place < high))
+      .sort(byBytes)
+    if (newestFirst) places.reverse()
+    return places.slice(0, limit).map(place => {
+      const key = index === BY_KEY ? place : (cells.get(folder + place) as string)
+      return { place, key, row: (parse<Row>(cells.get(rowAddress(view, key))) ?? null) as Row }
+    })
+  }
+
+  commit = async ({ from, to, rows, entries }: Batch) =>
+    this.#write(from, to, [
+      ...rows.map(({ view, key, row }) => ({ address: rowAddress(view, key), value: row && JSON.stringify(row) })),
+      ...entries.map(({ view, index, place, key }) => ({ address: indexAddress(view, index, place), value: key })),
+    ])
+
+  replaceCells = async (changes: CellChange[], from: Checkpoint, to: Checkpoint) => this.#write(from, to, changes)
+
+  lease = async (keys: string[], holder: string, nowMs: number, untilMs: number) =>
+    keys.filter(key => {
+      const lease = this.#leases.get(key)
+      const isValid = lease && lease.untilMs > nowMs && lease.untilMs <= untilMs + MAX_CLOCK_SKEW_MS
+      if (isValid && lease.holder !== holder) return false
+      this.#leases.set(key, { holder, untilMs })
+      return true
+    })
+
+  release = async (keys: string[], holder: string) => {
+    for (const key of keys) if (this.#leases.get(key)?.holder === holder) this.#leases.delete(key)
+  }
+
+  loadSnapshot = async (stream: string) => parse<Snapshot>(this.#content.snapshots.get(stream))
+
+  saveSnapshot = async (stream: string, snapshot: Snapshot) => {
+    this.#content.snapshots.set(stream, JSON.stringify(snapshot))
+  }
+
+  deleteSnapshots = async () => {
+    this.#content.snapshots.clear()
+  }
+
+  dump = async () => {
+    const { checkpoint, cells } = this.content
+    const sorted = [...cells].sort(([one], [other]) => byBytes(one, other))
+    return {
+      checkpoint: parse<Checkpoint>(checkpoint),
+      cells: (async function* () {
+        for (const [address, value] of sorted) yield { view: viewOf(address), address, value }
+      })(),
+      close: () => undefined,
+    }
+  }
+
+  clear = async () => {
+    this.content = { checkpoint: undefined, cells: new Map(), snapshots: new Map() }
+    this.#leases.clear()
+  }
+
+  close = async () => undefined
+
+  #write(from: Checkpoint | undefined, to: Checkpoint, changes: CellChange[]) {
+    if (this.#content.checkpoint !== (from && JSON.stringify(from)))
+      throw new CheckpointMoved('another projector has advanced the views')
+    if (changes.some(({ address }) => address.length > MAX_ADDRESS_LENGTH))
+      throw new RangeError('an address is too long')
+    for (const { address, value } of changes) {
+      if (value === undefined) this.#content.cells.delete(address)
+      else this.#content.cells.set(address, value)
+    }
+    this.#content.checkpoint = JSON.stringify(to)
+  }
+}
+
+const rowAddress = (view: string, key: string) => `${ROWS}${view}/${key}`
+const indexAddress = (view: string, index: string, place: string) => `index/${view}.${index}/${place}`
+const viewOf = (address: string) => address.split(/[/.]/, 2)[1] as string
+
+const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other))
+
+const parse = <Value>(json: string | undefined): Value | undefined =>
+  json === undefined ? undefined : JSON.parse(json)

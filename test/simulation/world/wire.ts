@@ -1,0 +1,106 @@
+import { Unavailable } from '../../../src/ports/faults.ts'
+import type { World } from './world.ts'
+
+/** After how long a caller learns that an answer was lost. */
+const LOST_AFTER_MS = 5_000
+
+/** The way from one process to one store, or to another party. */
+export class Wire {
+  readonly #world: World
+  readonly #name: string
+  readonly #isAlive: () => boolean
+
+  constructor(world: World, name: string, isAlive: () => boolean) {
+    this.#world = world
+    this.#name = name
+    this.#isAlive = isAlive
+  }
+
+  /**
+   * Makes a call. A process that has crashed gets no answer, and what it sent shortly before may still take effect.
+   * `lost` is the error where the outcome is unknown.
+   */
+  async call<Result>(
+    what: string,
+    effect: () => Promise<Result>,
+    lost: () => Error = () => new Unavailable(`${this.#name} does not answer`),
+  ): Promise<Result> {
+    const { chance, timeline, faults } = this.#world
+    const trace = (outcome: string) => this.#world.trace(`${this.#name} ${what}: ${outcome}`)
+    if (!this.#isAlive()) return never()
+    await timeline.pass(this.#delayMs())
+    // A request that was on its way when its process crashed arrives or does not.
+    if (!this.#isAlive() && chance.happens(0.5)) return never()
+    if (chance.happens(faults.requestLost) || this.#world.isCut(this.#name, 'there')) {
+      trace('request lost')
+      return this.#lose(lost)
+    }
+    if (chance.happens(faults.refused)) {
+      trace('refused')
+      return this.#answer(() => Promise.reject(new Unavailable(`${this.#name} is overloaded`)))
+    }
+    const outcome = await settle(effect)
+    if (chance.happens(faults.doubled)) {
+      trace('doubled')
+      await settle(effect)
+    }
+    if (chance.happens(faults.answerLost) || this.#world.isCut(this.#name, 'back')) {
+      trace('answer lost')
+      return this.#lose(lost)
+    }
+    trace('value' in outcome ? 'done' : String(outcome.error))
+    return this.#answer(() => ('value' in outcome ? Promise.resolve(outcome.value) : Promise.reject(outcome.error)))
+  }
+
+  /** Hands over the pages of a read. Each page may be the last, and then the read fails. */
+  async *pages<Page>(what: string, pages: AsyncIterable<Page>): AsyncGenerator<Page> {
+    const iterator = pages[Symbol.asyncIterator]()
+    try {
+      while (true) {
+        const next = await this.#next(what, iterator)
+        if (next.done) return
+        yield next.value
+      }
+    } finally {
+      await iterator.return?.()
+    }
+  }
+
+  async #next<Page>(what: string, iterator: AsyncIterator<Page>): Promise<IteratorResult<Page>> {
+    const { chance, timeline, faults } = this.#world
+    const next = await iterator.next()
+    await timeline.pass(this.#delayMs())
+    if (!this.#isAlive()) return never()
+    if (chance.happens(faults.subscriptionDropped) || this.#world.isCut(this.#name, 'back')) {
+      this.#world.trace(`${this.#name} ${what}: dropped`)
+      return this.#lose(() => new Unavailable(`${this.#name} ended a read`))
+    }
+    return next
+  }
+
+  async #lose(lost: () => Error): Promise<never> {
+    await this.#world.timeline.pass(this.#world.chance.between(1, LOST_AFTER_MS))
+    if (!this.#isAlive()) return never()
+    throw lost()
+  }
+
+  async #answer<Result>(answer: () => Promise<Result>): Promise<Result> {
+    await this.#world.timeline.pass(this.#delayMs())
+    return this.#isAlive() ? answer() : never()
+  }
+
+  #delayMs(): number {
+    const { chance, faults } = this.#world
+    return chance.happens(faults.slow) ? chance.between(0, faults.slowMs) : chance.between(0, 3)
+  }
+}
+
+const never = <Result>() => new Promise<Result>(() => undefined)
+
+const settle = async <Value>(effect: () => Promise<Value>): Promise<{ value: Value } | { error: unknown }> => {
+  try {
+    return { value: await effect() }
+  } catch (error) {
+    return { error }
+  }
+}

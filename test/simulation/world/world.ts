@@ -1,0 +1,234 @@
+import { createHash } from 'node:crypto'
+import { publishShipped } from '../../../src/services/catalog/publish-shipped.ts'
+import { endpoint, family, priceRule } from '../../support/catalog-samples.ts'
+import { unwrap } from '../../support/unwrap.ts'
+import { Chance } from './chance.ts'
+import { SimulatedClient } from './clients.ts'
+import { SimulatedLog } from './event-log.ts'
+import { drawFaults, type Faults, noFaults } from './faults.ts'
+import { SimulatedObjects } from './object-store.ts'
+import { SimulatedProcess } from './process.ts'
+import { SimulatedProvider } from './provider.ts'
+import { SimulatedReceiver } from './receiver.ts'
+import { Timeline } from './timeline.ts'
+import { Truth } from './truth.ts'
+import { type Content, SimulatedViews } from './view-store.ts'
+
+export interface WorldOptions {
+  seed: number
+  processes?: number
+  clients?: number
+  /** How long the clients are busy and the faults go on, in simulated time. */
+  busyMs?: number
+  /** Instead of those that the seed draws. */
+  faults?: Faults | undefined
+  /** Keeps the whole trace instead of its hash only. */
+  keepsTrace?: boolean
+}
+
+export interface Report {
+  seed: number
+  faults: string[]
+  simulatedMs: number
+  steps: number
+  events: number
+  /** SHA-256 of the trace. */
+  traceHash: string
+  trace: string[]
+}
+
+/** How often the world looks whether to do some harm. */
+const HARM_EVERY_MS = 100
+
+/** How long everything may take to end once the faults stop: longer than any retry that a world can cause. */
+const CALM_MS = 3 * 3_600_000
+
+/** More faults in one world tell nothing new. */
+const MAX_FAULTS = 20
+
+const families = [
+  family('instant', {}, [endpoint('t2i', { provider: 'instant', timeoutMs: 10_000 })]),
+  family('patient', {}, [endpoint('t2i', { provider: 'patient', mode: 'async', timeoutMs: 30_000 })]),
+  family('fancy', {}, [
+    endpoint('t2i', { provider: 'patient', mode: 'async', timeoutMs: 30_000, pricing: priceRule({ baseMicros: 3 }) }),
+  ]),
+]
+
+/** Whole services in one process, on simulated stores and time. One seed decides everything. */
+export class World {
+  readonly chance: Chance
+  readonly timeline: Timeline
+  readonly log = new SimulatedLog()
+  readonly views = new SimulatedViews()
+  readonly objects = new SimulatedObjects()
+  readonly truth: Truth
+  readonly provider: SimulatedProvider
+  readonly receiver: SimulatedReceiver
+  readonly processes: SimulatedProcess[]
+  readonly epochMs = Date.parse('2026-01-01T00:00:00.000Z')
+  faults: Faults = noFaults
+  /** Whether the clients stop, and nothing goes wrong any more. */
+  isCalm = false
+  readonly #options: Required<Omit<WorldOptions, 'faults'>> & Pick<WorldOptions, 'faults'>
+  readonly #hash = createHash('sha256')
+  readonly #trace: string[] = []
+  readonly #faults: string[] = []
+  readonly #cuts = new Set<string>()
+  /** Cells that the world has forged. Nobody notices while nobody reads them. */
+  readonly #forged = new Map<string, string>()
+  #kept: Content | undefined
+  #steps = 0
+
+  constructor({ seed, processes = 3, clients = 4, busyMs = 20_000, keepsTrace = false, faults }: WorldOptions) {
+    this.#options = { seed, processes, clients, busyMs, keepsTrace, faults }
+    this.chance = new Chance(seed)
+    this.timeline = new Timeline(this.chance.fork())
+    this.truth = new Truth(fault => this.fault(fault))
+    this.log.onAppend = (stream, events, first) => this.truth.follow(stream, events, first)
+    this.provider = new SimulatedProvider(this)
+    this.receiver = new SimulatedReceiver(this)
+    this.processes = Array.from({ length: processes }, (_, index) => new SimulatedProcess(this, `process-${index + 1}`))
+  }
+
+  /** Lives through the world's time. Resolves to what went wrong. */
+  async live(): Promise<Report> {
+    const { seed, busyMs, faults } = this.#options
+    let end: unknown
+    this.#history(faults ?? drawFaults(this.chance.fork()), busyMs).then(
+      () => {
+        end = 'over'
+      },
+      error => {
+        end = error ?? 'failed'
+      },
+    )
+    while (end === undefined && (await this.timeline.step())) this.#steps += 1
+    if (end !== 'over') this.fault(`the world ended early: ${(end as Error)?.stack ?? 'nothing was left to do'}`)
+    for (const process of this.processes) process.crash()
+    return {
+      seed,
+      faults: this.#faults,
+      simulatedMs: Math.round(this.timeline.nowMs),
+      steps: this.#steps,
+      events: (await this.log.head()) + 1,
+      traceHash: this.#hash.digest('hex'),
+      trace: this.#trace,
+    }
+  }
+
+  trace(line: string) {
+    const dated = `${this.timeline.nowMs.toFixed(3)} ${line}`
+    this.#hash.update(dated)
+    if (this.#options.keepsTrace) this.#trace.push(dated)
+  }
+
+  fault(fault: string) {
+    this.trace(`FAULT ${fault}`)
+    if (this.#faults.length < MAX_FAULTS) this.#faults.push(`${Math.round(this.timeline.nowMs)} ms: ${fault}`)
+  }
+
+  /** Whether a way is cut in a direction. */
+  isCut(name: string, direction: 'there' | 'back'): boolean {
+    return this.#cuts.has(`${name} ${direction}`)
+  }
+
+  async #history(faults: Faults, busyMs: number) {
+    const clients = await this.#begin()
+    this.faults = faults
+    this.trace(JSON.stringify(faults))
+    const lives = clients.map(client => client.live())
+    const harm = this.#harm()
+    await this.timeline.pass(busyMs)
+    this.isCalm = true
+    this.faults = noFaults
+    this.#cuts.clear()
+    this.trace('calm')
+    await Promise.all([...lives, harm])
+    for (const process of this.processes) if (!process.isUp) void process.start()
+    await this.#untilAllEnded()
+    await this.#compareViews()
+  }
+
+  /** Starts the processes, publishes the models, and opens the accounts. */
+  async #begin(): Promise<SimulatedClient[]> {
+    await Promise.all(this.processes.map(process => process.start()))
+    const { core, services } = this.processes[0]?.running ?? expectedToRun()
+    await publishShipped(core.log, core.publishedCatalog, families)
+    const clients: SimulatedClient[] = []
+    for (let number = 1; number <= this.#options.clients; number++) {
+      const key = { name: 'first' }
+      const opening = { email: `client-${number}@example.com`, tester: false, welcomeMicros: 200_000_000, key }
+      const { accountId, apiKey = '' } = unwrap(await services.accounts.open({ kind: 'service' }, opening))
+      const [keyId] = (await core.accounts.state(accountId)).activeKeys.keys()
+      clients.push(new SimulatedClient(this, accountId, { keyId: keyId ?? expectedToRun(), apiKey }))
+    }
+    await this.timeline.pass(1_000)
+    return clients
+  }
+
+  /** Crashes processes, cuts ways, and harms the views, by chance. */
+  async #harm() {
+    while (!this.isCalm) {
+      await this.timeline.pass(HARM_EVERY_MS)
+      const { chance, faults } = this
+      const process = chance.pick(this.processes)
+      if (chance.happens(faults.crash) && process.isUp) {
+        process.crash()
+        this.timeline.after(chance.between(0, 15_000), () => void process.start())
+      }
+      if (chance.happens(faults.clockJump)) {
+        process.skewMs += chance.pick([-600_000, -30_000, -3_000, 3_000, 30_000, 600_000])
+        this.trace(`the clock of ${process.name} jumps`)
+      }
+      if (chance.happens(faults.partition)) {
+        const way = `${process.name}-${chance.pick(['log', 'views', 'objects'])} ${chance.pick(['there', 'back'])}`
+        this.#cuts.add(way)
+        this.trace(`${way} is cut`)
+        this.timeline.after(chance.between(0, 15_000), () => this.#cuts.delete(way))
+      }
+      if (chance.happens(faults.viewsHarmed)) this.#harmViews()
+    }
+  }
+
+  #harmViews() {
+    const { views, chance } = this
+    const harm = chance.pick(['keep', 'keep', 'roll back', 'empty', 'forge'] as const)
+    this.trace(`views: ${harm}`)
+    if (harm === 'keep') this.#kept = views.content
+    if (harm === 'roll back' && this.#kept) views.content = this.#kept
+    if (harm === 'empty') views.content = { checkpoint: undefined, cells: new Map(), snapshots: new Map() }
+    if (harm === 'forge') {
+      const content = views.content
+      const address = chance.pick([...content.cells.keys()].filter(each => each.startsWith('rows/')))
+      if (!address) return
+      const forged = String(content.cells.get(address)).replaceAll(/\d/g, '7')
+      this.#forged.set(address, forged)
+      content.cells.set(address, forged)
+      views.content = content
+    }
+  }
+
+  async #untilAllEnded() {
+    const endMs = this.timeline.nowMs + CALM_MS
+    while (this.truth.open().length > 0 && this.timeline.nowMs < endMs) await this.timeline.pass(1_000)
+    for (const open of this.truth.open()) this.fault(open)
+  }
+
+  /** The projector reaches the head, and the views are as if rebuilt. */
+  async #compareViews() {
+    await this.timeline.pass(90_000)
+    const { services } = this.processes[0]?.running ?? expectedToRun()
+    const differences = unwrap(await services.views.verify({ kind: 'operator', name: 'ada' }))
+    const { cells } = this.views.content
+    const noticed = differences.filter(({ address }) => cells.get(address) !== this.#forged.get(address))
+    for (const { address, value } of noticed.slice(0, 5))
+      this.fault(`the views differ at ${address}, which should be ${value}`)
+    const head = await this.log.head()
+    const reached = (await this.views.checkpoint())?.position
+    if (reached !== head) this.fault(`the views are at ${reached}, and the log ends at ${head}`)
+  }
+}
+
+const expectedToRun = (): never => {
+  throw new Error('the first process does not run')
+}
