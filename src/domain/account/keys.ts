@@ -26,8 +26,8 @@ export const revoke = ({ keyId }: { keyId: KeyId }, state: AccountState): Decide
 }
 
 /**
- * Why a key may not spend credits or store files; undefined if it may, or if the caller uses no key. The scope in the
- * request came from a view, and views cannot grant access, so the account's own state decides.
+ * Why a key may not spend credits, cancel runs, or store or delete files; undefined if it may, or if the caller uses no
+ * key. The scope in the request came from a view, and views cannot grant access, so the account's own state decides.
  */
 export const writeRefusal = (keyId: KeyId | undefined, state: AccountState): { refuse: Refusal } | undefined => {
   if (keyId === undefined) return undefined
