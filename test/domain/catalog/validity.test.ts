@@ -65,3 +65,75 @@ t.test('a quantity is bounded, positive and a multiple of one millionth', async 
   t.type(quantity({ ...count, minimum: 0 }), 'string', 'a debit of zero has no event')
   t.type(quantity({ ...count, type: 'number' }), 'string', 'a third is not a whole number of millionths')
 })
+
+t.test('a price needs a lowest and a highest value of every parameter', async t => {
+  const when = { parameter: 'prompt', equals: 'a mountain lake' }
+  t.equal(
+    findFault(priced({ surcharges: [{ when, usdMicros: 1 }] }), []),
+    'lumen-t2i: prompt affects the price and so needs an enum, bounds or the type boolean',
+  )
+})
+
+t.test('the numbers of a quantity are whole millionths that can be counted exactly', async t => {
+  const count = { type: 'number', minimum: 1, maximum: 4, multipleOf: 0.5 }
+  const fault = 'lumen-t2i: the numbers of count must be whole millionths up to 9007199254'
+  for (const different of [
+    { type: 'integer', maximum: 1e15 },
+    { multipleOf: 1e-7 },
+    { minimum: 0.0000001 },
+    { enum: [1, 1.0000001] },
+    { default: 1.0000001 },
+  ])
+    t.equal(findFault(priced({ quantities: ['count'] }, { count: { ...count, ...different } }), []), fault)
+})
+
+t.test('no price is too large at any price of a credit', async t => {
+  const fault = 'lumen-t2i: its highest price is too large to represent exactly'
+  const when = { parameter: 'hd', equals: true }
+  const hd = { type: 'boolean' }
+  const max = Number.MAX_SAFE_INTEGER
+  t.equal(findFault(priced({ baseMicros: max }), []), undefined)
+  t.equal(findFault(priced({ baseMicros: max, surcharges: [{ when, usdMicros: 1 }] }, { hd }), []), fault)
+  t.equal(findFault(priced({ surcharges: [{ when, usdMicros: max }] }, { hd }), []), fault)
+  const count = { type: 'integer', minimum: 1, maximum: 4 }
+  const inBetween = [{ when: { parameter: 'count', equals: 2 }, usdMicros: max }]
+  t.equal(findFault(priced({ surcharges: inBetween }, { count }), []), fault)
+  t.equal(findFault(priced({ baseMicros: max, quantities: ['count'] }, { count }), []), fault)
+  const multipliers = { resolution: { '1K': 1_000_000, '2K': 1_500_000 } }
+  t.equal(findFault(priced({ baseMicros: max, multipliers }, { resolution }), []), fault)
+})
+
+t.test('a price range can be computed in a moment', async t => {
+  const names = Array.from({ length: 12 }, (_, index) => `option_${index}`)
+  const properties = Object.fromEntries(names.map(name => [name, { type: 'boolean' }]))
+  const surcharges = names.map(parameter => ({ when: { parameter, equals: true }, usdMicros: 1 }))
+  t.equal(
+    findFault(priced({ surcharges }, properties), []),
+    'lumen-t2i: the parameters that affect its price have more than 10000 combinations of values',
+  )
+})
+
+t.test('names of the language’s own are no parameters and have no multipliers', async t => {
+  const size = { type: 'string', enum: ['constructor'] }
+  t.equal(
+    findFault(priced({ multipliers: { size: { other: 1 } } }, { size }), []),
+    'lumen-t2i: size constructor has no multiplier',
+  )
+  const fault = 'lumen-t2i: the price depends on constructor, which is not a parameter'
+  t.equal(findFault(priced({ quantities: ['constructor'] }), []), fault)
+  const unnamed = { type: 'string', enum: [{ toString: 1 }] }
+  t.equal(
+    findFault(priced({ multipliers: { size: { other: 1 } } }, { size: unnamed }), []),
+    'lumen-t2i: size has multipliers, so its values must be texts, numbers or booleans',
+  )
+})
+
+t.test('every text is well-formed Unicode', async t => {
+  const half = '\ud800'
+  const fault = (place: string) => `lumen: the text at ${place} is not well-formed Unicode`
+  t.equal(findFault(family('lumen', { name: `Lumen ${half}` }), []), fault('/name'))
+  t.equal(findFault(family('lumen', { name: 'Lumen 💡' }), []), undefined)
+  const place = '/endpoints/0/parametersSchema/properties'
+  t.equal(findFault(priced({}, { size: { enum: ['S', half] } }), []), fault(`${place}/size/enum/1`))
+  t.equal(findFault(priced({}, { [half]: {} }), []), fault(`${place}/\ufffd`))
+})
