@@ -21,8 +21,10 @@ export const accountsCommand = (): Command => {
     .action(async (options, command) => {
       const caller = operatorOf(command)
       checkKeyName(options.key)
+      // An unset variable of a shell gives an empty text, which is no number.
+      const given = options.credits === undefined ? undefined : parseCredits(options.credits, { least: 0 })
       const opened = await withCore(async ({ config, services }) => {
-        const welcomeMicros = options.credits ? parseCredits(options.credits, { least: 0 }) : config.welcomeMicros
+        const welcomeMicros = given ?? config.welcomeMicros
         const { email, tester } = options
         const key = { name: options.key }
         return unwrap(await services.accounts.open(caller, { email, tester, welcomeMicros, key }))

@@ -4,8 +4,10 @@ import { OperatorError } from './operator-error.ts'
 
 /** Parses an amount of credits into microcredits. Throws OperatorError if it is not a valid amount. */
 export const parseCredits = (text: string, { least }: { least: number }): number => {
-  const micros = /^\d+(\.\d{1,6})?$/.test(text) ? toMicros(Number(text)) : Number.NaN
-  if (!(micros >= least && micros <= MAX_GRANT_MICROS))
+  const credits = /^\d+(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN
+  // A larger number may have no exact amount of microcredits.
+  const micros = credits <= fromMicros(MAX_GRANT_MICROS) ? toMicros(credits) : Number.NaN
+  if (!(micros >= least))
     throw new OperatorError(
       [
         `${JSON.stringify(text)} must be a number of credits from ${fromMicros(least)} to`,
