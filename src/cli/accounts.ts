@@ -23,16 +23,15 @@ export const accountsCommand = (): Command => {
       checkKeyName(options.key)
       // An unset variable of a shell gives an empty text, which is no number.
       const given = options.credits === undefined ? undefined : parseCredits(options.credits, { least: 0 })
-      const opened = await withCore(async ({ config, services }) => {
+      await withCore(async ({ config, services }) => {
         const welcomeMicros = given ?? config.welcomeMicros
         const { email, tester } = options
         const key = { name: options.key }
-        return unwrap(await services.accounts.open(caller, { email, tester, welcomeMicros, key }))
+        const opened = unwrap(await services.accounts.open(caller, { email, tester, welcomeMicros, key }))
+        const { accountId, isNew, apiKey = null } = opened
+        if (!isNew) console.error(`${email} already has an account; "tollgate keys create ${accountId}" adds a key.`)
+        printOne({ account_id: accountId, opened: isNew, api_key: apiKey }, options)
       })
-      const { accountId, isNew, apiKey = null } = opened
-      if (!isNew)
-        console.error(`${options.email} already has an account; "tollgate keys create ${accountId}" adds a key.`)
-      printOne({ account_id: accountId, opened: isNew, api_key: apiKey }, options)
     })
 
   command
