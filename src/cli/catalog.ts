@@ -77,8 +77,10 @@ export const catalogCommand = (): Command => {
     .action(async (file, options, command) => {
       const caller = operatorOf(command)
       const families = await readFamilies(file)
-      const applied = await withCore(async ({ services }) => unwrap(await services.catalog.publish(caller, families)))
-      printMany(applied.map(summarize), options, nothing)
+      await withCore(async ({ services }) => {
+        const applied = unwrap(await services.catalog.publish(caller, families))
+        printMany(applied.map(summarize), options, nothing)
+      })
     })
 
   command
@@ -87,8 +89,10 @@ export const catalogCommand = (): Command => {
     .option('--json', 'print JSON')
     .action(async (familyId, options, command) => {
       const caller = operatorOf(command)
-      const applied = await withCore(async ({ services }) => unwrap(await services.catalog.withdraw(caller, familyId)))
-      printMany(applied.map(summarize), options, nothing)
+      await withCore(async ({ services }) => {
+        const applied = unwrap(await services.catalog.withdraw(caller, familyId))
+        printMany(applied.map(summarize), options, nothing)
+      })
     })
 
   return command

@@ -28,17 +28,17 @@ const addMove = (parent: Command, name: 'grant' | 'withdraw', description: strin
       const { kind, reference, reason } = options
       checkReason(reason)
       if (reference !== undefined) checkReference(reference)
-      const moved = await withCore(async ({ services: { accounts } }) =>
-        unwrap(await accounts[name](caller, account, { amountMicros, kind, reference, reason })),
-      )
-      printOne(
-        {
-          account_id: account,
-          [name === 'grant' ? 'credits_granted' : 'credits_withdrawn']: fromMicros(amountMicros),
-          reference: moved.reference,
-          repeated: !moved.isNew,
-          credits_balance: fromMicros(moved.balanceMicros),
-        },
-        options,
-      )
+      await withCore(async ({ services: { accounts } }) => {
+        const moved = unwrap(await accounts[name](caller, account, { amountMicros, kind, reference, reason }))
+        printOne(
+          {
+            account_id: account,
+            [name === 'grant' ? 'credits_granted' : 'credits_withdrawn']: fromMicros(amountMicros),
+            reference: moved.reference,
+            repeated: !moved.isNew,
+            credits_balance: fromMicros(moved.balanceMicros),
+          },
+          options,
+        )
+      })
     })

@@ -20,18 +20,18 @@ export const runsCommand = (): Command => {
       const { credits, reason } = options
       checkReason(reason)
       const amountMicros = credits === undefined ? undefined : parseCredits(credits, { least: 1 })
-      const refunded = await withCore(async ({ services }) =>
-        unwrap(await services.refunds.refund(caller, run, { amountMicros, reason })),
-      )
-      printOne(
-        {
-          account_id: refunded.accountId,
-          run_id: refunded.runId,
-          credits_refunded: fromMicros(refunded.amountMicros),
-          credits_balance: fromMicros(refunded.balanceMicros),
-        },
-        options,
-      )
+      await withCore(async ({ services }) => {
+        const refunded = unwrap(await services.refunds.refund(caller, run, { amountMicros, reason }))
+        printOne(
+          {
+            account_id: refunded.accountId,
+            run_id: refunded.runId,
+            credits_refunded: fromMicros(refunded.amountMicros),
+            credits_balance: fromMicros(refunded.balanceMicros),
+          },
+          options,
+        )
+      })
     })
 
   return command

@@ -20,6 +20,18 @@ export const compileCheck = (shape: object): Check => toCheck(() => thorough.com
 /** Checks a value against a schema, and fills the schema's defaults into the value. */
 export const compileFillingCheck = (schema: object): Check => toCheck(() => filling.compile(schema))
 
+/** Why `compileFillingCheck` cannot compile a schema; undefined if it can. */
+export const compileFault = (schema: object): string | undefined => {
+  try {
+    filling.compile(schema)
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  } finally {
+    filling.removeSchema(schema)
+  }
+}
+
 /** Like compileFillingCheck, for values that arrive as text: converts numbers and booleans. */
 export const compileConvertingCheck = (schema: object): Check => toCheck(() => converting.compile(schema))
 
