@@ -41,6 +41,7 @@ import {
   startService,
 } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { unwrap } from '../support/unwrap.ts'
 
 // One delivery waits 15 s for a hanging receiver while the other tests run.
 t.setTimeout(120_000)
@@ -146,6 +147,20 @@ t.test('a receiver that recovers gets the webhook once', async t => {
   t.notOk(row?.nextAttemptAt ?? row?.lastReason)
   t.same(await dueDeliveries(service), [])
   t.equal(receiver.deliveries.length, 2)
+})
+
+t.test('all attempts carry the same body, though an operator has refunded the run since', async t => {
+  const { clock, service, log, customer } = await start(t)
+  const receiver = await startReceiver(t, status(500))
+  const runId = await requestRun(customer, receiver.url)
+  await untilRecorded(log, 1, customer.accountId, runId)
+  const operator = { kind: 'operator', name: 'ada' } as const
+  unwrap(await service.core.services.refunds.refund(operator, runId, { reason: 'blurry' }))
+  await caughtUp(service.core)
+  clock.advance(5.5 * SECOND)
+  await untilRecorded(log, 2, customer.accountId, runId)
+  const [first, second] = receiver.deliveries
+  t.equal(second?.body, first?.body)
 })
 
 /** The recorded outcome of a first attempt. */
