@@ -36,10 +36,10 @@ export const words = {
     `${JSON.stringify(url)} cannot receive webhooks: it ${webhookUrlFaults[fault]}.`,
 
   // On the command line, only a withdrawal is refused for lack of credits.
-  insufficient_credits: ({ balanceMicros }) =>
-    balanceMicros === 0
-      ? 'The balance is 0 credits, so nothing can be withdrawn.'
-      : `The balance is ${fromMicros(balanceMicros)} credits, so at most ${fromMicros(balanceMicros)} can be withdrawn.`,
+  insufficient_credits: ({ balanceMicros }) => {
+    const balance = fromMicros(balanceMicros)
+    return `The balance is ${balance} credits, so ${balance > 0 ? `at most ${balance}` : 'nothing'} can be withdrawn.`
+  },
   idempotency_mismatch: () => 'This idempotency key was used for a different request.',
   run_not_found: () => 'There is no such run.',
 
