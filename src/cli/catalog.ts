@@ -34,7 +34,7 @@ export const catalogCommand = (): Command => {
             output: output_type,
             status,
             kinds: endpoints.map(endpoint => endpoint.kind).join(', '),
-            credits: `${credits_range.min} – ${credits_range.max}`,
+            credits: rangeOf(credits_range),
           }))
       printMany(rows, options, 'No families are published yet; the service publishes its catalog when it starts.')
     })
@@ -97,6 +97,8 @@ export const catalogCommand = (): Command => {
 
   return command
 }
+
+const rangeOf = ({ min, max }: { min: number; max: number }): string => (min === max ? `${min}` : `${min} – ${max}`)
 
 const checkFamilies = compileCheck(Families)
 

@@ -12,7 +12,7 @@ export const runsCommand = (): Command => {
   command
     .command('refund <run>')
     .description('refunds a completed run; all refunds together never exceed its charge')
-    .requiredOption('--reason <text>', 'the reason on the statement; at most 200 characters')
+    .requiredOption('--reason <text>', 'the reason, recorded in the log; at most 200 characters')
     .option('--credits <number>', 'the credits to refund; the rest of the charge by default')
     .option('--json', 'print JSON')
     .action(async (run, options, command) => {
