@@ -58,7 +58,7 @@ export const PositiveMicros = Type.Integer({ minimum: 1, maximum: Number.MAX_SAF
 /** The largest grant, 1,000,000,000 credits: nine of them still add up exactly in a double. */
 export const MAX_GRANT_MICROS = 1_000_000_000 * 1_000_000
 
-/** Characters of a key's name, and of a grant's reason, which is one line on a statement. */
+/** Characters of a key's name, and of a grant's reason, which is one line of a report. */
 export const MAX_NAME_LENGTH = 100
 export const MAX_REASON_LENGTH = 200
 

@@ -25,6 +25,13 @@ const program = new Command('tollgate')
   .addCommand(webhooksCommand())
   .addCommand(viewsCommand())
 
+/** Shows the options of the program, such as --as, in the help of every command. */
+const showGlobalOptions = (command: Command) => {
+  command.configureHelp({ showGlobalOptions: true })
+  command.commands.forEach(showGlobalOptions)
+}
+showGlobalOptions(program)
+
 program.parseAsync().then(
   // A connection attempt to a store that drops packets would keep the process alive for minutes.
   () => process.exit(),

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { Family } from '../schemas/catalog.ts'
+import type { Family, ParametersSchema, PriceRule } from '../schemas/catalog.ts'
 import { CATALOG_STREAM } from '../schemas/events.ts'
 import { shipped } from '../src/catalog/shipped.ts'
 import { toMicros } from '../src/domain/money.ts'
@@ -196,6 +196,10 @@ t.test('an invalid file is refused with its fault and changes nothing', async t 
   const incomplete = family('lumen', {}, [
     endpoint('t2i', { parametersSchema: undescribed, pricing: priceRule({ multipliers }) }),
   ])
+  const when = { parameter: 'prompt', equals: 'x' }
+  const priced = (rule: Partial<PriceRule>) => family('lumen', {}, [endpoint('t2i', { pricing: priceRule(rule) })])
+  const shaped = (properties: ParametersSchema['properties']) =>
+    family('lumen', {}, [endpoint('t2i', { parametersSchema: parameters(properties) })])
   const { name: _, ...nameless } = family()
   const wrong: [content: unknown, message: RegExp][] = [
     ['{ "id": ', /is not JSON: /],
@@ -203,6 +207,10 @@ t.test('an invalid file is refused with its fault and changes nothing', async t 
     [nameless, /is not a family or a list of families: \/0\/name is required/],
     [unpriced, /the price depends on num_images, which is not a parameter/],
     [incomplete, /size L has no multiplier/],
+    [priced({ surcharges: [{ when, usdMicros: 1 }] }), /prompt affects the price/],
+    [shaped({ size: { type: 'strin' } }), /lumen-t2i: the schema of size is not valid/],
+    [shaped({ size: { $ref: 'https://example.com' } }), /lumen-t2i: the schema of size may not use \$ref/],
+    [[family('lumen'), family('umbra', { name: '\ud800' })], /umbra: the text at \/name is not well-formed/],
     // The first family is valid but must not be published without the second.
     [[family('lumen'), family('nano')], /the name nano belongs to another family/],
     [[family('lumen'), family('umbra', { aliases: ['lumen'] })], /the name lumen belongs to another family/],

@@ -80,6 +80,7 @@ t.test('credits grant: a refused run is accepted right after', async t => {
   }
   t.same(await json(t, ...grant), { ...granted, repeated: false })
   t.same(await json(t, ...grant), { ...granted, repeated: true }, 'the same reference grants once')
+  t.match(await text(t, ...grant, '--kind', 'purchase'), /^Already recorded under this reference: nothing has changed/)
   t.equal((await customer.run(picture)).status, 200)
   t.match(await text(t, 'credits', 'grant', customer.accountId, '5', '--reason', 'another'), /credits balance +5\b/)
   t.equal(await customer.balance(), 5)
@@ -146,6 +147,7 @@ t.test('catalog list: shows all published families, including those for testers'
   const tester = await openAccount(service, { tester: true })
   t.same({ object: 'list', data: families }, (await tester.send('/v1/models')).body)
   t.match(shown, /nano-banana-2 +image +public +t2i, i2i +10 – 81\.5/)
+  t.match(shown, /lyria-2 +audio +public +t2a +6 *$/m, 'a single price is no range')
 })
 
 t.test('views verify and rebuild: a changed row is found and repaired while the service runs', async t => {
@@ -166,7 +168,7 @@ t.test('views verify and rebuild: a changed row is found and repaired while the 
   t.equal(found.code, 1)
   t.same(JSON.parse(found.stdout), { equal: false, differences: 1, places: [address] })
   t.equal(foundText.code, 1)
-  t.match(foundText.stdout, address)
+  t.equal(foundText.stdout, `The views differ from the log in 1 place:\n  ${address}\n`)
 
   const rebuilding = json(t, 'views', 'rebuild')
   const statuses = new Set<number>()
@@ -177,8 +179,8 @@ t.test('views verify and rebuild: a changed row is found and repaired while the 
   while (!ended) statuses.add((await customer.send('/v1/models')).status)
   t.same(await rebuilt, { rebuilt: true, differences: 1, places: [address] })
   t.same([...statuses], [200])
-  t.match(await text(t, 'views', 'verify'), /equal +true/)
-  t.match(await text(t, 'views', 'rebuild'), /rebuilt +true/)
+  t.equal(await text(t, 'views', 'verify'), 'The views match the log.\n')
+  t.equal(await text(t, 'views', 'rebuild'), 'The views were rebuilt. They matched the log before.\n')
   t.equal(await customer.balance(), 100)
 })
 
@@ -190,9 +192,22 @@ t.test('invalid commands fail with a message, exit code 1 and no stack', async t
     [['accounts', 'open', '--email', 'ada'], /"ada" is not an e-mail address/],
     [['accounts', 'show', absent], /There is no such account/],
     [['credits', 'grant', accountId, '1e3', '--reason', 'x'], /must be a number of credits/],
-    [['credits', 'grant', accountId, '1', '--reason', ''], /The reason must have 1 to 200 characters/],
+    [
+      ['credits', 'grant', accountId, '99999999999999', '--reason', 'x'],
+      /must be a number of credits .* to 1000000000,/,
+    ],
+    [['credits', 'grant', accountId, '9007199254.740993', '--reason', 'x'], /must be a number of credits/],
+    [['credits', 'grant', accountId, '1', '--reason', 'a\x1b[2Jb'], /The reason must have .* printable characters/],
+    [['credits', 'grant', accountId, '1', '--reason', 'x', '--reference', 'a\nb'], /The reference must have/],
+    [['keys', 'create', accountId, '--name', 'a\u202eb'], /The name of a key must have/],
+    [['accounts', 'open', '--email', 'x\x1b[2J@example.com'], /is not an e-mail address/],
+    [['accounts', 'open', '--email', 'new@example.com', '--credits', ''], /"" must be a number of credits/],
+    [['credits', 'grant', accountId, '1', '--reason', ''], /The reason must have 1 to 200 printable characters/],
     [['credits', 'grant', accountId, '1'], /required option '--reason/],
-    [['keys', 'create', accountId, '--name', 'x'.repeat(101)], /The name of a key must have 1 to 100 characters/],
+    [
+      ['keys', 'create', accountId, '--name', 'x'.repeat(101)],
+      /The name of a key must have 1 to 100 printable characters/,
+    ],
     [['accounts', 'open', '--email', 'new@example.com', '--key', ''], /The name of a key must have/],
     [['keys', 'revoke', accountId, 'key_01h455vb4pex5vsknk084sn02q'], /no such active key/],
     [['nonsense'], /unknown command/],
@@ -206,6 +221,11 @@ t.test('invalid commands fail with a message, exit code 1 and no stack', async t
   }
   await Promise.all(wrong.map(([args, message]) => refuse(args, message)))
   t.equal(await service.core.log.head(), head)
+})
+
+t.test('the help of every command shows the options of the program', async t => {
+  for (const command of [['credits'], ['credits', 'grant'], ['views', 'verify']])
+    t.match(await text(t, ...command, '--help'), /--as <name>/, command.join(' '))
 })
 
 t.test('invalid configuration is reported as at the start of the service', async t => {
@@ -236,7 +256,7 @@ t.test('credits withdraw: withdraws a grant once and never more than the balance
   t.same(await json(t, ...withdraw), { ...withdrawn, repeated: false })
   t.same(await json(t, ...withdraw), { ...withdrawn, repeated: true })
   const { code, stderr } = await tollgate(t, 'credits', 'withdraw', accountId, '61', '--reason', 'all of it')
-  t.match({ code, stderr }, { code: 1, stderr: '61 credits are needed, and the balance is 60.' })
+  t.match({ code, stderr }, { code: 1, stderr: 'The balance is 60 credits, so at most 60 can be withdrawn.' })
   const other = ['credits', 'grant', accountId, '1', '--reason', 'x', '--reference', 'mistake 1']
   t.match((await tollgate(t, ...other)).stderr, /was used for a withdrawal of 40 credits/)
   t.match(await json(t, 'accounts', 'show', accountId), { credits_balance: 60, credits_withdrawn: 40 })
@@ -250,11 +270,11 @@ t.test('runs refund: refunds a completed run in parts, never more than its price
   t.same(await json(t, ...refund, '--credits', '4'), { ...refunded, credits_refunded: 4, credits_balance: 94 })
   t.match((await tollgate(t, ...refund, '--credits', '7')).stderr, /At most 6 credits of this run can be refunded/)
   t.same(await json(t, ...refund), { ...refunded, credits_refunded: 6, credits_balance: 100 })
-  t.match((await tollgate(t, ...refund)).stderr, /At most 0 credits/)
+  t.match((await tollgate(t, ...refund)).stderr, /This run has already been refunded in full\./)
   const { body } = await customer.send(`/v1/runs/${run_id}`)
   t.match(body, { status: 'completed', credits_charged: 10, credits_refunded: 10 })
   t.match(
     (await tollgate(t, 'runs', 'refund', 'run_01m7z4hp40enbs019v3tcadvdx', '--reason', 'x')).stderr,
-    /no such run/,
+    /There is no such run\./,
   )
 })

@@ -58,6 +58,11 @@ export interface Substitutes {
   outbound?: Outbound
 }
 
+export interface CoreOptions extends Substitutes {
+  /** How long a process without a projector waits for the views at its start; without a limit if missing. */
+  maxStartMs?: number
+}
+
 /** The log, the views, and the services that need nothing else. The command line works with these. */
 export interface Core {
   config: Config
@@ -80,17 +85,17 @@ export interface Core {
 }
 
 /** Opens the stores and brings the views up to date. Throws Unavailable or Damaged. */
-export const openCore = async (config: Config, substitutes: Substitutes = {}): Promise<Core> => {
-  const { logger = createLogger(config.logLevel), clock = systemClock, random = systemRandom } = substitutes
-  const log = substitutes.log ?? (await openLog(config, logger))
-  const store = substitutes.views ?? (await openViews(config, logger))
+export const openCore = async (config: Config, options: CoreOptions = {}): Promise<Core> => {
+  const { logger = createLogger(config.logLevel), clock = systemClock, random = systemRandom, maxStartMs } = options
+  const log = options.log ?? (await openLog(config, logger))
+  const store = options.views ?? (await openViews(config, logger))
   const masterSecret = readMasterSecret(config.masterSecret)
   const projectionSet = new ProjectionSet(projections)
   const rowKey = deriveKey(masterSecret, 'rows')
   const authenticate = (views: ViewStore, onForged: (address: RowAddress) => void) =>
     authenticViews({ store: views, projections: projectionSet, key: rowKey, onForged })
   const openScratch: OpenScratch = async () => {
-    const { scratch, discard } = await (substitutes.openScratch ?? openScratchViews)()
+    const { scratch, discard } = await (options.openScratch ?? openScratchViews)()
     return { scratch: authenticate(scratch, () => undefined), discard }
   }
   const rebuild = { log, codec: eventCodec, projections: projectionSet, logger, openScratch }
@@ -108,7 +113,7 @@ export const openCore = async (config: Config, substitutes: Substitutes = {}): P
   // Keys are not cached: a revoked key must not be served from memory.
   const reads: Reads = new ViewReads({ store: views, progress, ownWrites: accounts, cached: ['accounts', 'balance'] })
   const parts = { ...rebuild, store: views, progress, clock }
-  const keeper = config.roles.has('projector') ? new Projector(parts) : new CheckpointPoller(parts)
+  const keeper = config.roles.has('projector') ? new Projector(parts) : new CheckpointPoller({ ...parts, maxStartMs })
   const publishedCatalog = new PublishedCatalog({ log, clock, random, logger })
   const offers = new Offers(publishedCatalog, accounts)
   await keeper.start()

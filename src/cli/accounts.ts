@@ -21,16 +21,17 @@ export const accountsCommand = (): Command => {
     .action(async (options, command) => {
       const caller = operatorOf(command)
       checkKeyName(options.key)
-      const opened = await withCore(async ({ config, services }) => {
-        const welcomeMicros = options.credits ? parseCredits(options.credits, { least: 0 }) : config.welcomeMicros
+      // An unset variable of a shell gives an empty text, which is no number.
+      const given = options.credits === undefined ? undefined : parseCredits(options.credits, { least: 0 })
+      await withCore(async ({ config, services }) => {
+        const welcomeMicros = given ?? config.welcomeMicros
         const { email, tester } = options
         const key = { name: options.key }
-        return unwrap(await services.accounts.open(caller, { email, tester, welcomeMicros, key }))
+        const opened = unwrap(await services.accounts.open(caller, { email, tester, welcomeMicros, key }))
+        const { accountId, isNew, apiKey = null } = opened
+        if (!isNew) console.error(`${email} already has an account; "tollgate keys create ${accountId}" adds a key.`)
+        printOne({ account_id: accountId, opened: isNew, api_key: apiKey }, options)
       })
-      const { accountId, isNew, apiKey = null } = opened
-      if (!isNew)
-        console.error(`${options.email} already has an account; "tollgate keys create ${accountId}" adds a key.`)
-      printOne({ account_id: accountId, opened: isNew, api_key: apiKey }, options)
     })
 
   command

@@ -34,7 +34,7 @@ export const catalogCommand = (): Command => {
             output: output_type,
             status,
             kinds: endpoints.map(endpoint => endpoint.kind).join(', '),
-            credits: `${credits_range.min} – ${credits_range.max}`,
+            credits: rangeOf(credits_range),
           }))
       printMany(rows, options, 'No families are published yet; the service publishes its catalog when it starts.')
     })
@@ -77,8 +77,10 @@ export const catalogCommand = (): Command => {
     .action(async (file, options, command) => {
       const caller = operatorOf(command)
       const families = await readFamilies(file)
-      const applied = await withCore(async ({ services }) => unwrap(await services.catalog.publish(caller, families)))
-      printMany(applied.map(summarize), options, nothing)
+      await withCore(async ({ services }) => {
+        const applied = unwrap(await services.catalog.publish(caller, families))
+        printMany(applied.map(summarize), options, nothing)
+      })
     })
 
   command
@@ -87,12 +89,16 @@ export const catalogCommand = (): Command => {
     .option('--json', 'print JSON')
     .action(async (familyId, options, command) => {
       const caller = operatorOf(command)
-      const applied = await withCore(async ({ services }) => unwrap(await services.catalog.withdraw(caller, familyId)))
-      printMany(applied.map(summarize), options, nothing)
+      await withCore(async ({ services }) => {
+        const applied = unwrap(await services.catalog.withdraw(caller, familyId))
+        printMany(applied.map(summarize), options, nothing)
+      })
     })
 
   return command
 }
+
+const rangeOf = ({ min, max }: { min: number; max: number }): string => (min === max ? `${min}` : `${min} – ${max}`)
 
 const checkFamilies = compileCheck(Families)
 

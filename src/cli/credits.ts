@@ -18,8 +18,8 @@ const addMove = (parent: Command, name: 'grant' | 'withdraw', description: strin
   parent
     .command(`${name} <account> <credits>`)
     .description(description)
-    .requiredOption('--reason <text>', 'the reason on the statement; at most 200 characters')
-    .addOption(new Option('--kind <kind>', 'the kind in the books').choices(GRANT_KINDS).default(kind))
+    .requiredOption('--reason <text>', 'the reason, recorded in the log; at most 200 characters')
+    .addOption(new Option('--kind <kind>', 'the kind, recorded in the log').choices(GRANT_KINDS).default(kind))
     .option('--reference <text>', 'such as an invoice number; repeating it moves the credits only once')
     .option('--json', 'print JSON')
     .action(async (account, text, options, command) => {
@@ -28,17 +28,20 @@ const addMove = (parent: Command, name: 'grant' | 'withdraw', description: strin
       const { kind, reference, reason } = options
       checkReason(reason)
       if (reference !== undefined) checkReference(reference)
-      const moved = await withCore(async ({ services: { accounts } }) =>
-        unwrap(await accounts[name](caller, account, { amountMicros, kind, reference, reason })),
-      )
-      printOne(
-        {
-          account_id: account,
-          [name === 'grant' ? 'credits_granted' : 'credits_withdrawn']: fromMicros(amountMicros),
-          reference: moved.reference,
-          repeated: !moved.isNew,
-          credits_balance: fromMicros(moved.balanceMicros),
-        },
-        options,
-      )
+      await withCore(async ({ services: { accounts } }) => {
+        const moved = unwrap(await accounts[name](caller, account, { amountMicros, kind, reference, reason }))
+        if (!moved.isNew && !options.json) console.log(REPEATED)
+        printOne(
+          {
+            account_id: account,
+            [name === 'grant' ? 'credits_granted' : 'credits_withdrawn']: fromMicros(amountMicros),
+            reference: moved.reference,
+            ...(options.json && { repeated: !moved.isNew }),
+            credits_balance: fromMicros(moved.balanceMicros),
+          },
+          options,
+        )
+      })
     })
+
+const REPEATED = 'Already recorded under this reference: nothing has changed, and the first kind and reason stay.'

@@ -27,10 +27,10 @@ export const keysCommand = (): Command => {
       const caller = operatorOf(command)
       const { name, scope } = options
       checkKeyName(name)
-      const { keyId, apiKey } = await withCore(async ({ services }) =>
-        unwrap(await services.keys.create(caller, account, { name, scope })),
-      )
-      printOne({ account_id: account, key_id: keyId, scope, api_key: apiKey }, options)
+      await withCore(async ({ services }) => {
+        const { keyId, apiKey } = unwrap(await services.keys.create(caller, account, { name, scope }))
+        printOne({ account_id: account, key_id: keyId, scope, api_key: apiKey }, options)
+      })
     })
 
   command
@@ -57,6 +57,7 @@ export const keysCommand = (): Command => {
     .option('--json', 'print JSON')
     .action(async (account, key, options, command) => {
       const caller = operatorOf(command)
+      // Once this is printed, the key no longer works, so the views come first.
       await withCore(async ({ services }) => unwrap(await services.keys.revoke(caller, account, key)))
       printOne({ account_id: account, key_id: key, revoked: true }, options)
     })

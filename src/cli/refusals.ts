@@ -35,10 +35,13 @@ export const words = {
   webhook_url_invalid: ({ url, fault }) =>
     `${JSON.stringify(url)} cannot receive webhooks: it ${webhookUrlFaults[fault]}.`,
 
-  insufficient_credits: ({ requiredMicros, balanceMicros }) =>
-    `${fromMicros(requiredMicros)} credits are needed, and the balance is ${fromMicros(balanceMicros)}.`,
+  // On the command line, only a withdrawal is refused for lack of credits.
+  insufficient_credits: ({ balanceMicros }) => {
+    const balance = fromMicros(balanceMicros)
+    return `The balance is ${balance} credits, so ${balance > 0 ? `at most ${balance}` : 'nothing'} can be withdrawn.`
+  },
   idempotency_mismatch: () => 'This idempotency key was used for a different request.',
-  run_not_found: () => 'The account has no such run.',
+  run_not_found: () => 'There is no such run.',
 
   webhook_not_found: () => 'The account has no run with this id and a webhook; see "tollgate webhooks list ACCOUNT".',
   webhook_pending: () =>

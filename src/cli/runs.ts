@@ -12,7 +12,7 @@ export const runsCommand = (): Command => {
   command
     .command('refund <run>')
     .description('refunds a completed run; all refunds together never exceed its charge')
-    .requiredOption('--reason <text>', 'the reason on the statement; at most 200 characters')
+    .requiredOption('--reason <text>', 'the reason, recorded in the log; at most 200 characters')
     .option('--credits <number>', 'the credits to refund; the rest of the charge by default')
     .option('--json', 'print JSON')
     .action(async (run, options, command) => {
@@ -20,18 +20,18 @@ export const runsCommand = (): Command => {
       const { credits, reason } = options
       checkReason(reason)
       const amountMicros = credits === undefined ? undefined : parseCredits(credits, { least: 1 })
-      const refunded = await withCore(async ({ services }) =>
-        unwrap(await services.refunds.refund(caller, run, { amountMicros, reason })),
-      )
-      printOne(
-        {
-          account_id: refunded.accountId,
-          run_id: refunded.runId,
-          credits_refunded: fromMicros(refunded.amountMicros),
-          credits_balance: fromMicros(refunded.balanceMicros),
-        },
-        options,
-      )
+      await withCore(async ({ services }) => {
+        const refunded = unwrap(await services.refunds.refund(caller, run, { amountMicros, reason }))
+        printOne(
+          {
+            account_id: refunded.accountId,
+            run_id: refunded.runId,
+            credits_refunded: fromMicros(refunded.amountMicros),
+            credits_balance: fromMicros(refunded.balanceMicros),
+          },
+          options,
+        )
+      })
     })
 
   return command

@@ -24,7 +24,9 @@ export const viewsCommand = (): Command => {
       const changes = await withCore(async ({ services }) =>
         unwrap(await services.views.verify(caller, progressReport())),
       )
-      printOne({ equal: changes.length === 0, ...report(changes) }, options)
+      if (options.json) printOne({ equal: changes.length === 0, ...report(changes) }, options)
+      else
+        console.log(changes.length === 0 ? 'The views match the log.' : `The views differ from the log${at(changes)}`)
       if (changes.length > 0) process.exitCode = 1
     })
 
@@ -37,7 +39,13 @@ export const viewsCommand = (): Command => {
       const changes = await withCore(async ({ services }) =>
         unwrap(await services.views.rebuild(caller, progressReport())),
       )
-      printOne({ rebuilt: true, ...report(changes) }, options)
+      if (options.json) printOne({ rebuilt: true, ...report(changes) }, options)
+      else
+        console.log(
+          changes.length === 0
+            ? 'The views were rebuilt. They matched the log before.'
+            : `The views were rebuilt. They differed from the log${at(changes)}`,
+        )
     })
 
   return command
@@ -51,6 +59,14 @@ const progressReport = (): OnReplayProgress => {
     shownAtMs = performance.now()
     console.error(`replayed ${replayed} of ${total} events`)
   }
+}
+
+/** The places that differ, as the end of a sentence. */
+const at = (changes: CellChange[]): string => {
+  const named = changes.slice(0, MAX_NAMED).map(change => change.address)
+  const more = changes.length - named.length
+  const lines = more > 0 ? [...named, `and ${more} more`] : named
+  return [` in ${changes.length} ${changes.length === 1 ? 'place' : 'places'}:`, ...lines].join('\n  ')
 }
 
 const report = (changes: CellChange[]) => ({

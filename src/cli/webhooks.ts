@@ -38,10 +38,10 @@ export const webhooksCommand = (): Command => {
     .option('--json', 'print JSON')
     .action(async (account, run, options, command) => {
       const caller = operatorOf(command)
-      const { runId, url } = await withCore(async ({ services }) =>
-        unwrap(await services.webhooks.redeliver(caller, account, run, options.url)),
-      )
-      printOne({ account_id: account, run_id: runId, url, status: 'pending' }, options)
+      await withCore(async ({ services }) => {
+        const { runId, url } = unwrap(await services.webhooks.redeliver(caller, account, run, options.url))
+        printOne({ account_id: account, run_id: runId, url, status: 'pending' }, options)
+      })
     })
 
   return command

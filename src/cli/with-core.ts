@@ -1,17 +1,34 @@
 import { readConfig } from '../boot/config.ts'
 import { type Core, commandLineLogger, openCore } from '../boot/core.ts'
+import { Unavailable } from '../ports/faults.ts'
 
-/** How long the views may take to show a command's changes, so that the service sees them when the command ends. */
-const CATCH_UP_MS = 30_000
+/**
+ * How long a command waits for views that another process updates: before its work, and after it, so that the service
+ * shows its changes when the command ends. Views are usually a few milliseconds behind.
+ */
+const CATCH_UP_MS = 10_000
 
-/** Opens the core, runs the work, and waits until the views show it. */
+/**
+ * Opens the core, runs the work, and waits until the views show it. Work that changes something prints its result
+ * itself: the change is durable, and the operator must know it even if the wait is interrupted.
+ */
 export const withCore = async <Result>(work: (core: Core) => Promise<Result>): Promise<Result> => {
-  const core = await openCore(readConfig(process.env), { logger: commandLineLogger() })
+  const core = await openCore(readConfig(process.env), { logger: commandLineLogger(), maxStartMs: CATCH_UP_MS })
   try {
     const result = await work(core)
-    await core.progress.passed(await core.log.head(), CATCH_UP_MS)
+    await untilShown(core)
     return result
   } finally {
     await core.close()
+  }
+}
+
+/** Late views are only a warning: a command that failed now would be repeated. */
+const untilShown = async ({ progress, log }: Core) => {
+  try {
+    await progress.passed(await log.head(), CATCH_UP_MS)
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error
+    console.error(`Warning: the service may not show this yet: ${error.message}.`)
   }
 }

@@ -8,8 +8,12 @@ export const fromMicros = (micros: number): number => micros / MILLION
  * millionths. Throws a RangeError for more than six decimals, or for more than a double represents exactly.
  */
 export const toMicros = (decimal: number): number => {
+  if (!isWholeMicros(decimal)) throw new RangeError(`${decimal} is not a whole number of millionths`)
+  return Math.round(decimal * MILLION)
+}
+
+/** Whether a number has at most six decimals, and a double represents its millionths exactly. */
+export const isWholeMicros = (decimal: number): boolean => {
   const micros = Math.round(decimal * MILLION)
-  if (!Number.isSafeInteger(micros) || fromMicros(micros) !== decimal)
-    throw new RangeError(`${decimal} is not a whole number of millionths`)
-  return micros
+  return Number.isSafeInteger(micros) && fromMicros(micros) === decimal
 }

@@ -10,8 +10,9 @@ export class ApiError extends Error {
   readonly code: ErrorCode
   readonly details: ErrorDetails
 
-  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    super(message)
+  /** The cause is logged, and clients do not see it. */
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}, cause?: unknown) {
+    super(message, { cause })
     this.code = code
     this.details = details
   }
@@ -28,11 +29,11 @@ export class ApiError extends Error {
 
 /** Converts any error for the client. Internal errors go only to the log, with the given facts. */
 export const toApiError = (error: unknown, logger: Logger, facts: { requestId: string; tool?: string }): ApiError => {
+  const cause = error instanceof ApiError ? error.cause : error
+  if (cause instanceof Unavailable) logger.warn({ err: cause, ...facts }, 'unavailable')
   if (error instanceof ApiError) return error
-  if (error instanceof Unavailable) {
-    logger.warn({ err: error, ...facts }, 'unavailable')
+  if (error instanceof Unavailable)
     return new ApiError('unavailable', 'The service cannot do this right now. Please try again in a moment.')
-  }
   logger.error({ err: error, ...facts }, 'request failed unexpectedly')
   return new ApiError('internal_error', 'An internal error occurred. Please include the request_id when you report it.')
 }

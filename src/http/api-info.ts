@@ -1,12 +1,12 @@
 import type { Tag } from './operation.ts'
 
-/** The version of the API, not of the software. */
-const API_VERSION = '0.2.0'
+/** The version of Tollgate and of its API, as in package.json, which is not a part of the build. */
+const VERSION = '0.2.0'
 
 /** The Info Object of the OpenAPI document. The other descriptions reuse its texts. */
 export const info = {
   title: 'Tollgate',
-  version: API_VERSION,
+  version: VERSION,
   summary: 'Runs AI generation models and charges credits.',
   description: [
     'Runs image, video, audio and text models, and charges credits for each run.',

@@ -35,8 +35,9 @@ export const followRun = async (row: RunRow, call: Call, notify: Notify, forMs: 
 /** The highest percentage of a run that has not ended. */
 const MAX_RUNNING_PERCENT = 99
 
-/** The increase without known progress: the protocol requires that the progress of each notification rises. */
-const STEP_PERCENT = 0.01
+/** One step is the increase without known progress: the protocol requires that each notification's progress rises. */
+const STEPS_PER_PERCENT = 100
+const STEP_PERCENT = 1 / STEPS_PER_PERCENT
 
 /** Reports the progress of a run to a client. */
 class ProgressReporter {
@@ -70,7 +71,8 @@ class ProgressReporter {
   }
 
   #report() {
-    this.#lastPercent = Math.max(this.#percent, this.#lastPercent + STEP_PERCENT)
+    const percent = Math.max(this.#percent, this.#lastPercent + STEP_PERCENT)
+    this.#lastPercent = Math.round(percent * STEPS_PER_PERCENT) / STEPS_PER_PERCENT
     const isKnown = this.#percent > 0 && this.#status === 'processing'
     this.#notify(this.#lastPercent, this.#status + (isKnown ? `, ${Math.round(this.#percent)} %` : ''))
   }

@@ -20,7 +20,7 @@ export const allowOrigins =
     ctx.vary('Origin')
     const origin = ctx.get('Origin')
     if (origin !== '') {
-      if (!allowed().includes(origin)) return jsonRpcError(ctx, 403, REFUSED, `Pages of ${origin} may not call.`)
+      if (!allowed().includes(origin)) return jsonRpcError(ctx, 403, REFUSED, refusalOf(origin))
       ctx.set('Access-Control-Allow-Origin', origin)
       ctx.set('Access-Control-Expose-Headers', ANSWER_HEADERS)
     }
@@ -30,3 +30,6 @@ export const allowOrigins =
     ctx.set('Access-Control-Max-Age', '86400')
     ctx.status = 204
   }
+
+const refusalOf = (origin: string) =>
+  `Pages from ${origin} may not call /mcp; the operator can add the site to ALLOWED_ORIGINS.`

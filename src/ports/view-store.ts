@@ -9,8 +9,11 @@ export interface ViewStore {
   /** The last event that the rows include; undefined for an empty store. */
   checkpoint(): Promise<Checkpoint | undefined>
   get<Row>(view: string, key: string): Promise<Row | undefined>
-  /** A consistent read of rows from any views, with the position of the store at that moment. */
-  getMany<Row>(rows: RowAddress[]): Promise<{ position: Position; rows: (Row | undefined)[] }>
+  /**
+   * A consistent read of rows from any views, with the position of the store at that moment. A row that no service
+   * wrote is null.
+   */
+  getMany<Row>(rows: RowAddress[]): Promise<{ position: Position; rows: (Row | undefined | null)[] }>
   /**
    * The rows in an index, with their places in its order. The index BY_KEY of every view orders it by key. The row of
    * an entry whose row is missing is null.
@@ -58,6 +61,8 @@ export interface Checkpoint {
   origin: string
   /** For each view, the versions of the projections that made its rows. */
   versions: Readonly<Record<string, string>>
+  /** How often cells were replaced. It makes commits fail that are based on earlier cells. */
+  replacements?: number
 }
 
 export interface Range {

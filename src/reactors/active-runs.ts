@@ -12,7 +12,7 @@ import type { RunProgress } from '../services/runs/run-reads.ts'
 import type { RunToDo, Starter } from '../services/runs/runs.ts'
 import { withinTime } from '../time/within-time.ts'
 import type { Artifacts } from './artifacts.ts'
-import { stopped } from './failures.ts'
+import { stopped, unavailable } from './failures.ts'
 import { type EndedRun, Jobs, type RunJob } from './jobs.ts'
 import { Leases } from './leases.ts'
 import { Outcomes } from './outcomes.ts'
@@ -136,7 +136,7 @@ export class ActiveRuns implements Starter {
   submit(run: RunToDo): Promise<Recorded<AccountEvent>[]> {
     const { runId, provider: name } = run
     const { providers, logger, clock } = this.#parts
-    const submission = new Submission(run, { provider: providers[name] ?? unconfigured(name), clock, logger })
+    const submission = new Submission(run, { provider: providers[name] ?? unconfigured(name, logger), clock, logger })
     const done = this.#process(submission)
       .catch(error => {
         logger.error({ err: error, runId }, 'a run could not be ended')
@@ -185,7 +185,10 @@ export class ActiveRuns implements Starter {
 }
 
 /** Replaces a provider that is not configured, so that its runs end too. */
-const unconfigured = (name: string): Provider => ({
-  submit: async () => ({ kind: 'failed', code: 'model_not_found', message: `The provider ${name} is not configured.` }),
+const unconfigured = (provider: string, logger: Logger): Provider => ({
+  submit: async ({ runId, endpoint }) => {
+    logger.error({ provider, runId, endpoint }, 'a run needs a provider that is not configured')
+    return unavailable
+  },
   close: async () => undefined,
 })

@@ -9,6 +9,13 @@ export const broken: Failed = {
   retryable: true,
 }
 
+/** For a provider that the catalog names and this service lacks. */
+export const unavailable: Failed = {
+  kind: 'failed',
+  code: 'provider_error',
+  message: 'This model is not available at the moment.',
+}
+
 export const cancelled: Failed = { kind: 'failed', code: 'cancelled', message: 'The run was cancelled.' }
 
 export const stopped: Failed = {

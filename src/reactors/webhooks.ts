@@ -149,7 +149,7 @@ export class WebhooksReactor {
     const body = JSON.stringify({
       type: run.status === 'completed' ? 'run.completed' : 'run.failed',
       timestamp: run.completedAt ?? run.createdAt,
-      data: present.run(run),
+      data: present.run(atItsEnd(run)),
     } satisfies WebhookEvent)
     const nowMs = clock.nowMs()
     const signed = signWebhook({
@@ -188,6 +188,16 @@ export class WebhooksReactor {
       () => clock.monotonicMs() <= untilMs,
     )
   }
+}
+
+/**
+ * A completed run without what happened to it later: a refund, or the deletion of its output. All attempts must carry
+ * the same body, since receivers recognise repeats by their id.
+ */
+const atItsEnd = (run: RunRow): RunRow => {
+  if (run.status === 'failed') return run
+  const { refundedMicros: _, outputDeletedAt: __, ...ended } = run
+  return ended
 }
 
 /** The same for all attempts, so that receivers can recognise repeats. */

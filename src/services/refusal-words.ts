@@ -23,7 +23,9 @@ export const sharedWords = {
   too_many_references: ({ limit }) => `The account already has ${limit} grants and withdrawals, which is the limit.`,
   refunds_changed: () => 'The account received other refunds at the same time. Try again.',
   refund_too_high: ({ refundableMicros }) =>
-    `At most ${fromMicros(refundableMicros)} credits of this run can be refunded.`,
+    refundableMicros === 0
+      ? 'This run has already been refunded in full.'
+      : `At most ${fromMicros(refundableMicros)} credits of this run can be refunded.`,
 
   part_too_large: ({ path, limitBytes }) => `${path} is larger than ${limitBytes} bytes.`,
 

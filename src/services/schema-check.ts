@@ -20,6 +20,18 @@ export const compileCheck = (shape: object): Check => toCheck(() => thorough.com
 /** Checks a value against a schema, and fills the schema's defaults into the value. */
 export const compileFillingCheck = (schema: object): Check => toCheck(() => filling.compile(schema))
 
+/** Why `compileFillingCheck` cannot compile a schema; undefined if it can. */
+export const compileFault = (schema: object): string | undefined => {
+  try {
+    filling.compile(schema)
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  } finally {
+    filling.removeSchema(schema)
+  }
+}
+
 /** Like compileFillingCheck, for values that arrive as text: converts numbers and booleans. */
 export const compileConvertingCheck = (schema: object): Check => toCheck(() => converting.compile(schema))
 
@@ -45,12 +57,39 @@ const toFault = ({ instancePath, keyword, params, message, parentSchema }: Error
       return { path: instancePath, message: `must be one of ${params['allowedValues'].join(', ')}` }
     case 'pattern':
       return { path: instancePath, message: words(parentSchema) ?? 'must have the described format' }
-    case 'type':
-      return { path: instancePath, message: params['type'] === 'boolean' ? 'must be true or false' : (message ?? '') }
     default:
-      return { path: instancePath, message: message ?? `breaks the rule ${keyword}` }
+      return { path: instancePath, message: plainWords[keyword]?.(params) ?? message ?? `breaks the rule ${keyword}` }
   }
 }
+
+/** The words for keywords with a limit or a single value. */
+const plainWords: Record<string, (params: ErrorObject['params']) => string> = {
+  type: ({ type }) => `must be ${[type].flat().map(nameOfType).join(' or ')}`,
+  const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
+  format: ({ format }) => `must have the format ${format}`,
+  multipleOf: ({ multipleOf }) => `must be a multiple of ${multipleOf}`,
+  minimum: ({ limit }) => `must be at least ${limit}`,
+  maximum: ({ limit }) => `must be at most ${limit}`,
+  exclusiveMinimum: ({ limit }) => `must be greater than ${limit}`,
+  exclusiveMaximum: ({ limit }) => `must be less than ${limit}`,
+  minLength: ({ limit }) => `must have at least ${count(limit, 'character')}`,
+  maxLength: ({ limit }) => `must have at most ${count(limit, 'character')}`,
+  minItems: ({ limit }) => `must have at least ${count(limit, 'item')}`,
+  maxItems: ({ limit }) => `must have at most ${count(limit, 'item')}`,
+}
+
+const nameOfType = (type: string): string => TYPES[type] ?? type
+
+const TYPES: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'an integer',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'an array',
+}
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
 
 /** Longer lists of names do not help readers. */
 const MAX_NAMES = 20
@@ -62,10 +101,9 @@ const unknown = (parent: Record<string, unknown> | undefined): string => {
     : 'is unknown'
 }
 
-/** The expected value in words: the schema's description if it has one, else its pattern. Callers add the period. */
+/** Explains the expected value by the schema's description, or else by its pattern. Callers add the period. */
 const words = (parent: Record<string, unknown> | undefined): string | undefined => {
-  if (typeof parent?.['description'] === 'string')
-    return `must be as described: ${parent['description'].replace(/\.$/, '')}`
+  if (typeof parent?.['description'] === 'string') return `is invalid. ${parent['description'].replace(/\.$/, '')}`
   return parent && `must match the pattern ${parent['pattern']}`
 }
 

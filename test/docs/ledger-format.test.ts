@@ -1,10 +1,16 @@
-import { readFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { copyFile, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import t from 'tap'
 import type { Receipt } from '../../schemas/catalog.ts'
+import { events } from '../../schemas/events.ts'
 import { link } from '../../src/engine/log/hash-chain.ts'
 import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import { eventCodec } from '../../src/services/event-codec.ts'
 import { type LinkedEvent, type LinkParts, makeLink } from '../support/links.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 interface Vector extends LinkParts {
   event: LinkedEvent & { metadata: { format?: number; hash: string } }
@@ -45,6 +51,36 @@ t.test('both streams have names to sort, numbers in several notations and charac
     t.match(canonical, /1e\+\d\d/)
     t.match(canonical, /\u{1f600}.*\ufb33/u)
   }
+})
+
+t.test('the page names every event type with all of its fields, and every closed value', async t => {
+  const named = new Set(page.replaceAll(/^```.*?^```$/gms, '').match(/\w+/g))
+  const missing = (names: string[]) => names.filter(name => !named.has(name))
+  for (const shapes of Object.values(events))
+    for (const [type, shape] of Object.entries(shapes)) t.same(missing([type, ...wordsIn(shape)]), [], type)
+})
+
+/** The names of all fields in a schema, and its enumerated values. */
+const wordsIn = (schema: unknown): string[] => {
+  if (typeof schema !== 'object' || schema === null) return []
+  const { properties = {}, enum: values = [], ...others } = schema as { properties?: object; enum?: string[] }
+  return [...Object.keys(properties), ...values, ...[properties, others].flatMap(Object.values).flatMap(wordsIn)]
+}
+
+t.test('the script on the page dumps an embedded log', async t => {
+  const [, script = ''] = /^```js\n(.*?)^```$/ms.exec(page) ?? []
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const folder = await temporaryFolder(t)
+  await copyFile(join(root, 'test/fixtures/format-1/log/data.mdb'), join(folder, 'data.mdb'))
+  const node = promisify(execFile)(process.execPath, ['--input-type=module', '-', folder], { cwd: root })
+  node.child.stdin?.end(script)
+  const dumped = (await node).stdout.trimEnd().split('\n')
+  const read = dumped.map(line => eventCodec.decode(JSON.parse(line)))
+  t.ok(read.length > 30)
+  t.same(
+    read.map(({ position }) => position),
+    [...read.keys()],
+  )
 })
 
 t.test('every text, digest and link is what the specification gives', async t => {

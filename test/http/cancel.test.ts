@@ -4,6 +4,7 @@ import { Run } from '../../schemas/api/run.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import type { Reply } from '../support/client.ts'
+import { accountsOn } from '../support/engine.ts'
 import { auditLog } from '../support/ledger.ts'
 import { type Customer, openAccount, type Service } from '../support/service.ts'
 import type { Fault } from '../support/vendor.ts'
@@ -173,6 +174,17 @@ t.test('cancelling a run of another account returns 404 and has no effect', asyn
   t.equal((await service.client().send(`/v1/runs/${runId}/cancel`, { method: 'POST' })).status, 401)
   t.match(vendor.tally(runId), { cancellations: 0 })
   await cancel(owner, runId)
+})
+
+t.test('a key that another process has just revoked cannot cancel', async t => {
+  const customer = await openAccount(service)
+  const { accountId, keyId } = customer
+  const runId = await beginJob(customer)
+  // The request is authenticated with a state up to a second old.
+  const elsewhere = accountsOn(service.core.log)
+  await elsewhere.execute({ kind: 'operator', name: 'test' }, accountId, { type: 'RevokeApiKey', keyId })
+  t.match(await cancel(customer, runId), { status: 401 })
+  t.notOk((await typesOf(customer, runId)).includes('RunCancelRequested'))
 })
 
 t.test('repeated cancellations get the same answer', async t => {

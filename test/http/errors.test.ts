@@ -188,6 +188,20 @@ const bodies: Record<string, [ErrorCode, string[] | undefined, () => Promise<Rep
 for (const [name, [code, paths, ask]] of Object.entries(bodies))
   t.test(`${name}: ${code}`, t => refuses(t, code, paths, ask))
 
+t.test('an unreadable body is explained, and each fault is a phrase about its path', async t => {
+  const explained: [string, RegExp, string][] = [
+    ['{"model":', /^The body is not valid JSON: /, 'is not valid JSON'],
+    ['"nano"', /^The body must be a JSON object\.$/, 'must be an object'],
+    ['[]', /^Invalid body: \/ must be an object\.$/, 'must be an object'],
+    [withMetadata('{"a":1e400}'), /^The number is too large\.$/, 'is too large'],
+  ]
+  for (const [sent, message, fault] of explained) {
+    const { error } = (await post(sent)).body
+    t.match(error.message, message)
+    t.equal(error.errors?.[0]?.message, fault)
+  }
+})
+
 t.test('a POST without a body is reported as a missing body', async t => {
   const { status, text } = await customer.sendRaw('/v1/run', { method: 'POST', headers: json })
   t.equal(status, 400)

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -28,6 +28,8 @@ const { body: document, text } = await customer.send<Document>('/v1/openapi.json
 const ajv = documentAjv(document)
 const { body: models } = await customer.send<ModelList>('/v1/models')
 
+const readRootFile = (name: string) => readFile(join(root, name), 'utf8')
+
 const compile = (pointer: string) => ajv.compile({ $ref: `document${pointer}` })
 
 const faultsOf = (pointer: string, value: unknown) => {
@@ -38,6 +40,9 @@ const faultsOf = (pointer: string, value: unknown) => {
 t.test('the document is OpenAPI 3.1 and has the API version and the server URL', async t => {
   t.match(document.openapi, /^3\.1\.\d$/)
   t.match(document.info, { title: 'Tollgate', version: '0.2.0' })
+  const [packageJson, changelog] = await Promise.all(['package.json', 'CHANGELOG.md'].map(readRootFile))
+  t.equal(JSON.parse(packageJson ?? '').version, document.info.version, 'package.json has the same version')
+  t.equal(/^## ([\d.]+)/m.exec(changelog ?? '')?.[1], document.info.version, 'the changelog begins with it')
   t.same(document.servers, [{ url: service.url }])
   t.same(Object.keys(document.webhooks), ['run.completed', 'run.failed'])
 })

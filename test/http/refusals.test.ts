@@ -30,7 +30,7 @@ t.test('the message and details state the facts of a refusal', async t => {
     return { message, ...details }
   }
   t.match(said('insufficient_credits'), { required_credits: 10, credits_balance: 2.5 })
-  t.match(said('input_invalid'), { errors: [{ path: '/input/seed', message: 'must be >= 0' }] })
+  t.match(said('input_invalid'), { errors: [{ path: '/input/seed', message: 'must be at least 0' }] })
   t.match(said('input_file_refused'), {
     message: 'image_url cannot be used. The upload does not exist or was deleted.',
   })

@@ -4,6 +4,7 @@ import { quote as quoteExample } from '../../schemas/api/examples.ts'
 import { Quote, Run } from '../../schemas/api/run.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import { picture, sandbox } from '../support/client.ts'
+import { silentLogger } from '../support/engine.ts'
 import { instantProvider, openAccount, startService } from '../support/service.ts'
 
 const faultsOfRun = compileCheck(Run)
@@ -161,11 +162,15 @@ t.test('a provider that throws synchronously fails the run', async t => {
 })
 
 t.test('a run without a configured provider fails and is refunded', async t => {
-  const service = await startService(t, { providers: {} })
+  const logged: object[] = []
+  const logger = { ...silentLogger, error: (facts: object) => logged.push(facts) }
+  const service = await startService(t, { providers: {}, logger })
   const customer = await openAccount(service)
   const { status, body } = await customer.run(picture)
   t.equal(status, 200)
-  t.match(body, { status: 'failed', credits_refunded: 10, error: { code: 'model_not_found' } })
+  t.match(body, { status: 'failed', credits_refunded: 10, error: { code: 'provider_error' } })
+  t.equal(body.error.message, 'This model is not available at the moment.')
+  t.match(logged, [{ provider: 'sandbox', runId: body.run_id }])
   t.equal(await customer.balance(), 100)
 })
 

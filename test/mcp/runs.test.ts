@@ -79,6 +79,7 @@ for (const revision of revisions) {
       [...new Set(steps)].sort((one, other) => one - other),
     )
     t.equal(updates.at(-1)?.message, 'completed')
+    for (const step of steps) t.match(String(step), /^\d+(\.\d{1,2})?$/, 'progress has at most two decimals')
   })
 
   t.test(`${revision}: a call without a progress token gets no progress`, async t => {

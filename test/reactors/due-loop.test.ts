@@ -6,8 +6,10 @@ import { systemRandom } from '../../src/adapters/random/system.ts'
 import type { RowChange } from '../../src/ports/view-store.ts'
 import { DueLoop } from '../../src/reactors/due-loop.ts'
 import { newAccountId, newRunId } from '../../src/services/ids.ts'
+import { forgeCells } from '../support/dump.ts'
 import { openViews, silentLogger } from '../support/engine.ts'
 import { ManualClock } from '../support/manual-clock.ts'
+import { authentic } from '../support/views.ts'
 
 /** Too long for any test, so the loop looks only when it is started or woken. */
 const NEVER_MS = 2 ** 30
@@ -33,7 +35,8 @@ const changeOf = (row: StartTask): RowChange => ({ view: 'due', key: row.runId, 
 
 /** A loop on a view store. `take` decides on each offered page. */
 const open = async (t: Test, take: (page: StartTask[]) => boolean | Promise<boolean> = () => true) => {
-  const views = await openViews(t)
+  const store = await openViews(t)
+  const views = authentic(store)
   const clock = new ManualClock()
   const pages: StartTask[][] = []
   const offered = (page: StartTask[]) => {
@@ -63,7 +66,7 @@ const open = async (t: Test, take: (page: StartTask[]) => boolean | Promise<bool
   const putMany = (provider: string, count: number) =>
     put(...Array.from({ length: count }, (_, index) => rowOf(provider, clock.nowMs() - count + 1 + index)))
   const seen = (queue: string) => pages.flat().filter(row => row.queue === `start/${queue}`)
-  return { clock, loop, pages, put, putMany, seen }
+  return { store, clock, loop, pages, put, putMany, seen }
 }
 
 /** A promise that resolves when the gate is opened. */
@@ -108,6 +111,26 @@ t.test('a failing queue does not block others', async t => {
   loop.start()
   await until(() => seen('b').length === 1)
   t.equal(seen('a').length, 1)
+})
+
+t.test('forged work hides no genuine work behind it', async t => {
+  const { store, clock, loop, pages, put } = await open(t)
+  const [last] = await put(rowOf('b', clock.nowMs()))
+  const forged = { ...rowOf('a', 0), dueAt: '2025' }
+  // More entries than a page, in both queues and before them; one has a row.
+  const places = ['start/', 'start/a/', 'start/b/'].flatMap(prefix =>
+    Array.from({ length: 101 }, (_, index) => `${prefix}2025/${index}`),
+  )
+  await forgeCells(store, [
+    { address: `rows/due/${forged.runId}`, value: JSON.stringify(forged) },
+    ...[...places, `start/a/2025/${forged.runId}`].map(place => ({
+      address: `index/due.byQueue/${place}`,
+      value: place.split('/').at(-1),
+    })),
+  ])
+  loop.start()
+  await until(() => pages.length > 0)
+  t.same(pages, [[last]])
 })
 
 t.test('queues with a common prefix are kept apart', async t => {

@@ -1,14 +1,27 @@
 import { createServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import type { RunId } from '../../schemas/primitives.ts'
+import { systemClock } from '../../src/adapters/clock/system.ts'
 import { createOutbound } from '../../src/adapters/outbound/undici.ts'
+import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import { WebhooksReactor } from '../../src/reactors/webhooks.ts'
 import { Addresses } from '../../src/services/addresses.ts'
 import { Presenter } from '../../src/services/presenter.ts'
 import { webhookSecret } from '../../src/services/webhooks/webhook-signature.ts'
+import {
+  accountId,
+  completeRun,
+  openAccount as open,
+  queueRun,
+  recordDelivered,
+  startRun,
+} from '../support/account-samples.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { picture } from '../support/client.ts'
+import { cellsOf, forgeCells } from '../support/dump.ts'
+import { accountsOn } from '../support/engine.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import {
   type Answer,
@@ -28,6 +41,7 @@ import {
   startService,
 } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { unwrap } from '../support/unwrap.ts'
 
 // One delivery waits 15 s for a hanging receiver while the other tests run.
 t.setTimeout(120_000)
@@ -133,6 +147,20 @@ t.test('a receiver that recovers gets the webhook once', async t => {
   t.notOk(row?.nextAttemptAt ?? row?.lastReason)
   t.same(await dueDeliveries(service), [])
   t.equal(receiver.deliveries.length, 2)
+})
+
+t.test('all attempts carry the same body, though an operator has refunded the run since', async t => {
+  const { clock, service, log, customer } = await start(t)
+  const receiver = await startReceiver(t, status(500))
+  const runId = await requestRun(customer, receiver.url)
+  await untilRecorded(log, 1, customer.accountId, runId)
+  const operator = { kind: 'operator', name: 'ada' } as const
+  unwrap(await service.core.services.refunds.refund(operator, runId, { reason: 'blurry' }))
+  await caughtUp(service.core)
+  clock.advance(5.5 * SECOND)
+  await untilRecorded(log, 2, customer.accountId, runId)
+  const [first, second] = receiver.deliveries
+  t.equal(second?.body, first?.body)
 })
 
 /** The recorded outcome of a first attempt. */
@@ -253,6 +281,66 @@ for (const [answered, type] of [
       [type],
     )
   })
+
+const unused = { get: () => Promise.reject(new Error('webhooks are only sent')), close: async () => undefined }
+
+/** A run in progress, and a reactor that counts its attempts and its requests for leases. */
+const startAlone = async (t: Test) => {
+  const core = await openFolder(await temporaryFolder(t))
+  t.teardown(() => core.close())
+  const execute = async (...commands: AccountCommand[]) => {
+    for (const command of commands) await core.accounts.execute({ kind: 'service' }, accountId(), command)
+    await caughtUp(core)
+  }
+  await execute(open(), queueRun({ webhook: true }), startRun())
+
+  const counts = { attempts: 0, leases: 0 }
+  const lease: typeof core.views.lease = (...request) => {
+    counts.leases += 1
+    return core.views.lease(...request)
+  }
+  const post = async () => {
+    counts.attempts += 1
+    return { status: 200, retryAfter: undefined }
+  }
+  const startReactor = (accounts = core.accounts) => {
+    const present = new Presenter(new Addresses(() => 'http://localhost'), core.config.usdPerCreditMicros)
+    const others = { outbound: { ...unused, post }, present, secretOf: () => 'whsec_AAAA' }
+    const reactor = new WebhooksReactor({ ...core, accounts, views: { ...core.views, lease }, ...others })
+    reactor.start(core.progress.changes)
+    t.teardown(() => reactor.stop())
+  }
+  return { core, execute, counts, startReactor }
+}
+
+t.test('a replayed row of a recorded attempt leads to no attempt, and is not tried again and again', async t => {
+  const { core, execute, counts, startReactor } = await startAlone(t)
+  await execute(completeRun())
+  const cells = [...(await cellsOf(core.views))].filter(([address]) => /^(rows|index)\/due/.test(address))
+  t.equal(cells.length, 2)
+  await execute(recordDelivered())
+  await forgeCells(
+    core.views,
+    cells.map(([address, value]) => ({ address, value })),
+  )
+  startReactor()
+  while (counts.leases === 0) await delay(10)
+  await delay(SECOND)
+  t.equal(counts.attempts, 0)
+  t.ok(counts.leases <= 3, `${counts.leases} requests for leases`)
+})
+
+t.test('a webhook is sent at once although the account was read before another process ended the run', async t => {
+  const { core, execute, counts, startReactor } = await startAlone(t)
+  // For this process, no time passes since it has read the account.
+  const clock = Object.assign(new ManualClock(systemClock.nowMs()), { monotonicMs: () => 0 })
+  const accounts = accountsOn(core.log, clock)
+  await accounts.recentState(accountId())
+  startReactor(accounts)
+  await execute(completeRun())
+  await untilRecorded(core.log, 1, accountId())
+  t.same(counts, { attempts: 1, leases: 1 })
+})
 
 t.test('a receiver that times out has failed', async t => {
   const { log, customer } = hanging

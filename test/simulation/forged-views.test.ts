@@ -5,11 +5,11 @@ import { uploadKey } from '../../projections/uploads.ts'
 import type { RunId, UploadId } from '../../schemas/primitives.ts'
 import { sha256 } from '../../src/domain/digest.ts'
 import type { Provider } from '../../src/ports/provider.ts'
-import type { CellChange, ViewStore } from '../../src/ports/view-store.ts'
+import { cellsOf, forgeCells } from '../support/dump.ts'
 import { auditFolder } from '../support/ledger.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { needsRedis, startRedis } from '../support/redis-server.ts'
-import { type Customer, openAccount, type Service, startService } from '../support/service.ts'
+import { type Customer, openAccount, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // The attacker can write to the views but has neither the log nor the secrets, and copies and changes rows.
@@ -25,21 +25,6 @@ const provider: Provider = {
 }
 
 const text = (prompt: string) => ({ model: 'claude-haiku-4-5', input: { prompt } })
-
-const cellsOf = async (views: ViewStore): Promise<Map<string, string>> => {
-  const { cells, close } = await views.dump()
-  const found = new Map<string, string>()
-  for await (const { address, value } of cells) found.set(address, value)
-  close()
-  return found
-}
-
-/** Writes cells past the service, as someone with access to the store would. */
-const forge = async ({ core }: Service, changesOf: (cells: Map<string, string>) => CellChange[]) => {
-  const checkpoint = await core.views.checkpoint()
-  if (!checkpoint) throw new Error('the views are empty')
-  await core.views.replaceCells(changesOf(await cellsOf(core.views)), checkpoint, checkpoint)
-}
 
 const upload = async (customer: Customer): Promise<{ id: UploadId; url: string }> => {
   const form = new FormData()
@@ -70,7 +55,8 @@ const attack = async (t: Test, environment: Record<string, string>) => {
   const runs = { alice: runKey(alice.accountId, run.run_id), mallory: runKey(mallory.accountId, own.run_id as RunId) }
   const malloryKey = sha256(mallory.apiKey)
 
-  await forge(service, cells => {
+  const cells = await cellsOf(service.core.views)
+  const forgeries = () => {
     const copy = (from: string, to: string, change: (row: Record<string, unknown>) => object = row => row) => ({
       address: to,
       value: JSON.stringify(change(JSON.parse(cells.get(from) ?? '{}'))),
@@ -107,7 +93,8 @@ const attack = async (t: Test, environment: Record<string, string>) => {
       // An index entry in the wrong place that points to a row with a valid MAC.
       { address: `index/uploads.byObject/uploads/${'0'.repeat(32)}.png`, value: uploads.alice },
     ]
-  })
+  }
+  await forgeCells(service.core.views, forgeries())
   // From here on nothing may be answered from memory.
   await service.core.progress.reached()
 

@@ -112,6 +112,7 @@ const file = (number: number, { sealed = false, hash = digest('e') }: FileOption
 })
 
 interface FileOptions {
+  askedWith?: number
   sealed?: boolean
   hash?: string
 }
@@ -169,7 +170,7 @@ export const queueRun = ({
 }: RunOptions & { atMs?: number; startNow?: boolean; askedWith?: number } = {}) =>
   ({
     type: 'QueueRun',
-    ...(askedWith !== undefined && { keyId: keyId(askedWith) }),
+    ...askedBy(askedWith),
     atMs,
     run: details(options),
     receipt: receipt(options.credits),
@@ -177,6 +178,9 @@ export const queueRun = ({
   }) satisfies AccountCommand
 
 export const startRun = (run = 1) => ({ type: 'StartRun', runId: runId(run) }) satisfies AccountCommand
+
+/** The key of a command that a client sends. */
+const askedBy = (askedWith: number | undefined) => askedWith !== undefined && { keyId: keyId(askedWith) }
 
 export const submitRun = (run = 1) =>
   ({ type: 'SubmitRun', runId: runId(run), jobId: `job-${run}` }) satisfies AccountCommand
@@ -187,7 +191,8 @@ export const completeRun = (run = 1, made: RunOutput = output) =>
 export const recordOutputDeletion = (run = 1) =>
   ({ type: 'RecordOutputDeletion', runId: runId(run) }) satisfies AccountCommand
 
-export const cancelRun = (run = 1) => ({ type: 'CancelRun', runId: runId(run) }) satisfies AccountCommand
+export const cancelRun = (run = 1, askedWith?: number) =>
+  ({ type: 'CancelRun', ...askedBy(askedWith), runId: runId(run) }) satisfies AccountCommand
 
 export const recordDelivered = (attempt = 1, run = 1) =>
   ({
@@ -216,10 +221,10 @@ export const grantUpload = (options: UploadOptions = {}, askedWith = 1) =>
   ({ type: 'GrantUpload', keyId: keyId(askedWith), upload: upload(options) }) satisfies AccountCommand
 
 export const storeUpload = (number = 1, options: FileOptions = {}) =>
-  ({ type: 'StoreUpload', upload: file(number, options) }) satisfies AccountCommand
+  ({ type: 'StoreUpload', ...askedBy(options.askedWith), upload: file(number, options) }) satisfies AccountCommand
 
-export const requestUploadDeletion = (number = 1) =>
-  ({ type: 'RequestUploadDeletion', uploadId: uploadId(number) }) satisfies AccountCommand
+export const requestUploadDeletion = (number = 1, askedWith?: number) =>
+  ({ type: 'RequestUploadDeletion', ...askedBy(askedWith), uploadId: uploadId(number) }) satisfies AccountCommand
 
 export const recordUploadDeletion = (number = 1, reason: UploadDeleted['reason'] = 'expired') =>
   ({ type: 'RecordUploadDeletion', upload: { uploadId: uploadId(number), reason } }) satisfies AccountCommand

@@ -87,15 +87,16 @@ const describe = ({ env, members, redis, folder }: Cluster, roles: string[], key
     ['objects', process.env['OBJECT_STORE_URL'] ? 'yours' : 'radosgw', `${protocol}//${host}${pathname}`],
   ]
   const apiMember = members.find((_, index) => roles[index]?.includes('api'))
-  const spend = `  curl -s ${apiMember?.url}/v1/balance -H 'Authorization: Bearer ${key}'`
+  const balance = `  curl -s ${apiMember?.url}/v1/balance -H 'Authorization: Bearer ${key}'`
   const exports = Object.entries(env).map(([name, value]) => ` \\\n    ${name}='${value}'`)
   return [
     ...['', ...inColumns(processes), '', ...inColumns(stores), ''],
     ...[`  The logs of the processes are in ${folder}.`, ''],
-    ...(apiMember && key ? ['  An account is open. What it has to spend:', '', spend, ''] : []),
+    ...(apiMember ? [`  The URLs of files lead to ${process.env['PUBLIC_URL'] ?? apiMember.name}.`, ''] : []),
+    ...(apiMember && key ? ['  An account is open. To see its balance:', '', balance, ''] : []),
     ...['  In another terminal, the command line on the same stores:', '', `  export${exports.join('')}`],
     ...['  npm run -s tollgate -- accounts open --email ada@example.com --credits 500', ''],
-    '  Ctrl-C stops it all, and removes what it has kept here.',
+    '  Ctrl-C stops everything that was started here, and deletes its data.',
   ].join('\n')
 }
 

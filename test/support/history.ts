@@ -1,4 +1,5 @@
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
+import { toMicros } from '../../src/domain/money.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { publishShipped } from '../../src/services/catalog/publish-shipped.ts'
 import {
@@ -20,6 +21,7 @@ import {
   redeliver,
   requestUploadDeletion,
   revokeKey,
+  runId,
   startRun,
   storeUpload,
   submitRun,
@@ -41,6 +43,16 @@ export const writeHistory = async (log: EventLog, { first = 1, accounts: count =
       const outcome = await accounts.execute(caller, accountId(account), command)
       if ('refuse' in outcome) throw new Error(`${command.type} was refused: ${outcome.refuse.code}`)
     }
+}
+
+/** Refunds a part of a completed run in that history, as an operator does. */
+export const refundInHistory = async (log: EventLog, account = 1, credits = 4): Promise<void> => {
+  const accounts = accountsOn(log)
+  const { refunds } = await accounts.state(accountId(account))
+  const run = { runId: runId(account * 1000 + 4), chargedMicros: toMicros(10), refundedMicros: 0 }
+  const refund = { type: 'RefundRun', ...run, amountMicros: toMicros(credits), refunds, reason: 'a gift' } as const
+  const outcome = await accounts.execute(caller, accountId(account), refund)
+  if ('refuse' in outcome) throw new Error(`the refund was refused: ${outcome.refuse.code}`)
 }
 
 /** Keys, runs and uploads are numbered uniquely across accounts. */

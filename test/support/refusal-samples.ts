@@ -17,7 +17,7 @@ const samples: Refusals = {
   model_not_found: { model: 'nope' },
   model_not_listed: { model: 'nope' },
   kind_not_offered: { model: 'lumen', kinds: ['t2i', 'i2i'] },
-  input_invalid: { endpoint: 'lumen-t2i', faults: [{ path: '/seed', message: 'must be >= 0' }] },
+  input_invalid: { endpoint: 'lumen-t2i', faults: [{ path: '/seed', message: 'must be at least 0' }] },
   input_file_refused: { reason: { code: 'upload_not_found' } },
   part_too_large: { path: '/input', limitBytes: 1000 },
   webhook_url_invalid: { url: 'ftp://example.com', fault: 'not_http' },

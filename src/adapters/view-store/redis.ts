@@ -187,7 +187,8 @@ const viewOf = (address: string) => address.split(/[/.]/, 2)[1] as string
 
 const toCheckpoint = (json: string | null | undefined): Checkpoint | undefined => {
   const found = parse<Checkpoint>(json)
-  return found === undefined || Number.isSafeInteger(found?.position) ? found : UNREADABLE
+  const isReadable = Number.isSafeInteger(found?.position) && found?.versions !== null
+  return found === undefined || isReadable ? found : UNREADABLE
 }
 
 /** Stands for a checkpoint that no projector wrote: of no log, so that the views are rebuilt. */

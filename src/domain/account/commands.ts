@@ -23,15 +23,15 @@ export type AccountCommand =
   | QueueRun
   | { type: 'StartRun'; runId: RunId }
   | { type: 'SubmitRun'; runId: RunId; jobId: string }
-  | { type: 'CancelRun'; runId: RunId }
+  | ({ type: 'CancelRun'; runId: RunId } & Asked)
   | { type: 'CompleteRun'; runId: RunId; output: RunOutput }
   | { type: 'FailRun'; runId: RunId; error: RunError }
   | { type: 'RecordOutputDeletion'; runId: RunId }
   | RecordDelivery
   | { type: 'RedeliverWebhook'; runId: RunId; url: string }
   | GrantUpload
-  | { type: 'StoreUpload'; upload: UploadStored }
-  | { type: 'RequestUploadDeletion'; uploadId: UploadId }
+  | ({ type: 'StoreUpload'; upload: UploadStored } & Asked)
+  | ({ type: 'RequestUploadDeletion'; uploadId: UploadId } & Asked)
   | { type: 'RecordUploadDeletion'; upload: UploadDeleted }
 
 export interface OpenAccount {
@@ -85,6 +85,11 @@ export interface GrantUpload {
   /** The caller's key, which must still be active and allowed to write when the grant is given. */
   keyId?: KeyId
   upload: UploadGranted
+}
+
+interface Asked {
+  /** The caller's key, which must still be active and allowed to write when the command is decided. */
+  keyId?: KeyId | undefined
 }
 
 type Failure = Omit<WebhookAttemptFailed, 'runId' | 'attempt'>

@@ -19,8 +19,8 @@ export const revoke = ({ keyId }: { keyId: KeyId }, state: AccountState): Decide
 }
 
 /**
- * Why a key may not spend credits or store files; undefined if it may, or if the caller uses no key. The key may have
- * been revoked since the request began.
+ * Why a key may not spend credits, cancel runs, or store or delete files; undefined if it may, or if the caller uses no
+ * key. The key may have been revoked since the request began.
  */
 export const writeRefusal = (keyId: KeyId | undefined, state: AccountState): { refuse: Refusal } | undefined => {
   if (keyId === undefined) return undefined

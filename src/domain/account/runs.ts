@@ -1,5 +1,5 @@
 import type { AccountEvent, RunError, RunOutput } from '../../../schemas/account-events.ts'
-import type { RunId } from '../../../schemas/primitives.ts'
+import type { KeyId, RunId } from '../../../schemas/primitives.ts'
 import { accept, repeat } from '../decider.ts'
 import { type Decided, refuse } from '../refusal.ts'
 import type { QueueRun } from './commands.ts'
@@ -60,7 +60,12 @@ export const submit = (
  * A queued run ends at once. For a started run the request is recorded, and the process that works on it stops the
  * provider.
  */
-export const cancel = ({ runId }: { runId: RunId }, state: AccountState): Decided<AccountEvent> => {
+export const cancel = (
+  { keyId, runId }: { keyId?: KeyId | undefined; runId: RunId },
+  state: AccountState,
+): Decided<AccountEvent> => {
+  const refusal = writeRefusal(keyId, state)
+  if (refusal) return refusal
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
   if (!run.isStarted)

@@ -28,9 +28,11 @@ export const priceOf = (rule: PriceRule, input: Input, usdPerCreditMicros: numbe
     lines.push({ kind: 'quantity', parameter, value })
   }
   for (const [parameter, table] of Object.entries(rule.multipliers)) {
-    if (input[parameter] === undefined) continue
-    const value = String(input[parameter])
-    const factorMicros = table[value]
+    // Objects inherit names such as `constructor`, which are no parameters and have no factor.
+    const given = Object.hasOwn(input, parameter) ? input[parameter] : undefined
+    if (given === undefined) continue
+    const value = String(given)
+    const factorMicros = Object.hasOwn(table, value) ? table[value] : undefined
     if (factorMicros === undefined) throw new Error(`the price rule has no factor for ${parameter} ${value}`)
     multiply(factorMicros)
     lines.push({ kind: 'multiplier', parameter, value, factorMicros })
@@ -43,7 +45,7 @@ export const priceOf = (rule: PriceRule, input: Input, usdPerCreditMicros: numbe
     lines.push({ kind: 'surcharge', ...when, usdMicros, amountMicros })
     totalMicros += amountMicros
   }
-  return { lines, totalMicros, usdPerCreditMicros }
+  return { lines, totalMicros: expectExact(totalMicros), usdPerCreditMicros }
 }
 
 /** A surcharge in US dollars as microcredits. */
@@ -58,7 +60,7 @@ export const priceRange = (
 ): { minMicros: number; maxMicros: number } => {
   const inputs = pricedParameters(rule).reduce<Input[]>(
     (partial, parameter) =>
-      partial.flatMap(input => extremes(schema, parameter).map(value => ({ ...input, [parameter]: value }))),
+      partial.flatMap(input => boundsOf(schema, parameter).map(value => ({ ...input, [parameter]: value }))),
     [{}],
   )
   const totals = inputs.map(input => priceOf(rule, input, usdPerCreditMicros).totalMicros)
@@ -70,14 +72,23 @@ export const pricedParameters = (rule: PriceRule): string[] => [
   ...new Set([...rule.quantities, ...Object.keys(rule.multipliers), ...rule.surcharges.map(s => s.when.parameter)]),
 ]
 
-/** The values of a parameter at which the price is lowest or highest; `undefined` stands for an absent parameter. */
-const extremes = (schema: ParametersSchema, parameter: string): unknown[] => {
+/**
+ * The values of a parameter at which the price is lowest or highest; `undefined` stands for an absent parameter. There
+ * are none if the schema does not bound it.
+ */
+export const extremes = (schema: ParametersSchema, parameter: string): unknown[] => {
   const declared = schema.properties[parameter]
   if (!declared) throw new Error(`the price rule names ${parameter}, which the schema does not have`)
   const values = declaredExtremes(declared)
-  if (values.length === 0) throw new Error(`the schema does not bound ${parameter}, which is part of the price`)
+  if (values.length === 0) return []
   const mayBeAbsent = declared['default'] === undefined && !schema.required?.includes(parameter)
   return mayBeAbsent ? [undefined, ...values] : values
+}
+
+const boundsOf = (schema: ParametersSchema, parameter: string): unknown[] => {
+  const values = extremes(schema, parameter)
+  if (values.length === 0) throw new Error(`the schema does not bound ${parameter}, which is part of the price`)
+  return values
 }
 
 const declaredExtremes = (declared: Record<string, unknown>): unknown[] => {
@@ -86,8 +97,9 @@ const declaredExtremes = (declared: Record<string, unknown>): unknown[] => {
   return [declared['minimum'], declared['maximum']].filter(bound => typeof bound === 'number')
 }
 
-const divideUp = (dividend: bigint, divisor: bigint): number => {
-  const quotient = Number((dividend + divisor - 1n) / divisor)
-  if (!Number.isSafeInteger(quotient)) throw new RangeError('a price is too large to represent exactly')
-  return quotient
+const divideUp = (dividend: bigint, divisor: bigint): number => expectExact(Number((dividend + divisor - 1n) / divisor))
+
+const expectExact = (micros: number): number => {
+  if (!Number.isSafeInteger(micros)) throw new RangeError('a price is too large to represent exactly')
+  return micros
 }

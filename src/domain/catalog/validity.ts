@@ -1,10 +1,23 @@
 import type { Endpoint, Family } from '../../../schemas/catalog.ts'
-import { pricedParameters } from './pricing.ts'
+import { fromMicros, isWholeMicros } from '../money.ts'
+import { illFormedPlace } from '../well-formed.ts'
+import { extremes, pricedParameters, priceRange, surchargeMicros } from './pricing.ts'
+
+/** The largest whole number whose millionths a double represents exactly. */
+const MAX_COUNT = Math.floor(fromMicros(Number.MAX_SAFE_INTEGER))
+
+/** The most combinations of extreme values to price, which takes some milliseconds. */
+const MAX_COMBINATIONS = 10_000
+
+/** The price of a credit at which surcharges cost the most credits: the lowest one that can be configured. */
+const LOWEST_USD_PER_CREDIT_MICROS = 1
 
 /** A fault that the schema cannot express. `id` is that of the faulty family or endpoint. */
 export type FamilyFault = { id: string } & (
+  | { code: 'text_ill_formed'; path: string }
   | { code: 'name_taken'; name: string }
   | { code: 'kind_repeated' }
+  | { code: 'schema_unusable'; reason: string }
   | EndpointFault
 )
 
@@ -16,10 +29,24 @@ type EndpointFault =
   | { code: 'quantity_uncountable'; parameter: string }
   /** The multipliers are for a parameter whose values are not listed. */
   | { code: 'values_not_listed'; parameter: string }
+  /** The multipliers are for a parameter with values that are objects or lists. */
+  | { code: 'values_not_scalar'; parameter: string }
   | { code: 'multiplier_missing'; parameter: string; value: string }
+  | PriceFault
+
+type PriceFault =
+  /** A number of a quantity is not a whole number of millionths, or too large. */
+  | { code: 'quantity_inexact'; parameter: string; maximum: number }
+  /** The price depends on a parameter whose values have no limits. */
+  | { code: 'price_unbounded'; parameter: string }
+  | { code: 'price_combinations'; limit: number }
+  /** The highest price has no exact number of microcredits. */
+  | { code: 'price_too_high' }
 
 /** The first fault of a family; undefined if it is valid. */
 export const findFault = (family: Family, others: Family[]): FamilyFault | undefined => {
+  const place = illFormedPlace(family)
+  if (place !== undefined) return { id: family.id, code: 'text_ill_formed', path: place }
   const taken = new Set(others.flatMap(other => [other.id, ...other.aliases]))
   const clash = [family.id, ...family.aliases].find(name => taken.has(name))
   if (clash) return { id: family.id, code: 'name_taken', name: clash }
@@ -38,17 +65,54 @@ const findEndpointFault = (
 ): EndpointFault | undefined => {
   const expectedId = `${family.id}-${kind}`
   if (id !== expectedId) return { code: 'id_mismatch', expectedId }
-  const unknown = pricedParameters(pricing).find(parameter => !parametersSchema.properties[parameter])
+  const unknown = pricedParameters(pricing).find(parameter => !Object.hasOwn(parametersSchema.properties, parameter))
   if (unknown) return { code: 'parameter_unknown', parameter: unknown }
   const uncountable = pricing.quantities.find(parameter => !isCountable(parametersSchema.properties[parameter] ?? {}))
   if (uncountable) return { code: 'quantity_uncountable', parameter: uncountable }
   for (const [parameter, table] of Object.entries(pricing.multipliers)) {
     const values = parametersSchema.properties[parameter]?.['enum']
     if (!Array.isArray(values)) return { code: 'values_not_listed', parameter }
-    const missing = values.map(String).find(value => table[value] === undefined)
+    if (values.some(value => typeof value === 'object')) return { code: 'values_not_scalar', parameter }
+    const missing = values.map(String).find(value => !Object.hasOwn(table, value))
     if (missing !== undefined) return { code: 'multiplier_missing', parameter, value: missing }
   }
-  return undefined
+  return findPriceFault(pricing, parametersSchema)
+}
+
+/** Without a price range, no client could list any model. */
+const findPriceFault = (
+  pricing: Endpoint['pricing'],
+  parametersSchema: Endpoint['parametersSchema'],
+): PriceFault | undefined => {
+  const uncounted = pricing.quantities.find(name => !numbersOf(parametersSchema.properties[name]).every(isWholeMicros))
+  if (uncounted) return { code: 'quantity_inexact', parameter: uncounted, maximum: MAX_COUNT }
+  let combinations = 1
+  for (const parameter of pricedParameters(pricing)) {
+    const values = extremes(parametersSchema, parameter)
+    if (values.length === 0) return { code: 'price_unbounded', parameter }
+    combinations *= values.length
+  }
+  if (combinations > MAX_COMBINATIONS) return { code: 'price_combinations', limit: MAX_COMBINATIONS }
+  return isExact(pricing, parametersSchema) ? undefined : { code: 'price_too_high' }
+}
+
+/** Whether the highest price, with all surcharges, is exact. */
+const isExact = (pricing: Endpoint['pricing'], parametersSchema: Endpoint['parametersSchema']): boolean => {
+  try {
+    const { maxMicros } = priceRange({ ...pricing, surcharges: [] }, parametersSchema, LOWEST_USD_PER_CREDIT_MICROS)
+    const surcharges = pricing.surcharges.map(each => surchargeMicros(each.usdMicros, LOWEST_USD_PER_CREDIT_MICROS))
+    return Number.isSafeInteger(surcharges.reduce((sum, each) => sum + each, maxMicros))
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+}
+
+/** The numbers that decide which values a quantity can have. */
+const numbersOf = (declared: Record<string, unknown> = {}): number[] => {
+  const { minimum, maximum, multipleOf, default: preset } = declared
+  const listed = Array.isArray(declared['enum']) ? declared['enum'] : []
+  return [minimum, maximum, multipleOf, preset, ...listed].filter(value => typeof value === 'number')
 }
 
 const isCountable = ({ type, minimum, maximum, multipleOf }: Record<string, unknown>): boolean =>

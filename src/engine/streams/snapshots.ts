@@ -53,7 +53,10 @@ export const createSnapshots = <State>({ store, form, key, onForged }: SnapshotP
       const snapshot = await store.loadSnapshot(stream).catch(unlessUnavailable)
       if (snapshot === undefined) return undefined
       const body = isAuthentic(snapshot) ? (JSON.parse(snapshot.body) as Body) : undefined
-      if (body?.stream !== stream) return onForged(stream) as undefined
+      if (body?.stream !== stream) {
+        onForged(stream)
+        return undefined
+      }
       const { version, revision, last, state } = body
       return version === form.version ? { revision, last, state: form.thaw(state) } : undefined
     },

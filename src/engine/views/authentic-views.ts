@@ -19,7 +19,7 @@ interface Signed {
 
 /**
  * A view store whose rows carry a MAC over their address and contents. Rows with a wrong MAC or in a wrong place of an
- * index are treated as absent and reported. Dumps and repairs see the rows with their MACs.
+ * index are reported and treated as absent, or as null where many are read. Dumps and rebuilds see rows with MACs.
  */
 export const authenticViews = ({ store, projections, key, onForged }: AuthenticViewsParts): ViewStore => {
   const macOf = ({ view, key: rowKey }: RowAddress, row: object): string =>
@@ -34,12 +34,13 @@ export const authenticViews = ({ store, projections, key, onForged }: AuthenticV
     row: row && { ...row, mac: macOf({ view, key: rowKey }, row) },
   })
 
-  const verify = <Row>(address: RowAddress, signed: (Row & Signed) | undefined): Row | undefined => {
+  const verify = <Row>(address: RowAddress, signed: (Row & Signed) | undefined | null): Row | undefined => {
     if (signed === undefined) return undefined
     const { mac, ...row }: Signed = signed ?? {}
     // Comparison need not take constant time: a forger cannot time this process.
     if (mac === macOf(address, row)) return row as Row
-    return onForged(address) as undefined
+    onForged(address)
+    return undefined
   }
 
   return {
@@ -48,7 +49,10 @@ export const authenticViews = ({ store, projections, key, onForged }: AuthenticV
       verify({ view, key: rowKey }, await store.get<Row & Signed>(view, rowKey)),
     getMany: async <Row>(addresses: RowAddress[]) => {
       const { position, rows } = await store.getMany<Row & Signed>(addresses)
-      return { position, rows: rows.map((row, index) => verify(addresses[index] as RowAddress, row)) }
+      const verified = rows.map((row, index) =>
+        row === undefined ? undefined : (verify(addresses[index] as RowAddress, row) ?? null),
+      )
+      return { position, rows: verified }
     },
     list: async <Row>(view: string, index: string, range: Range) => {
       const entries: Entry<Row>[] = []

@@ -1,8 +1,10 @@
 import type { Subscription } from 'rxjs'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
+import { Unavailable } from '../../ports/faults.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { delay } from '../../time/delay.ts'
+import { withinTime } from '../../time/within-time.ts'
 import type { ViewProgress } from './view-progress.ts'
 
 /** How often a process without a projector reads the checkpoint, and how often while a reader waits for the views. */
@@ -17,6 +19,8 @@ interface Parts {
   progress: ViewProgress
   clock: Clock
   logger: Logger
+  /** How long the start waits for the views; without a limit if missing, since a rebuild may take long. */
+  maxStartMs?: number | undefined
 }
 
 /** Reads how far projectors in other processes have brought the views. */
@@ -31,12 +35,14 @@ export class CheckpointPoller {
     this.#parts = parts
   }
 
-  /** Resolves when the views have passed the present head of the log. */
+  /** Resolves when the views have passed the present head of the log. Rejects with Unavailable after the time limit. */
   async start(): Promise<void> {
-    const head = await this.#parts.log.head()
-    this.#awaited = this.#parts.progress.awaited.subscribe(() => this.#wake.abort())
+    const { log, progress, clock, maxStartMs } = this.#parts
+    const head = await log.head()
+    this.#awaited = progress.awaited.subscribe(() => this.#wake.abort())
     this.#reading = this.#read()
-    await this.#parts.progress.whenPassed(head)
+    const passed = progress.whenPassed(head)
+    await (maxStartMs === undefined ? passed : withinTime(clock, passed, maxStartMs, tooLate))
   }
 
   async stop(): Promise<void> {
@@ -66,4 +72,10 @@ export class CheckpointPoller {
       return undefined
     }
   }
+}
+
+const tooLate = (): never => {
+  throw new Unavailable(
+    'the views are behind the log; start a process with the projector role, or add projector to ROLES of this one',
+  )
 }

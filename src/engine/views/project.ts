@@ -14,11 +14,14 @@ import type { ProjectionSet } from './projection-set.ts'
 /** Rows hold the position of the last event folded into them. */
 type Row = { position?: Position } | undefined
 
+/** A row that no service wrote. It is left alone until the views are rebuilt, or a wrong row would be signed. */
+type Forged = null
+
 /** A row that a page of events touches, before the page and so far. */
 interface Touched {
   projection: Projection
   key: string
-  before: Row
+  before: Row | Forged
   now: Row
 }
 
@@ -37,17 +40,17 @@ export const project = async (
   if (!first || !last) throw new RangeError('there is nothing to project')
   checkOrder(events, from?.position ?? BEFORE_FIRST)
   const { steps, touched } = plan(projections, events)
-  const { position, rows: loaded } = await store.getMany<Row>(
+  const { position, rows: loaded } = await store.getMany<NonNullable<Row>>(
     touched.map(({ projection, key }) => ({ view: projection.view, key })),
   )
   // Rows at another position may already include these events.
   if (position !== (from?.position ?? BEFORE_FIRST)) throw new CheckpointMoved('the checkpoint of the views has moved')
   touched.forEach((row, index) => {
     row.before = loaded[index]
-    row.now = loaded[index]
+    row.now = loaded[index] ?? undefined
   })
   for (const { event, row } of steps) {
-    if (event.position <= (row.before?.position ?? BEFORE_FIRST)) continue
+    if (row.before === null || event.position <= (row.before?.position ?? BEFORE_FIRST)) continue
     const after = row.projection.on[event.type]?.(row.now, event)
     row.now = after && after !== row.now ? { ...after, position: event.position } : after
   }
@@ -55,7 +58,7 @@ export const project = async (
   const rows: RowChange[] = []
   const entries: EntryChange[] = []
   for (const { projection, key, before, now } of touched) {
-    if (before === now) continue
+    if (before === null || before === now) continue
     rows.push({ view: projection.view, key, row: now })
     moveEntries(entries, projection, key, before, now)
   }
@@ -64,6 +67,7 @@ export const project = async (
     eventId: last.id,
     origin: from?.origin ?? first.id,
     versions: projections.versions,
+    ...(from?.replacements && { replacements: from.replacements }),
   }
   await store.commit({ from, to: checkpoint, rows, entries })
   return { checkpoint, rows }

@@ -156,6 +156,8 @@ export class Projector {
   }
 
   async #isInLog({ position, eventId }: Checkpoint): Promise<boolean> {
+    // Only an unreadable checkpoint is there, and logs cannot be read from before their start.
+    if (position <= BEFORE_FIRST) return false
     for await (const [event] of this.#parts.log.readAll(position - 1)) return event?.id === eventId
     return false
   }

@@ -56,7 +56,8 @@ export const rebuildViews = async (rebuild: Rebuild & { openScratch: OpenScratch
       const { checkpoint, changes } = await compareViews(rebuild, scratch)
       if (!checkpoint) return changes
       try {
-        await store.replaceCells(changes, checkpoint, { ...checkpoint, versions: projections.versions })
+        const replacements = (checkpoint.replacements ?? 0) + 1
+        await store.replaceCells(changes, checkpoint, { ...checkpoint, versions: projections.versions, replacements })
         return changes
       } catch (error) {
         if (!(error instanceof CheckpointMoved) || attempt === MAX_ATTEMPTS) throw error

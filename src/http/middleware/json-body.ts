@@ -21,7 +21,7 @@ const parse = koaBody({
  * Unicode.
  */
 export const jsonBody = async (ctx: Context, next: Next) => {
-  if (ctx.is('json') === null) throw invalid('', 'The body is missing; it must be JSON.')
+  if (ctx.is('json') === null) throw invalid('', 'The body is missing; it must be JSON.', 'is required')
   if (!ctx.is('json')) {
     const given = ctx.get('Content-Type')
     const instead = given ? `, not ${given}` : ''
@@ -40,7 +40,12 @@ export const jsonBody = async (ctx: Context, next: Next) => {
 const toApiError = (error: Error & { status?: number; type?: string }): ApiError => {
   if (error.status === 413) return new ApiError('payload_too_large', `The body is larger than ${MAX_BODY_BYTES} bytes.`)
   if (error.status === 415) return new ApiError('unsupported_media_type', 'The encoding of the body is not supported.')
-  return invalid('', `The body is not valid JSON: ${error.message}.`)
+  // The parser accepts nothing but objects and arrays.
+  if (error instanceof SyntaxError && /^invalid JSON, only supports/.test(error.message))
+    return invalid('', 'The body must be a JSON object.', 'must be an object')
+  if (error instanceof SyntaxError)
+    return invalid('', `The body is not valid JSON: ${error.message}.`, 'is not valid JSON')
+  return invalid('', `The body cannot be read: ${error.message}.`, 'cannot be read')
 }
 
 /**
@@ -49,9 +54,10 @@ const toApiError = (error: Error & { status?: number; type?: string }): ApiError
  */
 const checkValue = (value: unknown, path: string, depth: number): void => {
   if (typeof value === 'string') checkText(value, path)
-  else if (typeof value === 'number' && !Number.isFinite(value)) throw invalid(path, 'The number is too large.')
+  else if (typeof value === 'number' && !Number.isFinite(value))
+    throw invalid(path, 'The number is too large.', 'is too large')
   else if (typeof value !== 'object' || value === null) return
-  else if (depth === MAX_JSON_DEPTH) throw invalid(path, `The body is nested deeper than ${MAX_JSON_DEPTH} levels.`)
+  else if (depth === MAX_JSON_DEPTH) throw invalid(path, TOO_DEEP, 'is nested too deeply')
   else if (Array.isArray(value))
     for (const [index, item] of value.entries()) checkValue(item, `${path}/${index}`, depth + 1)
   else
@@ -62,8 +68,10 @@ const checkValue = (value: unknown, path: string, depth: number): void => {
 }
 
 const checkText = (text: string, path: string) => {
-  if (!text.isWellFormed()) throw invalid(path, 'The string is not well-formed Unicode.')
+  if (!text.isWellFormed()) throw invalid(path, 'The string is not well-formed Unicode.', 'is not well-formed Unicode')
 }
 
-const invalid = (path: string, message: string) =>
-  new ApiError('invalid_request', message, { errors: [{ path: path.slice(0, 200), message }] })
+const TOO_DEEP = `The body is nested deeper than ${MAX_JSON_DEPTH} levels.`
+
+const invalid = (path: string, message: string, fault: string) =>
+  new ApiError('invalid_request', message, { errors: [{ path: path.slice(0, 200), message: fault }] })

@@ -1,5 +1,7 @@
 import type { Next } from 'koa'
+import { Unavailable } from '../../ports/faults.ts'
 import type { Services } from '../../services/services.ts'
+import { ApiError } from '../api-error.ts'
 import type { Context } from '../context.ts'
 import { positionGiven, TOLLGATE_POSITION } from '../headers.ts'
 import { unwrap } from '../refusals.ts'
@@ -12,8 +14,18 @@ export const position =
   ({ positions }: Services) =>
   async (ctx: Context, next: Next) => {
     const given = positionGiven(ctx)
-    if (given !== undefined) unwrap(await positions.wait(ctx.state.caller, given))
+    if (given !== undefined) unwrap(await positions.wait(ctx.state.caller, given).catch(toApiError))
     await next()
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD')
       ctx.set(TOLLGATE_POSITION, String(unwrap(await positions.last(ctx.state.caller))))
   }
+
+const toApiError = (error: unknown): never => {
+  if (!(error instanceof Unavailable)) throw error
+  throw new ApiError('unavailable', NOT_REACHED, {}, error)
+}
+
+const NOT_REACHED = [
+  `The service has not reached the position in ${TOLLGATE_POSITION} in time.`,
+  'Try again in a moment, or omit the header if older data will do.',
+].join(' ')

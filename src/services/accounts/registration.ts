@@ -54,4 +54,5 @@ export const register = async (
 /** The longest address that SMTP can carry (RFC 5321, erratum 1690). */
 const MAX_ADDRESS_LENGTH = 254
 
-const isAddress = (text: string): boolean => /^[^\s@]+@[^\s@]+$/.test(text) && text.length <= MAX_ADDRESS_LENGTH
+const isAddress = (text: string): boolean =>
+  /^[^\s\p{C}@]+@[^\s\p{C}@]+$/u.test(text) && text.length <= MAX_ADDRESS_LENGTH

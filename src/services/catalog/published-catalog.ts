@@ -2,7 +2,7 @@ import type { CatalogEvent } from '../../../schemas/catalog-events.ts'
 import { CATALOG_STREAM } from '../../../schemas/events.ts'
 import type { Position } from '../../../schemas/recorded.ts'
 import { type CatalogCommand, type CatalogState, catalog } from '../../domain/catalog/catalog.ts'
-import type { Refusal } from '../../domain/refusal.ts'
+import { type Refusal, refuse } from '../../domain/refusal.ts'
 import { Mailbox } from '../../engine/streams/mailbox.ts'
 import { Streams } from '../../engine/streams/stream.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -12,6 +12,7 @@ import type { Random } from '../../ports/random.ts'
 import { type Answer, answer, type Refused } from '../answer.ts'
 import { type Caller, causeOf } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
+import { findSchemaFault } from './schema-fault.ts'
 
 /**
  * The maximum age of the catalog that clients see. Reading the end of its stream ten times a second costs almost
@@ -54,7 +55,8 @@ export class PublishedCatalog {
     caller: Caller,
     commands: CatalogCommand[],
   ): Promise<Answer<{ applied: CatalogCommand[]; position: Position }>> {
-    const refused = rehearse(commands, await this.state(), new Date(this.#clock.nowMs()).toISOString())
+    const now = new Date(this.#clock.nowMs()).toISOString()
+    const refused = refuseUnchecked(commands) ?? rehearse(commands, await this.state(), now)
     if (refused) return refused
     const outcomes = await Promise.all(commands.map(command => this.#mailbox.execute(command, causeOf(caller))))
     const applied: CatalogCommand[] = []
@@ -65,6 +67,18 @@ export class PublishedCatalog {
     }
     return answer({ applied, position: this.#mailbox.position })
   }
+}
+
+/**
+ * Refuses families whose inputs cannot be checked. The domain cannot compile schemas. Tests compile the shipped ones,
+ * which would slow down the first start.
+ */
+const refuseUnchecked = (commands: CatalogCommand[]): Refused | undefined => {
+  for (const command of commands) {
+    const fault = 'family' in command && command.byHand ? findSchemaFault(command.family) : undefined
+    if (fault) return refuse('family_invalid', { fault })
+  }
+  return undefined
 }
 
 /** Decides all commands without executing any, so that an invalid family does not leave a file half applied. */

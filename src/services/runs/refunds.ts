@@ -62,11 +62,11 @@ export class Refunds {
     }
   }
 
-  /** The views know the account of a run. The amounts are read from the log. */
+  /** The views know the account of a run, also right after its answer. The amounts are read from the log. */
   async #accountOf(runId: RunId): Promise<AccountId | undefined> {
     const { reads } = this.#parts
     for await (const { row } of reads.scan('accounts', BY_KEY, { prefix: '' }))
-      if (await reads.get('runs', runKey(row.accountId, runId))) return row.accountId
+      if (await reads.getOwn(row.accountId, 'runs', runKey(row.accountId, runId))) return row.accountId
     return undefined
   }
 

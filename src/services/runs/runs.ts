@@ -156,7 +156,8 @@ export class Runs {
     const found = await runReads.find(accountId, id)
     if ('refuse' in found) return found
     const { value: row } = found
-    const outcome = await accounts.execute(caller, accountId, { type: 'CancelRun', runId: row.runId })
+    const command = { type: 'CancelRun', keyId: keyIdOf(caller), runId: row.runId } as const
+    const outcome = await accounts.execute(caller, accountId, command)
     if ('refuse' in outcome) return outcome
     return answer(await this.#whenEnded(fold(runView, outcome.accept, row) as RunRow, { waitMs, disconnected }))
   }

@@ -68,7 +68,7 @@ export const receiveUpload = async (
       } finally {
         if (!admitted) await incoming.discard()
       }
-      return answer(await store(parts, caller, incoming, admitted))
+      return store(parts, caller, incoming, admitted)
     },
   })
 }
@@ -98,13 +98,15 @@ const store = async (
   caller: AccountCaller,
   incoming: IncomingObject,
   { upload, inspected, events }: Admitted,
-): Promise<UploadRow> => {
+): Promise<Answer<UploadRow>> => {
   await incoming.store(upload.objectKey, upload.mimeType)
   const own = { ...upload, accountId: caller.accountId }
   const outcome = await settlement.store(caller, own, inspected, true)
   if ('refuse' in outcome) {
     await objects.delete(upload.objectKey)
+    const { code } = outcome.refuse
+    if (code === 'key_revoked' || code === 'forbidden') return outcome
     throw new Unavailable('the upload took longer than its grant')
   }
-  return fold(uploads, [...events, ...outcome.accept]) as UploadRow
+  return answer(fold(uploads, [...events, ...outcome.accept]) as UploadRow)
 }

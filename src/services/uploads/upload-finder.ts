@@ -61,7 +61,8 @@ export class UploadFinder {
   async #arrived(caller: AccountCaller, row: UploadRow | undefined): Promise<Found> {
     if (!row || row.status === 'deleting') return { refuse: { code: 'upload_not_found' } }
     if (row.status === 'stored') return answer(row) as Found
-    const found = await this.#parts.settlement.settle(caller, row)
+    // The service settles an upload whoever looks at it: a key that may only read neither stores nor deletes files.
+    const found = await this.#parts.settlement.settle({ kind: 'service', requestId: caller.requestId }, row)
     if (!found) return { refuse: { code: 'upload_not_sent' } }
     if ('refuse' in found) return found
     const { sizeBytes, sha256 } = found

@@ -3,7 +3,7 @@ import type { UploadRow } from '../../../schemas/views.ts'
 import type { ContentRefusal } from '../../domain/refusal.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
-import type { Caller } from '../caller.ts'
+import { type Caller, keyIdOf } from '../caller.ts'
 import { type InspectionResult, inspect } from './inspection.ts'
 import { contentRefusal, sentTypeRefusal } from './upload-rules.ts'
 
@@ -46,11 +46,11 @@ export class UploadSettlement {
 
   /**
    * Records that a file has arrived, and whether it can still be replaced. A refusal means that another process was
-   * first, or that the upload is gone: the views will show it.
+   * first, or that the upload is gone, which the views will show, or that the caller's key was revoked.
    */
   store(caller: Caller, { accountId, uploadId }: Upload, { sizeBytes, sha256 }: InspectionResult, sealed: boolean) {
     const upload = { uploadId, sizeBytes, sha256, sealed }
-    return this.#accounts.execute(caller, accountId, { type: 'StoreUpload', upload })
+    return this.#accounts.execute(caller, accountId, { type: 'StoreUpload', keyId: keyIdOf(caller), upload })
   }
 
   /** Deletes a file, and then records its deletion. Must be repeated after a crash. */

@@ -6,7 +6,7 @@ import { refuse } from '../../domain/refusal.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
-import type { AccountCaller } from '../caller.ts'
+import { type AccountCaller, keyIdOf } from '../caller.ts'
 import { listNewest, type Page } from '../list-newest.ts'
 import type { Reads } from '../reads.ts'
 import { type IncomingUpload, receiveUpload } from './incoming-upload.ts'
@@ -86,7 +86,8 @@ export class Uploads {
     const row = await finder.row(caller.accountId, id)
     if (!row || row.status === 'deleting') return refuse('upload_not_found')
     const { uploadId } = row
-    const outcome = await accounts.execute(caller, caller.accountId, { type: 'RequestUploadDeletion', uploadId })
+    const command = { type: 'RequestUploadDeletion', keyId: keyIdOf(caller), uploadId } as const
+    const outcome = await accounts.execute(caller, caller.accountId, command)
     if ('refuse' in outcome) return outcome
     // If another file may still arrive, the deletion is recorded when the grant ends.
     if (row.sealed) await settlement.remove(caller, row, 'requested')

@@ -1,20 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { openRedisViewStore } from '../../../src/adapters/view-store/redis.ts'
+import { createSnapshots } from '../../../src/engine/streams/snapshots.ts'
 import { project as projectPage } from '../../../src/engine/views/project.ts'
 import { compareViews } from '../../../src/engine/views/rebuild.ts'
-import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
+import { BEFORE_FIRST, type EventLog } from '../../../src/ports/event-log.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import { BY_KEY, type Checkpoint, CheckpointMoved, type ViewStore } from '../../../src/ports/view-store.ts'
+import { accountSnapshots } from '../../../src/services/accounts/snapshot-form.ts'
 import { eventCodec } from '../../../src/services/event-codec.ts'
 import { viewStoreContract } from '../../contract/view-store.ts'
 import { collect } from '../../support/collect.ts'
 import { dumpText } from '../../support/dump.ts'
 import { openLog, openViews, silentLogger } from '../../support/engine.ts'
-import { writeHistory } from '../../support/history.ts'
+import { refundInHistory, writeHistory } from '../../support/history.ts'
 import { needsRedis, startRedis } from '../../support/redis-server.ts'
 import { redisAt } from '../../support/store-addresses.ts'
-import { projections, projectorOf, rebuild, rebuildOf } from '../../support/views.ts'
+import { differences, projections, projectorOf, rebuild, rebuildOf } from '../../support/views.ts'
 
 const elsewhere = process.env['REDIS_TEST_URL']
 
@@ -242,6 +244,68 @@ t.test('a private server', needsRedis(), async t => {
     await projector.stop()
     await project(log, lmdb)
     t.equal(await dumpText(redis), await dumpText(lmdb))
+  })
+
+  t.test('no event counts twice after the checkpoint was set back at runtime', async t => {
+    const [log, store] = [await openLog(t), await openStore(t, url, 'views')]
+    const projector = projectorOf(log, store)
+    t.teardown(() => projector.stop())
+    await writeHistory(log)
+    await projector.start()
+    const earlier = JSON.stringify(await store.checkpoint())
+    await refundInHistory(log)
+    await projector.progress.passed(await log.head(), 5000)
+    await command(`HSET {views}:cells checkpoint '${earlier}'`)
+    await writeHistory(log, { first: 7 })
+    await projector.progress.passed(await log.head(), 5000)
+    t.same(await differences(t, log, store), [])
+  })
+
+  t.test('only the checkpoint says where the views are', async t => {
+    const [log, store] = [await openLog(t), await openStore(t, url, 'views')]
+    const projector = projectorOf(log, store)
+    t.teardown(() => projector.stop())
+    await writeHistory(log)
+    await projector.start()
+    for (const [index, position] of ['0', '99999999', 'x'].entries()) {
+      await command(`HSET {views}:cells position ${position}`)
+      t.equal((await store.getMany([])).position, await log.head())
+      t.equal((await store.list('accounts', BY_KEY, { prefix: '', limit: 1 })).length, 1)
+      await writeHistory(log, { first: 10 * (index + 1) })
+      await projector.progress.passed(await log.head(), 5000)
+    }
+    t.same(await differences(t, log, store), [])
+  })
+
+  t.test('views with an unreadable checkpoint are rebuilt at the next start', async t => {
+    const [log, store, lmdb] = [await openLog(t), await openStore(t, url, 'views'), await openViews(t)]
+    await writeHistory(log)
+    await Promise.all([project(log, store), project(log, lmdb)])
+    // As in EventStoreDB, nothing can be read from before the start of the log.
+    const strict: EventLog = {
+      ...log,
+      readAll: after => {
+        if (after < BEFORE_FIRST) throw new RangeError(`there is no position ${after}`)
+        return log.readAll(after)
+      },
+    }
+    for (const checkpoint of ['notjson', '{}', 'null', '', '{"position":9,"versions":null}', '{"position":-9}']) {
+      await command(`HSET {views}:cells checkpoint '${checkpoint}'`)
+      await project(strict, store)
+      t.equal(await dumpText(store), await dumpText(lmdb), checkpoint)
+    }
+  })
+
+  t.test('a snapshot that is none is ignored and reported', async t => {
+    const store = await openStore(t, url, 'views')
+    const forged: string[] = []
+    const onForged = (stream: string) => void forged.push(stream)
+    const snapshots = createSnapshots({ store, form: accountSnapshots, key: Buffer.alloc(32), onForged })
+    for (const text of ['notjson', 'null', '7', '{}', '{"body":7,"mac":7}', '']) {
+      await command(`HSET {views}:snapshots account-1 '${text}'`)
+      t.equal(await snapshots.load('account-1'), undefined, text)
+      t.same(forged.splice(0), ['account-1'], text)
+    }
   })
 
   t.test('a server that may evict data causes a warning', async t => {

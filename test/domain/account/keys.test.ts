@@ -4,6 +4,7 @@ import { MAX_ACTIVE_KEYS } from '../../../schemas/primitives.ts'
 import { account } from '../../../src/domain/account/account.ts'
 import {
   accepted,
+  cancelRun,
   createKey,
   granted,
   grantUpload,
@@ -12,7 +13,9 @@ import {
   oldKeyCreated,
   opened,
   queueRun,
+  requestUploadDeletion,
   revokeKey,
+  storeUpload,
   uploadGranted,
 } from '../../support/account-samples.ts'
 import { given } from '../../support/given.ts'
@@ -49,11 +52,14 @@ t.test('a key keeps the scope that it was created with', async () => {
   for (const scope of KEY_SCOPES) given(account, opened()).when(createKey(1, scope)).then(keyCreated(1, scope))
 })
 
-t.test('only a full key can spend credits and store files', async () => {
+t.test('only a full key can spend credits, cancel runs, and store and delete files', async () => {
   for (const scope of ['read', 'keys'] as const) {
     const scoped = given(account, opened(), granted(100), keyCreated(1, scope))
     scoped.when(queueRun({ askedWith: 1 })).refused('forbidden', { scope })
     scoped.when(grantUpload()).refused('forbidden', { scope })
+    scoped.when(storeUpload(1, { askedWith: 1 })).refused('forbidden', { scope })
+    scoped.when(requestUploadDeletion(1, 1)).refused('forbidden', { scope })
+    scoped.when(cancelRun(1, 1)).refused('forbidden', { scope })
   }
 })
 

@@ -44,6 +44,8 @@ const MAX_GRANT_CREDITS = fromMicros(MAX_GRANT_MICROS)
 const NEAR_LIMIT_CREDITS = 9 * MAX_GRANT_CREDITS
 const keys = (count: number) => Array.from({ length: count }, (_, index) => keyCreated(index + 1))
 const uploads = Array.from({ length: MAX_LIVE_UPLOADS }, (_, index) => uploadGranted({ upload: index + 1 }))
+const sentWith = storeUpload(1, { askedWith: 1 })
+const deleting = [uploadGranted(), uploadDeletionRequested()]
 const open = accepted({ key: 'a', hash: digest('a'), credits: 10, after: 0 })
 const poor = [opened(), granted(10), ...open]
 
@@ -79,9 +81,11 @@ const walks: Record<string, Step[]> = {
     [undefined, queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, granted(10)],
   ],
   CancelRun: [
-    ['account_not_found', cancelRun()],
-    ['run_not_open', cancelRun(), opened()],
-    [undefined, cancelRun(), ...poor],
+    ['account_not_found', cancelRun(1, 1)],
+    ['key_revoked', cancelRun(1, 1), opened()],
+    ['forbidden', cancelRun(1, 1), opened(), keyCreated(1, 'read')],
+    ['run_not_open', cancelRun(1, 1), opened(), keyCreated()],
+    [undefined, cancelRun(1, 1), ...poor, keyCreated()],
   ],
   RecordDelivery: [
     ['account_not_found', recordDelivered()],
@@ -132,15 +136,19 @@ const walks: Record<string, Step[]> = {
     [undefined, grantUpload(), ...uploads.slice(1), opened(), keyCreated()],
   ],
   StoreUpload: [
-    ['account_not_found', storeUpload(), uploadGranted(), uploadDeletionRequested()],
-    ['upload_not_found', storeUpload(), opened(), uploadGranted(), uploadDeletionRequested()],
-    ['upload_already_stored', storeUpload(), opened(), uploadGranted(), uploadStored()],
+    ['account_not_found', sentWith, ...deleting],
+    ['key_revoked', sentWith, opened(), ...deleting],
+    ['forbidden', sentWith, opened(), keyCreated(1, 'read'), ...deleting],
+    ['upload_not_found', sentWith, opened(), keyCreated(), ...deleting],
+    ['upload_already_stored', sentWith, opened(), keyCreated(), uploadGranted(), uploadStored()],
     [undefined, storeUpload(1, { sealed: true }), opened(), uploadGranted(), uploadStored()],
   ],
   RequestUploadDeletion: [
-    ['account_not_found', requestUploadDeletion(), uploadGranted()],
-    ['upload_not_found', requestUploadDeletion(), opened()],
-    [undefined, requestUploadDeletion(), opened(), uploadGranted()],
+    ['account_not_found', requestUploadDeletion(1, 1), uploadGranted()],
+    ['key_revoked', requestUploadDeletion(1, 1), opened()],
+    ['forbidden', requestUploadDeletion(1, 1), opened(), keyCreated(1, 'read')],
+    ['upload_not_found', requestUploadDeletion(1, 1), opened(), keyCreated()],
+    [undefined, requestUploadDeletion(1, 1), opened(), keyCreated(), uploadGranted()],
   ],
   RecordUploadDeletion: [
     ['account_not_found', recordUploadDeletion(), uploadGranted()],

@@ -93,6 +93,18 @@ t.test('a value without a factor throws', async t => {
   t.throws(() => priceOf(nano.pricing, { resolution: '8K' }, CENT), { message: /no factor for resolution 8K/ })
 })
 
+t.test('names of the language’s own have no factor and no value', async t => {
+  const rule = priceRule({ multipliers: { constructor: { wide: 2_000_000 }, size: { wide: 2_000_000 } } })
+  t.equal(credits(rule, { size: 'wide' }), 20)
+  t.throws(() => credits(rule, { size: 'constructor' }), /no factor for size constructor/)
+})
+
+t.test('a sum above the largest safe integer throws', async t => {
+  const surcharges = [{ when: { parameter: 'hd', equals: true }, usdMicros: 10_000 }]
+  const rule = priceRule({ baseMicros: Number.MAX_SAFE_INTEGER, surcharges })
+  t.throws(() => priceOf(rule, { hd: true }, CENT), RangeError)
+})
+
 t.test('a price above the largest safe integer throws', async t => {
   const rule = priceRule({ baseMicros: Number.MAX_SAFE_INTEGER, quantities: ['count'] })
   t.throws(() => priceOf(rule, { count: 2 }, CENT), RangeError)

@@ -69,3 +69,80 @@ t.test('a quantity is bounded, positive and a multiple of one millionth', async 
   t.same(quantity({ ...count, minimum: 0 }), fault, 'a debit of zero has no event')
   t.same(quantity({ ...count, type: 'number' }), fault, 'a third is not a whole number of millionths')
 })
+
+t.test('a price needs a lowest and a highest value of every parameter', async t => {
+  const when = { parameter: 'prompt', equals: 'a mountain lake' }
+  t.same(findFault(priced({ surcharges: [{ when, usdMicros: 1 }] }), []), {
+    id: 'lumen-t2i',
+    code: 'price_unbounded',
+    parameter: 'prompt',
+  })
+})
+
+t.test('the numbers of a quantity are whole millionths that can be counted exactly', async t => {
+  const count = { type: 'number', minimum: 1, maximum: 4, multipleOf: 0.5 }
+  const fault = { id: 'lumen-t2i', code: 'quantity_inexact', parameter: 'count', maximum: 9_007_199_254 }
+  for (const different of [
+    { type: 'integer', maximum: 1e15 },
+    { multipleOf: 1e-7 },
+    { minimum: 0.0000001 },
+    { enum: [1, 1.0000001] },
+    { default: 1.0000001 },
+  ])
+    t.same(findFault(priced({ quantities: ['count'] }, { count: { ...count, ...different } }), []), fault)
+})
+
+t.test('no price is too large at any price of a credit', async t => {
+  const fault = { id: 'lumen-t2i', code: 'price_too_high' }
+  const when = { parameter: 'hd', equals: true }
+  const hd = { type: 'boolean' }
+  const max = Number.MAX_SAFE_INTEGER
+  t.same(findFault(priced({ baseMicros: max }), []), undefined)
+  t.same(findFault(priced({ baseMicros: max, surcharges: [{ when, usdMicros: 1 }] }, { hd }), []), fault)
+  t.same(findFault(priced({ surcharges: [{ when, usdMicros: max }] }, { hd }), []), fault)
+  const count = { type: 'integer', minimum: 1, maximum: 4 }
+  const inBetween = [{ when: { parameter: 'count', equals: 2 }, usdMicros: max }]
+  t.same(findFault(priced({ surcharges: inBetween }, { count }), []), fault)
+  t.same(findFault(priced({ baseMicros: max, quantities: ['count'] }, { count }), []), fault)
+  const multipliers = { resolution: { '1K': 1_000_000, '2K': 1_500_000 } }
+  t.same(findFault(priced({ baseMicros: max, multipliers }, { resolution }), []), fault)
+})
+
+t.test('a price range can be computed in a moment', async t => {
+  const names = Array.from({ length: 12 }, (_, index) => `option_${index}`)
+  const properties = Object.fromEntries(names.map(name => [name, { type: 'boolean' }]))
+  const surcharges = names.map(parameter => ({ when: { parameter, equals: true }, usdMicros: 1 }))
+  t.same(findFault(priced({ surcharges }, properties), []), {
+    id: 'lumen-t2i',
+    code: 'price_combinations',
+    limit: 10_000,
+  })
+})
+
+t.test('names of the language’s own are no parameters and have no multipliers', async t => {
+  const size = { type: 'string', enum: ['constructor'] }
+  t.same(findFault(priced({ multipliers: { size: { other: 1 } } }, { size }), []), {
+    id: 'lumen-t2i',
+    code: 'multiplier_missing',
+    parameter: 'size',
+    value: 'constructor',
+  })
+  const fault = { id: 'lumen-t2i', code: 'parameter_unknown', parameter: 'constructor' }
+  t.same(findFault(priced({ quantities: ['constructor'] }), []), fault)
+  const unnamed = { type: 'string', enum: [{ toString: 1 }] }
+  t.same(findFault(priced({ multipliers: { size: { other: 1 } } }, { size: unnamed }), []), {
+    id: 'lumen-t2i',
+    code: 'values_not_scalar',
+    parameter: 'size',
+  })
+})
+
+t.test('every text is well-formed Unicode', async t => {
+  const half = '\ud800'
+  const fault = (place: string) => ({ id: 'lumen', code: 'text_ill_formed', path: place })
+  t.same(findFault(family('lumen', { name: `Lumen ${half}` }), []), fault('/name'))
+  t.same(findFault(family('lumen', { name: 'Lumen 💡' }), []), undefined)
+  const place = '/endpoints/0/parametersSchema/properties'
+  t.same(findFault(priced({}, { size: { enum: ['S', half] } }), []), fault(`${place}/size/enum/1`))
+  t.same(findFault(priced({}, { [half]: {} }), []), fault(`${place}/\ufffd`))
+})

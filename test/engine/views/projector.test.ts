@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { projections as all } from '../../../projections/all.ts'
-import type { BalanceRow, DueRow, UploadRow, WebhookRow } from '../../../schemas/views.ts'
+import type { BalanceRow, DueRow, RunRow, UploadRow, WebhookRow } from '../../../schemas/views.ts'
 import { toMicros } from '../../../src/domain/money.ts'
 import { type EventLog, NO_STREAM } from '../../../src/ports/event-log.ts'
 import { Damaged, Unavailable } from '../../../src/ports/faults.ts'
@@ -8,8 +8,8 @@ import { BY_KEY, type Checkpoint, type ViewStore } from '../../../src/ports/view
 import { accountId, grantCredits, openAccount, runId, uploadId } from '../../support/account-samples.ts'
 import { dumpText } from '../../support/dump.ts'
 import { accountsOn, openLog, openViews, silentLogger } from '../../support/engine.ts'
-import { writeHistory } from '../../support/history.ts'
-import { followerOf, projectorOf, readsOf } from '../../support/views.ts'
+import { refundInHistory, writeHistory } from '../../support/history.ts'
+import { differences, followerOf, projectorOf, readsOf } from '../../support/views.ts'
 
 const caller = { kind: 'service' } as const
 
@@ -187,6 +187,32 @@ t.test('a view without a projection is removed', async t => {
   t.same(await views.list('statement', BY_KEY, { prefix: '', limit: 1 }), [])
   t.notOk((await views.checkpoint())?.versions['statement'])
 })
+
+for (const when of ['while a projector runs', 'while none runs'])
+  t.test(`no event counts twice after the checkpoint was set back ${when}`, async t => {
+    const [log, views] = [await openLog(t), await openViews(t)]
+    const projector = await startProjector(t, log, views)
+    await writeHistory(log)
+    await projector.progress.passed(await log.head(), 5000)
+    const earlier = (await views.checkpoint()) as Checkpoint
+    await refundInHistory(log)
+    await writeHistory(log, { first: 7 })
+    await projector.progress.passed(await log.head(), 5000)
+    if (when === 'while none runs') await projector.stop()
+    await views.commit({ from: await views.checkpoint(), to: earlier, rows: [], entries: [] })
+
+    await accountsOn(log).execute(caller, accountId(1), grantCredits(1))
+    const { progress } = when === 'while none runs' ? await startProjector(t, log, views) : projector
+    await progress.passed(await log.head(), 5000)
+    t.match(await views.get<BalanceRow>('balance', accountId(1)), {
+      balanceMicros: toMicros(35.5),
+      grantedMicros: toMicros(101.5),
+      refundedMicros: toMicros(44),
+    })
+    const run = await views.get<RunRow>('runs', `${accountId(1)}/${runId(1004)}`)
+    t.equal(run?.refundedMicros, toMicros(4))
+    t.same(await differences(t, log, views), [])
+  })
 
 t.test('views taken over by the service of another log are neither changed nor read', async t => {
   const [log, other, views] = [await openLog(t), await openLog(t), await openViews(t)]

@@ -48,8 +48,21 @@ const accountsOf = (log: EventLog, snapshots: Snapshots<AccountState> = noSnapsh
 
 const forged: string[] = []
 
-const snapshotsIn = (store: ViewStore, key = 'a key of 32 bytes and a little more') =>
-  createSnapshots({ store, form: accountSnapshots, key: Buffer.from(key), onForged: stream => forged.push(stream) })
+const key = 'a key of 32 bytes and a little more'
+
+/** A snapshot with a valid MAC. */
+const signed = (content: unknown): Snapshot => {
+  const body = JSON.stringify(content)
+  return { body, mac: createHmac('sha256', key).update(body).digest('hex') }
+}
+
+const snapshotsIn = (store: ViewStore) =>
+  createSnapshots({
+    store,
+    form: accountSnapshots,
+    key: Buffer.from(key),
+    onForged: stream => void forged.push(stream),
+  })
 
 /** Asserts that loading with snapshots gives the same state as the whole stream. */
 const assertSameState = async (t: Test, log: EventLog, snapshots: Snapshots<AccountState>) => {
@@ -112,20 +125,17 @@ t.test('an account without its snapshot has the same state', async t => {
 t.test('a snapshot that does not belong to the log is ignored', async t => {
   const { log, views, snapshot } = await openWithSnapshot(t)
   const body = JSON.parse(snapshot.body)
-  const key = 'a key of 32 bytes and a little more'
   const foreign: Record<string, object> = {
     'another hash': { last: { ...body.last, hash: 'f'.repeat(64) } },
     'a revision past the end': { revision: 100_000 },
     'another revision': { revision: body.revision - 1 },
     'another version': { version: 0 },
-    'another stream': { stream: 'account-other' },
   }
   for (const [name, change] of Object.entries(foreign))
     await t.test(name, async t => {
       // The MAC is valid, but the snapshot does not match this stream.
-      const changed = JSON.stringify({ ...body, state: { ...body.state, balanceMicros: 1 }, ...change })
-      const mac = createHmac('sha256', key).update(changed).digest('hex')
-      await views.saveSnapshot(STREAM, { body: changed, mac })
+      const state = { ...body.state, balanceMicros: 1 }
+      await views.saveSnapshot(STREAM, signed({ ...body, state, ...change }))
       await assertSameState(t, log, snapshotsIn(views))
     })
 })
@@ -138,7 +148,14 @@ t.test('a forged snapshot is ignored and reported', async t => {
     'a raised balance': { body: raised, mac: snapshot.mac },
     'the MAC of another key': { body: raised, mac: createHmac('sha256', 'x').update(raised).digest('hex') },
     'no MAC': { body: raised, mac: '' },
-    'the format of an older version': { version: 3, revision: 1, hash: '', state: {} } as unknown as Snapshot,
+    'of another stream': signed({ ...JSON.parse(snapshot.body), stream: 'account-other' }),
+    ...({
+      'the format of an older version': { version: 3, revision: 1, hash: '', state: {} },
+      null: null,
+      'a number': 7,
+      'a MAC that is not text': { body: snapshot.body, mac: [snapshot.mac] },
+      'a body that is not text': { body: 7, mac: signed(7).mac },
+    } as unknown as Record<string, Snapshot>),
   }
   for (const [name, forgery] of Object.entries(forgeries))
     await t.test(name, async t => {

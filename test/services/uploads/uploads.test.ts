@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import t, { type Test } from 'tap'
+import { accountStream } from '../../../schemas/events.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import type { ObjectStore } from '../../../src/ports/object-store.ts'
 import type { AccountCaller } from '../../../src/services/caller.ts'
@@ -11,6 +12,7 @@ import { UploadGrants } from '../../../src/services/uploads/upload-grants.ts'
 import { UploadSettlement } from '../../../src/services/uploads/upload-settlement.ts'
 import { Uploads } from '../../../src/services/uploads/uploads.ts'
 import { caughtUp } from '../../support/caught-up.ts'
+import { collect } from '../../support/collect.ts'
 import { accountsOn } from '../../support/engine.ts'
 import { type Fate, faultyLog, unavailable } from '../../support/faulty-log.ts'
 import { picture } from '../../support/sample-files.ts'
@@ -44,6 +46,9 @@ const faultyUploads = (place: Place, { fates = [], store = {} }: { fates?: Fate[
   return new Uploads({ ...core, accounts, objects, finder, settlement, grants, grantMs })
 }
 
+const revoke = ({ core, owner: { accountId, keyId } }: Place) =>
+  core.accounts.execute({ kind: 'operator', name: 'test' }, accountId, { type: 'RevokeApiKey', keyId })
+
 /** Asserts that the log has only these events and that no file is left. */
 const assertLeftovers = async (t: Test, place: Place, ...types: string[]) => {
   t.same(
@@ -72,10 +77,46 @@ t.test('a refused file leaves nothing behind', async t => {
 t.test('a file without a grant leaves nothing behind', async t => {
   const place = await openUploads(t)
   await t.rejects(send(faultyUploads(place, { fates: [unavailable] }), place.owner), Unavailable)
-  const { accountId, keyId } = place.owner
-  await place.core.accounts.execute({ kind: 'operator', name: 'test' }, accountId, { type: 'RevokeApiKey', keyId })
+  await revoke(place)
   t.same(await send(place.uploads, place.owner), { refuse: { code: 'key_revoked' } })
   await assertLeftovers(t, place)
+})
+
+t.test('a file whose key is revoked before it is stored leaves nothing behind', async t => {
+  const place = await openUploads(t)
+  const receive: ObjectStore['receive'] = async () => {
+    const incoming = await place.objects.receive()
+    return {
+      ...incoming,
+      store: async (key, mimeType) => {
+        await incoming.store(key, mimeType)
+        await revoke(place)
+      },
+    }
+  }
+  t.same(await send(faultyUploads(place, { store: { receive } }), place.owner), { refuse: { code: 'key_revoked' } })
+  await assertLeftovers(t, place, 'UploadGranted')
+})
+
+t.test('a revoked key cannot delete an upload', async t => {
+  const place = await openUploads(t)
+  const { uploadId, objectKey } = unwrap(await send(place.uploads, place.owner))
+  await revoke(place)
+  t.same(await place.uploads.delete(place.owner, uploadId), { refuse: { code: 'key_revoked' } })
+  t.ok(await place.objects.stat(objectKey))
+})
+
+t.test('the service, not the reader, is recorded as the actor that stores a file', async t => {
+  const place = await openUploads(t)
+  const { core, objects, owner, uploads } = place
+  const { upload } = unwrap(await uploads.presign(owner, { filename: 'beach.png', mime_type: 'image/png' }))
+  await objects.put(upload.objectKey, png, upload.mimeType)
+  const reader = { ...owner, scope: 'read', requestId: 'read-1' } as const
+  t.match(await uploads.find(reader, upload.uploadId), { value: { status: 'stored' } })
+  const [stored] = (await collect(core.log.readStream(accountStream(owner.accountId), 0))).filter(
+    event => event.type === 'UploadStored',
+  )
+  t.match(stored?.metadata, { actor: { kind: 'service' }, requestId: 'read-1' })
 })
 
 t.test('a discarded or interrupted upload leaves nothing behind', async t => {

@@ -18,7 +18,9 @@ for (let seed = first; seed < first + Number(values.seeds); seed++) {
   for (const line of report.trace) console.log(line)
   const { simulatedMs, steps, events, faults, traceHash } = report
   const seconds = ((performance.now() - startMs) / 1000).toFixed(1)
-  console.log(`seed ${seed}: ${simulatedMs} ms, ${steps} steps, ${events} events, ${seconds} s, ${traceHash.slice(0, 12)}`)
+  console.log(
+    `seed ${seed}: ${simulatedMs} ms, ${steps} steps, ${events} events, ${seconds} s, ${traceHash.slice(0, 12)}`,
+  )
   for (const fault of faults) console.log(`  ${fault}`)
   if (faults.length > 0) process.exitCode = 1
 }

@@ -32,7 +32,11 @@ export class Truth {
     for (const fault of auditor.faults.splice(0)) this.#onFault(`${stream}: ${fault}`)
     for (const [index, { type, data }] of events.entries()) {
       const position = firstPosition + index
-      const { runId, amountMicros, balanceAfterMicros } = data as { runId: string; amountMicros: number; balanceAfterMicros?: number }
+      const { runId, amountMicros, balanceAfterMicros } = data as {
+        runId: string
+        amountMicros: number
+        balanceAfterMicros?: number
+      }
       if (balanceAfterMicros !== undefined) balances.push({ position, balanceMicros: balanceAfterMicros })
       if (type === 'CreditsDebited') runs.set(runId, { position, chargedMicros: amountMicros })
       const run = runs.get(runId)

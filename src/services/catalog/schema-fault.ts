@@ -1,0 +1,33 @@
+import type { Family, ParametersSchema } from '../../../schemas/catalog.ts'
+import type { FamilyFault } from '../../domain/catalog/validity.ts'
+import { compileFault } from '../schema-check.ts'
+
+/** Why the inputs of a family cannot be checked; undefined if they can. The reason is in the words of the validator. */
+export const findSchemaFault = ({ endpoints }: Family): FamilyFault | undefined => {
+  for (const { id, parametersSchema } of endpoints) {
+    const reason = endpointFault(parametersSchema)
+    if (reason !== undefined) return { id, code: 'schema_unusable', reason }
+  }
+  return undefined
+}
+
+const endpointFault = (schema: ParametersSchema): string | undefined => {
+  for (const [name, declared] of Object.entries(schema.properties)) {
+    const fault = partFault({ type: 'object', properties: { [name]: declared } })
+    if (fault !== undefined) return `of ${name} ${fault}`
+  }
+  return partFault(schema)
+}
+
+const partFault = (schema: object): string | undefined => {
+  const word = foreignWord(schema)
+  if (word !== undefined) return `may not use ${word}, because other documents contain it`
+  const fault = compileFault(schema)
+  return fault && `is not valid: ${fault}`
+}
+
+/**
+ * A keyword that has another meaning inside another document, such as the OpenAPI document. `$async` would even make a
+ * validator accept every input.
+ */
+const foreignWord = (schema: object): string | undefined => /"(\$(?!comment")\w+)":/.exec(JSON.stringify(schema))?.[1]

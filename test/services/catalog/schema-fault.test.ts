@@ -1,0 +1,43 @@
+import t from 'tap'
+import type { Family, ParametersSchema } from '../../../schemas/catalog.ts'
+import { shipped } from '../../../src/catalog/shipped.ts'
+import { findSchemaFault } from '../../../src/services/catalog/schema-fault.ts'
+import { describeFamilyFault } from '../../../src/services/family-fault-words.ts'
+import { endpoint, family, parameters } from '../../support/catalog-samples.ts'
+
+const lumen = (parametersSchema: ParametersSchema): Family =>
+  family('lumen', {}, [endpoint('t2i'), endpoint('i2i', { parametersSchema })])
+const size = (declared: Record<string, unknown>): Family => lumen(parameters({ size: declared }))
+
+const schemaFault = (family: Family) => {
+  const fault = findSchemaFault(family)
+  return fault && describeFamilyFault(fault)
+}
+
+t.test('shipped schemas have no fault', async t => {
+  for (const each of shipped) t.equal(schemaFault(each), undefined, each.id)
+})
+
+t.test('a schema that no validator can compile is refused with its endpoint and parameter', async t => {
+  const wrong: [declared: Record<string, unknown>, fault: RegExp][] = [
+    [{ type: 'strin' }, /must be equal to one of the allowed values/],
+    [{ type: 'string', pattern: '(' }, /Invalid regular expression/],
+    [{ type: 'string', format: 'rainbow' }, /unknown format "rainbow"/],
+    [{ type: 'string', lenght: 3 }, /unknown keyword: "lenght"/],
+    [{ $ref: 'https://example.com/size.json' }, /may not use \$ref/],
+  ]
+  for (const [declared, fault] of wrong) {
+    t.match(schemaFault(size(declared)), /^lumen-i2i: the schema of size /)
+    t.match(schemaFault(size(declared)), fault)
+  }
+  t.match(schemaFault(lumen({ ...parameters(), dependentRequired: 7 } as ParametersSchema)), /^lumen-i2i: the schema /)
+})
+
+t.test('a schema can be a part of any document', async t => {
+  for (const word of ['$ref', '$id', '$anchor', '$dynamicRef', '$schema', '$async'])
+    t.equal(
+      schemaFault(lumen({ ...parameters(), [word]: '#' } as ParametersSchema)),
+      `lumen-i2i: the schema may not use ${word}, because other documents contain it`,
+    )
+  t.equal(schemaFault(size({ type: 'string', $comment: 'an internal note' })), undefined)
+})
