@@ -42,7 +42,16 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const loadInputMedia = createInputMediaLoader({ outbound, objects, addresses })
   const providers = substitutes.providers ?? { sandbox: createSandboxProvider({ loadInputMedia, clock }) }
   const artifacts = new Artifacts({ objects, outbound, clock, random, retentionMs: retention.outputsMs })
-  const activeRuns = new ActiveRuns({ providers, accounts, views, artifacts, clock, random, logger })
+  const activeRuns = new ActiveRuns({
+    providers,
+    accounts,
+    views,
+    artifacts,
+    clock,
+    random,
+    logger,
+    slotsPerProvider: substitutes.limits?.slotsPerProvider,
+  })
   const runsReactor = new RunsReactor({ activeRuns, accounts, views, clock, logger })
   const watch = new Watch(progress.changes, clock)
   const settlement = new UploadSettlement(accounts, objects)

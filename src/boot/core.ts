@@ -56,6 +56,13 @@ export interface Substitutes {
   openScratch?: OpenScratch
   objects?: ObjectStore
   outbound?: Outbound
+  limits?: Limits
+}
+
+/** Limits of a process that tests lower to reach them. */
+export interface Limits {
+  accountsInMemory?: number
+  slotsPerProvider?: number
 }
 
 export interface CoreOptions extends Substitutes {
@@ -107,7 +114,14 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
     key: deriveKey(masterSecret, 'snapshots'),
     onForged: stream => logger.warn({ stream }, 'ignoring a snapshot that this service did not write'),
   })
-  const accounts = new AccountMailboxes({ log, snapshots, clock, random, logger })
+  const accounts = new AccountMailboxes({
+    log,
+    snapshots,
+    clock,
+    random,
+    logger,
+    maxInMemory: options.limits?.accountsInMemory,
+  })
   const progress = new ViewProgress({ log, store: views, projections: projectionSet, clock })
   progress.changes.subscribe(changes => accounts.onViewsChanged(changes))
   // Keys are not cached: a revoked key must not be served from memory.

@@ -19,10 +19,7 @@ import { Outcomes } from './outcomes.ts'
 import { Slots } from './slots.ts'
 import { Submission } from './submission.ts'
 
-/**
- * Calls that one process makes to one provider at a time: more than most vendors allow one customer. Further runs wait
- * in the queue.
- */
+/** The default of `slotsPerProvider`: more than most vendors allow one customer. */
 const SLOTS_PER_PROVIDER = 64
 
 /** Jobs that one process follows at a time. More would take too much of its time. */
@@ -39,6 +36,8 @@ interface Parts {
   clock: Clock
   random: Random
   logger: Logger
+  /** Calls to one provider at a time. Further runs wait in the queue. */
+  slotsPerProvider?: number | undefined
 }
 
 interface Working {
@@ -53,7 +52,7 @@ export class ActiveRuns implements Starter {
   readonly #outcomes: Outcomes
   readonly #jobs: Jobs
   readonly #working = new Map<RunId, Working>()
-  readonly #slots = new Slots({ each: SLOTS_PER_PROVIDER })
+  readonly #slots: Slots
   readonly #slotFreed = new Subject<void>()
   readonly #progress = new Subject<RunProgress>()
   readonly #lastCall = new AbortController()
@@ -62,6 +61,7 @@ export class ActiveRuns implements Starter {
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#slots = new Slots({ each: parts.slotsPerProvider ?? SLOTS_PER_PROVIDER })
     this.leases = new Leases(parts, 'run')
     this.#outcomes = new Outcomes({ ...parts, mayRetry: () => this.#isAccepting, lastCall: this.#lastCall.signal })
     this.#jobs = new Jobs({

@@ -18,7 +18,7 @@ import type { Random } from '../../ports/random.ts'
 import { type Caller, causeOf } from '../caller.ts'
 import { eventCodec } from '../event-codec.ts'
 
-/** Accounts whose state stays in memory. An idle one takes a few kilobytes. */
+/** The default of `maxInMemory`. An idle account takes a few kilobytes. */
 const MAX_IN_MEMORY = 20_000
 
 /** The maximum age of a state that clients see. It bounds how long a key works after another process has revoked it. */
@@ -32,6 +32,8 @@ interface Parts {
   clock: Clock
   random: Random
   logger: Logger
+  /** Accounts whose state stays in memory. */
+  maxInMemory?: number | undefined
 }
 
 /**
@@ -45,13 +47,14 @@ export class AccountMailboxes {
   #forgottenPosition: Position = BEFORE_FIRST
   /** When the views last changed: for all accounts if the changed rows are unknown, and for each account. */
   #viewsChangedAtMs = 0
-  readonly #changedAtMs = new LRUCache<AccountId, number>({ max: MAX_IN_MEMORY })
+  readonly #changedAtMs: LRUCache<AccountId, number>
 
-  constructor({ log, snapshots, clock, random, logger }: Parts) {
+  constructor({ log, snapshots, clock, random, logger, maxInMemory = MAX_IN_MEMORY }: Parts) {
     this.#streams = new Streams({ decider: account, codec: eventCodec, log, clock, random, snapshots, logger })
     this.#clock = clock
+    this.#changedAtMs = new LRUCache({ max: maxInMemory })
     this.#mailboxes = new LRUCache({
-      max: MAX_IN_MEMORY,
+      max: maxInMemory,
       dispose: ({ position }) => {
         this.#forgottenPosition = Math.max(this.#forgottenPosition, position)
       },

@@ -1,4 +1,4 @@
-import type { AccountId, KeyId, RunId } from '../../../schemas/primitives.ts'
+import type { AccountId, KeyId, RunId, SessionId } from '../../../schemas/primitives.ts'
 import type { Answer } from '../../../src/services/answer.ts'
 import type { AccountCaller } from '../../../src/services/caller.ts'
 import type { RunResult } from '../../../src/services/runs/runs.ts'
@@ -71,6 +71,21 @@ export class SimulatedClient {
     }
     this.#requests.push(request)
     return this.#request(running, process, request)
+  }
+
+  /** Whether a process starts a sync run at once, instead of leaving it in the queue. */
+  async runNow({ services, core }: Running): Promise<boolean> {
+    const amountMicros = 10_000_000
+    await services.accounts.grant(operator, this.#accountId, { amountMicros, kind: 'courtesy', reason: 'last run' })
+    const caller = {
+      kind: 'session',
+      accountId: this.#accountId,
+      sessionId: 'sess_01h2xcejqtf2nbrexx3vqjhp41' as SessionId,
+    } as const
+    const told = await services.runs.run(caller, { model: 'instant', input: { prompt: 'last' } }, { waitMs: 0 })
+    if ('refuse' in told) return false
+    const { openRuns } = await core.accounts.currentState(this.#accountId)
+    return openRuns.get(told.value.row.runId)?.isStarted !== false
   }
 
   /** The same request again, which must not be charged again. */

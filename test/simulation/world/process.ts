@@ -21,6 +21,9 @@ const config = readConfig({
   WELCOME_CREDITS: '0',
 })
 
+/** Few, so that runs wait for them, and a leaked one is missed. */
+export const SLOTS = 3
+
 export interface Running {
   core: Core
   services: Services
@@ -87,6 +90,7 @@ export class SimulatedProcess {
       openScratch: async () => ({ scratch: new SimulatedViews(), discard: async () => undefined }),
       objects: objectsOverWire(wire('objects'), world.objects),
       outbound: outboundOverWire(wire('receiver'), world.receiver.port()),
+      limits: { accountsInMemory: 2, slotsPerProvider: SLOTS },
       providers: {
         instant: providerOverWire(wire('instant'), world.provider.port(false)),
         patient: providerOverWire(wire('patient'), world.provider.port(true)),

@@ -1,26 +1,53 @@
+import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { World } from './world.ts'
 
-// npm run simulate -- [--seed S] [--minutes M] [--trace]
+/** Lives through worlds until the time is up, and tells how to replay those that fail. */
 
 const { values } = parseArgs({
   options: {
     seed: { type: 'string' },
-    seeds: { type: 'string', default: '1' },
+    seeds: { type: 'string' },
+    minutes: { type: 'string' },
+    processes: { type: 'string', default: '3' },
+    clients: { type: 'string', default: '4' },
     trace: { type: 'boolean', default: false },
   },
 })
 
-const first = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed)
-for (let seed = first; seed < first + Number(values.seeds); seed++) {
-  const startMs = performance.now()
-  const report = await new World({ seed, keepsTrace: values.trace }).live()
-  for (const line of report.trace) console.log(line)
-  const { simulatedMs, steps, events, faults, traceHash } = report
-  const seconds = ((performance.now() - startMs) / 1000).toFixed(1)
-  console.log(
-    `seed ${seed}: ${simulatedMs} ms, ${steps} steps, ${events} events, ${seconds} s, ${traceHash.slice(0, 12)}`,
-  )
-  for (const fault of faults) console.log(`  ${fault}`)
-  if (faults.length > 0) process.exitCode = 1
+const startMs = Date.now()
+const first = values.seed === undefined ? startMs % 2 ** 31 : Number(values.seed)
+const isOver = (seed: number) => {
+  if (values.minutes !== undefined) return Date.now() - startMs > Number(values.minutes) * 60_000
+  return seed >= first + Number(values.seeds ?? 1)
 }
+const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
+const sizes = { processes: Number(values.processes), clients: Number(values.clients) }
+const total = { worlds: 0, failed: 0, simulatedMs: 0, steps: 0, events: 0 }
+
+console.log(`worlds from seed ${first}, at ${commit}`)
+for (let seed = first; !isOver(seed); seed++) {
+  const { faults, trace, simulatedMs, steps, events, traceHash } = await new World({
+    ...sizes,
+    seed,
+    keepsTrace: values.trace,
+  }).live()
+  for (const line of trace) console.log(line)
+  if (values.seeds === undefined && values.minutes === undefined) console.log(`trace ${traceHash}`)
+  total.worlds += 1
+  total.simulatedMs += simulatedMs
+  total.steps += steps
+  total.events += events
+  if (faults.length === 0) continue
+  total.failed += 1
+  process.exitCode = 1
+  console.log(`seed ${seed} fails at ${commit}. To replay it:`)
+  console.log(`  npm run simulate -- --seed ${seed} --processes ${sizes.processes} --clients ${sizes.clients} --trace`)
+  for (const fault of faults) console.log(`  ${fault}`)
+}
+const { worlds, failed, simulatedMs, steps, events } = total
+const seconds = (Date.now() - startMs) / 1000
+console.log(`${worlds} worlds, ${failed} failed; ${steps} steps, ${events} events`)
+console.log(
+  `${Math.round(simulatedMs / 1000)} s of simulated time in ${Math.round(seconds)} s, ${Math.round(simulatedMs / 1000 / seconds)} to 1`,
+)

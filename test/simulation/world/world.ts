@@ -7,7 +7,7 @@ import { SimulatedClient } from './clients.ts'
 import { SimulatedLog } from './event-log.ts'
 import { drawFaults, type Faults, noFaults } from './faults.ts'
 import { SimulatedObjects } from './object-store.ts'
-import { SimulatedProcess } from './process.ts'
+import { SimulatedProcess, SLOTS } from './process.ts'
 import { SimulatedProvider } from './provider.ts'
 import { SimulatedReceiver } from './receiver.ts'
 import { Timeline } from './timeline.ts'
@@ -42,6 +42,12 @@ const HARM_EVERY_MS = 100
 
 /** How long everything may take to end once the faults stop: longer than any retry that a world can cause. */
 const CALM_MS = 3 * 3_600_000
+
+/** How long a process may wait for a provider, and then for the store. */
+const LONGEST_CALL_MS = 60_000
+
+/** How long a rebuild after a forgery may take: it waits up to 30 s for the next one. */
+const REBUILD_MS = 90_000
 
 /** More faults in one world tell nothing new. */
 const MAX_FAULTS = 20
@@ -146,6 +152,7 @@ export class World {
     await Promise.all([...lives, harm])
     for (const process of this.processes) if (!process.isUp) void process.start()
     await this.#untilAllEnded()
+    await this.#expectFreeSlots(clients)
     await this.#compareViews()
   }
 
@@ -214,9 +221,21 @@ export class World {
     for (const open of this.truth.open()) this.fault(open)
   }
 
+  /** Every process can start as many runs at once as it has slots. */
+  async #expectFreeSlots(clients: SimulatedClient[]) {
+    // A run may have been ended by one process while another still waits for the provider.
+    await this.timeline.pass(LONGEST_CALL_MS)
+    for (const { name, running } of this.processes) {
+      if (!running) continue
+      const started = await Promise.all(Array.from({ length: SLOTS }, () => this.chance.pick(clients).runNow(running)))
+      if (started.some(isStarted => !isStarted)) this.fault(`${name} has leaked slots`)
+    }
+    await this.#untilAllEnded()
+  }
+
   /** The projector reaches the head, and the views are as if rebuilt. */
   async #compareViews() {
-    await this.timeline.pass(90_000)
+    await this.timeline.pass(this.#forged.size > 0 ? REBUILD_MS : 5_000)
     const { services } = this.processes[0]?.running ?? expectedToRun()
     const differences = unwrap(await services.views.verify({ kind: 'operator', name: 'ada' }))
     const { cells } = this.views.content
