@@ -1,7 +1,7 @@
 /** The place of an event in the whole log. Positions rise, and may have gaps. */
 export type Position = number
 
-/** What all events have in common, of whatever type. */
+/** The fields that events of all types have. */
 export interface AnyEvent {
   type: string
   data: unknown

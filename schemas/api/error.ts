@@ -30,7 +30,7 @@ export const ErrorCode = Type.Unsafe<keyof typeof errorStatus>({
 })
 export type ErrorCode = Static<typeof ErrorCode>
 
-/** What each code means to a client. */
+/** The meaning of each code for a client. */
 export const errorMeanings: Record<ErrorCode, string> = {
   invalid_request: 'The request is malformed or does not match this description. `errors` lists the faults.',
   invalid_input: 'The `input` does not match the `parameters_schema` of the endpoint. `errors` lists the faults.',

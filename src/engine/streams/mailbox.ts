@@ -52,7 +52,7 @@ interface Waiting<Command, Event extends AnyEvent, Refusal> {
 
 export interface MailboxOptions {
   maxWaitMs?: number
-  /** What `position` is until the mailbox has appended or read. */
+  /** The value of `position` until the mailbox has appended or read. */
   position?: Position
 }
 

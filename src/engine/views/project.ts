@@ -52,6 +52,7 @@ export const project = async (
   for (const { event, row } of steps) {
     if (row.before === null || event.position <= (row.before?.position ?? BEFORE_FIRST)) continue
     const after = row.projection.on[event.type]?.(row.now, event)
+    // Set at every event, or the order of a row's fields would depend on how the events were paged.
     row.now = after && after !== row.now ? { ...after, position: event.position } : after
   }
 
