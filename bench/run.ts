@@ -1,5 +1,5 @@
 import { appends } from './appends.ts'
-import { asyncRuns } from './async-runs.ts'
+import { asyncRuns, asyncRunsEnded } from './async-runs.ts'
 import { balance } from './balance.ts'
 import { eventStoreAppends } from './event-store-appends.ts'
 import { measureLeaderChanges, showLeaderChanges } from './event-store-leader.ts'
@@ -19,7 +19,7 @@ import { uploads } from './uploads.ts'
 import { webhooks } from './webhooks.ts'
 
 const benchmarks: Benchmark[] = [
-  ...[appends, syncRuns, asyncRuns, balance, mcp, replay, hotAccount, webhooks, uploads, startUp],
+  ...[appends, syncRuns, asyncRuns, asyncRunsEnded, balance, mcp, replay, hotAccount, webhooks, uploads, startUp],
   ...[redisViews, redisProjector, twoProcesses],
   ...[...eventStoreAppends, eventStoreReplay],
 ]

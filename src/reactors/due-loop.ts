@@ -1,13 +1,16 @@
-import { filter, type Observable, type Subscription } from 'rxjs'
+import type { Observable, Subscription } from 'rxjs'
 import type { DueRow } from '../../schemas/views.ts'
-import { type Changes, mayHold } from '../engine/views/view-progress.ts'
+import type { Changes } from '../engine/views/view-progress.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { RowChange, ViewStore } from '../ports/view-store.ts'
+import type { Range, ViewStore } from '../ports/view-store.ts'
 import { every } from '../time/every.ts'
 
 /** Due rows that are read together: somewhat more than one round can accept from most queues. */
 const PAGE = 100
+
+/** More rows than this that were written during one round are read from the views instead of kept in memory. */
+const MAX_WRITTEN = 1000
 
 /** Sorts after every character in a place. */
 const LAST = '\uffff'
@@ -25,18 +28,32 @@ export interface Worklist<Row extends DueRow> {
   pollMs: number
   /** A row that is due later than this from now was written while a clock was ahead, so it is due at once. */
   maxAheadMs?: number
-  /** Takes as many of the due rows of one queue as it can. False if the queue has to wait. */
-  take(rows: Row[]): Promise<boolean>
+  /** Takes due rows of one queue, from the first on. Returns how many; the queue has to wait with the rest. */
+  take(rows: Row[]): Promise<number>
 }
 
-/** Looks for due work repeatedly, queue by queue. A queue that has to wait delays no other. */
+/** Due rows of a queue: some that are loaded, and perhaps pages of those after them. */
+interface DueRows<Row> {
+  rows: Row[]
+  pages: AsyncGenerator<Row[], undefined> | undefined
+}
+
+/**
+ * Offers due work queue by queue: rows as they are written, and from time to time all that the views hold. A queue that
+ * has to wait delays no other.
+ */
 export class DueLoop<Row extends DueRow> {
   readonly #parts: DueLoopParts
   readonly #worklist: Worklist<Row>
+  /** Due rows that were written since the last round, by key, in the order of the log. */
+  readonly #written = new Map<string, Row>()
+  /** What the queues that have to wait could not take yet. */
+  readonly #waiting = new Map<string, DueRows<Row>>()
+  #hasRoom = false
+  #mustLook = false
   #stopLooking = () => {}
   #subscription: Subscription | undefined
   #round: Promise<void> | undefined
-  #again = false
   #isFailing = false
   #stopped = false
 
@@ -45,33 +62,23 @@ export class DueLoop<Row extends DueRow> {
     this.#worklist = worklist
   }
 
-  /** Looks now, at every change that brings work, and at intervals. */
+  /** Looks now and at intervals, and offers the work that changes bring. */
   start(changes?: Observable<Changes>) {
-    const { queues, pollMs } = this.#worklist
-    const bringsWork = ({ view, row }: RowChange) =>
-      view === 'due' && row !== undefined && this.#isDue(row as DueRow, queues)
-    this.#subscription = changes?.pipe(filter(written => mayHold(written, bringsWork))).subscribe(() => this.wake())
-    this.#stopLooking = every(this.#parts.clock, pollMs, () => this.wake())
+    this.#subscription = changes?.subscribe(written => this.#notice(written))
+    this.#stopLooking = every(this.#parts.clock, this.#worklist.pollMs, () => this.wake())
     this.wake()
   }
 
   /** Looks for due work soon. */
   wake() {
-    if (this.#stopped) return
-    if (this.#round) {
-      this.#again = true
-      return
-    }
-    this.#round = this.#look()
-      .then(() => this.#report(undefined))
-      .catch(error => this.#report(error))
-      .finally(() => {
-        this.#round = undefined
-        if (this.#again) {
-          this.#again = false
-          this.wake()
-        }
-      })
+    this.#mustLook = true
+    this.#proceed()
+  }
+
+  /** Offers again soon what had to wait. */
+  resume() {
+    this.#hasRoom = true
+    this.#proceed()
   }
 
   async stop() {
@@ -79,6 +86,75 @@ export class DueLoop<Row extends DueRow> {
     this.#subscription?.unsubscribe()
     this.#stopLooking()
     await this.#round
+  }
+
+  #notice(changes: Changes) {
+    if (changes === 'unknown') return this.wake()
+    for (const { view, key, row } of changes) {
+      if (view !== 'due') continue
+      this.#written.delete(key)
+      if (row && this.#isDue(row as DueRow)) this.#written.set(key, row as Row)
+    }
+    if (this.#written.size > MAX_WRITTEN) this.wake()
+    else this.#proceed()
+  }
+
+  /** Starts a round if there is anything to do. What comes up during a round waits for its end. */
+  #proceed() {
+    // The look finds the written rows too.
+    if (this.#mustLook) this.#written.clear()
+    const mayOffer = this.#written.size > 0 || (this.#hasRoom && this.#waiting.size > 0)
+    if (this.#stopped || this.#round || !(this.#mustLook || mayOffer)) return
+    this.#round = this.#doRound().finally(() => {
+      this.#round = undefined
+      this.#proceed()
+    })
+  }
+
+  async #doRound() {
+    if (this.#mustLook) return this.#look()
+    const written = [...this.#written.values()]
+    this.#written.clear()
+    if (this.#hasRoom) {
+      this.#hasRoom = false
+      for (const [queue, due] of [...this.#waiting]) await this.#offer(queue, due)
+    }
+    for (const queue of new Set(written.map(row => row.queue))) {
+      // The pages after the rows that wait hold these rows too.
+      if (this.#waiting.has(queue)) continue
+      await this.#offer(queue, { rows: written.filter(row => row.queue === queue), pages: undefined })
+    }
+  }
+
+  async #look() {
+    this.#mustLook = false
+    this.#hasRoom = false
+    this.#waiting.clear()
+    try {
+      for await (const queue of this.#queues()) await this.#offer(queue, { rows: [], pages: this.#pages(queue) })
+      this.#report(undefined)
+    } catch (error) {
+      this.#report(error)
+    }
+  }
+
+  /** A queue whose work fails must not block those after it. */
+  async #offer(queue: string, due: DueRows<Row>) {
+    this.#waiting.delete(queue)
+    try {
+      await this.#offerAll(queue, due)
+    } catch (error) {
+      this.#parts.logger.error({ err: error, queue }, 'due work failed and will be retried')
+    }
+  }
+
+  async #offerAll(queue: string, { rows, pages }: DueRows<Row>) {
+    for (let page: Row[] | undefined = rows; page && !this.#stopped; page = (await pages?.next())?.value) {
+      const taken = page.length && (await this.#worklist.take(page))
+      if (taken === page.length) continue
+      this.#waiting.set(queue, { rows: page.slice(taken), pages: pages ?? this.#pages(queue) })
+      return
+    }
   }
 
   /** Logs only the first failure and the recovery, since there are many rounds a second. */
@@ -89,49 +165,51 @@ export class DueLoop<Row extends DueRow> {
     this.#isFailing = error !== undefined
   }
 
-  /** Rows that are due later do not wake the loop. */
-  #isDue({ queue, dueAt }: DueRow, queues: string): boolean {
-    const { maxAheadMs = Number.POSITIVE_INFINITY } = this.#worklist
+  #isDue({ queue, dueAt }: DueRow): boolean {
+    const { queues, maxAheadMs = Number.POSITIVE_INFINITY } = this.#worklist
+    if (!queue.startsWith(queues)) return false
     const aheadMs = Date.parse(dueAt) - this.#parts.clock.nowMs()
-    return queue.startsWith(queues) && (aheadMs <= 0 || aheadMs > maxAheadMs)
+    return aheadMs <= 0 || aheadMs > maxAheadMs
   }
 
-  async #look() {
-    const { views, logger } = this.#parts
+  async *#queues() {
     let after: string | undefined
     while (!this.#stopped) {
       const range = { prefix: this.#worklist.queues, after, limit: 1 }
-      const [first] = await views.list<Row>('due', 'byQueue', range)
+      const [first] = await this.#parts.views.list<Row>('due', 'byQueue', range)
       if (!first) return
       const { queue } = first.row
-      // A queue whose work fails must not block those after it.
-      await this.#lookInto(queue).catch(error =>
-        logger.error({ err: error, queue }, 'due work failed and will be retried'),
-      )
+      yield queue
       after = `${queue}/${LAST}`
     }
   }
 
-  async #lookInto(queue: string) {
+  /** The due rows of a queue, page by page. */
+  async *#pages(queue: string): AsyncGenerator<Row[], undefined> {
     const { maxAheadMs } = this.#worklist
-    const nowMs = this.#parts.clock.nowMs()
     // A place is `<queue>/<time>/<run>`, so rows that are due in this millisecond sort before the next one.
-    const placeAfter = (ms: number) => `${queue}/${new Date(ms + 1).toISOString()}`
+    const placeInMs = (ms: number) => `${queue}/${new Date(this.#parts.clock.nowMs() + ms + 1).toISOString()}`
     // Rows that were written before a clock went back are older than those due now.
-    if (maxAheadMs !== undefined && !(await this.#takeAll(queue, { after: placeAfter(nowMs + maxAheadMs) }))) return
-    await this.#takeAll(queue, { before: placeAfter(nowMs) })
+    if (maxAheadMs !== undefined) yield* this.#range(queue, () => ({ after: placeInMs(maxAheadMs) }))
+    yield* this.#range(queue, () => ({ before: placeInMs(0) }))
   }
 
-  /** Takes the rows of a queue between two places, page by page. False if the queue has to wait. */
-  async #takeAll(queue: string, { after, before }: { after?: string; before?: string }): Promise<boolean> {
-    let reached = after
-    while (!this.#stopped) {
-      const range = { prefix: `${queue}/`, after: reached, before, limit: PAGE }
+  async *#range(queue: string, limits: () => Pick<Range, 'after' | 'before'>): AsyncGenerator<Row[], undefined> {
+    let reached: string | undefined
+    while (true) {
+      const { after, before } = limits()
+      const range = { prefix: `${queue}/`, after: reached ?? after, before, limit: PAGE }
       const page = await this.#parts.views.list<Row>('due', 'byQueue', range)
-      if (page.length === 0) return true
-      if (!(await this.#worklist.take(page.map(entry => entry.row)))) return false
+      if (page.length === 0) return
+      yield page.map(entry => entry.row)
       reached = page.at(-1)?.place
     }
-    return false
   }
+}
+
+/** The rows to work on, as many from the first as there is room for; `taken` counts those that need no work, too. */
+export const chooseFrom = <Row>(rows: Row[], needsWork: (row: Row) => boolean, reserve: (row: Row) => boolean) => {
+  const full = rows.findIndex(row => needsWork(row) && !reserve(row))
+  const taken = full === -1 ? rows.length : full
+  return { chosen: rows.slice(0, taken).filter(needsWork), taken }
 }

@@ -58,12 +58,12 @@ export class ObjectsReactor {
     await this.#leases.stop()
   }
 
-  async #take(tasks: ObjectTask[]): Promise<boolean> {
+  async #take(tasks: ObjectTask[]): Promise<number> {
     const leased = await this.#leases.take(tasks.map(idOf))
     const doAll = mergeMap(async (task: ObjectTask) => leased.has(idOf(task)) && this.#do(task), AT_A_TIME)
     const done = await lastValueFrom(from(tasks).pipe(doAll, toArray()))
     // A task that keeps failing must not block those after it. If all fail, the store is down.
-    return done.some(Boolean)
+    return done.some(Boolean) ? tasks.length : 0
   }
 
   /** False if it has to wait. */

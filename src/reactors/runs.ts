@@ -10,7 +10,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import type { ActiveRuns } from './active-runs.ts'
-import { DueLoop } from './due-loop.ts'
+import { chooseFrom, DueLoop } from './due-loop.ts'
 import { cancelled, lost } from './failures.ts'
 
 /** How often to look for queued runs without being woken, and for lost ones. */
@@ -53,7 +53,7 @@ export class RunsReactor {
   start(changes: Observable<Changes>) {
     const { activeRuns } = this.#parts
     activeRuns.start()
-    this.#subscription = activeRuns.slotFreed.subscribe(() => this.#starts.wake())
+    this.#subscription = activeRuns.slotFreed.subscribe(() => this.#starts.resume())
     this.#starts.start(changes)
     this.#lost.start()
     this.#cancels.start(changes)
@@ -69,10 +69,10 @@ export class RunsReactor {
   }
 
   /** Starts as many queued runs of one provider as it has free slots. */
-  async #start(rows: StartTask[]): Promise<boolean> {
+  async #start(rows: StartTask[]): Promise<number> {
     const { activeRuns, logger } = this.#parts
-    const waiting = rows.filter(row => !activeRuns.has(row.runId) && !this.#notQueued.has(row.runId))
-    const chosen = waiting.filter(row => activeRuns.reserve(row.provider))
+    const isQueued = ({ runId }: StartTask) => !activeRuns.has(runId) && !this.#notQueued.has(runId)
+    const { chosen, taken } = chooseFrom(rows, isQueued, row => activeRuns.reserve(row.provider))
     const leased = await activeRuns.leases.take(chosen.map(row => row.runId)).catch(error => {
       logger.error({ err: error }, 'queued runs could not be leased')
       return new Set<RunId>()
@@ -83,7 +83,7 @@ export class RunsReactor {
         if (!started) activeRuns.decline(row)
       }),
     )
-    return chosen.length === waiting.length
+    return taken
   }
 
   /** False if the run was cancelled or started elsewhere, and the views do not show it yet. */
@@ -106,7 +106,7 @@ export class RunsReactor {
   }
 
   /** Forwards requests to cancel, and takes over started runs whose process has died. */
-  async #watch(rows: WatchTask[]): Promise<boolean> {
+  async #watch(rows: WatchTask[]): Promise<number> {
     const { activeRuns, clock } = this.#parts
     const nowMs = clock.nowMs()
     for (const row of rows) if (row.cancelRequested) activeRuns.cancel(row.runId)
@@ -115,7 +115,7 @@ export class RunsReactor {
     const foreign = rows.filter(row => !activeRuns.has(row.runId) && isOld(row))
     const leased = await activeRuns.leases.take(foreign.map(row => row.runId))
     for (const row of foreign) if (leased.has(row.runId)) await this.#takeOver(row)
-    return true
+    return rows.length
   }
 
   /**

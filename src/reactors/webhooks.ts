@@ -19,7 +19,7 @@ import type { Presenter } from '../services/presenter.ts'
 import type { Reads } from '../services/reads.ts'
 import { signWebhook } from '../services/webhooks/webhook-signature.ts'
 import { withinTime } from '../time/within-time.ts'
-import { DueLoop } from './due-loop.ts'
+import { chooseFrom, DueLoop } from './due-loop.ts'
 import { Leases } from './leases.ts'
 import { onceAvailable } from './once-available.ts'
 import { Slots } from './slots.ts'
@@ -91,10 +91,10 @@ export class WebhooksReactor {
     await this.#leases.stop()
   }
 
-  async #take(rows: DeliverTask[]): Promise<boolean> {
+  async #take(rows: DeliverTask[]): Promise<number> {
     // The views show an attempt as due until they pass its record. It must not be repeated meanwhile.
-    const waiting = rows.filter(row => !this.#working.has(row.runId) && this.#recorded.get(row.runId) !== row.dueAt)
-    const chosen = waiting.filter(({ queue }) => this.#slots.take(queue))
+    const isDue = ({ runId, dueAt }: DeliverTask) => !this.#working.has(runId) && this.#recorded.get(runId) !== dueAt
+    const { chosen, taken } = chooseFrom(rows, isDue, ({ queue }) => this.#slots.take(queue))
     const leased = await this.#leases.take(chosen.map(row => row.runId)).catch(error => {
       for (const { queue } of chosen) this.#slots.free(queue)
       throw error
@@ -103,7 +103,7 @@ export class WebhooksReactor {
       if (leased.has(row.runId)) this.#begin(row)
       else this.#slots.free(row.queue)
     }
-    return chosen.length === waiting.length
+    return taken
   }
 
   #begin(row: DeliverTask) {
@@ -118,7 +118,7 @@ export class WebhooksReactor {
         const taken = this.#slots.free(queue)
         this.#leases.release(runId)
         // Reading one row costs as much as reading many. Without an attempt, the loop would find the same row again.
-        if (wasSent && (taken === SLOTS_PER_HOST / 2 || taken === 0)) this.#loop.wake()
+        if (wasSent && (taken === SLOTS_PER_HOST / 2 || taken === 0)) this.#loop.resume()
       })
     this.#working.set(runId, done)
   }

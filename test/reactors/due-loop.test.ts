@@ -3,7 +3,8 @@ import { Subject } from 'rxjs'
 import t, { type Test } from 'tap'
 import type { StartTask } from '../../schemas/views.ts'
 import { systemRandom } from '../../src/adapters/random/system.ts'
-import type { RowChange } from '../../src/ports/view-store.ts'
+import type { Changes } from '../../src/engine/views/view-progress.ts'
+import type { RowChange, ViewStore } from '../../src/ports/view-store.ts'
 import { DueLoop } from '../../src/reactors/due-loop.ts'
 import { newAccountId, newRunId } from '../../src/services/ids.ts'
 import { forgeCells } from '../support/dump.ts'
@@ -33,15 +34,25 @@ const rowOf = (provider: string, dueAtMs: number): StartTask => ({
 
 const changeOf = (row: StartTask): RowChange => ({ view: 'due', key: row.runId, row })
 
+/** How many rows of a page are taken, or whether all are. */
+type Taken = boolean | number
+
 /** A loop on a view store. `take` decides on each offered page. */
-const open = async (t: Test, take: (page: StartTask[]) => boolean | Promise<boolean> = () => true) => {
+const open = async (t: Test, take: (page: StartTask[]) => Taken | Promise<Taken> = () => true) => {
   const store = await openViews(t)
-  const views = authentic(store)
+  const reads = { lists: 0 }
+  const authenticated = authentic(store)
+  const list: ViewStore['list'] = (...range) => {
+    reads.lists += 1
+    return authenticated.list(...range)
+  }
+  const views = { ...authenticated, list }
   const clock = new ManualClock()
   const pages: StartTask[][] = []
-  const offered = (page: StartTask[]) => {
+  const offered = async (page: StartTask[]) => {
     pages.push(page)
-    return Promise.resolve(take(page))
+    const taken = await take(page)
+    return typeof taken === 'number' ? taken : taken ? page.length : 0
   }
   const loop = new DueLoop<StartTask>(
     { views, clock, logger: silentLogger },
@@ -66,7 +77,7 @@ const open = async (t: Test, take: (page: StartTask[]) => boolean | Promise<bool
   const putMany = (provider: string, count: number) =>
     put(...Array.from({ length: count }, (_, index) => rowOf(provider, clock.nowMs() - count + 1 + index)))
   const seen = (queue: string) => pages.flat().filter(row => row.queue === `start/${queue}`)
-  return { store, clock, loop, pages, put, putMany, seen }
+  return { store, clock, loop, pages, reads, put, putMany, seen }
 }
 
 /** A promise that resolves when the gate is opened. */
@@ -76,6 +87,11 @@ const createGate = () => {
     open = () => resolve(true)
   })
   return { passed, open: () => open() }
+}
+
+/** Long enough for all reads of the store that a change leads to. */
+const someTurns = async () => {
+  for (let turns = 0; turns < 20; turns++) await turn()
 }
 
 const until = async (holds: () => boolean) => {
@@ -176,24 +192,118 @@ t.test('a queue that is full with work from too far ahead has to wait', async t 
   t.same(seen('a'), [far])
 })
 
-t.test('only changes that add work wake the loop', async t => {
-  const { clock, loop, put, pages } = await open(t)
+t.test('work is offered as it is written, without a read of the views', async t => {
+  const { clock, loop, pages, reads } = await open(t)
   const changes = new Subject<RowChange[]>()
   loop.start(changes)
-  const [row] = (await put(rowOf('a', clock.nowMs()))) as [StartTask]
-  await turn()
-  const before = pages.length
-  changes.next([{ view: 'due', key: row.runId, row: undefined }])
-  changes.next([changeOf({ ...row, queue: 'watch/a' })])
-  changes.next([{ ...changeOf(row), view: 'runs' }])
-  for (let turns = 0; turns < 20; turns++) await turn()
-  t.equal(pages.length, before)
-  changes.next([changeOf(row)])
-  await until(() => pages.length > before)
-  t.same(pages.at(-1), [row])
-  await put({ ...row, dueAt: new Date(clock.nowMs() + MAX_AHEAD_MS + 1).toISOString() })
-  changes.next([changeOf(rowOf('a', clock.nowMs() + MAX_AHEAD_MS + 1))])
-  await until(() => pages.length > before + 1)
+  await someTurns()
+  const { lists } = reads
+  const [first, second, other] = [rowOf('a', clock.nowMs()), rowOf('a', clock.nowMs()), rowOf('b', clock.nowMs())]
+  const far = rowOf('a', clock.nowMs() + MAX_AHEAD_MS + 1)
+  changes.next([
+    changeOf(first),
+    changeOf(other),
+    { ...changeOf(rowOf('a', 0)), row: undefined },
+    changeOf({ ...rowOf('a', 0), queue: 'watch/a' }),
+    { ...changeOf(rowOf('a', 0)), view: 'runs' },
+    changeOf(rowOf('a', clock.nowMs() + 1)),
+    changeOf(second),
+    changeOf(far),
+  ])
+  await someTurns()
+  t.same(pages, [[first, second, far], [other]])
+  t.equal(reads.lists, lists)
+})
+
+t.test('work that changes before its round is offered as it is then, once', async t => {
+  const gate = createGate()
+  const { clock, loop, pages } = await open(t, ([row]) => row?.provider !== 'gate' || gate.passed)
+  const changes = new Subject<RowChange[]>()
+  loop.start(changes)
+  await someTurns()
+  const [gone, changed] = [rowOf('a', 0), rowOf('a', clock.nowMs())]
+  changes.next([changeOf(rowOf('gate', 0))])
+  changes.next([changeOf(gone), changeOf(changed)])
+  changes.next([{ ...changeOf(gone), row: undefined }, changeOf({ ...changed, timeoutMs: 1 })])
+  gate.open()
+  await someTurns()
+  t.same(pages.slice(1), [[{ ...changed, timeoutMs: 1 }]])
+})
+
+t.test('a queue with room again gets the rest in order, without another read of what it took', async t => {
+  let room = 30
+  const { loop, pages, reads, put, putMany, clock } = await open(t, page => {
+    const taken = Math.min(room, page.length)
+    room -= taken
+    return taken
+  })
+  const rows = await putMany('a', 150)
+  const changes = new Subject<RowChange[]>()
+  loop.start(changes)
+  await someTurns()
+  t.same(pages, [rows.slice(0, 100)])
+  const [written] = (await put(rowOf('a', clock.nowMs()))) as [StartTask]
+  changes.next([changeOf(written)])
+  await someTurns()
+  t.equal(pages.length, 1, 'written work does not overtake what waits')
+  const { lists } = reads
+  room = 50
+  loop.resume()
+  await someTurns()
+  t.same(pages.slice(1), [rows.slice(30, 100)])
+  t.equal(reads.lists, lists)
+  room = 1000
+  loop.resume()
+  await someTurns()
+  t.same(pages.slice(2), [rows.slice(80, 100), [...rows.slice(100), written]])
+  t.equal(reads.lists, lists + 2, 'one page and the end')
+  loop.resume()
+  await someTurns()
+  t.equal(reads.lists, lists + 2, 'nothing waits')
+})
+
+t.test('room that comes up while work is offered is not overlooked', async t => {
+  const gate = createGate()
+  let hasRoom = false
+  const { loop, putMany, seen } = await open(t, async () => {
+    const mayTake = hasRoom
+    await gate.passed
+    return mayTake
+  })
+  await putMany('a', 1)
+  loop.start()
+  await until(() => seen('a').length === 1)
+  hasRoom = true
+  loop.resume()
+  gate.open()
+  await until(() => seen('a').length === 2)
+  t.pass('it was offered again')
+})
+
+t.test('more written work than is kept is read from the views', async t => {
+  const gate = createGate()
+  const { loop, pages, putMany, seen } = await open(t, ([row]) => row?.provider !== 'gate' || gate.passed)
+  const changes = new Subject<RowChange[]>()
+  loop.start(changes)
+  await someTurns()
+  changes.next([changeOf(rowOf('gate', 0))])
+  const rows = await putMany('a', 1001)
+  changes.next(rows.map(changeOf))
+  gate.open()
+  await until(() => seen('a').length === 1001)
+  t.equal(pages[1]?.length, 100)
+  t.same(seen('a'), rows)
+})
+
+t.test('when any row may have changed, the loop looks', async t => {
+  const { clock, loop, put, pages } = await open(t)
+  const changes = new Subject<Changes>()
+  loop.start(changes)
+  await someTurns()
+  const rows = await put(rowOf('a', clock.nowMs()))
+  changes.next('unknown')
+  await until(() => pages.length > 0)
+  t.same(pages, [rows])
 })
 
 t.test('waking the loop during a round starts another round', async t => {
@@ -221,11 +331,11 @@ t.test('stopping waits for the offered page and offers no other', async t => {
   const stopped = loop.stop().then(() => {
     isStopped = true
   })
-  for (let turns = 0; turns < 20; turns++) await turn()
+  await someTurns()
   t.notOk(isStopped)
   gate.open()
   await stopped
   loop.wake()
-  for (let turns = 0; turns < 20; turns++) await turn()
+  await someTurns()
   t.equal(pages.length, 1)
 })

@@ -1,8 +1,11 @@
-import { createHmac } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Entry, Range, RowAddress, RowChange, ViewStore } from '../../ports/view-store.ts'
 import type { ProjectionSet } from './projection-set.ts'
 
-/** Characters of a MAC: 132 bits, which cannot be guessed and take little room in a row. */
+/**
+ * Characters of a MAC: 132 bits, which cannot be guessed and take little room in a row. Cutting the hash also prevents
+ * its extension to longer texts, so a hash over key and text is enough; an HMAC takes four times as long.
+ */
 const MAC_LENGTH = 22
 
 export interface AuthenticViewsParts {
@@ -22,11 +25,10 @@ interface Signed {
  * index are reported and treated as absent, or as null where many are read. Dumps and rebuilds see rows with MACs.
  */
 export const authenticViews = ({ store, projections, key, onForged }: AuthenticViewsParts): ViewStore => {
+  const keyText = Buffer.from(key).toString('base64')
+
   const macOf = ({ view, key: rowKey }: RowAddress, row: object): string =>
-    createHmac('sha256', key)
-      .update(`${view}/${rowKey}\n${JSON.stringify(row)}`)
-      .digest('base64url')
-      .slice(0, MAC_LENGTH)
+    hash('sha256', `${keyText}${view}/${rowKey}\n${JSON.stringify(row)}`, 'base64url').slice(0, MAC_LENGTH)
 
   const sign = ({ view, key: rowKey, row }: RowChange): RowChange => ({
     view,

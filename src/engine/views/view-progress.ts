@@ -14,9 +14,6 @@ const CHECK_EVERY_MS = 100
 /** The rows of one commit, or 'unknown' if another process wrote them, so that any row may have changed. */
 export type Changes = RowChange[] | 'unknown'
 
-export const mayHold = (changes: Changes, matches: (change: RowChange) => boolean): boolean =>
-  changes === 'unknown' || changes.some(matches)
-
 export interface ViewProgressParts {
   log: EventLog
   store: ViewStore
