@@ -1,7 +1,9 @@
+import { runKey } from '../../../projections/runs.ts'
 import type { AccountId, KeyId, RunId, SessionId } from '../../../schemas/primitives.ts'
 import type { Answer } from '../../../src/services/answer.ts'
 import type { AccountCaller } from '../../../src/services/caller.ts'
 import type { RunResult } from '../../../src/services/runs/runs.ts'
+import { unwrap } from '../../support/unwrap.ts'
 import type { Running, SimulatedProcess } from './process.ts'
 import type { World } from './world.ts'
 
@@ -101,34 +103,41 @@ export class SimulatedClient {
     return outcomeOf(await running.services.runs.cancel(caller, runId, { waitMs: 500 }))
   }
 
-  async find(running: Running): Promise<string> {
+  async find(running: Running, process: SimulatedProcess): Promise<string> {
     const runId = this.#world.chance.pick(this.#runs)
     const caller = await this.#caller(running)
     if (!runId || !caller) return 'nothing to find'
+    const since = await this.#readableSince(running, process, caller)
     const found = await running.services.runs.find(caller, runId)
     if ('value' in found) this.#world.truth.expectRun(this.#accountId, runId, found.value)
+    else if (!this.#world.isForged('runs', runKey(this.#accountId, runId)))
+      this.#world.truth.expectNoRun(this.#accountId, runId, since)
     return outcomeOf(found)
   }
 
   async balance(running: Running, process: SimulatedProcess): Promise<string> {
-    const since = this.#world.truth.lastWrite(this.#accountId, process)
     const caller = await this.#caller(running)
     if (!caller) return 'no key'
+    const since = await this.#readableSince(running, process, caller)
     const told = await running.services.accounts.balance(caller)
     if ('value' in told) this.#world.truth.expectBalance(this.#accountId, since, told.value.balanceMicros)
     return outcomeOf(told)
   }
 
-  async grant(running: Running): Promise<string> {
+  async grant(running: Running, process: SimulatedProcess): Promise<string> {
     const reference = `invoice-${this.#world.chance.below(20)}`
     const grant = { amountMicros: 5_000_000, kind: 'purchase', reference, reason: 'top-up' } as const
-    return outcomeOf(await running.services.accounts.grant(operator, this.#accountId, grant))
+    const told = await running.services.accounts.grant(operator, this.#accountId, grant)
+    if ('value' in told) this.#world.truth.noteWrite(this.#accountId, process, reference)
+    return outcomeOf(told)
   }
 
-  async withdraw(running: Running): Promise<string> {
+  async withdraw(running: Running, process: SimulatedProcess): Promise<string> {
     const reference = `mistake-${this.#world.chance.below(20)}`
     const withdrawal = { amountMicros: 3_000_000, kind: 'correction', reference, reason: 'mistake' } as const
-    return outcomeOf(await running.services.accounts.withdraw(operator, this.#accountId, withdrawal))
+    const told = await running.services.accounts.withdraw(operator, this.#accountId, withdrawal)
+    if ('value' in told) this.#world.truth.noteWrite(this.#accountId, process, reference)
+    return outcomeOf(told)
   }
 
   async refund(running: Running): Promise<string> {
@@ -169,6 +178,19 @@ export class SimulatedClient {
     request.runId = row.runId
     truth.expectRun(this.#accountId, row.runId, row)
     truth.noteWrite(this.#accountId, process, row.runId)
+  }
+
+  /**
+   * The position up to which the client's next read must show its writes: that of the last one through this process, or
+   * of all, where it names their position.
+   */
+  async #readableSince({ services }: Running, process: SimulatedProcess, caller: AccountCaller): Promise<number> {
+    const { chance, truth, processes } = this.#world
+    const since = truth.lastWrite(this.#accountId, process)
+    if (chance.happens(0.5)) return since
+    const last = Math.max(...processes.map(each => truth.lastWrite(this.#accountId, each)))
+    unwrap(await services.positions.wait(caller, last))
+    return last
   }
 
   async #caller(running: Running): Promise<AccountCaller | undefined> {

@@ -12,14 +12,19 @@ export interface Faults {
   /** It is slow: `slowMs` instead of a few milliseconds. */
   slow: number
   slowMs: number
-  /** For each page of a subscription: the subscription ends. */
+  /** For each page of a subscription or a read: it ends. */
   subscriptionDropped: number
-  /** For each look at the world, every 100 ms: a process crashes; all lose the way to a store, or back, for a while. */
+  /** For each page of a subscription: it comes twice, or its events come in the wrong order. */
+  pageDoubled: number
+  pageDisordered: number
+  /** For each look at the world, every 100 ms: a process crashes; it loses the way to a store, or back, for a while. */
   crash: number
   partition: number
+  /** All processes crash, and the views lose their last commits, which they do not sync. */
+  powerLoss: number
   /** A clock jumps. */
   clockJump: number
-  /** The views are emptied, rolled back, or a row of theirs is forged. */
+  /** The views are emptied or rolled back, or only their checkpoint is, or a row is forged. */
   viewsHarmed: number
   /** For each job: the provider fails, hangs, or answers only after the run's time limit. */
   jobFails: number
@@ -36,8 +41,11 @@ export const noFaults: Faults = {
   slow: 0,
   slowMs: 0,
   subscriptionDropped: 0,
+  pageDoubled: 0,
+  pageDisordered: 0,
   crash: 0,
   partition: 0,
+  powerLoss: 0,
   clockJump: 0,
   viewsHarmed: 0,
   jobFails: 0,
@@ -45,10 +53,19 @@ export const noFaults: Faults = {
   receiverFails: 0,
 }
 
-/** Draws how bad a world is. Each kind of fault is missing from half of the worlds, so that the others get further. */
+/** These may take a run from the process that works on it, which then ends as interrupted. */
+const INTERRUPTIONS = ['slow', 'crash', 'partition', 'powerLoss', 'clockJump', 'viewsHarmed'] as const
+
+export const mayInterrupt = (faults: Faults): boolean => INTERRUPTIONS.some(kind => faults[kind] > 0)
+
+/**
+ * Draws how bad a world is. Each kind of fault is missing from half of the worlds, so that the others get further, and
+ * some worlds have none that interrupt runs, so that every interruption there is a mistake.
+ */
 export const drawFaults = (chance: Chance): Faults => {
+  const isUninterrupted = chance.happens(0.2)
   const upTo = (most: number) => (chance.happens(0.5) ? chance.fraction() * most : 0)
-  return {
+  const drawn = {
     requestLost: upTo(0.05),
     answerLost: upTo(0.05),
     doubled: upTo(0.05),
@@ -56,12 +73,20 @@ export const drawFaults = (chance: Chance): Faults => {
     slow: upTo(0.05),
     slowMs: chance.pick([200, 2_000, 20_000]),
     subscriptionDropped: upTo(0.1),
+    pageDoubled: upTo(0.1),
+    pageDisordered: upTo(0.05),
     crash: upTo(0.02),
     partition: upTo(0.02),
+    powerLoss: upTo(0.005),
     clockJump: upTo(0.01),
-    viewsHarmed: upTo(0.01),
+    viewsHarmed: upTo(0.05),
     jobFails: upTo(0.3),
     jobHangs: upTo(0.1),
     receiverFails: upTo(0.3),
   }
+  return isUninterrupted ? { ...drawn, ...without(INTERRUPTIONS) } : drawn
 }
+
+/** The probabilities of faults that do not happen. */
+export const without = (kinds: readonly (keyof Faults)[]): Partial<Faults> =>
+  Object.fromEntries(kinds.map(kind => [kind, 0]))

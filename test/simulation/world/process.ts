@@ -1,3 +1,4 @@
+import type { Role } from '../../../schemas/environment.ts'
 import { openService } from '../../../src/boot/compose.ts'
 import { readConfig } from '../../../src/boot/config.ts'
 import { type Core, openCore } from '../../../src/boot/core.ts'
@@ -17,9 +18,11 @@ import type { World } from './world.ts'
 
 const config = readConfig({
   MASTER_SECRET: 'a secret of the simulated world, long enough',
-  ROLES: 'projector,reactors',
   WELCOME_CREDITS: '0',
 })
+
+/** The work that processes share out. None of them has to do any, since clients call their services directly. */
+const ROLES: Role[][] = [['projector', 'reactors'], ['projector'], ['reactors'], []]
 
 /** Few, so that runs wait for them, and a leaked one is missed. */
 export const SLOTS = 3
@@ -38,14 +41,21 @@ export class SimulatedProcess {
   /** How far its clock is from the world's. */
   skewMs: number
   readonly #world: World
+  readonly #roles: Role[]
   /** Counts the starts, so that what an earlier one left behind is recognised. */
   #life = 0
   #isUp = false
 
-  constructor(world: World, name: string) {
+  /** A world needs a process with all roles. The others may have any. */
+  constructor(world: World, name: string, hasAllRoles: boolean) {
     this.#world = world
     this.name = name
+    this.#roles = hasAllRoles ? ['projector', 'reactors'] : world.chance.pick(ROLES)
     this.skewMs = world.chance.between(-500, 500)
+  }
+
+  get startsRuns(): boolean {
+    return this.#roles.includes('reactors')
   }
 
   get isUp(): boolean {
@@ -58,7 +68,7 @@ export class SimulatedProcess {
     this.#isUp = true
     const life = this.#life
     const isAlive = () => this.#isUp && this.#life === life
-    this.#world.trace(`${this.name} starts`)
+    this.#world.trace(`${this.name} starts (${this.#roles})`)
     try {
       const running = await this.#open(isAlive)
       if (isAlive()) this.running = running
@@ -96,7 +106,7 @@ export class SimulatedProcess {
         patient: providerOverWire(wire('patient'), world.provider.port(true)),
       },
     }
-    const core = await openCore(config, substitutes)
+    const core = await openCore({ ...config, roles: new Set(this.#roles) }, substitutes)
     const service = await openService(core, () => 'https://tollgate.example', substitutes)
     service.start()
     return { core, services: service.services, keyHolders: new KeyHolders(core.reads, core.accounts) }
@@ -142,7 +152,7 @@ const overWire = (wire: Wire, log: EventLog): EventLog => ({
     wire.call(`append ${stream}`, () => log.append(stream, events, expectedRevision), inDoubt),
   readStream: (stream, from) => wire.pages(`read ${stream}`, log.readStream(stream, from)),
   readAll: after => wire.pages('read all', log.readAll(after)),
-  follow: (after, signal) => wire.pages('follow', log.follow(after, signal)),
+  follow: (after, signal) => wire.subscription('follow', log.follow(after, signal)),
   head: () => wire.call('head', () => log.head()),
   close: async () => undefined,
 })

@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
+import { type Faults, noFaults } from './faults.ts'
+import { shrink, type WorldSize } from './shrink.ts'
 import { World } from './world.ts'
 
-/** Lives through worlds until the time is up, and tells how to replay those that fail. */
+/** Lives through worlds until the time is up, and says how to replay those that fail. */
 
 const { values } = parseArgs({
   options: {
@@ -11,9 +13,22 @@ const { values } = parseArgs({
     minutes: { type: 'string' },
     processes: { type: 'string', default: '3' },
     clients: { type: 'string', default: '4' },
+    'busy-ms': { type: 'string', default: '20000' },
+    without: { type: 'string', default: '' },
+    shrink: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
   },
 })
+
+const toKind = (name: string): keyof Faults => {
+  if (!(name in noFaults)) throw new Error(`there are no faults of the kind ${name}: ${Object.keys(noFaults)}`)
+  return name as keyof Faults
+}
+
+const replayOf = ({ seed, processes, clients, busyMs, without }: WorldSize) => {
+  const size = `--seed ${seed} --processes ${processes} --clients ${clients} --busy-ms ${busyMs}`
+  return `npm run simulate -- ${size}${without.length > 0 ? ` --without ${without}` : ''} --trace`
+}
 
 const startMs = Date.now()
 const first = values.seed === undefined ? startMs % 2 ** 31 : Number(values.seed)
@@ -22,16 +37,19 @@ const isOver = (seed: number) => {
   return seed >= first + Number(values.seeds ?? 1)
 }
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
-const sizes = { processes: Number(values.processes), clients: Number(values.clients) }
 const total = { worlds: 0, failed: 0, simulatedMs: 0, steps: 0, events: 0 }
 
 console.log(`worlds from seed ${first}, at ${commit}`)
 for (let seed = first; !isOver(seed); seed++) {
-  const { faults, trace, simulatedMs, steps, events, traceHash } = await new World({
-    ...sizes,
+  const size: WorldSize = {
     seed,
-    keepsTrace: values.trace,
-  }).live()
+    processes: Number(values.processes),
+    clients: Number(values.clients),
+    busyMs: Number(values['busy-ms']),
+    without: values.without.split(',').filter(Boolean).map(toKind),
+  }
+  const world = new World({ ...size, keepsTrace: values.trace })
+  const { faults, trace, simulatedMs, steps, events, traceHash } = await world.live()
   for (const line of trace) console.log(line)
   if (values.seeds === undefined && values.minutes === undefined) console.log(`trace ${traceHash}`)
   total.worlds += 1
@@ -42,8 +60,11 @@ for (let seed = first; !isOver(seed); seed++) {
   total.failed += 1
   process.exitCode = 1
   console.log(`seed ${seed} fails at ${commit}. To replay it:`)
-  console.log(`  npm run simulate -- --seed ${seed} --processes ${sizes.processes} --clients ${sizes.clients} --trace`)
+  console.log(`  ${replayOf(size)}`)
   for (const fault of faults) console.log(`  ${fault}`)
+  if (!values.shrink) continue
+  const fails = async (smaller: WorldSize) => (await new World(smaller).live()).faults.length > 0
+  console.log(`  The smallest world that fails, too:\n  ${replayOf(await shrink(size, fails))}`)
 }
 const { worlds, failed, simulatedMs, steps, events } = total
 const seconds = (Date.now() - startMs) / 1000

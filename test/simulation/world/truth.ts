@@ -10,6 +10,8 @@ interface Ledger {
   balances: { position: number; balanceMicros: number }[]
   /** For each run, where it was queued, and how it ended. */
   runs: Map<string, { position: number; chargedMicros: number; ended?: 'completed' | 'failed' }>
+  /** Where the grants and withdrawals are, by reference. */
+  references: Map<string, number>
 }
 
 /** What the log says, followed as it is written, and held against what clients and receivers are told. */
@@ -18,6 +20,8 @@ export class Truth {
   readonly #lastWrites = new Map<string, number>()
   readonly #webhooks = new Map<string, string>()
   readonly #onFault: (fault: string) => void
+  /** Whether a run may lose the process that works on it. */
+  mayInterrupt = true
 
   constructor(onFault: (fault: string) => void) {
     this.#onFault = onFault
@@ -27,18 +31,23 @@ export class Truth {
   follow(stream: string, events: NewEvent[], firstPosition: number) {
     if (!stream.startsWith('account-')) return
     const ledger = this.#ledgerOf(stream)
-    const { auditor, balances, runs } = ledger
+    const { auditor, balances, runs, references } = ledger
     auditor.followChain(stream, events as AuditedEvent[])
     for (const fault of auditor.faults.splice(0)) this.#onFault(`${stream}: ${fault}`)
     for (const [index, { type, data }] of events.entries()) {
       const position = firstPosition + index
-      const { runId, amountMicros, balanceAfterMicros } = data as {
+      const { runId, amountMicros, balanceAfterMicros, reference, error } = data as {
         runId: string
         amountMicros: number
         balanceAfterMicros?: number
+        reference?: string
+        error?: { code: string }
       }
       if (balanceAfterMicros !== undefined) balances.push({ position, balanceMicros: balanceAfterMicros })
       if (type === 'CreditsDebited') runs.set(runId, { position, chargedMicros: amountMicros })
+      if (reference !== undefined) references.set(reference, position)
+      if (error?.code === 'interrupted' && !this.mayInterrupt)
+        this.#onFault(`${runId} was interrupted, where no process was`)
       const run = runs.get(runId)
       if (run && type === 'RunCompleted') run.ended = 'completed'
       if (run && type === 'RunFailed') run.ended = 'failed'
@@ -56,14 +65,22 @@ export class Truth {
   }
 
   /** A client learned of its own write through a process, and its later reads there must show it. */
-  noteWrite(accountId: string, process: SimulatedProcess, runId: string) {
-    const position = this.#ledgerOf(`account-${accountId}`).runs.get(runId)?.position ?? -1
+  noteWrite(accountId: string, process: SimulatedProcess, runOrReference: string) {
+    const { runs, references } = this.#ledgerOf(`account-${accountId}`)
+    const position = runs.get(runOrReference)?.position ?? references.get(runOrReference)
+    if (position === undefined) return this.#onFault(`${runOrReference} was acknowledged, and is not in the log`)
     const key = `${accountId} ${process.name}`
     this.#lastWrites.set(key, Math.max(position, this.#lastWrites.get(key) ?? -1))
   }
 
   lastWrite(accountId: string, process: SimulatedProcess): number {
     return this.#lastWrites.get(`${accountId} ${process.name}`) ?? -1
+  }
+
+  /** A client was told that a run does not exist. */
+  expectNoRun(accountId: string, runId: string, since: number) {
+    const run = this.#ledgerOf(`account-${accountId}`).runs.get(runId)
+    if (run && run.position <= since) this.#onFault(`${runId} was not found, and is in the log since ${run.position}`)
   }
 
   /** A client was told a balance: one that the account had since the given position. */
@@ -105,7 +122,7 @@ export class Truth {
   #ledgerOf(stream: string): Ledger {
     let ledger = this.#ledgers.get(stream)
     if (!ledger) {
-      ledger = { auditor: new Auditor(), balances: [], runs: new Map() }
+      ledger = { auditor: new Auditor(), balances: [], runs: new Map(), references: new Map() }
       this.#ledgers.set(stream, ledger)
     }
     return ledger

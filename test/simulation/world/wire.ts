@@ -66,6 +66,16 @@ export class Wire {
     }
   }
 
+  /** Hands over the pages of a subscription, some twice, and some in the wrong order. */
+  async *subscription<Item>(what: string, pages: AsyncIterable<Item[]>): AsyncGenerator<Item[]> {
+    const { chance } = this.#world
+    for await (const page of this.pages(what, pages)) {
+      const { pageDoubled, pageDisordered } = this.#world.faults
+      yield chance.happens(pageDisordered) ? page.toReversed() : page
+      if (chance.happens(pageDoubled)) yield page
+    }
+  }
+
   async #next<Page>(what: string, iterator: AsyncIterator<Page>): Promise<IteratorResult<Page>> {
     const { chance, timeline, faults } = this.#world
     const next = await iterator.next()

@@ -5,7 +5,7 @@ import { unwrap } from '../../support/unwrap.ts'
 import { Chance } from './chance.ts'
 import { SimulatedClient } from './clients.ts'
 import { SimulatedLog } from './event-log.ts'
-import { drawFaults, type Faults, noFaults } from './faults.ts'
+import { drawFaults, type Faults, mayInterrupt, noFaults, without } from './faults.ts'
 import { SimulatedObjects } from './object-store.ts'
 import { SimulatedProcess, SLOTS } from './process.ts'
 import { SimulatedProvider } from './provider.ts'
@@ -20,8 +20,8 @@ export interface WorldOptions {
   clients?: number
   /** How long the clients are busy and the faults go on, in simulated time. */
   busyMs?: number
-  /** Instead of those that the seed draws. */
-  faults?: Faults | undefined
+  /** Kinds of faults to leave out of those that the seed draws. */
+  without?: (keyof Faults)[]
   /** Keeps the whole trace instead of its hash only. */
   keepsTrace?: boolean
 }
@@ -49,6 +49,9 @@ const LONGEST_CALL_MS = 60_000
 /** How long a rebuild after a forgery may take: it waits up to 30 s for the next one. */
 const REBUILD_MS = 90_000
 
+/** How many looks at the world ago a store may have synced its last commit. */
+const MAX_UNSYNCED = 5
+
 /** More faults in one world tell nothing new. */
 const MAX_FAULTS = 20
 
@@ -75,7 +78,7 @@ export class World {
   faults: Faults = noFaults
   /** Whether the clients stop, and nothing goes wrong any more. */
   isCalm = false
-  readonly #options: Required<Omit<WorldOptions, 'faults'>> & Pick<WorldOptions, 'faults'>
+  readonly #options: Required<WorldOptions>
   readonly #hash = createHash('sha256')
   readonly #trace: string[] = []
   readonly #faults: string[] = []
@@ -83,24 +86,31 @@ export class World {
   /** Cells that the world has forged. Nobody notices while nobody reads them. */
   readonly #forged = new Map<string, string>()
   #kept: Content | undefined
+  /** What the views held at the last looks at the world. */
+  #unsynced: Content[]
   #steps = 0
 
-  constructor({ seed, processes = 3, clients = 4, busyMs = 20_000, keepsTrace = false, faults }: WorldOptions) {
-    this.#options = { seed, processes, clients, busyMs, keepsTrace, faults }
+  constructor(options: WorldOptions) {
+    this.#options = { processes: 3, clients: 4, busyMs: 20_000, keepsTrace: false, without: [], ...options }
+    const { seed, processes } = this.#options
     this.chance = new Chance(seed)
     this.timeline = new Timeline(this.chance.fork())
     this.truth = new Truth(fault => this.fault(fault))
     this.log.onAppend = (stream, events, first) => this.truth.follow(stream, events, first)
     this.provider = new SimulatedProvider(this)
     this.receiver = new SimulatedReceiver(this)
-    this.processes = Array.from({ length: processes }, (_, index) => new SimulatedProcess(this, `process-${index + 1}`))
+    this.#unsynced = [this.views.content]
+    this.processes = Array.from(
+      { length: processes },
+      (_, index) => new SimulatedProcess(this, `process-${index + 1}`, index === 0),
+    )
   }
 
   /** Lives through the world's time. Resolves to what went wrong. */
   async live(): Promise<Report> {
-    const { seed, busyMs, faults } = this.#options
+    const { seed } = this.#options
     let end: unknown
-    this.#history(faults ?? drawFaults(this.chance.fork()), busyMs).then(
+    this.#history().then(
       () => {
         end = 'over'
       },
@@ -133,14 +143,22 @@ export class World {
     if (this.#faults.length < MAX_FAULTS) this.#faults.push(`${Math.round(this.timeline.nowMs)} ms: ${fault}`)
   }
 
+  /** Whether a row was forged, which is then absent until the views are rebuilt. */
+  isForged(view: string, key: string): boolean {
+    return this.#forged.has(`rows/${view}/${key}`)
+  }
+
   /** Whether a way is cut in a direction. */
   isCut(name: string, direction: 'there' | 'back'): boolean {
     return this.#cuts.has(`${name} ${direction}`)
   }
 
-  async #history(faults: Faults, busyMs: number) {
+  async #history() {
+    const { busyMs, without: kinds } = this.#options
+    const faults = { ...drawFaults(this.chance.fork()), ...without(kinds) }
     const clients = await this.#begin()
     this.faults = faults
+    this.truth.mayInterrupt = mayInterrupt(faults)
     this.trace(JSON.stringify(faults))
     const lives = clients.map(client => client.live())
     const harm = this.#harm()
@@ -179,10 +197,12 @@ export class World {
       await this.timeline.pass(HARM_EVERY_MS)
       const { chance, faults } = this
       const process = chance.pick(this.processes)
-      if (chance.happens(faults.crash) && process.isUp) {
-        process.crash()
-        this.timeline.after(chance.between(0, 15_000), () => void process.start())
+      if (chance.happens(faults.crash)) this.#crash(process)
+      if (chance.happens(faults.powerLoss)) {
+        for (const each of this.processes) this.#crash(each)
+        this.views.content = chance.pick(this.#unsynced)
       }
+      if (faults.powerLoss > 0) this.#unsynced = [this.views.content, ...this.#unsynced].slice(0, MAX_UNSYNCED)
       if (chance.happens(faults.clockJump)) {
         process.skewMs += chance.pick([-600_000, -30_000, -3_000, 3_000, 30_000, 600_000])
         this.trace(`the clock of ${process.name} jumps`)
@@ -197,22 +217,35 @@ export class World {
     }
   }
 
+  #crash(process: SimulatedProcess) {
+    if (!process.isUp) return
+    process.crash()
+    this.timeline.after(this.chance.between(0, 15_000), () => void process.start())
+  }
+
   #harmViews() {
     const { views, chance } = this
-    const harm = chance.pick(['keep', 'keep', 'roll back', 'empty', 'forge'] as const)
+    const harm = chance.pick(['keep', 'keep', 'roll back', 'set back', 'empty', 'forge', 'forge', 'forge'] as const)
     this.trace(`views: ${harm}`)
     if (harm === 'keep') this.#kept = views.content
     if (harm === 'roll back' && this.#kept) views.content = this.#kept
+    if (harm === 'set back' && this.#kept) views.content = { ...views.content, checkpoint: this.#kept.checkpoint }
     if (harm === 'empty') views.content = { checkpoint: undefined, cells: new Map(), snapshots: new Map() }
-    if (harm === 'forge') {
-      const content = views.content
-      const address = chance.pick([...content.cells.keys()].filter(each => each.startsWith('rows/')))
-      if (!address) return
-      const forged = String(content.cells.get(address)).replaceAll(/\d/g, '7')
-      this.#forged.set(address, forged)
-      content.cells.set(address, forged)
-      views.content = content
-    }
+    if (harm === 'forge') this.#forge()
+  }
+
+  /** Forges a row of any view: they have as many rows as there are runs, or one for an account. */
+  #forge() {
+    const { views, chance } = this
+    const content = views.content
+    const rows = [...content.cells.keys()].filter(address => address.startsWith('rows/'))
+    const view = chance.pick([...new Set(rows.map(address => address.split('/')[1]))])
+    const address = chance.pick(rows.filter(row => row.split('/')[1] === view))
+    if (!address) return
+    const forged = String(content.cells.get(address)).replaceAll(/\d/g, '7')
+    this.#forged.set(address, forged)
+    content.cells.set(address, forged)
+    views.content = content
   }
 
   async #untilAllEnded() {
@@ -225,8 +258,8 @@ export class World {
   async #expectFreeSlots(clients: SimulatedClient[]) {
     // A run may have been ended by one process while another still waits for the provider.
     await this.timeline.pass(LONGEST_CALL_MS)
-    for (const { name, running } of this.processes) {
-      if (!running) continue
+    for (const { name, running, startsRuns } of this.processes) {
+      if (!running || !startsRuns) continue
       const started = await Promise.all(Array.from({ length: SLOTS }, () => this.chance.pick(clients).runNow(running)))
       if (started.some(isStarted => !isStarted)) this.fault(`${name} has leaked slots`)
     }
