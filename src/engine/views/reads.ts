@@ -75,14 +75,16 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
     key: string,
   ): Rows[Name] | undefined | Promise<Rows[Name] | undefined> {
     this.#expectReadable(view)
-    if (!this.#isCached.has(view)) return this.#store.get<Rows[Name]>(view, key)
+    if (!this.#isCached.has(view)) return this.#read(view, key)
     const cached = this.#cache.get(`${view}/${key}`) as Rows[Name] | undefined
     return cached ?? this.#load(view, key)
   }
 
-  list<Name extends keyof Rows & string>(view: Name, index: string, range: Range): Promise<Entry<Rows[Name]>[]> {
+  async list<Name extends keyof Rows & string>(view: Name, index: string, range: Range): Promise<Entry<Rows[Name]>[]> {
     this.#expectReadable(view)
-    return this.#store.list<Rows[Name]>(view, index, range)
+    const entries = await this.#store.list<Rows[Name]>(view, index, range)
+    if (entries.length < range.limit) this.#expectWhole(await this.#progress.reached())
+    return entries
   }
 
   /** All entries of a range, read page by page. */
@@ -100,6 +102,19 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
     }
   }
 
+  /** A row that is missing may have been there a moment ago, before the views were emptied or rolled back. */
+  async #read<Name extends keyof Rows & string>(view: Name, key: string): Promise<Rows[Name] | undefined> {
+    const found = await this.#store.get<Rows[Name]>(view, key)
+    if (found) return found
+    const { position, rows } = await this.#store.getMany<Rows[Name]>([{ view, key }])
+    this.#expectWhole(position)
+    return rows[0] ?? undefined
+  }
+
+  #expectWhole(position: Position) {
+    if (position < this.#progress.highest) throw new Unavailable('the views were emptied, and are being rebuilt')
+  }
+
   /** An unreadable view may lack rows that exist, and its rows may be wrong. */
   #expectReadable(view: string) {
     if (!this.#progress.isReadable(view))
@@ -108,7 +123,7 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
 
   async #load<Name extends keyof Rows & string>(view: Name, key: string): Promise<Rows[Name] | undefined> {
     const changes = this.#changes
-    const row = await this.#store.get<Rows[Name]>(view, key)
+    const row = await this.#read(view, key)
     // A row that was read during a change may already be outdated.
     if (row && changes === this.#changes) this.#cache.set(`${view}/${key}`, row)
     return row

@@ -49,6 +49,11 @@ export class ViewProgress {
     return this.#position
   }
 
+  /** The highest position so far. Views that are behind it have been emptied or rolled back. */
+  get highest(): Position {
+    return this.#highest
+  }
+
   /** The changes of each commit. */
   get changes(): Observable<Changes> {
     return this.#changes
