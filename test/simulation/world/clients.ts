@@ -1,5 +1,6 @@
 import { runKey } from '../../../projections/runs.ts'
 import type { AccountId, KeyId, RunId, SessionId } from '../../../schemas/primitives.ts'
+import type { Refusal } from '../../../src/domain/refusal.ts'
 import type { Answer } from '../../../src/services/answer.ts'
 import type { AccountCaller } from '../../../src/services/caller.ts'
 import type { RunResult } from '../../../src/services/runs/runs.ts'
@@ -12,6 +13,12 @@ const operator = { kind: 'operator', name: 'ada' } as const
 /** How long a client waits for an answer before it goes on without one. */
 const PATIENCE_MS = 40_000
 
+/** Instead of an outcome, where a client has nothing to send a command about. */
+const NOTHING = 'nothing to do'
+
+/** Commands of one client at a time. */
+const AT_A_TIME = 2
+
 interface Key {
   keyId: KeyId
   apiKey: string
@@ -22,6 +29,7 @@ interface Request {
   model: string
   prompt: string
   idempotencyKey: string
+  timesSent: number
   runId?: RunId
 }
 
@@ -40,8 +48,12 @@ export class SimulatedClient {
     this.#keys = [firstKey]
   }
 
-  /** Sends commands, one after another, until the world asks it to stop. */
+  /** Sends commands, a few at a time, until the world asks it to stop. */
   async live(): Promise<void> {
+    await Promise.all(Array.from({ length: AT_A_TIME }, () => this.#sendAll()))
+  }
+
+  async #sendAll() {
     const { chance, timeline } = this.#world
     while (!this.#world.isCalm) {
       await timeline.pass(chance.between(1, 400))
@@ -57,6 +69,7 @@ export class SimulatedClient {
     try {
       const told = await this[command](running, process)
       this.#world.trace(`${this.#accountId} ${command}: ${told}`)
+      if (!EXPECTED[command].includes(told)) this.#world.fault(`${this.#accountId} ${command}: ${told}`)
     } catch (error) {
       this.#world.trace(`${this.#accountId} ${command}: ${error}`)
       if (!isExpected(error)) this.#world.fault(`${command} failed with ${(error as Error).stack}`)
@@ -70,6 +83,7 @@ export class SimulatedClient {
       model: chance.pick(['instant', 'patient', 'fancy']),
       prompt: `prompt ${this.#count}`,
       idempotencyKey: `key-${this.#count}`,
+      timesSent: 0,
     }
     this.#requests.push(request)
     return this.#request(running, process, request)
@@ -93,20 +107,20 @@ export class SimulatedClient {
   /** The same request again, which must not be charged again. */
   async repeat(running: Running, process: SimulatedProcess): Promise<string> {
     const request = this.#world.chance.pick(this.#requests)
-    return request ? this.#request(running, process, request) : 'nothing to repeat'
+    return request ? this.#request(running, process, request) : NOTHING
   }
 
   async cancel(running: Running): Promise<string> {
     const runId = this.#world.chance.pick(this.#runs)
     const caller = await this.#caller(running)
-    if (!runId || !caller) return 'nothing to cancel'
+    if (!runId || !caller) return NOTHING
     return outcomeOf(await running.services.runs.cancel(caller, runId, { waitMs: 500 }))
   }
 
   async find(running: Running, process: SimulatedProcess): Promise<string> {
     const runId = this.#world.chance.pick(this.#runs)
     const caller = await this.#caller(running)
-    if (!runId || !caller) return 'nothing to find'
+    if (!runId || !caller) return NOTHING
     const since = await this.#readableSince(running, process, caller)
     const found = await running.services.runs.find(caller, runId)
     if ('value' in found) this.#world.truth.expectRun(this.#accountId, runId, found.value)
@@ -135,14 +149,16 @@ export class SimulatedClient {
   async withdraw(running: Running, process: SimulatedProcess): Promise<string> {
     const reference = `mistake-${this.#world.chance.below(20)}`
     const withdrawal = { amountMicros: 3_000_000, kind: 'correction', reference, reason: 'mistake' } as const
+    const before = this.#world.truth.lastBalance(this.#accountId)
     const told = await running.services.accounts.withdraw(operator, this.#accountId, withdrawal)
     if ('value' in told) this.#world.truth.noteWrite(this.#accountId, process, reference)
+    else this.#expectRefusal(told.refuse, before)
     return outcomeOf(told)
   }
 
   async refund(running: Running): Promise<string> {
     const runId = this.#world.chance.pick(this.#runs)
-    if (!runId) return 'nothing to refund'
+    if (!runId) return NOTHING
     return outcomeOf(
       await running.services.refunds.refund(operator, runId, { amountMicros: 500_000, reason: 'blurry' }),
     )
@@ -155,7 +171,7 @@ export class SimulatedClient {
   }
 
   async revokeKey(running: Running): Promise<string> {
-    if (this.#keys.length < 2) return 'only one key'
+    if (this.#keys.length < 2) return NOTHING
     const { keyId } = this.#world.chance.pick(this.#keys)
     return outcomeOf(await running.services.keys.revoke(operator, this.#accountId, keyId))
   }
@@ -165,9 +181,25 @@ export class SimulatedClient {
     if (!caller) return 'no key'
     const { model, prompt, idempotencyKey } = request
     const body = { model, input: { prompt }, webhook_url: `https://receiver.example/${this.#accountId}` }
+    request.timesSent += 1
+    const isFirst = request.timesSent === 1
+    const before = this.#world.truth.lastBalance(this.#accountId)
     const told = await running.services.runs.run(caller, body, { idempotencyKey, waitMs: 2_000 })
-    if ('value' in told) this.#accepted(process, request, told.value)
+    if ('refuse' in told) this.#expectRefusal(told.refuse, before)
+    else {
+      if (told.value.replayed && isFirst && request.timesSent === 1)
+        this.#world.fault(`${idempotencyKey} was sent once, and answered as a repeat`)
+      this.#accepted(process, request, told.value)
+    }
     return outcomeOf(told)
+  }
+
+  /** Too few credits are those that the account had at some time since the command was sent. */
+  #expectRefusal(refusal: Refusal, sentAt: number) {
+    if (refusal.code !== 'insufficient_credits') return
+    const { requiredMicros, balanceMicros } = refusal
+    this.#world.truth.expectBalance(this.#accountId, sentAt, balanceMicros)
+    if (requiredMicros <= balanceMicros) this.#world.fault(`${balanceMicros} were too few for ${requiredMicros}`)
   }
 
   #accepted(process: SimulatedProcess, request: Request, { row }: RunResult) {
@@ -205,6 +237,22 @@ const COMMANDS = [
   ...(['run', 'run', 'run', 'run', 'run', 'repeat', 'repeat', 'cancel', 'find', 'find', 'balance', 'balance'] as const),
   ...(['grant', 'withdraw', 'refund', 'createKey', 'revokeKey'] as const),
 ]
+
+const ofKeys = ['ok', NOTHING, 'no key', 'key_revoked']
+
+/** What may come of a command. */
+const EXPECTED: Record<(typeof COMMANDS)[number], string[]> = {
+  run: [...ofKeys, 'insufficient_credits'],
+  repeat: [...ofKeys, 'insufficient_credits'],
+  cancel: [...ofKeys, 'run_not_open', 'run_not_found'],
+  find: [...ofKeys, 'run_not_found'],
+  balance: ofKeys,
+  grant: ['ok'],
+  withdraw: ['ok', 'insufficient_credits'],
+  refund: ['ok', NOTHING, 'run_not_found', 'run_not_ended', 'refund_too_high'],
+  createKey: ['ok', 'too_many_keys'],
+  revokeKey: ['ok', NOTHING, 'key_not_found'],
+}
 
 const outcomeOf = (told: Answer<unknown>): string => ('refuse' in told ? told.refuse.code : 'ok')
 

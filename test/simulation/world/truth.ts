@@ -83,6 +83,11 @@ export class Truth {
     if (run && run.position <= since) this.#onFault(`${runId} was not found, and is in the log since ${run.position}`)
   }
 
+  /** The position of the last event that moved an account's balance. */
+  lastBalance(accountId: string): number {
+    return this.#ledgerOf(`account-${accountId}`).balances.at(-1)?.position ?? -1
+  }
+
   /** A client was told a balance: one that the account had since the given position. */
   expectBalance(accountId: string, since: number, balanceMicros: number) {
     const { balances } = this.#ledgerOf(`account-${accountId}`)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
 import { publishShipped } from '../../../src/services/catalog/publish-shipped.ts'
 import { endpoint, family, priceRule } from '../../support/catalog-samples.ts'
 import { unwrap } from '../../support/unwrap.ts'
@@ -36,6 +37,9 @@ export interface Report {
   traceHash: string
   trace: string[]
 }
+
+/** The credits of new accounts, some too few for what their clients do. */
+const WELCOMES = [30_000_000, 60_000_000, 200_000_000]
 
 /** How often the world looks whether to do some harm. */
 const HARM_EVERY_MS = 100
@@ -182,7 +186,12 @@ export class World {
     const clients: SimulatedClient[] = []
     for (let number = 1; number <= this.#options.clients; number++) {
       const key = { name: 'first' }
-      const opening = { email: `client-${number}@example.com`, tester: false, welcomeMicros: 200_000_000, key }
+      const opening = {
+        email: `client-${number}@example.com`,
+        tester: false,
+        welcomeMicros: this.chance.pick(WELCOMES),
+        key,
+      }
       const { accountId, apiKey = '' } = unwrap(await services.accounts.open({ kind: 'service' }, opening))
       const [keyId] = (await core.accounts.state(accountId)).activeKeys.keys()
       clients.push(new SimulatedClient(this, accountId, { keyId: keyId ?? expectedToRun(), apiKey }))
@@ -229,9 +238,15 @@ export class World {
     this.trace(`views: ${harm}`)
     if (harm === 'keep') this.#kept = views.content
     if (harm === 'roll back' && this.#kept) views.content = this.#kept
-    if (harm === 'set back' && this.#kept) views.content = { ...views.content, checkpoint: this.#kept.checkpoint }
+    if (harm === 'set back') this.#setBack()
     if (harm === 'empty') views.content = { checkpoint: undefined, cells: new Map(), snapshots: new Map() }
     if (harm === 'forge') this.#forge()
+  }
+
+  /** Sets only the checkpoint back. Setting it forward hides events from the projector, which `views verify` finds. */
+  #setBack() {
+    const [now, kept] = [this.views.content, this.#kept]
+    if (kept && positionOf(kept) < positionOf(now)) this.views.content = { ...now, checkpoint: kept.checkpoint }
   }
 
   /** Forges a row of any view: they have as many rows as there are runs, or one for an account. */
@@ -280,6 +295,8 @@ export class World {
     if (reached !== head) this.fault(`the views are at ${reached}, and the log ends at ${head}`)
   }
 }
+
+const positionOf = ({ checkpoint }: Content): number => (checkpoint ? JSON.parse(checkpoint).position : BEFORE_FIRST)
 
 const expectedToRun = (): never => {
   throw new Error('the first process does not run')
