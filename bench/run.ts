@@ -11,6 +11,7 @@ import { measureMemory } from './memory.ts'
 import { redisProjector } from './redis-projector.ts'
 import { redisViews } from './redis-views.ts'
 import { replay } from './replay.ts'
+import { measureSimulation } from './simulation.ts'
 import { startUp } from './start-up.ts'
 import { type Benchmark, compare, type Result } from './support/compare.ts'
 import { syncRuns } from './sync-runs.ts'
@@ -50,9 +51,10 @@ for (const benchmark of benchmarks.filter(({ name }) => isSelected(name))) {
 }
 const memory = isSelected('memory') ? await measureMemory() : undefined
 const inFlight = isSelected('in-flight') ? await measureInFlight() : undefined
+const simulation = isSelected('simulation') ? await measureSimulation() : undefined
 const leaderChanges = isSelected('event-store-leader') ? await measureLeaderChanges() : undefined
 const megabytes = (bytes: number) => `${Math.round(bytes / 2 ** 20).toLocaleString('en')} MB`
-if (json) console.log(JSON.stringify({ answers: results, memory, inFlight, leaderChanges }, null, 2))
+if (json) console.log(JSON.stringify({ answers: results, memory, inFlight, simulation, leaderChanges }, null, 2))
 if (!json && memory) {
   console.log(`memory: a process that projected the events of ${memory.runs.toLocaleString('en')} runs`)
   console.log(
@@ -65,6 +67,12 @@ if (!json && inFlight) {
   console.log(
     `  ${completed.toLocaleString('en')} completed in ${Math.round(seconds)} s, ` +
       `up to ${maxInFlight.toLocaleString('en')} at once, ${megabytes(peakResidentBytes)} resident at the peak`,
+  )
+}
+if (!json && simulation) {
+  const { worlds, simulatedPerSecond } = simulation
+  console.log(
+    `simulation: ${worlds} simulated worlds\n  ${Math.round(simulatedPerSecond)} s of simulated time in a second`,
   )
 }
 if (!json && leaderChanges) showLeaderChanges(leaderChanges)
