@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
+import type { Core } from '../../src/boot/core.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import {
@@ -25,6 +26,13 @@ const until = async (holds: () => boolean | Promise<boolean>) => {
   while (!(await holds())) await delay(20)
 }
 
+/** Executes commands that must all be accepted. */
+const executeAll = async ({ accounts }: Core, account: AccountId, commands: AccountCommand[]) => {
+  const outcomes = commands.map(command => accounts.execute({ kind: 'service' }, account, command))
+  for (const outcome of await Promise.all(outcomes))
+    if ('refuse' in outcome) throw new Error(`refused: ${outcome.refuse.code}`)
+}
+
 /** Resolves when another process can lease these runs. */
 const untilUnleased = async ({ core }: Service, runs: RunId[]) => {
   const keys = runs.map(run => `run/${run}`)
@@ -35,15 +43,14 @@ const untilUnleased = async ({ core }: Service, runs: RunId[]) => {
 t.test('replayed rows of ended runs do not keep a queued run from starting', async t => {
   const folder = await temporaryFolder(t)
   const core = await openFolder(folder)
-  const execute = (account: AccountId, ...commands: AccountCommand[]) =>
-    Promise.all(commands.map(command => core.accounts.execute({ kind: 'service' }, account, command)))
+  const execute = (account: AccountId, ...commands: AccountCommand[]) => executeAll(core, account, commands)
   const runs = Array.from({ length: REPLAYED }, (_, index) => index + 2)
   await execute(accountId(2), openAccount({ account: 2, welcome: 10 * REPLAYED }))
   await execute(accountId(2), ...runs.map(run => queueRun({ run })))
   await caughtUp(core)
   const rows = [...(await cellsOf(core.views))].filter(([address]) => /^(rows|index)\/due/.test(address))
   t.equal(rows.length, 2 * REPLAYED)
-  await execute(accountId(2), ...runs.map(cancelRun))
+  await execute(accountId(2), ...runs.map(run => cancelRun(run)))
   await execute(accountId(1), openAccount(), queueRun())
   await caughtUp(core)
   await forgeCells(
@@ -65,8 +72,7 @@ const leave = async (t: Test) => {
   const folder = await temporaryFolder(t)
   const clock = new ManualClock()
   const core = await openFolder(folder, { clock })
-  const execute = (...commands: AccountCommand[]) =>
-    Promise.all(commands.map(command => core.accounts.execute({ kind: 'service' }, accountId(), command)))
+  const execute = (...commands: AccountCommand[]) => executeAll(core, accountId(), commands)
   await execute(openAccount())
   const start = (options: RunOptions & { run: number }, provider: string) => {
     const command = queueRun(options)
