@@ -62,7 +62,10 @@ class ProgressReporter {
   }
 
   reached(share: number) {
-    this.#percent = Math.min(share * 100, MAX_RUNNING_PERCENT)
+    const percent = Math.min(share * 100, MAX_RUNNING_PERCENT)
+    // Every report adds a step, so polls without progress must not report: a long run would pass 100 %.
+    if (percent <= this.#percent) return
+    this.#percent = percent
     this.#report()
   }
 

@@ -146,6 +146,17 @@ t.test('a poll that sees the cancelled job first does not change the error', asy
   t.equal(await customer.balance(), 100)
 })
 
+t.test('a run ends as cancelled once its provider confirms, whatever later polls report', async t => {
+  const working = async () => ({ kind: 'working', pollAfterMs: 100 }) as const
+  const { vendor, service } = await startVendorService(t, { wrap: provider => ({ ...provider, poll: working }) })
+  const customer = await openAccount(service)
+  const { body } = await customer.run(order({ workMs: HOURS_MS }))
+  while ((await find(customer, body.run_id)).status === 'queued');
+  t.match((await cancel(customer, body.run_id)).body, { status: 'failed', error: { code: 'cancelled' } })
+  t.match(vendor.tally(body.run_id), { cancellations: 1 })
+  t.equal(await customer.balance(), 100)
+})
+
 t.test('an ended run cannot be cancelled', async t => {
   const customer = await openAccount(service)
   const completed = await customer.run(order(), { Prefer: 'wait=30' })

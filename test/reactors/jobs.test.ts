@@ -1,9 +1,10 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { RunId } from '../../schemas/primitives.ts'
 import type { WatchTask } from '../../schemas/views.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import { systemRandom } from '../../src/adapters/random/system.ts'
-import type { Provider } from '../../src/ports/provider.ts'
+import type { Done, Provider } from '../../src/ports/provider.ts'
+import type { ViewStore } from '../../src/ports/view-store.ts'
 import { Jobs } from '../../src/reactors/jobs.ts'
 import { newAccountId, newRunId } from '../../src/services/ids.ts'
 import { openViews, silentLogger } from '../support/engine.ts'
@@ -24,16 +25,30 @@ const task = (runId: RunId): WatchTask => ({
   jobId: runId,
 })
 
+type Parts = ConstructorParameters<typeof Jobs>[0]
+type Poll = NonNullable<Provider['poll']>
+
+/** The jobs of a provider. Only what the parts allow may happen to them. */
+const jobsOf = (t: Test, { poll, ...parts }: { poll: Poll } & Pick<Parts, 'views'> & Partial<Parts>) =>
+  new Jobs({
+    providers: { unresponsive: { ...instantProvider, poll } },
+    clock: systemClock,
+    logger: silentLogger,
+    end: async () => t.fail('no job has ended') as never,
+    released: () => t.fail('no job has ended elsewhere'),
+    progressed: () => t.fail('no job has progressed'),
+    ...parts,
+  })
+
+const failure = { kind: 'failed', code: 'interrupted', message: 'stopped' } as const
+
 t.test('a poll that waits for its turn is not made after the release', async t => {
   const polled: string[] = []
   let stopped = 0
-  const unresponsive: Provider = {
-    ...instantProvider,
-    poll: ({ jobId }, signal) => {
-      polled.push(jobId)
-      signal.addEventListener('abort', () => stopped++)
-      return new Promise(() => undefined)
-    },
+  const poll: Poll = ({ jobId }, signal) => {
+    polled.push(jobId)
+    signal.addEventListener('abort', () => stopped++)
+    return new Promise(() => undefined)
   }
   const views = await openViews(t)
   // One more than the provider's concurrent polls.
@@ -45,21 +60,56 @@ t.test('a poll that waits for its turn is not made after the release', async t =
     rows,
     entries: [],
   })
-  const jobs = new Jobs({
-    providers: { unresponsive },
-    views,
-    clock: systemClock,
-    logger: silentLogger,
-    end: async () => t.fail('no job has ended') as never,
-    released: () => t.fail('no job has ended elsewhere'),
-    progressed: () => t.fail('no job has progressed'),
-  })
+  const jobs = jobsOf(t, { poll, views })
   for (const one of tasks) jobs.follow(one, 0)
   jobs.start()
   while (polled.length < 64) await new Promise(setImmediate)
   jobs.release()
-  await jobs.stop({ kind: 'failed', code: 'interrupted', message: 'stopped' })
+  await jobs.stop(failure)
   t.equal(polled.length, 64)
   t.equal(stopped, 64, 'the running polls are aborted')
   t.equal(jobs.size, 0)
+})
+
+const done = async (): Promise<Done> => ({ kind: 'done', media: [], text: 'done' })
+
+t.test('a job that is released during its poll is not ended', async t => {
+  const row = task(newRunId(systemRandom))
+  let reads = 0
+  let answer = (_: WatchTask) => {}
+  const answered = new Promise<WatchTask>(resolve => {
+    answer = resolve
+  })
+  const get = (() => {
+    reads += 1
+    return answered
+  }) as ViewStore['get']
+  const jobs = jobsOf(t, { poll: done, views: { ...(await openViews(t)), get } })
+  jobs.follow(row, 0)
+  jobs.start()
+  while (reads === 0) await new Promise(setImmediate)
+  jobs.release()
+  answer(row)
+  await jobs.stop(failure)
+  t.equal(jobs.size, 0)
+})
+
+t.test('a job is polled only once the views show its id', async t => {
+  const row = task(newRunId(systemRandom))
+  const { jobId, ...early } = row
+  const rows = [early, row]
+  const polled: string[] = []
+  const poll: Poll = job => {
+    polled.push(job.jobId)
+    return done()
+  }
+  const views = { ...(await openViews(t)), get: (async () => rows.shift()) as ViewStore['get'] }
+  const ended = new Promise<void>(resolve => {
+    const jobs = jobsOf(t, { poll, views, end: async () => [], released: () => undefined })
+    t.teardown(() => jobs.stop(failure))
+    jobs.follow(row, 0, () => resolve())
+    jobs.start()
+  })
+  await ended
+  t.same(polled, [jobId])
 })

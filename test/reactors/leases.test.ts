@@ -1,9 +1,14 @@
 import t from 'tap'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import { systemRandom } from '../../src/adapters/random/system.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import { Unavailable } from '../../src/ports/faults.ts'
 import type { ViewStore } from '../../src/ports/view-store.ts'
 import { Leases } from '../../src/reactors/leases.ts'
 import { newRunId } from '../../src/services/ids.ts'
+import { Chance } from '../simulation/world/chance.ts'
+import { Timeline } from '../simulation/world/timeline.ts'
+import { SimulatedViews } from '../simulation/world/view-store.ts'
 import { ambient, openViews } from '../support/engine.ts'
 
 /** A view store that records the keys that are leased and released. */
@@ -48,4 +53,59 @@ t.test('a long run is leased until its lease is released', async t => {
   t.same(await others.take([long]), new Set())
   await leases.stop()
   t.same(await others.take([long]), new Set([long]), 'after the release')
+})
+
+/** One process's leases in simulated time, on views that answer slowly, and a rival whose views answer at once. */
+const simulate = () => {
+  const timeline = new Timeline(new Chance(1))
+  const clock: Clock = {
+    nowMs: () => timeline.nowMs,
+    monotonicMs: () => timeline.nowMs,
+    timer: (delayMs, callback) => {
+      const timer = { cancel: timeline.after(delayMs, callback), unref: () => timer }
+      return timer
+    },
+  }
+  const store = new SimulatedViews()
+  const outage = { isOn: false }
+  const lease: ViewStore['lease'] = async (...request) => {
+    await timeline.pass(100)
+    if (outage.isOn) throw new Unavailable('the views do not answer')
+    return store.lease(...request)
+  }
+  const pass = async (ms: number) => {
+    const endMs = timeline.nowMs + ms
+    timeline.after(ms, () => undefined)
+    while (timeline.nowMs < endMs) await timeline.step()
+  }
+  const parts = ambient(clock)
+  const leases = new Leases({ ...parts, views: { ...store, lease } }, 'run')
+  return { leases, rival: new Leases({ ...parts, views: store }, 'run'), outage, pass }
+}
+
+t.test('a lease is renewed before it expires', async t => {
+  const { leases, rival, pass } = simulate()
+  const long = newRunId(systemRandom)
+  leases.hold(long)
+  leases.start()
+  await pass(2_000)
+  for (let second = 0; second < 60; second++) {
+    t.same(await rival.take([long]), new Set())
+    await pass(1_000)
+  }
+})
+
+t.test('a renewal that failed is repeated before the lease expires', async t => {
+  const { leases, rival, outage, pass } = simulate()
+  const long = newRunId(systemRandom)
+  leases.hold(long)
+  leases.start()
+  await pass(2_000)
+  outage.isOn = true
+  await pass(12_000)
+  outage.isOn = false
+  for (let times = 0; times < 100; times++) {
+    t.same(await rival.take([long]), new Set())
+    await pass(50)
+  }
 })

@@ -1,28 +1,56 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import t from 'tap'
-import type { AccountId } from '../../schemas/primitives.ts'
+import t, { type Test } from 'tap'
+import type { AccountId, RunId } from '../../schemas/primitives.ts'
+import type { Core } from '../../src/boot/core.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
-import { accountId, cancelRun, openAccount, queueRun, runId } from '../support/account-samples.ts'
+import type { Provider } from '../../src/ports/provider.ts'
+import {
+  accountId,
+  cancelRun,
+  openAccount,
+  queueRun,
+  type RunOptions,
+  runId,
+  startRun,
+} from '../support/account-samples.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { cellsOf, forgeCells } from '../support/dump.ts'
-import { instantProvider, openFolder, startService } from '../support/service.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import { instantProvider, openFolder, type Service, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** More runs than one provider has slots. */
 const REPLAYED = 70
 
+const until = async (holds: () => boolean | Promise<boolean>) => {
+  while (!(await holds())) await delay(20)
+}
+
+/** Executes commands that must all be accepted. */
+const executeAll = async ({ accounts }: Core, account: AccountId, commands: AccountCommand[]) => {
+  const outcomes = commands.map(command => accounts.execute({ kind: 'service' }, account, command))
+  for (const outcome of await Promise.all(outcomes))
+    if ('refuse' in outcome) throw new Error(`refused: ${outcome.refuse.code}`)
+}
+
+/** Resolves when another process can lease these runs. */
+const untilUnleased = async ({ core }: Service, runs: RunId[]) => {
+  const keys = runs.map(run => `run/${run}`)
+  const nowMs = Date.now()
+  await until(async () => (await core.views.lease(keys, 'another', nowMs, nowMs + 15_000)).length === runs.length)
+}
+
 t.test('replayed rows of ended runs do not keep a queued run from starting', async t => {
   const folder = await temporaryFolder(t)
   const core = await openFolder(folder)
-  const execute = (account: AccountId, ...commands: AccountCommand[]) =>
-    Promise.all(commands.map(command => core.accounts.execute({ kind: 'service' }, account, command)))
+  const execute = (account: AccountId, ...commands: AccountCommand[]) => executeAll(core, account, commands)
   const runs = Array.from({ length: REPLAYED }, (_, index) => index + 2)
   await execute(accountId(2), openAccount({ account: 2, welcome: 10 * REPLAYED }))
   await execute(accountId(2), ...runs.map(run => queueRun({ run })))
   await caughtUp(core)
   const rows = [...(await cellsOf(core.views))].filter(([address]) => /^(rows|index)\/due/.test(address))
   t.equal(rows.length, 2 * REPLAYED)
-  await execute(accountId(2), ...runs.map(cancelRun))
+  await execute(accountId(2), ...runs.map(run => cancelRun(run)))
   await execute(accountId(1), openAccount(), queueRun())
   await caughtUp(core)
   await forgeCells(
@@ -36,4 +64,61 @@ t.test('replayed rows of ended runs do not keep a queued run from starting', asy
   t.ok(await isOpen(accountId(1)))
   while (await isOpen(accountId(1))) await delay(20)
   t.equal((await service.core.reads.getOwn(accountId(1), 'runs', `${accountId(1)}/${runId()}`))?.status, 'completed')
+  await untilUnleased(service, [1, ...runs].map(runId))
+})
+
+/** A folder whose process was killed while it worked on runs. The clock stands where they were started. */
+const leave = async (t: Test) => {
+  const folder = await temporaryFolder(t)
+  const clock = new ManualClock()
+  const core = await openFolder(folder, { clock })
+  const execute = (...commands: AccountCommand[]) => executeAll(core, accountId(), commands)
+  await execute(openAccount())
+  const start = (options: RunOptions & { run: number }, provider: string) => {
+    const command = queueRun(options)
+    return execute({ ...command, run: { ...command.run, provider } }, startRun(options.run))
+  }
+  const close = async () => {
+    await caughtUp(core)
+    await core.close()
+  }
+  return { folder, clock, execute, start, close }
+}
+
+t.test('a started run is taken over after ten seconds and not before, even if it is cancelled', async t => {
+  const { folder, clock, execute, start, close } = await leave(t)
+  // Due work is looked for by provider, so the young runs are seen before the old ones.
+  await start({ run: 1 }, 'second')
+  await start({ run: 2 }, 'second')
+  clock.advance(1)
+  await start({ run: 3 }, 'first')
+  await start({ run: 4 }, 'first')
+  await execute(cancelRun(2), cancelRun(4))
+  await close()
+
+  clock.advance(9_999)
+  const { core } = await startService(t, { folder, clock })
+  const open = async () => [...(await core.accounts.state(accountId())).openRuns.keys()].sort()
+  await until(async () => (await open()).length <= 2)
+  t.same(await open(), [runId(3), runId(4)])
+  clock.advance(1)
+  await until(async () => (await open()).length === 0)
+})
+
+t.test('a lost run whose time is up is not submitted again', async t => {
+  const { folder, clock, start, close } = await leave(t)
+  await start({ run: 1, mode: 'async' }, 'sandbox')
+  await close()
+
+  clock.advance(120_000)
+  const submitted: RunId[] = []
+  const submit: Provider['submit'] = async job => {
+    submitted.push(job.runId)
+    return { kind: 'done', media: [], text: 'done' }
+  }
+  const { core } = await startService(t, { folder, clock, providers: { sandbox: { ...instantProvider, submit } } })
+  await until(async () => (await core.accounts.state(accountId())).openRuns.isEmpty())
+  const run = await core.reads.getOwn(accountId(), 'runs', `${accountId()}/${runId()}`)
+  t.equal(run?.error?.code, 'provider_timeout')
+  t.same(submitted, [])
 })
