@@ -176,6 +176,12 @@ t.test('a failed commit ends the process, and its appends are not confirmed', as
   t.match(deaths, [Damaged])
 })
 
+t.test('a durable environment does not confirm commits before they are on disk', async t => {
+  const root = openLmdb(await temporaryFolder(t), { durable: true })
+  t.teardown(() => root.close())
+  t.match(root, { overlappingSync: false, noSync: undefined })
+})
+
 t.test('an append is confirmed only if the disk confirms it', needsStrace(), async t => {
   const folder = await filled(t)
   const fail = ['-e', 'inject=fsync,fdatasync,msync:error=EIO']
