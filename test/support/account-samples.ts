@@ -29,13 +29,23 @@ export const objectKey = (number = 1, folder = 'uploads') => `${folder}/${String
 /** A well-formed digest. */
 export const digest = (character: string): string => character.repeat(64)
 
-export const receipt = (credits = 10): Receipt => ({
-  catalogRevision: 0,
-  model: 'nano-banana-2',
-  endpoint: 'nano-banana-2-t2i',
-  lines: [{ kind: 'base', amountMicros: toMicros(credits) }],
-  totalMicros: toMicros(credits),
-})
+/** Two lines have an amount, so that no line alone is the price. */
+export const receipt = (credits = 10): Receipt => {
+  const totalMicros = toMicros(credits)
+  const surchargeMicros = Math.floor(totalMicros / 5)
+  const surcharge = { usdMicros: surchargeMicros, amountMicros: surchargeMicros }
+  return {
+    catalogRevision: 0,
+    model: 'nano-banana-2',
+    endpoint: 'nano-banana-2-t2i',
+    lines: [
+      { kind: 'base', amountMicros: totalMicros - surchargeMicros },
+      { kind: 'surcharge', parameter: 'enable_web_search', equals: true, ...surcharge },
+    ],
+    totalMicros,
+    usdPerCreditMicros: toMicros(1),
+  }
+}
 
 /** A client's webhook URL. */
 export const hook = 'https://example.com/hook'

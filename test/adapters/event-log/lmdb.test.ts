@@ -9,7 +9,9 @@ import { Damaged, Unavailable } from '../../../src/ports/faults.ts'
 import { eventLogContract } from '../../contract/event-log.ts'
 import { collect } from '../../support/collect.ts'
 import { openLog } from '../../support/engine.ts'
-import { ScriptProcess } from '../../support/service-process.ts'
+import { toRun } from '../../support/program.ts'
+import { isInstalled } from '../../support/server-program.ts'
+import { ProgramProcess, ScriptProcess } from '../../support/service-process.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 eventLogContract('a folder with LMDB', async t => {
@@ -162,6 +164,32 @@ t.test('a missing folder is created', async t => {
   t.ok((await stat(folder)).isDirectory())
 })
 
+t.test('a failed commit ends the process, and its appends are not confirmed', async t => {
+  const folder = await temporaryFolder(t)
+  const deaths: Error[] = []
+  const log = openLmdbEventLog(folder, error => deaths.push(error))
+  t.teardown(() => log.close())
+  await log.append('one', events(1), NO_STREAM)
+  // The transaction reads what others wrote, and fails.
+  await tamper(folder, (entries, head) => entries.put(head + 1, 'null'))
+  await t.rejects(log.append('one', events(1), 0), Damaged)
+  t.match(deaths, [Damaged])
+})
+
+t.test('a durable environment does not confirm commits before they are on disk', async t => {
+  const root = openLmdb(await temporaryFolder(t), { durable: true })
+  t.teardown(() => root.close())
+  t.match(root, { overlappingSync: false, noSync: undefined })
+})
+
+t.test('an append is confirmed only if the disk confirms it', needsStrace(), async t => {
+  const folder = await filled(t)
+  const fail = ['-e', 'inject=fsync,fdatasync,msync:error=EIO']
+  const traced = ['strace', '-f', '-qq', '-o', join(folder, 'trace'), '-e', 'trace=fsync,fdatasync,msync', ...fail]
+  const { stdout } = await new ProgramProcess([...traced, ...toRun('test/support/append-one.ts'), folder], {}).ended
+  t.equal(stdout, 'ends\nrejected\n')
+})
+
 const PATIENCE_MS = 5000
 
 const newEvent = (number: number) => ({
@@ -199,6 +227,11 @@ const refusesElsewhere = async (t: Test, folder: string) => {
 }
 
 type Entries = { put(position: number, entry: string): unknown; remove(position: number): unknown }
+
+/** The tap options of tests that break the disk. With CI=true, a missing program is a failure. */
+function needsStrace(): { skip: string | false } {
+  return { skip: !isInstalled('strace') && process.env['CI'] !== 'true' && 'strace is not installed' }
+}
 
 /** Corrupts entries like a broken disk. */
 const tamper = async (folder: string, change: (entries: Entries, head: number) => unknown) => {

@@ -1,9 +1,9 @@
-import { mkdir, readdir, readlink, rm, stat, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { type FileHandle, mkdir, open, readdir, readlink, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { finished } from 'node:stream/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { openDiskObjectStore } from '../../../src/adapters/object-store/disk.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import { objectStoreContract } from '../../contract/object-store.ts'
@@ -106,3 +106,61 @@ t.test('a full disk is unavailable, and accepts objects again when there is spac
   t.same(await leftovers(), [])
   await t.resolves(store.put(KEY, Buffer.from('a'), PNG))
 })
+
+t.test('an object appears when its file is durable, and is stored when its folders are', async t => {
+  const { store, folder } = await openFolder(t)
+  const syncs = await traceSyncs(t)
+  let isStored = false
+  const see = async (path: string) => ({
+    synced: relative(folder, path).replace(/(?<=^arriving\/).*/, 'a file'),
+    isVisible: (await store.stat(KEY)) !== undefined,
+    isStored,
+  })
+  const seen: Awaited<ReturnType<typeof see>>[] = []
+  syncs.onSync = async path => void seen.push(await see(path))
+  await store.put(KEY, Buffer.from('a'), PNG).then(() => (isStored = true))
+  t.same(seen, [
+    { synced: 'arriving/a file', isVisible: false, isStored: false },
+    { synced: '', isVisible: false, isStored: false },
+    { synced: 'outputs', isVisible: true, isStored: false },
+  ])
+})
+
+t.test('an object that cannot be synced is not stored', async t => {
+  const { store, folder, leftovers } = await openFolder(t)
+  const syncs = await traceSyncs(t)
+  for (const failing of ['arriving', 'outputs']) {
+    syncs.onSync = async path => {
+      if (relative(folder, path).startsWith(failing)) throw new Error('the disk is broken')
+    }
+    await t.rejects(store.put(KEY, Buffer.from('a'), PNG), { message: 'the disk is broken' }, failing)
+    t.same(await leftovers(), [])
+  }
+})
+
+t.test('an object is deleted when its folder is durable', async t => {
+  const { store, folder } = await openFolder(t)
+  await store.put(KEY, Buffer.from('a'), PNG)
+  const syncs = await traceSyncs(t)
+  const seen: [string, boolean][] = []
+  syncs.onSync = async path => void seen.push([relative(folder, path), (await store.stat(KEY)) !== undefined])
+  await store.delete(KEY)
+  t.same(seen, [['outputs', false]])
+})
+
+/** Calls `onSync` with the path of each file or folder before it is synced. */
+const traceSyncs = async (t: Test) => {
+  const trace = { onSync: async (_path: string): Promise<void> => undefined }
+  const file = await open('/dev/null')
+  const prototype = Object.getPrototypeOf(file) as FileHandle
+  await file.close()
+  const { sync } = prototype
+  prototype.sync = async function (this: FileHandle) {
+    await trace.onSync(await readlink(`/proc/self/fd/${this.fd}`))
+    return sync.call(this)
+  }
+  t.teardown(() => {
+    prototype.sync = sync
+  })
+  return trace
+}

@@ -63,6 +63,23 @@ t.test('only a full key can spend credits, cancel runs, and store and delete fil
   }
 })
 
+t.test('another active key does not help a revoked or limited one', async () => {
+  const asked = [
+    queueRun({ askedWith: 1 }),
+    grantUpload(),
+    storeUpload(1, { askedWith: 1 }),
+    requestUploadDeletion(1, 1),
+    cancelRun(1, 1),
+  ]
+  const others = [keyCreated(2), keyCreated(3)]
+  const revoked = given(account, opened(), granted(100), keyCreated(), ...others, keyRevoked())
+  const limited = given(account, opened(), granted(100), keyCreated(1, 'read'), ...others)
+  for (const command of asked) {
+    revoked.when(command).refused('key_revoked')
+    limited.when(command).refused('forbidden', { scope: 'read' })
+  }
+})
+
 t.test('a key created before scopes existed is a full key', async () => {
   const old = given(account, opened(), granted(100), oldKeyCreated())
   old.when(queueRun({ askedWith: 1 })).then(...accepted({ after: 90 }))

@@ -1,37 +1,162 @@
 import t, { type Test } from 'tap'
-import { runKey } from '../../../projections/runs.ts'
+import type { BalanceRow } from '../../../schemas/views.ts'
+import { systemClock } from '../../../src/adapters/clock/system.ts'
+import { type Changes, ViewProgress } from '../../../src/engine/views/view-progress.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
-import { BY_KEY } from '../../../src/ports/view-store.ts'
-import { accountId, runId } from '../../support/account-samples.ts'
+import { BY_KEY, type Checkpoint, type ViewStore } from '../../../src/ports/view-store.ts'
+import type { Reads } from '../../../src/services/reads.ts'
+import { accountId, openAccount } from '../../support/account-samples.ts'
 import { accountsOn, openLog, openViews } from '../../support/engine.ts'
-import { writeHistory } from '../../support/history.ts'
-import { projectorOf, readsOf } from '../../support/views.ts'
+import { projections, projectorOf, readsOf } from '../../support/views.ts'
 
-/** Reads of views that have seen a whole log, and that nothing keeps up to date any more. */
-const openReads = async (t: Test) => {
+const caller = { kind: 'service' } as const
+
+/** Reads of complete views with one account. Their progress is that of a process that has just started. */
+const open = async (t: Test, wrap = (views: ViewStore) => views) => {
   const [log, views] = [await openLog(t), await openViews(t)]
-  await writeHistory(log)
+  const accounts = accountsOn(log)
+  await accounts.execute(caller, accountId(), openAccount())
   const projector = projectorOf(log, views)
   await projector.start()
   await projector.stop()
-  return { views, reads: readsOf(views, projector.progress, accountsOn(log)) }
+  const readsIn = (store: ViewStore) => {
+    const progress = new ViewProgress({ log, store, projections, clock: systemClock })
+    return { progress, reads: readsOf(store, progress, accounts) }
+  }
+  return { views, readsIn, ...readsIn(wrap(views)) }
 }
 
-const written = runKey(accountId(1), runId(1))
+/** Asserts whether a view can be read, by its key and by its index. */
+const expectReadable = async (t: Test, reads: Reads, view: 'accounts' | 'balance' | 'runs', isReadable = true) => {
+  const ways = {
+    get: async (): Promise<unknown> => reads.get(view, accountId()),
+    list: async (): Promise<unknown> => reads.list(view, BY_KEY, { prefix: '', limit: 1 }),
+  }
+  for (const [name, read] of Object.entries(ways)) {
+    const error = await read().then(
+      () => undefined,
+      error => error,
+    )
+    t.equal(error instanceof Unavailable, !isReadable, `${name} of ${view}`)
+  }
+}
 
-t.test('rows are read, and a row that nobody wrote is missing', async t => {
-  const { views, reads } = await openReads(t)
-  const [first] = await views.list<{ runId: string }>('runs', BY_KEY, { prefix: `${accountId(1)}/`, limit: 1 })
-  t.match(await reads.get('runs', first?.key ?? ''), { runId: first?.row.runId })
-  t.equal(await reads.get('runs', runKey(accountId(1), runId(9999))), undefined)
-  t.equal(await reads.get('accounts', accountId(9999)), undefined)
-  t.same(await reads.list('runs', BY_KEY, { prefix: `${accountId(9999)}/`, limit: 10 }), [])
+t.test('views of another log are not read until they are replaced', async t => {
+  const [own, other] = [await open(t), await open(t)]
+  let store = own.views
+  const { progress, reads } = own.readsIn({ ...own.views, checkpoint: () => store.checkpoint() })
+  await progress.reached()
+  await expectReadable(t, reads, 'runs')
+  store = other.views
+  await t.rejects(progress.reached(), Unavailable)
+  for (const view of ['accounts', 'balance', 'runs'] as const) await expectReadable(t, reads, view, false)
+  store = own.views
+  await progress.reached()
+  await expectReadable(t, reads, 'runs')
+})
+
+t.test('views that were emptied are not read until they are as far as before', async t => {
+  const { progress, reads } = await open(t)
+  progress.advance(2, 'unknown')
+  await expectReadable(t, reads, 'balance')
+  for (const position of [-1, 1]) {
+    progress.advance(position, 'unknown')
+    await expectReadable(t, reads, 'balance', false)
+  }
+  progress.advance(2, 'unknown')
+  await expectReadable(t, reads, 'balance')
+})
+
+t.test('a view of another version is not read, and the others are', async t => {
+  const { views, progress, reads } = await open(t)
+  const from = (await views.checkpoint()) as Checkpoint
+  const to = { ...from, versions: { ...from.versions, balance: 'balance 99' } }
+  await views.commit({ from, to, rows: [], entries: [] })
+  await progress.reached()
+  await expectReadable(t, reads, 'balance', false)
+  await expectReadable(t, reads, 'runs')
+})
+
+/** A store with one balance, whose reads take until they are released. */
+const openHeld = async (t: Test) => {
+  const held: (() => void)[] = []
+  let balanceMicros = 1
+  const get = async <Row>() => {
+    const row = { balanceMicros } as Row
+    await new Promise<void>(resolve => held.push(resolve))
+    return row
+  }
+  const { progress, reads } = await open(t, views => ({ ...views, get }))
+  return {
+    progress,
+    /** Reads the balance, and calls `meanwhile` before the store answers; `cached` if the store is not asked. */
+    read: async (meanwhile = () => {}) => {
+      const reading = reads.get('balance', accountId()) as BalanceRow | Promise<BalanceRow>
+      if (held.length === 0) return 'cached'
+      meanwhile()
+      held.pop()?.()
+      return (await reading).balanceMicros
+    },
+    change: (changes: Changes) => {
+      balanceMicros += 1
+      progress.advance(balanceMicros, changes)
+    },
+  }
+}
+
+const changesBy: Record<string, Changes> = {
+  'this process': [{ view: 'balance', key: accountId(), row: {} }],
+  'another process': 'unknown',
+}
+
+for (const [name, changes] of Object.entries(changesBy)) {
+  t.test(`a cached row is read again once ${name} has changed it`, async t => {
+    const { read, change } = await openHeld(t)
+    t.equal(await read(), 1)
+    t.equal(await read(), 'cached')
+    change(changes)
+    t.equal(await read(), 2)
+    t.equal(await read(), 'cached')
+  })
+
+  t.test(`a row that ${name} changes while it is read is not cached`, async t => {
+    const { read, change } = await openHeld(t)
+    t.equal(await read(() => change(changes)), 1)
+    t.equal(await read(), 2)
+    t.equal(await read(), 'cached')
+  })
+}
+
+t.test('cached rows are read again after the checkpoint could not be read', async t => {
+  const { views, readsIn } = await open(t)
+  let answers = true
+  let gets = 0
+  const { progress, reads } = readsIn({
+    ...views,
+    get: (view, key) => {
+      gets += 1
+      return views.get(view, key)
+    },
+    checkpoint: () => (answers ? views.checkpoint() : Promise.reject(new Unavailable('the views do not answer'))),
+  })
+  for (const _ of [1, 2]) t.match(await reads.get('balance', accountId()), { balanceMicros: 100_000_000 })
+  t.equal(gets, 1)
+  answers = false
+  await t.rejects(progress.reached(), Unavailable)
+  await reads.get('balance', accountId())
+  t.equal(gets, 2)
+})
+
+t.test('a row that nobody wrote is missing', async t => {
+  const { progress, views, reads } = await open(t)
+  progress.advance((await views.checkpoint())?.position ?? 0, 'unknown')
+  for (const view of ['runs', 'accounts'] as const) t.equal(await reads.get(view, 'nobody'), undefined)
+  t.same(await reads.list('runs', BY_KEY, { prefix: 'nobody/', limit: 10 }), [])
 })
 
 t.test('views that were emptied a moment ago miss nothing', async t => {
-  const { views, reads } = await openReads(t)
+  const { progress, views, reads } = await open(t)
+  progress.advance((await views.checkpoint())?.position ?? 0, 'unknown')
   await views.clear()
-  await t.rejects(Promise.resolve(reads.get('runs', written)), Unavailable)
-  await t.rejects(Promise.resolve(reads.get('accounts', accountId(1))), Unavailable)
-  await t.rejects(reads.list('runs', BY_KEY, { prefix: `${accountId(1)}/`, limit: 10 }), Unavailable)
+  for (const view of ['runs', 'accounts'] as const) await expectReadable(t, reads, view, false)
 })

@@ -1,8 +1,10 @@
 import { createHmac } from 'node:crypto'
+import { isCollection, isOrdered } from 'immutable'
 import t, { type Test } from 'tap'
 import { accountStream } from '../../../schemas/events.ts'
+import { account } from '../../../src/domain/account/account.ts'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
-import type { AccountState } from '../../../src/domain/account/state.ts'
+import { type AccountState, initialAccount } from '../../../src/domain/account/state.ts'
 import { toMicros } from '../../../src/domain/money.ts'
 import { createSnapshots, type Snapshots } from '../../../src/engine/streams/snapshots.ts'
 import type { EventLog } from '../../../src/ports/event-log.ts'
@@ -10,22 +12,33 @@ import type { Snapshot, ViewStore } from '../../../src/ports/view-store.ts'
 import { AccountMailboxes } from '../../../src/services/accounts/account-mailboxes.ts'
 import { accountSnapshots } from '../../../src/services/accounts/snapshot-form.ts'
 import {
+  accepted,
   accountId,
+  completed,
   createKey,
   digest,
+  failed,
   grantCredits,
+  granted,
   grantUpload,
+  keyCreated,
   openAccount,
+  opened,
   queueRun,
   recordUploadDeletion,
+  refunded,
   requestUploadDeletion,
   revokeKey,
+  started,
   startRun,
   storeUpload,
   submitRun,
+  undelivered,
+  uploadGranted,
   uploadId,
 } from '../../support/account-samples.ts'
 import { ambient, noSnapshots, openLog, openViews } from '../../support/engine.ts'
+import { at, given, THEN_MS } from '../../support/given.ts'
 
 const STREAM = accountStream(accountId())
 const caller = { kind: 'service' } as const
@@ -69,18 +82,18 @@ const assertSameState = async (t: Test, log: EventLog, snapshots: Snapshots<Acco
   const [loaded, replayed] = await Promise.all(
     [snapshots, noSnapshots].map(kept => accountsOf(log, kept).state(accountId())),
   )
-  t.same(plain(loaded), plain(replayed))
+  t.same(plain(loaded as AccountState), plain(replayed as AccountState))
   t.equal(loaded?.balanceMicros, toMicros(100 - 30 + 1200))
 }
 
-const plain = (state: AccountState | undefined) =>
-  state && {
-    ...state,
-    activeKeys: state.activeKeys.toJS(),
-    openRuns: state.openRuns.toJS(),
-    uploads: state.uploads.toJS(),
-    requests: [...state.requests],
-  }
+/** Every part of the state; only the requests have an order. */
+const plain = (state: AccountState) =>
+  Object.fromEntries(
+    Object.entries(state).map(([part, value]) => {
+      if (!isCollection(value)) return [part, value]
+      return [part, isOrdered(value as unknown) ? [...value] : value.toJS()]
+    }),
+  )
 
 /** A log with that account and views with its snapshot. */
 const openWithSnapshot = async (t: Test) => {
@@ -114,6 +127,22 @@ t.test('an account is loaded from its snapshot and the events after it', async t
     uploads.map(({ stage }) => stage).toJS(),
     Object.fromEntries(Object.entries(stages).map(([number, stage]) => [uploadId(+number), stage])),
   )
+})
+
+t.test('a snapshot holds every part of the state', async t => {
+  const { state } = given(
+    account,
+    ...[opened({ tester: true }), granted(100), keyCreated()],
+    ...[...accepted({ run: 1, webhook: true, after: 90 }), started(1), completed(1), undelivered(1, { run: 1 })],
+    ...[...accepted({ run: 2, after: 80 }), failed(2), refunded(10, { run: 2, after: 90 })],
+    ...accepted({ run: 3, after: 80, key: 'from the future' }).map(event => at(THEN_MS + 100_000, event)),
+    ...accepted({ run: 4, after: 70, key: 'from now' }),
+    uploadGranted(),
+  )
+  const whole = plain(state)
+  for (const [part, initial] of Object.entries(plain(initialAccount))) t.notSame(whole[part], initial, `it has ${part}`)
+  const text = JSON.stringify(accountSnapshots.freeze(state))
+  t.same(plain(accountSnapshots.thaw(JSON.parse(text))), whole)
 })
 
 t.test('an account without its snapshot has the same state', async t => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { Position } from '../../../../schemas/recorded.ts'
+import type { Position, RawEvent } from '../../../../schemas/recorded.ts'
 import { systemClock } from '../../../../src/adapters/clock/system.ts'
 import { openEventStoreLog } from '../../../../src/adapters/event-log/eventstoredb.ts'
 import { follow } from '../../../../src/engine/log/follow.ts'
@@ -185,6 +185,58 @@ t.test('events that were scanned without a match are not scanned again', async t
   first.abort()
   t.same(await waiting, { done: true, value: undefined })
   t.equal(begun.at(-1), 1000)
+})
+
+t.test('events before a checkpoint that were not handled are delivered again', async t => {
+  const { server, stored, reading, writing } = await open(t)
+  const { position: start } = await writing.append('account-2', newEvents(1), NO_STREAM)
+  const subscribed = new Promise<void>(resolve => {
+    server.faults.subscription = () => void resolve()
+  })
+  const following = (async () => {
+    const seen: RawEvent[] = []
+    for await (const page of reading.follow(start, AbortSignal.timeout(30_000))) {
+      seen.push(...page)
+      if (seen.length === 3) break
+    }
+    return seen
+  })()
+  await subscribed
+  for (const revision of [NO_STREAM, 0]) await writing.append('account-1', newEvents(1), revision)
+  // So many that a checkpoint precedes the third event.
+  await stored.append('orders-1', newEvents(1200), NO_STREAM)
+  await writing.append('account-1', newEvents(1), 1)
+  const seen = await following
+  const ids = seen.map(({ id }) => id)
+  t.same(
+    ids,
+    (await collect(writing.readStream('account-1', 0))).map(({ id }) => id),
+  )
+
+  // The connection drops before the first or second event is handled.
+  for (const [index, position] of [start, ...seen.map(event => event.position)].slice(0, -1).entries())
+    for await (const [next] of reading.follow(position, AbortSignal.timeout(30_000))) {
+      t.equal(next?.id, ids[index])
+      break
+    }
+})
+
+t.test('every request requires the leader', async t => {
+  const { server, reading } = await open(t)
+  const seen: [string, boolean][] = []
+  server.faults.append = ({ requiresLeader }) => void seen.push(['append', requiresLeader])
+  server.faults.read = ({ kind, requiresLeader }) => void seen.push([kind, requiresLeader])
+  await reading.append('account-1', newEvents(1), NO_STREAM)
+  await collect(reading.readStream('account-1', 0))
+  const stop = new AbortController()
+  server.faults.subscription = (_, { kind, requiresLeader }) => {
+    seen.push([kind, requiresLeader])
+    stop.abort()
+    return undefined
+  }
+  await collect(reading.follow(BEFORE_FIRST, stop.signal))
+  t.same(Object.fromEntries(seen), { append: true, stream: true, all: true, subscription: true })
+  t.ok(seen.every(([, requiresLeader]) => requiresLeader))
 })
 
 const caller = { kind: 'operator', name: 'test' } as const

@@ -1,0 +1,30 @@
+import t from 'tap'
+import { AccountMailboxes } from '../../../src/services/accounts/account-mailboxes.ts'
+import { accountId, grantCredits, openAccount } from '../../support/account-samples.ts'
+import { ambient, noSnapshots, openLog, openViews } from '../../support/engine.ts'
+import { projectorOf, readsOf } from '../../support/views.ts'
+
+const caller = { kind: 'service' } as const
+
+t.test('an account that has left memory still reads its own writes', async t => {
+  const [log, views] = [await openLog(t), await openViews(t)]
+  const accounts = new AccountMailboxes({ log, snapshots: noSnapshots, ...ambient(), maxInMemory: 1 })
+  const projector = projectorOf(log, views)
+  t.teardown(() => projector.stop())
+  const reads = readsOf(views, projector.progress, accounts)
+  for (const account of [2, 1]) await accounts.execute(caller, accountId(account), openAccount({ account }))
+  const granted = await accounts.execute(caller, accountId(1), grantCredits(1))
+  const position = 'refuse' in granted ? Number.NaN : granted.position
+  const balance = () => reads.getOwn(accountId(1), 'balance', accountId(1))
+
+  await accounts.state(accountId(2))
+  t.equal(accounts.lastPosition(accountId(1)), position, 'account 2 took its place')
+  const waiting = balance()
+  const loading = accounts.state(accountId(1))
+  t.equal(accounts.lastPosition(accountId(1)), position, 'it returns and is not read yet')
+  const waitingToo = balance()
+  await loading
+  // Until now the views were empty.
+  await projector.start()
+  for (const row of await Promise.all([waiting, waitingToo])) t.match(row, { balanceMicros: 101_000_000 })
+})
