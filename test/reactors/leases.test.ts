@@ -5,6 +5,7 @@ import type { ViewStore } from '../../src/ports/view-store.ts'
 import { Leases } from '../../src/reactors/leases.ts'
 import { newRunId } from '../../src/services/ids.ts'
 import { ambient, openViews } from '../support/engine.ts'
+import { until } from '../support/until.ts'
 
 /** A view store that records the keys that are leased and released. */
 const recording = (views: ViewStore) => {
@@ -44,7 +45,7 @@ t.test('a long run is leased until its lease is released', async t => {
   const long = newRunId(systemRandom)
   leases.hold(long)
   leases.start()
-  while (taken.length === 0) await new Promise(resolve => setTimeout(resolve, 50))
+  await until('a lease is taken', () => taken.length)
   t.same(await others.take([long]), new Set())
   await leases.stop()
   t.same(await others.take([long]), new Set([long]), 'after the release')

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import type { AccountId } from '../../schemas/primitives.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
@@ -7,6 +6,7 @@ import { caughtUp } from '../support/caught-up.ts'
 import { cellsOf, forgeCells } from '../support/dump.ts'
 import { instantProvider, openFolder, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 
 /** More runs than one provider has slots. */
 const REPLAYED = 70
@@ -34,6 +34,6 @@ t.test('replayed rows of ended runs do not keep a queued run from starting', asy
   const service = await startService(t, { folder, providers: { sandbox: instantProvider } })
   const isOpen = async (account: AccountId) => (await service.core.accounts.state(account)).openRuns.has(runId())
   t.ok(await isOpen(accountId(1)))
-  while (await isOpen(accountId(1))) await delay(20)
+  await until('the run has ended', async () => !(await isOpen(accountId(1))))
   t.equal((await service.core.reads.getOwn(accountId(1), 'runs', `${accountId(1)}/${runId()}`))?.status, 'completed')
 })

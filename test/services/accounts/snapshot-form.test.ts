@@ -26,6 +26,7 @@ import {
   uploadId,
 } from '../../support/account-samples.ts'
 import { ambient, noSnapshots, openLog, openViews } from '../../support/engine.ts'
+import { until } from '../../support/until.ts'
 
 const STREAM = accountStream(accountId())
 const caller = { kind: 'service' } as const
@@ -88,8 +89,7 @@ const openWithSnapshot = async (t: Test) => {
   const accounts = accountsOf(log, snapshotsIn(views))
   await Promise.all(history.map(command => accounts.execute(caller, accountId(), command)))
   // The answer does not wait for the snapshot.
-  let snapshot: Snapshot | undefined
-  while (!snapshot) snapshot = await views.loadSnapshot(STREAM)
+  const snapshot = await until('the account has a snapshot', () => views.loadSnapshot(STREAM))
   return { log, views, snapshot }
 }
 

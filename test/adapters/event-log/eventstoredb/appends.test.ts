@@ -9,6 +9,7 @@ import { accountsOn, openLog } from '../../../support/engine.ts'
 import { type AppendFate, type Faults, notReady, timedOut } from '../../../support/event-store/faults.ts'
 import { startEventStoreServer } from '../../../support/event-store/server.ts'
 import { eventStoreAt } from '../../../support/store-addresses.ts'
+import { until } from '../../../support/until.ts'
 
 /** A faulty server, the log over it, and its embedded log, which never fails. */
 const open = async (t: Test, faults: Faults, appendTimeoutMs: number) => {
@@ -40,7 +41,7 @@ t.test('10,000 appends with randomly lost responses: none is lost, doubled or mi
   /** Retries until the outcome is known. If the events were certainly not written, appends others instead. */
   const settle = async (stream: string, events: NewEvent[], revision: number): Promise<'written' | 'not written'> => {
     let isOpen = false
-    while (true) {
+    const attempt = async () => {
       try {
         const { revision: reached } = await log.append(stream, events, revision)
         if (reached !== revision + events.length) throw new TypeError(`${stream} does not end at ${reached}`)
@@ -55,9 +56,10 @@ t.test('10,000 appends with randomly lost responses: none is lost, doubled or mi
         if (error instanceof Unavailable && !isOpen) return 'not written'
         isOpen ||= !(error instanceof Unavailable)
         repeated += 1
-        await delay(10)
+        return undefined
       }
     }
+    return until('the outcome of an append is known', attempt, { pollMs: 10 })
   }
 
   const writer = async (stream: string) => {
