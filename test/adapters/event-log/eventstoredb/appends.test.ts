@@ -9,6 +9,7 @@ import { accountsOn, openLog } from '../../../support/engine.ts'
 import { type AppendFate, type Faults, notReady, timedOut } from '../../../support/event-store/faults.ts'
 import { startEventStoreServer } from '../../../support/event-store/server.ts'
 import { eventStoreAt } from '../../../support/store-addresses.ts'
+import { isLong } from '../../../support/test-length.ts'
 import { until } from '../../../support/until.ts'
 
 /** A faulty server, the log over it, and its embedded log, which never fails. */
@@ -33,8 +34,8 @@ const oneIn = (count: number) => (): AppendFate | undefined =>
   Math.random() * count < 1 ? MISHAPS[Math.floor(Math.random() * MISHAPS.length)] : undefined
 
 t.test('10,000 appends with randomly lost responses: none is lost, doubled or misreported', async t => {
-  const [STREAMS, APPENDS] = [50, 200]
-  const { stored, log } = await open(t, { append: oneIn(100) }, APPEND_TIMEOUT_MS)
+  const [STREAMS, APPENDS] = [50, isLong ? 200 : 40]
+  const { stored, log } = await open(t, { append: oneIn(APPENDS / 2) }, APPEND_TIMEOUT_MS)
   const [reported, refused]: [Set<string>, Set<string>] = [new Set(), new Set()]
   let repeated = 0
 
