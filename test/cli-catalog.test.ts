@@ -12,6 +12,7 @@ import { collect } from './support/collect.ts'
 import { operatorOf } from './support/operator.ts'
 import { instantProvider, openAccount, type Service, startService } from './support/service.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
+import { until } from './support/until.ts'
 
 // Each command starts a process, which takes about a second.
 t.setTimeout(180_000)
@@ -31,7 +32,7 @@ const start = async (t: Test, provider: Provider = instantProvider) => {
 
 const catalogEvents = ({ core }: Service) => collect(core.log.readStream(CATALOG_STREAM, 0))
 
-/** Waits until the service has untilNoticed the appends of another process. */
+/** Waits until the service has noticed the appends of another process. */
 const untilNoticed = async ({ core }: Service) => core.progress.passed(await core.log.head(), 10_000)
 
 const run = (customer: Client, model: string, input = {}) =>
@@ -161,8 +162,10 @@ t.test('accepted runs keep their price and endpoint', async t => {
   t.equal((await run(customer, 'gemini-3-flash')).status, 404)
   open()
   for (const { run_id, endpoint, credits_charged } of [price, gone]) {
-    let found = await customer.send(`/v1/runs/${run_id}`)
-    while (!found.body.completed_at) found = await customer.send(`/v1/runs/${run_id}`)
+    const found = await until('the run has ended', async () => {
+      const reply = await customer.send(`/v1/runs/${run_id}`)
+      return reply.body.completed_at && reply
+    })
     t.match(found.body, { status: 'completed', endpoint, credits_charged })
     t.equal(jobs.find(job => job.runId === run_id)?.endpoint, endpoint)
   }

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { readConfig } from '../../src/boot/config.ts'
-import { isInstalled } from '../support/server-program.ts'
+import { needsPrograms } from '../support/needs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 interface Composed {
@@ -21,9 +21,7 @@ const compose = async (t: Test, variables = ''): Promise<Composed> => {
   return parse(stdout)
 }
 
-const skip = !isInstalled('docker-compose') && process.env['CI'] !== 'true' && 'docker-compose is not installed'
-
-t.test('docker-compose.yml is valid and configures the service', { skip }, async t => {
+t.test('docker-compose.yml is valid and configures the service', needsPrograms('docker-compose'), async t => {
   const { services } = await compose(t)
   t.same(Object.keys(services).sort(), ['bucket', 'eventstore', 'minio', 'redis', 'tollgate-1', 'tollgate-2'])
   for (const name of ['tollgate-1', 'tollgate-2'])
@@ -35,7 +33,7 @@ t.test('docker-compose.yml is valid and configures the service', { skip }, async
     })
 })
 
-t.test('a given secret replaces the public development secret', { skip }, async t => {
+t.test('a given secret replaces the public development secret', needsPrograms('docker-compose'), async t => {
   const secret = 'a secret of 32 characters at least'
   const { services } = await compose(t, `MASTER_SECRET=${secret}`)
   for (const name of ['tollgate-1', 'tollgate-2']) t.equal(services[name]?.environment['MASTER_SECRET'], secret)

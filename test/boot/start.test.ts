@@ -12,6 +12,7 @@ import { Client } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 import { ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 
 // The tests start many processes, about one second each.
 t.setTimeout(120_000)
@@ -164,8 +165,9 @@ t.test('a request during the start is answered once the service is ready', async
   const client = new Client(`http://127.0.0.1:${PORT}`)
   const ask = async () => (await client.send('/healthz', { signal: AbortSignal.timeout(3000) })).status
   const isRefused = (error: Error & { cause?: { code?: string } }) => error.cause?.code === 'ECONNREFUSED'
-  let status: number | undefined
-  while (status === undefined) status = await ask().catch(error => (isRefused(error) ? undefined : error.name))
+  const status = await until('the port is open', () =>
+    ask().catch(error => (isRefused(error) ? undefined : error.name)),
+  )
   const server = await starting
   t.teardown(async () => {
     await server.stop()

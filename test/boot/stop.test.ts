@@ -5,6 +5,7 @@ import { allRuns, auditFolder } from '../support/ledger.ts'
 import { type AccountOptions, openAccounts } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 
 // The tests start many processes, about one second each.
 t.setTimeout(120_000)
@@ -23,7 +24,8 @@ const startWithCustomer = async (t: Test, options: AccountOptions = { tester: tr
 /** Sends run requests and resolves once all runs are listed. */
 const begin = async (client: Client, delays: number[]): Promise<Promise<Reply>[]> => {
   const replies = delays.map(delay_ms => client.run(sandbox({ delay_ms })))
-  while ((await client.send<{ data: Run[] }>('/v1/runs?limit=100')).body.data.length < delays.length);
+  const list = async () => (await client.send<{ data: Run[] }>('/v1/runs?limit=100')).body.data
+  await until('all runs are listed', async () => (await list()).length >= delays.length)
   return replies
 }
 
@@ -87,7 +89,8 @@ t.test('queued runs return 202 and complete in the next process', async t => {
 
   const next = await startServiceProcess(t, folder)
   const again = client.at(next.url)
-  while ((await again.send<{ data: Run[] }>('/v1/runs?status=completed&limit=100')).body.data.length < 70);
+  const list = async () => (await again.send<{ data: Run[] }>('/v1/runs?status=completed&limit=100')).body.data
+  await until('70 runs are completed', async () => (await list()).length >= 70)
   await next.end('SIGTERM')
   const audit = await auditFolder(folder)
   t.same(audit.faults, [])

@@ -2,6 +2,7 @@ import t from 'tap'
 import { Run } from '../../schemas/api/run.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import { openAccount } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import { order } from '../support/vendor-families.ts'
 import { startVendorService } from '../support/vendor-service.ts'
 
@@ -19,11 +20,11 @@ t.test('an async run returns 202 at once and can be read when it is done', async
   t.equal(headers.get('Retry-After'), '10')
   t.equal(await customer.balance(), 99)
   const find = () => customer.send(String(headers.get('Location')))
-  while ((await find()).body.status === 'queued');
+  await until('the run has started', async () => (await find()).body.status !== 'queued')
   t.match((await find()).body, { status: 'processing', started_at: String })
 
   vendor.release()
-  while ((await find()).body.status === 'processing');
+  await until('the run has ended', async () => (await find()).body.status !== 'processing')
   const found = await find()
   t.equal(found.status, 200)
   t.same(faultsOfRun(found.body), [])
@@ -48,8 +49,8 @@ t.test('a wait that is too short ends with 202 and the run continues', async t =
   t.equal(status, 202)
   t.equal(body.status, 'processing')
   vendor.release()
-  while ((await customer.send(`/v1/runs/${body.run_id}`)).body.status === 'processing');
-  t.equal((await customer.send(`/v1/runs/${body.run_id}`)).body.status, 'completed')
+  const find = () => customer.send(`/v1/runs/${body.run_id}`)
+  await until('the run is completed', async () => (await find()).body.status === 'completed')
 })
 
 t.test('repeated requests with one idempotency key make one run and one job', async t => {

@@ -7,6 +7,7 @@ import type { Reply } from '../support/client.ts'
 import { accountsOn } from '../support/engine.ts'
 import { auditLog } from '../support/ledger.ts'
 import { type Customer, openAccount, type Service } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import type { Fault } from '../support/vendor.ts'
 import { order, syncOrder } from '../support/vendor-families.ts'
 import { startVendorService } from '../support/vendor-service.ts'
@@ -21,10 +22,13 @@ const cancel = (customer: Customer, runId: string, prefer = 'wait=30'): Promise<
 
 const find = async (customer: Customer, runId: string) => (await customer.send(`/v1/runs/${runId}`)).body
 
+const untilStatus = (customer: Customer, runId: string, status: Run['status']) =>
+  until(`the run is ${status}`, async () => (await find(customer, runId)).status === status)
+
 /** A run whose job the vendor has accepted and the service polls. */
 const beginJob = async (customer: Customer, faults: Fault[] = [], workMs = HOURS_MS): Promise<string> => {
   const { body } = await customer.run(order({ workMs, faults }))
-  while ((vendor.tally(body.run_id)?.polls ?? 0) === 0) await new Promise(setImmediate)
+  await until('the job is polled', () => vendor.tally(body.run_id)?.polls)
   return body.run_id
 }
 
@@ -59,7 +63,7 @@ t.test('cancelling a queued run ends and refunds it before it starts', async t =
   t.equal(await customer.balance(), 36)
 
   vendor.release()
-  for (const { body } of held) while ((await find(customer, body.run_id)).status !== 'completed');
+  for (const { body } of held) await untilStatus(customer, body.run_id, 'completed')
   t.equal(vendor.tally(body.run_id), undefined)
   const events = await eventsOf(service, customer, body.run_id)
   t.same(
@@ -85,8 +89,10 @@ t.test('the client of a cancelled sync run gets the cancelled run', async t => {
   for (const input of [{ workMs: HOURS_MS }, { faults: [{ step: 'asked', act: 'hold' } as const] }]) {
     const answer = customer.run(syncOrder(input), { 'Idempotency-Key': JSON.stringify(input) })
     const list = async () => (await customer.send<{ data: Run[] }>('/v1/runs?status=processing')).body.data
-    while ((await list()).length === 0);
-    const [run] = await list()
+    const [run] = await until('the run is in progress', async () => {
+      const runs = await list()
+      return runs.length > 0 && runs
+    })
     t.equal((await cancel(customer, String(run?.run_id))).status, 200)
     t.match((await answer).body, { run_id: run?.run_id, status: 'failed', error: { code: 'cancelled' } })
   }
@@ -100,7 +106,7 @@ t.test('a run whose provider refuses to stop returns 202 and completes', async t
   t.equal(status, 202)
   t.equal(body.status, 'processing')
   t.equal(headers.get('Location'), `/v1/runs/${runId}`)
-  while ((await find(customer, runId)).status === 'processing');
+  await untilStatus(customer, runId, 'completed')
   t.match(await find(customer, runId), { status: 'completed', output: { text: 'hello' } })
   t.notOk('credits_refunded' in (await find(customer, runId)))
   t.equal(await customer.balance(), 99)
@@ -111,10 +117,9 @@ t.test('a run whose provider cannot cancel returns 202 and completes', async t =
   const { service } = await startVendorService(t, { wrap: ({ cancel: _, ...provider }) => provider })
   const customer = await openAccount(service)
   const { body } = await customer.run(order({ workMs: 2000 }))
-  while ((await find(customer, body.run_id)).status === 'queued');
+  await untilStatus(customer, body.run_id, 'processing')
   t.equal((await cancel(customer, body.run_id, 'wait=1')).status, 202)
-  while ((await find(customer, body.run_id)).status === 'processing');
-  t.equal((await find(customer, body.run_id)).status, 'completed')
+  await untilStatus(customer, body.run_id, 'completed')
   t.equal(await customer.balance(), 99)
 })
 
@@ -141,7 +146,7 @@ t.test('a poll that sees the cancelled job first does not change the error', asy
   const { service } = await startVendorService(t, { wrap: slow })
   const customer = await openAccount(service)
   const { body } = await customer.run(order({ workMs: HOURS_MS }))
-  while ((await find(customer, body.run_id)).status === 'queued');
+  await untilStatus(customer, body.run_id, 'processing')
   t.match((await cancel(customer, body.run_id)).body, { status: 'failed', error: { code: 'cancelled' } })
   t.equal(await customer.balance(), 100)
 })
@@ -203,7 +208,7 @@ t.test('repeated cancellations get the same answer', async t => {
   // The provider holds the cancellation, so all requests wait at once.
   const runId = await beginJob(customer, [{ step: 'cancelled', act: 'hold' }])
   const replies = [cancel(customer, runId), cancel(customer, runId), cancel(customer, runId)]
-  while (vendor.tally(runId)?.held.cancelled !== 1) await new Promise(setImmediate)
+  await until('the cancellation is held', () => vendor.tally(runId)?.held.cancelled)
   replies.push(cancel(customer, runId))
   // By now the last request has arrived; later it would find an ended run.
   await delay(300)

@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { mkdir, readdir, readlink, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { type Client, picture } from '../support/client.ts'
 import { filePart, upload } from '../support/multipart.ts'
 import { picture as pictureFile, pngWith } from '../support/sample-files.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 
 const folder = await temporaryFolder(t)
 const service = await startService(t, { folder })
@@ -170,8 +170,7 @@ t.test('a client that disconnects during a download leaves no file open', async 
       'the file is open during the download',
     )
     socket.destroy()
-    // The test times out if the file stays open.
-    while ((await openFiles()).some(file => file.endsWith(name))) await sleep(5)
+    await until('the file is closed', async () => !(await openFiles()).some(file => file.endsWith(name)))
   }
   t.same(collected, [], 'the garbage collector did not close it')
 })

@@ -8,6 +8,7 @@ import { filePart, textPart, upload } from '../support/multipart.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { picture as pictureFile } from '../support/sample-files.ts'
 import { type Customer, openAccount, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 // The OpenAPI document shows these examples, so they must match real answers.
 
@@ -51,8 +52,10 @@ const masked = (value: unknown): unknown =>
 const startVideo = async (t: Test, customer: Customer): Promise<string> => {
   const { webhook_url, ...request } = examples.videoRequest
   const { body } = await customer.run(request)
-  let run = body
-  while (run.status === 'queued') run = (await customer.send(`/v1/runs/${body.run_id}`)).body
+  const run = await until('the run has started', async () => {
+    const { body: found } = await customer.send(`/v1/runs/${body.run_id}`)
+    return found.status !== 'queued' && found
+  })
   t.same(masked(run), masked(examples.processingRun))
   return body.run_id
 }

@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { PresignedUpload } from '../../schemas/api/upload.ts'
 import { MAX_PRESIGNED_BYTES } from '../../schemas/primitives.ts'
@@ -12,6 +11,7 @@ import type { Client } from '../support/client.ts'
 import { picture } from '../support/sample-files.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 
 const folder = await temporaryFolder(t)
 const service = await startService(t, { folder })
@@ -144,7 +144,7 @@ t.test('an expired URL is refused', async t => {
   const shortGrants = await startService(t, { environment: { UPLOAD_GRANT_MINUTES: '0.001' } })
   const client = await openAccount(shortGrants)
   const { presigned_url, expires_at, cdn_url } = await grant({}, client)
-  while (Date.now() <= Date.parse(expires_at)) await sleep(5)
+  await until('the URL has expired', () => Date.now() > Date.parse(expires_at))
   const { status, body } = await client.send(targetOf(presigned_url).target, { method: 'PUT', body: png })
   t.equal(status, 404)
   t.equal(body.error.code, 'upload_not_found')
@@ -171,9 +171,9 @@ t.test('an interrupted PUT stores nothing and leaves nothing behind', async t =>
   await once(socket, 'connect')
   socket.write(`PUT ${targetOf(presigned_url).target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n`)
   socket.write(Buffer.alloc(50_000))
-  while ((await leftovers()).length === 0) await sleep(5)
+  await until('a part of the file has arrived', async () => (await leftovers()).length > 0)
   socket.destroy()
-  while ((await leftovers()).length > 0) await sleep(5)
+  await until('the part is deleted', async () => (await leftovers()).length === 0)
   t.equal((await stranger.send(targetOf(cdn_url).pathname)).status, 404)
 })
 

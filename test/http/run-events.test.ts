@@ -3,6 +3,7 @@ import { Run } from '../../schemas/api/run.ts'
 import { type RowWait, Watch } from '../../src/engine/views/watch.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import { type Customer, openAccount, type Service } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import type { Fault, Step } from '../support/vendor.ts'
 import { order } from '../support/vendor-families.ts'
 import { startVendorService } from '../support/vendor-service.ts'
@@ -55,7 +56,7 @@ const next = async (events: AsyncGenerator<StreamedEvent>): Promise<StreamedEven
 const hold = async (customer: Customer, step: Step, workMs = 0): Promise<string> => {
   const faults: Fault[] = [{ step, act: 'hold' }]
   const { body } = await customer.run(order({ workMs, faults }))
-  while (!vendor.tally(body.run_id)?.held[step]) await new Promise(setImmediate)
+  await until(`the run is held when ${step}`, () => vendor.tally(body.run_id)?.held[step])
   return body.run_id
 }
 
@@ -226,7 +227,7 @@ t.test('stopping the service ends the stream', async t => {
   const { vendor, service } = await startVendorService(t)
   const customer = await openAccount(service)
   const { body } = await customer.run(order({ faults: [{ step: 'polled', act: 'hold' }] }))
-  while (!vendor.tally(body.run_id)?.held.polled) await new Promise(setImmediate)
+  await until('the poll is held', () => vendor.tally(body.run_id)?.held.polled)
   const events = listen(customer, body.run_id)
   t.match((await next(events)).data, { status: 'processing' })
   const rest = collect(events)

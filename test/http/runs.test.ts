@@ -6,6 +6,7 @@ import { compileCheck } from '../../src/services/schema-check.ts'
 import { picture, sandbox } from '../support/client.ts'
 import { silentLogger } from '../support/engine.ts'
 import { instantProvider, openAccount, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const faultsOfRun = compileCheck(Run)
 const service = await startService(t)
@@ -108,8 +109,10 @@ t.test('a run slower than the wait returns 202 and continues', async t => {
   t.equal(headers.get('Location'), `/v1/runs/${body.run_id}`)
   t.equal(headers.get('Retry-After'), '10')
   t.equal(headers.get('Preference-Applied'), 'wait=1')
-  let found = await customer.send(String(headers.get('Location')))
-  while (found.body.status === 'processing') found = await customer.send(String(headers.get('Location')))
+  const found = await until('the run has ended', async () => {
+    const reply = await customer.send(String(headers.get('Location')))
+    return reply.body.status !== 'processing' && reply
+  })
   t.equal(found.status, 200)
   t.equal(found.body.status, 'completed')
 })
@@ -191,10 +194,10 @@ t.test('a run continues when its client disconnects', async t => {
     signal: hangUp.signal,
   })
   const find = async () => (await customer.send<{ data: Run[] }>('/v1/runs')).body.data[0]
-  while (!(await find()));
+  await until('the run is listed', find)
   hangUp.abort()
   await t.rejects(sent)
-  while ((await find())?.status === 'processing');
+  await until('the run has ended', async () => (await find())?.status !== 'processing')
   t.equal((await find())?.status, 'completed')
   t.equal(await customer.balance(), 99)
 })

@@ -10,6 +10,7 @@ import { filePart, formOf, formType, sendForm, textPart, upload } from '../suppo
 import { picture } from '../support/sample-files.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
@@ -133,10 +134,8 @@ t.test('a thousand failed uploads leave no file and no memory behind', async t =
   t.ok(grownMegabytes < 30, `${grownMegabytes} MB more`)
 })
 
-/** Waits until the server has deleted the files of interrupted requests. The test times out if files stay. */
-const untilNoLeftovers = async () => {
-  while ((await leftovers()).length > 0) await sleep(5)
-}
+const untilNoLeftovers = () =>
+  until('the files of interrupted requests are deleted', async () => (await leftovers()).length === 0)
 
 /** The memory in use after garbage collection, including buffers. */
 const settledMemory = async () => {

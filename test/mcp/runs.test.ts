@@ -6,6 +6,7 @@ import { Unavailable } from '../../src/ports/faults.ts'
 import { sandbox } from '../support/client.ts'
 import { auditLog } from '../support/ledger.ts'
 import { type Customer, openAccount, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import type { Fault } from '../support/vendor.ts'
 import { order, syncOrder } from '../support/vendor-families.ts'
 import { startVendorService } from '../support/vendor-service.ts'
@@ -24,13 +25,8 @@ const held: Fault[] = [{ step: 'polled', act: 'hold' }]
 const find = async (customer: Customer, runId: string) => (await customer.send<Run>(`/v1/runs/${runId}`)).body
 
 /** Waits for the only run of an account. */
-const onlyRun = async (customer: Customer): Promise<Run> => {
-  const list = async () => (await customer.send<{ data: Run[] }>('/v1/runs')).body.data
-  for (;;) {
-    const [run] = await list()
-    if (run) return run
-  }
-}
+const onlyRun = (customer: Customer): Promise<Run> =>
+  until('the run is listed', async () => (await customer.send<{ data: Run[] }>('/v1/runs')).body.data[0])
 
 /** A promise that the test resolves with `happen`. */
 const moment = () => {
@@ -114,7 +110,7 @@ for (const revision of revisions) {
     const client = await connect(t, customer, revision)
     const answer = call<Run>(client, 'run_model', order({ faults: held }), { onprogress: () => undefined })
     const { run_id } = await onlyRun(customer)
-    while (vendor.tally(run_id)?.held.polled !== 1) await new Promise(setImmediate)
+    await until('the poll is held', () => vendor.tally(run_id)?.held.polled)
     timeUp.abort()
     const { body, notes, links } = await answer
     t.match(body, { run_id, status: 'processing', credits_charged: 1 })
@@ -122,7 +118,7 @@ for (const revision of revisions) {
     t.same(links, [])
     t.match((await call<Run>(client, 'get_run', { run_id })).notes, notes)
     vendor.release()
-    while ((await call<Run>(client, 'get_run', { run_id })).body.status === 'processing');
+    await until('the run has ended', async () => (await find(customer, run_id)).status !== 'processing')
     t.match(await call<Run>(client, 'get_run', { run_id }), { body: { status: 'completed' }, notes: [] })
   })
 
@@ -184,13 +180,13 @@ for (const revision of revisions) {
     await answer.body?.getReader().read()
     await waitBegan.happened
     const { run_id } = await onlyRun(customer)
-    while (vendor.tally(run_id)?.held.polled !== 1) await new Promise(setImmediate)
+    await until('the poll is held', () => vendor.tally(run_id)?.held.polled)
     hangUp.abort()
     // The run is held, so only the disconnect can end the last wait.
     t.equal(await waits.at(-1)?.changed, false)
     t.equal((await find(customer, run_id)).status, 'processing')
     vendor.release()
-    while ((await find(customer, run_id)).status === 'processing');
+    await until('the run has ended', async () => (await find(customer, run_id)).status !== 'processing')
     t.equal((await find(customer, run_id)).status, 'completed')
     t.equal(await customer.balance(), 99)
   })
@@ -203,7 +199,7 @@ for (const revision of revisions) {
     const answer = call<Run>(client, 'run_model', order({ faults: held }), { onprogress: processing.happen })
     await processing.happened
     const { run_id } = await onlyRun(customer)
-    while (vendor.tally(run_id)?.held.polled !== 1) await new Promise(setImmediate)
+    await until('the poll is held', () => vendor.tally(run_id)?.held.polled)
     const stopped = service.stop()
     const { body, notes } = await answer
     t.match(body, { run_id, status: 'processing' })
@@ -246,7 +242,7 @@ for (const revision of revisions) {
     const client = await connect(t, customer, revision)
     const { body } = await customer.run(order({ workMs: 3_600_000 }))
     const { run_id } = body
-    while ((vendor.tally(run_id)?.polls ?? 0) === 0) await new Promise(setImmediate)
+    await until('the job is polled', () => vendor.tally(run_id)?.polls)
     const cancelled = await call<Run>(client, 'cancel_run', { run_id })
     t.match(cancelled, { body: { status: 'failed', credits_refunded: 1, error: { code: 'cancelled' } }, notes: [] })
     t.same(cancelled.body, await find(customer, run_id))

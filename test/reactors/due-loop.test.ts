@@ -10,6 +10,7 @@ import { newAccountId, newRunId } from '../../src/services/ids.ts'
 import { forgeCells } from '../support/dump.ts'
 import { openViews, silentLogger } from '../support/engine.ts'
 import { ManualClock } from '../support/manual-clock.ts'
+import { until } from '../support/until.ts'
 import { authentic } from '../support/views.ts'
 
 /** Too long for any test, so the loop looks only when it is started or woken. */
@@ -94,15 +95,11 @@ const someTurns = async () => {
   for (let turns = 0; turns < 20; turns++) await turn()
 }
 
-const until = async (holds: () => boolean) => {
-  while (!holds()) await turn()
-}
-
 t.test('rows are offered page by page in the order of their due times', async t => {
   const { loop, pages, putMany, seen } = await open(t)
   const rows = await putMany('a', 1203)
   loop.start()
-  await until(() => seen('a').length >= 1203)
+  await until('the rows of a are offered', () => seen('a').length >= 1203)
   t.ok(pages.length > 1)
   t.same(pages.flat(), rows)
 })
@@ -111,7 +108,7 @@ t.test('a full queue gets no further page and does not block others', async t =>
   const { loop, pages, putMany, seen } = await open(t, ([row]) => row?.provider !== 'b')
   for (const provider of ['a', 'b', 'c']) await putMany(provider, 600)
   loop.start()
-  await until(() => seen('c').length >= 600)
+  await until('the rows of c are offered', () => seen('c').length >= 600)
   t.equal(seen('a').length, 600)
   t.equal(pages.filter(([row]) => row?.provider === 'b').length, 1)
   t.ok(seen('b').length < 600)
@@ -125,7 +122,7 @@ t.test('a failing queue does not block others', async t => {
   await putMany('a', 1)
   await putMany('b', 1)
   loop.start()
-  await until(() => seen('b').length === 1)
+  await until('the rows of b are offered', () => seen('b').length === 1)
   t.equal(seen('a').length, 1)
 })
 
@@ -145,7 +142,7 @@ t.test('forged work hides no genuine work behind it', async t => {
     })),
   ])
   loop.start()
-  await until(() => pages.length > 0)
+  await until('a page is read', () => pages.length > 0)
   t.same(pages, [[last]])
 })
 
@@ -154,7 +151,7 @@ t.test('queues with a common prefix are kept apart', async t => {
   const names = ['a', 'a-b', 'a-b-c', 'a0', 'ab', 'b']
   for (const name of names) await putMany(name, 2)
   loop.start()
-  await until(() => seen('b').length > 0)
+  await until('the rows of b are offered', () => seen('b').length > 0)
   t.equal(pages.length, names.length)
   for (const name of names) t.equal(seen(name).length, 2, name)
 })
@@ -164,11 +161,11 @@ t.test('a row is offered at its due time and not a millisecond earlier', async t
   const [now, later] = await put(rowOf('a', clock.nowMs()), rowOf('a', clock.nowMs() + 1))
   const [last] = await put(rowOf('b', clock.nowMs()))
   loop.start()
-  await until(() => seen('b').length === 1)
+  await until('the rows of b are offered', () => seen('b').length === 1)
   t.same(seen('a'), [now])
   clock.advance(1)
   loop.wake()
-  await until(() => seen('b').length === 2)
+  await until('the rows of b are offered', () => seen('b').length === 2)
   t.same(seen('a'), [now, now, later])
   t.same(seen('b'), [last, last])
 })
@@ -178,7 +175,7 @@ t.test('what is due too far ahead is offered first, since the clock has gone bac
   const nowMs = clock.nowMs()
   const [now, , far] = await put(...[0, MAX_AHEAD_MS, MAX_AHEAD_MS + 1].map(aheadMs => rowOf('a', nowMs + aheadMs)))
   loop.start()
-  await until(() => seen('a').length >= 2)
+  await until('the rows of a are offered', () => seen('a').length >= 2)
   t.same(pages, [[far], [now]])
 })
 
@@ -188,7 +185,7 @@ t.test('a queue that is full with work from too far ahead has to wait', async t 
   await putMany('a', 1)
   await putMany('b', 1)
   loop.start()
-  await until(() => seen('b').length === 1)
+  await until('the rows of b are offered', () => seen('b').length === 1)
   t.same(seen('a'), [far])
 })
 
@@ -272,11 +269,11 @@ t.test('room that comes up while work is offered is not overlooked', async t => 
   })
   await putMany('a', 1)
   loop.start()
-  await until(() => seen('a').length === 1)
+  await until('the rows of a are offered', () => seen('a').length === 1)
   hasRoom = true
   loop.resume()
   gate.open()
-  await until(() => seen('a').length === 2)
+  await until('the rows of a are offered', () => seen('a').length === 2)
   t.pass('it was offered again')
 })
 
@@ -290,7 +287,7 @@ t.test('more written work than is kept is read from the views', async t => {
   const rows = await putMany('a', 1001)
   changes.next(rows.map(changeOf))
   gate.open()
-  await until(() => seen('a').length === 1001)
+  await until('the rows of a are offered', () => seen('a').length === 1001)
   t.equal(pages[1]?.length, 100)
   t.same(seen('a'), rows)
 })
@@ -302,7 +299,7 @@ t.test('when any row may have changed, the loop looks', async t => {
   await someTurns()
   const rows = await put(rowOf('a', clock.nowMs()))
   changes.next('unknown')
-  await until(() => pages.length > 0)
+  await until('a page is read', () => pages.length > 0)
   t.same(pages, [rows])
 })
 
@@ -311,12 +308,12 @@ t.test('waking the loop during a round starts another round', async t => {
   const { loop, putMany, seen } = await open(t, ([row]) => row?.provider !== 'b' || gate.passed)
   await putMany('b', 1)
   loop.start()
-  await until(() => seen('b').length === 1)
+  await until('the rows of b are offered', () => seen('b').length === 1)
   // The loop is already past this queue in the current round.
   await putMany('a', 1)
   loop.wake()
   gate.open()
-  await until(() => seen('a').length === 1)
+  await until('the rows of a are offered', () => seen('a').length === 1)
   t.ok(true)
 })
 
@@ -326,7 +323,7 @@ t.test('stopping waits for the offered page and offers no other', async t => {
   await putMany('a', 600)
   await putMany('b', 1)
   loop.start()
-  await until(() => pages.length === 1)
+  await until('a page is read', () => pages.length === 1)
   let isStopped = false
   const stopped = loop.stop().then(() => {
     isStopped = true

@@ -9,6 +9,7 @@ import { Jobs } from '../../src/reactors/jobs.ts'
 import { newAccountId, newRunId } from '../../src/services/ids.ts'
 import { openViews, silentLogger } from '../support/engine.ts'
 import { instantProvider } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const task = (runId: RunId): WatchTask => ({
   task: 'watch-run',
@@ -63,7 +64,7 @@ t.test('a poll that waits for its turn is not made after the release', async t =
   const jobs = jobsOf(t, { poll, views })
   for (const one of tasks) jobs.follow(one, 0)
   jobs.start()
-  while (polled.length < 64) await new Promise(setImmediate)
+  await until('64 jobs are polled', () => polled.length >= 64)
   jobs.release()
   await jobs.stop(failure)
   t.equal(polled.length, 64)

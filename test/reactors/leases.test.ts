@@ -10,6 +10,7 @@ import { Chance } from '../simulation/world/chance.ts'
 import { Timeline } from '../simulation/world/timeline.ts'
 import { SimulatedViews } from '../simulation/world/view-store.ts'
 import { ambient, openViews } from '../support/engine.ts'
+import { until } from '../support/until.ts'
 
 /** A view store that records the keys that are leased and released. */
 const recording = (views: ViewStore) => {
@@ -49,7 +50,7 @@ t.test('a long run is leased until its lease is released', async t => {
   const long = newRunId(systemRandom)
   leases.hold(long)
   leases.start()
-  while (taken.length === 0) await new Promise(resolve => setTimeout(resolve, 50))
+  await until('a lease is taken', () => taken.length)
   t.same(await others.take([long]), new Set())
   await leases.stop()
   t.same(await others.take([long]), new Set([long]), 'after the release')

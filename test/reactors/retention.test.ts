@@ -12,6 +12,7 @@ import { filePart, upload } from '../support/multipart.ts'
 import { picture } from '../support/sample-files.ts'
 import { type Customer, openAccount, type Service, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const environment = { UPLOAD_RETENTION_DAYS: '3', OUTPUT_RETENTION_DAYS: '5' }
@@ -38,10 +39,8 @@ const openPlace = async (t: Test) => {
 const typesOf = async ({ core }: Service, { accountId }: Customer) =>
   (await collect(core.log.readStream(accountStream(accountId), 0))).map(({ type }) => type)
 
-/** Waits until a deletion is recorded. */
-const untilRecorded = async (service: Service, customer: Customer, type: string) => {
-  while (!(await typesOf(service, customer)).includes(type)) await new Promise(setImmediate)
-}
+const untilRecorded = (service: Service, customer: Customer, type: string) =>
+  until(`${type} is recorded`, async () => (await typesOf(service, customer)).includes(type))
 
 const statusOf = async ({ url }: Service, address: string) => (await fetch(url + new URL(address).pathname)).status
 

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import type { Endpoint } from '../../schemas/catalog.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import { type Customer, instantProvider, openAccount } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import type { Fault } from '../support/vendor.ts'
 import { order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
 import { startVendorService } from '../support/vendor-service.ts'
@@ -22,12 +23,11 @@ const wait = { Prefer: 'wait=30' }
 /** A failed and refunded run. */
 const failedWith = (code: string) => ({ status: 'failed', credits_refunded: 1, error: { code } })
 
-const findEnd = async (customer: Customer, runId: string) => {
-  while (true) {
+const findEnd = (customer: Customer, runId: string) =>
+  until('the run has ended', async () => {
     const { body } = await customer.send(`/v1/runs/${runId}`)
-    if (body.status === 'completed' || body.status === 'failed') return body
-  }
-}
+    return (body.status === 'completed' || body.status === 'failed') && body
+  })
 
 const bothModes = { async: order, sync: syncOrder }
 
@@ -88,7 +88,7 @@ t.test('a late job fails, is refunded and is cancelled at the provider', async t
   const { body } = await customer.run(order({ workMs: 3_600_000 }), wait)
   t.match(body, failedWith('provider_timeout'))
   t.equal(await customer.balance(), 100)
-  while (vendor.tally(body.run_id)?.cancellations === 0) await new Promise(setImmediate)
+  await until('the job is cancelled', () => vendor.tally(body.run_id)?.cancellations)
   t.match(vendor.tally(body.run_id), { jobs: 1, cancellations: 1 })
 })
 
@@ -97,7 +97,7 @@ t.test('a provider that does not answer the cancellation is not waited for', asy
   const faults: Fault[] = [{ step: 'cancelled', act: 'hold' }]
   const { body } = await customer.run(order({ workMs: 3_600_000, faults }), wait)
   t.match(body, failedWith('provider_timeout'))
-  while (vendor.tally(body.run_id)?.held.cancelled !== 1) await new Promise(setImmediate)
+  await until('the cancellation is held', () => vendor.tally(body.run_id)?.held.cancelled)
   t.equal(await customer.balance(), 100)
 })
 

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import type { Core } from '../../src/boot/core.ts'
@@ -18,13 +17,10 @@ import { cellsOf, forgeCells } from '../support/dump.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { instantProvider, openFolder, type Service, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 
 /** More runs than one provider has slots. */
 const REPLAYED = 70
-
-const until = async (holds: () => boolean | Promise<boolean>) => {
-  while (!(await holds())) await delay(20)
-}
 
 /** Executes commands that must all be accepted. */
 const executeAll = async ({ accounts }: Core, account: AccountId, commands: AccountCommand[]) => {
@@ -37,7 +33,10 @@ const executeAll = async ({ accounts }: Core, account: AccountId, commands: Acco
 const untilUnleased = async ({ core }: Service, runs: RunId[]) => {
   const keys = runs.map(run => `run/${run}`)
   const nowMs = Date.now()
-  await until(async () => (await core.views.lease(keys, 'another', nowMs, nowMs + 15_000)).length === runs.length)
+  await until(
+    'the runs are not leased',
+    async () => (await core.views.lease(keys, 'another', nowMs, nowMs + 15_000)).length === runs.length,
+  )
 }
 
 t.test('replayed rows of ended runs do not keep a queued run from starting', async t => {
@@ -62,7 +61,7 @@ t.test('replayed rows of ended runs do not keep a queued run from starting', asy
   const service = await startService(t, { folder, providers: { sandbox: instantProvider } })
   const isOpen = async (account: AccountId) => (await service.core.accounts.state(account)).openRuns.has(runId())
   t.ok(await isOpen(accountId(1)))
-  while (await isOpen(accountId(1))) await delay(20)
+  await until('the run has ended', async () => !(await isOpen(accountId(1))))
   t.equal((await service.core.reads.getOwn(accountId(1), 'runs', `${accountId(1)}/${runId()}`))?.status, 'completed')
   await untilUnleased(service, [1, ...runs].map(runId))
 })
@@ -99,10 +98,10 @@ t.test('a started run is taken over after ten seconds and not before, even if it
   clock.advance(9_999)
   const { core } = await startService(t, { folder, clock })
   const open = async () => [...(await core.accounts.state(accountId())).openRuns.keys()].sort()
-  await until(async () => (await open()).length <= 2)
+  await until('the old runs have ended', async () => (await open()).length <= 2)
   t.same(await open(), [runId(3), runId(4)])
   clock.advance(1)
-  await until(async () => (await open()).length === 0)
+  await until('all runs have ended', async () => (await open()).length === 0)
 })
 
 t.test('a lost run whose time is up is not submitted again', async t => {
@@ -117,7 +116,7 @@ t.test('a lost run whose time is up is not submitted again', async t => {
     return { kind: 'done', media: [], text: 'done' }
   }
   const { core } = await startService(t, { folder, clock, providers: { sandbox: { ...instantProvider, submit } } })
-  await until(async () => (await core.accounts.state(accountId())).openRuns.isEmpty())
+  await until('the run has ended', async () => (await core.accounts.state(accountId())).openRuns.isEmpty())
   const run = await core.reads.getOwn(accountId(), 'runs', `${accountId()}/${runId()}`)
   t.equal(run?.error?.code, 'provider_timeout')
   t.same(submitted, [])

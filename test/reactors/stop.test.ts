@@ -6,6 +6,7 @@ import { allRuns, auditFolder } from '../support/ledger.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { type Customer, openAccount, type Service, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 import type { Vendor } from '../support/vendor.ts'
 import { order, syncOrder } from '../support/vendor-families.ts'
 import { createVendorProvider } from '../support/vendor-provider.ts'
@@ -37,16 +38,11 @@ const startNext = async (t: Test, { folder, vendor }: Place) => {
   return startService(t, { folder, environment, clock, providers: { vendor: createVendorProvider(vendor.url) } })
 }
 
-const findEnd = async (client: Client, runId: string): Promise<Run> => {
-  while (true) {
+const findEnd = (client: Client, runId: string): Promise<Run> =>
+  until('the run has ended', async () => {
     const { body } = await client.send(`/v1/runs/${runId}`)
-    if (body.status === 'completed' || body.status === 'failed') return body
-  }
-}
-
-const until = async (holds: () => boolean) => {
-  while (!holds()) await new Promise(setImmediate)
-}
+    return (body.status === 'completed' || body.status === 'failed') && body
+  })
 
 t.test('async runs stopped at any step are resumed by the next service', async t => {
   const place = await start(t)
@@ -55,7 +51,7 @@ t.test('async runs stopped at any step are resumed by the next service', async t
   for (const step of ['asked', 'taken', 'polled', 'copied'] as const) {
     const { body } = await customer.run(order({ result: 'media', faults: [{ step, act: 'hold' }] }))
     runIds.set(step, body.run_id)
-    await until(() => vendor.tally(body.run_id)?.held[step] === 1)
+    await until(`the run is held when ${step}`, () => vendor.tally(body.run_id)?.held[step])
   }
   await service.stop()
   vendor.release()
@@ -89,7 +85,7 @@ t.test('sync runs get time to finish and are refunded after it', async t => {
     const tallies = body.data.map(({ run_id }) => vendor.tally(run_id))
     return tallies.length === 4 && steps.every(step => tallies.some(tally => tally?.held[step]))
   }
-  while (!(await areHeld()));
+  await until('all runs are held', areHeld)
 
   const stopping = service.stop()
   t.match((await slow).body, { status: 'completed', output: { text: 'hello' } })
@@ -112,7 +108,8 @@ t.test('an async run that the provider accepts during the stop is resumed', asyn
   await vendor.holds(1)
   // Another run uses up the whole grace period.
   const slow = customer.run(syncOrder({ workMs: 3_600_000 }))
-  while ((await customer.send<{ data: Run[] }>('/v1/runs')).body.data.length < 2);
+  const list = async () => (await customer.send<{ data: Run[] }>('/v1/runs')).body.data
+  await until('both runs are listed', async () => (await list()).length === 2)
   const stopping = service.stop()
   // The stop has begun by then, well within its grace period.
   await delay(1000)

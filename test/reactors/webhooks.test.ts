@@ -41,6 +41,7 @@ import {
   startService,
 } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 import { unwrap } from '../support/unwrap.ts'
 
 // One delivery waits 15 s for a hanging receiver while the other tests run.
@@ -324,7 +325,7 @@ t.test('a replayed row of a recorded attempt leads to no attempt, and is not tri
     cells.map(([address, value]) => ({ address, value })),
   )
   startReactor()
-  while (counts.leases === 0) await delay(10)
+  await until('a lease is asked for', () => counts.leases)
   await delay(SECOND)
   t.equal(counts.attempts, 0)
   t.ok(counts.leases <= 3, `${counts.leases} requests for leases`)

@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Client } from '../support/client.ts'
 import { type Audit, allRuns, auditFolder } from '../support/ledger.ts'
 import { openAccount, openFolder } from '../support/service.ts'
 import { ScriptProcess } from '../support/service-process.ts'
+import { until } from '../support/until.ts'
 import type { Fault, Step, Tally } from '../support/vendor.ts'
 import { offer, order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
 
@@ -16,6 +16,8 @@ import { offer, order, syncOrder, vendorFamily } from '../support/vendor-familie
 
 /** A dead process's run is checked 10 s after its start and its lease ends after 15 s; the rest is for the work. */
 const LONGEST_WATCH_MS = 10_000 + 15_000 + 20_000
+
+const POLL = { pollMs: 100, maxWaitMs: LONGEST_WATCH_MS }
 
 const PRICE_MICROS = 1_000_000
 
@@ -59,14 +61,18 @@ export const asyncCrash = async (
     const victims = await requestRuns(await start(), kills, runs)
     for (let kill = 1; kill <= kills; kill++) {
       const dying = victims.filter(({ deaths }) => deaths >= kill)
-      await until(`${dying.length} runs are held (kill ${kill})`, async () => {
-        const tallies = await readTallies(vendorUrl)
-        return dying.every(({ runId, step }) => tallies[runId]?.held[step] === kill)
-      })
+      await until(
+        `${dying.length} runs are held (kill ${kill})`,
+        async () => {
+          const tallies = await readTallies(vendorUrl)
+          return dying.every(({ runId, step }) => tallies[runId]?.held[step] === kill)
+        },
+        POLL,
+      )
       await service?.end('SIGKILL')
       progress(`kill ${kill} of ${kills}: ${dying.length} runs were in flight`)
       const next = await start()
-      if (kill === kills) await until('all runs have ended', () => haveEnded(next))
+      if (kill === kills) await until('all runs have ended', () => haveEnded(next), POLL)
     }
     const ended = await service?.end('SIGTERM')
     const faults = ended?.code === 0 ? [] : [`the last stop ended with ${ended?.code}: ${ended?.stderr}`]
@@ -118,14 +124,6 @@ const haveEnded = async (client: Client): Promise<boolean> => {
     if (body.data.length > 0 || body.has_more) return false
   }
   return true
-}
-
-const until = async (what: string, holds: () => Promise<boolean>) => {
-  const endMs = performance.now() + LONGEST_WATCH_MS
-  while (!(await holds())) {
-    if (performance.now() > endMs) throw new Error(`not reached within ${LONGEST_WATCH_MS} ms: ${what}`)
-    await delay(100)
-  }
 }
 
 /** Compares a run with its expected outcome in the log and at the vendor. */

@@ -30,6 +30,7 @@ import { ManualClock } from '../support/manual-clock.ts'
 import { startReceiver, status, untilRecorded, webhookEvents } from '../support/receiver.ts'
 import { openAccount, openFolder, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 
 // A jump that is not handled shows as a wait without end.
 t.setTimeout(90_000)
@@ -79,14 +80,10 @@ class HeldProvider implements Provider {
 
 const done: Done = { kind: 'done', media: [], text: 'done' }
 
-const until = async (holds: () => boolean | Promise<boolean>) => {
-  while (!(await holds())) await delay(20)
-}
-
 /** Waits for two polls of a job, so that one of them began after the clock was set. */
 const polledTwice = async (provider: HeldProvider, runId: RunId) => {
   const before = provider.pollsOf(runId)
-  await until(() => provider.pollsOf(runId) >= before + 2)
+  await until('the job is polled twice', () => provider.pollsOf(runId) >= before + 2)
 }
 
 const deliveredRuns = async (log: EventLog, account: AccountId) =>
@@ -141,9 +138,12 @@ t.test('a clock that jumps 40 days ahead and back delays no run and no webhook',
   const hanging = await job('hang')
   await polledTwice(provider, hanging.run_id)
   const calls = Array.from({ length: SLOTS }, () => run('hold'))
-  await until(() => provider.submitted.size === SLOTS + 4)
+  await until('all jobs are submitted', () => provider.submitted.size === SLOTS + 4)
   const queued = Array.from({ length: 3 }, () => run('hold', webhook))
-  await until(async () => (await customer.send<RunList>('/v1/runs?status=queued')).body.data.length === 3)
+  await until(
+    'three runs are queued',
+    async () => (await customer.send<RunList>('/v1/runs?status=queued')).body.data.length === 3,
+  )
   clock.advance(-JUMP_MS)
 
   t.same(warnings, [])
@@ -155,7 +155,10 @@ t.test('a clock that jumps 40 days ahead and back delays no run and no webhook',
   t.equal(after.status, 'completed')
   t.ok(warnings.includes('the clock is behind the event log; check the time of this machine'))
   const runIds = [ahead, ...(await Promise.all(queued))].map(({ run_id }) => run_id)
-  await until(async () => (await deliveredRuns(service.core.log, accountId)).length === runIds.length)
+  await until(
+    'all webhooks are delivered',
+    async () => (await deliveredRuns(service.core.log, accountId)).length === runIds.length,
+  )
   t.same((await deliveredRuns(service.core.log, accountId)).sort(), runIds.sort())
 
   const repeat = async () => {
@@ -168,7 +171,7 @@ t.test('a clock that jumps 40 days ahead and back delays no run and no webhook',
 
   await polledTwice(provider, hanging.run_id)
   clock.advance(15 * 60_000)
-  await until(() => isIdle(service.core, accountId))
+  await until('no run is open', () => isIdle(service.core, accountId))
   const endOf = async ({ run_id }: { run_id: RunId }) => (await customer.send(`/v1/runs/${run_id}`)).body
   t.match(await endOf(held), { status: 'completed' })
   t.match(await endOf(hanging), { status: 'failed', error: { code: 'provider_timeout' } })
@@ -224,9 +227,9 @@ t.test('work that a process left while its clock was 40 days ahead is taken up a
   const { core, stop } = await startService(t, { folder, clock, environment, providers: { sandbox: provider } })
   provider.release()
   await polledTwice(provider, runId(6))
-  await until(async () => (await core.accounts.currentState(accountId())).openRuns.size === 1)
+  await until('one run is open', async () => (await core.accounts.currentState(accountId())).openRuns.size === 1)
   clock.advance(2 * 60_000)
-  await until(() => isIdle(core, accountId()))
+  await until('no run is open', () => isIdle(core, accountId()))
   t.same((await deliveredRuns(core.log, accountId())).sort(), runs)
   const ends = await Promise.all(
     runs.map(async runId => {

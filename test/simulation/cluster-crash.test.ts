@@ -1,14 +1,19 @@
 import t from 'tap'
 import { needsCluster } from '../support/cluster.ts'
+import { testSeed } from '../support/seeded-random.ts'
+import { isLong } from '../support/test-length.ts'
 import { clusterCrash } from './cluster-crash.ts'
 
 t.setTimeout(280_000)
 
-// Run manually: node --import=tsx test/simulation/cluster-crash.ts --kills 20
-t.test('a cluster whose processes are killed in turn loses and repeats nothing', needsCluster(), async t => {
-  const { counts, ends, faults } = await clusterCrash(20)
+const kills = isLong ? 20 : 4
+const seed = testSeed()
+
+// Run manually: node --import=tsx test/simulation/cluster-crash.ts --kills 20 --seed SEED
+t.test(`a cluster whose processes are killed in turn loses nothing (TEST_SEED=${seed})`, needsCluster(), async t => {
+  const { counts, ends, faults } = await clusterCrash({ kills, seed })
   t.same(faults, [])
   // Each kind of request must have occurred, including ones interrupted by a kill.
-  for (const [kind, count] of Object.entries(counts)) t.ok(count > 10, `${kind}: ${count}`)
-  t.ok(ends['interrupted'], 'some runs lost their process')
+  for (const [kind, count] of Object.entries(counts)) t.ok(count > kills / 2, `${kind}: ${count}`)
+  t.ok(!isLong || ends['interrupted'], 'some runs lost their process')
 })

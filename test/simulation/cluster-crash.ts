@@ -7,12 +7,13 @@ import { toMicros } from '../../src/domain/money.ts'
 import { type Cluster, startCluster } from '../support/cluster.ts'
 import { openClusterAccounts } from '../support/cluster-accounts.ts'
 import { allRuns } from '../support/ledger.ts'
+import { seededRandom, testSeed } from '../support/seeded-random.ts'
 import type { Customer } from '../support/service.ts'
 import { auditCluster, type ClusterAudit } from './cluster-audit.ts'
 import { type AnsweredRun, ClusterWorker } from './cluster-worker.ts'
 
 // Kills the services of a cluster in turn, under load, then checks their data. Run manually:
-//   node --import=tsx test/simulation/cluster-crash.ts --kills 20
+//   node --import=tsx test/simulation/cluster-crash.ts --kills 20 --seed 7
 
 /** A dead process's run is checked 10 s after its start and its lease ends after 15 s; the rest is for the work. */
 const LONGEST_WATCH_MS = 10_000 + 15_000 + 20_000
@@ -31,11 +32,12 @@ export interface ClusterCrashReport {
   faults: string[]
 }
 
-/** Kills services at random moments. Without faults, nothing was lost or repeated. */
+/** Kills services at moments derived from the seed. Without faults, nothing was lost or repeated. */
 export const clusterCrash = async (
-  kills: number,
+  { kills, seed }: { kills: number; seed: number },
   progress: (text: string) => void = () => undefined,
 ): Promise<ClusterCrashReport> => {
+  const random = seededRandom(seed)
   const faults: string[] = []
   const cluster = await startCluster({
     onEnd: ({ name }, { code, signal, stderr }) => faults.push(`${name} ended with ${signal ?? code}: ${stderr}`),
@@ -45,11 +47,11 @@ export const clusterCrash = async (
     const accounts: Customer[] = await openClusterAccounts(cluster, ...options)
     const urls = () => cluster.members.map(({ url }) => url)
     const workers = accounts.flatMap(account =>
-      Array.from({ length: CLIENTS_PER_ACCOUNT }, () => new ClusterWorker(account, urls)),
+      Array.from({ length: CLIENTS_PER_ACCOUNT }, () => new ClusterWorker(account, urls, random)),
     )
     const stop = new AbortController()
     const working = Promise.all(workers.map(worker => worker.work(stop.signal)))
-    await killInTurn(cluster, kills, progress)
+    await killInTurn(cluster, kills, random, progress)
     stop.abort()
     await working
     progress('the load has ended')
@@ -70,13 +72,18 @@ export const clusterCrash = async (
 }
 
 /** Kills one service after another. Each restarts while the next one dies, so one of three always answers. */
-const killInTurn = async ({ members }: Cluster, kills: number, progress: (text: string) => void) => {
+const killInTurn = async (
+  { members }: Cluster,
+  kills: number,
+  random: () => number,
+  progress: (text: string) => void,
+) => {
   const starting = members.map(() => Promise.resolve())
   for (let kill = 0; kill < kills; kill++) {
     const turn = kill % members.length
     await starting[(turn + 1) % members.length]
-    if (Math.random() >= 1 / EARLY_KILLS) await starting[turn]
-    await delay(Math.random() * 1000)
+    if (random() >= 1 / EARLY_KILLS) await starting[turn]
+    await delay(random() * 1000)
     await members[turn]?.end('SIGKILL')
     const started = members[turn]?.start() ?? Promise.resolve()
     // A failed start is reported when it is awaited; the service may be killed again before that.
@@ -145,9 +152,12 @@ const sum = <Counts extends Record<string, number>>(all: Counts[]): Counts => {
 }
 
 const main = async () => {
-  const { values } = parseArgs({ options: { kills: { type: 'string', default: '20' } } })
+  const { values } = parseArgs({ options: { kills: { type: 'string' }, seed: { type: 'string' } } })
+  const { kills = '20', seed = String(testSeed()) } = values
+  console.log(`seed ${seed}`)
   const startMs = Date.now()
-  const report = await clusterCrash(Number(values.kills), text => console.log(`${Date.now() - startMs} ms: ${text}`))
+  const progress = (text: string) => console.log(`${Date.now() - startMs} ms: ${text}`)
+  const report = await clusterCrash({ kills: Number(kills), seed: Number(seed) }, progress)
   console.log(report.counts, report.ends)
   for (const fault of report.faults) console.error(fault)
   if (report.faults.length > 0) process.exitCode = 1

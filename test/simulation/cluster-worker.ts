@@ -22,10 +22,12 @@ export class ClusterWorker {
   readonly counts = { sync: 0, failing: 0, async: 0, cancelled: 0, replayed: 0, repeated: 0 }
   readonly #account: Client
   readonly #urls: () => string[]
+  readonly #random: () => number
 
-  constructor(account: Client, urls: () => string[]) {
+  constructor(account: Client, urls: () => string[], random: () => number) {
     this.#account = account
     this.#urls = urls
+    this.#random = random
   }
 
   async work(stop: AbortSignal) {
@@ -33,10 +35,10 @@ export class ClusterWorker {
   }
 
   async #sendRandomRequest() {
-    const dice = Math.random()
-    if (dice < 0.4) await this.#run('sync', sandbox({ delay_ms: upTo(200) }))
+    const dice = this.#random()
+    if (dice < 0.4) await this.#run('sync', sandbox({ delay_ms: this.#upTo(200) }))
     else if (dice < 0.5) await this.#run('failing', sandbox({ outcome: 'content_rejected' }))
-    else if (dice < 0.7) await this.#run('async', job(upTo(1500)))
+    else if (dice < 0.7) await this.#run('async', job(this.#upTo(1500)))
     else if (dice < 0.85) await this.#cancel()
     else await this.#replay()
   }
@@ -74,7 +76,7 @@ export class ClusterWorker {
 
   /** Repeats an earlier request, which must return the same run. */
   async #replay() {
-    const earlier = this.answered[upTo(this.answered.length)]
+    const earlier = this.answered[this.#upTo(this.answered.length)]
     if (!earlier) return
     const reply = await this.#run('replayed', earlier.request, earlier.key)
     if (!reply) return
@@ -83,11 +85,17 @@ export class ClusterWorker {
     if (!reply.headers.has('Idempotent-Replayed')) this.faults.push(`${earlier.runId} was not marked as replayed`)
   }
 
+  #upTo(most: number): number {
+    return Math.floor(this.#random() * most)
+  }
+
   async #ask(send: (client: Client) => Promise<Reply>): Promise<Reply> {
     const untilMs = performance.now() + PATIENCE_MS
     while (true) {
       const urls = this.#urls()
-      const answer = await send(this.#account.at(urls[upTo(urls.length)] as string)).catch((error: Error) => error)
+      const answer = await send(this.#account.at(urls[this.#upTo(urls.length)] as string)).catch(
+        (error: Error) => error,
+      )
       if (!(answer instanceof Error) && answer.status !== 503) return answer
       if (performance.now() > untilMs)
         throw new Error(`no process answers: ${answer instanceof Error ? answer.message : answer.text}`)
@@ -96,8 +104,6 @@ export class ClusterWorker {
     }
   }
 }
-
-const upTo = (most: number) => Math.floor(Math.random() * most)
 
 /** An async run that takes `delayMs`. */
 const job = (delayMs: number) => ({

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Balance } from '../../schemas/api/balance.ts'
 import type { RunList } from '../../schemas/api/run.ts'
@@ -11,18 +10,22 @@ import { openClusterAccounts } from '../support/cluster-accounts.ts'
 import type { AccountOptions } from '../support/service.ts'
 import { ScriptProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 import { auditCluster } from './cluster-audit.ts'
 
 t.setTimeout(240_000)
 
+/** As long as a 503 answer asks clients to wait. */
+const RETRY_AFTER_MS = 1000
+
 /** Requests a run once, repeating 503 answers with the same idempotency key. */
-const runOnce = async (client: Client, request: object): Promise<Reply> => {
+const runOnce = (client: Client, request: object): Promise<Reply> => {
   const key = crypto.randomUUID()
-  while (true) {
+  const ask = async () => {
     const reply = await client.run(request, { 'Idempotency-Key': key })
-    if (reply.status !== 503) return reply
-    await delay(Number(reply.headers.get('Retry-After')) * 1000)
+    return reply.status !== 503 && reply
   }
+  return until('the request is decided', ask, { pollMs: RETRY_AFTER_MS })
 }
 
 /** The balance at or after a position in the log. */
@@ -32,13 +35,11 @@ const balanceAt = async (client: Client, position: number): Promise<number> => {
 }
 
 /** Waits for `count` processing runs and returns their ids. */
-const untilProcessing = async (client: Client, count: number): Promise<string[]> => {
-  while (true) {
+const untilProcessing = (client: Client, count: number): Promise<string[]> =>
+  until(`${count} runs are in progress`, async () => {
     const { status, body } = await client.send<RunList>('/v1/runs?status=processing')
-    if (status === 200 && body.data.length >= count) return body.data.map(run => run.run_id)
-    await delay(50)
-  }
-}
+    return status === 200 && body.data.length >= count && body.data.map(run => run.run_id)
+  })
 
 t.test('processes that share EventStoreDB, Redis and S3', needsCluster(), async t => {
   const stores = await startCluster({ size: 0 })

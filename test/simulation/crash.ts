@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import type { RunList } from '../../schemas/api/run.ts'
 import { type Client, picture, type Reply, sandbox } from '../support/client.ts'
 import { type Audit, allRuns, auditFolder } from '../support/ledger.ts'
+import { seededRandom, testSeed } from '../support/seeded-random.ts'
 import { openAccounts } from '../support/service.ts'
 import { ServiceProcess } from '../support/service-process.ts'
 
@@ -43,7 +44,7 @@ export const crash = async (
   progress: (text: string) => void = () => undefined,
 ): Promise<CrashReport> => {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-crash-'))
-  const random = createRandom(seed)
+  const random = seededRandom(seed)
   let service: ServiceProcess | undefined
   try {
     const options = Array.from({ length: ACCOUNTS }, () => ({ credits: 1_000_000, tester: true }))
@@ -184,20 +185,9 @@ const findUnkept = (audit: Audit, acknowledged: Acknowledged[]): string[] => {
   return faults
 }
 
-/** A random number generator (mulberry32), because Math.random takes no seed. */
-const createRandom = (seed: number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 const main = async () => {
   const { values } = parseArgs({ options: { kills: { type: 'string' }, seed: { type: 'string' } } })
-  const { kills = '25', seed = String(Date.now() % 1_000_000) } = values
+  const { kills = '25', seed = String(testSeed()) } = values
   console.log(`seed ${seed}`)
   const report = await crash({ kills: Number(kills), seed: Number(seed) }, console.log)
   const ends: Record<string, number> = {}

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { runKey } from '../../projections/runs.ts'
 import { uploadKey } from '../../projections/uploads.ts'
@@ -11,6 +10,7 @@ import { startReceiver } from '../support/receiver.ts'
 import { needsRedis, startRedis } from '../support/redis-server.ts'
 import { type Customer, openAccount, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 
 // The attacker can write to the views but has neither the log nor the secrets, and copies and changes rows.
 
@@ -118,7 +118,7 @@ const attack = async (t: Test, environment: Record<string, string>) => {
     (await Promise.all([mallory, alice].map(each => each.send('/v1/runs')))).every(({ status }) => status === 200) &&
     (await mallory.send(`/v1/runs/${own.run_id}`)).status === 200 &&
     (await mallory.send(`/v1/uploads/${ownFile.id}`)).status === 200
-  while (!(await isRepaired())) await delay(50)
+  await until('the views are rebuilt', isRepaired, { pollMs: 50 })
   t.same(await balances(), before)
   t.equal((await mallory.send<{ run_id: string }>(`/v1/runs/${own.run_id}`)).body.run_id, own.run_id)
   t.notMatch(seen, [{ prompt: 'forged' }], 'no provider got forged work')

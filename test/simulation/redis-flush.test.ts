@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { needsRedis } from '../support/redis-server.ts'
+import { seededRandom, testSeed } from '../support/seeded-random.ts'
 import { countOf, ofKind, startLoadOnRedis } from '../support/steady-load-on-redis.ts'
 
 t.setTimeout(280_000)
@@ -12,15 +13,18 @@ const LOSSES = 12
 const MAX_PAUSE_MS = 1000
 const MAX_REPEAT_MS = 200
 
-t.test('views that are lost repeatedly are never wrong', needsRedis(), async t => {
+const seed = testSeed()
+
+t.test(`views that are lost repeatedly are never wrong (TEST_SEED=${seed})`, needsRedis(), async t => {
   // One process has no projector and follows the others.
   const { redis, answersSince, allRead, end, finish } = await startLoadOnRedis(t, ALL, ALL, 'api')
+  const random = seededRandom(seed)
   const sinceMs = performance.now()
   for (let loss = 0; loss < LOSSES; loss++) {
-    await delay(Math.random() * MAX_PAUSE_MS)
+    await delay(random() * MAX_PAUSE_MS)
     await redis.command('FLUSHALL')
     // The views are also lost during their rebuild.
-    await delay(Math.random() * MAX_REPEAT_MS)
+    await delay(random() * MAX_REPEAT_MS)
     await redis.command('FLUSHALL')
   }
   const answers = answersSince(sinceMs)

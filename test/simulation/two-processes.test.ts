@@ -5,6 +5,7 @@ import { operatorOf } from '../support/operator.ts'
 import { type AccountOptions, openAccounts } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 
 /** Two services on one folder, and a client of one account for each. */
 const startTwo = async (t: Test, options: AccountOptions) => {
@@ -26,12 +27,11 @@ const requestFromBoth = (clients: Client[], times: number, request: object): Pro
     Array.from({ length: times }, (_, index) => untilDecided(clients[index % clients.length] as Client, request)),
   )
 
-const untilDecided = async (client: Client, request: object): Promise<Reply> => {
-  while (true) {
+const untilDecided = (client: Client, request: object): Promise<Reply> =>
+  until('the request is decided', async () => {
     const reply = await client.run(request)
-    if (reply.status !== 503) return reply
-  }
-}
+    return reply.status !== 503 && reply
+  })
 
 const count = (replies: Reply[], status: number) => replies.filter(reply => reply.status === status).length
 
@@ -86,7 +86,7 @@ t.test('a repeated request returns its run from another process even after the m
   const { body } = await one.run(sandbox(), key)
   await operator.json(t, 'catalog', 'withdraw', 'sandbox')
   const isRefused = async () => (await other.run(sandbox())).status === 404
-  while (!(await isRefused())) await new Promise(resolve => setTimeout(resolve, 50))
+  await until('the family is withdrawn', isRefused)
   t.match(await other.run(sandbox(), key), { status: 200, body: { run_id: body.run_id } })
   t.equal((await other.run(sandbox({ prompt: 'another' }), key)).status, 422)
 })

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { RunId } from '../../schemas/primitives.ts'
 import { sandbox } from '../support/client.ts'
@@ -7,6 +6,7 @@ import { hold, startReceiver, status, type WebhookRecord, webhookEvents } from '
 import { type Customer, openAccounts, openFolder } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 
 // Deliveries of a killed process are retried when their lease ends, after 30 s.
 t.setTimeout(180_000)
@@ -74,7 +74,7 @@ t.test('a killed service loses no webhook at any stage of delivery', async t => 
   const deliveredAfter = () =>
     [quick, slow, broken].flatMap((receiver, index) => receiver.deliveries.slice(before[index]))
   const isDelivered = (runId: RunId) => deliveredAfter().some(delivery => delivery.event.data.run_id === runId)
-  while (!undone.every(isDelivered)) await delay(50)
+  await until('all webhooks are delivered', () => undone.every(isDelivered))
   const { code, stderr } = await second.end('SIGTERM')
   t.same({ code, stderr }, { code: 0, stderr: '' })
 

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { pictureSize } from '../../src/studio/picture/picture-size.ts'
 import { createStudio } from '../../src/studio/studio.ts'
 import { isUnusable, type Work } from '../../src/studio/work.ts'
 import { formatOf, openStudio, type Picture, paintIn, small, toPaint } from '../adapters/provider/sandbox/support.ts'
+import { until } from '../support/until.ts'
 
 const { paint } = openStudio(t.teardown)
 
@@ -49,7 +49,7 @@ t.test('a picture does not wait for films', async t => {
   t.teardown(() => pair.close())
   const progress = new Float32Array(new SharedArrayBuffer(4))
   const films = Promise.allSettled([1, 2, 3].map(seed => pair.make({ ...longFilm, seed, progress })))
-  while (progress[0] === 0) await delay(10)
+  await until('the work has begun', () => progress[0])
   const first = await Promise.race([paintIn(pair, small).then(() => 'the picture'), films.then(() => 'the films')])
   t.equal(first, 'the picture')
   await pair.close()
@@ -64,7 +64,7 @@ t.test('a source is loaded only when its turn is near, and does not wait for fil
   t.teardown(() => pair.close())
   const progress = new Float32Array(new SharedArrayBuffer(4))
   const films = Promise.allSettled([1, 2].map(seed => pair.make({ ...longFilm, seed, progress })))
-  while (progress[0] === 0) await delay(10)
+  await until('the work has begun', () => progress[0])
   let held = 0
   let most = 0
   const repaint = async () => {
@@ -90,7 +90,7 @@ t.test('an aborted film frees its thread', async t => {
   const controller = new AbortController()
   const progress = new Float32Array(new SharedArrayBuffer(4))
   const film = t.rejects(alone.make({ ...longFilm, progress }, controller.signal), { name: 'AbortError' })
-  while (progress[0] === 0) await delay(10)
+  await until('the work has begun', () => progress[0])
   controller.abort()
   await film
   t.equal(formatOf(await paintIn(alone, small)), 'png')

@@ -10,6 +10,9 @@ import type { Ended } from './service-process.ts'
 /** How much of a process's last output is kept. */
 const OUTPUT_LENGTH = 2000
 
+/** Far longer than a service takes to start on a busy machine. */
+const MAX_START_MS = 60_000
+
 /** How a process ended, and its last output to standard error. */
 export type End = Omit<Ended, 'stdout'>
 
@@ -83,7 +86,8 @@ export class Member {
       end = how
     })
     let written = ''
-    while (!end) {
+    const endMs = performance.now() + MAX_START_MS
+    while (!end && performance.now() < endMs) {
       written = (await readFile(this.log)).subarray(size).toString()
       const url = findUrl(written)
       if (url) {
@@ -93,7 +97,8 @@ export class Member {
       }
       await Promise.race([ended, sleep(20)])
     }
-    throw new Error(`${this.name} exited before it listened: ${end.stderr || written.slice(-OUTPUT_LENGTH)}`)
+    const what = end ? 'exited before it listened' : 'does not listen'
+    throw new Error(`${this.name} ${what}: ${end?.stderr || written.slice(-OUTPUT_LENGTH)}`)
   }
 
   /** Sends a signal, and resolves when it has exited. SIGKILL prevents any clean-up. */

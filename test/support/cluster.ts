@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type End, Member } from './cluster-member.ts'
+import type { Needs } from './needs.ts'
 import { needsS3, startRadosgw } from './radosgw.ts'
 import { needsRedis, type RedisServer, startRedis } from './redis-server.ts'
 
@@ -42,7 +43,7 @@ export interface ClusterOptions {
 const STOP_MS = 15_000
 
 /** The tap options of tests that start a cluster. */
-export const needsCluster = (): { skip: string | false } => ({ skip: needsS3().skip || needsRedis().skip })
+export const needsCluster = (): Needs => ({ skip: needsS3().skip || needsRedis().skip })
 
 /** Starts stores and services, and resolves when all of them listen. The caller must stop it. */
 export const startCluster = async (options: ClusterOptions = {}): Promise<Cluster> => {

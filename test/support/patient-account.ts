@@ -4,6 +4,7 @@ import type { Run } from '../../schemas/api/run.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import { type Reply, sandbox } from './client.ts'
 import type { Customer } from './service.ts'
+import { until } from './until.ts'
 
 /** An acknowledged run, with its idempotency key. */
 export interface AcknowledgedRun {
@@ -100,7 +101,7 @@ export class PatientAccount {
   async #readBalance() {
     const atMost = this.#credits - this.#charged
     const refunded = this.#refunded
-    const reply = await this.#receive(() => this.customer.send<Balance>('/v1/balance', until()))
+    const reply = await this.#receive(() => this.customer.send<Balance>('/v1/balance', withTimeout()))
     if (reply?.status !== 200) return
     const atLeast = this.#credits - this.#requested * PRICE + refunded
     const { credits_balance: credits } = reply.body
@@ -109,16 +110,16 @@ export class PatientAccount {
 
   #send(key: string, request: object) {
     const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': key }
-    return this.customer.send('/v1/run', { method: 'POST', headers, body: JSON.stringify(request), ...until() })
+    return this.customer.send('/v1/run', { method: 'POST', headers, body: JSON.stringify(request), ...withTimeout() })
   }
 
   /** Undefined for an invalid or missing response. */
   async #sendUntilAvailable(send: () => Promise<Reply>): Promise<Reply | undefined> {
-    while (true) {
+    const receive = async () => {
       const reply = await this.#receive(send)
-      if (reply?.status !== 503) return reply
-      await delay(PAUSE_MS)
+      return reply?.status !== 503 && { reply }
     }
+    return (await until('the service is available', receive, { pollMs: PAUSE_MS, maxWaitMs: 2 * HANGS_MS })).reply
   }
 
   async #receive<Body>(send: () => Promise<Reply<Body>>): Promise<Reply<Body> | undefined> {
@@ -138,4 +139,4 @@ export class PatientAccount {
   }
 }
 
-const until = () => ({ signal: AbortSignal.timeout(HANGS_MS) })
+const withTimeout = () => ({ signal: AbortSignal.timeout(HANGS_MS) })

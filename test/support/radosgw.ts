@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'minio'
+import { type Needs, needsPrograms } from './needs.ts'
 import { type ClusterPlace, clusterSettings } from './radosgw-settings.ts'
 import { freePorts, isInstalled, killProgram, launchProgram, STEP_MS, untilAnswers } from './server-program.ts'
 
@@ -28,12 +29,8 @@ const REGION = 'us-east-1'
 
 const PROGRAMS = ['monmaptool', 'ceph-mon', 'ceph-osd', 'ceph', 'radosgw', 'radosgw-admin', 'setpriv']
 
-const s3Installed = (): boolean => PROGRAMS.every(isInstalled)
-
-/** The tap options of tests that need the server. With CI=true, a missing program fails the start with a message. */
-export const needsS3 = (): { skip: string | false } => ({
-  skip: !s3Installed() && process.env['CI'] !== 'true' && 'radosgw is not installed',
-})
+/** The tap options of tests that need the server. */
+export const needsS3 = (): Needs => needsPrograms(...PROGRAMS)
 
 /** Starts an empty server, and retries once if a port was taken meanwhile. The caller must stop it. */
 export const startRadosgw = async (): Promise<S3Server> => {

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
 import type { AccountEvent } from '../../schemas/account-events.ts'
 import type { WebhookEvent } from '../../schemas/api/webhook.ts'
@@ -10,6 +9,7 @@ import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { collect } from './collect.ts'
+import { until } from './until.ts'
 
 /** A received request. The body is unparsed, because the signature covers it. */
 export interface Delivery {
@@ -44,13 +44,12 @@ export const status =
 export const hold: Answer = () => undefined
 
 export const startReceiver = async (t: Test, answer: Answer = status(204)): Promise<Receiver> => {
-  const arrivals = new Set<() => void>()
   const receiver: Receiver = {
     url: '',
     deliveries: [],
     deliveriesOf: runId => receiver.deliveries.filter(({ event }) => event.data.run_id === runId),
     until: async count => {
-      while (receiver.deliveries.length < count) await new Promise<void>(resolve => arrivals.add(resolve))
+      await until(`${count} requests have arrived`, () => receiver.deliveries.length >= count)
     },
     answer,
   }
@@ -66,8 +65,6 @@ export const startReceiver = async (t: Test, answer: Answer = status(204)): Prom
     const delivery = { method, path, headers, body, event: JSON.parse(body) }
     receiver.deliveries.push(delivery)
     receiver.answer(response, delivery)
-    for (const arrived of arrivals) arrived()
-    arrivals.clear()
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -88,18 +85,13 @@ export const webhookEvents = async (log: EventLog, accountId: AccountId, runId?:
 }
 
 /** Waits until the log has this many webhook events. */
-export const untilRecorded = async (
+export const untilRecorded = (
   log: EventLog,
   count: number,
   accountId: AccountId,
   runId?: RunId,
-): Promise<WebhookRecord[]> => {
-  while (true) {
+): Promise<WebhookRecord[]> =>
+  until(`the log has ${count} webhook events`, async () => {
     const events = await webhookEvents(log, accountId, runId)
-    if (events.length >= count) return events
-    await delay(POLL_MS)
-  }
-}
-
-/** Short compared to the awaited events. */
-const POLL_MS = 10
+    return events.length >= count && events
+  })

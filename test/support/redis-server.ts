@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Needs, needsPrograms } from './needs.ts'
 import { freePorts, isInstalled, killProgram, launchProgram, STEP_MS, untilAnswers } from './server-program.ts'
 
 /** A real Redis server, in memory by default. */
@@ -28,10 +29,8 @@ const HOST = '127.0.0.1'
 const PROGRAMS = ['redis-server', 'setpriv']
 const IN_MEMORY = ['--save', '', '--appendonly', 'no']
 
-/** The tap options of tests that need the server. With CI=true, a missing program is a failure. */
-export const needsRedis = (): { skip: string | false } => ({
-  skip: !PROGRAMS.every(isInstalled) && process.env['CI'] !== 'true' && 'redis-server is not installed',
-})
+/** The tap options of tests that need the server, and perhaps other programs. */
+export const needsRedis = (...others: string[]): Needs => needsPrograms(...PROGRAMS, ...others)
 
 /** Starts an empty server, and retries once if a port was taken meanwhile. The caller must stop it. */
 export const startRedis = async (settings: string[] = []): Promise<RedisServer> => {

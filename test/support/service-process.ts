@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Test } from 'tap'
 import { toRun } from './program.ts'
+import { withDeadline } from './until.ts'
 
 /** How a process ended, and its output. */
 export interface Ended {
@@ -41,9 +42,9 @@ export class ProgramProcess {
     return this.#child.pid as number
   }
 
-  /** Resolves when standard output matches; rejects if the process ends before. */
+  /** Resolves when standard output matches; rejects if the process ends before, or at the deadline. */
   until(pattern: RegExp): Promise<RegExpExecArray> {
-    return new Promise((resolve, reject) => {
+    const written = new Promise<RegExpExecArray>((resolve, reject) => {
       const look = () => {
         const match = pattern.exec(this.#written.stdout)
         if (!match) return
@@ -54,6 +55,7 @@ export class ProgramProcess {
       this.ended.then(({ stderr }) => reject(new Error(`the process ended before it wrote ${pattern}: ${stderr}`)))
       look()
     })
+    return withDeadline(`the process writes ${pattern}`, written)
   }
 
   /** Sends a signal, and resolves when the process has exited. SIGKILL prevents any clean-up. */

@@ -16,6 +16,7 @@ import { collect } from './collect.ts'
 import { ManualClock } from './manual-clock.ts'
 import { openAccount, openFolder } from './service.ts'
 import { temporaryFolder } from './temporary-folder.ts'
+import { until } from './until.ts'
 
 /** When an upload that was never sent is checked: 15 minutes to start it, and six to finish. */
 export const SEAL_AFTER_MS = 21 * 60_000
@@ -55,7 +56,7 @@ export const openUploads = async (
     const reactor = new ObjectsReactor(parts)
     await caughtUp(core)
     reactor.start(core.progress.changes)
-    while (!(await holds())) await new Promise(setImmediate)
+    await until('the due work is done', holds)
     await reactor.stop()
   }
 

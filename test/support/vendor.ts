@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setImmediate as turn } from 'node:timers/promises'
 import type { Test } from 'tap'
+import { until } from './until.ts'
 
 /** The steps at which a vendor can misbehave: before and after it accepts a job, and on polls. */
 export type Step = 'asked' | 'taken' | 'polled' | 'copied' | 'cancelled'
@@ -83,7 +83,7 @@ export class Vendor {
 
   /** Resolves when this many responses are held back. */
   async holds(count: number) {
-    while (this.#held.size < count) await turn()
+    await until(`${count} responses are held`, () => this.#held.size >= count)
   }
 
   /** Releases all held responses, and does not hold their orders again. */

@@ -13,6 +13,7 @@ import { toRun } from '../../support/program.ts'
 import { isInstalled } from '../../support/server-program.ts'
 import { ProgramProcess, ScriptProcess } from '../../support/service-process.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { until } from '../../support/until.ts'
 
 eventLogContract('a folder with LMDB', async t => {
   const folder = await temporaryFolder(t)
@@ -97,7 +98,7 @@ t.test('two processes append to one folder, and a third follows', async t => {
     )
   }
 
-  await until(() => seen.length >= all.length)
+  await until('all events arrive', () => seen.length >= all.length)
   stop.abort()
   await following
   t.same(seen, all, 'the follower saw what the others wrote, in order and once')
@@ -240,10 +241,4 @@ const tamper = async (folder: string, change: (entries: Entries, head: number) =
   const [head] = [...entries.getKeys({ reverse: true, limit: 1 })]
   await change(entries, head as number)
   await root.close()
-}
-
-/** Waits until a condition holds, or for a long timeout. */
-const until = async (holds: () => boolean) => {
-  const endMs = performance.now() + PATIENCE_MS
-  while (!holds() && performance.now() < endMs) await new Promise(resolve => setTimeout(resolve, 10))
 }

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import type { PutGrant } from '../../../src/ports/object-store.ts'
+import { until } from '../../support/until.ts'
 import { openFolder, PNG } from './disk.ts'
 
 const KEY = `uploads/${'0'.repeat(32)}.png`
@@ -109,9 +110,9 @@ t.test('an interrupted upload leaves nothing behind, and changes nothing', async
   const upload = request(url, { method: 'PUT', headers: { 'content-length': 200_000 } })
   upload.on('error', () => undefined)
   await new Promise<void>(resolve => upload.write(Buffer.alloc(100_000), () => resolve()))
-  while ((await leftovers()).length === 0) await new Promise(resolve => setImmediate(resolve))
+  await until('a part of the file has arrived', async () => (await leftovers()).length > 0)
   upload.destroy()
-  while (server.outcomes.length === 1) await new Promise(resolve => setImmediate(resolve))
+  await until('the upload has ended', () => server.outcomes.length > 1)
   t.same(server.outcomes, ['stored', 'put_interrupted'])
   t.equal((await store.stat(KEY))?.sizeBytes, 5)
   t.same(await leftovers(), [])

@@ -1,20 +1,32 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { tmpdir } from 'node:os'
 import type { Test } from 'tap'
+import { type Needs, skipUnlessCi } from '../../support/needs.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-/**
- * A folder on a disk of one megabyte, which is removed with its process; undefined if the machine does not allow it.
- */
-export const fullDisk = async (t: Test): Promise<string | undefined> => {
+/** Mounts in a namespace of its own, which some machines do not allow. */
+const inNamespace = (script: string, folder: string): [command: string, args: string[]] => [
+  'unshare',
+  ['-rm', 'sh', '-c', `mount -t tmpfs -o size=1m tmpfs "$0" && ${script}`, folder],
+]
+
+/** The tap options of tests that need a full disk. */
+export const needsFullDisk = (): Needs => {
+  const { status } = spawnSync(...inNamespace('true', tmpdir()))
+  return skipUnlessCi(status !== 0 && 'this machine cannot create a small disk: unshare -rm and mount failed')
+}
+
+/** A folder on a disk of one megabyte, which is removed with its process. */
+export const fullDisk = async (t: Test): Promise<string> => {
   const folder = await temporaryFolder(t)
-  const script = 'mount -t tmpfs -o size=1m tmpfs "$0" && echo mounted && exec cat'
-  const child = spawn('unshare', ['-rm', 'sh', '-c', script, folder], { stdio: ['pipe', 'pipe', 'ignore'] })
+  const child = spawn(...inNamespace('echo mounted && exec cat', folder), { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = once(child, 'close').catch(() => undefined)
   t.teardown(() => {
     child.kill('SIGKILL')
     return ended
   })
   const mounted = await Promise.race([once(child.stdout, 'data').catch(() => undefined), ended.then(() => undefined)])
-  return mounted && `/proc/${child.pid}/root${folder}`
+  if (!mounted) throw new Error('the small disk could not be mounted')
+  return `/proc/${child.pid}/root${folder}`
 }

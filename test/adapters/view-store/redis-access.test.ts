@@ -5,7 +5,7 @@ import { openRedisViewStore } from '../../../src/adapters/view-store/redis.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import { dumpText } from '../../support/dump.ts'
 import { needsRedis, startRedis } from '../../support/redis-server.ts'
-import { freePorts, isInstalled } from '../../support/server-program.ts'
+import { freePorts } from '../../support/server-program.ts'
 import { ScriptProcess } from '../../support/service-process.ts'
 import { redisAt } from '../../support/store-addresses.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -107,10 +107,7 @@ t.test('a database of the server', needsRedis(), async t => {
   t.match(await refusal(`${url}/99`), /^Unavailable: .*DB index/)
 })
 
-const withTls =
-  needsRedis().skip || (!isInstalled('openssl') && process.env['CI'] !== 'true' && 'openssl is not installed')
-
-t.test('a server with TLS', { skip: withTls }, async t => {
+t.test('a server with TLS', needsRedis('openssl'), async t => {
   const folder = await temporaryFolder(t)
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
   const subject = ['-subj', '/CN=redis', '-addext', 'subjectAltName=IP:127.0.0.1']

@@ -6,6 +6,7 @@ import { Unavailable } from '../../../src/ports/faults.ts'
 import { BY_KEY, type Checkpoint, CheckpointMoved, type ViewStore } from '../../../src/ports/view-store.ts'
 import { needsRedis, type RedisServer, startRedis } from '../../support/redis-server.ts'
 import { redisAt } from '../../support/store-addresses.ts'
+import { until } from '../../support/until.ts'
 
 const start = async (t: Test, settings?: string[]) => {
   const server = await startRedis(settings)
@@ -78,16 +79,13 @@ const areUnavailable = async (t: Test, store: ViewStore, { host, port }: RedisSe
 }
 
 /** Resolves when the store responds again. */
-const answers = async (store: ViewStore) => {
-  for (;;) {
-    const isThere = await store.checkpoint().then(
+const answers = (store: ViewStore) =>
+  until('the store responds', () =>
+    store.checkpoint().then(
       () => true,
       () => false,
-    )
-    if (isThere) return
-    await sleep(20)
-  }
-}
+    ),
+  )
 
 t.test('faults of Redis', needsRedis(), async t => {
   t.test('a stopped server is unavailable, and is found again', async t => {
@@ -233,7 +231,7 @@ t.test('faults of Redis', needsRedis(), async t => {
     const store = await open(t, server.url)
     await commit(store, 1)
     const endless = server.command('EVAL "while true do end" 0')
-    while (!(await server.command('PING')).startsWith('-BUSY')) await sleep(5)
+    await until('the server is busy', async () => (await server.command('PING')).startsWith('-BUSY'))
     await areUnavailable(t, store, server)
     await server.command('SCRIPT KILL')
     await endless

@@ -6,27 +6,20 @@ import { forgeCells } from '../../support/dump.ts'
 import { openLog, openViews, silentLogger } from '../../support/engine.ts'
 import { writeHistory } from '../../support/history.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
+import { until } from '../../support/until.ts'
 import { differences, projectorOf, rebuildOf } from '../../support/views.ts'
 
 /** A clock whose timers end only when the test ends them. */
 class StoppedTimers extends ManualClock {
   readonly #timers: (() => void)[] = []
-  #onTimer = () => {}
 
   override timer = (_: number, callback: () => void): Timer => {
     this.#timers.push(callback)
-    this.#onTimer()
     const timer = { cancel: () => undefined, unref: () => timer }
     return timer
   }
 
-  /** Resolves when a timer is set. */
-  async whenSet(): Promise<void> {
-    while (this.#timers.length === 0)
-      await new Promise<void>(resolve => {
-        this.#onTimer = resolve
-      })
-  }
+  whenSet = () => until('a timer is set', () => this.#timers.length)
 
   /** Ends the timer that was set first. */
   end() {

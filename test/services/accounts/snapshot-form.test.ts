@@ -39,6 +39,7 @@ import {
 } from '../../support/account-samples.ts'
 import { ambient, noSnapshots, openLog, openViews } from '../../support/engine.ts'
 import { at, given, THEN_MS } from '../../support/given.ts'
+import { until } from '../../support/until.ts'
 
 const STREAM = accountStream(accountId())
 const caller = { kind: 'service' } as const
@@ -101,8 +102,7 @@ const openWithSnapshot = async (t: Test) => {
   const accounts = accountsOf(log, snapshotsIn(views))
   await Promise.all(history.map(command => accounts.execute(caller, accountId(), command)))
   // The answer does not wait for the snapshot.
-  let snapshot: Snapshot | undefined
-  while (!snapshot) snapshot = await views.loadSnapshot(STREAM)
+  const snapshot = await until('the account has a snapshot', () => views.loadSnapshot(STREAM))
   return { log, views, snapshot }
 }
 

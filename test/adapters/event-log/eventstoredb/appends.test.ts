@@ -9,6 +9,8 @@ import { accountsOn, openLog } from '../../../support/engine.ts'
 import { type AppendFate, type Faults, notReady, timedOut } from '../../../support/event-store/faults.ts'
 import { startEventStoreServer } from '../../../support/event-store/server.ts'
 import { eventStoreAt } from '../../../support/store-addresses.ts'
+import { isLong } from '../../../support/test-length.ts'
+import { until } from '../../../support/until.ts'
 
 /** A faulty server, the log over it, and its embedded log, which never fails. */
 const open = async (t: Test, faults: Faults, appendTimeoutMs: number) => {
@@ -32,15 +34,15 @@ const oneIn = (count: number) => (): AppendFate | undefined =>
   Math.random() * count < 1 ? MISHAPS[Math.floor(Math.random() * MISHAPS.length)] : undefined
 
 t.test('10,000 appends with randomly lost responses: none is lost, doubled or misreported', async t => {
-  const [STREAMS, APPENDS] = [50, 200]
-  const { stored, log } = await open(t, { append: oneIn(100) }, APPEND_TIMEOUT_MS)
+  const [STREAMS, APPENDS] = [50, isLong ? 200 : 40]
+  const { stored, log } = await open(t, { append: oneIn(APPENDS / 2) }, APPEND_TIMEOUT_MS)
   const [reported, refused]: [Set<string>, Set<string>] = [new Set(), new Set()]
   let repeated = 0
 
   /** Retries until the outcome is known. If the events were certainly not written, appends others instead. */
   const settle = async (stream: string, events: NewEvent[], revision: number): Promise<'written' | 'not written'> => {
     let isOpen = false
-    while (true) {
+    const attempt = async () => {
       try {
         const { revision: reached } = await log.append(stream, events, revision)
         if (reached !== revision + events.length) throw new TypeError(`${stream} does not end at ${reached}`)
@@ -55,9 +57,10 @@ t.test('10,000 appends with randomly lost responses: none is lost, doubled or mi
         if (error instanceof Unavailable && !isOpen) return 'not written'
         isOpen ||= !(error instanceof Unavailable)
         repeated += 1
-        await delay(10)
+        return undefined
       }
     }
+    return until('the outcome of an append is known', attempt, { pollMs: 10 })
   }
 
   const writer = async (stream: string) => {

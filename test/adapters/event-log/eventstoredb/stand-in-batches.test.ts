@@ -22,6 +22,7 @@ import {
 import { openRawClient, structured } from '../../../support/event-store/raw-client.ts'
 import { startEventStoreServer } from '../../../support/event-store/server.ts'
 import { toUuidText } from '../../../support/event-store/uuids.ts'
+import { until } from '../../../support/until.ts'
 
 // How the stand-in answers batch appends.
 
@@ -38,14 +39,14 @@ t.test('ids are returned in the form in which they were sent', async t => {
   const { append, answers } = await open(t)
   const ids = [structured(), new shared.UUID().setString(crypto.randomUUID())]
   for (const id of ids) append('account-1', { id })
-  await until(() => answers.length === 2)
+  await until('2 answers arrive', () => answers.length === 2)
   t.same(idsOf(answers), ids.map(formOf))
 })
 
 t.test('responses may be reordered or lost; writes are in order', async t => {
   const { append, answers, written } = await open(t, [{ answeredAfterMs: 100 }, 'unanswered', undefined, 'unheard'])
   const ids = [1, 2, 3, 4].map(number => append(`account-${number}`, { revision: NO_STREAM }))
-  await until(() => answers.length === 2)
+  await until('2 answers arrive', () => answers.length === 2)
   await delay(50)
   t.same(
     idsOf(answers),
@@ -59,7 +60,7 @@ t.test('appends to one stream on one call need not wait for each other', async t
   for (let revision = NO_STREAM; revision < 200; revision++) append('account-1', { revision })
   for (let more = 0; more < 20; more++) append('account-1', { events: 2 })
   append('account-1', { revision: 240 })
-  await until(() => answers.length === 222)
+  await until('222 answers arrive', () => answers.length === 222)
   t.ok(answers.every(answer => answer.hasSuccess()))
   t.equal(answers.at(-1)?.getSuccess()?.getCurrentRevision(), '241')
 })
@@ -79,7 +80,7 @@ t.test('a single append is refused like by the server, and the others are writte
   for (const [refuse, ...expected] of refusals) {
     const { append, answers, written } = await open(t, [undefined, { refuse }, undefined])
     for (const number of [1, 2, 3]) append(`account-${number}`)
-    await until(() => answers.length === 3)
+    await until('3 answers arrive', () => answers.length === 3)
     t.same(errorsOf(answers), [expected])
     t.same(await written(), ['account-1', 'account-3'])
   }
@@ -89,7 +90,7 @@ t.test('a wrong expected revision is refused, whether real or injected', async t
   const { append, answers, written } = await open(t, [undefined, undefined, { wrongExpected: true, current: 7 }])
   for (const [index, revision] of [3, NO_STREAM, 0].entries()) {
     append('account-1', { revision })
-    await until(() => answers.length === index + 1)
+    await until('the next answer arrives', () => answers.length === index + 1)
   }
   t.same(
     errorsOf(answers),
@@ -108,7 +109,7 @@ t.test('a wrong expected revision is refused, whether real or injected', async t
 t.test('a written append may report a timeout', async t => {
   const { append, answers, written } = await open(t, [{ writtenBut: timedOut() }])
   append('account-1')
-  await until(() => answers.length === 1)
+  await until('1 answers arrive', () => answers.length === 1)
   t.match(errorsOf(answers), [['event_store.client.Timeout']])
   t.same(await written(), ['account-1'])
 })
@@ -147,7 +148,7 @@ t.test('an append in parts is one append, and an incomplete one times out', asyn
     const part = new messages.BatchAppendReq().setCorrelationId(whole).setIsFinal(isFinal)
     call.write(part.setProposedMessagesList([proposal]))
   }
-  await until(() => answers.length === 2)
+  await until('2 answers arrive', () => answers.length === 2)
   t.same(idsOf(answers), [formOf(whole), ['structured', toUuidText(cut)]], 'with an id in the server’s own form')
   t.match(errorsOf(answers), [['event_store.client.Timeout']])
   t.same(await written(), ['account-1', 'account-1'])
@@ -171,7 +172,7 @@ t.test('an invalid append is a bad request', async t => {
   const { call, answers } = await open(t)
   const nameless = new messages.BatchAppendReq.Options().setAny(new shared.Empty())
   call.write(new messages.BatchAppendReq().setCorrelationId(structured()).setOptions(nameless).setIsFinal(true))
-  await until(() => answers.length === 1)
+  await until('1 answers arrive', () => answers.length === 1)
   t.match(errorsOf(answers), [['event_store.client.BadRequest']])
 })
 
@@ -181,8 +182,3 @@ const errorsOf = (answers: BatchAppendResp[]) =>
   answers
     .flatMap(answer => answer.getError() ?? [])
     .map(error => [error.getDetails()?.getTypeName(), error.getCode(), error.getMessage()])
-
-const until = async (holds: () => boolean) => {
-  for (const started = performance.now(); !holds(); await delay(5))
-    if (performance.now() - started > 5000) throw new Error('nothing arrived within five seconds')
-}

@@ -9,6 +9,7 @@ import { openLog } from '../../../support/engine.ts'
 import { type ClusterOptions, startEventStoreCluster } from '../../../support/event-store/cluster.ts'
 import { inWords, openRawClient, readOf } from '../../../support/event-store/raw-client.ts'
 import { startEventStoreServer } from '../../../support/event-store/server.ts'
+import { until } from '../../../support/until.ts'
 
 // How the stand-in's cluster behaves when a member is stopped, resumed or killed.
 
@@ -41,7 +42,7 @@ t.test('each member lists all members, and only the leader accepts requests that
   const modest = openRawClient(t, cluster.members[1] as { port: number }, { requiresLeader: false })
   const forwarded = modest.batch()
   forwarded.append('account-2')
-  await until(() => forwarded.answers.length === 1)
+  await until('1 answers arrive', () => forwarded.answers.length === 1)
   t.same(await streams(), ['account-2'], 'requests that do not require it are accepted')
   t.equal(await modest.read(readOf.stream('account-2')).ended, undefined)
 
@@ -56,7 +57,7 @@ t.test('a hung leader is named until the election ends, and its pending appends 
   const [leader] = cluster.members
   const { append, answers, ended } = client(0).batch()
   append('account-1')
-  await until(() => answers.length === 1)
+  await until('1 answers arrive', () => answers.length === 1)
   Object.assign(leader?.faults ?? {}, { append: () => ({ afterMs: 100 }) })
   append('account-2')
   await delay(50)
@@ -68,7 +69,7 @@ t.test('a hung leader is named until the election ends, and its pending appends 
   const hungAtMs = performance.now()
   for (const place of [1, 2]) t.same(await client(place).gossip(), ['LEADER', 'FOLLOWER', 'FOLLOWER'])
   t.match(await client(1).read(readOf.all()).ended, { code: 5 }, 'it is still named')
-  await until(() => cluster.leader !== 0)
+  await until('another member leads', () => cluster.leader !== 0)
   t.ok(cluster.electedAtMs - hungAtMs > ELECTION_MS - 50)
   t.same(await client(2).gossip(), ['dead', 'LEADER', 'FOLLOWER'])
   await t.rejects(openRawClient(t, leader as { port: number }).gossip(), { code: 4 })
@@ -76,7 +77,7 @@ t.test('a hung leader is named until the election ends, and its pending appends 
   t.equal(answers.length, 1)
   const after = client(1).batch()
   after.append('account-4')
-  await until(() => after.answers.length === 1)
+  await until('1 answers arrive', () => after.answers.length === 1)
   await delay(200)
   t.same(await streams(), ['account-1', 'account-4'])
 })
@@ -86,19 +87,19 @@ t.test('a deposed leader runs for a while, commits nothing, and exits', async t 
   await log.append('account-1', newEvents(100), NO_STREAM)
   const before = client(0).batch()
   before.append('account-1', { revision: 99 })
-  await until(() => before.answers.length === 1)
+  await until('1 answers arrive', () => before.answers.length === 1)
   await cluster.hang(0)
   before.append('account-1', { revision: 100 })
-  await until(() => cluster.leader !== 0)
+  await until('another member leads', () => cluster.leader !== 0)
   const after = client(1).batch()
   after.append('account-2')
-  await until(() => after.answers.length === 1)
+  await until('1 answers arrive', () => after.answers.length === 1)
 
   cluster.resume(0)
   t.same(await client(0).gossip(), ['LEADER', 'FOLLOWER', 'FOLLOWER'], 'its own view')
   t.same((await client(2).gossip()).slice(1), ['LEADER', 'FOLLOWER'])
   before.append('account-3')
-  await until(() => before.answers.length === 3)
+  await until('3 answers arrive', () => before.answers.length === 3)
   t.same(
     before.answers.slice(1).map(answer => answer.getError()?.getMessage()),
     ['Timeout', 'Timeout'],
@@ -107,8 +108,8 @@ t.test('a deposed leader runs for a while, commits nothing, and exits', async t 
   t.equal(await all.ended, undefined)
   t.equal(all.items.length, 101, 'it lacks later events')
   const live = client(0).read(readOf.live('account-'))
-  await until(() => inWords(live.items).includes('caught up'))
-  await until(() => cluster.members[0]?.phase === 'leaving')
+  await until('the read has caught up', () => inWords(live.items).includes('caught up'))
+  await until('the leader leaves', () => cluster.members[0]?.phase === 'leaving')
   t.match(await client(0).read(readOf.all()).ended, { code: 5 })
   before.append('account-4')
   t.match(await before.ended, { code: 5 })
@@ -132,7 +133,7 @@ t.test('a running read ends with not-leader when a deposed leader learns of the 
   for (const [index, event] of large.entries())
     await log.append('account-1', [{ ...event, id: crypto.randomUUID(), type: 'Happened', metadata: {} }], index - 1)
   await cluster.hang(0)
-  await until(() => cluster.leader !== 0)
+  await until('another member leads', () => cluster.leader !== 0)
   const { items, ended } = client(0).read(readOf.stream('account-1'))
   cluster.resume(0)
   t.match(await ended, { code: 5, details: 'Leader info available' })
@@ -145,7 +146,7 @@ t.test('a member that hangs only briefly continues as before', async t => {
   for (const place of [0, 2]) {
     const { append, answers } = client(0).batch()
     append('account-1')
-    await until(() => answers.length === 1)
+    await until('1 answers arrive', () => answers.length === 1)
     // One append is pending when it hangs, and one arrives while it hangs.
     Object.assign(cluster.members[0]?.faults ?? {}, { append: () => ({ afterMs: 60 }) })
     append('account-2')
@@ -154,7 +155,7 @@ t.test('a member that hangs only briefly continues as before', async t => {
     append('account-2')
     await delay(100)
     cluster.resume(place)
-    await until(() => answers.length === 3)
+    await until('3 answers arrive', () => answers.length === 3)
     t.ok(answers.every(answer => answer.hasSuccess()))
   }
   await delay(ELECTION_MS + 50)
@@ -167,19 +168,19 @@ t.test('a killed leader is replaced, and returns as a follower', async t => {
   const { cluster, client, streams } = await open(t)
   const { append, answers, ended } = client(0).batch()
   append('account-1')
-  await until(() => answers.length === 1)
+  await until('1 answers arrive', () => answers.length === 1)
   cluster.kill(0)
   t.match(await ended, { code: 14 })
   await t.rejects(client(0).gossip(), { code: 14 })
   t.same(await client(1).gossip(), ['dead', 'UNKNOWN', 'UNKNOWN'])
   t.match(await client(1).read(readOf.all()).ended, { code: 14, details: 'Server Is Not Ready' })
-  await until(() => cluster.leader === 1)
+  await until('another member leads', () => cluster.leader === 1)
   await cluster.start(0)
   t.same(await client(2).gossip(), ['FOLLOWER', 'LEADER', 'FOLLOWER'])
   t.match(await openRawClient(t, cluster.members[0] as { port: number }).read(readOf.all()).ended, { code: 5 })
   const after = client(1).batch()
   after.append('account-2')
-  await until(() => after.answers.length === 1)
+  await until('1 answers arrive', () => after.answers.length === 1)
   t.same(await streams(), ['account-1', 'account-2'])
 })
 
@@ -189,14 +190,14 @@ t.test('without a majority there is no leader, and nothing is committed', async 
   cluster.kill(2)
   const { append, answers } = client(0).batch()
   append('account-1')
-  await until(() => answers.length === 1)
+  await until('1 answers arrive', () => answers.length === 1)
   t.equal(answers[0]?.getError()?.getMessage(), 'Timeout')
   cluster.kill(0)
   await cluster.start(1)
   await delay(2 * ELECTION_MS)
   t.equal(cluster.leader, 0)
   await cluster.start(2)
-  await until(() => cluster.leader !== 0)
+  await until('another member leads', () => cluster.leader !== 0)
   t.same(await streams(), [])
 })
 
@@ -204,13 +205,13 @@ t.test('a leader that resigns refuses at once', async t => {
   const { cluster, client, streams } = await open(t)
   const { append, answers, ended } = client(0).batch()
   append('account-1')
-  await until(() => answers.length === 1)
+  await until('1 answers arrive', () => answers.length === 1)
   cluster.resign(0)
   append('account-2')
   t.match(await ended, { code: 5 })
   const after = client(cluster.leader).batch()
   after.append('account-3')
-  await until(() => after.answers.length === 1)
+  await until('1 answers arrive', () => after.answers.length === 1)
   t.same(await streams(), ['account-1', 'account-3'])
 })
 
@@ -220,7 +221,7 @@ t.test('a single server returns on its port with all its events', async t => {
   const client = openRawClient(t, first)
   const { append, answers, ended } = client.batch()
   append('account-1')
-  await until(() => answers.length === 1)
+  await until('1 answers arrive', () => answers.length === 1)
   await first.close()
   t.match(await ended, { code: 14 })
   const second = await startEventStoreServer({ log, port: first.port })
@@ -229,11 +230,6 @@ t.test('a single server returns on its port with all its events', async t => {
   t.equal(await read.ended, undefined)
   t.equal(read.items.length, 1)
 })
-
-const until = async (holds: () => boolean) => {
-  for (const started = performance.now(); !holds(); await delay(5))
-    if (performance.now() - started > 5000) throw new Error('nothing arrived within five seconds')
-}
 
 const newEvents = (count: number) =>
   Array.from({ length: count }, () => ({ id: crypto.randomUUID(), type: 'SomethingHappened', data: {}, metadata: {} }))

@@ -6,6 +6,7 @@ import { notLeader } from '../../../support/event-store/faults.ts'
 import { toCommit } from '../../../support/event-store/log.ts'
 import { inWords, openRawClient, readOf } from '../../../support/event-store/raw-client.ts'
 import { startEventStoreServer } from '../../../support/event-store/server.ts'
+import { until } from '../../../support/until.ts'
 
 // How the stand-in answers reads, which differs between versions of the real server.
 
@@ -28,9 +29,9 @@ t.test('without matches, 24.10.4 sends a checkpoint without a position, and 23.1
     const { log, client } = await open(t, version)
     await log.append('orders-1', newEvents(3), NO_STREAM)
     const { items } = client.read(readOf.live('account-'))
-    await until(() => items.length >= begins.length)
+    await until('the read begins', () => items.length >= begins.length)
     await log.append('account-1', newEvents(1), NO_STREAM)
-    await until(() => items.length > begins.length)
+    await until('another item arrives', () => items.length > begins.length)
     t.same(inWords(items), [...begins, 'account-1/0'], version)
   }
 })
@@ -40,7 +41,7 @@ t.test('24.10.4 sends the position of the last match when it goes live', async t
   await log.append('account-1', newEvents(2), NO_STREAM)
   await log.append('orders-1', newEvents(3), NO_STREAM)
   const { items } = client.read(readOf.live('account-'))
-  await until(() => items.length >= 5)
+  await until('the read begins', () => items.length >= 5)
   const position = toCommit(await firstPosition(log))
   const next = toCommit((await firstPosition(log)) + 1)
   t.ok(position < next)
@@ -56,18 +57,21 @@ t.test('23.10.6 ends a live subscription at more than 32 events at once; 24.10.4
     await log.append('account-1', newEvents(100), NO_STREAM)
     const { items, ended } = client.read(readOf.live('account-'))
     const events = () => inWords(items).filter(word => word.startsWith('account-')).length
-    await until(() => inWords(items).includes('caught up'))
+    await until('the read has caught up', () => inWords(items).includes('caught up'))
     await log.append('account-1', newEvents(32), 99)
-    await until(() => events() === 132)
+    await until('all events arrive', () => events() === 132)
     await log.append('account-1', newEvents(33), 131)
-    await until(() => events() === 132 + seen)
+    await until('all events arrive', () => events() === 132 + seen)
     if (cut)
       t.match(await ended, {
         code: 10,
         details: 'Operation timed out: Consumer too slow to handle event while live. Client resubscription required.',
       })
     else {
-      await until(() => inWords(items).filter(word => word === 'caught up').length === 2)
+      await until(
+        'the read has caught up again',
+        () => inWords(items).filter(word => word === 'caught up').length === 2,
+      )
       t.notOk(await Promise.race([ended, delay(50)]), 'it continues')
     }
     t.equal(events(), 132 + seen, version)
@@ -92,7 +96,7 @@ t.test('each kind of read can end with not-leader after a number of events', asy
         t.match(failure, { code: 5, details: 'Leader info available' })
         t.equal(failure?.metadata.get('leader-endpoint-port')[0], '2113')
         t.equal(items.filter(item => item.hasEvent()).length, 64, kind)
-      } else await until(() => items.filter(item => item.hasEvent()).length === 100)
+      } else await until('100 events arrive', () => items.filter(item => item.hasEvent()).length === 100)
     }
   }
 })
@@ -130,11 +134,6 @@ t.test('during silence no byte arrives, on new connections either', async t => {
 const firstPosition = async (log: Awaited<ReturnType<typeof openLog>>) => {
   for await (const [event] of log.readAll(-1)) if (event) return event.position
   throw new Error('the log is empty')
-}
-
-const until = async (holds: () => boolean) => {
-  for (const started = performance.now(); !holds(); await delay(5))
-    if (performance.now() - started > 5000) throw new Error('nothing arrived within five seconds')
 }
 
 const newEvents = (count: number) =>

@@ -15,6 +15,7 @@ import { consumerTooSlow, type ReadFate } from '../../../support/event-store/fau
 import { startEventStoreServer } from '../../../support/event-store/server.ts'
 import { writeHistory } from '../../../support/history.ts'
 import { eventStoreAt } from '../../../support/store-addresses.ts'
+import { until } from '../../../support/until.ts'
 import { projectorOf } from '../../../support/views.ts'
 
 /** A server, its embedded log, and two logs over it, so that the reader's faults do not affect the writer. */
@@ -47,13 +48,15 @@ const openProjector = async (t: Test, version: string) => {
 
 /** A dropped connection also ends all other requests. */
 const untilAvailable = async <Value>(request: () => Promise<Value>): Promise<Value> => {
-  for (;;) {
+  const { value } = await until('the server is available', async () => {
     try {
-      return await request()
+      return { value: await request() }
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error
+      return undefined
     }
-  }
+  })
+  return value
 }
 
 t.test('100 subscriptions that drop under load: the views miss nothing, and apply nothing twice', async t => {
@@ -168,7 +171,7 @@ t.test('events that were scanned without a match are not scanned again', async t
   const waiting = following.next()
   // A checkpoint is not an event, so it only shows in the start of the next subscription.
   const begun: number[] = []
-  while (begun.at(-1) !== 1000) {
+  const begin = async () => {
     server.faults.subscription = after => {
       begun.push(after)
       return undefined
@@ -181,7 +184,9 @@ t.test('events that were scanned without a match are not scanned again', async t
     await new Promise(resolve => setTimeout(resolve, 20))
     again.abort()
     await next
+    return begun.at(-1) === 1000
   }
+  await until('a subscription begins at the checkpoint', begin)
   first.abort()
   t.same(await waiting, { done: true, value: undefined })
   t.equal(begun.at(-1), 1000)

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { createCanvas, loadImage } from '@napi-rs/canvas'
 import t from 'tap'
 import { systemClock } from '../../../../src/adapters/clock/system.ts'
@@ -6,6 +5,7 @@ import { createSandboxProvider } from '../../../../src/adapters/provider/sandbox
 import { InputMediaError, type LoadInputMedia } from '../../../../src/ports/input-media.ts'
 import type { Done, Job, Media, ProviderOutcome, Submitted, Working } from '../../../../src/ports/provider.ts'
 import { runId } from '../../../support/account-samples.ts'
+import { until } from '../../../support/until.ts'
 
 const picture = await createCanvas(200, 100).encode('png')
 const loadInputMedia: LoadInputMedia = async url => {
@@ -38,12 +38,13 @@ const poll = async (request: Job, at = provider): Promise<ProviderOutcome | Work
 /** Polls a job until it has ended. */
 async function end(request: Job, at = provider): Promise<{ outcome: ProviderOutcome; progress: number[] }> {
   const progress: number[] = []
-  for (;;) {
+  const outcome = await until('the job has ended', async () => {
     const answer = await poll(request, at)
-    if (answer.kind !== 'working') return { outcome: answer, progress }
+    if (answer.kind !== 'working') return answer
     progress.push(answer.progress ?? -1)
-    await delay(10)
-  }
+    return undefined
+  })
+  return { outcome, progress }
 }
 
 const bytesOf = (media?: Media) => Buffer.from(media && 'bytes' in media ? media.bytes : [])
