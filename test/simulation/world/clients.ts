@@ -5,6 +5,7 @@ import type { AccountCaller } from '../../../src/services/caller.ts'
 import type { RunResult } from '../../../src/services/runs/runs.ts'
 import { unwrap } from '../../support/unwrap.ts'
 import type { Running, SimulatedProcess } from './process.ts'
+import { ClientUploads } from './uploads.ts'
 import type { World } from './world.ts'
 
 const operator = { kind: 'operator', name: 'ada' } as const
@@ -22,6 +23,7 @@ interface Request {
   model: string
   prompt: string
   idempotencyKey: string
+  imageUrl?: string
   runId?: RunId
 }
 
@@ -30,6 +32,7 @@ export class SimulatedClient {
   readonly #world: World
   readonly #accountId: AccountId
   readonly #keys: Key[]
+  readonly #uploads: ClientUploads
   readonly #requests: Request[] = []
   readonly #runs: RunId[] = []
   #count = 0
@@ -38,6 +41,7 @@ export class SimulatedClient {
     this.#world = world
     this.#accountId = accountId
     this.#keys = [firstKey]
+    this.#uploads = new ClientUploads(world, accountId)
   }
 
   /** Sends commands, one after another, until the world asks it to stop. */
@@ -55,7 +59,9 @@ export class SimulatedClient {
   async #send(process: SimulatedProcess, running: Running): Promise<void> {
     const command = this.#world.chance.pick(COMMANDS)
     try {
-      const told = await this[command](running, process)
+      const told = isOfUploads(command)
+        ? await this.#sendFile(command, running, process)
+        : await this[command](running, process)
       this.#world.trace(`${this.#accountId} ${command}: ${told}`)
     } catch (error) {
       this.#world.trace(`${this.#accountId} ${command}: ${error}`)
@@ -73,6 +79,19 @@ export class SimulatedClient {
     }
     this.#requests.push(request)
     return this.#request(running, process, request)
+  }
+
+  /** A run with an upload as its image, which must be there. */
+  async retouch(running: Running, process: SimulatedProcess): Promise<string> {
+    const upload = this.#uploads.choose()
+    if (!upload) return 'nothing to retouch'
+    this.#count += 1
+    const [prompt, idempotencyKey] = [`prompt ${this.#count}`, `key-${this.#count}`]
+    const request: Request = { model: 'retouch', prompt, idempotencyKey, imageUrl: upload.address }
+    this.#requests.push(request)
+    const told = await this.#request(running, process, request)
+    if (told === 'ok') this.#world.files.expectUsable(upload.uploadId, upload.wasDeleted)
+    return told
   }
 
   /** Whether a process starts a sync run at once, instead of leaving it in the queue. */
@@ -160,11 +179,17 @@ export class SimulatedClient {
     return outcomeOf(await running.services.keys.revoke(operator, this.#accountId, keyId))
   }
 
+  async #sendFile(command: UploadCommand, running: Running, process: SimulatedProcess): Promise<string> {
+    const caller = await this.#caller(running)
+    return caller ? this.#uploads[command](running, process, caller) : 'no key'
+  }
+
   async #request(running: Running, process: SimulatedProcess, request: Request): Promise<string> {
     const caller = await this.#caller(running)
     if (!caller) return 'no key'
-    const { model, prompt, idempotencyKey } = request
-    const body = { model, input: { prompt }, webhook_url: `https://receiver.example/${this.#accountId}` }
+    const { model, prompt, idempotencyKey, imageUrl } = request
+    const input = { prompt, ...(imageUrl !== undefined && { image_url: imageUrl }) }
+    const body = { model, input, webhook_url: `https://receiver.example/${this.#accountId}` }
     const told = await running.services.runs.run(caller, body, { idempotencyKey, waitMs: 2_000 })
     if ('value' in told) this.#accepted(process, request, told.value)
     return outcomeOf(told)
@@ -200,10 +225,17 @@ export class SimulatedClient {
   }
 }
 
+/** What clients do with uploads. */
+const UPLOAD_COMMANDS = ['upload', 'presign', 'putAgain', 'findUpload', 'listUploads', 'deleteUpload'] as const
+type UploadCommand = (typeof UPLOAD_COMMANDS)[number]
+
+const isOfUploads = (command: string): command is UploadCommand => UPLOAD_COMMANDS.some(each => each === command)
+
 /** What clients do, the frequent things more than once. */
 const COMMANDS = [
   ...(['run', 'run', 'run', 'run', 'run', 'repeat', 'repeat', 'cancel', 'find', 'find', 'balance', 'balance'] as const),
   ...(['grant', 'withdraw', 'refund', 'createKey', 'revokeKey'] as const),
+  ...(['retouch', 'retouch', 'upload', 'upload', ...UPLOAD_COMMANDS] as const),
 ]
 
 const outcomeOf = (told: Answer<unknown>): string => ('refuse' in told ? told.refuse.code : 'ok')
