@@ -80,6 +80,8 @@ const readPages = <Event extends AnyEvent>(
     const read = async () => {
       let taken = from
       for await (const page of log.follow(from, stop.signal)) {
+        // A page may come after the end, when the follower already continues from another position.
+        if (stop.signal.aborted) return
         checkOrder(page, taken)
         const events = page.map(raw => codec.decode(raw))
         await follower.take(events)

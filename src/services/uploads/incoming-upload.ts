@@ -1,14 +1,16 @@
 import { pipeline, Transform, type Writable } from 'node:stream'
 import { fold } from '../../../projections/define.ts'
 import { uploads } from '../../../projections/uploads.ts'
+import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { UploadForm } from '../../../schemas/api/upload.ts'
 import { MAX_INLINE_BYTES } from '../../../schemas/primitives.ts'
+import type { Recorded } from '../../../schemas/recorded.ts'
 import type { UploadRow } from '../../../schemas/views.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { IncomingObject, ObjectStore } from '../../ports/object-store.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { AccountCaller } from '../caller.ts'
-import { Inspection } from './inspection.ts'
+import { Inspection, type InspectionResult } from './inspection.ts'
 import type { UploadGrants } from './upload-grants.ts'
 import { contentRefusal, declaredType } from './upload-rules.ts'
 import type { UploadSettlement } from './upload-settlement.ts'
@@ -103,10 +105,17 @@ const store = async (
   const own = { ...upload, accountId: caller.accountId }
   const outcome = await settlement.store(caller, own, inspected, true)
   if ('refuse' in outcome) {
-    await objects.delete(upload.objectKey)
     const { code } = outcome.refuse
+    // The due work was first, and found this file: nothing else is ever sent to this place.
+    if (code === 'upload_already_stored') return answer({ ...rowOf(events), ...factsOf(inspected) })
+    await objects.delete(upload.objectKey)
     if (code === 'key_revoked' || code === 'forbidden') return outcome
     throw new Unavailable('the upload took longer than its grant')
   }
-  return answer(fold(uploads, [...events, ...outcome.accept]) as UploadRow)
+  return answer(rowOf([...events, ...outcome.accept]))
 }
+
+const rowOf = (events: Recorded<AccountEvent>[]) => fold(uploads, events) as UploadRow
+
+const factsOf = ({ sizeBytes, sha256 }: InspectionResult) =>
+  ({ status: 'stored', sizeBytes, sha256, sealed: true }) as const

@@ -6,12 +6,14 @@ import { finished } from 'node:stream/promises'
 import t, { type Test } from 'tap'
 import { openDiskObjectStore } from '../../../src/adapters/object-store/disk.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
+import { largeObjectContract } from '../../contract/large-objects.ts'
 import { objectStoreContract } from '../../contract/object-store.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { KEY, openFolder, PNG } from './disk.ts'
 import { fullDisk, needsFullDisk } from './full-disk.ts'
 
 objectStoreContract('a folder', openFolder)
+largeObjectContract('a folder', openFolder)
 
 t.test('an object is a file under its key, without remains', async t => {
   const { store, folder } = await openFolder(t)

@@ -4,6 +4,7 @@ import { Client } from 'minio'
 import t, { type Test } from 'tap'
 import { openS3ObjectStore, type S3Options } from '../../../src/adapters/object-store/s3.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
+import { largeObjectContract } from '../../contract/large-objects.ts'
 import { objectStoreContract, textOf } from '../../contract/object-store.ts'
 import { needsS3, startRadosgw } from '../../support/radosgw.ts'
 import { freePorts } from '../../support/server-program.ts'
@@ -45,6 +46,7 @@ t.test('a bucket', needsS3(), async t => {
   }
 
   await objectStoreContract('a bucket of S3', open, t)
+  await largeObjectContract('a bucket of S3', open, t)
 
   t.test('an object has its type and may be cached, however it was stored', async t => {
     const { store, bucket } = await open(t)

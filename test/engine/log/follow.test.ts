@@ -245,3 +245,45 @@ t.test('unsubscribing stops the reads', async t => {
   })
   t.equal(stopped?.aborted, true)
 })
+
+t.test('a page that comes after a drop is not handled', async t => {
+  const log = await openLog(t)
+  await writeHistory(log)
+  const head = await log.head()
+  let page: RawEvent[] = []
+  let dropIsOver = () => {}
+  const dropped = new Promise<void>(resolve => {
+    dropIsOver = resolve
+  })
+  const late: EventLog['follow'] = async function* (after, signal) {
+    for await (page of log.follow(after, signal)) break
+    await dropped
+    yield page
+  }
+  const handled: number[] = []
+  let froms = 0
+  await new Promise<void>(resolve => {
+    const subscription = follow(dropping(log, () => late), eventCodec, systemClock, {
+      from: async () => {
+        froms += 1
+        if (froms > 1) dropIsOver()
+        return BEFORE_FIRST
+      },
+      take: async events => {
+        handled.push(...events.map(({ position }) => position))
+      },
+      // What was stored is gone, so the follower starts again.
+      confirm: async () => {
+        if (froms === 1) throw new Error('the views were emptied')
+      },
+      onDrop: () => 'at once',
+    }).subscribe(position => {
+      if (position < head) return
+      setImmediate(() => {
+        subscription.unsubscribe()
+        resolve()
+      })
+    })
+  })
+  t.same(handled, [...new Set(handled)], 'each event once')
+})

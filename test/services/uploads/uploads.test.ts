@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import t, { type Test } from 'tap'
 import { accountStream } from '../../../schemas/events.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
-import type { ObjectStore } from '../../../src/ports/object-store.ts'
+import type { IncomingObject, ObjectStore } from '../../../src/ports/object-store.ts'
 import type { AccountCaller } from '../../../src/services/caller.ts'
 import { UploadFinder } from '../../../src/services/uploads/upload-finder.ts'
 import { UploadGrants } from '../../../src/services/uploads/upload-grants.ts'
@@ -48,6 +48,20 @@ const faultyUploads = (place: Place, { fates = [], store = {} }: { fates?: Fate[
 
 const revoke = ({ core, owner: { accountId, keyId } }: Place) =>
   core.accounts.execute({ kind: 'operator', name: 'test' }, accountId, { type: 'RevokeApiKey', keyId })
+
+/** Receives files, and settles their grants as another process does, in the order that a test chooses. */
+const receiveWith =
+  (place: Place, run: (store: () => Promise<void>, settle: () => Promise<void>) => Promise<void>) =>
+  async (): Promise<IncomingObject> => {
+    const { objects, settlement, owner, core } = place
+    const incoming = await objects.receive()
+    const settle = async () => {
+      const [granted] = await uploadEvents(core.log, owner)
+      if (granted?.type === 'UploadGranted')
+        await settlement.seal({ kind: 'reactor' }, { ...granted.data, accountId: owner.accountId })
+    }
+    return { ...incoming, store: (key, mimeType) => run(() => incoming.store(key, mimeType), settle) }
+  }
 
 /** Asserts that the log has only these events and that no file is left. */
 const assertLeftovers = async (t: Test, place: Place, ...types: string[]) => {
@@ -141,22 +155,27 @@ t.test('a file is not visible before its grant', async t => {
 
 t.test('a file that reaches its place after the end of its grant is deleted', async t => {
   const place = await openUploads(t)
-  const { settlement, owner } = place
   // The store is so slow that another process settles the grant first.
-  const receive: ObjectStore['receive'] = async () => {
-    const incoming = await place.objects.receive()
-    return {
-      ...incoming,
-      store: async (key, mimeType) => {
-        const [granted] = await uploadEvents(place.core.log, owner)
-        if (granted?.type === 'UploadGranted')
-          await settlement.seal({ kind: 'reactor' }, { ...granted.data, accountId: owner.accountId })
-        await incoming.store(key, mimeType)
-      },
-    }
-  }
-  await t.rejects(send(faultyUploads(place, { store: { receive } }), owner), Unavailable)
+  const receive = receiveWith(place, async (store, settle) => {
+    await settle()
+    await store()
+  })
+  await t.rejects(send(faultyUploads(place, { store: { receive } }), place.owner), Unavailable)
   await assertLeftovers(t, place, 'UploadGranted', 'UploadDeleted')
+})
+
+t.test('a file that another process settles in the meantime is kept', async t => {
+  const place = await openUploads(t)
+  const receive = receiveWith(place, async (store, settle) => {
+    await store()
+    await settle()
+  })
+  const row = unwrap(await send(faultyUploads(place, { store: { receive } }), place.owner))
+  await caughtUp(place.core)
+  t.match(await place.uploads.find(place.owner, row.uploadId), { value: { ...row } })
+  const types = (await uploadEvents(place.core.log, place.owner)).map(({ type }) => type)
+  t.same(types, ['UploadGranted', 'UploadStored'])
+  t.equal((await filesIn(place, 'uploads')).length, 1)
 })
 
 t.test('a stored file that could not be recorded is found later', async t => {

@@ -1,20 +1,18 @@
 import { runKey } from '../../../projections/runs.ts'
 import type { AccountId, KeyId, RunId, SessionId } from '../../../schemas/primitives.ts'
 import type { Refusal } from '../../../src/domain/refusal.ts'
-import type { Answer } from '../../../src/services/answer.ts'
 import type { AccountCaller } from '../../../src/services/caller.ts'
 import type { RunResult } from '../../../src/services/runs/runs.ts'
 import { unwrap } from '../../support/unwrap.ts'
+import { NOTHING, outcomeOf } from './outcome.ts'
 import type { Running, SimulatedProcess } from './process.ts'
+import { ClientUploads } from './uploads.ts'
 import type { World } from './world.ts'
 
 const operator = { kind: 'operator', name: 'ada' } as const
 
 /** How long a client waits for an answer before it goes on without one. */
 const PATIENCE_MS = 40_000
-
-/** Instead of an outcome, where a client has nothing to send a command about. */
-const NOTHING = 'nothing to do'
 
 /** Commands of one client at a time. */
 const AT_A_TIME = 2
@@ -30,6 +28,7 @@ interface Request {
   prompt: string
   idempotencyKey: string
   timesSent: number
+  imageUrl?: string
   runId?: RunId
 }
 
@@ -38,6 +37,7 @@ export class SimulatedClient {
   readonly #world: World
   readonly #accountId: AccountId
   readonly #keys: Key[]
+  readonly #uploads: ClientUploads
   readonly #requests: Request[] = []
   readonly #runs: RunId[] = []
   #count = 0
@@ -46,6 +46,7 @@ export class SimulatedClient {
     this.#world = world
     this.#accountId = accountId
     this.#keys = [firstKey]
+    this.#uploads = new ClientUploads(world, accountId)
   }
 
   /** Sends commands, a few at a time, until the world asks it to stop. */
@@ -67,9 +68,11 @@ export class SimulatedClient {
   async #send(process: SimulatedProcess, running: Running): Promise<void> {
     const command = this.#world.chance.pick(COMMANDS)
     try {
-      const told = await this[command](running, process)
+      const told = isOfUploads(command)
+        ? await this.#sendFile(command, running, process)
+        : await this[command](running, process)
       this.#world.trace(`${this.#accountId} ${command}: ${told}`)
-      if (!EXPECTED[command].includes(told)) this.#world.fault(`${this.#accountId} ${command}: ${told}`)
+      if (EXPECTED[command]?.includes(told) === false) this.#world.fault(`${this.#accountId} ${command}: ${told}`)
     } catch (error) {
       this.#world.trace(`${this.#accountId} ${command}: ${error}`)
       if (!isExpected(error)) this.#world.fault(`${command} failed with ${(error as Error).stack}`)
@@ -87,6 +90,19 @@ export class SimulatedClient {
     }
     this.#requests.push(request)
     return this.#request(running, process, request)
+  }
+
+  /** A run with an upload as its image, which must be there. */
+  async retouch(running: Running, process: SimulatedProcess): Promise<string> {
+    const upload = this.#uploads.choose()
+    if (!upload) return NOTHING
+    this.#count += 1
+    const [prompt, idempotencyKey] = [`prompt ${this.#count}`, `key-${this.#count}`]
+    const request: Request = { model: 'retouch', prompt, idempotencyKey, timesSent: 0, imageUrl: upload.address }
+    this.#requests.push(request)
+    const told = await this.#request(running, process, request)
+    if (told === 'ok') this.#world.files.expectUsable(upload.uploadId, upload.wasDeleted)
+    return told
   }
 
   /** Whether a process starts a sync run at once, instead of leaving it in the queue. */
@@ -176,11 +192,17 @@ export class SimulatedClient {
     return outcomeOf(await running.services.keys.revoke(operator, this.#accountId, keyId))
   }
 
+  async #sendFile(command: UploadCommand, running: Running, process: SimulatedProcess): Promise<string> {
+    const caller = await this.#caller(running)
+    return caller ? this.#uploads[command](running, process, caller) : 'no key'
+  }
+
   async #request(running: Running, process: SimulatedProcess, request: Request): Promise<string> {
     const caller = await this.#caller(running)
     if (!caller) return 'no key'
-    const { model, prompt, idempotencyKey } = request
-    const body = { model, input: { prompt }, webhook_url: `https://receiver.example/${this.#accountId}` }
+    const { model, prompt, idempotencyKey, imageUrl } = request
+    const input = { prompt, ...(imageUrl !== undefined && { image_url: imageUrl }) }
+    const body = { model, input, webhook_url: `https://receiver.example/${this.#accountId}` }
     request.timesSent += 1
     const isFirst = request.timesSent === 1
     const before = this.#world.truth.lastBalance(this.#accountId)
@@ -232,18 +254,25 @@ export class SimulatedClient {
   }
 }
 
+/** What clients do with uploads. */
+const UPLOAD_COMMANDS = ['upload', 'presign', 'putAgain', 'findUpload', 'listUploads', 'deleteUpload'] as const
+type UploadCommand = (typeof UPLOAD_COMMANDS)[number]
+
+const isOfUploads = (command: string): command is UploadCommand => UPLOAD_COMMANDS.some(each => each === command)
+
 /** What clients do, the frequent things more than once. */
 const COMMANDS = [
   ...(['run', 'run', 'run', 'run', 'run', 'repeat', 'repeat', 'cancel', 'find', 'find', 'balance', 'balance'] as const),
   ...(['grant', 'withdraw', 'refund', 'createKey', 'revokeKey'] as const),
+  ...(['retouch', 'retouch', 'upload', 'upload', ...UPLOAD_COMMANDS] as const),
 ]
 
 const ofKeys = ['ok', NOTHING, 'no key', 'key_revoked']
 
-/** What may come of a command. */
-const EXPECTED: Record<(typeof COMMANDS)[number], string[]> = {
+/** What may come of a command, where it is not about an upload: `uploads.ts` judges those. */
+const EXPECTED: Partial<Record<(typeof COMMANDS)[number], string[]>> = {
   run: [...ofKeys, 'insufficient_credits'],
-  repeat: [...ofKeys, 'insufficient_credits'],
+  repeat: [...ofKeys, 'insufficient_credits', 'input_file_refused'],
   cancel: [...ofKeys, 'run_not_open', 'run_not_found'],
   find: [...ofKeys, 'run_not_found'],
   balance: ofKeys,
@@ -252,9 +281,8 @@ const EXPECTED: Record<(typeof COMMANDS)[number], string[]> = {
   refund: ['ok', NOTHING, 'run_not_found', 'run_not_ended', 'refund_too_high'],
   createKey: ['ok', 'too_many_keys'],
   revokeKey: ['ok', NOTHING, 'key_not_found'],
+  retouch: [...ofKeys, 'insufficient_credits', 'input_file_refused'],
 }
-
-const outcomeOf = (told: Answer<unknown>): string => ('refuse' in told ? told.refuse.code : 'ok')
 
 /** A service may be unable to answer, but not broken. */
 const isExpected = (error: unknown) => ['Unavailable', 'InDoubt'].includes((error as Error).constructor.name)

@@ -24,6 +24,8 @@ export interface Faults {
   powerLoss: number
   /** A clock jumps. */
   clockJump: number
+  /** All processes stand still for some minutes, as if their machines had been suspended. */
+  suspension: number
   /** The views are emptied or rolled back, or only their checkpoint is, or a row is forged. */
   viewsHarmed: number
   /** For each job: the provider fails, hangs, or answers only after the run's time limit. */
@@ -47,6 +49,7 @@ export const noFaults: Faults = {
   partition: 0,
   powerLoss: 0,
   clockJump: 0,
+  suspension: 0,
   viewsHarmed: 0,
   jobFails: 0,
   jobHangs: 0,
@@ -54,7 +57,7 @@ export const noFaults: Faults = {
 }
 
 /** These may take a run from the process that works on it, which then ends as interrupted. */
-const INTERRUPTIONS = ['slow', 'crash', 'partition', 'powerLoss', 'clockJump', 'viewsHarmed'] as const
+const INTERRUPTIONS = ['slow', 'crash', 'partition', 'powerLoss', 'clockJump', 'suspension', 'viewsHarmed'] as const
 
 export const mayInterrupt = (faults: Faults): boolean => INTERRUPTIONS.some(kind => faults[kind] > 0)
 
@@ -79,6 +82,7 @@ export const drawFaults = (chance: Chance): Faults => {
     partition: upTo(0.02),
     powerLoss: upTo(0.005),
     clockJump: upTo(0.01),
+    suspension: upTo(0.01),
     viewsHarmed: upTo(0.05),
     jobFails: upTo(0.3),
     jobHangs: upTo(0.1),

@@ -1,24 +1,75 @@
 import { createHash } from 'node:crypto'
 import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { type ByteRange, type IncomingObject, isObjectKey, type ObjectStore } from '../../../src/ports/object-store.ts'
+import { expectKey, expectRange } from '../../../src/adapters/object-store/expect.ts'
+import { readGrant, signPut } from '../../../src/adapters/object-store/signed-put.ts'
+import type { ByteRange, IncomingObject, ObjectStore, PutGrant } from '../../../src/ports/object-store.ts'
 
 interface Stored {
   bytes: Buffer
-  mimeType: string
+  contentType: string
 }
 
-/** An object store in memory, for any number of processes. */
-export class SimulatedObjects implements ObjectStore {
-  readonly #objects = new Map<string, Stored>()
+/** A request to a presigned URL. */
+export interface PutRequest {
+  method: string
+  body?: string | Uint8Array
+  contentType?: string | undefined
+}
 
-  get keys(): string[] {
-    return [...this.#objects.keys()]
+const PUT_SECRET = 'a secret of the simulated store'
+
+/** What a bucket holds, for any number of stores. */
+export class SimulatedBucket {
+  readonly objects = new Map<string, Stored>()
+  readonly nowMs: () => number
+  /** Called with the key of each object that arrives. */
+  onPut: (key: string) => void = () => undefined
+
+  constructor(nowMs: () => number) {
+    this.nowMs = nowMs
+  }
+
+  /** Handles a request to a presigned URL, as S3 does: neither type nor size are limited. Returns the status. */
+  async request(address: string, { method, body = '', contentType = BINARY }: PutRequest): Promise<number> {
+    const { pathname, searchParams } = new URL(address)
+    const key = pathname.slice(1)
+    if (method !== 'PUT' || !this.#isGranted(key, searchParams)) return 403
+    this.put(key, Buffer.from(body), contentType)
+    return 200
+  }
+
+  put(key: string, bytes: Buffer, contentType: string) {
+    this.objects.set(key, { bytes, contentType })
+    this.onPut(key)
+  }
+
+  #isGranted(key: string, query: URLSearchParams): boolean {
+    try {
+      return readGrant(PUT_SECRET, key, query).expiresAtMs > this.nowMs()
+    } catch {
+      return false
+    }
+  }
+}
+
+/** The object store of one process. Objects are in the bucket; incomplete ones end with the process. */
+export class SimulatedObjects implements ObjectStore {
+  readonly #bucket: SimulatedBucket
+  readonly #arriving = new Set<IncomingObject>()
+
+  constructor(bucket: SimulatedBucket) {
+    this.#bucket = bucket
+  }
+
+  /** The number of objects that were begun, and neither stored nor discarded. */
+  get arriving(): number {
+    return this.#arriving.size
   }
 
   async put(key: string, bytes: Uint8Array, mimeType: string) {
     expectKey(key)
-    this.#objects.set(key, { bytes: Buffer.from(bytes), mimeType })
+    this.#bucket.put(key, Buffer.from(bytes), mimeType)
   }
 
   async receive(): Promise<IncomingObject> {
@@ -26,45 +77,57 @@ export class SimulatedObjects implements ObjectStore {
     const received = buffer(body)
     // A body that is destroyed is reported to whoever stores it.
     received.catch(() => undefined)
-    return {
-      body,
-      store: async (key, mimeType) => this.put(key, await received, mimeType),
-      discard: async () => void body.destroy(),
+    const discard = async () => {
+      body.destroy()
+      this.#arriving.delete(incoming)
     }
+    const store = async (key: string, mimeType: string) => {
+      try {
+        await this.put(key, await received, mimeType)
+      } finally {
+        await discard()
+      }
+    }
+    const incoming = { body, store, discard }
+    this.#arriving.add(incoming)
+    return incoming
   }
 
   async get(key: string, range?: ByteRange) {
-    const found = this.#objects.get(key)
+    const found = this.#bucket.objects.get(key)
+    if (range) expectRange(range, found?.bytes.length)
     if (!found) return undefined
     const { start, end } = range ?? { start: 0, end: found.bytes.length }
-    if (range && start >= found.bytes.length) throw new RangeError('the range is outside of the object')
-    return { ...factsOf(found), body: Readable.from([found.bytes.subarray(start, end + 1)]) }
+    return { ...factsOf(found), body: Readable.from([found.bytes.subarray(start, end + 1)], { objectMode: false }) }
   }
 
   async stat(key: string) {
-    const found = this.#objects.get(key)
+    const found = this.#bucket.objects.get(key)
     return found && factsOf(found)
   }
 
   async delete(key: string) {
     expectKey(key)
-    this.#objects.delete(key)
+    this.#bucket.objects.delete(key)
   }
 
-  async presignPut({ key }: { key: string }) {
-    expectKey(key)
-    return `https://objects.example/${key}`
+  async presignPut(grant: PutGrant) {
+    expectKey(grant.key)
+    return `https://objects.example/${grant.key}?${signPut(PUT_SECRET, grant)}`
   }
 
   async check() {}
-  async close() {}
+
+  async close() {
+    await Promise.all([...this.#arriving].map(incoming => incoming.discard()))
+  }
 }
 
-const factsOf = ({ bytes }: Stored) => ({
+/** The type of an object that was sent without one. */
+const BINARY = 'binary/octet-stream'
+
+const factsOf = ({ bytes, contentType }: Stored) => ({
   sizeBytes: bytes.length,
   etag: `"${createHash('md5').update(bytes).digest('hex')}"`,
+  contentType,
 })
-
-const expectKey = (key: string) => {
-  if (!isObjectKey(key)) throw new RangeError(`${key} is not the key of an object`)
-}

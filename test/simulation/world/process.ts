@@ -5,13 +5,14 @@ import { type Core, openCore } from '../../../src/boot/core.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import type { Logger } from '../../../src/ports/logger.ts'
-import type { ObjectStore } from '../../../src/ports/object-store.ts'
 import type { Outbound } from '../../../src/ports/outbound.ts'
 import { OutboundError } from '../../../src/ports/outbound.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import type { ViewStore } from '../../../src/ports/view-store.ts'
 import { KeyHolders } from '../../../src/services/accounts/key-holders.ts'
 import type { Services } from '../../../src/services/services.ts'
+import { SimulatedObjects } from './object-store.ts'
+import { objectsOverWire } from './object-wire.ts'
 import { SimulatedViews } from './view-store.ts'
 import { Wire } from './wire.ts'
 import type { World } from './world.ts'
@@ -19,6 +20,7 @@ import type { World } from './world.ts'
 const config = readConfig({
   MASTER_SECRET: 'a secret of the simulated world, long enough',
   WELCOME_CREDITS: '0',
+  UPLOAD_GRANT_MINUTES: '0.2',
 })
 
 /** The work that processes share out. None of them has to do any, since clients call their services directly. */
@@ -31,6 +33,7 @@ export interface Running {
   core: Core
   services: Services
   keyHolders: KeyHolders
+  objects: SimulatedObjects
 }
 
 /** One process of the service, which may crash and start again. */
@@ -90,6 +93,7 @@ export class SimulatedProcess {
 
   async #open(isAlive: () => boolean): Promise<Running> {
     const world = this.#world
+    const objects = new SimulatedObjects(world.bucket)
     const wire = (to: string) => new Wire(world, `${this.name}-${to}`, isAlive)
     const substitutes = {
       clock: this.#clock(isAlive),
@@ -98,7 +102,7 @@ export class SimulatedProcess {
       log: overWire(wire('log'), world.log),
       views: viewsOverWire(wire('views'), world.views),
       openScratch: async () => ({ scratch: new SimulatedViews(), discard: async () => undefined }),
-      objects: objectsOverWire(wire('objects'), world.objects),
+      objects: objectsOverWire(wire('objects'), objects),
       outbound: outboundOverWire(wire('receiver'), world.receiver.port()),
       limits: { accountsInMemory: 2, slotsPerProvider: SLOTS },
       providers: {
@@ -106,10 +110,10 @@ export class SimulatedProcess {
         patient: providerOverWire(wire('patient'), world.provider.port(true)),
       },
     }
-    const core = await openCore({ ...config, roles: new Set(this.#roles) }, substitutes)
-    const service = await openService(core, () => 'https://tollgate.example', substitutes)
+    const core = await openCore({ ...config, retention: world.retention, roles: new Set(this.#roles) }, substitutes)
+    const service = await openService(core, () => world.publicUrl, substitutes)
     service.start()
-    return { core, services: service.services, keyHolders: new KeyHolders(core.reads, core.accounts) }
+    return { core, services: service.services, keyHolders: new KeyHolders(core.reads, core.accounts), objects }
   }
 
   #clock(isAlive: () => boolean): Clock {
@@ -171,17 +175,6 @@ const viewsOverWire = (wire: Wire, views: ViewStore): ViewStore => ({
   dump: () => wire.call('dump', () => views.dump()),
   replaceCells: (...cells) => wire.call('replace cells', () => views.replaceCells(...cells)),
   clear: () => wire.call('clear', () => views.clear()),
-  close: async () => undefined,
-})
-
-const objectsOverWire = (wire: Wire, objects: ObjectStore): ObjectStore => ({
-  put: (key, bytes, mimeType) => wire.call('put', () => objects.put(key, bytes, mimeType)),
-  receive: () => objects.receive(),
-  get: (key, range) => wire.call('get', () => objects.get(key, range)),
-  stat: key => wire.call('stat', () => objects.stat(key)),
-  delete: key => wire.call('delete', () => objects.delete(key)),
-  presignPut: grant => objects.presignPut(grant),
-  check: () => wire.call('check', () => objects.check()),
   close: async () => undefined,
 })
 

@@ -51,13 +51,15 @@ export class SimulatedProvider {
     await timeline.pass(work.endsAtMs - timeline.nowMs)
   }
 
-  #workOf({ runId }: Job): Work {
+  #workOf({ runId, input }: Job): Work {
     const { chance, timeline, faults } = this.#world
     const known = this.#work.get(runId)
     if (known) return known
-    const outcome: ProviderOutcome = chance.happens(faults.jobFails)
-      ? { kind: 'failed', code: 'provider_error', message: 'It failed.', retryable: chance.happens(0.5) }
-      : { kind: 'done', media: [{ mimeType: 'image/png', bytes: Buffer.from(runId) }] }
+    const isMissing = input['image_url'] !== undefined && !this.#world.readImage(String(input['image_url']))
+    const outcome: ProviderOutcome =
+      isMissing || chance.happens(faults.jobFails)
+        ? { kind: 'failed', code: 'provider_error', message: 'It failed.', retryable: chance.happens(0.5) }
+        : { kind: 'done', media: [{ mimeType: 'image/png', bytes: Buffer.from(runId) }] }
     const endsAtMs = timeline.nowMs + chance.between(1, chance.happens(0.2) ? 20_000 : 1_000)
     const work = { jobId: `job-${runId}`, endsAtMs, outcome, isHanging: chance.happens(faults.jobHangs) }
     this.#work.set(runId, work)

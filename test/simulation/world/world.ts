@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto'
+import type { Config } from '../../../src/boot/config.ts'
 import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
 import { publishShipped } from '../../../src/services/catalog/publish-shipped.ts'
-import { endpoint, family, priceRule } from '../../support/catalog-samples.ts'
+import { endpoint, family, parameters, priceRule } from '../../support/catalog-samples.ts'
 import { unwrap } from '../../support/unwrap.ts'
 import { Chance } from './chance.ts'
 import { SimulatedClient } from './clients.ts'
 import { SimulatedLog } from './event-log.ts'
 import { drawFaults, type Faults, mayInterrupt, noFaults, without } from './faults.ts'
-import { SimulatedObjects } from './object-store.ts'
+import { FileTruth } from './file-truth.ts'
+import { SimulatedBucket } from './object-store.ts'
 import { SimulatedProcess, SLOTS } from './process.ts'
 import { SimulatedProvider } from './provider.ts'
 import { SimulatedReceiver } from './receiver.ts'
@@ -44,8 +46,19 @@ const WELCOMES = [30_000_000, 60_000_000, 200_000_000]
 /** How often the world looks whether to do some harm. */
 const HARM_EVERY_MS = 100
 
+/** Longer than a grant for an upload, and all that may follow it. */
+const SUSPENSION_MS = 8 * 60_000
+
 /** How long everything may take to end once the faults stop: longer than any retry that a world can cause. */
 const CALM_MS = 3 * 3_600_000
+
+const DAY_MS = 24 * 3_600_000
+
+/** Longer than a grant lasts, by any clock, and shorter than most files are kept. */
+const AFTER_GRANTS_MS = DAY_MS
+
+/** Longer than any file is kept. */
+const AFTER_RETENTION_MS = 40 * DAY_MS
 
 /** How long a process may wait for a provider, and then for the store. */
 const LONGEST_CALL_MS = 60_000
@@ -59,9 +72,13 @@ const MAX_UNSYNCED = 5
 /** More faults in one world tell nothing new. */
 const MAX_FAULTS = 20
 
+/** An endpoint that takes an image. */
+const retouching = { parametersSchema: parameters({ image_url: { type: 'string' } }), provider: 'instant' }
+
 const families = [
   family('instant', {}, [endpoint('t2i', { provider: 'instant', timeoutMs: 10_000 })]),
   family('patient', {}, [endpoint('t2i', { provider: 'patient', mode: 'async', timeoutMs: 30_000 })]),
+  family('retouch', {}, [endpoint('i2i', { ...retouching, timeoutMs: 10_000 })]),
   family('fancy', {}, [
     endpoint('t2i', { provider: 'patient', mode: 'async', timeoutMs: 30_000, pricing: priceRule({ baseMicros: 3 }) }),
   ]),
@@ -73,12 +90,17 @@ export class World {
   readonly timeline: Timeline
   readonly log = new SimulatedLog()
   readonly views = new SimulatedViews()
-  readonly objects = new SimulatedObjects()
+  readonly bucket = new SimulatedBucket(() => this.epochMs + this.timeline.nowMs)
   readonly truth: Truth
+  readonly files: FileTruth
   readonly provider: SimulatedProvider
   readonly receiver: SimulatedReceiver
   readonly processes: SimulatedProcess[]
-  readonly epochMs = Date.parse('2026-01-01T00:00:00.000Z')
+  readonly publicUrl = 'https://tollgate.example'
+  /** When the world began, for its clocks. */
+  epochMs = Date.parse('2026-01-01T00:00:00.000Z')
+  /** How long files are kept: in some worlds, they expire while other things go wrong. */
+  readonly retention: Config['retention']
   faults: Faults = noFaults
   /** Whether the clients stop, and nothing goes wrong any more. */
   isCalm = false
@@ -99,8 +121,16 @@ export class World {
     const { seed, processes } = this.#options
     this.chance = new Chance(seed)
     this.timeline = new Timeline(this.chance.fork())
+    this.retention = this.chance.pick([
+      { uploadsMs: 7 * DAY_MS, outputsMs: 30 * DAY_MS },
+      { uploadsMs: SUSPENSION_MS, outputsMs: SUSPENSION_MS },
+    ])
     this.truth = new Truth(fault => this.fault(fault))
-    this.log.onAppend = (stream, events, first) => this.truth.follow(stream, events, first)
+    this.files = new FileTruth(this.bucket, fault => this.fault(fault))
+    this.log.onAppend = (stream, events, first) => {
+      this.truth.follow(stream, events, first)
+      this.files.follow(stream, events, first)
+    }
     this.provider = new SimulatedProvider(this)
     this.receiver = new SimulatedReceiver(this)
     this.#unsynced = [this.views.content]
@@ -147,6 +177,19 @@ export class World {
     if (this.#faults.length < MAX_FAULTS) this.#faults.push(`${Math.round(this.timeline.nowMs)} ms: ${fault}`)
   }
 
+  /** The address of an object, as clients see it. */
+  addressOf(objectKey: string): string {
+    return `${this.publicUrl}/cdn/${objectKey}`
+  }
+
+  /** Reads the image of a run, as a provider does. False if it is gone. */
+  readImage(address: string): boolean {
+    const key = address.slice(this.addressOf('').length)
+    const found = this.bucket.objects.get(key)
+    if (found) this.files.expectImage(key, found.bytes)
+    return found !== undefined
+  }
+
   /** Whether a row was forged, which is then absent until the views are rebuilt. */
   isForged(view: string, key: string): boolean {
     return this.#forged.has(`rows/${view}/${key}`)
@@ -163,6 +206,8 @@ export class World {
     const clients = await this.#begin()
     this.faults = faults
     this.truth.mayInterrupt = mayInterrupt(faults)
+    this.files.mayJump = faults.clockJump > 0
+    this.files.mayDawdle = faults.suspension > 0
     this.trace(JSON.stringify(faults))
     const lives = clients.map(client => client.live())
     const harm = this.#harm()
@@ -175,6 +220,7 @@ export class World {
     for (const process of this.processes) if (!process.isUp) void process.start()
     await this.#untilAllEnded()
     await this.#expectFreeSlots(clients)
+    await this.#outliveFiles()
     await this.#compareViews()
   }
 
@@ -215,6 +261,10 @@ export class World {
       if (chance.happens(faults.clockJump)) {
         process.skewMs += chance.pick([-600_000, -30_000, -3_000, 3_000, 30_000, 600_000])
         this.trace(`the clock of ${process.name} jumps`)
+      }
+      if (chance.happens(faults.suspension)) {
+        this.epochMs += SUSPENSION_MS
+        this.trace('all processes were suspended')
       }
       if (chance.happens(faults.partition)) {
         const way = `${process.name}-${chance.pick(['log', 'views', 'objects'])} ${chance.pick(['there', 'back'])}`
@@ -281,6 +331,24 @@ export class World {
     await this.#untilAllEnded()
   }
 
+  /** Lets the grants of uploads end, and then the retention of all files. */
+  async #outliveFiles() {
+    for (const { name, running } of this.processes)
+      if (running?.objects.arriving) this.fault(`${name} has kept ${running.objects.arriving} incomplete objects`)
+    await this.#skip(AFTER_GRANTS_MS, () => this.files.open())
+    this.files.expectFiles()
+    await this.#skip(AFTER_RETENTION_MS, () => this.files.kept())
+    this.files.expectFiles()
+  }
+
+  /** Lets time pass at once, as if all processes had been suspended, and waits until nothing is left to do. */
+  async #skip(skippedMs: number, left: () => string[]) {
+    this.epochMs += skippedMs
+    const endMs = this.timeline.nowMs + CALM_MS
+    while (left().length > 0 && this.timeline.nowMs < endMs) await this.timeline.pass(1_000)
+    for (const rest of left()) this.fault(rest)
+  }
+
   /** The projector reaches the head, and the views are as if rebuilt. */
   async #compareViews() {
     await this.timeline.pass(this.#forged.size > 0 ? REBUILD_MS : 5_000)
@@ -296,7 +364,9 @@ export class World {
   }
 }
 
-const positionOf = ({ checkpoint }: Content): number => (checkpoint ? JSON.parse(checkpoint).position : BEFORE_FIRST)
+/** Where a store's checkpoint is. Emptied views are behind any other: nobody can tell what is missing from them. */
+const positionOf = ({ checkpoint }: Content): number =>
+  checkpoint === undefined ? BEFORE_FIRST : JSON.parse(checkpoint).position
 
 const expectedToRun = (): never => {
   throw new Error('the first process does not run')

@@ -1,0 +1,248 @@
+import { createHash } from 'node:crypto'
+import type { RunOutput } from '../../../schemas/account-events.ts'
+import type { UploadRow } from '../../../schemas/views.ts'
+import type { NewEvent } from '../../../src/ports/event-log.ts'
+import type { SimulatedBucket } from './object-store.ts'
+import type { SimulatedProcess } from './process.ts'
+
+interface Upload {
+  accountId: string
+  objectKey: string
+  method: 'inline' | 'presigned'
+  state: 'granted' | 'stored' | 'sealed' | 'deleting' | 'deleted'
+  /** Where it was first recorded as stored. */
+  position: number
+  /** The digest of its file, each time that it was recorded. */
+  digests: string[]
+  willDeleteAtMs: number
+  /** Whether a file arrived after the last look at its place. */
+  isLate: boolean
+}
+
+/** What a client has sent for an upload. */
+export interface SentFiles {
+  uploadId: string
+  /** The digests of acceptable files. */
+  digests: Set<string>
+  /** Whether it sent a file that is refused, which may take an acceptable one with it. */
+  hasBad: boolean
+}
+
+/** Clocks differ by less, unless they jump. */
+const MAX_SKEW_MS = 1_000
+
+/** What the log says of files, held against the bucket, and against what clients are told. */
+export class FileTruth {
+  readonly #uploads = new Map<string, Upload>()
+  readonly #byKey = new Map<string, Upload>()
+  readonly #outputs = new Map<string, RunOutput>()
+  /** Uploads that a client was told are stored, and whether it asked for their deletion. */
+  readonly #acknowledged = new Map<string, SentFiles>()
+  readonly #asked = new Set<string>()
+  readonly #lastWrites = new Map<string, number>()
+  readonly #bucket: SimulatedBucket
+  readonly #onFault: (fault: string) => void
+  /** Whether clocks may jump, so that a process may seal an upload before its grant ends. */
+  mayJump = false
+  /** Whether a request may take longer than a grant lasts. */
+  mayDawdle = false
+
+  constructor(bucket: SimulatedBucket, onFault: (fault: string) => void) {
+    this.#bucket = bucket
+    this.#onFault = onFault
+    bucket.onPut = key => this.#arrive(key)
+  }
+
+  /** Follows an append. */
+  follow(stream: string, events: NewEvent[], firstPosition: number) {
+    for (const [index, { type, data }] of events.entries()) {
+      const accountId = stream.replace('account-', '')
+      if (type.startsWith('Upload')) this.#step(type, accountId, data as UploadFacts, firstPosition + index)
+      const { runId, output } = data as { runId: string; output?: RunOutput }
+      if (type === 'RunCompleted' && output) {
+        this.#outputs.set(runId, output)
+        this.#expectArtifacts(runId)
+      }
+      if (type === 'RunOutputDeleted') {
+        for (const { objectKey } of this.#outputs.get(runId)?.artifacts ?? []) this.#expectNoFile(objectKey, runId)
+        this.#outputs.delete(runId)
+      }
+    }
+  }
+
+  /** A client was shown an upload whose file has arrived. `sent` is what the client knows of it. */
+  expectStored(sent: SentFiles, { sha256 }: UploadRow, process: SimulatedProcess) {
+    const { uploadId, digests } = sent
+    const upload = this.#uploads.get(uploadId)
+    if (!upload || upload.position < 0) return this.#onFault(`${uploadId} was shown as stored, and is not in the log`)
+    if (!upload.digests.includes(sha256 ?? ''))
+      this.#onFault(`${uploadId} was shown with a file that is not in the log`)
+    if (!digests.has(sha256 ?? '')) this.#onFault(`${uploadId} was shown with a file that was not sent`)
+    this.#acknowledged.set(uploadId, sent)
+    this.#noteWrite(upload, process, upload.position)
+  }
+
+  /** A client asks for the deletion of an upload. */
+  noteDeletion(uploadId: string) {
+    this.#asked.add(uploadId)
+  }
+
+  /** A client was told that an upload is deleted. */
+  expectDeleted(uploadId: string) {
+    const state = this.#uploads.get(uploadId)?.state
+    if (state !== 'deleting' && state !== 'deleted')
+      this.#onFault(`${uploadId} was acknowledged as deleted, and is ${state} in the log`)
+  }
+
+  /** A client was not shown an upload by a process, of which it knew up to a position. */
+  expectNotStored(uploadId: string, since: number) {
+    const upload = this.#uploads.get(uploadId)
+    if (!upload || (upload.state !== 'stored' && upload.state !== 'sealed')) return
+    if (upload.position <= since) this.#onFault(`${uploadId} was not shown, and is ${upload.state} in the log`)
+  }
+
+  /** The uploads that must be shown to a client that knows a position. */
+  storedSince(accountId: string, since: number): string[] {
+    const isStored = ({ state, position }: Upload) => ['stored', 'sealed'].includes(state) && position <= since
+    return [...this.#uploads].flatMap(([id, upload]) =>
+      upload.accountId === accountId && isStored(upload) ? [id] : [],
+    )
+  }
+
+  lastWrite(accountId: string, process: SimulatedProcess): number {
+    return this.#lastWrites.get(`${accountId} ${process.name}`) ?? -1
+  }
+
+  /** A run was accepted that uses an upload. `wasDeleted` says whether its deletion was acknowledged before. */
+  expectUsable(uploadId: string, wasDeleted: boolean) {
+    const upload = this.#uploads.get(uploadId)
+    if (!upload || upload.position < 0) return this.#onFault(`${uploadId} was used, and is not stored`)
+    if (wasDeleted && upload.method === 'inline') this.#onFault(`${uploadId} was used after its deletion`)
+  }
+
+  /** A provider read the image of a run. A file that was sent directly is never replaced. */
+  expectImage(key: string, bytes: Uint8Array) {
+    const upload = this.#byKey.get(key)
+    if (!upload) return this.#onFault(`${key} was used, and was never granted`)
+    if (upload.method === 'inline' && !upload.digests.includes(digestOf(bytes)))
+      this.#onFault(`${key} was used, and is not the file in the log`)
+  }
+
+  /** What is still open, once the faults have stopped and all grants have ended. */
+  open(): string[] {
+    return [...this.#uploads]
+      .filter(([, { state }]) => state !== 'sealed' && state !== 'deleted')
+      .map(([id, { state }]) => `${id} is still ${state}`)
+  }
+
+  /** The uploads and the runs whose files exist. */
+  kept(): string[] {
+    const uploads = [...this.#uploads].filter(([, { state }]) => state !== 'deleted').map(([id]) => id)
+    return [...uploads, ...this.#outputs.keys()].map(id => `the files of ${id} are still kept`)
+  }
+
+  /** Every file that the log names is there, and no upload's file that it does not. */
+  expectFiles() {
+    for (const runId of this.#outputs.keys()) this.#expectArtifacts(runId)
+    for (const [uploadId, upload] of this.#uploads) if (upload.state === 'sealed') this.#expectUpload(uploadId, upload)
+    for (const key of this.#bucket.objects.keys()) {
+      const upload = this.#byKey.get(key)
+      if (key.startsWith('uploads/') && upload?.state !== 'sealed' && !upload?.isLate)
+        this.#onFault(`${key} is left, and its upload is ${upload?.state ?? 'unknown'}`)
+    }
+  }
+
+  #step(type: string, accountId: string, data: UploadFacts, position: number) {
+    const { uploadId } = data
+    const upload = this.#uploads.get(uploadId)
+    if (type === 'UploadGranted') return this.#grant(accountId, data)
+    if (!upload) return
+    if (type === 'UploadDeletionRequested') {
+      upload.state = 'deleting'
+      if (!this.#asked.has(uploadId)) this.#onFault(`${uploadId} is deleted, and nobody asked for it`)
+    }
+    if (type === 'UploadStored') {
+      if (upload.position < 0) upload.position = position
+      upload.state = data.sealed ? 'sealed' : 'stored'
+      upload.digests.push(data.sha256)
+      if (data.sealed) this.#expectUpload(uploadId, upload)
+    }
+    if (type === 'UploadDeleted') {
+      upload.state = 'deleted'
+      this.#expectReason(uploadId, upload, data.reason)
+      if (!upload.isLate) this.#expectNoFile(upload.objectKey, uploadId)
+    }
+  }
+
+  #grant(accountId: string, { uploadId, objectKey, method, willDeleteAt }: UploadFacts) {
+    const willDeleteAtMs = Date.parse(willDeleteAt)
+    const place = { accountId, objectKey, method, willDeleteAtMs }
+    const upload: Upload = { ...place, state: 'granted', position: -1, digests: [], isLate: false }
+    this.#uploads.set(uploadId, upload)
+    this.#byKey.set(objectKey, upload)
+    this.#expectNoFile(objectKey, uploadId)
+  }
+
+  #arrive(key: string) {
+    if (!key.startsWith('uploads/')) return
+    const upload = this.#byKey.get(key)
+    if (!upload) return this.#onFault(`a file arrived at ${key} without a grant`)
+    if (upload.state !== 'sealed' && upload.state !== 'deleted') return
+    upload.isLate = true
+    const mayBe = this.mayJump || (this.mayDawdle && upload.method === 'inline')
+    if (!mayBe) this.#onFault(`a file arrived at ${key}, and its upload was ${upload.state}`)
+  }
+
+  #expectReason(uploadId: string, { willDeleteAtMs }: Upload, reason: string) {
+    const sent = this.#acknowledged.get(uploadId)
+    if (this.mayJump) return
+    if (reason === 'expired' && this.#bucket.nowMs() < willDeleteAtMs - MAX_SKEW_MS)
+      this.#onFault(`${uploadId} expired before its time`)
+    if (reason !== 'expired' && !this.#asked.has(uploadId) && sent && !sent.hasBad)
+      this.#onFault(`${uploadId} was acknowledged, and is deleted as ${reason}`)
+  }
+
+  #expectUpload(uploadId: string, { objectKey, digests, isLate, willDeleteAtMs }: Upload) {
+    if (this.#isKept(willDeleteAtMs) && !isLate && !this.#acknowledged.get(uploadId)?.hasBad)
+      this.#expectFile(objectKey, digests.at(-1), uploadId)
+  }
+
+  #expectArtifacts(runId: string) {
+    const { artifacts = [], willDeleteAt = '' } = this.#outputs.get(runId) ?? {}
+    if (!this.#isKept(Date.parse(willDeleteAt))) return
+    for (const { objectKey, sha256 } of artifacts) this.#expectFile(objectKey, sha256, runId)
+  }
+
+  /** A file goes before the log says so. */
+  #isKept(willDeleteAtMs: number): boolean {
+    return this.#bucket.nowMs() < willDeleteAtMs - MAX_SKEW_MS
+  }
+
+  #expectFile(key: string, sha256: string | undefined, owner: string) {
+    const found = this.#bucket.objects.get(key)
+    if (!found) return this.#onFault(`the file ${key} of ${owner} is missing`)
+    if (digestOf(found.bytes) !== sha256) this.#onFault(`the file ${key} of ${owner} has other bytes`)
+  }
+
+  #expectNoFile(key: string, owner: string) {
+    if (this.#bucket.objects.has(key)) this.#onFault(`the file ${key} of ${owner} exists`)
+  }
+
+  #noteWrite({ accountId }: Upload, process: SimulatedProcess, position: number) {
+    const key = `${accountId} ${process.name}`
+    this.#lastWrites.set(key, Math.max(position, this.#lastWrites.get(key) ?? -1))
+  }
+}
+
+/** The data of all events of uploads together. */
+interface UploadFacts {
+  uploadId: string
+  objectKey: string
+  method: Upload['method']
+  willDeleteAt: string
+  sealed: boolean
+  sha256: string
+  reason: string
+}
+
+export const digestOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
