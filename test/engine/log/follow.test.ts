@@ -263,21 +263,26 @@ t.test('a page that comes after a drop is not handled', async t => {
   const handled: number[] = []
   let froms = 0
   await new Promise<void>(resolve => {
-    const subscription = follow(dropping(log, () => late), eventCodec, systemClock, {
-      from: async () => {
-        froms += 1
-        if (froms > 1) dropIsOver()
-        return BEFORE_FIRST
+    const subscription = follow(
+      dropping(log, () => late),
+      eventCodec,
+      systemClock,
+      {
+        from: async () => {
+          froms += 1
+          if (froms > 1) dropIsOver()
+          return BEFORE_FIRST
+        },
+        take: async events => {
+          handled.push(...events.map(({ position }) => position))
+        },
+        // What was stored is gone, so the follower starts again.
+        confirm: async () => {
+          if (froms === 1) throw new Error('the views were emptied')
+        },
+        onDrop: () => 'at once',
       },
-      take: async events => {
-        handled.push(...events.map(({ position }) => position))
-      },
-      // What was stored is gone, so the follower starts again.
-      confirm: async () => {
-        if (froms === 1) throw new Error('the views were emptied')
-      },
-      onDrop: () => 'at once',
-    }).subscribe(position => {
+    ).subscribe(position => {
       if (position < head) return
       setImmediate(() => {
         subscription.unsubscribe()

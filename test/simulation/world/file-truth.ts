@@ -170,7 +170,9 @@ export class FileTruth {
     if (type === 'UploadDeleted') {
       upload.state = 'deleted'
       this.#expectReason(uploadId, upload, data.reason)
-      if (!upload.isLate) this.#expectNoFile(upload.objectKey, uploadId)
+      // It may have arrived between its deletion and the record of that.
+      if (this.#mayBeLate(upload)) upload.isLate ||= this.#bucket.objects.has(upload.objectKey)
+      else this.#expectNoFile(upload.objectKey, uploadId)
     }
   }
 
@@ -189,8 +191,11 @@ export class FileTruth {
     if (!upload) return this.#onFault(`a file arrived at ${key} without a grant`)
     if (upload.state !== 'sealed' && upload.state !== 'deleted') return
     upload.isLate = true
-    const mayBe = this.mayJump || (this.mayDawdle && upload.method === 'inline')
-    if (!mayBe) this.#onFault(`a file arrived at ${key}, and its upload was ${upload.state}`)
+    if (!this.#mayBeLate(upload)) this.#onFault(`a file arrived at ${key}, and its upload was ${upload.state}`)
+  }
+
+  #mayBeLate({ method }: Upload): boolean {
+    return this.mayJump || (this.mayDawdle && method === 'inline')
   }
 
   #expectReason(uploadId: string, { willDeleteAtMs }: Upload, reason: string) {
