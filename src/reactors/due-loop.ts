@@ -3,17 +3,12 @@ import type { DueRow } from '../../schemas/views.ts'
 import type { Changes } from '../engine/views/view-progress.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Range, ViewStore } from '../ports/view-store.ts'
+import type { ViewStore } from '../ports/view-store.ts'
 import { every } from '../time/every.ts'
-
-/** Due rows that are read together: somewhat more than one round can accept from most queues. */
-const PAGE = 100
+import { type DueWork, duePages, isDue, queuesOf } from './due-rows.ts'
 
 /** More rows than this that were written during one round are read from the views instead of kept in memory. */
 const MAX_WRITTEN = 1000
-
-/** Sorts after every character in a place. */
-const LAST = '\uffff'
 
 export interface DueLoopParts {
   views: ViewStore
@@ -21,19 +16,15 @@ export interface DueLoopParts {
   logger: Logger
 }
 
-export interface Worklist<Row extends DueRow> {
-  /** The prefix of its queues' names; see `projections/due.ts`. */
-  queues: string
+export interface Worklist<Row extends DueRow> extends DueWork {
   /** How often to look for due work without being woken. */
   pollMs: number
-  /** A row that is due later than this from now was written while a clock was ahead, so it is due at once. */
-  maxAheadMs?: number
   /** Takes due rows of one queue, from the first on. Returns how many; the queue has to wait with the rest. */
   take(rows: Row[]): Promise<number>
 }
 
-/** Due rows of a queue: some that are loaded, and perhaps pages of those after them. */
-interface DueRows<Row> {
+/** What a queue can be offered: rows that are loaded, and perhaps pages of those after them. */
+interface Offer<Row> {
   rows: Row[]
   pages: AsyncGenerator<Row[], undefined> | undefined
 }
@@ -48,7 +39,7 @@ export class DueLoop<Row extends DueRow> {
   /** Due rows that were written since the last round, by key, in the order of the log. */
   readonly #written = new Map<string, Row>()
   /** What the queues that have to wait could not take yet. */
-  readonly #waiting = new Map<string, DueRows<Row>>()
+  readonly #waiting = new Map<string, Offer<Row>>()
   #hasRoom = false
   #mustLook = false
   #stopLooking = () => {}
@@ -93,7 +84,7 @@ export class DueLoop<Row extends DueRow> {
     for (const { view, key, row } of changes) {
       if (view !== 'due') continue
       this.#written.delete(key)
-      if (row && this.#isDue(row as DueRow)) this.#written.set(key, row as Row)
+      if (row && isDue(row as DueRow, this.#worklist, this.#parts.clock)) this.#written.set(key, row as Row)
     }
     if (this.#written.size > MAX_WRITTEN) this.wake()
     else this.#proceed()
@@ -117,7 +108,7 @@ export class DueLoop<Row extends DueRow> {
     this.#written.clear()
     if (this.#hasRoom) {
       this.#hasRoom = false
-      for (const [queue, due] of [...this.#waiting]) await this.#offer(queue, due)
+      for (const [queue, offer] of [...this.#waiting]) await this.#offer(queue, offer)
     }
     for (const queue of new Set(written.map(row => row.queue))) {
       // The pages after the rows that wait hold these rows too.
@@ -131,7 +122,10 @@ export class DueLoop<Row extends DueRow> {
     this.#hasRoom = false
     this.#waiting.clear()
     try {
-      for await (const queue of this.#queues()) await this.#offer(queue, { rows: [], pages: this.#pages(queue) })
+      for await (const queue of queuesOf(this.#parts.views, this.#worklist)) {
+        if (this.#stopped) return
+        await this.#offer(queue, { rows: [], pages: this.#pages(queue) })
+      }
       this.#report(undefined)
     } catch (error) {
       this.#report(error)
@@ -139,16 +133,16 @@ export class DueLoop<Row extends DueRow> {
   }
 
   /** A queue whose work fails must not block those after it. */
-  async #offer(queue: string, due: DueRows<Row>) {
+  async #offer(queue: string, offer: Offer<Row>) {
     this.#waiting.delete(queue)
     try {
-      await this.#offerAll(queue, due)
+      await this.#offerAll(queue, offer)
     } catch (error) {
       this.#parts.logger.error({ err: error, queue }, 'due work failed and will be retried')
     }
   }
 
-  async #offerAll(queue: string, { rows, pages }: DueRows<Row>) {
+  async #offerAll(queue: string, { rows, pages }: Offer<Row>) {
     for (let page: Row[] | undefined = rows; page && !this.#stopped; page = (await pages?.next())?.value) {
       const taken = page.length && (await this.#worklist.take(page))
       if (taken === page.length) continue
@@ -157,53 +151,16 @@ export class DueLoop<Row extends DueRow> {
     }
   }
 
+  #pages(queue: string) {
+    return duePages<Row>(this.#parts, this.#worklist, queue)
+  }
+
   /** Logs only the first failure and the recovery, since there are many rounds a second. */
   #report(error: unknown) {
     const { queues } = this.#worklist
     if (error && !this.#isFailing) this.#parts.logger.error({ err: error, queues }, 'due work cannot be read; retrying')
     if (!error && this.#isFailing) this.#parts.logger.info({ queues }, 'due work can be read again')
     this.#isFailing = error !== undefined
-  }
-
-  #isDue({ queue, dueAt }: DueRow): boolean {
-    const { queues, maxAheadMs = Number.POSITIVE_INFINITY } = this.#worklist
-    if (!queue.startsWith(queues)) return false
-    const aheadMs = Date.parse(dueAt) - this.#parts.clock.nowMs()
-    return aheadMs <= 0 || aheadMs > maxAheadMs
-  }
-
-  async *#queues() {
-    let after: string | undefined
-    while (!this.#stopped) {
-      const range = { prefix: this.#worklist.queues, after, limit: 1 }
-      const [first] = await this.#parts.views.list<Row>('due', 'byQueue', range)
-      if (!first) return
-      const { queue } = first.row
-      yield queue
-      after = `${queue}/${LAST}`
-    }
-  }
-
-  /** The due rows of a queue, page by page. */
-  async *#pages(queue: string): AsyncGenerator<Row[], undefined> {
-    const { maxAheadMs } = this.#worklist
-    // A place is `<queue>/<time>/<run>`, so rows that are due in this millisecond sort before the next one.
-    const placeInMs = (ms: number) => `${queue}/${new Date(this.#parts.clock.nowMs() + ms + 1).toISOString()}`
-    // Rows that were written before a clock went back are older than those due now.
-    if (maxAheadMs !== undefined) yield* this.#range(queue, () => ({ after: placeInMs(maxAheadMs) }))
-    yield* this.#range(queue, () => ({ before: placeInMs(0) }))
-  }
-
-  async *#range(queue: string, limits: () => Pick<Range, 'after' | 'before'>): AsyncGenerator<Row[], undefined> {
-    let reached: string | undefined
-    while (true) {
-      const { after, before } = limits()
-      const range = { prefix: `${queue}/`, after: reached ?? after, before, limit: PAGE }
-      const page = await this.#parts.views.list<Row>('due', 'byQueue', range)
-      if (page.length === 0) return
-      yield page.map(entry => entry.row)
-      reached = page.at(-1)?.place
-    }
   }
 }
 
