@@ -83,7 +83,9 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
   async list<Name extends keyof Rows & string>(view: Name, index: string, range: Range): Promise<Entry<Rows[Name]>[]> {
     this.#expectReadable(view)
     const entries = await this.#store.list<Rows[Name]>(view, index, range)
-    if (entries.length < range.limit) this.#expectWhole(await this.#progress.reached())
+    if (entries.length === range.limit) return entries
+    const { highest } = this.#progress
+    expectWhole(await this.#progress.reached(), highest)
     return entries
   }
 
@@ -106,13 +108,10 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
   async #read<Name extends keyof Rows & string>(view: Name, key: string): Promise<Rows[Name] | undefined> {
     const found = await this.#store.get<Rows[Name]>(view, key)
     if (found) return found
+    const { highest } = this.#progress
     const { position, rows } = await this.#store.getMany<Rows[Name]>([{ view, key }])
-    this.#expectWhole(position)
+    expectWhole(position, highest)
     return rows[0] ?? undefined
-  }
-
-  #expectWhole(position: Position) {
-    if (position < this.#progress.highest) throw new Unavailable('the views were emptied, and are being rebuilt')
   }
 
   /** An unreadable view may lack rows that exist, and its rows may be wrong. */
@@ -134,4 +133,9 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
     if (changes === 'unknown') this.#cache.clear()
     else for (const { view, key } of changes) if (this.#isCached.has(view)) this.#cache.delete(`${view}/${key}`)
   }
+}
+
+/** Views are behind an earlier position of theirs only if they were emptied or rolled back. */
+const expectWhole = (position: Position, earlier: Position) => {
+  if (position < earlier) throw new Unavailable('the views were emptied, and are being rebuilt')
 }

@@ -3,7 +3,7 @@ import type { BalanceRow } from '../../../schemas/views.ts'
 import { systemClock } from '../../../src/adapters/clock/system.ts'
 import { type Changes, ViewProgress } from '../../../src/engine/views/view-progress.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
-import { BY_KEY, type Checkpoint, type ViewStore } from '../../../src/ports/view-store.ts'
+import { BY_KEY, type Checkpoint, type RowAddress, type ViewStore } from '../../../src/ports/view-store.ts'
 import type { Reads } from '../../../src/services/reads.ts'
 import { accountId, openAccount } from '../../support/account-samples.ts'
 import { accountsOn, openLog, openViews } from '../../support/engine.ts'
@@ -159,4 +159,17 @@ t.test('views that were emptied a moment ago miss nothing', async t => {
   progress.advance((await views.checkpoint())?.position ?? 0, 'unknown')
   await views.clear()
   for (const view of ['runs', 'accounts'] as const) await expectReadable(t, reads, view, false)
+})
+
+t.test('a row is missing, although the views get further while it is looked for', async t => {
+  const { views, readsIn } = await open(t)
+  const further = () => progress.advance(progress.position + 1, 'unknown')
+  const { progress, reads } = readsIn({
+    ...views,
+    getMany: <Row>(rows: RowAddress[]) => views.getMany<Row>(rows).finally(further),
+    checkpoint: () => views.checkpoint().finally(further),
+  })
+  progress.advance((await views.checkpoint())?.position ?? 0, 'unknown')
+  t.equal(await reads.get('runs', 'nobody'), undefined)
+  t.same(await reads.list('runs', BY_KEY, { prefix: 'nobody/', limit: 10 }), [])
 })
