@@ -1,6 +1,6 @@
 import type { UploadDeleted } from '../../../schemas/account-events.ts'
 import type { UploadRow } from '../../../schemas/views.ts'
-import type { ContentRefusal } from '../../domain/refusal.ts'
+import type { ContentRefusal, FileRefusal } from '../../domain/refusal.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Caller, keyIdOf } from '../caller.ts'
@@ -21,9 +21,10 @@ export class UploadSettlement {
 
   /**
    * Inspects a file whose address can still be written to. Resolves to undefined if no file has arrived. An
-   * unacceptable file is deleted and refused; the client may then send another.
+   * unacceptable file is deleted and refused; the client may then send another. Refuses an upload whose deletion was
+   * requested meanwhile.
    */
-  async settle(caller: Caller, upload: Upload): Promise<InspectionResult | { refuse: ContentRefusal } | undefined> {
+  async settle(caller: Caller, upload: Upload): Promise<InspectionResult | { refuse: FileRefusal } | undefined> {
     const found = await this.#inspect(upload)
     if (!found) return undefined
     if ('refuse' in found) {
@@ -32,8 +33,8 @@ export class UploadSettlement {
       await this.#objects.delete(upload.objectKey)
       return { refuse: found.refuse }
     }
-    await this.store(caller, upload, found, false)
-    return found
+    const outcome = await this.store(caller, upload, found, false)
+    return 'refuse' in outcome && outcome.refuse.code === 'upload_not_found' ? { refuse: outcome.refuse } : found
   }
 
   /** Inspects a file that can no longer be replaced, and records the final outcome. */

@@ -133,6 +133,22 @@ t.test('the service, not the reader, is recorded as the actor that stores a file
   t.match(stored?.metadata, { actor: { kind: 'service' }, requestId: 'read-1' })
 })
 
+t.test('an upload that is deleted during its inspection is not shown', async t => {
+  const place = await openUploads(t)
+  const { core, objects, owner, uploads } = place
+  const { upload } = unwrap(await uploads.presign(owner, { filename: 'beach.png', mime_type: 'image/png' }))
+  await objects.put(upload.objectKey, png, upload.mimeType)
+  const get: ObjectStore['get'] = async key => {
+    const found = await objects.get(key)
+    const deletion = { type: 'RequestUploadDeletion', uploadId: upload.uploadId } as const
+    await core.accounts.execute(owner, owner.accountId, deletion)
+    return found
+  }
+  t.same(await faultyUploads(place, { store: { get } }).find(owner, upload.uploadId), {
+    refuse: { code: 'upload_not_found' },
+  })
+})
+
 t.test('a discarded or interrupted upload leaves nothing behind', async t => {
   const place = await openUploads(t)
   const discarded = unwrap(await place.uploads.receive(place.owner, 'image/png'))
