@@ -1,7 +1,7 @@
 import t from 'tap'
 import { World } from './world.ts'
 
-/** Worlds that every test run lives through, in less than half a minute. .ci/run lives through others each day. */
+/** Worlds that every test run lives through, in less than half a minute. `npm run simulate` lives through others. */
 const SEEDS = 20
 
 t.test('two worlds with one seed have the same trace', async t => {
