@@ -165,6 +165,8 @@ export class FileTruth {
       if (upload.position < 0) upload.position = position
       upload.state = data.sealed ? 'sealed' : 'stored'
       upload.digests.push(data.sha256)
+      // Another file may have arrived since the inspection.
+      if (data.sealed && this.#mayBeLate(upload)) upload.isLate ||= !this.#hasFile(upload.objectKey, data.sha256)
       if (data.sealed) this.#expectUpload(uploadId, upload)
     }
     if (type === 'UploadDeleted') {
@@ -227,6 +229,11 @@ export class FileTruth {
     const found = this.#bucket.objects.get(key)
     if (!found) return this.#onFault(`the file ${key} of ${owner} is missing`)
     if (digestOf(found.bytes) !== sha256) this.#onFault(`the file ${key} of ${owner} has other bytes`)
+  }
+
+  #hasFile(key: string, sha256: string): boolean {
+    const found = this.#bucket.objects.get(key)
+    return found !== undefined && digestOf(found.bytes) === sha256
   }
 
   #expectNoFile(key: string, owner: string) {
