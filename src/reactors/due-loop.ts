@@ -23,7 +23,7 @@ export interface Worklist<Row extends DueRow> extends DueWork {
   take(rows: Row[]): Promise<number>
 }
 
-/** What a queue can be offered: rows that are loaded, and perhaps pages of those after them. */
+/** Due rows of one queue: the first are loaded, and the pages after them are read when they are needed. */
 interface Offer<Row> {
   rows: Row[]
   pages: AsyncGenerator<Row[], undefined> | undefined
@@ -38,7 +38,7 @@ export class DueLoop<Row extends DueRow> {
   readonly #worklist: Worklist<Row>
   /** Due rows that were written since the last round, by key, in the order of the log. */
   readonly #written = new Map<string, Row>()
-  /** What the queues that have to wait could not take yet. */
+  /** The work that is left of each queue that has to wait. */
   readonly #waiting = new Map<string, Offer<Row>>()
   #hasRoom = false
   #mustLook = false
