@@ -52,8 +52,6 @@ interface Waiting<Command, Event extends AnyEvent, Refusal> {
 
 export interface MailboxOptions {
   maxWaitMs?: number
-  /** The value of `position` until the mailbox has appended or read. */
-  position?: Position
 }
 
 /**
@@ -75,18 +73,16 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
   #currentAtMs = Number.NEGATIVE_INFINITY
   /** Kept when a failed append makes the folded state doubtful. */
   #last: Folded<State> | undefined
-  #position: Position
 
   constructor(
     stream: string,
     streams: Streams<Command, State, Event, Refusal>,
-    { maxWaitMs = MAX_WAIT_MS, position = BEFORE_FIRST }: MailboxOptions = {},
+    { maxWaitMs = MAX_WAIT_MS }: MailboxOptions = {},
   ) {
     this.#stream = stream
     this.#streams = streams
     this.#clock = streams.clock
     this.#maxWaitMs = maxWaitMs
-    this.#position = position
     this.#reads = new SharedRead(this.#clock, () => this.currentState())
   }
 
@@ -104,9 +100,9 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
     })
   }
 
-  /** The position of the last event that this mailbox has appended or read. */
+  /** The position of the last event that this mailbox has appended or read; BEFORE_FIRST until it has done either. */
   get position(): Position {
-    return this.#position
+    return this.#last?.position ?? BEFORE_FIRST
   }
 
   /** The state after every event that this mailbox knows. Another process may have written since. */
@@ -157,11 +153,12 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
       // Commands that did not fit wait for the next append.
       this.#waiting.unshift(...batch.splice(outcomes.length))
       if (events.length > 0 ? !(await this.#append(events, before, folded)) : !(await this.#isCurrent(before))) continue
-      for (const event of events) event.position = this.#position
+      const { position } = this
+      for (const event of events) event.position = position
       batch.forEach((waiting, index) => {
         const outcome = outcomes[index] as Decided<Event, Refusal>
         if ('broken' in outcome) waiting.reject(outcome.broken)
-        else waiting.resolve('refuse' in outcome ? outcome : { ...outcome, position: this.#position })
+        else waiting.resolve('refuse' in outcome ? outcome : { ...outcome, position })
       })
       this.#offerSnapshot(folded)
       return
@@ -262,7 +259,6 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
 
   /** A state that was read during an append may be older than the appended one. */
   #take(folded: Folded<State>): Folded<State> {
-    this.#position = Math.max(this.#position, folded.position)
     if (!this.#folded || folded.revision >= this.#folded.revision) this.#folded = folded
     this.#last = this.#folded
     return this.#folded

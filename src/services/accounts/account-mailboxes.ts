@@ -52,24 +52,32 @@ export class AccountMailboxes {
   constructor({ log, snapshots, clock, random, logger, maxInMemory = MAX_IN_MEMORY }: Parts) {
     this.#streams = new Streams({ decider: account, codec: eventCodec, log, clock, random, snapshots, logger })
     this.#clock = clock
-    this.#changedAtMs = new LRUCache({ max: maxInMemory })
-    this.#mailboxes = new LRUCache({
+    this.#changedAtMs = new LRUCache({
       max: maxInMemory,
-      dispose: ({ position }) => {
-        this.#forgottenPosition = Math.max(this.#forgottenPosition, position)
+      noDisposeOnSet: true,
+      dispose: changedAtMs => {
+        this.#viewsChangedAtMs = Math.max(this.#viewsChangedAtMs, changedAtMs)
       },
     })
+    this.#mailboxes = new LRUCache({ max: maxInMemory, dispose: mailbox => this.#forget(mailbox) })
   }
 
   /**
    * Decides a command. Resolves when its events are durable, and rejects with Unavailable if that is impossible now.
    */
-  execute(
+  async execute(
     caller: Caller,
     accountId: AccountId,
     command: AccountCommand,
   ): Promise<CommandOutcome<AccountEvent, Refusal>> {
-    return this.#mailbox(accountId).execute(command, causeOf(caller))
+    const mailbox = this.#mailbox(accountId)
+    const outcome = await mailbox.execute(command, causeOf(caller))
+    if (this.#mailboxes.peek(accountId) !== mailbox) {
+      // It has left memory during the append, and the mailbox in its place may not know of the write.
+      this.#forget(mailbox)
+      this.#mailboxes.delete(accountId)
+    }
+    return outcome
   }
 
   /** An account as this process knows it. */
@@ -112,14 +120,19 @@ export class AccountMailboxes {
 
   /** The position that the views must have passed to show this process's own writes to an account. */
   lastPosition(accountId: string): Position {
-    return this.#mailboxes.peek(accountId as AccountId)?.position ?? this.#forgottenPosition
+    const position = this.#mailboxes.peek(accountId as AccountId)?.position ?? BEFORE_FIRST
+    // A mailbox that has read nothing yet does not know what the account's earlier ones wrote.
+    return position > BEFORE_FIRST ? position : this.#forgottenPosition
+  }
+
+  #forget({ position }: AccountMailbox) {
+    this.#forgottenPosition = Math.max(this.#forgottenPosition, position)
   }
 
   #mailbox(accountId: AccountId): AccountMailbox {
     let mailbox = this.#mailboxes.get(accountId)
     if (!mailbox) {
-      // Until it writes, its readers wait for the writes of the account's earlier mailboxes.
-      mailbox = new Mailbox(accountStream(accountId), this.#streams, { position: this.#forgottenPosition })
+      mailbox = new Mailbox(accountStream(accountId), this.#streams)
       this.#mailboxes.set(accountId, mailbox)
     }
     return mailbox

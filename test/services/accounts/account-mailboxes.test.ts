@@ -28,3 +28,15 @@ t.test('an account that has left memory still reads its own writes', async t => 
   await projector.start()
   for (const row of await Promise.all([waiting, waitingToo])) t.match(row, { balanceMicros: 101_000_000 })
 })
+
+t.test('an account that leaves memory during a write still reads that write', async t => {
+  const log = await openLog(t)
+  const accounts = new AccountMailboxes({ log, snapshots: noSnapshots, ...ambient(), maxInMemory: 1 })
+  for (const account of [1, 2]) await accounts.execute(caller, accountId(account), openAccount({ account }))
+  const granting = accounts.execute(caller, accountId(1), grantCredits(1))
+  await accounts.state(accountId(2))
+  await accounts.state(accountId(1))
+  const granted = await granting
+  t.equal(accounts.lastPosition(accountId(1)), 'refuse' in granted ? Number.NaN : granted.position)
+  t.match(await accounts.recentState(accountId(1)), { balanceMicros: 101_000_000 })
+})
