@@ -16,6 +16,7 @@ const { values } = parseArgs({
     'busy-ms': { type: 'string', default: '20000' },
     without: { type: 'string', default: '' },
     shrink: { type: 'boolean', default: false },
+    'stop-at-failure': { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
   },
 })
@@ -62,9 +63,11 @@ for (let seed = first; !isOver(seed); seed++) {
   console.log(`seed ${seed} fails at ${commit}. To replay it:`)
   console.log(`  ${replayOf(size)}`)
   for (const fault of faults) console.log(`  ${fault}`)
-  if (!values.shrink) continue
-  const fails = async (smaller: WorldSize) => (await new World(smaller).live()).faults.length > 0
-  console.log(`  The smallest world that fails, too:\n  ${replayOf(await shrink(size, fails))}`)
+  if (values.shrink) {
+    const fails = async (smaller: WorldSize) => (await new World(smaller).live()).faults.length > 0
+    console.log(`  The smallest world that fails, too:\n  ${replayOf(await shrink(size, fails))}`)
+  }
+  if (values['stop-at-failure']) break
 }
 const { worlds, failed, simulatedMs, steps, events } = total
 const seconds = (Date.now() - startMs) / 1000

@@ -1,0 +1,263 @@
+/**
+ * A fault to plant: `from` becomes `to` in a file of `src`. A world finds it within a number of seeds, or, where no
+ * world reaches the code, the test that is named.
+ */
+export interface PlantedFault {
+  what: string
+  file: string
+  from: string
+  to: string
+  test?: string
+}
+
+/** Faults that a careless change could bring back. `npm run plant` shows that each is found. */
+export const plantedFaults: PlantedFault[] = [
+  {
+    what: 'a refusal is decided on an old state',
+    file: 'engine/streams/mailbox.ts',
+    from: 'return (await this.#catchUp(before)).revision === before.revision',
+    to: 'return before.revision >= -1',
+  },
+  {
+    what: 'events that another process wrote first are not folded in',
+    file: 'engine/streams/mailbox.ts',
+    from: `      await this.#catchUp(before)
+      return false`,
+    to: '      return false',
+  },
+  {
+    what: 'an event is recorded as earlier than the one before it',
+    file: 'engine/streams/stream.ts',
+    from: 'if (!last || now >= last.at) return { at: now }',
+    to: 'if (!last || now >= last.at || now < last.at) return { at: now }',
+  },
+  {
+    what: "another process's events pass for the lost ones",
+    file: 'engine/streams/stream.ts',
+    from: "if (appended && id !== appended.id) return 'conflict'",
+    to: 'if (appended && id !== appended.id) return { revision, position }',
+  },
+  {
+    what: 'events are folded into a row twice',
+    file: 'engine/views/project.ts',
+    from: 'if (row.before === null || event.position <= (row.before?.position ?? BEFORE_FIRST)) continue',
+    to: 'if (row.before === null) continue',
+  },
+  {
+    what: 'events are folded into a forged row',
+    file: 'engine/views/project.ts',
+    from: 'row.before = loaded[index]\n',
+    to: 'row.before = loaded[index] ?? undefined\n',
+  },
+  {
+    what: 'any row counts as genuine',
+    file: 'engine/views/authentic-views.ts',
+    from: 'if (mac === macOf(address, row)) return row as Row',
+    to: 'if (mac === macOf(address, row) || mac !== undefined) return row as Row',
+  },
+  {
+    what: 'views are read while they are rebuilt from nothing',
+    file: 'engine/views/view-progress.ts',
+    from: 'this.#position >= this.#highest && ',
+    to: '',
+  },
+  {
+    what: 'reads do not wait for the own writes',
+    file: 'engine/views/reads.ts',
+    from: 'return position <= this.#progress.position ?',
+    to: 'return position <= this.#progress.position + 10 ?',
+  },
+  {
+    what: 'reads do not wait for the position of another process',
+    file: 'engine/views/reads.ts',
+    from: 'return this.#progress.passed(position, READ_YOUR_WRITES_MS)\n',
+    to: 'return this.#progress.passed(position - 10, READ_YOUR_WRITES_MS)\n',
+  },
+  {
+    what: 'a row that is missing in emptied views counts as absent',
+    file: 'engine/views/reads.ts',
+    from: `    expectWhole(position, highest)
+    return rows[0] ?? undefined`,
+    to: `    expectWhole(position, position - highest + position)
+    return rows[0] ?? undefined`,
+  },
+  {
+    what: 'events are taken in any order',
+    file: 'engine/log/check-order.ts',
+    from: '  let reached = after\n',
+    to: '  if (after > -2) return\n  let reached = after\n',
+  },
+  {
+    what: 'a silent subscription is not noticed',
+    file: 'engine/log/follow.ts',
+    from: 'if (reached() < headBefore && reached() === reachedBefore)',
+    to: 'if (reached() < headBefore && reached() < reachedBefore)',
+  },
+  {
+    what: 'emptied views are not noticed',
+    file: 'engine/views/projector.ts',
+    from: 'if (position >= before) return',
+    to: 'if (position >= before || position < before) return',
+  },
+  {
+    what: 'a repair leaves rows that should not exist',
+    file: 'engine/views/rebuild.ts',
+    from: '      yield { address: is.value.address, value: undefined }\n',
+    to: '',
+  },
+  {
+    what: 'a key may repeat another request',
+    file: 'services/runs/runs.ts',
+    from: "    if (earlier.requestHash !== requestHash) return refuse('idempotency_mismatch')\n",
+    to: '',
+  },
+  {
+    what: 'the balance is older than what the client was shown',
+    file: 'services/accounts/accounts.ts',
+    from: 'await this.#parts.accounts.shownState(accountId)',
+    to: 'await this.#parts.accounts.state(accountId)',
+  },
+  {
+    what: 'two refunds at once exceed the charge',
+    file: 'domain/account/credits.ts',
+    from: "  if (refunds !== state.refunds) return refuse('refunds_changed')\n",
+    to: '',
+  },
+  {
+    what: 'a repeated grant counts twice',
+    file: 'domain/account/credits.ts',
+    from: 'const earlier = checkReference(reference, amountMicros, state)\n  if (earlier) return earlier',
+    to: 'const earlier = checkReference(reference, amountMicros, state)\n  if (earlier && "refuse" in earlier) return earlier',
+  },
+  {
+    what: 'a revoked key is charged',
+    file: 'domain/account/keys.ts',
+    from: "if (!key) return refuse('key_revoked')",
+    to: 'if (!key) return undefined',
+  },
+  {
+    what: 'a run costs more than the balance',
+    file: 'domain/account/runs.ts',
+    from: 'if (price > state.balanceMicros)',
+    to: 'if (price > 2 * state.balanceMicros)',
+  },
+  {
+    what: 'a failure refunds less than the charge',
+    file: 'domain/account/runs.ts',
+    from: 'credits.refunded(state, runId, run.chargedMicros,',
+    to: 'credits.refunded(state, runId, run.chargedMicros - 1,',
+  },
+  {
+    what: 'a completed run stays open',
+    file: 'domain/account/evolve.ts',
+    from: "    case 'RunCompleted':\n    case 'RunFailed':\n      return endRun(",
+    to: "    case 'RunCompleted':\n      return state\n    case 'RunFailed':\n      return endRun(",
+  },
+  {
+    what: 'an attempt of a webhook is recorded twice',
+    file: 'domain/account/webhooks.ts',
+    from: 'if (!delivery || attempt !== delivery.attempts + 1)',
+    to: 'if (!delivery)',
+  },
+  {
+    what: 'an upload is stored while it is deleted',
+    file: 'domain/account/uploads.ts',
+    from: "if (stage === undefined || stage === 'deleting') return",
+    to: 'if (stage === undefined) return',
+  },
+  {
+    what: 'a job has no deadline',
+    file: 'reactors/jobs.ts',
+    from: 'if (leftMs <= 0) {',
+    to: 'if (leftMs <= -100_000_000) {',
+  },
+  {
+    what: 'a poll asks for a job whose id the views do not show yet',
+    file: 'reactors/jobs.ts',
+    from: "    if (row?.task === 'watch-run' && row.jobId === undefined) return\n",
+    to: '',
+  },
+  {
+    what: 'a slot is not given back',
+    file: 'reactors/active-runs.ts',
+    from: '        this.unreserve(name)\n',
+    to: '',
+  },
+  {
+    what: 'leases are taken whoever holds them',
+    file: 'reactors/leases.ts',
+    from: 'const taken = new Set(await this.#ask(ids))',
+    to: 'const taken = new Set((await this.#ask(ids), ids))',
+  },
+  {
+    what: 'a lost run without a job is not submitted again',
+    file: 'reactors/runs.ts',
+    from: '    else if (activeRuns.reserve(provider)) return void activeRuns.submit(row)\n',
+    to: '',
+  },
+  {
+    what: 'a lost sync run is not ended',
+    file: 'reactors/runs.ts',
+    from: "if (mode === 'sync') await activeRuns.end(row, lost)",
+    to: "if (mode === 'sync') activeRuns.has(runId)",
+  },
+  {
+    what: 'the body of a webhook changes with a refund',
+    file: 'reactors/webhooks.ts',
+    from: 'present.run(atItsEnd(run))',
+    to: 'present.run(run)',
+  },
+  {
+    what: 'a refusal of a receiver counts as delivery',
+    file: 'reactors/webhooks.ts',
+    from: 'status < 300)',
+    to: 'status < 600)',
+  },
+  {
+    what: 'due work is only noticed when it is written',
+    file: 'reactors/due-loop.ts',
+    from: '    for (let page: Row[] | undefined = rows; page && !this.#stopped; page = (await pages?.next())?.value) {',
+    to: '    for (let page: Row[] | undefined = rows; page && !this.#stopped; page = undefined) {',
+  },
+  {
+    what: 'results are kept for ever',
+    file: 'reactors/objects.ts',
+    from: '    for (const key of objectKeys) await objects.delete(key)\n',
+    to: '',
+  },
+  {
+    what: 'the index of streams forgets an event',
+    file: 'adapters/event-log/lmdb-stream-index.ts',
+    from: 'tail.positions.filter(position => position > indexed)',
+    to: 'tail.positions.filter(position => position > indexed + 1)',
+    test: 'test/adapters/event-log/lmdb.test.ts',
+  },
+  {
+    what: 'Redis commits whatever the checkpoint',
+    file: 'adapters/view-store/redis-scripts.ts',
+    from: "if (redis.call('HGET', KEYS[1], 'checkpoint') or '') ~= ARGV[1] then return 0 end\nlocal firstGone",
+    to: 'local firstGone',
+    test: 'test/adapters/view-store/redis.test.ts',
+  },
+  {
+    what: 'an expired grant accepts a file',
+    file: 'adapters/object-store/disk.ts',
+    from: 'if (grant.expiresAtMs <= Date.now())',
+    to: 'if (grant.expiresAtMs <= 0)',
+    test: 'test/adapters/object-store/disk-uploads.test.ts',
+  },
+  {
+    what: 'IPv4 addresses embedded in IPv6 count as public',
+    file: 'adapters/outbound/public-address.ts',
+    from: "(parsed.kind() === 'ipv4' || parsed.match(GLOBAL_UNICAST))",
+    to: "(parsed.kind() === 'ipv4' || parsed.kind() === 'ipv6')",
+    test: 'test/adapters/outbound/public-address.test.ts',
+  },
+  {
+    what: 'appends to one stream overtake each other',
+    file: 'adapters/event-log/eventstoredb/append-queue.ts',
+    from: 'const appended = before ? before.then(append, append) : append()',
+    to: 'const appended = append()',
+    test: 'test/adapters/event-log/eventstoredb.test.ts',
+  },
+]
