@@ -33,6 +33,7 @@ export class Auditor {
   balanceMicros = 0
   readonly #runs = new Map<string, Run>()
   readonly #requests = new Map<string, number>()
+  readonly #activeKeys = new Set<unknown>()
   /** The runs with a webhook, and the attempts so far for those with a pending delivery. */
   readonly #receivers = new Set<string>()
   readonly #attempts = new Map<string, number>()
@@ -87,7 +88,15 @@ export class Auditor {
     const data = event.data as Facts
     const runId = String(data['runId'])
     const run = this.#runs.get(runId)
+    const { actor } = event.metadata as { actor?: { keyId?: string } }
+    this.#expect(!actor?.keyId || this.#activeKeys.has(actor.keyId), 'a key that is not active changes the account')
     switch (event.type) {
+      case 'ApiKeyCreated':
+        this.#activeKeys.add(data['keyId'])
+        return
+      case 'ApiKeyRevoked':
+        this.#activeKeys.delete(data['keyId'])
+        return
       case 'CreditsGranted':
         this.#refer(data)
         return this.#move(data, 1)

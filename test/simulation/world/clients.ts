@@ -1,6 +1,7 @@
 import { runKey } from '../../../projections/runs.ts'
 import type { AccountId, KeyId, RunId, SessionId } from '../../../schemas/primitives.ts'
 import type { Refusal } from '../../../src/domain/refusal.ts'
+import type { Answer } from '../../../src/services/answer.ts'
 import type { AccountCaller } from '../../../src/services/caller.ts'
 import type { RunResult } from '../../../src/services/runs/runs.ts'
 import { unwrap } from '../../support/unwrap.ts'
@@ -126,20 +127,31 @@ export class SimulatedClient {
     return request ? this.#request(running, process, request) : NOTHING
   }
 
+  /** Another request under a key that an accepted one has used. */
+  async misuse(running: Running): Promise<string> {
+    const request = this.#world.chance.pick(this.#requests)
+    const caller = await this.#caller(running)
+    if (request?.runId === undefined || !caller) return NOTHING
+    const { model, idempotencyKey } = request
+    return outcomeOf(
+      await running.services.runs.run(caller, { model, input: { prompt: 'another' } }, { idempotencyKey }),
+    )
+  }
+
   async cancel(running: Running): Promise<string> {
-    const runId = this.#world.chance.pick(this.#runs)
+    const runId = this.#chooseRun()
     const caller = await this.#caller(running)
     if (!runId || !caller) return NOTHING
     return outcomeOf(await running.services.runs.cancel(caller, runId, { waitMs: 500 }))
   }
 
   async find(running: Running, process: SimulatedProcess): Promise<string> {
-    const runId = this.#world.chance.pick(this.#runs)
+    const runId = this.#chooseRun()
     const caller = await this.#caller(running)
     if (!runId || !caller) return NOTHING
     const since = await this.#readableSince(running, process, caller)
     const found = await running.services.runs.find(caller, runId)
-    if ('value' in found) this.#world.truth.expectRun(this.#accountId, runId, found.value)
+    if ('value' in found) this.#world.truth.expectRun(this.#accountId, process, found.value, since)
     else if (!this.#world.isForged('runs', runKey(this.#accountId, runId)))
       this.#world.truth.expectNoRun(this.#accountId, runId, since)
     return outcomeOf(found)
@@ -158,7 +170,7 @@ export class SimulatedClient {
     const reference = `invoice-${this.#world.chance.below(20)}`
     const grant = { amountMicros: 5_000_000, kind: 'purchase', reference, reason: 'top-up' } as const
     const told = await running.services.accounts.grant(operator, this.#accountId, grant)
-    if ('value' in told) this.#world.truth.noteWrite(this.#accountId, process, reference)
+    if ('value' in told) this.#world.truth.expectReference(this.#accountId, process, reference)
     return outcomeOf(told)
   }
 
@@ -167,17 +179,20 @@ export class SimulatedClient {
     const withdrawal = { amountMicros: 3_000_000, kind: 'correction', reference, reason: 'mistake' } as const
     const before = this.#world.truth.lastBalance(this.#accountId)
     const told = await running.services.accounts.withdraw(operator, this.#accountId, withdrawal)
-    if ('value' in told) this.#world.truth.noteWrite(this.#accountId, process, reference)
+    if ('value' in told) this.#world.truth.expectReference(this.#accountId, process, reference)
     else this.#expectRefusal(told.refuse, before)
     return outcomeOf(told)
   }
 
-  async refund(running: Running): Promise<string> {
-    const runId = this.#world.chance.pick(this.#runs)
+  /** A part or the rest of a charge, which two operators may refund at the same time. */
+  async refund({ services: { refunds } }: Running): Promise<string> {
+    const { chance } = this.#world
+    const runId = this.#chooseRun()
     if (!runId) return NOTHING
-    return outcomeOf(
-      await running.services.refunds.refund(operator, runId, { amountMicros: 500_000, reason: 'blurry' }),
-    )
+    const refund = { ...(chance.happens(0.5) && { amountMicros: 500_000 }), reason: 'blurry' }
+    const times = chance.happens(0.5) ? 2 : 1
+    const told = await Promise.all(Array.from({ length: times }, () => refunds.refund(operator, runId, refund)))
+    return outcomeOf(told[0] as Answer<unknown>)
   }
 
   async createKey(running: Running): Promise<string> {
@@ -230,21 +245,25 @@ export class SimulatedClient {
       this.#world.fault(`${request.idempotencyKey} was ${request.runId}, and is ${row.runId}`)
     if (request.runId === undefined) this.#runs.push(row.runId)
     request.runId = row.runId
-    truth.expectRun(this.#accountId, row.runId, row)
-    truth.noteWrite(this.#accountId, process, row.runId)
+    truth.expectRun(this.#accountId, process, row)
   }
 
   /**
-   * The position up to which the client's next read must show its writes: that of the last one through this process, or
-   * of all, where it names their position.
+   * The position up to which the client's next read must show its account: that of what it was last told through this
+   * process, or through any, where it names that position.
    */
   async #readableSince({ services }: Running, process: SimulatedProcess, caller: AccountCaller): Promise<number> {
     const { chance, truth, processes } = this.#world
-    const since = truth.lastWrite(this.#accountId, process)
+    const since = truth.known(this.#accountId, process)
     if (chance.happens(0.5)) return since
-    const last = Math.max(...processes.map(each => truth.lastWrite(this.#accountId, each)))
+    const last = Math.max(...processes.map(each => truth.known(this.#accountId, each)))
     unwrap(await services.positions.wait(caller, last))
     return last
+  }
+
+  /** One of the client's runs, often the newest. */
+  #chooseRun(): RunId | undefined {
+    return this.#world.chance.happens(0.5) ? this.#runs.at(-1) : this.#world.chance.pick(this.#runs)
   }
 
   async #caller(running: Running): Promise<AccountCaller | undefined> {
@@ -263,7 +282,7 @@ const isOfUploads = (command: string): command is UploadCommand => UPLOAD_COMMAN
 /** What clients do, the frequent things more than once. */
 const COMMANDS = [
   ...(['run', 'run', 'run', 'run', 'run', 'repeat', 'repeat', 'cancel', 'find', 'find', 'balance', 'balance'] as const),
-  ...(['grant', 'withdraw', 'refund', 'createKey', 'revokeKey'] as const),
+  ...(['misuse', 'grant', 'withdraw', 'refund', 'createKey', 'revokeKey'] as const),
   ...(['retouch', 'retouch', 'upload', 'upload', ...UPLOAD_COMMANDS] as const),
 ]
 
@@ -273,6 +292,7 @@ const ofKeys = ['ok', NOTHING, 'no key', 'key_revoked']
 const EXPECTED: Partial<Record<(typeof COMMANDS)[number], string[]>> = {
   run: [...ofKeys, 'insufficient_credits'],
   repeat: [...ofKeys, 'insufficient_credits', 'input_file_refused'],
+  misuse: [NOTHING, 'idempotency_mismatch'],
   cancel: [...ofKeys, 'run_not_open', 'run_not_found'],
   find: [...ofKeys, 'run_not_found'],
   balance: ofKeys,

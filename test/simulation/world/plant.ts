@@ -54,7 +54,8 @@ const run = (cwd: string, [program, ...args]: string[]) =>
     child.on('close', status => resolve({ status, output }))
   })
 
-const chosen = plantedFaults.filter(({ what }) => what.includes(values.only))
+const names = values.only.split(',')
+const chosen = plantedFaults.filter(({ what }) => names.some(name => what.includes(name)))
 const limit = pLimit(availableParallelism())
 let found = 0
 await limit.map(chosen, async fault => {

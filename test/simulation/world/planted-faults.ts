@@ -48,6 +48,7 @@ export const plantedFaults: PlantedFault[] = [
     file: 'engine/views/project.ts',
     from: 'row.before = loaded[index]\n',
     to: 'row.before = loaded[index] ?? undefined\n',
+    test: 'test/simulation/forged-views.test.ts',
   },
   {
     what: 'any row counts as genuine',
@@ -60,6 +61,7 @@ export const plantedFaults: PlantedFault[] = [
     file: 'engine/views/view-progress.ts',
     from: 'this.#position >= this.#highest && ',
     to: '',
+    test: 'test/engine/views/reads.test.ts',
   },
   {
     what: 'reads do not wait for the own writes',
@@ -80,6 +82,7 @@ export const plantedFaults: PlantedFault[] = [
     return rows[0] ?? undefined`,
     to: `    expectWhole(position, position - highest + position)
     return rows[0] ?? undefined`,
+    test: 'test/engine/views/reads.test.ts',
   },
   {
     what: 'events are taken in any order',
@@ -92,18 +95,21 @@ export const plantedFaults: PlantedFault[] = [
     file: 'engine/log/follow.ts',
     from: 'if (reached() < headBefore && reached() === reachedBefore)',
     to: 'if (reached() < headBefore && reached() < reachedBefore)',
+    test: 'test/engine/log/follow.test.ts',
   },
   {
     what: 'emptied views are not noticed',
     file: 'engine/views/projector.ts',
     from: 'if (position >= before) return',
     to: 'if (position >= before || position < before) return',
+    test: 'test/engine/views/projector.test.ts',
   },
   {
     what: 'a repair leaves rows that should not exist',
     file: 'engine/views/rebuild.ts',
     from: '      yield { address: is.value.address, value: undefined }\n',
     to: '',
+    test: 'test/engine/views/rebuild.test.ts',
   },
   {
     what: 'a key may repeat another request',
@@ -164,6 +170,7 @@ export const plantedFaults: PlantedFault[] = [
     file: 'domain/account/uploads.ts',
     from: "if (stage === undefined || stage === 'deleting') return",
     to: 'if (stage === undefined) return',
+    test: 'test/domain/account/uploads.test.ts',
   },
   {
     what: 'a job has no deadline',
@@ -176,6 +183,7 @@ export const plantedFaults: PlantedFault[] = [
     file: 'reactors/jobs.ts',
     from: "    if (row?.task === 'watch-run' && row.jobId === undefined) return\n",
     to: '',
+    test: 'test/reactors/jobs.test.ts',
   },
   {
     what: 'a slot is not given back',
@@ -212,6 +220,7 @@ export const plantedFaults: PlantedFault[] = [
     file: 'reactors/webhooks.ts',
     from: 'status < 300)',
     to: 'status < 600)',
+    test: 'test/reactors/webhooks.test.ts',
   },
   {
     what: 'due work is only noticed when it is written',

@@ -8,8 +8,8 @@ interface Ledger {
   auditor: Auditor
   /** The balance after each event that moved it, with the event's position. */
   balances: { position: number; balanceMicros: number }[]
-  /** For each run, where it was queued, and how it ended. */
-  runs: Map<string, { position: number; chargedMicros: number; ended?: 'completed' | 'failed' }>
+  /** For each run, where it was queued, and how and where it ended. */
+  runs: Map<string, { position: number; chargedMicros: number; ended?: 'completed' | 'failed'; endedAt?: number }>
   /** Where the grants and withdrawals are, by reference. */
   references: Map<string, number>
 }
@@ -17,7 +17,8 @@ interface Ledger {
 /** What the log says, followed as it is written, and held against what clients and receivers are told. */
 export class Truth {
   readonly #ledgers = new Map<string, Ledger>()
-  readonly #lastWrites = new Map<string, number>()
+  /** The position of what clients were last told through each process. */
+  readonly #known = new Map<string, number>()
   readonly #webhooks = new Map<string, string>()
   readonly #onFault: (fault: string) => void
   /** Whether a run may lose the process that works on it. */
@@ -49,32 +50,40 @@ export class Truth {
       if (error?.code === 'interrupted' && !this.mayInterrupt)
         this.#onFault(`${runId} was interrupted, where no process was`)
       const run = runs.get(runId)
-      if (run && type === 'RunCompleted') run.ended = 'completed'
-      if (run && type === 'RunFailed') run.ended = 'failed'
+      if (run && type === 'RunCompleted') Object.assign(run, { ended: 'completed', endedAt: position })
+      if (run && type === 'RunFailed') Object.assign(run, { ended: 'failed', endedAt: position })
     }
   }
 
-  /** A client was told of a run: it is in the log, and is no further there than the client was told. */
-  expectRun(accountId: string, runId: string, { status, chargedMicros }: RunRow) {
+  /**
+   * A client was told of a run through a process: the run is in the log, and has not ended otherwise there. If the
+   * client knows of everything up to a position, it is not told of an earlier state.
+   */
+  expectRun(accountId: string, process: SimulatedProcess, { runId, status, chargedMicros }: RunRow, since = -1) {
     const run = this.#ledgerOf(`account-${accountId}`).runs.get(runId)
     if (!run) return this.#onFault(`${runId} was acknowledged, and is not in the log`)
-    if ((status === 'completed' || status === 'failed') && run.ended !== status)
+    const isEnded = status === 'completed' || status === 'failed'
+    if (isEnded ? run.ended !== status : run.endedAt !== undefined && run.endedAt <= since)
       this.#onFault(`${runId} was shown as ${status}, and is ${run.ended ?? 'open'} in the log`)
     if (run.chargedMicros !== chargedMicros)
       this.#onFault(`${runId} was shown as charged ${chargedMicros}, and cost ${run.chargedMicros}`)
+    this.#know(accountId, process, (isEnded && run.endedAt) || run.position)
   }
 
-  /** A client learned of its own write through a process, and its later reads there must show it. */
-  noteWrite(accountId: string, process: SimulatedProcess, runOrReference: string) {
-    const { runs, references } = this.#ledgerOf(`account-${accountId}`)
-    const position = runs.get(runOrReference)?.position ?? references.get(runOrReference)
-    if (position === undefined) return this.#onFault(`${runOrReference} was acknowledged, and is not in the log`)
-    const key = `${accountId} ${process.name}`
-    this.#lastWrites.set(key, Math.max(position, this.#lastWrites.get(key) ?? -1))
+  /** A grant or withdrawal was acknowledged to a client through a process. */
+  expectReference(accountId: string, process: SimulatedProcess, reference: string) {
+    const position = this.#ledgerOf(`account-${accountId}`).references.get(reference)
+    if (position === undefined) return this.#onFault(`${reference} was acknowledged, and is not in the log`)
+    this.#know(accountId, process, position)
   }
 
-  lastWrite(accountId: string, process: SimulatedProcess): number {
-    return this.#lastWrites.get(`${accountId} ${process.name}`) ?? -1
+  /** The position up to which a client's reads through a process must show its account. */
+  known(accountId: string, process: SimulatedProcess): number {
+    return this.#known.get(`${accountId} ${process.name}`) ?? -1
+  }
+
+  #know(accountId: string, process: SimulatedProcess, position: number) {
+    this.#known.set(`${accountId} ${process.name}`, Math.max(position, this.known(accountId, process)))
   }
 
   /** A client was told that a run does not exist. */
