@@ -9,6 +9,7 @@ import { accountId, grantCredits, openAccount, runId, uploadId } from '../../sup
 import { dumpText } from '../../support/dump.ts'
 import { accountsOn, openLog, openViews, silentLogger } from '../../support/engine.ts'
 import { refundInHistory, writeHistory } from '../../support/history.ts'
+import { until } from '../../support/until.ts'
 import { differences, followerOf, projectorOf, readsOf } from '../../support/views.ts'
 
 const caller = { kind: 'service' } as const
@@ -111,6 +112,15 @@ t.test('deleted views are rebuilt byte for byte', async t => {
   await views.clear()
   await (await startProjector(t, log, views)).stop()
   t.equal(await dumpText(views), before)
+})
+
+t.test('views that are emptied are rebuilt without waiting for an event', async t => {
+  const [log, views] = [await openLog(t), await openViews(t)]
+  await writeHistory(log)
+  await startProjector(t, log, views)
+  const before = await dumpText(views)
+  await views.clear()
+  await until(async () => (await dumpText(views)) === before)
 })
 
 t.test('the page size makes no difference to the views', async t => {

@@ -1,4 +1,4 @@
-import { runKey } from '../../../projections/runs.ts'
+import { hasEnded, runKey } from '../../../projections/runs.ts'
 import type { AccountId, KeyId, RunId, SessionId } from '../../../schemas/primitives.ts'
 import type { Refusal } from '../../../src/domain/refusal.ts'
 import type { Answer } from '../../../src/services/answer.ts'
@@ -151,8 +151,11 @@ export class SimulatedClient {
     if (!runId || !caller) return NOTHING
     const since = await this.#readableSince(running, process, caller)
     const found = await running.services.runs.find(caller, runId)
-    if ('value' in found) this.#world.truth.expectRun(this.#accountId, process, found.value, since)
-    else if (!this.#world.isForged('runs', runKey(this.#accountId, runId)))
+    if ('value' in found) {
+      this.#world.truth.expectRun(this.#accountId, process, found.value, since)
+      // A client that sees its run end looks at its balance.
+      if (hasEnded(found.value)) await this.balance(running, process)
+    } else if (!this.#world.isForged('runs', runKey(this.#accountId, runId)))
       this.#world.truth.expectNoRun(this.#accountId, runId, since)
     return outcomeOf(found)
   }

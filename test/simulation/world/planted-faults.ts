@@ -48,7 +48,7 @@ export const plantedFaults: PlantedFault[] = [
     file: 'engine/views/project.ts',
     from: 'row.before = loaded[index]\n',
     to: 'row.before = loaded[index] ?? undefined\n',
-    test: 'test/simulation/forged-views.test.ts',
+    test: 'test/engine/views/authentic-views.test.ts',
   },
   {
     what: 'any row counts as genuine',
@@ -73,7 +73,7 @@ export const plantedFaults: PlantedFault[] = [
     what: 'reads do not wait for the position of another process',
     file: 'engine/views/reads.ts',
     from: 'return this.#progress.passed(position, READ_YOUR_WRITES_MS)\n',
-    to: 'return this.#progress.passed(position - 10, READ_YOUR_WRITES_MS)\n',
+    to: 'return this.#progress.passed(Math.min(position, -1), READ_YOUR_WRITES_MS)\n',
   },
   {
     what: 'a row that is missing in emptied views counts as absent',
