@@ -120,7 +120,7 @@ t.test('views that are emptied are rebuilt without waiting for an event', async 
   await startProjector(t, log, views)
   const before = await dumpText(views)
   await views.clear()
-  await until(async () => (await dumpText(views)) === before)
+  await until('the views as before', async () => (await dumpText(views)) === before)
 })
 
 t.test('the page size makes no difference to the views', async t => {

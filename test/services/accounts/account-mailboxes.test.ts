@@ -40,3 +40,15 @@ t.test('an account that leaves memory during a write still reads that write', as
   t.equal(accounts.lastPosition(accountId(1)), 'refuse' in granted ? Number.NaN : granted.position)
   t.match(await accounts.recentState(accountId(1)), { balanceMicros: 101_000_000 })
 })
+
+t.test('an account is shown at least as new as its views', async t => {
+  const log = await openLog(t)
+  const [ours, theirs] = [1, 2].map(() => new AccountMailboxes({ log, snapshots: noSnapshots, ...ambient() })) as [
+    AccountMailboxes,
+    AccountMailboxes,
+  ]
+  await ours.execute(caller, accountId(1), openAccount())
+  await theirs.execute(caller, accountId(1), grantCredits(1))
+  ours.onViewsChanged([{ view: 'balance', key: accountId(1), row: undefined }])
+  t.match(await ours.shownState(accountId(1)), { balanceMicros: 101_000_000 })
+})

@@ -119,9 +119,10 @@ export const plantedFaults: PlantedFault[] = [
   },
   {
     what: 'the balance is older than what the client was shown',
-    file: 'services/accounts/accounts.ts',
-    from: 'await this.#parts.accounts.shownState(accountId)',
-    to: 'await this.#parts.accounts.state(accountId)',
+    file: 'services/accounts/account-mailboxes.ts',
+    from: 'stateSince(Math.max(this.#clock.monotonicMs() - MAX_AGE_MS, shownAtMs))',
+    to: 'stateSince(Math.min(this.#clock.monotonicMs() - MAX_AGE_MS, shownAtMs))',
+    test: 'test/services/accounts/account-mailboxes.test.ts',
   },
   {
     what: 'two refunds at once exceed the charge',
