@@ -36,6 +36,7 @@ const LAST_OUTCOMES_MS = 1000
 export const openService = async (core: Core, publicUrl: () => string, substitutes: Substitutes = {}) => {
   const { config, logger, clock, random, masterSecret, log, views, accounts, progress, reads, offers } = core
   const { usdPerCreditMicros, retention } = config
+  const { slotsPerProvider, leaseMs } = substitutes.limits ?? {}
   const addresses = new Addresses(publicUrl, config.cdnUrl)
   const objects = substitutes.objects ?? (await openObjects(config, logger, addresses, masterSecret))
   const outbound = substitutes.outbound ?? createOutbound({ allowPrivate: config.allowPrivateWebhooks })
@@ -50,7 +51,8 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     clock,
     random,
     logger,
-    slotsPerProvider: substitutes.limits?.slotsPerProvider,
+    slotsPerProvider,
+    leaseMs,
   })
   const runsReactor = new RunsReactor({ activeRuns, accounts, views, clock, logger })
   const watch = new Watch(progress.changes, clock)
@@ -64,7 +66,18 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const runs = new Runs({ accounts, quotes, reads, runReads, starter: activeRuns, clock, random })
   const present = new Presenter(addresses, usdPerCreditMicros)
   const secretOf = (accountId: AccountId) => webhookSecret(masterSecret, accountId)
-  const webhooks = new WebhooksReactor({ accounts, views, reads, outbound, present, clock, random, logger, secretOf })
+  const webhooks = new WebhooksReactor({
+    accounts,
+    views,
+    reads,
+    outbound,
+    present,
+    clock,
+    random,
+    logger,
+    secretOf,
+    leaseMs,
+  })
   const objectsReactor = new ObjectsReactor({
     accounts,
     objects,
@@ -75,6 +88,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     clock,
     random,
     logger,
+    leaseMs,
   })
   const checks = { log: () => log.head(), views: () => views.checkpoint(), objects: () => objects.check() }
   const services: Services = { ...core.services, ...authorize({ runs, uploads, files: new Files(objects) }) }

@@ -63,6 +63,7 @@ export interface Substitutes {
 export interface Limits {
   accountsInMemory?: number
   slotsPerProvider?: number
+  leaseMs?: number
 }
 
 export interface CoreOptions extends Substitutes {

@@ -38,6 +38,7 @@ interface Parts {
   logger: Logger
   /** Calls to one provider at a time. Further runs wait in the queue. */
   slotsPerProvider?: number | undefined
+  leaseMs?: number | undefined
 }
 
 interface Working {

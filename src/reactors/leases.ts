@@ -4,9 +4,11 @@ import type { Random } from '../ports/random.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import { every } from '../time/every.ts'
 
-/** Long enough for a few missed renewals; the work of a dead process is found after this time. */
+/** The default of `leaseMs`. The work of a dead process is found after this time. */
 const LEASE_MS = 15_000
-const RENEW_EVERY_MS = 5_000
+
+/** A lease outlasts a few missed renewals. */
+const RENEWALS_PER_LEASE = 3
 
 /** Most runs end sooner, and need no lease. */
 const UNLEASED_MS = 1_500
@@ -20,6 +22,8 @@ interface Parts {
   clock: Clock
   random: Random
   logger: Logger
+  /** How long a lease lasts without being renewed. */
+  leaseMs?: number | undefined
 }
 
 interface Held {
@@ -36,6 +40,8 @@ export class Leases<Id extends string> {
   readonly #parts: Parts
   readonly #kind: string
   readonly #holder: string
+  readonly #leaseMs: number
+  readonly #renewEveryMs: number
   readonly #held = new Map<Id, Held>()
   #released: Id[] = []
   #stopTicking = () => {}
@@ -44,6 +50,8 @@ export class Leases<Id extends string> {
     this.#parts = parts
     this.#kind = kind
     this.#holder = parts.random.uuid()
+    this.#leaseMs = parts.leaseMs ?? LEASE_MS
+    this.#renewEveryMs = this.#leaseMs / RENEWALS_PER_LEASE
   }
 
   start() {
@@ -60,7 +68,7 @@ export class Leases<Id extends string> {
   /** Takes the leases that no other process holds. Resolves to their ids; they are held until released. */
   async take(ids: Id[]): Promise<Set<Id>> {
     const taken = new Set(await this.#ask(ids))
-    const renewAtMs = this.#parts.clock.monotonicMs() + RENEW_EVERY_MS
+    const renewAtMs = this.#parts.clock.monotonicMs() + this.#renewEveryMs
     for (const id of taken) this.#held.set(id, { renewAtMs, isTaken: true })
     return taken
   }
@@ -86,7 +94,7 @@ export class Leases<Id extends string> {
     const due: Id[] = []
     for (const [id, held] of this.#held) {
       if (held.renewAtMs > nowMs) continue
-      held.renewAtMs = nowMs + RENEW_EVERY_MS
+      held.renewAtMs = nowMs + this.#renewEveryMs
       held.isTaken = true
       if (due.push(id) === RENEW_AT_ONCE) break
     }
@@ -116,7 +124,7 @@ export class Leases<Id extends string> {
     if (ids.length === 0) return []
     const nowMs = this.#parts.clock.nowMs()
     const keys = ids.map(id => this.#keyOf(id))
-    const taken = new Set(await this.#parts.views.lease(keys, this.#holder, nowMs, nowMs + LEASE_MS))
+    const taken = new Set(await this.#parts.views.lease(keys, this.#holder, nowMs, nowMs + this.#leaseMs))
     return ids.filter(id => taken.has(this.#keyOf(id)))
   }
 

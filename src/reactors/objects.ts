@@ -31,6 +31,7 @@ interface Parts {
   clock: Clock
   random: Random
   logger: Logger
+  leaseMs?: number | undefined
 }
 
 /** Deletes files that have expired, and inspects uploads to presigned addresses. */

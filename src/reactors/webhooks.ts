@@ -53,6 +53,7 @@ interface Parts {
   random: Random
   logger: Logger
   secretOf(accountId: AccountId): string
+  leaseMs?: number | undefined
 }
 
 type DeliveryOutcome = RecordDelivery['outcome']
