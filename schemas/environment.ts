@@ -117,6 +117,24 @@ export const Environment = Type.Object({
       ].join(' '),
     }),
   ),
+  MAX_CONNECTIONS: Type.Integer({
+    minimum: 1,
+    default: 10_000,
+    description: 'The number of connections that clients may have open at a time',
+  }),
+  MAX_CONNECTIONS_PER_ADDRESS: Type.Integer({
+    minimum: 1,
+    default: 2_000,
+    description: 'The number of them from one IPv4 address or IPv6 /64 network that is no trusted proxy',
+  }),
+  TRUSTED_PROXIES: Type.Optional(
+    Type.String({
+      description: [
+        'The addresses of your proxies, such as 10.0.0.0/8,192.0.2.7: they are not limited,',
+        'and their X-Forwarded-For tells the address of the client',
+      ].join(' '),
+    }),
+  ),
   ALLOW_PRIVATE_WEBHOOKS: Type.Boolean({
     default: false,
     description: 'Allows webhooks and image URLs in private networks; for development',

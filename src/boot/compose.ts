@@ -101,7 +101,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     described: { publicUrl, isPublic: config.publicDescriptors },
   })
   const api = config.roles.has('api') ? await openApi() : undefined
-  const app = createApp({ logger, clock, checks, api })
+  const app = createApp({ logger, clock, isTrusted: config.connections.isTrusted, checks, api })
   return {
     app,
     services,

@@ -7,6 +7,7 @@ import { parseS3Url } from '../adapters/object-store/s3-url.ts'
 import type { RedisAddress } from '../adapters/view-store/redis-connection.ts'
 import { parseRedisUrl } from '../adapters/view-store/redis-url.ts'
 import { toMicros } from '../domain/money.ts'
+import { type ConnectionLimits, type TrustedAddress, trust } from '../http/connections.ts'
 import { compileConvertingCheck } from '../services/schema-check.ts'
 
 /** The checked configuration. Relative paths are relative to the working directory. */
@@ -28,6 +29,7 @@ export interface Config {
   retention: Retention
   /** The secret itself, or the file that holds it. */
   masterSecret: { kind: 'given'; secret: string } | { kind: 'file'; path: string }
+  connections: ConnectionLimits
   allowPrivateWebhooks: boolean
   /** Whether anyone may read the descriptions of the API, or only those with a key. */
   publicDescriptors: boolean
@@ -97,6 +99,11 @@ const toConfig = (environment: Environment): Config => {
       environment.MASTER_SECRET === undefined
         ? { kind: 'file', path: join(environment.DATA_DIR, 'master-secret') }
         : { kind: 'given', secret: environment.MASTER_SECRET },
+    connections: {
+      total: environment.MAX_CONNECTIONS,
+      perAddress: environment.MAX_CONNECTIONS_PER_ADDRESS,
+      isTrusted: readProxies(environment),
+    },
     allowPrivateWebhooks: environment.ALLOW_PRIVATE_WEBHOOKS,
     publicDescriptors: environment.PUBLIC_DESCRIPTORS,
     keyPrefix: environment.KEY_PREFIX,
@@ -116,6 +123,18 @@ const readUrl = (name: keyof Environment, url: string): string => {
 
 const readOrigins = ({ ALLOWED_ORIGINS: origins }: Environment): string[] =>
   (origins?.split(',') ?? []).map(origin => new URL(readUrl('ALLOWED_ORIGINS', origin)).origin)
+
+const readProxies = ({ TRUSTED_PROXIES: given = '' }: Environment): TrustedAddress => {
+  const proxies = given
+    .split(',')
+    .map(proxy => proxy.trim())
+    .filter(Boolean)
+  try {
+    return trust(proxies)
+  } catch (error) {
+    throw new ConfigError(`TRUSTED_PROXIES has an ${(error as Error).message}. ${describe('TRUSTED_PROXIES')}.`)
+  }
+}
 
 const readEventStore = ({ DATA_DIR, EVENT_STORE_URL: url, MASTER_SECRET }: Environment): Config['eventStore'] => {
   if (!url?.startsWith('esdb')) return { kind: 'lmdb', folder: folderOf(url, DATA_DIR, 'log') }

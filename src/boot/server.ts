@@ -1,6 +1,7 @@
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import { type AddressInfo, isIPv6 } from 'node:net'
 import { shipped } from '../catalog/shipped.ts'
+import { createLimitedServer } from '../http/connections.ts'
 import { publishShipped } from '../services/catalog/publish-shipped.ts'
 import { openService } from './compose.ts'
 import type { Core, Substitutes } from './core.ts'
@@ -20,7 +21,7 @@ interface RunningServer {
 
 /** Starts the service on a core. Rejects if the port is not available. */
 export const startServer = async (core: Core, substitutes: Substitutes = {}): Promise<RunningServer> => {
-  const { host, port, publicUrl } = core.config
+  const { host, port, publicUrl, connections } = core.config
   let url = publicUrl ?? ''
   const service = await openService(core, () => url, substitutes)
   const published = await publishShipped(core.log, core.publishedCatalog, shipped, refusal =>
@@ -31,7 +32,7 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
   )
   await core.progress.passed(published, CATCH_UP_MS)
   // The service can now respond. The port, and with it the URL, is known once the server listens.
-  const server = createServer(service.app.callback())
+  const server = createLimitedServer(service.app.callback(), connections)
   await listen(server, host, port)
   const actualPort = (server.address() as AddressInfo).port
   url ||= `http://${hostName(host)}:${actualPort}`

@@ -5,6 +5,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { KeyHolders } from '../services/accounts/key-holders.ts'
 import type { Presenter } from '../services/presenter.ts'
 import type { Services } from '../services/services.ts'
+import type { TrustedAddress } from './connections.ts'
 import type { Middleware, RequestState } from './context.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { errors } from './middleware/errors.ts'
@@ -28,6 +29,8 @@ import { webhookRoutes } from './routes/webhooks.ts'
 export interface AppParts {
   logger: Logger
   clock: Clock
+  /** Whose `X-Forwarded-For` is believed. */
+  isTrusted: TrustedAddress
   checks: HealthChecks
   /** The API; undefined for processes without that role, which only report their health. */
   api: ApiParts | undefined
@@ -44,14 +47,14 @@ export interface ApiParts {
 }
 
 /** The HTTP service. */
-export const createApp = ({ logger, clock, checks, api }: AppParts): Koa<RequestState> => {
+export const createApp = ({ logger, clock, isTrusted, checks, api }: AppParts): Koa<RequestState> => {
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   healthRoutes(serveAt(router), checks, clock)
   if (api) apiRoutes(router, api)
 
   const app = new Koa<RequestState>()
   app.use(requestId)
-  app.use(log(logger))
+  app.use(log(logger, isTrusted))
   app.use(errors(logger))
   app.use(router.routes())
   app.use(router.allowedMethods())

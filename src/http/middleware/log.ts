@@ -1,12 +1,13 @@
 import type { Next } from 'koa'
 import type { Logger } from '../../ports/logger.ts'
+import { clientAddress, type TrustedAddress } from '../connections.ts'
 import type { Context } from '../context.ts'
 
 /**
  * Logs one line per request: at `debug` for successful reads, else at `info`. Headers and query are left out, since
  * they may contain secrets.
  */
-export const log = (logger: Logger) => async (ctx: Context, next: Next) => {
+export const log = (logger: Logger, isTrusted: TrustedAddress) => async (ctx: Context, next: Next) => {
   const startMs = performance.now()
   await next()
   const { requestId, caller, tool, isRead = ctx.method === 'GET' || ctx.method === 'HEAD' } = ctx.state
@@ -19,6 +20,7 @@ export const log = (logger: Logger) => async (ctx: Context, next: Next) => {
     path: pathOf(ctx),
     status: ctx.status,
     ms,
+    client: clientAddress(ctx.req, isTrusted),
     accountId: caller?.accountId,
     tool,
   }

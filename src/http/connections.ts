@@ -1,0 +1,90 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import { isIPv6, type Socket } from 'node:net'
+import proxyAddr from 'proxy-addr'
+import { inTurn } from './in-turn.ts'
+
+/** How long a connection may be idle before its request has arrived in full. */
+const IDLE_MS = 15_000
+
+/** A response may pause longer than that: a slow line empties the system's buffer only now and then. */
+const PAUSES_PER_RESPONSE = 4
+
+/** How often Node.js looks for requests whose headers take too long. */
+const CHECK_EVERY_MS = 2_500
+
+export interface ConnectionLimits {
+  /** Connections at a time. */
+  total: number
+  /** Connections at a time from one address: an IPv4 address, or the /64 network of an IPv6 address. */
+  perAddress: number
+  /** Addresses and CIDR ranges of proxies, whose connections are not limited per address. */
+  isTrusted: TrustedAddress
+  idleMs?: number
+}
+
+/** Whether an address is that of a trusted proxy. */
+export type TrustedAddress = (address: string) => boolean
+
+/** Trusts addresses and CIDR ranges. Throws a TypeError if one is malformed. */
+export const trust = (proxies: readonly string[]): TrustedAddress => {
+  const isTrusted = proxyAddr.compile([...proxies])
+  return address => isTrusted(address, 0)
+}
+
+/** The client's address: the last one in `X-Forwarded-For` that is no trusted proxy, else that of the connection. */
+export const clientAddress = (request: IncomingMessage, isTrusted: TrustedAddress): string =>
+  proxyAddr(request, isTrusted)
+
+/** An HTTP server that no client can fill with connections. */
+export const createLimitedServer = (
+  handle: RequestListener,
+  { total, perAddress, isTrusted, idleMs = IDLE_MS }: ConnectionLimits,
+): Server => {
+  const connectionsCheckingInterval = Math.min(CHECK_EVERY_MS, idleMs)
+  const requests = new WeakMap<Socket, IncomingMessage>()
+  const server = createServer(
+    { headersTimeout: idleMs, connectionsCheckingInterval },
+    inTurn((request, response) => {
+      const { socket } = request
+      requests.set(socket, request)
+      response.once('close', () => {
+        if (requests.get(socket) === request) requests.delete(socket)
+      })
+      handle(request, response)
+    }),
+  )
+  server.setTimeout(idleMs, socket => endIdle(socket, requests.get(socket), PAUSES_PER_RESPONSE * idleMs))
+  server.maxConnections = total
+  const open = new Map<string, number>()
+  server.on('connection', (socket: Socket) => {
+    const { remoteAddress = '' } = socket
+    if (isTrusted(remoteAddress)) return
+    const network = networkOf(remoteAddress)
+    const count = open.get(network) ?? 0
+    if (count >= perAddress) return socket.destroy()
+    open.set(network, count + 1)
+    socket.once('close', () => {
+      const left = (open.get(network) ?? 0) - 1
+      if (left > 0) open.set(network, left)
+      else open.delete(network)
+    })
+  })
+  return server
+}
+
+/** Ends an idle connection, unless the service still works on its request or has only begun to wait for the client. */
+const endIdle = (socket: Socket, request: IncomingMessage | undefined, responseMs: number) => {
+  if (!request?.complete) socket.destroy()
+  else if (socket.writableLength === 0) return
+  else if (socket.timeout === responseMs) socket.destroy()
+  else socket.setTimeout(responseMs)
+}
+
+/** The network whose connections count together. A client with IPv6 usually has a /64 network of its own. */
+export const networkOf = (address: string): string => {
+  const mapped = /^::ffff:([\d.]+)$/.exec(address)?.[1]
+  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address
+  const [left = [], right = []] = address.split('::').map(half => half.split(':').filter(Boolean))
+  const zeros = Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0')
+  return [...left, ...zeros, ...right].slice(0, 4).join(':')
+}

@@ -1,0 +1,169 @@
+import { once } from 'node:events'
+import { readdirSync, readlinkSync } from 'node:fs'
+import type { RequestListener } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import {
+  type ConnectionLimits,
+  clientAddress,
+  createLimitedServer,
+  networkOf,
+  trust,
+} from '../../src/http/connections.ts'
+import { openAccount, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const limits: ConnectionLimits = { total: 100, perAddress: 100, isTrusted: trust([]) }
+
+const serve = async (t: Test, handle: RequestListener, changed: Partial<ConnectionLimits> = {}) => {
+  const server = createLimitedServer(handle, { ...limits, ...changed }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    return new Promise(resolve => server.close(resolve))
+  })
+  return (server.address() as AddressInfo).port
+}
+
+/** A connection that sends a text, and what it has received. */
+const dial = (t: Test, port: number, text = '') => {
+  const socket = connect(port, '127.0.0.1', () => socket.write(text))
+  const received: Buffer[] = []
+  socket.on('data', bytes => received.push(bytes))
+  socket.on('error', () => undefined)
+  t.teardown(() => socket.destroy())
+  return { socket, received: () => Buffer.concat(received).toString(), isClosed: () => socket.closed }
+}
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+
+t.test('requests of a connection are handled one after another', async t => {
+  const begun: string[] = []
+  const pending: (() => void)[] = []
+  const port = await serve(t, ({ url = '' }, response) => {
+    begun.push(url)
+    pending.push(() => response.end(`answer ${url}`))
+  })
+  const { received } = dial(t, port, get('/1') + get('/2') + get('/3'))
+  for (const count of [1, 2, 3]) {
+    await until('the next request', () => begun.length === count)
+    await delay(20)
+    t.equal(begun.length, count)
+    pending.shift()?.()
+  }
+  await until('all responses', () => received().includes('answer /3'))
+  t.same(received().match(/answer ../g), ['answer /1', 'answer /2', 'answer /3'])
+})
+
+t.test('a connection that sends too many requests ahead ends', async t => {
+  const begun: unknown[] = []
+  const port = await serve(t, request => void begun.push(request))
+  const { isClosed } = dial(t, port, get('/').repeat(1000))
+  await until('the end of the connection', isClosed)
+  t.equal(begun.length, 1)
+})
+
+t.test('a client that leaves takes its requests along', async t => {
+  const begun: string[] = []
+  const port = await serve(t, ({ url = '' }) => void begun.push(url))
+  const { socket } = dial(t, port, get('/1') + get('/2'))
+  await until('the first request', () => begun.length)
+  socket.destroy()
+  await delay(100)
+  t.same(begun, ['/1'])
+})
+
+for (const [name, text] of Object.entries({
+  nothing: '',
+  'half a header': 'GET / HTTP/1.1\r\nHos',
+  'half a body': 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf',
+}))
+  t.test(`a connection that sends ${name} ends`, async t => {
+    const port = await serve(t, request => void request.resume(), { idleMs: 100 })
+    const { isClosed } = dial(t, port, text)
+    await until('the end of the connection', isClosed, { maxWaitMs: 5000 })
+  })
+
+t.test('a response that is not taken ends its connection, and slow work does not', async t => {
+  const port = await serve(t, (request, response) => void setTimeout(() => response.end(bytesFor(request.url)), 500), {
+    idleMs: 50,
+  })
+  const bytesFor = (url = '') => Buffer.alloc(url === '/large' ? 50_000_000 : 10)
+  const patient = dial(t, port, get('/'))
+  const idle = dial(t, port, get('/large'))
+  idle.socket.pause()
+  await until('the slow response', () => patient.received().includes('200 OK'))
+  await delay(1000)
+  idle.socket.resume()
+  await until('the end of the connection', idle.isClosed)
+  t.ok(idle.received().length < 50_000_000)
+})
+
+const countOf = async (port: number, count: number, t: Test) => {
+  const dialled = Array.from({ length: count }, () => dial(t, port, get('/')))
+  await until('an end', () => dialled.every(({ isClosed, received }) => isClosed() || received() !== ''))
+  return dialled.filter(({ isClosed }) => !isClosed()).length
+}
+
+t.test('connections are limited in total and per address', async t => {
+  const answer: RequestListener = (_, response) => void response.write('x')
+  t.equal(await countOf(await serve(t, answer, { total: 3 }), 5, t), 3)
+  t.equal(await countOf(await serve(t, answer, { perAddress: 2 }), 5, t), 2)
+  t.equal(await countOf(await serve(t, answer, { perAddress: 2, isTrusted: trust(['127.0.0.0/8']) }), 5, t), 5)
+})
+
+t.test('an ended connection makes room', async t => {
+  const port = await serve(t, (_, response) => void response.write('x'), { perAddress: 1 })
+  const first = dial(t, port, get('/'))
+  await until('a response', first.received)
+  first.socket.destroy()
+  await until('room for another', async () => (await countOf(port, 1, t)) === 1)
+})
+
+t.test('the client is the last address that is no trusted proxy', async t => {
+  const request = (remoteAddress: string, forwarded?: string) =>
+    ({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } }) as never
+  const isTrusted = trust(['10.0.0.0/8', '2001:db8::1'])
+  t.equal(clientAddress(request('198.51.100.7', '1.2.3.4'), isTrusted), '198.51.100.7', 'no proxy')
+  t.equal(clientAddress(request('10.1.1.1', '6.6.6.6, 1.2.3.4'), isTrusted), '1.2.3.4')
+  t.equal(clientAddress(request('::ffff:10.1.1.1', '1.2.3.4, 2001:db8::1, 10.2.2.2'), isTrusted), '1.2.3.4')
+  t.equal(clientAddress(request('10.1.1.1'), isTrusted), '10.1.1.1')
+})
+
+t.test('the addresses of one IPv6 network count together', async t => {
+  const networks = {
+    '192.0.2.1': '192.0.2.1',
+    '::ffff:192.0.2.1': '192.0.2.1',
+    '2001:db8:0:1:2:3:4:5': '2001:db8:0:1',
+    '2001:db8:0:1::5': '2001:db8:0:1',
+    '2001:db8::1': '2001:db8:0:0',
+    '::1': '0:0:0:0',
+  }
+  for (const [address, network] of Object.entries(networks)) t.equal(networkOf(address), network, address)
+})
+
+t.test('files are closed when a client that sent requests ahead leaves', async t => {
+  const service = await startService(t)
+  const customer = await openAccount(service)
+  const { body } = await customer.run({ model: 'z-image-turbo', input: { prompt: 'a hill' } })
+  const path = new URL(body.output?.urls?.[0] ?? '').pathname
+  const openFiles = () =>
+    readdirSync('/proc/self/fd').filter(fd => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`).includes('/objects/outputs/')
+      } catch {
+        return false
+      }
+    }).length
+  const sockets: Socket[] = []
+  for (let count = 0; count < 20; count++) {
+    const { socket } = dial(t, Number(new URL(service.url).port), get(path).repeat(8))
+    socket.pause()
+    sockets.push(socket)
+  }
+  await delay(300)
+  t.ok(openFiles() <= 20)
+  for (const socket of sockets) socket.destroy()
+  await until('no open file', () => openFiles() === 0, { maxWaitMs: 3000 })
+})
