@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { isIPv6, type Socket } from 'node:net'
+import onHeaders from 'on-headers'
 import proxyAddr from 'proxy-addr'
 import { inTurn } from './in-turn.ts'
 
@@ -50,6 +51,9 @@ export const createLimitedServer = (
       response.once('close', () => {
         if (requests.get(socket) === request) requests.delete(socket)
       })
+      // Libraries for event streams promise to keep every connection alive.
+      if (/\bclose\b/i.test(request.headers.connection ?? ''))
+        onHeaders(response, () => response.setHeader('Connection', 'close'))
       handle(request, response)
     }),
   )

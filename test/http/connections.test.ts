@@ -106,6 +106,20 @@ const countOf = async (port: number, count: number, t: Test) => {
   return dialled.filter(({ isClosed }) => !isClosed()).length
 }
 
+t.test('a response to a client that closes the connection does not promise to keep it', async t => {
+  const port = await serve(t, (_, response) =>
+    response.writeHead(200, { 'Content-Type': 'text/event-stream', connection: 'keep-alive' }).end('data: 1'),
+  )
+  for (const [asked, answered] of [
+    ['close', 'close'],
+    ['keep-alive', 'keep-alive'],
+  ] as const) {
+    const { received } = dial(t, port, `GET / HTTP/1.1\r\nHost: a\r\nConnection: ${asked}\r\n\r\n`)
+    await until('the response', () => received().includes('data: 1'))
+    t.same(received().match(/(?<=^connection: ).+?(?=\r)/gim), [answered])
+  }
+})
+
 t.test('connections are limited in total and per address', async t => {
   const answer: RequestListener = (_, response) => void response.write('x')
   t.equal(await countOf(await serve(t, answer, { total: 3 }), 5, t), 3)
