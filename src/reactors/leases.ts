@@ -111,7 +111,8 @@ export class Leases<Id extends string> {
   }
 
   async #return() {
-    const ids = this.#released
+    // Some may have been taken again.
+    const ids = this.#released.filter(id => !this.#held.has(id))
     this.#released = []
     if (ids.length > 0)
       await this.#parts.views.release(

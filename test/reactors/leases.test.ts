@@ -110,3 +110,17 @@ t.test('a renewal that failed is repeated before the lease expires', async t => 
     await pass(50)
   }
 })
+
+t.test('work that is released and taken again at once stays leased', async t => {
+  const { leases, rival, pass } = simulate()
+  const run = newRunId(systemRandom)
+  leases.start()
+  for (const _ of ['first', 'again']) {
+    leases.release(run)
+    const taking = leases.take([run])
+    await pass(110)
+    t.same(await taking, new Set([run]))
+  }
+  await pass(1_000)
+  t.same(await rival.take([run]), new Set())
+})

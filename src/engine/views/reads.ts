@@ -82,9 +82,8 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
 
   async list<Name extends keyof Rows & string>(view: Name, index: string, range: Range): Promise<Entry<Rows[Name]>[]> {
     this.#expectReadable(view)
-    const entries = await this.#store.list<Rows[Name]>(view, index, range)
-    if (entries.length === range.limit) return entries
     const { highest } = this.#progress
+    const entries = await this.#store.list<Rows[Name]>(view, index, range)
     expectWhole(await this.#progress.reached(), highest)
     return entries
   }
@@ -104,10 +103,8 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
     }
   }
 
-  /** A row that is missing may have been there a moment ago, before the views were emptied or rolled back. */
+  /** A moment ago, the row may have been newer, before the views were emptied or rolled back. */
   async #read<Name extends keyof Rows & string>(view: Name, key: string): Promise<Rows[Name] | undefined> {
-    const found = await this.#store.get<Rows[Name]>(view, key)
-    if (found) return found
     const { highest } = this.#progress
     const { position, rows } = await this.#store.getMany<Rows[Name]>([{ view, key }])
     expectWhole(position, highest)

@@ -56,14 +56,15 @@ t.test('views of another log are not read until they are replaced', async t => {
 })
 
 t.test('views that were emptied are not read until they are as far as before', async t => {
-  const { progress, reads } = await open(t)
-  progress.advance(2, 'unknown')
+  const { progress, reads, views } = await open(t)
+  const position = (await views.checkpoint())?.position ?? Number.NaN
+  progress.advance(position, 'unknown')
   await expectReadable(t, reads, 'balance')
-  for (const position of [-1, 1]) {
-    progress.advance(position, 'unknown')
+  for (const earlier of [-1, position - 1]) {
+    progress.advance(earlier, 'unknown')
     await expectReadable(t, reads, 'balance', false)
   }
-  progress.advance(2, 'unknown')
+  progress.advance(position, 'unknown')
   await expectReadable(t, reads, 'balance')
 })
 
@@ -81,12 +82,12 @@ t.test('a view of another version is not read, and the others are', async t => {
 const openHeld = async (t: Test) => {
   const held: (() => void)[] = []
   let balanceMicros = 1
-  const get = async <Row>() => {
+  const getMany = async <Row>() => {
     const row = { balanceMicros } as Row
     await new Promise<void>(resolve => held.push(resolve))
-    return row
+    return { position: Number.POSITIVE_INFINITY, rows: [row] }
   }
-  const { progress, reads } = await open(t, views => ({ ...views, get }))
+  const { progress, reads } = await open(t, views => ({ ...views, getMany }))
   return {
     progress,
     /** Reads the balance, and calls `meanwhile` before the store answers; `cached` if the store is not asked. */
@@ -133,9 +134,9 @@ t.test('cached rows are read again after the checkpoint could not be read', asyn
   let gets = 0
   const { progress, reads } = readsIn({
     ...views,
-    get: (view, key) => {
+    getMany: <Row>(rows: RowAddress[]) => {
       gets += 1
-      return views.get(view, key)
+      return views.getMany<Row>(rows)
     },
     checkpoint: () => (answers ? views.checkpoint() : Promise.reject(new Unavailable('the views do not answer'))),
   })
@@ -152,6 +153,13 @@ t.test('a row that nobody wrote is missing', async t => {
   progress.advance((await views.checkpoint())?.position ?? 0, 'unknown')
   for (const view of ['runs', 'accounts'] as const) t.equal(await reads.get(view, 'nobody'), undefined)
   t.same(await reads.list('runs', BY_KEY, { prefix: 'nobody/', limit: 10 }), [])
+})
+
+t.test('rows that were rolled back a moment ago are not read', async t => {
+  const { progress, reads, views } = await open(t)
+  progress.advance(((await views.checkpoint())?.position ?? 0) + 1, 'unknown')
+  await t.rejects(async () => reads.get('balance', accountId()), Unavailable)
+  await t.rejects(reads.list('balance', BY_KEY, { prefix: '', limit: 1 }), Unavailable)
 })
 
 t.test('views that were emptied a moment ago miss nothing', async t => {

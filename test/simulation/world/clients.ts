@@ -1,16 +1,22 @@
 import { hasEnded, runKey } from '../../../projections/runs.ts'
 import type { AccountId, KeyId, RunId, SessionId } from '../../../schemas/primitives.ts'
 import type { Refusal } from '../../../src/domain/refusal.ts'
+import { InDoubt, Unavailable } from '../../../src/ports/faults.ts'
 import type { Answer } from '../../../src/services/answer.ts'
 import type { AccountCaller } from '../../../src/services/caller.ts'
 import type { RunResult } from '../../../src/services/runs/runs.ts'
 import { unwrap } from '../../support/unwrap.ts'
+import { mustBeAvailable } from './faults.ts'
 import { NOTHING, outcomeOf } from './outcome.ts'
 import type { Running, SimulatedProcess } from './process.ts'
 import { ClientUploads } from './uploads.ts'
 import type { World } from './world.ts'
 
 const operator = { kind: 'operator', name: 'ada' } as const
+
+/** The account's owner, who needs no key. */
+const ownerOf = (accountId: AccountId) =>
+  ({ kind: 'session', accountId, sessionId: 'sess_01h2xcejqtf2nbrexx3vqjhp41' as SessionId }) as const
 
 /** How long a client waits for an answer before it goes on without one. */
 const PATIENCE_MS = 40_000
@@ -21,6 +27,13 @@ const AT_A_TIME = 2
 interface Key {
   keyId: KeyId
   apiKey: string
+}
+
+/** A command without an answer so far. */
+interface Pending {
+  command: string
+  process: SimulatedProcess
+  life: number
 }
 
 /** A request that a client may repeat. */
@@ -41,6 +54,8 @@ export class SimulatedClient {
   readonly #uploads: ClientUploads
   readonly #requests: Request[] = []
   readonly #runs: RunId[] = []
+  readonly #pending = new Set<Pending>()
+  #hasRevoked = false
   #count = 0
 
   constructor(world: World, accountId: AccountId, firstKey: Key) {
@@ -67,16 +82,55 @@ export class SimulatedClient {
   }
 
   async #send(process: SimulatedProcess, running: Running): Promise<void> {
-    const command = this.#world.chance.pick(COMMANDS)
+    const { world, accountId } = { world: this.#world, accountId: this.#accountId }
+    const command = world.chance.pick(COMMANDS)
+    const pending = { command, process, life: process.life }
+    this.#pending.add(pending)
     try {
       const told = isOfUploads(command)
         ? await this.#sendFile(command, running, process)
         : await this[command](running, process)
-      this.#world.trace(`${this.#accountId} ${command}: ${told}`)
-      if (EXPECTED[command]?.includes(told) === false) this.#world.fault(`${this.#accountId} ${command}: ${told}`)
+      world.trace(`${accountId} ${command}: ${told}`)
+      world.count(`${command} ${told}`)
+      if (EXPECTED[command]?.includes(told) === false || (OF_REVOKED_KEYS.includes(told) && this.#hasAllKeys))
+        world.violation(`${accountId} ${command}: ${told}`)
     } catch (error) {
-      this.#world.trace(`${this.#accountId} ${command}: ${error}`)
-      if (!isExpected(error)) this.#world.fault(`${command} failed with ${(error as Error).stack}`)
+      world.trace(`${accountId} ${command}: ${error}`)
+      // A service may be unable to answer, but not broken.
+      const isExcused = !mustBeAvailable(world.drawn) && (error instanceof Unavailable || error instanceof InDoubt)
+      if (!isExcused) world.violation(`${command} failed with ${(error as Error).stack}`)
+    } finally {
+      this.#pending.delete(pending)
+    }
+  }
+
+  /** Whether every process must accept every key of the client. New keys are unknown to views that are behind. */
+  get #hasAllKeys(): boolean {
+    return !this.#hasRevoked && this.#keys.length === 1 && !this.#world.nemesis.hasForged('keys')
+  }
+
+  /** Expects that every command was answered, unless its process ended. */
+  expectNonePending() {
+    for (const { command, process, life } of this.#pending)
+      if (process.life === life) this.#world.violation(`${this.#accountId} ${command} was never answered`)
+  }
+
+  /** Expects that a process tells how the account stands, now that nothing changes any more. */
+  async expectAnswers({ running, name }: SimulatedProcess): Promise<void> {
+    if (!running) return
+    const { truth, violation } = this.#world
+    const { accounts, runs, uploads } = running.services
+    const caller = ownerOf(this.#accountId)
+    try {
+      const { balanceMicros } = unwrap(await accounts.balance(caller))
+      truth.expectBalance(this.#accountId, truth.lastBalance(this.#accountId), balanceMicros)
+      unwrap(await uploads.list(caller, { limit: 1 }))
+      for (const runId of this.#runs) {
+        if (this.#world.isForged('runs', runKey(this.#accountId, runId))) continue
+        if (!hasEnded(unwrap(await runs.find(caller, runId)))) violation(`${name} shows that ${runId} has not ended`)
+      }
+    } catch (error) {
+      violation(`${name} does not answer ${this.#accountId}: ${(error as Error).stack}`)
     }
   }
 
@@ -110,11 +164,7 @@ export class SimulatedClient {
   async runNow({ services, core }: Running): Promise<boolean> {
     const amountMicros = 10_000_000
     await services.accounts.grant(operator, this.#accountId, { amountMicros, kind: 'courtesy', reason: 'last run' })
-    const caller = {
-      kind: 'session',
-      accountId: this.#accountId,
-      sessionId: 'sess_01h2xcejqtf2nbrexx3vqjhp41' as SessionId,
-    } as const
+    const caller = ownerOf(this.#accountId)
     const told = await services.runs.run(caller, { model: 'instant', input: { prompt: 'last' } }, { waitMs: 0 })
     if ('refuse' in told) return false
     const { openRuns } = await core.accounts.currentState(this.#accountId)
@@ -138,18 +188,20 @@ export class SimulatedClient {
     )
   }
 
-  async cancel(running: Running): Promise<string> {
+  async cancel(running: Running, process: SimulatedProcess): Promise<string> {
     const runId = this.#chooseRun()
     const caller = await this.#caller(running)
     if (!runId || !caller) return NOTHING
-    return outcomeOf(await running.services.runs.cancel(caller, runId, { waitMs: 500 }))
+    const told = await running.services.runs.cancel(caller, runId, { waitMs: 500 })
+    if ('value' in told) this.#world.truth.expectRun(this.#accountId, process, told.value)
+    return outcomeOf(told)
   }
 
   async find(running: Running, process: SimulatedProcess): Promise<string> {
     const runId = this.#chooseRun()
     const caller = await this.#caller(running)
     if (!runId || !caller) return NOTHING
-    const since = await this.#readableSince(running, process, caller)
+    const since = await this.#readableSince(running, process, caller, 'shown')
     const found = await running.services.runs.find(caller, runId)
     if ('value' in found) {
       this.#world.truth.expectRun(this.#accountId, process, found.value, since)
@@ -163,7 +215,7 @@ export class SimulatedClient {
   async balance(running: Running, process: SimulatedProcess): Promise<string> {
     const caller = await this.#caller(running)
     if (!caller) return 'no key'
-    const since = await this.#readableSince(running, process, caller)
+    const since = await this.#readableSince(running, process, caller, 'acknowledged')
     const told = await running.services.accounts.balance(caller)
     if ('value' in told) this.#world.truth.expectBalance(this.#accountId, since, told.value.balanceMicros)
     return outcomeOf(told)
@@ -195,19 +247,34 @@ export class SimulatedClient {
     const refund = { ...(chance.happens(0.5) && { amountMicros: 500_000 }), reason: 'blurry' }
     const times = chance.happens(0.5) ? 2 : 1
     const told = await Promise.all(Array.from({ length: times }, () => refunds.refund(operator, runId, refund)))
+    for (const each of told)
+      if ('value' in each) this.#world.truth.expectRefund(this.#accountId, runId, each.value.amountMicros)
     return outcomeOf(told[0] as Answer<unknown>)
   }
 
   async createKey(running: Running): Promise<string> {
     const created = await running.services.keys.create(operator, this.#accountId, { name: `key ${this.#count}` })
-    if ('value' in created) this.#keys.push(created.value)
+    if ('value' in created) {
+      this.#world.truth.expectKey(this.#accountId, created.value.keyId, 'active')
+      this.#keys.push(created.value)
+    }
     return outcomeOf(created)
   }
 
   async revokeKey(running: Running): Promise<string> {
     if (this.#keys.length < 2) return NOTHING
     const { keyId } = this.#world.chance.pick(this.#keys)
-    return outcomeOf(await running.services.keys.revoke(operator, this.#accountId, keyId))
+    this.#hasRevoked = true
+    const told = await running.services.keys.revoke(operator, this.#accountId, keyId)
+    if ('value' in told) this.#world.truth.expectKey(this.#accountId, keyId, 'revoked')
+    return outcomeOf(told)
+  }
+
+  async redeliver({ services }: Running): Promise<string> {
+    const runId = this.#chooseRun()
+    // A forged row is absent, as that of an account.
+    if (!runId || this.#world.isForged('accounts', this.#accountId)) return NOTHING
+    return outcomeOf(await services.webhooks.redeliver(operator, this.#accountId, runId))
   }
 
   async #sendFile(command: UploadCommand, running: Running, process: SimulatedProcess): Promise<string> {
@@ -228,7 +295,7 @@ export class SimulatedClient {
     if ('refuse' in told) this.#expectRefusal(told.refuse, before)
     else {
       if (told.value.replayed && isFirst && request.timesSent === 1)
-        this.#world.fault(`${idempotencyKey} was sent once, and answered as a repeat`)
+        this.#world.violation(`${idempotencyKey} was sent once, and answered as a repeat`)
       this.#accepted(process, request, told.value)
     }
     return outcomeOf(told)
@@ -239,29 +306,34 @@ export class SimulatedClient {
     if (refusal.code !== 'insufficient_credits') return
     const { requiredMicros, balanceMicros } = refusal
     this.#world.truth.expectBalance(this.#accountId, sentAt, balanceMicros)
-    if (requiredMicros <= balanceMicros) this.#world.fault(`${balanceMicros} were too few for ${requiredMicros}`)
+    if (requiredMicros <= balanceMicros) this.#world.violation(`${balanceMicros} were too few for ${requiredMicros}`)
   }
 
   #accepted(process: SimulatedProcess, request: Request, { row }: RunResult) {
     const { truth } = this.#world
     if (request.runId !== undefined && request.runId !== row.runId)
-      this.#world.fault(`${request.idempotencyKey} was ${request.runId}, and is ${row.runId}`)
+      this.#world.violation(`${request.idempotencyKey} was ${request.runId}, and is ${row.runId}`)
     if (request.runId === undefined) this.#runs.push(row.runId)
     request.runId = row.runId
     truth.expectRun(this.#accountId, process, row)
   }
 
   /**
-   * The position up to which the client's next read must show its account: that of what it was last told through this
-   * process, or through any, where it names that position.
+   * The position up to which the client's next read must show its account: that of what this process has acknowledged
+   * or shown, or of all acknowledged writes, if the client names their position.
    */
-  async #readableSince({ services }: Running, process: SimulatedProcess, caller: AccountCaller): Promise<number> {
+  async #readableSince(
+    { services }: Running,
+    process: SimulatedProcess,
+    caller: AccountCaller,
+    what: 'acknowledged' | 'shown',
+  ): Promise<number> {
     const { chance, truth, processes } = this.#world
-    const since = truth.known(this.#accountId, process)
+    const since = truth[what].at(this.#accountId, process)
     if (chance.happens(0.5)) return since
-    const last = Math.max(...processes.map(each => truth.known(this.#accountId, each)))
+    const last = Math.max(...processes.map(each => truth.acknowledged.at(this.#accountId, each)))
     unwrap(await services.positions.wait(caller, last))
-    return last
+    return Math.max(since, last)
   }
 
   /** One of the client's runs, often the newest. */
@@ -285,13 +357,14 @@ const isOfUploads = (command: string): command is UploadCommand => UPLOAD_COMMAN
 /** What clients do, the frequent things more than once. */
 const COMMANDS = [
   ...(['run', 'run', 'run', 'run', 'run', 'repeat', 'repeat', 'cancel', 'find', 'find', 'balance', 'balance'] as const),
-  ...(['misuse', 'grant', 'withdraw', 'refund', 'createKey', 'revokeKey'] as const),
+  ...(['misuse', 'grant', 'withdraw', 'refund', 'redeliver', 'createKey', 'revokeKey'] as const),
   ...(['retouch', 'retouch', 'upload', 'upload', ...UPLOAD_COMMANDS] as const),
 ]
 
-const ofKeys = ['ok', NOTHING, 'no key', 'key_revoked']
+const OF_REVOKED_KEYS = ['no key', 'key_revoked']
+const ofKeys = ['ok', NOTHING, ...OF_REVOKED_KEYS]
 
-/** What may come of a command, where it is not about an upload: `uploads.ts` judges those. */
+/** The expected outcomes of commands, except those of uploads, which `uploads.ts` judges. */
 const EXPECTED: Partial<Record<(typeof COMMANDS)[number], string[]>> = {
   run: [...ofKeys, 'insufficient_credits'],
   repeat: [...ofKeys, 'insufficient_credits', 'input_file_refused'],
@@ -302,10 +375,8 @@ const EXPECTED: Partial<Record<(typeof COMMANDS)[number], string[]>> = {
   grant: ['ok'],
   withdraw: ['ok', 'insufficient_credits'],
   refund: ['ok', NOTHING, 'run_not_found', 'run_not_ended', 'refund_too_high'],
+  redeliver: ['ok', NOTHING, 'webhook_not_found', 'run_not_ended', 'webhook_pending'],
   createKey: ['ok', 'too_many_keys'],
   revokeKey: ['ok', NOTHING, 'key_not_found'],
   retouch: [...ofKeys, 'insufficient_credits', 'input_file_refused'],
 }
-
-/** A service may be unable to answer, but not broken. */
-const isExpected = (error: unknown) => ['Unavailable', 'InDoubt'].includes((error as Error).constructor.name)

@@ -1,6 +1,6 @@
 import type { Chance } from './chance.ts'
 
-/** What goes wrong in a world, each with its probability. All are 0 once the faults stop. */
+/** The probabilities of faults in a world. All are 0 once the faults stop. */
 export interface Faults {
   /** For each call to a store or another party: its request, or its answer, is lost. */
   requestLost: number
@@ -17,7 +17,9 @@ export interface Faults {
   /** For each page of a subscription: it comes twice, or its events come in the wrong order. */
   pageDoubled: number
   pageDisordered: number
-  /** For each look at the world, every 100 ms: a process crashes; it loses the way to a store, or back, for a while. */
+  /** For each subscription: it stays open and delivers nothing more. */
+  subscriptionSilent: number
+  /** Every 100 ms: a process crashes or stops; its connection to a store is cut in one direction for a while. */
   crash: number
   partition: number
   /** All processes crash, and the views lose their last commits, which they do not sync. */
@@ -28,11 +30,12 @@ export interface Faults {
   suspension: number
   /** The views are emptied or rolled back, or only their checkpoint is, or a row is forged. */
   viewsHarmed: number
-  /** For each job: the provider fails, hangs, or answers only after the run's time limit. */
+  /** For each job: the provider fails, or never ends it. */
   jobFails: number
   jobHangs: number
   /** For each webhook: the receiver fails or hangs. */
   receiverFails: number
+  receiverHangs: number
 }
 
 export const noFaults: Faults = {
@@ -45,6 +48,7 @@ export const noFaults: Faults = {
   subscriptionDropped: 0,
   pageDoubled: 0,
   pageDisordered: 0,
+  subscriptionSilent: 0,
   crash: 0,
   partition: 0,
   powerLoss: 0,
@@ -54,6 +58,7 @@ export const noFaults: Faults = {
   jobFails: 0,
   jobHangs: 0,
   receiverFails: 0,
+  receiverHangs: 0,
 }
 
 /** These may take a run from the process that works on it, which then ends as interrupted. */
@@ -62,8 +67,8 @@ const INTERRUPTIONS = ['slow', 'crash', 'partition', 'powerLoss', 'clockJump', '
 export const mayInterrupt = (faults: Faults): boolean => INTERRUPTIONS.some(kind => faults[kind] > 0)
 
 /**
- * Draws how bad a world is. Each kind of fault is missing from half of the worlds, so that the others get further, and
- * some worlds have none that interrupt runs, so that every interruption there is a mistake.
+ * Draws how bad a world is. Each kind of fault is missing from half of the worlds, so that the others get further. Some
+ * worlds have none that interrupt runs, and a few none but those of other parties, so that nothing excuses a mistake.
  */
 export const drawFaults = (chance: Chance): Faults => {
   const isUninterrupted = chance.happens(0.2)
@@ -78,6 +83,7 @@ export const drawFaults = (chance: Chance): Faults => {
     subscriptionDropped: upTo(0.1),
     pageDoubled: upTo(0.1),
     pageDisordered: upTo(0.05),
+    subscriptionSilent: upTo(0.02),
     crash: upTo(0.02),
     partition: upTo(0.02),
     powerLoss: upTo(0.005),
@@ -87,9 +93,25 @@ export const drawFaults = (chance: Chance): Faults => {
     jobFails: upTo(0.3),
     jobHangs: upTo(0.1),
     receiverFails: upTo(0.3),
+    receiverHangs: upTo(0.1),
   }
+  if (chance.happens(0.05)) return { ...noFaults, ...outside(drawn) }
   return isUninterrupted ? { ...drawn, ...without(INTERRUPTIONS) } : drawn
 }
+
+/** The faults of other parties, which excuse no failure of the service. */
+const outside = ({ jobFails, jobHangs, receiverFails, receiverHangs }: Faults): Partial<Faults> => ({
+  jobFails,
+  jobHangs,
+  receiverFails,
+  receiverHangs,
+})
+
+/** Whether no fault excuses that the service is unavailable. */
+export const mustBeAvailable = (faults: Faults): boolean =>
+  Object.entries({ ...faults, ...without(Object.keys(outside(faults)) as (keyof Faults)[]), slowMs: 0 }).every(
+    ([, probability]) => probability === 0,
+  )
 
 /** The probabilities of faults that do not happen. */
 export const without = (kinds: readonly (keyof Faults)[]): Partial<Faults> =>

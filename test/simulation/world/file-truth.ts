@@ -41,15 +41,15 @@ export class FileTruth {
   readonly #asked = new Set<string>()
   readonly #lastWrites = new Map<string, number>()
   readonly #bucket: SimulatedBucket
-  readonly #onFault: (fault: string) => void
+  readonly #onViolation: (violation: string) => void
   /** Whether clocks may jump, so that a process may seal an upload before its grant ends. */
   mayJump = false
   /** Whether a request may take longer than a grant lasts. */
   mayDawdle = false
 
-  constructor(bucket: SimulatedBucket, onFault: (fault: string) => void) {
+  constructor(bucket: SimulatedBucket, onViolation: (violation: string) => void) {
     this.#bucket = bucket
-    this.#onFault = onFault
+    this.#onViolation = onViolation
     bucket.onPut = key => this.#arrive(key)
   }
 
@@ -74,10 +74,11 @@ export class FileTruth {
   expectStored(sent: SentFiles, { sha256 }: UploadRow, process: SimulatedProcess) {
     const { uploadId, digests } = sent
     const upload = this.#uploads.get(uploadId)
-    if (!upload || upload.position < 0) return this.#onFault(`${uploadId} was shown as stored, and is not in the log`)
+    if (!upload || upload.position < 0)
+      return this.#onViolation(`${uploadId} was shown as stored, and is not in the log`)
     if (!upload.digests.includes(sha256 ?? ''))
-      this.#onFault(`${uploadId} was shown with a file that is not in the log`)
-    if (!digests.has(sha256 ?? '')) this.#onFault(`${uploadId} was shown with a file that was not sent`)
+      this.#onViolation(`${uploadId} was shown with a file that is not in the log`)
+    if (!digests.has(sha256 ?? '')) this.#onViolation(`${uploadId} was shown with a file that was not sent`)
     this.#acknowledged.set(uploadId, sent)
     this.#noteWrite(upload, process, upload.position)
   }
@@ -91,14 +92,14 @@ export class FileTruth {
   expectDeleted(uploadId: string) {
     const state = this.#uploads.get(uploadId)?.state
     if (state !== 'deleting' && state !== 'deleted')
-      this.#onFault(`${uploadId} was acknowledged as deleted, and is ${state} in the log`)
+      this.#onViolation(`${uploadId} was acknowledged as deleted, and is ${state} in the log`)
   }
 
   /** A client was not shown an upload by a process, of which it knew up to a position. */
   expectNotStored(uploadId: string, since: number) {
     const upload = this.#uploads.get(uploadId)
     if (!upload || (upload.state !== 'stored' && upload.state !== 'sealed')) return
-    if (upload.position <= since) this.#onFault(`${uploadId} was not shown, and is ${upload.state} in the log`)
+    if (upload.position <= since) this.#onViolation(`${uploadId} was not shown, and is ${upload.state} in the log`)
   }
 
   /** The uploads that must be shown to a client that knows a position. */
@@ -116,16 +117,16 @@ export class FileTruth {
   /** A run was accepted that uses an upload. `wasDeleted` says whether its deletion was acknowledged before. */
   expectUsable(uploadId: string, wasDeleted: boolean) {
     const upload = this.#uploads.get(uploadId)
-    if (!upload || upload.position < 0) return this.#onFault(`${uploadId} was used, and is not stored`)
-    if (wasDeleted && upload.method === 'inline') this.#onFault(`${uploadId} was used after its deletion`)
+    if (!upload || upload.position < 0) return this.#onViolation(`${uploadId} was used, and is not stored`)
+    if (wasDeleted && upload.method === 'inline') this.#onViolation(`${uploadId} was used after its deletion`)
   }
 
   /** A provider read the image of a run. A file that was sent directly is never replaced. */
   expectImage(key: string, bytes: Uint8Array) {
     const upload = this.#byKey.get(key)
-    if (!upload) return this.#onFault(`${key} was used, and was never granted`)
+    if (!upload) return this.#onViolation(`${key} was used, and was never granted`)
     if (upload.method === 'inline' && !upload.digests.includes(digestOf(bytes)))
-      this.#onFault(`${key} was used, and is not the file in the log`)
+      this.#onViolation(`${key} was used, and is not the file in the log`)
   }
 
   /** What is still open, once the faults have stopped and all grants have ended. */
@@ -148,7 +149,7 @@ export class FileTruth {
     for (const key of this.#bucket.objects.keys()) {
       const upload = this.#byKey.get(key)
       if (key.startsWith('uploads/') && upload?.state !== 'sealed' && !upload?.isLate)
-        this.#onFault(`${key} is left, and its upload is ${upload?.state ?? 'unknown'}`)
+        this.#onViolation(`${key} is left, and its upload is ${upload?.state ?? 'unknown'}`)
     }
   }
 
@@ -159,7 +160,7 @@ export class FileTruth {
     if (!upload) return
     if (type === 'UploadDeletionRequested') {
       upload.state = 'deleting'
-      if (!this.#asked.has(uploadId)) this.#onFault(`${uploadId} is deleted, and nobody asked for it`)
+      if (!this.#asked.has(uploadId)) this.#onViolation(`${uploadId} is deleted, and nobody asked for it`)
     }
     if (type === 'UploadStored') {
       if (upload.position < 0) upload.position = position
@@ -190,10 +191,10 @@ export class FileTruth {
   #arrive(key: string) {
     if (!key.startsWith('uploads/')) return
     const upload = this.#byKey.get(key)
-    if (!upload) return this.#onFault(`a file arrived at ${key} without a grant`)
+    if (!upload) return this.#onViolation(`a file arrived at ${key} without a grant`)
     if (upload.state !== 'sealed' && upload.state !== 'deleted') return
     upload.isLate = true
-    if (!this.#mayBeLate(upload)) this.#onFault(`a file arrived at ${key}, and its upload was ${upload.state}`)
+    if (!this.#mayBeLate(upload)) this.#onViolation(`a file arrived at ${key}, and its upload was ${upload.state}`)
   }
 
   #mayBeLate({ method }: Upload): boolean {
@@ -204,9 +205,9 @@ export class FileTruth {
     const sent = this.#acknowledged.get(uploadId)
     if (this.mayJump) return
     if (reason === 'expired' && this.#bucket.nowMs() < willDeleteAtMs - MAX_SKEW_MS)
-      this.#onFault(`${uploadId} expired before its time`)
+      this.#onViolation(`${uploadId} expired before its time`)
     if (reason !== 'expired' && !this.#asked.has(uploadId) && sent && !sent.hasBad)
-      this.#onFault(`${uploadId} was acknowledged, and is deleted as ${reason}`)
+      this.#onViolation(`${uploadId} was acknowledged, and is deleted as ${reason}`)
   }
 
   #expectUpload(uploadId: string, { objectKey, digests, isLate, willDeleteAtMs }: Upload) {
@@ -227,8 +228,8 @@ export class FileTruth {
 
   #expectFile(key: string, sha256: string | undefined, owner: string) {
     const found = this.#bucket.objects.get(key)
-    if (!found) return this.#onFault(`the file ${key} of ${owner} is missing`)
-    if (digestOf(found.bytes) !== sha256) this.#onFault(`the file ${key} of ${owner} has other bytes`)
+    if (!found) return this.#onViolation(`the file ${key} of ${owner} is missing`)
+    if (digestOf(found.bytes) !== sha256) this.#onViolation(`the file ${key} of ${owner} has other bytes`)
   }
 
   #hasFile(key: string, sha256: string): boolean {
@@ -237,7 +238,7 @@ export class FileTruth {
   }
 
   #expectNoFile(key: string, owner: string) {
-    if (this.#bucket.objects.has(key)) this.#onFault(`the file ${key} of ${owner} exists`)
+    if (this.#bucket.objects.has(key)) this.#onViolation(`the file ${key} of ${owner} exists`)
   }
 
   #noteWrite({ accountId }: Upload, process: SimulatedProcess, position: number) {

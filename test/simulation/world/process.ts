@@ -34,6 +34,8 @@ export interface Running {
   services: Services
   keyHolders: KeyHolders
   objects: SimulatedObjects
+  /** Ends the work in progress, and then the process. */
+  stop(): Promise<void>
 }
 
 /** One process of the service, which may crash and start again. */
@@ -45,8 +47,8 @@ export class SimulatedProcess {
   skewMs: number
   readonly #world: World
   readonly #roles: Role[]
-  /** Counts the starts, so that what an earlier one left behind is recognised. */
-  #life = 0
+  /** Counts the starts. */
+  life = 0
   #isUp = false
 
   /** A world needs a process with all roles. The others may have any. */
@@ -65,12 +67,13 @@ export class SimulatedProcess {
     return this.#isUp
   }
 
-  /** Starts it, and again whenever the start fails. */
+  /** Starts it unless it is up, and again whenever the start fails. */
   async start(): Promise<void> {
-    this.#life += 1
+    if (this.#isUp) return
+    this.life += 1
     this.#isUp = true
-    const life = this.#life
-    const isAlive = () => this.#isUp && this.#life === life
+    const life = this.life
+    const isAlive = () => this.#isUp && this.life === life
     this.#world.trace(`${this.name} starts (${this.#roles})`)
     try {
       const running = await this.#open(isAlive)
@@ -82,6 +85,14 @@ export class SimulatedProcess {
       this.crash()
       this.#world.timeline.after(1_000, () => void this.start())
     }
+  }
+
+  /** Ends it as an operator does. It takes no more requests. */
+  async stop(): Promise<void> {
+    const { running, life } = this
+    this.running = undefined
+    await running?.stop()
+    if (this.life === life) this.crash()
   }
 
   /** Ends it at once. Its calls get no answers, and its timers do not fire. */
@@ -104,7 +115,7 @@ export class SimulatedProcess {
       openScratch: async () => ({ scratch: new SimulatedViews(), discard: async () => undefined }),
       objects: objectsOverWire(wire('objects'), objects),
       outbound: outboundOverWire(wire('receiver'), world.receiver.port()),
-      limits: { accountsInMemory: 2, slotsPerProvider: SLOTS },
+      limits: { accountsInMemory: 2, slotsPerProvider: SLOTS, leaseMs: world.leaseMs },
       providers: {
         instant: providerOverWire(wire('instant'), world.provider.port(false)),
         patient: providerOverWire(wire('patient'), world.provider.port(true)),
@@ -113,7 +124,12 @@ export class SimulatedProcess {
     const core = await openCore({ ...config, retention: world.retention, roles: new Set(this.#roles) }, substitutes)
     const service = await openService(core, () => world.publicUrl, substitutes)
     service.start()
-    return { core, services: service.services, keyHolders: new KeyHolders(core.reads, core.accounts), objects }
+    const stop = async () => {
+      await service.stop()
+      await service.close()
+      await core.close()
+    }
+    return { core, services: service.services, keyHolders: new KeyHolders(core.reads, core.accounts), objects, stop }
   }
 
   #clock(isAlive: () => boolean): Clock {
@@ -135,7 +151,7 @@ export class SimulatedProcess {
     const write = (level: string) => (facts: object, message: string) => {
       const { err } = facts as { err?: unknown }
       this.#world.trace(`${this.name} ${level}: ${message}${err ? ` (${err})` : ''}`)
-      if (err instanceof TypeError || err instanceof ReferenceError) this.#world.fault(`${this.name}: ${err.stack}`)
+      if (err instanceof TypeError || err instanceof ReferenceError) this.#world.violation(`${this.name}: ${err.stack}`)
     }
     return {
       isLevelEnabled: () => false,
@@ -156,7 +172,7 @@ const overWire = (wire: Wire, log: EventLog): EventLog => ({
     wire.call(`append ${stream}`, () => log.append(stream, events, expectedRevision), inDoubt),
   readStream: (stream, from) => wire.pages(`read ${stream}`, log.readStream(stream, from)),
   readAll: after => wire.pages('read all', log.readAll(after)),
-  follow: (after, signal) => wire.subscription('follow', log.follow(after, signal)),
+  follow: (after, signal) => wire.subscription('follow', log.follow(after, signal), signal),
   head: () => wire.call('head', () => log.head()),
   close: async () => undefined,
 })

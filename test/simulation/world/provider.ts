@@ -37,6 +37,8 @@ export class SimulatedProvider {
       cancel: async ({ runId }) => {
         const work = this.#work.get(runId)
         if (!work || this.#world.chance.happens(0.2)) throw new Error('the job cannot be stopped')
+        // A provider may promise to stop a job, and finish it.
+        if (this.#world.chance.happens(0.2)) return
         work.endsAtMs = this.#world.timeline.nowMs
         work.isHanging = false
         work.outcome = { kind: 'failed', code: 'cancelled', message: 'Cancelled.' }

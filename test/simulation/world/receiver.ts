@@ -10,11 +10,18 @@ export class SimulatedReceiver {
   }
 
   port(): Outbound {
-    const { chance, faults } = this.#world
+    const { chance, truth, timeline } = this.#world
     return {
-      post: async (_url, { headers, body }) => {
-        if (chance.happens(faults.receiverFails)) return { status: chance.pick([500, 503, 410]), retryAfter: undefined }
-        this.#world.truth.expectWebhook(String(headers['webhook-id']), body)
+      post: async (url, { headers, body, timeoutMs }) => {
+        const id = String(headers['webhook-id'])
+        truth.expectWebhook(id, url, body)
+        const { receiverFails, receiverHangs } = this.#world.faults
+        if (chance.happens(receiverHangs)) {
+          await timeline.pass(timeoutMs)
+          throw new OutboundError('failed', 'The receiver did not answer.')
+        }
+        if (chance.happens(receiverFails)) return { status: chance.pick([500, 503, 410]), retryAfter: undefined }
+        truth.noteAnswer(id)
         return { status: 200, retryAfter: undefined }
       },
       get: async () => {

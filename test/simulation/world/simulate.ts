@@ -50,21 +50,21 @@ for (let seed = first; !isOver(seed); seed++) {
     without: values.without.split(',').filter(Boolean).map(toKind),
   }
   const world = new World({ ...size, keepsTrace: values.trace })
-  const { faults, trace, simulatedMs, steps, events, traceHash } = await world.live()
+  const { violations, trace, simulatedMs, steps, events, traceHash } = await world.live()
   for (const line of trace) console.log(line)
   if (values.seeds === undefined && values.minutes === undefined) console.log(`trace ${traceHash}`)
   total.worlds += 1
   total.simulatedMs += simulatedMs
   total.steps += steps
   total.events += events
-  if (faults.length === 0) continue
+  if (violations.length === 0) continue
   total.failed += 1
   process.exitCode = 1
   console.log(`seed ${seed} fails at ${commit}. To replay it:`)
   console.log(`  ${replayOf(size)}`)
-  for (const fault of faults) console.log(`  ${fault}`)
+  for (const violation of violations) console.log(`  ${violation}`)
   if (values.shrink) {
-    const fails = async (smaller: WorldSize) => (await new World(smaller).live()).faults.length > 0
+    const fails = async (smaller: WorldSize) => (await new World(smaller).live()).violations.length > 0
     console.log(`  The smallest world that fails, too:\n  ${replayOf(await shrink(size, fails))}`)
   }
   if (values['stop-at-failure']) break

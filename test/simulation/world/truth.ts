@@ -1,4 +1,3 @@
-import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { RunRow } from '../../../schemas/views.ts'
 import type { NewEvent } from '../../../src/ports/event-log.ts'
 import { type AuditedEvent, Auditor } from '../auditor.ts'
@@ -10,35 +9,55 @@ interface Ledger {
   balances: { position: number; balanceMicros: number }[]
   /** For each run, where it was queued, and how and where it ended. */
   runs: Map<string, { position: number; chargedMicros: number; ended?: 'completed' | 'failed'; endedAt?: number }>
-  /** Where the grants and withdrawals are, by reference. */
+  /** The positions of grants and withdrawals, by reference. */
   references: Map<string, number>
+  /** Refunds that no answer has told of, by run and amount. */
+  refunds: string[]
+  keys: Map<string, 'active' | 'revoked'>
+}
+
+/** Positions up to which clients know their accounts, by account and process. */
+class Known {
+  readonly #positions = new Map<string, number>()
+
+  at(accountId: string, { name }: SimulatedProcess): number {
+    return this.#positions.get(`${accountId} ${name}`) ?? -1
+  }
+
+  note(accountId: string, process: SimulatedProcess, position: number) {
+    this.#positions.set(`${accountId} ${process.name}`, Math.max(position, this.at(accountId, process)))
+  }
 }
 
 /** What the log says, followed as it is written, and held against what clients and receivers are told. */
 export class Truth {
   readonly #ledgers = new Map<string, Ledger>()
-  /** The position of what clients were last told through each process. */
-  readonly #known = new Map<string, number>()
+  /** Writes that a process has acknowledged, which all its answers must show. */
+  readonly acknowledged = new Known()
+  /** States that a process has shown, which its views must not fall behind. */
+  readonly shown = new Known()
   readonly #webhooks = new Map<string, string>()
-  readonly #onFault: (fault: string) => void
+  readonly #answeredWebhooks = new Set<string>()
+  readonly #onViolation: (violation: string) => void
   /** Whether a run may lose the process that works on it. */
   mayInterrupt = true
 
-  constructor(onFault: (fault: string) => void) {
-    this.#onFault = onFault
+  constructor(onViolation: (violation: string) => void) {
+    this.#onViolation = onViolation
   }
 
   /** Follows an append. `firstPosition` is the position of its first event. */
   follow(stream: string, events: NewEvent[], firstPosition: number) {
     if (!stream.startsWith('account-')) return
     const ledger = this.#ledgerOf(stream)
-    const { auditor, balances, runs, references } = ledger
+    const { auditor, balances, runs, references, refunds, keys } = ledger
     auditor.followChain(stream, events as AuditedEvent[])
-    for (const fault of auditor.faults.splice(0)) this.#onFault(`${stream}: ${fault}`)
+    for (const fault of auditor.faults.splice(0)) this.#onViolation(`${stream}: ${fault}`)
     for (const [index, { type, data }] of events.entries()) {
       const position = firstPosition + index
-      const { runId, amountMicros, balanceAfterMicros, reference, error } = data as {
+      const { runId, amountMicros, balanceAfterMicros, reference, error, keyId } = data as {
         runId: string
+        keyId: string
         amountMicros: number
         balanceAfterMicros?: number
         reference?: string
@@ -48,7 +67,12 @@ export class Truth {
       if (type === 'CreditsDebited') runs.set(runId, { position, chargedMicros: amountMicros })
       if (reference !== undefined) references.set(reference, position)
       if (error?.code === 'interrupted' && !this.mayInterrupt)
-        this.#onFault(`${runId} was interrupted, where no process was`)
+        this.#onViolation(`${runId} was interrupted, where no process was`)
+      if (type === 'ApiKeyCreated') keys.set(keyId, 'active')
+      if (type === 'ApiKeyRevoked') keys.set(keyId, 'revoked')
+      if (type === 'CreditsRefunded') refunds.push(`${runId} ${amountMicros}`)
+      if (type === 'WebhookDelivered' && !this.#answeredWebhooks.has(webhookOf(runId)))
+        this.#onViolation(`the webhook of ${runId} was recorded as delivered, and no receiver accepted it`)
       const run = runs.get(runId)
       if (run && type === 'RunCompleted') Object.assign(run, { ended: 'completed', endedAt: position })
       if (run && type === 'RunFailed') Object.assign(run, { ended: 'failed', endedAt: position })
@@ -61,35 +85,43 @@ export class Truth {
    */
   expectRun(accountId: string, process: SimulatedProcess, { runId, status, chargedMicros }: RunRow, since = -1) {
     const run = this.#ledgerOf(`account-${accountId}`).runs.get(runId)
-    if (!run) return this.#onFault(`${runId} was acknowledged, and is not in the log`)
+    if (!run) return this.#onViolation(`${runId} was acknowledged, and is not in the log`)
     const isEnded = status === 'completed' || status === 'failed'
     if (isEnded ? run.ended !== status : run.endedAt !== undefined && run.endedAt <= since)
-      this.#onFault(`${runId} was shown as ${status}, and is ${run.ended ?? 'open'} in the log`)
+      this.#onViolation(`${runId} was shown as ${status}, and is ${run.ended ?? 'open'} in the log`)
     if (run.chargedMicros !== chargedMicros)
-      this.#onFault(`${runId} was shown as charged ${chargedMicros}, and cost ${run.chargedMicros}`)
-    this.#know(accountId, process, (isEnded && run.endedAt) || run.position)
+      this.#onViolation(`${runId} was shown as charged ${chargedMicros}, and cost ${run.chargedMicros}`)
+    this.acknowledged.note(accountId, process, run.position)
+    this.shown.note(accountId, process, (isEnded && run.endedAt) || run.position)
   }
 
   /** A grant or withdrawal was acknowledged to a client through a process. */
   expectReference(accountId: string, process: SimulatedProcess, reference: string) {
     const position = this.#ledgerOf(`account-${accountId}`).references.get(reference)
-    if (position === undefined) return this.#onFault(`${reference} was acknowledged, and is not in the log`)
-    this.#know(accountId, process, position)
+    if (position === undefined) return this.#onViolation(`${reference} was acknowledged, and is not in the log`)
+    this.acknowledged.note(accountId, process, position)
   }
 
-  /** The position up to which a client's reads through a process must show its account. */
-  known(accountId: string, process: SimulatedProcess): number {
-    return this.#known.get(`${accountId} ${process.name}`) ?? -1
+  /** A refund was acknowledged. */
+  expectRefund(accountId: string, runId: string, amountMicros: number) {
+    const { refunds } = this.#ledgerOf(`account-${accountId}`)
+    const index = refunds.indexOf(`${runId} ${amountMicros}`)
+    if (index === -1) return this.#onViolation(`a refund of ${amountMicros} for ${runId} is not in the log`)
+    refunds.splice(index, 1)
   }
 
-  #know(accountId: string, process: SimulatedProcess, position: number) {
-    this.#known.set(`${accountId} ${process.name}`, Math.max(position, this.known(accountId, process)))
+  /** The creation or revocation of a key was acknowledged. */
+  expectKey(accountId: string, keyId: string, state: 'active' | 'revoked') {
+    const found = this.#ledgerOf(`account-${accountId}`).keys.get(keyId)
+    if (found === undefined || (state === 'revoked' && found !== state))
+      this.#onViolation(`${keyId} was acknowledged as ${state}, and is ${found} in the log`)
   }
 
   /** A client was told that a run does not exist. */
   expectNoRun(accountId: string, runId: string, since: number) {
     const run = this.#ledgerOf(`account-${accountId}`).runs.get(runId)
-    if (run && run.position <= since) this.#onFault(`${runId} was not found, and is in the log since ${run.position}`)
+    if (run && run.position <= since)
+      this.#onViolation(`${runId} was not found, and is in the log since ${run.position}`)
   }
 
   /** The position of the last event that moved an account's balance. */
@@ -105,40 +137,58 @@ export class Truth {
       balances.findLastIndex(({ position }) => position <= since),
     )
     if (!balances.slice(first).some(balance => balance.balanceMicros === balanceMicros))
-      this.#onFault(`${accountId} was told a balance of ${balanceMicros}, which it has not had since position ${since}`)
+      this.#onViolation(
+        `${accountId} was told a balance of ${balanceMicros}, which it has not had since position ${since}`,
+      )
   }
 
-  /** A webhook arrived: it tells of an end that is in the log, and always the same. */
-  expectWebhook(id: string, body: string) {
+  /** A webhook arrived: it tells of an end that is in the log, always the same, and at the account's own address. */
+  expectWebhook(id: string, url: string, body: string) {
     const before = this.#webhooks.get(id)
-    if (before !== undefined && before !== body) this.#onFault(`${id} arrived with ${body}, and before with ${before}`)
+    if (before !== undefined && before !== body)
+      this.#onViolation(`${id} arrived with ${body}, and before with ${before}`)
     this.#webhooks.set(id, body)
     const { run_id: runId, status } = JSON.parse(body).data as { run_id: string; status: string }
-    const run = [...this.#ledgers.values()].map(({ runs }) => runs.get(runId)).find(Boolean)
-    if (run?.ended !== status) this.#onFault(`${id} told of ${status}, and the log says ${run?.ended}`)
+    const [stream, ledger] = [...this.#ledgers].find(([, { runs }]) => runs.has(runId)) ?? []
+    const run = ledger?.runs.get(runId)
+    if (id !== webhookOf(runId)) this.#onViolation(`${id} told of ${runId}`)
+    if (run?.ended !== status) this.#onViolation(`${id} told of ${status}, and the log says ${run?.ended}`)
+    if (stream !== `account-${url.split('/').at(-1)}`) this.#onViolation(`${id} of ${stream} arrived at ${url}`)
   }
 
-  /** What is still open, where everything should have ended. */
-  open(): string[] {
-    return [...this.#ledgers].flatMap(([stream, { runs, auditor }]) => [
-      ...[...runs].filter(([, { ended }]) => !ended).map(([runId]) => `${runId} of ${stream} has not ended`),
-      ...auditor.pendingDeliveries.map(runId => `the webhook of ${runId} was neither delivered nor abandoned`),
-    ])
+  /** A receiver accepted a webhook. */
+  noteAnswer(id: string) {
+    this.#answeredWebhooks.add(id)
   }
 
-  /** The events of a log, for a second look from the beginning. */
-  static of(events: RawEvent[], onFault: (fault: string) => void): Truth {
-    const truth = new Truth(onFault)
-    for (const event of events) truth.follow(event.stream, [event], event.position)
-    return truth
+  /** The runs that have not ended. */
+  openRuns(): string[] {
+    return [...this.#ledgers].flatMap(([stream, { runs }]) =>
+      [...runs].filter(([, { ended }]) => !ended).map(([runId]) => `${runId} of ${stream} has not ended`),
+    )
+  }
+
+  pendingDeliveries(): string[] {
+    return [...this.#ledgers.values()].flatMap(({ auditor }) =>
+      auditor.pendingDeliveries.map(runId => `the webhook of ${runId} was neither delivered nor abandoned`),
+    )
   }
 
   #ledgerOf(stream: string): Ledger {
     let ledger = this.#ledgers.get(stream)
     if (!ledger) {
-      ledger = { auditor: new Auditor(), balances: [], runs: new Map(), references: new Map() }
+      ledger = {
+        auditor: new Auditor(),
+        balances: [],
+        runs: new Map(),
+        references: new Map(),
+        refunds: [],
+        keys: new Map(),
+      }
       this.#ledgers.set(stream, ledger)
     }
     return ledger
   }
 }
+
+const webhookOf = (runId: string) => runId.replace(/^run_/, 'msg_')

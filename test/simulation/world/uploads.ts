@@ -58,7 +58,7 @@ export class ClientUploads {
     body.end(bytes.subarray((bytes.length * pieces) / 4))
     const finished = await finish({ filename: 'lake.png' })
     if ('value' in finished) {
-      if (!isGood) this.#world.fault(`${finished.value.uploadId} was stored with an unacceptable file`)
+      if (!isGood) this.#world.violation(`${finished.value.uploadId} was stored with an unacceptable file`)
       this.#learn(finished.value, process)
     }
     return outcomeOf(finished)

@@ -12,12 +12,27 @@ import {
   type ViewStore,
 } from '../../../src/ports/view-store.ts'
 
-/** What a store holds, which the world may keep, and put back later. */
+/** The content of a store, which can be kept and put back later. */
 export interface Content {
   checkpoint: string | undefined
   cells: Map<string, string>
   snapshots: Map<string, string>
+  leases: Map<string, { holder: string; untilMs: number }>
 }
+
+export const emptyContent = (): Content => ({
+  checkpoint: undefined,
+  cells: new Map(),
+  snapshots: new Map(),
+  leases: new Map(),
+})
+
+const copyOf = ({ checkpoint, cells, snapshots, leases }: Content): Content => ({
+  checkpoint,
+  cells: new Map(cells),
+  snapshots: new Map(snapshots),
+  leases: new Map(leases),
+})
 
 const ROWS = 'rows/'
 
@@ -26,21 +41,21 @@ const MAX_ADDRESS_LENGTH = 2000
 
 /** A view store in memory, for any number of processes. */
 export class SimulatedViews implements ViewStore {
-  #content: Content = { checkpoint: undefined, cells: new Map(), snapshots: new Map() }
-  readonly #leases = new Map<string, { holder: string; untilMs: number }>()
+  #content = emptyContent()
 
-  /** A copy of what the store holds. Putting one back rolls the store back. */
+  /** A copy of the content. Putting one back rolls the store back. */
   get content(): Content {
-    const { checkpoint, cells, snapshots } = this.#content
-    return { checkpoint, cells: new Map(cells), snapshots: new Map(snapshots) }
+    return copyOf(this.#content)
   }
 
-  set content({ checkpoint, cells, snapshots }: Content) {
-    this.#content = { checkpoint, cells: new Map(cells), snapshots: new Map(snapshots) }
+  set content(content: Content) {
+    this.#content = copyOf(content)
   }
 
-  get leased(): string[] {
-    return [...this.#leases.keys()]
+  /** The leases that are valid at a time. */
+  leasedAt(nowMs: number): string[] {
+    const valid = [...this.#content.leases].filter(([, { untilMs }]) => untilMs > nowMs)
+    return valid.map(([key, { holder }]) => `${holder} still holds the lease ${key}`)
   }
 
   checkpoint = async () => parse<Checkpoint>(this.#content.checkpoint)
@@ -78,15 +93,15 @@ export class SimulatedViews implements ViewStore {
 
   lease = async (keys: string[], holder: string, nowMs: number, untilMs: number) =>
     keys.filter(key => {
-      const lease = this.#leases.get(key)
+      const lease = this.#content.leases.get(key)
       const isValid = lease && lease.untilMs > nowMs && lease.untilMs <= untilMs + MAX_CLOCK_SKEW_MS
       if (isValid && lease.holder !== holder) return false
-      this.#leases.set(key, { holder, untilMs })
+      this.#content.leases.set(key, { holder, untilMs })
       return true
     })
 
   release = async (keys: string[], holder: string) => {
-    for (const key of keys) if (this.#leases.get(key)?.holder === holder) this.#leases.delete(key)
+    for (const key of keys) if (this.#content.leases.get(key)?.holder === holder) this.#content.leases.delete(key)
   }
 
   loadSnapshot = async (stream: string) => parse<Snapshot>(this.#content.snapshots.get(stream))
@@ -112,8 +127,7 @@ export class SimulatedViews implements ViewStore {
   }
 
   clear = async () => {
-    this.content = { checkpoint: undefined, cells: new Map(), snapshots: new Map() }
-    this.#leases.clear()
+    this.#content = emptyContent()
   }
 
   close = async () => undefined

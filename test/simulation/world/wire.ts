@@ -31,7 +31,7 @@ export class Wire {
     await timeline.pass(this.#delayMs())
     // A request that was on its way when its process crashed arrives or does not.
     if (!this.#isAlive() && chance.happens(0.5)) return never()
-    if (chance.happens(faults.requestLost) || this.#world.isCut(this.#name, 'there')) {
+    if (chance.happens(faults.requestLost) || this.#world.nemesis.isCut(this.#name, 'there')) {
       trace('request lost')
       return this.#lose(lost)
     }
@@ -42,9 +42,11 @@ export class Wire {
     const outcome = await settle(effect)
     if (chance.happens(faults.doubled)) {
       trace('doubled')
+      // The repeat may arrive after other requests.
+      await timeline.pass(chance.between(0, faults.slowMs))
       await settle(effect)
     }
-    if (chance.happens(faults.answerLost) || this.#world.isCut(this.#name, 'back')) {
+    if (chance.happens(faults.answerLost) || this.#world.nemesis.isCut(this.#name, 'back')) {
       trace('answer lost')
       return this.#lose(lost)
     }
@@ -66,10 +68,15 @@ export class Wire {
     }
   }
 
-  /** Hands over the pages of a subscription, some twice, and some in the wrong order. */
-  async *subscription<Item>(what: string, pages: AsyncIterable<Item[]>): AsyncGenerator<Item[]> {
+  /** Hands over the pages of a subscription, some twice, and some in the wrong order, or falls silent. */
+  async *subscription<Item>(what: string, pages: AsyncIterable<Item[]>, signal: AbortSignal): AsyncGenerator<Item[]> {
     const { chance } = this.#world
     for await (const page of this.pages(what, pages)) {
+      if (chance.happens(this.#world.faults.subscriptionSilent)) {
+        this.#world.count('silent subscription')
+        await new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
+        return
+      }
       const { pageDoubled, pageDisordered } = this.#world.faults
       yield chance.happens(pageDisordered) ? page.toReversed() : page
       if (chance.happens(pageDoubled)) yield page
@@ -78,10 +85,12 @@ export class Wire {
 
   async #next<Page>(what: string, iterator: AsyncIterator<Page>): Promise<IteratorResult<Page>> {
     const { chance, timeline, faults } = this.#world
+    if (this.#world.nemesis.isCut(this.#name, 'there'))
+      return this.#lose(() => new Unavailable(`${this.#name} is away`))
     const next = await iterator.next()
     await timeline.pass(this.#delayMs())
     if (!this.#isAlive()) return never()
-    if (chance.happens(faults.subscriptionDropped) || this.#world.isCut(this.#name, 'back')) {
+    if (chance.happens(faults.subscriptionDropped) || this.#world.nemesis.isCut(this.#name, 'back')) {
       this.#world.trace(`${this.#name} ${what}: dropped`)
       return this.#lose(() => new Unavailable(`${this.#name} ended a read`))
     }

@@ -11,5 +11,5 @@ t.test('two worlds with one seed have the same trace', async t => {
 })
 
 t.test('nothing goes wrong in any world', async t => {
-  for (let seed = 1; seed <= SEEDS; seed++) t.same((await new World({ seed }).live()).faults, [], `seed ${seed}`)
+  for (let seed = 1; seed <= SEEDS; seed++) t.same((await new World({ seed }).live()).violations, [], `seed ${seed}`)
 })

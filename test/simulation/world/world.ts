@@ -1,21 +1,23 @@
 import { createHash } from 'node:crypto'
+import type { KeyId } from '../../../schemas/primitives.ts'
 import type { Config } from '../../../src/boot/config.ts'
-import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
 import { publishShipped } from '../../../src/services/catalog/publish-shipped.ts'
 import { endpoint, family, parameters, priceRule } from '../../support/catalog-samples.ts'
 import { unwrap } from '../../support/unwrap.ts'
+import { expectCalm } from './calm.ts'
 import { Chance } from './chance.ts'
 import { SimulatedClient } from './clients.ts'
 import { SimulatedLog } from './event-log.ts'
 import { drawFaults, type Faults, mayInterrupt, noFaults, without } from './faults.ts'
 import { FileTruth } from './file-truth.ts'
+import { Nemesis } from './nemesis.ts'
 import { SimulatedBucket } from './object-store.ts'
-import { SimulatedProcess, SLOTS } from './process.ts'
+import { type Running, SimulatedProcess } from './process.ts'
 import { SimulatedProvider } from './provider.ts'
 import { SimulatedReceiver } from './receiver.ts'
 import { Timeline } from './timeline.ts'
 import { Truth } from './truth.ts'
-import { type Content, SimulatedViews } from './view-store.ts'
+import { SimulatedViews } from './view-store.ts'
 
 export interface WorldOptions {
   seed: number
@@ -31,7 +33,9 @@ export interface WorldOptions {
 
 export interface Report {
   seed: number
-  faults: string[]
+  violations: string[]
+  /** How often each command, outcome, event and fault occurred. */
+  counts: Map<string, number>
   simulatedMs: number
   steps: number
   events: number
@@ -43,34 +47,13 @@ export interface Report {
 /** The credits of new accounts, some too few for what their clients do. */
 const WELCOMES = [30_000_000, 60_000_000, 200_000_000]
 
-/** How often the world looks whether to do some harm. */
-const HARM_EVERY_MS = 100
-
-/** Longer than a grant for an upload, and all that may follow it. */
-const SUSPENSION_MS = 8 * 60_000
-
-/** How long everything may take to end once the faults stop: longer than any retry that a world can cause. */
-const CALM_MS = 3 * 3_600_000
+/** Files expire early in some worlds: soon after a grant for an upload ends. */
+const EARLY_MS = 8 * 60_000
 
 const DAY_MS = 24 * 3_600_000
 
-/** Longer than a grant lasts, by any clock, and shorter than most files are kept. */
-const AFTER_GRANTS_MS = DAY_MS
-
-/** Longer than any file is kept. */
-const AFTER_RETENTION_MS = 40 * DAY_MS
-
-/** How long a process may wait for a provider, and then for the store. */
-const LONGEST_CALL_MS = 60_000
-
-/** How long a rebuild after a forgery may take: it waits up to 30 s for the next one. */
-const REBUILD_MS = 90_000
-
-/** How many looks at the world ago a store may have synced its last commit. */
-const MAX_UNSYNCED = 5
-
-/** More faults in one world tell nothing new. */
-const MAX_FAULTS = 20
+/** More violations in one world tell nothing new. */
+const MAX_VIOLATIONS = 20
 
 /** An endpoint that takes an image. */
 const retouching = { parametersSchema: parameters({ image_url: { type: 'string' } }), provider: 'instant' }
@@ -101,19 +84,19 @@ export class World {
   epochMs = Date.parse('2026-01-01T00:00:00.000Z')
   /** How long files are kept: in some worlds, they expire while other things go wrong. */
   readonly retention: Config['retention']
+  /** How long leases last: in some worlds, they often expire. */
+  readonly leaseMs: number
+  /** The probabilities of faults now, and those that were drawn for this world. */
   faults: Faults = noFaults
+  drawn: Faults = noFaults
+  readonly nemesis: Nemesis
+  readonly counts = new Map<string, number>()
   /** Whether the clients stop, and nothing goes wrong any more. */
   isCalm = false
   readonly #options: Required<WorldOptions>
   readonly #hash = createHash('sha256')
   readonly #trace: string[] = []
-  readonly #faults: string[] = []
-  readonly #cuts = new Set<string>()
-  /** Cells that the world has forged. Nobody notices while nobody reads them. */
-  readonly #forged = new Map<string, string>()
-  #kept: Content | undefined
-  /** What the views held at the last looks at the world. */
-  #unsynced: Content[]
+  readonly #violations: string[] = []
   #steps = 0
 
   constructor(options: WorldOptions) {
@@ -123,17 +106,19 @@ export class World {
     this.timeline = new Timeline(this.chance.fork())
     this.retention = this.chance.pick([
       { uploadsMs: 7 * DAY_MS, outputsMs: 30 * DAY_MS },
-      { uploadsMs: SUSPENSION_MS, outputsMs: SUSPENSION_MS },
+      { uploadsMs: EARLY_MS, outputsMs: EARLY_MS },
     ])
-    this.truth = new Truth(fault => this.fault(fault))
-    this.files = new FileTruth(this.bucket, fault => this.fault(fault))
+    this.leaseMs = this.chance.pick([15_000, 3_000])
+    this.truth = new Truth(this.violation)
+    this.files = new FileTruth(this.bucket, this.violation)
     this.log.onAppend = (stream, events, first) => {
+      for (const { type } of events) this.count(type)
       this.truth.follow(stream, events, first)
       this.files.follow(stream, events, first)
     }
     this.provider = new SimulatedProvider(this)
     this.receiver = new SimulatedReceiver(this)
-    this.#unsynced = [this.views.content]
+    this.nemesis = new Nemesis(this)
     this.processes = Array.from(
       { length: processes },
       (_, index) => new SimulatedProcess(this, `process-${index + 1}`, index === 0),
@@ -153,11 +138,12 @@ export class World {
       },
     )
     while (end === undefined && (await this.timeline.step())) this.#steps += 1
-    if (end !== 'over') this.fault(`the world ended early: ${(end as Error)?.stack ?? 'nothing was left to do'}`)
+    if (end !== 'over') this.violation(`the world ended early: ${(end as Error)?.stack ?? 'nothing was left to do'}`)
     for (const process of this.processes) process.crash()
     return {
       seed,
-      faults: this.#faults,
+      violations: this.#violations,
+      counts: this.counts,
       simulatedMs: Math.round(this.timeline.nowMs),
       steps: this.#steps,
       events: (await this.log.head()) + 1,
@@ -172,9 +158,15 @@ export class World {
     if (this.#options.keepsTrace) this.#trace.push(dated)
   }
 
-  fault(fault: string) {
-    this.trace(`FAULT ${fault}`)
-    if (this.#faults.length < MAX_FAULTS) this.#faults.push(`${Math.round(this.timeline.nowMs)} ms: ${fault}`)
+  /** Reports that the service broke a promise. */
+  readonly violation = (what: string) => {
+    this.trace(`VIOLATION ${what}`)
+    if (this.#violations.length < MAX_VIOLATIONS)
+      this.#violations.push(`${Math.round(this.timeline.nowMs)} ms: ${what}`)
+  }
+
+  count(what: string) {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + 1)
   }
 
   /** The address of an object, as clients see it. */
@@ -192,42 +184,36 @@ export class World {
 
   /** Whether a row was forged, which is then absent until the views are rebuilt. */
   isForged(view: string, key: string): boolean {
-    return this.#forged.has(`rows/${view}/${key}`)
+    return this.nemesis.forged.has(`rows/${view}/${key}`)
   }
 
-  /** Whether a way is cut in a direction. */
-  isCut(name: string, direction: 'there' | 'back'): boolean {
-    return this.#cuts.has(`${name} ${direction}`)
+  get firstRunning(): Running {
+    return this.processes[0]?.running ?? expectedToRun()
   }
 
   async #history() {
     const { busyMs, without: kinds } = this.#options
-    const faults = { ...drawFaults(this.chance.fork()), ...without(kinds) }
+    this.drawn = { ...drawFaults(this.chance.fork()), ...without(kinds) }
     const clients = await this.#begin()
-    this.faults = faults
-    this.truth.mayInterrupt = mayInterrupt(faults)
-    this.files.mayJump = faults.clockJump > 0
-    this.files.mayDawdle = faults.suspension > 0
-    this.trace(JSON.stringify(faults))
-    const lives = clients.map(client => client.live())
-    const harm = this.#harm()
+    this.faults = this.drawn
+    this.truth.mayInterrupt = mayInterrupt(this.drawn)
+    this.files.mayJump = this.drawn.clockJump > 0
+    this.files.mayDawdle = this.drawn.suspension > 0
+    this.trace(JSON.stringify(this.drawn))
+    const lives = [...clients.map(client => client.live()), this.nemesis.act()]
     await this.timeline.pass(busyMs)
     this.isCalm = true
     this.faults = noFaults
-    this.#cuts.clear()
     this.trace('calm')
-    await Promise.all([...lives, harm])
-    for (const process of this.processes) if (!process.isUp) void process.start()
-    await this.#untilAllEnded()
-    await this.#expectFreeSlots(clients)
-    await this.#outliveFiles()
-    await this.#compareViews()
+    await Promise.all(lives)
+    for (const process of this.processes) void process.start()
+    await expectCalm(this, clients)
   }
 
   /** Starts the processes, publishes the models, and opens the accounts. */
   async #begin(): Promise<SimulatedClient[]> {
     await Promise.all(this.processes.map(process => process.start()))
-    const { core, services } = this.processes[0]?.running ?? expectedToRun()
+    const { core, services } = this.firstRunning
     await publishShipped(core.log, core.publishedCatalog, families)
     const clients: SimulatedClient[] = []
     for (let number = 1; number <= this.#options.clients; number++) {
@@ -240,133 +226,12 @@ export class World {
       }
       const { accountId, apiKey = '' } = unwrap(await services.accounts.open({ kind: 'service' }, opening))
       const [keyId] = (await core.accounts.state(accountId)).activeKeys.keys()
-      clients.push(new SimulatedClient(this, accountId, { keyId: keyId ?? expectedToRun(), apiKey }))
+      clients.push(new SimulatedClient(this, accountId, { keyId: keyId as KeyId, apiKey }))
     }
     await this.timeline.pass(1_000)
     return clients
   }
-
-  /** Crashes processes, cuts ways, and harms the views, by chance. */
-  async #harm() {
-    while (!this.isCalm) {
-      await this.timeline.pass(HARM_EVERY_MS)
-      const { chance, faults } = this
-      const process = chance.pick(this.processes)
-      if (chance.happens(faults.crash)) this.#crash(process)
-      if (chance.happens(faults.powerLoss)) {
-        for (const each of this.processes) this.#crash(each)
-        this.views.content = chance.pick(this.#unsynced)
-      }
-      if (faults.powerLoss > 0) this.#unsynced = [this.views.content, ...this.#unsynced].slice(0, MAX_UNSYNCED)
-      if (chance.happens(faults.clockJump)) {
-        process.skewMs += chance.pick([-600_000, -30_000, -3_000, 3_000, 30_000, 600_000])
-        this.trace(`the clock of ${process.name} jumps`)
-      }
-      if (chance.happens(faults.suspension)) {
-        this.epochMs += SUSPENSION_MS
-        this.trace('all processes were suspended')
-      }
-      if (chance.happens(faults.partition)) {
-        const way = `${process.name}-${chance.pick(['log', 'views', 'objects'])} ${chance.pick(['there', 'back'])}`
-        this.#cuts.add(way)
-        this.trace(`${way} is cut`)
-        this.timeline.after(chance.between(0, 15_000), () => this.#cuts.delete(way))
-      }
-      if (chance.happens(faults.viewsHarmed)) this.#harmViews()
-    }
-  }
-
-  #crash(process: SimulatedProcess) {
-    if (!process.isUp) return
-    process.crash()
-    this.timeline.after(this.chance.between(0, 15_000), () => void process.start())
-  }
-
-  #harmViews() {
-    const { views, chance } = this
-    const harm = chance.pick(['keep', 'keep', 'roll back', 'set back', 'empty', 'forge', 'forge', 'forge'] as const)
-    this.trace(`views: ${harm}`)
-    if (harm === 'keep') this.#kept = views.content
-    if (harm === 'roll back' && this.#kept) views.content = this.#kept
-    if (harm === 'set back') this.#setBack()
-    if (harm === 'empty') views.content = { checkpoint: undefined, cells: new Map(), snapshots: new Map() }
-    if (harm === 'forge') this.#forge()
-  }
-
-  /** Sets only the checkpoint back. Setting it forward hides events from the projector, which `views verify` finds. */
-  #setBack() {
-    const [now, kept] = [this.views.content, this.#kept]
-    if (kept && positionOf(kept) < positionOf(now)) this.views.content = { ...now, checkpoint: kept.checkpoint }
-  }
-
-  /** Forges a row of any view: they have as many rows as there are runs, or one for an account. */
-  #forge() {
-    const { views, chance } = this
-    const content = views.content
-    const rows = [...content.cells.keys()].filter(address => address.startsWith('rows/'))
-    const view = chance.pick([...new Set(rows.map(address => address.split('/')[1]))])
-    const address = chance.pick(rows.filter(row => row.split('/')[1] === view))
-    if (!address) return
-    const forged = String(content.cells.get(address)).replaceAll(/\d/g, '7')
-    this.#forged.set(address, forged)
-    content.cells.set(address, forged)
-    views.content = content
-  }
-
-  async #untilAllEnded() {
-    const endMs = this.timeline.nowMs + CALM_MS
-    while (this.truth.open().length > 0 && this.timeline.nowMs < endMs) await this.timeline.pass(1_000)
-    for (const open of this.truth.open()) this.fault(open)
-  }
-
-  /** Every process can start as many runs at once as it has slots. */
-  async #expectFreeSlots(clients: SimulatedClient[]) {
-    // A run may have been ended by one process while another still waits for the provider.
-    await this.timeline.pass(LONGEST_CALL_MS)
-    for (const { name, running, startsRuns } of this.processes) {
-      if (!running || !startsRuns) continue
-      const started = await Promise.all(Array.from({ length: SLOTS }, () => this.chance.pick(clients).runNow(running)))
-      if (started.some(isStarted => !isStarted)) this.fault(`${name} has leaked slots`)
-    }
-    await this.#untilAllEnded()
-  }
-
-  /** Lets the grants of uploads end, and then the retention of all files. */
-  async #outliveFiles() {
-    for (const { name, running } of this.processes)
-      if (running?.objects.arriving) this.fault(`${name} has kept ${running.objects.arriving} incomplete objects`)
-    await this.#skip(AFTER_GRANTS_MS, () => this.files.open())
-    this.files.expectFiles()
-    await this.#skip(AFTER_RETENTION_MS, () => this.files.kept())
-    this.files.expectFiles()
-  }
-
-  /** Lets time pass at once, as if all processes had been suspended, and waits until nothing is left to do. */
-  async #skip(skippedMs: number, left: () => string[]) {
-    this.epochMs += skippedMs
-    const endMs = this.timeline.nowMs + CALM_MS
-    while (left().length > 0 && this.timeline.nowMs < endMs) await this.timeline.pass(1_000)
-    for (const rest of left()) this.fault(rest)
-  }
-
-  /** The projector reaches the head, and the views are as if rebuilt. */
-  async #compareViews() {
-    await this.timeline.pass(this.#forged.size > 0 ? REBUILD_MS : 5_000)
-    const { services } = this.processes[0]?.running ?? expectedToRun()
-    const differences = unwrap(await services.views.verify({ kind: 'operator', name: 'ada' }))
-    const { cells } = this.views.content
-    const noticed = differences.filter(({ address }) => cells.get(address) !== this.#forged.get(address))
-    for (const { address, value } of noticed.slice(0, 5))
-      this.fault(`the views differ at ${address}, which should be ${value}`)
-    const head = await this.log.head()
-    const reached = (await this.views.checkpoint())?.position
-    if (reached !== head) this.fault(`the views are at ${reached}, and the log ends at ${head}`)
-  }
 }
-
-/** Where a store's checkpoint is. Emptied views are behind any other: nobody can tell what is missing from them. */
-const positionOf = ({ checkpoint }: Content): number =>
-  checkpoint === undefined ? BEFORE_FIRST : JSON.parse(checkpoint).position
 
 const expectedToRun = (): never => {
   throw new Error('the first process does not run')
