@@ -114,8 +114,20 @@ export class RunsReactor {
     const isOld = ({ startedAt }: WatchTask) => Math.abs(nowMs - Date.parse(startedAt)) >= WATCH_AFTER_MS
     const foreign = rows.filter(row => !activeRuns.has(row.runId) && isOld(row))
     const leased = await activeRuns.leases.take(foreign.map(row => row.runId))
-    for (const row of foreign) if (leased.has(row.runId)) await this.#takeOver(row)
+    for (const row of foreign) if (leased.has(row.runId)) await this.#tryTakeOver(row)
     return rows.length
+  }
+
+  async #tryTakeOver(row: WatchTask): Promise<void> {
+    const { activeRuns, logger } = this.#parts
+    const { runId } = row
+    try {
+      await this.#takeOver(row)
+    } catch (error) {
+      logger.error({ err: error, runId }, 'a run could not be taken over now and will be tried again')
+      // Another process may end it first, so the lease must not wait for the next look.
+      if (!activeRuns.has(runId)) activeRuns.leases.release(runId)
+    }
   }
 
   /**

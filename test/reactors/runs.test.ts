@@ -1,7 +1,11 @@
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
+import { openLmdbEventLog } from '../../src/adapters/event-log/lmdb.ts'
 import type { Core } from '../../src/boot/core.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
+import type { EventLog } from '../../src/ports/event-log.ts'
+import { Unavailable } from '../../src/ports/faults.ts'
 import type { Provider } from '../../src/ports/provider.ts'
 import {
   accountId,
@@ -14,6 +18,7 @@ import {
 } from '../support/account-samples.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { cellsOf, forgeCells } from '../support/dump.ts'
+import { silentLogger } from '../support/engine.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { instantProvider, openFolder, type Service, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -32,7 +37,7 @@ const executeAll = async ({ accounts }: Core, account: AccountId, commands: Acco
 /** Resolves when another process can lease these runs. */
 const untilUnleased = async ({ core }: Service, runs: RunId[]) => {
   const keys = runs.map(run => `run/${run}`)
-  const nowMs = Date.now()
+  const nowMs = core.clock.nowMs()
   await until(
     'the runs are not leased',
     async () => (await core.views.lease(keys, 'another', nowMs, nowMs + 15_000)).length === runs.length,
@@ -120,4 +125,22 @@ t.test('a lost run whose time is up is not submitted again', async t => {
   const run = await core.reads.getOwn(accountId(), 'runs', `${accountId()}/${runId()}`)
   t.equal(run?.error?.code, 'provider_timeout')
   t.same(submitted, [])
+})
+
+t.test('a lost run that cannot be taken over now is left to other processes', async t => {
+  const { folder, clock, start, close } = await leave(t)
+  await start({ run: 1 }, 'sandbox')
+  await close()
+
+  clock.advance(10_000)
+  const log = openLmdbEventLog(join(folder, 'log'), error => t.fail(error.message))
+  const readStream: EventLog['readStream'] = (stream, from) => {
+    if (stream.startsWith('account-')) throw new Unavailable('the log does not answer')
+    return log.readStream(stream, from)
+  }
+  const logged: string[] = []
+  const logger = { ...silentLogger, error: (_: object, message: string) => void logged.push(message) }
+  const service = await startService(t, { folder, clock, logger, log: { ...log, readStream } })
+  await until('the attempt', () => logged.length > 0)
+  await untilUnleased(service, [runId()])
 })

@@ -84,8 +84,8 @@ export class World {
   epochMs = Date.parse('2026-01-01T00:00:00.000Z')
   /** How long files are kept: in some worlds, they expire while other things go wrong. */
   readonly retention: Config['retention']
-  /** How long leases last: in some worlds, they often expire. */
-  readonly leaseMs: number
+  /** How long leases last. Where runs may be interrupted anyway, some expire before they are renewed. */
+  leaseMs = 15_000
   /** The probabilities of faults now, and those that were drawn for this world. */
   faults: Faults = noFaults
   drawn: Faults = noFaults
@@ -108,7 +108,6 @@ export class World {
       { uploadsMs: 7 * DAY_MS, outputsMs: 30 * DAY_MS },
       { uploadsMs: EARLY_MS, outputsMs: EARLY_MS },
     ])
-    this.leaseMs = this.chance.pick([15_000, 3_000])
     this.truth = new Truth(this.violation)
     this.files = new FileTruth(this.bucket, this.violation)
     this.log.onAppend = (stream, events, first) => {
@@ -194,6 +193,7 @@ export class World {
   async #history() {
     const { busyMs, without: kinds } = this.#options
     this.drawn = { ...drawFaults(this.chance.fork()), ...without(kinds) }
+    if (mayInterrupt(this.drawn)) this.leaseMs = this.chance.pick([15_000, 3_000])
     const clients = await this.#begin()
     this.faults = this.drawn
     this.truth.mayInterrupt = mayInterrupt(this.drawn)
