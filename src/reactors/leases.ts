@@ -86,7 +86,7 @@ export class Leases<Id extends string> {
 
   #tick() {
     this.#renew().catch(error => this.#parts.logger.error({ err: error }, 'leases were not renewed'))
-    this.#return().catch(error => this.#parts.logger.warn({ err: error }, 'leases were not returned and will expire'))
+    this.#return()
   }
 
   async #renew() {
@@ -110,15 +110,19 @@ export class Leases<Id extends string> {
     }
   }
 
+  /** Never rejects. */
   async #return() {
+    const { views, logger } = this.#parts
     // Some may have been taken again.
     const ids = this.#released.filter(id => !this.#held.has(id))
     this.#released = []
-    if (ids.length > 0)
-      await this.#parts.views.release(
-        ids.map(id => this.#keyOf(id)),
-        this.#holder,
-      )
+    if (ids.length === 0) return
+    try {
+      const keys = ids.map(id => this.#keyOf(id))
+      await views.release(keys, this.#holder)
+    } catch (error) {
+      logger.warn({ err: error }, 'leases were not returned and will expire')
+    }
   }
 
   async #ask(ids: Id[]): Promise<Id[]> {

@@ -124,3 +124,12 @@ t.test('work that is released and taken again at once stays leased', async t => 
   await pass(1_000)
   t.same(await rival.take([run]), new Set())
 })
+
+t.test('a stop needs no views', async t => {
+  const views = await openViews(t)
+  const release = () => Promise.reject(new Unavailable('the views do not answer'))
+  const leases = new Leases({ views: { ...views, release }, ...ambient(systemClock) }, 'run')
+  await leases.take([newRunId(systemRandom)])
+  await leases.stop()
+  t.pass()
+})

@@ -91,7 +91,7 @@ export class SimulatedProcess {
   async stop(): Promise<void> {
     const { running, life } = this
     this.running = undefined
-    await running?.stop()
+    await running?.stop().catch(error => this.#world.violation(`${this.name} could not stop: ${error.stack}`))
     if (this.life === life) this.crash()
   }
 
