@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { RunOutput } from '../../../schemas/account-events.ts'
 import type { UploadRow } from '../../../schemas/views.ts'
 import type { NewEvent } from '../../../src/ports/event-log.ts'
+import { Known } from './known.ts'
 import type { SimulatedBucket } from './object-store.ts'
 import type { SimulatedProcess } from './process.ts'
 
@@ -31,7 +32,7 @@ export interface SentFiles {
 /** Clocks differ by less, unless they jump. */
 const MAX_SKEW_MS = 1_000
 
-/** What the log says of files, held against the bucket, and against what clients are told. */
+/** Follows the files in the log, and compares them with the bucket and the answers of clients. */
 export class FileTruth {
   readonly #uploads = new Map<string, Upload>()
   readonly #byKey = new Map<string, Upload>()
@@ -39,7 +40,7 @@ export class FileTruth {
   /** Uploads that a client was told are stored, and whether it asked for their deletion. */
   readonly #acknowledged = new Map<string, SentFiles>()
   readonly #asked = new Set<string>()
-  readonly #lastWrites = new Map<string, number>()
+  readonly #shown = new Known()
   readonly #bucket: SimulatedBucket
   readonly #onViolation: (violation: string) => void
   /** Whether clocks may jump, so that a process may seal an upload before its grant ends. */
@@ -111,7 +112,7 @@ export class FileTruth {
   }
 
   lastWrite(accountId: string, process: SimulatedProcess): number {
-    return this.#lastWrites.get(`${accountId} ${process.name}`) ?? -1
+    return this.#shown.at(accountId, process)
   }
 
   /** A run was accepted that uses an upload. `wasDeleted` says whether its deletion was acknowledged before. */
@@ -242,8 +243,7 @@ export class FileTruth {
   }
 
   #noteWrite({ accountId }: Upload, process: SimulatedProcess, position: number) {
-    const key = `${accountId} ${process.name}`
-    this.#lastWrites.set(key, Math.max(position, this.#lastWrites.get(key) ?? -1))
+    this.#shown.note(accountId, process, position)
   }
 }
 

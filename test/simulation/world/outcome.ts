@@ -1,6 +1,6 @@
 import type { Answer } from '../../../src/services/answer.ts'
 
-/** What comes of a command: 'ok', or the code of a refusal. */
+/** The outcome of a command: 'ok', or the code of a refusal. */
 export const outcomeOf = (told: Answer<unknown>): string => ('refuse' in told ? told.refuse.code : 'ok')
 
 /** Instead of an outcome, where a client has nothing to send a command about. */

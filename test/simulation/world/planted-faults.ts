@@ -193,7 +193,7 @@ export const plantedFaults: PlantedFault[] = [
     to: '',
   },
   {
-    what: 'leases are taken whoever holds them',
+    what: 'a lease is taken although another process holds it',
     file: 'reactors/leases.ts',
     from: 'const taken = new Set(await this.#ask(ids))',
     to: 'const taken = new Set((await this.#ask(ids), ids))',
@@ -230,7 +230,7 @@ export const plantedFaults: PlantedFault[] = [
     to: '    for (let page: Row[] | undefined = rows; page && !this.#stopped; page = undefined) {',
   },
   {
-    what: 'results are kept for ever',
+    what: 'results are never deleted',
     file: 'reactors/objects.ts',
     from: '    for (const key of objectKeys) await objects.delete(key)\n',
     to: '',
@@ -243,7 +243,7 @@ export const plantedFaults: PlantedFault[] = [
     test: 'test/adapters/event-log/lmdb.test.ts',
   },
   {
-    what: 'Redis commits whatever the checkpoint',
+    what: 'Redis commits without comparing the checkpoint',
     file: 'adapters/view-store/redis-scripts.ts',
     from: "if (redis.call('HGET', KEYS[1], 'checkpoint') or '') ~= ARGV[1] then return 0 end\nlocal firstGone",
     to: 'local firstGone',

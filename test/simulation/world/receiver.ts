@@ -17,6 +17,7 @@ export class SimulatedReceiver {
         truth.expectWebhook(id, url, body)
         const { receiverFails, receiverHangs } = this.#world.faults
         if (chance.happens(receiverHangs)) {
+          this.#world.count('receiver hangs')
           await timeline.pass(timeoutMs)
           throw new OutboundError('failed', 'The receiver did not answer.')
         }

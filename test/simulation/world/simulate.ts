@@ -4,7 +4,7 @@ import { type Faults, noFaults } from './faults.ts'
 import { shrink, type WorldSize } from './shrink.ts'
 import { World } from './world.ts'
 
-/** Lives through worlds until the time is up, and says how to replay those that fail. */
+/** Runs worlds until the time is up, and prints the commands that replay those that fail. */
 
 const { values } = parseArgs({
   options: {
@@ -22,8 +22,9 @@ const { values } = parseArgs({
 })
 
 const toKind = (name: string): keyof Faults => {
-  if (!(name in noFaults)) throw new Error(`there are no faults of the kind ${name}: ${Object.keys(noFaults)}`)
-  return name as keyof Faults
+  if (name in noFaults) return name as keyof Faults
+  console.error(`--without names an unknown fault, ${name}. The faults are ${Object.keys(noFaults).join(', ')}.`)
+  process.exit(2)
 }
 
 const replayOf = ({ seed, processes, clients, busyMs, without }: WorldSize) => {
@@ -31,24 +32,28 @@ const replayOf = ({ seed, processes, clients, busyMs, without }: WorldSize) => {
   return `npm run simulate -- ${size}${without.length > 0 ? ` --without ${without}` : ''} --trace`
 }
 
-const startMs = Date.now()
-const first = values.seed === undefined ? startMs % 2 ** 31 : Number(values.seed)
-const isOver = (seed: number) => {
-  if (values.minutes !== undefined) return Date.now() - startMs > Number(values.minutes) * 60_000
-  return seed >= first + Number(values.seeds ?? 1)
+/** A whole number from the command line. */
+const numberOf = (name: 'seed' | 'seeds' | 'minutes' | 'processes' | 'clients' | 'busy-ms', least: number): number => {
+  const number = Number(values[name])
+  if (Number.isInteger(number) && number >= least) return number
+  console.error(`--${name} must be a whole number of at least ${least}, but is ${values[name]}.`)
+  process.exit(2)
 }
+
+const startMs = Date.now()
+const first = values.seed === undefined ? startMs % 2 ** 31 : numberOf('seed', 0)
+const minutes = values.minutes === undefined ? undefined : numberOf('minutes', 1)
+const seeds = values.seeds === undefined ? 1 : numberOf('seeds', 1)
+const isOver = (seed: number) =>
+  minutes === undefined ? seed >= first + seeds : Date.now() - startMs > minutes * 60_000
+const [processes, clients, busyMs] = [numberOf('processes', 1), numberOf('clients', 1), numberOf('busy-ms', 1)]
+const without = values.without.split(',').filter(Boolean).map(toKind)
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
 const total = { worlds: 0, failed: 0, simulatedMs: 0, steps: 0, events: 0 }
 
 console.log(`worlds from seed ${first}, at ${commit}`)
 for (let seed = first; !isOver(seed); seed++) {
-  const size: WorldSize = {
-    seed,
-    processes: Number(values.processes),
-    clients: Number(values.clients),
-    busyMs: Number(values['busy-ms']),
-    without: values.without.split(',').filter(Boolean).map(toKind),
-  }
+  const size: WorldSize = { seed, processes, clients, busyMs, without }
   const world = new World({ ...size, keepsTrace: values.trace })
   const { violations, trace, simulatedMs, steps, events, traceHash } = await world.live()
   for (const line of trace) console.log(line)

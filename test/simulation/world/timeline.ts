@@ -9,7 +9,7 @@ interface Occurrence {
   isCancelled: boolean
 }
 
-/** Simulated time. Whatever waits is due at some time, and nothing happens outside of it. */
+/** Simulated time: a queue of events in the order of their times. */
 export class Timeline {
   readonly #chance: Chance
   readonly #queue = new TinyQueue<Occurrence>([], (one, other) => one.atMs - other.atMs || one.order - other.order)

@@ -1,6 +1,7 @@
 import type { RunRow } from '../../../schemas/views.ts'
 import type { NewEvent } from '../../../src/ports/event-log.ts'
 import { type AuditedEvent, Auditor } from '../auditor.ts'
+import { Known } from './known.ts'
 import type { SimulatedProcess } from './process.ts'
 
 interface Ledger {
@@ -16,20 +17,7 @@ interface Ledger {
   keys: Map<string, 'active' | 'revoked'>
 }
 
-/** Positions up to which clients know their accounts, by account and process. */
-class Known {
-  readonly #positions = new Map<string, number>()
-
-  at(accountId: string, { name }: SimulatedProcess): number {
-    return this.#positions.get(`${accountId} ${name}`) ?? -1
-  }
-
-  note(accountId: string, process: SimulatedProcess, position: number) {
-    this.#positions.set(`${accountId} ${process.name}`, Math.max(position, this.at(accountId, process)))
-  }
-}
-
-/** What the log says, followed as it is written, and held against what clients and receivers are told. */
+/** Follows the log, and compares it with the answers of clients and the webhooks of receivers. */
 export class Truth {
   readonly #ledgers = new Map<string, Ledger>()
   /** Writes that a process has acknowledged, which all its answers must show. */

@@ -4,6 +4,9 @@ import type { World } from './world.ts'
 /** After how long a caller learns that an answer was lost. */
 const LOST_AFTER_MS = 5_000
 
+/** How late a repeated request arrives where no call is slow. */
+const DOUBLED_WITHIN_MS = 100
+
 /** The way from one process to one store, or to another party. */
 export class Wire {
   readonly #world: World
@@ -26,7 +29,7 @@ export class Wire {
     lost: () => Error = () => new Unavailable(`${this.#name} does not answer`),
   ): Promise<Result> {
     const { chance, timeline, faults } = this.#world
-    const trace = (outcome: string) => this.#world.trace(`${this.#name} ${what}: ${outcome}`)
+    const trace = (outcome: string) => this.#trace(what, outcome)
     if (!this.#isAlive()) return never()
     await timeline.pass(this.#delayMs())
     // A request that was on its way when its process crashed arrives or does not.
@@ -43,7 +46,7 @@ export class Wire {
     if (chance.happens(faults.doubled)) {
       trace('doubled')
       // The repeat may arrive after other requests.
-      await timeline.pass(chance.between(0, faults.slowMs))
+      await timeline.pass(chance.between(0, faults.slow > 0 ? faults.slowMs : DOUBLED_WITHIN_MS))
       await settle(effect)
     }
     if (chance.happens(faults.answerLost) || this.#world.nemesis.isCut(this.#name, 'back')) {
@@ -91,10 +94,15 @@ export class Wire {
     await timeline.pass(this.#delayMs())
     if (!this.#isAlive()) return never()
     if (chance.happens(faults.subscriptionDropped) || this.#world.nemesis.isCut(this.#name, 'back')) {
-      this.#world.trace(`${this.#name} ${what}: dropped`)
+      this.#trace(what, 'dropped')
       return this.#lose(() => new Unavailable(`${this.#name} ended a read`))
     }
     return next
+  }
+
+  #trace(what: string, outcome: string) {
+    this.#world.trace(`${this.#name} ${what}: ${outcome}`)
+    this.#world.count(outcome)
   }
 
   async #lose(lost: () => Error): Promise<never> {
