@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import pLimit from 'p-limit'
 import { type PlantedFault, plantedFaults } from './planted-faults.ts'
 
-/** Plants each fault in a copy of this commit, and says how soon a world or a test finds it. */
+/** Plants each fault in a copy of the last commit, and prints the world or the test that finds it. */
 
 const { values } = parseArgs({
   options: {
@@ -15,35 +15,27 @@ const { values } = parseArgs({
   },
 })
 
-/** A copy whose programs run this long does not end. */
-const MAX_MINUTES = 20
+/** A world that does not end counts as not found. A thousand worlds take about a quarter of an hour. */
+const MAX_MINUTES = 40
 
 const simulate = ['test/simulation/world/simulate.ts', '--seed', '1', '--seeds', values.seeds, '--stop-at-failure']
 
-/** How the fault shows; undefined if nothing finds it. */
-const find = async ({ file, from, to, test }: PlantedFault): Promise<string | undefined> => {
+/** Runs a program in a copy of the last commit, which `change` may change first. */
+const runCopy = async (program: string[], change: (copy: string) => void = () => undefined) => {
   const copy = mkdtempSync(join(tmpdir(), 'tollgate-plant-'))
   try {
     execFileSync('git', ['clone', '-q', '--shared', '.', copy])
     symlinkSync(join(process.cwd(), 'node_modules'), join(copy, 'node_modules'))
-    const path = join(copy, 'src', file)
-    const parts = readFileSync(path, 'utf8').split(from)
-    if (parts.length !== 2) throw new Error(`${file} holds this text ${parts.length - 1} times: ${from}`)
-    writeFileSync(path, parts.join(to))
-    const { status, output } = await run(copy, test ? [test] : simulate)
-    if (status === 0) return undefined
-    if (test) return test
-    const seed = /^seed (\d+) fails/m.exec(output)?.[1]
-    const [first = output.trim().split('\n').at(-1)] = /^ {2}(?!npm run).+/m.exec(output) ?? []
-    return `${seed ? `seed ${seed}` : 'a world that does not end'}: ${first?.trim()}`
+    change(copy)
+    return await run(copy, program)
   } finally {
     rmSync(copy, { recursive: true })
   }
 }
 
-const run = (cwd: string, [program, ...args]: string[]) =>
+const run = (cwd: string, program: string[]) =>
   new Promise<{ status: number | null; output: string }>((resolve, reject) => {
-    const child = spawn(process.execPath, ['--import=tsx', program as string, ...args], {
+    const child = spawn(process.execPath, ['--import=tsx', ...program], {
       cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: MAX_MINUTES * 60_000,
@@ -54,9 +46,33 @@ const run = (cwd: string, [program, ...args]: string[]) =>
     child.on('close', status => resolve({ status, output }))
   })
 
+const plant = (copy: string, { file, from, to }: PlantedFault) => {
+  const path = join(copy, 'src', file)
+  const parts = readFileSync(path, 'utf8').split(from)
+  if (parts.length !== 2) throw new Error(`${file} holds this text ${parts.length - 1} times: ${from}`)
+  writeFileSync(path, parts.join(to))
+}
+
+/** The world or the test that finds a fault; undefined if nothing does. */
+const find = async (fault: PlantedFault): Promise<string | undefined> => {
+  const { status, output } = await runCopy(fault.test ? [fault.test] : simulate, copy => plant(copy, fault))
+  if (fault.test) return status === 1 ? fault.test : undefined
+  const [, seed, violation] = /^seed (\d+) fails.*\n.*\n +(.+)/m.exec(output) ?? []
+  return seed && `seed ${seed}: ${violation}`
+}
+
 const names = values.only.split(',')
 const chosen = plantedFaults.filter(({ what }) => names.some(name => what.includes(name)))
+if (chosen.length === 0) {
+  console.error(`--only matches no fault: ${values.only}`)
+  process.exit(2)
+}
+if (execFileSync('git', ['status', '--porcelain']).length > 0) console.log('Uncommitted changes are ignored.')
 const limit = pLimit(availableParallelism())
+const tests = [...new Set(chosen.flatMap(({ test = [] }) => test))]
+await limit.map(tests, async test => {
+  if ((await runCopy([test])).status !== 0) throw new Error(`${test} fails without any fault`)
+})
 let found = 0
 await limit.map(chosen, async fault => {
   const by = await find(fault)
