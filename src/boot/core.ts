@@ -154,7 +154,7 @@ const openServices = (parts: ServicesParts): CoreServices => {
     catalog: new Catalog({ offers, publishedCatalog, shipped }),
     webhooks: new Webhooks({ accounts, reads, secretOf: accountId => webhookSecret(masterSecret, accountId) }),
     views: new ViewMaintenance(parts),
-    positions: new Positions({ accounts, reads }),
+    positions: new Positions({ log, accounts, reads }),
     descriptors: new Descriptors(offers),
   })
 }

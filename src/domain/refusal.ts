@@ -41,6 +41,8 @@ export interface Refusals {
 
   insufficient_credits: { requiredMicros: number; balanceMicros: number }
   idempotency_mismatch: object
+  /** No event has this position: the log ends before it. */
+  position_unknown: object
   run_exists: object
   run_not_found: object
   run_not_open: object

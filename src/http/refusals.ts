@@ -7,6 +7,7 @@ import type { Answer } from '../services/answer.ts'
 import { type RefusalWords, sharedWords, webhookUrlFaults, wordsOf } from '../services/refusal-words.ts'
 import { acceptedTypes } from '../services/uploads/upload-rules.ts'
 import { ApiError, type ErrorDetails } from './api-error.ts'
+import { TOLLGATE_POSITION } from './headers.ts'
 
 /** The value of an answer. Throws ApiError for a refusal. */
 export const unwrap = <Value>(answer: Answer<Value>): Value => {
@@ -123,6 +124,7 @@ const codes: Record<RefusalCode, ErrorCode> = {
 
   insufficient_credits: 'insufficient_credits',
   idempotency_mismatch: 'idempotency_mismatch',
+  position_unknown: 'invalid_request',
   run_exists: 'invalid_request',
   run_not_found: 'run_not_found',
   run_not_open: 'run_ended',
@@ -183,6 +185,9 @@ const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalW
   insufficient_credits: ({ requiredMicros, balanceMicros }) => ({
     required_credits: fromMicros(requiredMicros),
     credits_balance: fromMicros(balanceMicros),
+  }),
+  position_unknown: () => ({
+    errors: [{ path: `/headers/${TOLLGATE_POSITION}`, message: 'is beyond the end of the log' }],
   }),
   upload_too_large: ({ limitBytes }) => ({
     errors: [{ path: '/size_bytes', message: `must be at most ${limitBytes}` }],

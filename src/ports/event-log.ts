@@ -1,6 +1,9 @@
 import type { Position, RawEvent } from '../../schemas/recorded.ts'
 
-/** The source of truth: streams of events in one global order. Append-only. */
+/**
+ * The source of truth: streams of events in one global order. Append-only. Reads show every append that has succeeded
+ * before, in any process, so a log with several servers must be read at its leader.
+ */
 export interface EventLog {
   /**
    * Appends events to a stream, all or none, and resolves when they are durable.

@@ -1,10 +1,13 @@
 import type { Position } from '../../schemas/recorded.ts'
+import { refuse } from '../domain/refusal.ts'
+import type { EventLog } from '../ports/event-log.ts'
 import type { AccountMailboxes } from './accounts/account-mailboxes.ts'
 import { type Answer, answer } from './answer.ts'
 import type { AccountCaller } from './caller.ts'
 import type { Reads } from './reads.ts'
 
 interface Parts {
+  log: EventLog
   accounts: AccountMailboxes
   reads: Reads
 }
@@ -17,9 +20,13 @@ export class Positions {
     this.#parts = parts
   }
 
-  /** Waits until all reads show a position. Rejects with Unavailable if the views take too long. */
+  /**
+   * Waits until all reads show a position. Rejects with Unavailable if the log does not answer, or the views take too
+   * long.
+   */
   async wait({ accountId }: AccountCaller, position: Position): Promise<Answer<undefined>> {
-    const { accounts, reads } = this.#parts
+    const { log, accounts, reads } = this.#parts
+    if (!reads.hasPassed(position) && position > (await log.head())) return refuse('position_unknown')
     await Promise.all([reads.passed(position), accounts.catchUp(accountId, position)])
     return answer(undefined)
   }

@@ -29,6 +29,7 @@ export const sharedWords = {
 
   part_too_large: ({ path, limitBytes }) => `${path} is larger than ${limitBytes} bytes.`,
 
+  position_unknown: () => 'No response of this service carried this position.',
   run_exists: () => 'The run already exists.',
   run_not_open: () => 'The run has already ended.',
   run_already_started: () => 'The run has already started.',

@@ -50,11 +50,9 @@ t.test('a read with Tollgate-Position sees the writes of another process', async
     t.equal(seen.body.credits_balance, 1000 - spent)
   }
   t.equal((await one.send('/v1/balance')).headers.get('Tollgate-Position'), null, 'a read has written nothing')
-  for (const given of ['soon', '1.5', '99999999999999999999'])
+  for (const given of ['soon', '1.5', '99999999999999999999', '1000000'])
     t.match(await one.send('/v1/balance', { headers: { 'Tollgate-Position': given } }), {
       status: 400,
       body: { error: { code: 'invalid_request', errors: [{ path: '/headers/Tollgate-Position' }] } },
     })
-  const ahead = await one.send('/v1/balance', { headers: { 'Tollgate-Position': '1000000' } })
-  t.match(ahead, { status: 503, body: { error: { code: 'unavailable', message: /omit the header/ } } }, 'not there yet')
 })

@@ -23,6 +23,7 @@ const samples: Refusals = {
   webhook_url_invalid: { url: 'ftp://example.com', fault: 'not_http' },
   insufficient_credits: { requiredMicros: 10_000_000, balanceMicros: 2_500_000 },
   idempotency_mismatch: {},
+  position_unknown: {},
   run_exists: {},
   run_not_found: {},
   run_not_open: {},

@@ -65,6 +65,11 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
     return this.get(view, key)
   }
 
+  /** Whether the views have passed a position. */
+  hasPassed(position: Position): boolean {
+    return position <= this.#progress.position
+  }
+
   /** Resolves when the views have passed a position of another process. Rejects with Unavailable. */
   passed(position: Position): Promise<void> {
     return this.#progress.passed(position, READ_YOUR_WRITES_MS)
