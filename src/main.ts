@@ -2,6 +2,7 @@ import { readConfig } from './boot/config.ts'
 import { openCore } from './boot/core.ts'
 import { explainFailure } from './boot/failure.ts'
 import { welcome } from './boot/first-start.ts'
+import { keepFilesPrivate } from './boot/private-files.ts'
 import { startServer } from './boot/server.ts'
 
 /**
@@ -12,6 +13,7 @@ const STOP_DEADLINE_MS = 9000
 
 const main = async () => {
   const config = readConfig(process.env)
+  keepFilesPrivate(config.dataDir)
   const core = await openCore(config)
   const server = await startServer(core)
   const { url, port } = server

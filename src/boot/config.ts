@@ -19,6 +19,8 @@ export interface Config {
   /** Origins other than the service's own whose pages may use the service. */
   allowedOrigins: string[]
   roles: ReadonlySet<Role>
+  /** The folder for files, relative to the working directory. */
+  dataDir: string
   eventStore: { kind: 'lmdb'; folder: string } | { kind: 'eventstoredb'; address: EventStoreAddress }
   viewStore: { kind: 'lmdb'; folder: string } | { kind: 'redis'; address: RedisAddress; keySpace: string }
   objectStore: { kind: 'disk'; folder: string } | ({ kind: 's3' } & S3Config)
@@ -89,6 +91,7 @@ const toConfig = (environment: Environment): Config => {
     publicUrl: environment.PUBLIC_URL && readUrl('PUBLIC_URL', environment.PUBLIC_URL),
     allowedOrigins: readOrigins(environment),
     roles: new Set(environment.ROLES.split(',') as Role[]),
+    dataDir: environment.DATA_DIR,
     eventStore: readEventStore(environment),
     viewStore: readViewStore(environment),
     objectStore: readObjectStore(environment),

@@ -1,5 +1,6 @@
 import { readConfig } from '../boot/config.ts'
 import { type Core, commandLineLogger, openCore } from '../boot/core.ts'
+import { keepFilesPrivate } from '../boot/private-files.ts'
 import { Unavailable } from '../ports/faults.ts'
 
 /**
@@ -13,7 +14,9 @@ const CATCH_UP_MS = 10_000
  * itself: the change is durable, and the operator must know it even if the wait is interrupted.
  */
 export const withCore = async <Result>(work: (core: Core) => Promise<Result>): Promise<Result> => {
-  const core = await openCore(readConfig(process.env), { logger: commandLineLogger(), maxStartMs: CATCH_UP_MS })
+  const config = readConfig(process.env)
+  keepFilesPrivate(config.dataDir)
+  const core = await openCore(config, { logger: commandLineLogger(), maxStartMs: CATCH_UP_MS })
   try {
     const result = await work(core)
     await untilShown(core)
