@@ -28,7 +28,7 @@ export class CheckpointPoller {
   readonly #parts: Parts
   #reading: Promise<void> | undefined
   #awaited: Subscription | undefined
-  #stop = new AbortController()
+  #stopped = false
   #wake = new AbortController()
 
   constructor(parts: Parts) {
@@ -46,20 +46,21 @@ export class CheckpointPoller {
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort()
+    this.#stopped = true
+    this.#wake.abort()
     this.#awaited?.unsubscribe()
     await this.#reading
   }
 
   async #read() {
     const { progress, clock } = this.#parts
-    while (!this.#stop.signal.aborted) {
+    while (!this.#stopped) {
       const position = await this.#readOnce()
+      if (this.#stopped) return
       if (position !== undefined && position !== progress.position) progress.advance(position, 'unknown')
       this.#wake = new AbortController()
       const pauseMs = position === undefined ? RETRY_EVERY_MS : progress.isAwaited ? READ_OFTEN_EVERY_MS : READ_EVERY_MS
-      const signal = AbortSignal.any([this.#stop.signal, this.#wake.signal])
-      await delay(clock, pauseMs, signal)
+      await delay(clock, pauseMs, this.#wake.signal)
     }
   }
 
