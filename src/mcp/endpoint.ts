@@ -1,8 +1,8 @@
 import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node'
 import { type AuthInfo, createMcpHandler } from '@modelcontextprotocol/server'
-import type { Context } from '../http/context.ts'
 import type { McpEndpoint } from '../http/routes/mcp.ts'
 import type { AccountCaller } from '../services/caller.ts'
+import { jsonHandler } from './json-handler.ts'
 import { allowOrigins } from './origins.ts'
 import { readMessage } from './read-message.ts'
 import { unwrap } from './refusals.ts'
@@ -20,16 +20,16 @@ export interface McpParts extends ToolParts {
 /** The Model Context Protocol over Streamable HTTP, without sessions: each request is authorized by its own API key. */
 export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...parts }: McpParts): McpEndpoint => {
   const { logger, services } = parts
-  const handler = createMcpHandler(
-    ({ authInfo }) => createServer(parts, authInfo?.extra?.['caller'] as AccountCaller),
-    {
-      // Most of these are client errors. The rest is logged nowhere else.
-      onerror: ({ message }) => logger.info({ reason: message.slice(0, MAX_REASON) }, 'MCP request refused'),
-    },
-  )
-  const answer = toNodeHandler(handler, {
-    onerror: error => logger.error({ err: error }, 'MCP request failed unexpectedly'),
+  const open = (auth?: AuthInfo) => createServer(parts, auth?.extra?.['caller'] as AccountCaller)
+  const handler = createMcpHandler(({ authInfo }) => open(authInfo), {
+    // Most of these are client errors. The rest is logged nowhere else.
+    onerror: ({ message }) => logger.info({ reason: message.slice(0, MAX_REASON) }, 'MCP request refused'),
   })
+  const failed = { onerror: (error: Error) => logger.error({ err: error }, 'MCP request failed unexpectedly') }
+  const answers = {
+    stream: toNodeHandler(handler, failed),
+    json: toNodeHandler(jsonHandler(handler, open), failed),
+  }
   return {
     tools,
     fromAllowedOrigin: allowOrigins(() => [...originsOf(publicUrl()), ...allowedOrigins]),
@@ -44,10 +44,16 @@ export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...parts }: McpPart
       if (!tool) unwrap(await services.descriptors.protocol(caller))
       // The SDK passes the caller as AuthInfo. It never reads the token, so the secret is not passed on.
       const auth: AuthInfo = { token: caller.accountId, clientId: caller.accountId, scopes: [], extra: { caller } }
-      const headers = { ...ctx.req.headers, host: 'localhost', accept: acceptedBy(ctx) }
+      const form = STREAM.test(ctx.get('Accept')) ? 'stream' : 'json'
+      // The SDK refuses clients that do not accept both forms.
+      const headers = { ...ctx.req.headers, host: 'localhost', accept: 'application/json, text/event-stream' }
       ctx.respond = false
       // The SDK builds a URL from the Host header, which clients control. Any valid URL will do.
-      await answer({ method: 'POST', url: '/', headers, auth } as unknown as NodeIncomingMessageLike, ctx.res, message)
+      await answers[form](
+        { method: 'POST', url: '/', headers, auth } as unknown as NodeIncomingMessageLike,
+        ctx.res,
+        message,
+      )
     },
     close: () => handler.close(),
   }
@@ -56,11 +62,8 @@ export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...parts }: McpPart
 /** Characters of the SDK's error message, which repeats a part of the client's. */
 const MAX_REASON = 200
 
-/** The SDK requires both response types; a client that accepts anything accepts them (RFC 9110, section 12.5.1). */
-const acceptedBy = (ctx: Context): string => {
-  const given = ctx.get('Accept')
-  return given === '' || given === '*/*' ? 'application/json, text/event-stream' : given
-}
+/** Only clients that name this type get a stream: many accept anything and read JSON. */
+const STREAM = /\btext\/event-stream\b/i
 
 /** Pages of the service may be open under each local name of this machine. */
 const originsOf = (publicUrl: string): string[] => {

@@ -72,13 +72,32 @@ t.test('the Host header does not matter', async t => {
   }
 })
 
-t.test('a client that accepts anything gets the answer', async t => {
+t.test('a client that does not ask for a stream by name gets one JSON document', async t => {
+  const axios = 'application/json, text/plain, */*'
   for (const revision of revisions)
-    for (const accept of ['*/*', undefined]) {
-      const { status, message } = await post(customer, withHeaders(balance(revision), { Accept: accept }))
-      t.equal(status, 200)
-      t.equal(message.result.structuredContent.credits_balance, 100)
+    for (const accept of [undefined, '*/*', 'application/json', 'application/*', axios]) {
+      const reply = await post(customer, withHeaders(balance(revision), { Accept: accept }))
+      t.equal(reply.status, 200)
+      t.match(reply.headers.get('Content-Type'), /^application\/json\b/)
+      t.equal(JSON.parse(reply.text).result.structuredContent.credits_balance, 100)
     }
+})
+
+t.test('a client that reads no streams can call every method', async t => {
+  const initialize = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'plain', version: '1' } },
+  }
+  const plain = (message: object) => post(customer, { headers: { 'Content-Type': 'application/json' }, message })
+  t.match(JSON.parse((await plain(initialize)).text), { id: 1, result: { protocolVersion: '2025-11-25' } })
+  t.equal((await plain({ jsonrpc: '2.0', method: 'notifications/initialized' })).status, 202)
+  t.match(JSON.parse((await plain({ jsonrpc: '2.0', id: 2, method: 'tools/list' })).text).result.tools.length, 8)
+  const call = { name: 'run_model', arguments: picture, _meta: { progressToken: 1 } }
+  const ran = await plain({ jsonrpc: '2.0', id: 3, method: 'tools/call', params: call })
+  t.equal(JSON.parse(ran.text).result.structuredContent.status, 'completed')
+  t.match(JSON.parse((await plain({ jsonrpc: '2.0', id: 4, method: 'nonsense' })).text), { error: { code: -32601 } })
 })
 
 t.test('a progress token over 1,000 characters gets no progress', async t => {

@@ -83,7 +83,7 @@ t.test('a hung leader is named until the election ends, and its pending appends 
 })
 
 t.test('a deposed leader runs for a while, commits nothing, and exits', async t => {
-  const { cluster, client, streams, log } = await open(t, { commitTimeoutMs: 50, deposedMs: 300 })
+  const { cluster, client, streams, log } = await open(t, { commitTimeoutMs: 50, deposedMs: 3000 })
   await log.append('account-1', newEvents(100), NO_STREAM)
   const before = client(0).batch()
   before.append('account-1', { revision: 99 })
