@@ -6,11 +6,10 @@ import { chmodSync, mkdirSync } from 'node:fs'
  */
 export const keepFilesPrivate = (dataDir: string) => {
   process.umask(0o077)
-  mkdirSync(dataDir, { recursive: true })
   try {
+    mkdirSync(dataDir, { recursive: true })
     chmodSync(dataDir, 0o700)
-  } catch (error) {
-    // A mounted folder may belong to another user.
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error
+  } catch {
+    // A mounted folder may belong to another user. The stores report a folder that they cannot use.
   }
 }
