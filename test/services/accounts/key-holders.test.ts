@@ -20,7 +20,7 @@ t.test('keys are found in the views, or in memory and the log while the views do
   let answers = true
   const unreliable: ViewStore = {
     ...views,
-    get: (view, key) => (answers ? views.get(view, key) : Promise.reject(new Unavailable('the views do not answer'))),
+    getMany: rows => (answers ? views.getMany(rows) : Promise.reject(new Unavailable('the views do not answer'))),
   }
   const projector = projectorOf(log, unreliable, silentLogger)
   t.teardown(() => projector.stop())
