@@ -89,8 +89,9 @@ export class Uploads {
     const command = { type: 'RequestUploadDeletion', keyId: keyIdOf(caller), uploadId } as const
     const outcome = await accounts.execute(caller, caller.accountId, command)
     if ('refuse' in outcome) return outcome
-    // If another file may still arrive, the deletion is recorded when the grant ends.
-    if (row.sealed) await settlement.remove(caller, row, 'requested')
+    // If another file may still arrive, the deletion is recorded when the grant ends. The service records it, since the
+    // caller's key may have been revoked by now.
+    if (row.sealed) await settlement.remove({ kind: 'service', requestId: caller.requestId }, row, 'requested')
     else await objects.delete(row.objectKey)
     return answer(uploadId)
   }
