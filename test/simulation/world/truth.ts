@@ -79,8 +79,13 @@ export class Truth {
       this.#onViolation(`${runId} was shown as ${status}, and is ${run.ended ?? 'open'} in the log`)
     if (run.chargedMicros !== chargedMicros)
       this.#onViolation(`${runId} was shown as charged ${chargedMicros}, and cost ${run.chargedMicros}`)
-    this.acknowledged.note(accountId, process, run.position)
     this.shown.note(accountId, process, (isEnded && run.endedAt) || run.position)
+  }
+
+  /** A process has accepted a run, whose row was already expected. */
+  noteAccepted(accountId: string, process: SimulatedProcess, runId: string) {
+    const run = this.#ledgerOf(`account-${accountId}`).runs.get(runId)
+    if (run) this.acknowledged.note(accountId, process, run.position)
   }
 
   /** A grant or withdrawal was acknowledged to a client through a process. */
