@@ -29,7 +29,7 @@ import { webhookRoutes } from './routes/webhooks.ts'
 export interface AppParts {
   logger: Logger
   clock: Clock
-  /** Whose `X-Forwarded-For` is believed. */
+  /** The proxies whose `X-Forwarded-For` is believed. */
   isTrusted: TrustedAddress
   checks: HealthChecks
   /** The API; undefined for processes without that role, which only report their health. */
