@@ -4,6 +4,7 @@ import { balance } from './balance.ts'
 import { eventStoreAppends } from './event-store-appends.ts'
 import { measureLeaderChanges, showLeaderChanges } from './event-store-leader.ts'
 import { eventStoreReplay } from './event-store-replay.ts'
+import { MAX_RATIO, measureFairness } from './fairness.ts'
 import { hotAccount } from './hot-account.ts'
 import { measureInFlight } from './in-flight.ts'
 import { mcp } from './mcp.ts'
@@ -12,6 +13,7 @@ import { redisProjector } from './redis-projector.ts'
 import { redisViews } from './redis-views.ts'
 import { replay } from './replay.ts'
 import { measureSimulation } from './simulation.ts'
+import { measureStall } from './stall.ts'
 import { startUp } from './start-up.ts'
 import { type Benchmark, compare, type Result } from './support/compare.ts'
 import { syncRuns } from './sync-runs.ts'
@@ -52,9 +54,14 @@ for (const benchmark of benchmarks.filter(({ name }) => isSelected(name))) {
 const memory = isSelected('memory') ? await measureMemory() : undefined
 const inFlight = isSelected('in-flight') ? await measureInFlight() : undefined
 const simulation = isSelected('simulation') ? await measureSimulation() : undefined
+const stall = isSelected('stall') ? await measureStall() : undefined
+const fairness = isSelected('fairness') ? await measureFairness() : undefined
 const leaderChanges = isSelected('event-store-leader') ? await measureLeaderChanges() : undefined
 const megabytes = (bytes: number) => `${Math.round(bytes / 2 ** 20).toLocaleString('en')} MB`
-if (json) console.log(JSON.stringify({ answers: results, memory, inFlight, simulation, leaderChanges }, null, 2))
+if (json)
+  console.log(
+    JSON.stringify({ answers: results, memory, inFlight, simulation, stall, fairness, leaderChanges }, null, 2),
+  )
 if (!json && memory) {
   console.log(`memory: a process that projected the events of ${memory.runs.toLocaleString('en')} runs`)
   console.log(
@@ -74,5 +81,20 @@ if (!json && simulation) {
   console.log(
     `simulation: ${worlds} simulated worlds\n  ${Math.round(simulatedPerSecond)} s of simulated time in a second`,
   )
+}
+if (!json && fairness) {
+  console.log('fairness: the wait of one account, alone and while another floods the service, 95th percentile')
+  for (const { flood, measured, aloneMs, floodedMs, ratio } of fairness) {
+    const verdict = ratio <= MAX_RATIO ? 'reached' : 'MISSED'
+    console.log(`  ${measured}: ${aloneMs.toFixed(1)} ms alone, ${floodedMs.toFixed(1)} ms beside ${flood}`)
+    console.log(`    ratio ${ratio.toFixed(2)}, goal at most ${MAX_RATIO}, ${verdict}`)
+  }
+}
+if (!json && stall) {
+  const { requests, idleMs, worst } = stall
+  console.log(`stall: ${requests} of the most expensive requests, while another client requests /healthz`)
+  console.log(`  its longest wait is ${Math.round(idleMs)} ms alone, and in ms of wait and of CPU per request:`)
+  for (const { name, status, longestMs, cpuMs } of worst)
+    console.log(`  ${Math.round(longestMs)} and ${Math.round(cpuMs)}: ${name} (${status})`)
 }
 if (!json && leaderChanges) showLeaderChanges(leaderChanges)

@@ -14,7 +14,7 @@ const SEAL_AFTER_MS = 6 * 60_000
 export const dueObjects = projection({
   name: 'due-objects',
   view: 'due',
-  version: 1,
+  version: 2,
   key: event => {
     if ('uploadId' in event.data) return event.data.uploadId
     if (event.type === 'RunCompleted' && event.data.output.willDeleteAt === undefined) return undefined

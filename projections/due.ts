@@ -9,10 +9,10 @@ import { projection, type RecordedOf } from './define.ts'
  */
 export const WATCH_AFTER_MS = 10_000
 
-/** Work that is due for each run, by queue and by time. */
+/** Work that is due for each run, by queue, account and time. */
 export const due = projection({
   view: 'due',
-  version: 1,
+  version: 2,
   key: event => event.data.runId,
   on: {
     RunQueued: (_, event) => start(event),
@@ -28,17 +28,18 @@ export const due = projection({
   indexes: { byQueue },
 })
 
-/** The place of due work: by queue, and there by time. The key keeps places apart. */
-export function byQueue(row: DueRow, key: string): string {
-  return `${row.queue}/${row.dueAt}/${key}`
+/** The place of due work: by queue, there by account, and there by time. The key keeps places apart. */
+export function byQueue({ queue, accountId, dueAt }: DueRow, key: string): string {
+  return `${queue}/${accountId}/${dueAt}/${key}`
 }
 
-/** The prefixes of the queues: three queues for each provider, one for each webhook host, two for the object store. */
+/** The prefixes of the queues: three queues for each provider, two for each webhook host, two for the object store. */
 export const queues = {
   start: 'start/',
   watch: 'watch/',
   cancel: 'cancel/',
   deliver: 'deliver/',
+  deliverFree: 'deliver/free/',
   objects: 'objects/',
 } as const
 
@@ -82,12 +83,13 @@ const deliverEnd = (row: DueRow | undefined, event: RecordedOf<'RunCompleted' | 
 const isWork = (row: DueRow | undefined): row is StartTask | WatchTask =>
   row?.task === 'start-run' || row?.task === 'watch-run'
 
+/** Deliveries that nobody has paid for have queues of their own, so that their rate can be limited. */
 const deliver = (
   url: string,
   event: RecordedOf<'RunCompleted' | 'RunFailed' | 'WebhookRedeliveryRequested'>,
 ): DueRow => ({
   task: 'deliver-webhook',
-  queue: queues.deliver + hostOf(url),
+  queue: (event.type === 'RunCompleted' ? `${queues.deliver}charged/` : queues.deliverFree) + hostOf(url),
   dueAt: clockOf(event),
   accountId: accountOf(event),
   runId: event.data.runId,

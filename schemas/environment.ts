@@ -42,7 +42,7 @@ export const Environment = Type.Object({
     Type.String({
       pattern: `^${ORIGIN}(,${ORIGIN})*$`,
       description: [
-        'The sites whose pages may call /mcp in addition to PUBLIC_URL, separated by commas, without paths or',
+        'The other sites whose pages may call /v1 and /mcp, separated by commas, without paths or',
         'trailing slashes, such as https://a.example.com,http://localhost:6274',
       ].join(' '),
     }),
@@ -96,6 +96,11 @@ export const Environment = Type.Object({
     default: 15,
     description: 'The number of minutes for which a presigned URL is valid',
   }),
+  UPLOAD_QUOTA: Type.String({
+    pattern: '^\\d{1,6} ?(MB|GB|TB)$',
+    default: '20 GB',
+    description: 'How much the uploads of an account may take together, such as 500 MB or 10 GB',
+  }),
   UPLOAD_RETENTION_DAYS: Type.Number({
     exclusiveMinimum: 0,
     maximum: 3650,
@@ -139,6 +144,14 @@ export const Environment = Type.Object({
     default: false,
     description: 'Allows webhooks and image URLs in private networks; for development',
   }),
+  DENIED_ADDRESSES: Type.Optional(
+    Type.String({
+      description: [
+        'Further addresses that webhooks and image URLs must not lead to, such as 203.0.113.0/24,198.51.100.7,',
+        'for example those of your own servers',
+      ].join(' '),
+    }),
+  ),
   PUBLIC_DESCRIPTORS: Type.Boolean({
     default: false,
     description: 'Makes /v1/openapi.json, /llms.txt and /.well-known/mcp readable without an API key',

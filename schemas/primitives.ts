@@ -47,6 +47,9 @@ export const Uuid = Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}
 export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' })
 export const Slug = Type.String({ pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: 64 })
 
+/** An absolute URL. The format is for clients: what makes a URL usable depends on its use. */
+export const Url = Type.String({ format: 'uri' })
+
 /** ISO 8601 in UTC to the millisecond, as `Date.toISOString` writes it, so that text order is time order. */
 export const Timestamp = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' })
 
@@ -73,6 +76,10 @@ export const MAX_ACTIVE_KEYS = 100
 
 /** Uploads of one account that are not deleted yet. They are held in the account's state too. */
 export const MAX_LIVE_UPLOADS = 10_000
+
+/** Runs of one account that wait to start, and the bytes of their events: the views and the state hold them. */
+export const MAX_QUEUED_RUNS = 10_000
+export const MAX_QUEUED_BYTES = 100 * 1024 * 1024
 
 /** The largest file that is sent through the service, and the largest that is sent directly to the object store. */
 export const MAX_INLINE_BYTES = 25 * 1024 * 1024
@@ -105,8 +112,16 @@ export const MAX_WAIT_SECONDS = 120
 export const MAX_PAGE = 100
 export const DEFAULT_PAGE = 20
 
-/** Bytes of `metadata` and `input` as JSON text and of a whole request body, and levels of nesting in a body. */
+/** Bytes of `metadata` and `input` as JSON text, of a whole request body, and of a message to the MCP server. */
 export const MAX_METADATA_BYTES = 16 * 1024
 export const MAX_INPUT_BYTES = 256 * 1024
 export const MAX_BODY_BYTES = 1024 * 1024
+export const MAX_MCP_BYTES = 320 * 1024
+
+/** Event streams that an account may have open at a time. */
+export const MAX_STREAMS = 256
+
+/** Levels of nesting in a body, its values, which are its objects, arrays, texts, numbers and so on, and its names. */
 export const MAX_JSON_DEPTH = 32
+export const MAX_JSON_VALUES = 10_000
+export const MAX_JSON_NAMES = 2_000

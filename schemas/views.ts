@@ -96,7 +96,10 @@ export interface UploadRow {
   willDeleteAt: string
 }
 
-/** The fields of all due work. Each queue is worked off in the order of `dueAt`, and a full queue delays no other. */
+/**
+ * The fields of all due work. In each queue, accounts take turns, and the work of each is done in the order of `dueAt`.
+ * A full queue delays no other.
+ */
 interface Due {
   queue: string
   dueAt: string

@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, normalize, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
 /** The layers, lowest first. A file may import only from its own layer and lower ones. */
@@ -63,12 +62,8 @@ interface Import {
   isType: boolean
 }
 
-const root = fileURLToPath(new URL('..', import.meta.url))
-
 const filesIn = async (folder: string): Promise<string[]> =>
-  (await readdir(join(root, folder), { recursive: true }))
-    .filter(name => name.endsWith('.ts'))
-    .map(name => join(folder, name))
+  (await readdir(folder, { recursive: true })).filter(name => name.endsWith('.ts')).map(name => join(folder, name))
 
 const importsOf = (file: string, text: string): Import[] =>
   [...text.matchAll(/(?:^|\n)(?:import|export) (type )?(?:[^'";]*? from )?'([^']+)'|\bimport\('([^']+)'\)/g)].map(
@@ -84,9 +79,7 @@ const importsOf = (file: string, text: string): Import[] =>
   )
 
 const files = (await Promise.all(['schemas', 'projections', 'src'].map(filesIn))).flat()
-const sources = new Map(
-  await Promise.all(files.map(async file => [file, await readFile(join(root, file), 'utf8')] as const)),
-)
+const sources = new Map(await Promise.all(files.map(async file => [file, await readFile(file, 'utf8')] as const)))
 const imports = [...sources].flatMap(([file, text]) => importsOf(file, text))
 const vendors = imports.filter(({ isOurs, target }) => !isOurs && !target.startsWith('node:'))
 
@@ -153,9 +146,9 @@ t.test('the engine uses no Tollgate terms', async t => {
 
 t.test('only the composition of the service imports adapters', async t => {
   const allowed = ['src/boot/stores.ts', 'src/boot/core.ts', 'src/boot/compose.ts']
-  // The configuration imports the URL parsers, which live beside the adapters.
+  // The configuration imports the parsers of URLs and addresses, which live beside the adapters.
   const isReader = ({ file, target, isType }: Import) =>
-    file === 'src/boot/config.ts' && (isType || /(^|[/-])url\.ts$/.test(target))
+    file === 'src/boot/config.ts' && (isType || /[/-](url|address)\.ts$/.test(target))
   const others = imports.filter(
     each =>
       each.target.startsWith('src/adapters/') &&
@@ -182,7 +175,7 @@ t.test('the command line does not import the other transports', async t => {
 })
 
 t.test('src/ shows only folders, main.ts and cli.ts', async t => {
-  const entries = (await readdir(join(root, 'src'))).filter(name => name.includes('.'))
+  const entries = (await readdir('src')).filter(name => name.includes('.'))
   t.same(entries.toSorted(), ['cli.ts', 'main.ts'])
 })
 
@@ -252,7 +245,7 @@ t.test("of EventStoreDB's package only the generated stubs are used, not its cli
 })
 
 t.test('every vendor is a runtime dependency', async t => {
-  const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  const { dependencies } = JSON.parse(await readFile('package.json', 'utf8'))
   const others = vendors.filter(({ target }) => !(target in dependencies))
   t.same(others.map(show), [])
 })
@@ -276,7 +269,7 @@ t.test('time and randomness come from ports', async t => {
 })
 
 t.test('no line is longer than the formatter allows', async t => {
-  const { formatter } = JSON.parse(await readFile(join(root, 'biome.json'), 'utf8'))
+  const { formatter } = JSON.parse(await readFile('biome.json', 'utf8'))
   const long = [...sources].flatMap(([file, text]) =>
     text.split('\n').flatMap((line, at) => (line.length > formatter.lineWidth ? [`${file}:${at + 1}`] : [])),
   )

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, OneOf } from '../primitives.ts'
+import { Closed, OneOf, Url } from '../primitives.ts'
 import { about } from './about.ts'
 
 /** The required parts of an OpenAPI document; the OpenAPI specification defines the rest. */
@@ -36,7 +36,7 @@ const RemoteHeader = Closed({
 
 const Remote = Closed({
   type: OneOf('streamable-http'),
-  url: Type.String(),
+  url: Url,
   supportedProtocolVersions: Type.Array(Type.String()),
   headers: Type.Array(RemoteHeader),
 })
@@ -53,10 +53,10 @@ export const McpDescriptor = Closed({
   title: Type.String({ minLength: 1, maxLength: 100 }),
   version: Type.String({ minLength: 1, maxLength: 255 }),
   description: Type.String({ minLength: 1, maxLength: 100 }),
-  websiteUrl: Type.String(),
+  websiteUrl: Url,
   remotes: Type.Array(Remote),
   transport: OneOf('streamable-http'),
-  endpoint: Type.String(),
+  endpoint: Url,
   authentication: Closed({
     required: Type.Boolean(),
     type: Type.Literal('http'),

@@ -198,6 +198,7 @@ export const presigned: PresignedUpload = {
   id: 'upl_01m7zse9kefewa24y8756jwc39',
   presigned_url: [
     `${CDN}/uploads/f085391ad091fee240dc7613f1a01477.jpg?expires=1795290358286&type=image%2Fjpeg&max=52428800`,
+    '&for=acct_01m7zrz0rwf1p9rq2k1wxs5w0q.upl_01m7zse9kefewa24y8756jwc39.key_01m7zrz0s2e4tb5ay8rd9kxq3n',
     '&signature=56e8d17cd2c804dcf2aa2efe89aed4e4b14883a62865ce20b0449c4bc01f1546',
   ].join(''),
   cdn_url: `${CDN}/uploads/f085391ad091fee240dc7613f1a01477.jpg`,
@@ -214,4 +215,12 @@ export const webhookSecret: WebhookSecret = {
 
 export const health: Health = { status: 'ok' }
 
-export const readiness: Readiness = { status: 'ready', log: 'ok', views: 'ok', objects: 'ok' }
+export const readiness: Readiness = {
+  status: 'ready',
+  log: 'ok',
+  views: 'ok',
+  objects: 'ok',
+  disk: 'ok',
+  events_behind: 0,
+  free_bytes: 48_318_382_080,
+}

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { about } from './about.ts'
-import { AcceptRanges, CacheControl, ContentRange, ETag } from './headers.ts'
+import { AcceptRanges, CacheControl, ContentDisposition, ContentRange, ETag } from './headers.ts'
 
 /** The variable parts of a file's URL. Clients use the whole URL as they received it. */
 export const filePlace = {
@@ -10,7 +10,12 @@ export const filePlace = {
 
 export const FileBytes = Type.String({ contentMediaType: 'application/octet-stream' })
 
-export const fileHeaders = { ETag, 'Accept-Ranges': AcceptRanges, 'Cache-Control': CacheControl }
+export const fileHeaders = {
+  ETag,
+  'Accept-Ranges': AcceptRanges,
+  'Cache-Control': CacheControl,
+  'Content-Disposition': Type.Optional(ContentDisposition),
+}
 
 export const partHeaders = { ...fileHeaders, 'Content-Range': ContentRange }
 

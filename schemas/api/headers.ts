@@ -74,7 +74,11 @@ export const PreferenceApplied = Type.Optional(
   about(Type.String({ pattern: '^wait=\\d+$' }), 'The wait that the service applied.', 'wait=30'),
 )
 
-export const Location = about(Type.String(), 'The URL of the run.', '/v1/runs/run_01m7z4hp40enbs019v3tcadvdx')
+export const Location = about(
+  Type.String({ format: 'uri-reference' }),
+  'The URL of the run.',
+  '/v1/runs/run_01m7z4hp40enbs019v3tcadvdx',
+)
 
 export const ETag = about(
   Type.String({ pattern: '^(W/)?"[!#-~]*"$' }),
@@ -89,6 +93,11 @@ export const ContentRange = about(
 )
 
 export const AcceptRanges = about(Type.Literal('bytes'), 'The file supports range requests.')
+
+export const ContentDisposition = about(
+  Type.Literal('attachment'),
+  'Browsers save the file instead of showing it: it is not inspected yet.',
+)
 
 export const CacheControl = about(Type.String(), 'How long the response may be cached, and by whom.', 'no-store')
 

@@ -6,5 +6,16 @@ export type Health = Static<typeof Health>
 
 const Ok = Type.Literal('ok')
 
-export const Readiness = Closed({ status: Type.Literal('ready'), log: Ok, views: Ok, objects: Ok })
+export const Readiness = Closed({
+  status: Type.Literal('ready'),
+  log: Ok,
+  views: Ok,
+  objects: Ok,
+  disk: Ok,
+  events_behind: Type.Integer({
+    minimum: 0,
+    description: 'How far the views are behind the log, in positions; 0 if they show every event.',
+  }),
+  free_bytes: Type.Integer({ minimum: 0, description: 'The free space of the disk of the data folder.' }),
+})
 export type Readiness = Static<typeof Readiness>

@@ -112,9 +112,10 @@ export const ListRunsArguments = Closed({
 })
 
 export const ListModelsArguments = Closed({
-  model: Type.Optional(
-    about(ModelId, 'Only the family with this ID or alias, with its parameters and prices in full.'),
+  brief: Type.Optional(
+    about(Type.Boolean({ default: false }), 'Leaves out parameters and prices, which are most of the list.'),
   ),
+  model: Type.Optional(about(ModelId, 'Only the family with this ID, alias or endpoint.')),
   output_type: Type.Optional(about(OutputType, 'Only families with this type of output.')),
   kind: Type.Optional(about(Kind, 'Only families that offer this kind: t2i is text to image, i2v is image to video.')),
   mode: Type.Optional(about(Mode, 'Only families with this mode: sync takes seconds, async takes minutes.')),
@@ -126,7 +127,7 @@ export type ListModelsArguments = Static<typeof ListModelsArguments>
 
 const { parameters_schema, pricing, ...inShort } = ModelEndpoint.properties
 
-/** A list of models. Endpoints may omit their parameters and pricing. */
+/** A list of models. A brief one omits the parameters and pricing of endpoints. */
 export const ModelsFound = Closed({
   object: Type.Literal('list'),
   data: Type.Array(

@@ -56,3 +56,14 @@ export type ModelFamily = Static<typeof ModelFamily>
 
 export const ModelList = Closed({ object: Type.Literal('list'), data: Type.Array(ModelFamily) })
 export type ModelList = Static<typeof ModelList>
+
+export const ModelsQuery = Closed({
+  output_type: Type.Optional(about(OutputType, 'Only families with this type of output.')),
+})
+
+/** A model in a path. */
+export const ModelName = about(
+  Slug,
+  'The ID or an alias of a model family, or the ID of one of its endpoints.',
+  'nano-banana-2',
+)

@@ -9,16 +9,17 @@ import {
   RunId,
   Slug,
   Timestamp,
+  Url,
   Uuid,
 } from '../primitives.ts'
 import { RunStatus } from '../views.ts'
 import { about } from './about.ts'
 import { ListOf, PageCursor, PageLimit } from './list.ts'
 
-/** The OpenAPI document adds an enum of the family IDs. Aliases are accepted but not listed there. */
+/** The OpenAPI document adds an enum. */
 export const ModelId = about(
   Type.String({ minLength: 1, maxLength: 64 }),
-  'The ID or an alias of a model family.',
+  'The ID or an alias of a model family, or the ID of one of its endpoints, which selects it.',
   'nano-banana-2',
 )
 
@@ -37,13 +38,13 @@ export const RunRequest = Closed({
     [
       `The input of the model, up to ${MAX_INPUT_BYTES / 1024} KB of JSON. It must match the endpoint's`,
       "`parameters_schema`, which `GET /v1/models` returns, as does the tool list_models with the model's ID.",
-      '`image_url` selects an endpoint that takes an image.',
+      '`image_url` selects an endpoint that takes an image. Optional parameters may be null, which leaves them out.',
     ].join(' '),
     { prompt: 'A lighthouse on a cliff in a storm, oil painting' },
   ),
   webhook_url: Type.Optional(
     about(
-      Type.String({ minLength: 1, maxLength: 2048 }),
+      Type.String({ minLength: 1, maxLength: 2048, format: 'uri' }),
       'The http(s) URL that receives a webhook when the run ends.',
       'https://example.com/hooks/tollgate',
     ),
@@ -70,8 +71,6 @@ export const RunsQuery = Closed({
 })
 export type RunsQuery = Static<typeof RunsQuery>
 
-const Url = Type.String()
-
 export const RunOutput = Closed({
   urls: Type.Optional(
     about(Type.Array(Url), 'The URLs of the files, for images and for several files.', [
@@ -85,7 +84,9 @@ export const RunOutput = Closed({
       'https://api.example.com/cdn/outputs/45d93e63b196ad2f3568870c00051596.png',
     ),
   ),
-  text: Type.Optional(about(Type.String(), 'The output of a text model.')),
+  text: Type.Optional(
+    about(Type.String(), 'The answer of a text model, or the thoughts of an image model that thinks.'),
+  ),
   will_delete_at: Type.Optional(
     about(Timestamp, 'When the files will be deleted. Copy the files that you want to keep.'),
   ),

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, MAX_FILENAME_LENGTH, MAX_FOLDER_LENGTH, Sha256, Timestamp, UploadId } from '../primitives.ts'
+import { Closed, MAX_FILENAME_LENGTH, MAX_FOLDER_LENGTH, Sha256, Timestamp, UploadId, Url } from '../primitives.ts'
 import { about } from './about.ts'
 import { ListOf, PageCursor, PageLimit } from './list.ts'
 
@@ -14,8 +14,8 @@ const Filename = about(
 
 /** Kept as a label: files are not stored in folders. */
 const FolderPath = about(
-  Type.String({ minLength: 1, maxLength: MAX_FOLDER_LENGTH, pattern: `^/?${NAME}(/${NAME})*/?$` }),
-  'A folder path to store as a label, such as photos/2026, without . and .. as names.',
+  Type.String({ maxLength: MAX_FOLDER_LENGTH, pattern: `^(/?${NAME}(/${NAME})*/?)?$` }),
+  'A folder path to store as a label, such as photos/2026, without . and .. as names; empty for none.',
   'photos/2026',
 )
 
@@ -53,8 +53,8 @@ export type PresignRequest = Static<typeof PresignRequest>
 
 export const PresignedUpload = Closed({
   id: UploadId,
-  presigned_url: about(Type.String(), 'The URL to send the file to with `PUT`. Use it unchanged.'),
-  cdn_url: about(Type.String(), 'The URL of the file after you send it. Use it as `image_url`.'),
+  presigned_url: about(Url, 'The URL to send the file to with `PUT`. Use it unchanged.'),
+  cdn_url: about(Url, 'The URL of the file after you send it. Use it as `image_url`.'),
   method: Type.Literal('PUT'),
   expires_at: about(Timestamp, 'When `presigned_url` expires.'),
   will_delete_at: about(Timestamp, 'When the file will be deleted.'),
@@ -65,7 +65,7 @@ export type PresignedUpload = Static<typeof PresignedUpload>
 export const Upload = Closed({
   object: Type.Literal('upload'),
   id: UploadId,
-  url: about(Type.String(), 'The URL of the file. Use it as `image_url`.'),
+  url: about(Url, 'The URL of the file. Use it as `image_url`.'),
   size_bytes: about(Type.Integer(), 'The size of the file.', 154_765),
   mime_type: about(Type.String(), 'The type of the file, detected from its content.', 'image/jpeg'),
   filename: about(Type.String(), 'The name of the file.', 'lake.jpg'),

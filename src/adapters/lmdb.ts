@@ -4,7 +4,6 @@ import {
   mkdirSync,
   openSync,
   readSync,
-  statfsSync,
   statSync,
   truncateSync,
   unlinkSync,
@@ -13,12 +12,6 @@ import {
 import { join } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { Damaged, Unavailable } from '../ports/faults.ts'
-
-/** Free space to keep on the disk. LMDB maps its file into memory, where a full disk kills the process. */
-const MIN_FREE_BYTES = 128 * 1024 * 1024
-
-/** How often free space is checked. A second's writes fit into the reserve. */
-const FREE_SPACE_CHECK_MS = 1000
 
 // The layout of LMDB's file (mdb.c: MDB_page, MDB_meta): it starts with two meta pages. Each has a page header, the
 // magic number, the root of the tree of databases, and the number of the transaction that wrote it.
@@ -104,21 +97,6 @@ const ensureWhole = (root: RootDatabase, path: string, durable: boolean) =>
     if (durable) throw new Damaged(`${path} is truncated to ${sizeBytes} bytes; restore it from a backup`)
     truncateSync(path, expectedBytes)
   })
-
-/** Returns a guard that throws Unavailable while the folder's disk is nearly full. */
-export const freeSpaceGuard = (folder: string): (() => void) => {
-  let checkedAtMs = Number.NEGATIVE_INFINITY
-  let freeBytes = 0
-  return () => {
-    if (performance.now() - checkedAtMs > FREE_SPACE_CHECK_MS) {
-      const { bavail, bsize } = statfsSync(folder)
-      freeBytes = bavail * bsize
-      checkedAtMs = performance.now()
-    }
-    if (freeBytes < MIN_FREE_BYTES)
-      throw new Unavailable(`the disk of ${folder} has ${freeBytes} bytes free; ${MIN_FREE_BYTES} are required`)
-  }
-}
 
 const ensureWritable = (folder: string) => {
   const probe = join(folder, `.writable-${process.pid}`)

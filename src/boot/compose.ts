@@ -1,12 +1,17 @@
 import type { AccountId } from '../../schemas/primitives.ts'
+import { freeSpaceGuard, LOG_RESERVE_BYTES } from '../adapters/free-space.ts'
 import { createOutbound } from '../adapters/outbound/undici.ts'
 import { createSandboxProvider } from '../adapters/provider/sandbox/provider.ts'
 import { Watch } from '../engine/views/watch.ts'
 import { type ApiParts, createApp } from '../http/app.ts'
+import type { HealthChecks } from '../http/routes/health.ts'
 import type { McpParts } from '../mcp/endpoint.ts'
+import { BEFORE_FIRST } from '../ports/event-log.ts'
 import { ActiveRuns } from '../reactors/active-runs.ts'
 import { Artifacts } from '../reactors/artifacts.ts'
+import { createInputSources } from '../reactors/input-sources.ts'
 import { ObjectsReactor } from '../reactors/objects.ts'
+import { RunSlots } from '../reactors/run-slots.ts'
 import { RunsReactor } from '../reactors/runs.ts'
 import { WebhooksReactor } from '../reactors/webhooks.ts'
 import { KeyHolders } from '../services/accounts/key-holders.ts'
@@ -39,9 +44,11 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const { slotsPerProvider, leaseMs } = substitutes.limits ?? {}
   const addresses = new Addresses(publicUrl, config.cdnUrl)
   const objects = substitutes.objects ?? (await openObjects(config, logger, addresses, masterSecret))
-  const outbound = substitutes.outbound ?? createOutbound({ allowPrivate: config.allowPrivateWebhooks })
-  const loadInputMedia = createInputMediaLoader({ outbound, objects, addresses })
-  const providers = substitutes.providers ?? { sandbox: createSandboxProvider({ loadInputMedia, clock }) }
+  const outbound = substitutes.outbound ?? createOutbound(config.outbound)
+  const slots = new RunSlots(slotsPerProvider)
+  const load = createInputMediaLoader({ outbound, objects, addresses })
+  const useInputMedia = createInputSources({ load, slots, clock })
+  const providers = substitutes.providers ?? { sandbox: createSandboxProvider({ useInputMedia, clock }) }
   const artifacts = new Artifacts({ objects, outbound, clock, random, retentionMs: retention.outputsMs })
   const activeRuns = new ActiveRuns({
     providers,
@@ -51,17 +58,23 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     clock,
     random,
     logger,
-    slotsPerProvider,
+    slots,
     leaseMs,
   })
-  const runsReactor = new RunsReactor({ activeRuns, accounts, views, clock, logger })
+  const runsReactor = new RunsReactor({ activeRuns, slots, accounts, views, clock, logger })
   const watch = new Watch(progress.changes, clock)
   const settlement = new UploadSettlement(accounts, objects)
-  const grants = new UploadGrants({ accounts, clock, random, retentionMs: retention.uploadsMs })
+  const grants = new UploadGrants({
+    accounts,
+    clock,
+    random,
+    retentionMs: retention.uploadsMs,
+    quotaBytes: config.uploadQuotaBytes,
+  })
   const finder = new UploadFinder({ accounts, reads, settlement })
   const uploads = new Uploads({ accounts, reads, objects, finder, settlement, grants, grantMs: config.uploadGrantMs })
-  const inputFiles = new InputFiles({ addresses, objects, uploads: finder })
-  const quotes = new Quotes({ offers, accounts, inputFiles, usdPerCreditMicros })
+  const inputFiles = new InputFiles({ addresses, objects, outbound, uploads: finder })
+  const quotes = new Quotes({ offers, accounts, inputFiles, outbound, usdPerCreditMicros })
   const runReads = new RunReads({ reads, watch, clock, progress: activeRuns.progress })
   const runs = new Runs({ accounts, quotes, reads, runReads, starter: activeRuns, clock, random })
   const present = new Presenter(addresses, usdPerCreditMicros)
@@ -90,14 +103,23 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     logger,
     leaseMs,
   })
-  const checks = { log: () => log.head(), views: () => views.checkpoint(), objects: () => objects.check() }
-  const services: Services = { ...core.services, ...authorize({ runs, uploads, files: new Files(objects) }) }
+  const disk = config.eventStore.kind === 'lmdb' ? config.eventStore.folder : config.dataDir
+  const ensureFreeSpace = freeSpaceGuard(disk, LOG_RESERVE_BYTES)
+  const checks: HealthChecks = {
+    log: () => log.head(),
+    views: async () => (await views.checkpoint())?.position ?? BEFORE_FIRST,
+    objects: () => objects.check(),
+    disk: async () => ensureFreeSpace(),
+  }
+  const files = new Files({ objects, accounts, finder, reads, log })
+  const services: Services = { ...core.services, ...authorize({ runs, uploads, files }) }
   const openApi = async (): Promise<ApiParts> => ({
     services,
     present,
     keyHolders: new KeyHolders(reads, accounts),
     acceptsPut: objects.acceptPut !== undefined,
     mcp: await openMcp({ services, present, logger, publicUrl, allowedOrigins: config.allowedOrigins }),
+    allowedOrigins: config.allowedOrigins,
     described: { publicUrl, isPublic: config.publicDescriptors },
   })
   const api = config.roles.has('api') ? await openApi() : undefined

@@ -4,6 +4,8 @@ import type { EventStoreAddress } from '../adapters/event-log/eventstoredb/addre
 import { parseEventStoreUrl } from '../adapters/event-log/eventstoredb/url.ts'
 import type { S3Address } from '../adapters/object-store/s3.ts'
 import { parseS3Url } from '../adapters/object-store/s3-url.ts'
+import { PublicAddresses } from '../adapters/outbound/public-address.ts'
+import type { OutboundOptions } from '../adapters/outbound/undici.ts'
 import type { RedisAddress } from '../adapters/view-store/redis-connection.ts'
 import { parseRedisUrl } from '../adapters/view-store/redis-url.ts'
 import { toMicros } from '../domain/money.ts'
@@ -28,11 +30,13 @@ export interface Config {
   cdnUrl: string | undefined
   /** How long a presigned URL is valid. */
   uploadGrantMs: number
+  /** The bytes that the uploads of an account may have together. */
+  uploadQuotaBytes: number
   retention: Retention
   /** The secret itself, or the file that holds it. */
   masterSecret: { kind: 'given'; secret: string } | { kind: 'file'; path: string }
   connections: ConnectionLimits
-  allowPrivateWebhooks: boolean
+  outbound: OutboundOptions
   /** Whether anyone may read the descriptions of the API, or only those with a key. */
   publicDescriptors: boolean
   keyPrefix: string
@@ -97,6 +101,7 @@ const toConfig = (environment: Environment): Config => {
     objectStore: readObjectStore(environment),
     cdnUrl: environment.CDN_URL,
     uploadGrantMs,
+    uploadQuotaBytes: readBytes(environment.UPLOAD_QUOTA),
     retention,
     masterSecret:
       environment.MASTER_SECRET === undefined
@@ -107,7 +112,7 @@ const toConfig = (environment: Environment): Config => {
       perAddress: environment.MAX_CONNECTIONS_PER_ADDRESS,
       isTrusted: readProxies(environment),
     },
-    allowPrivateWebhooks: environment.ALLOW_PRIVATE_WEBHOOKS,
+    outbound: { allowPrivate: environment.ALLOW_PRIVATE_WEBHOOKS, addresses: readPublicAddresses(environment) },
     publicDescriptors: environment.PUBLIC_DESCRIPTORS,
     keyPrefix: environment.KEY_PREFIX,
     usdPerCreditMicros: readMicros('USD_PER_CREDIT', environment.USD_PER_CREDIT),
@@ -128,16 +133,33 @@ const readOrigins = ({ ALLOWED_ORIGINS: origins }: Environment): string[] =>
   (origins?.split(',') ?? []).map(origin => new URL(readUrl('ALLOWED_ORIGINS', origin)).origin)
 
 const readProxies = ({ TRUSTED_PROXIES: given = '' }: Environment): TrustedAddress => {
-  const proxies = given
-    .split(',')
-    .map(proxy => proxy.trim())
-    .filter(Boolean)
   try {
-    return trust(proxies)
+    return trust(listOf(given))
   } catch (error) {
     throw new ConfigError(`TRUSTED_PROXIES has an ${(error as Error).message}. ${describe('TRUSTED_PROXIES')}.`)
   }
 }
+
+const readPublicAddresses = ({ DENIED_ADDRESSES: given = '' }: Environment): PublicAddresses => {
+  try {
+    return new PublicAddresses(listOf(given))
+  } catch {
+    const told = `must hold addresses and CIDR ranges, but is ${JSON.stringify(given)}`
+    throw new ConfigError(`DENIED_ADDRESSES ${told}. ${describe('DENIED_ADDRESSES')}.`)
+  }
+}
+
+/** A number of bytes as people write it, such as `10 GB`, which is 10 × 2³⁰ bytes. */
+const readBytes = (text: string): number => {
+  const [, number, unit = ''] = /^(\d+) ?(.+)$/.exec(text) ?? []
+  return Number(number) * 2 ** ({ MB: 20, GB: 30, TB: 40 }[unit] ?? 0)
+}
+
+const listOf = (text: string): string[] =>
+  text
+    .split(',')
+    .map(each => each.trim())
+    .filter(Boolean)
 
 const readEventStore = ({ DATA_DIR, EVENT_STORE_URL: url, MASTER_SECRET }: Environment): Config['eventStore'] => {
   if (!url?.startsWith('esdb')) return { kind: 'lmdb', folder: folderOf(url, DATA_DIR, 'log') }

@@ -22,6 +22,7 @@ export const imageUrl = (role: string): Parameter => ({
     maxLength: MAX_IMAGE_URL_LENGTH,
   }),
   pattern: '^(https?://|data:)',
+  format: 'uri',
 })
 
 export const numImages = (maximum: number): Parameter =>
@@ -69,16 +70,14 @@ export const durationWithin = (minimum: number, maximum: number, byDefault: numb
 /** An enum, so that a price can have a table for it. */
 export const generateAudio = choice('Audio', 'Adds matching sound to the video.', [true, false], true)
 
-/** Vendors write the levels as strings; numbers are accepted too. */
-export const safetyTolerance = (loosest: number, byDefault: string): Parameter => {
-  const levels = Array.from({ length: loosest }, (_, index) => index + 1)
-  return {
-    title: 'Safety tolerance',
-    description: `The tolerance of content moderation, from 1, the strictest, to ${loosest}.`,
-    enum: [...levels.map(String), ...levels],
-    default: byDefault,
-  }
-}
+/** Vendors write the levels as strings; the numbers are accepted too. */
+export const safetyTolerance = (loosest: number, byDefault: string): Parameter =>
+  choice(
+    'Safety tolerance',
+    `The tolerance of content moderation, from 1, the strictest, to ${loosest}. The numbers are accepted too.`,
+    Array.from({ length: loosest }, (_, index) => String(index + 1)),
+    byDefault,
+  )
 
 export const safetyChecker = flag('Safety checker', 'Blocks results that are not safe for work.', true)
 

@@ -60,6 +60,7 @@ export const words = {
 
   put_address_invalid: () => 'This service did not issue the URL.',
   put_address_expired: () => 'The URL has expired.',
+  put_address_withdrawn: () => 'The upload was deleted, or its API key was revoked.',
 
   family_not_found: () => 'There is no such family; "tollgate catalog list" shows all families.',
 } satisfies RefusalWords

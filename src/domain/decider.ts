@@ -7,8 +7,11 @@ export interface Acceptance<Event> {
   repeatOf?: string
 }
 
-/** An event as `evolve` sees it: with its place in the stream, and the time at which it happened. */
-export type PastEvent<Event> = Event & { revision: number; metadata: { at: string; clock?: string } }
+/** An event as `evolve` sees it: with its place in the stream, its time, and the caller that caused it. */
+export type PastEvent<Event> = Event & {
+  revision: number
+  metadata: { at: string; clock?: string; actor?: object }
+}
 
 /** Thrown by `evolve` for an event that contradicts the state before it, which no decision can have produced. */
 export class Contradiction extends Error {

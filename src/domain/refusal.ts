@@ -37,12 +37,18 @@ export interface Refusals {
   input_file_refused: { reason: FileRefusal }
   /** `path` is a JSON Pointer to the part of the request. */
   part_too_large: { path: string; limitBytes: number }
+  /** `parameter` holds a URL whose host is literally not public. */
+  address_not_public: { parameter: 'webhook_url' | 'image_url' }
   webhook_url_invalid: { url: string; fault: WebhookUrlFault }
 
   insufficient_credits: { requiredMicros: number; balanceMicros: number }
   idempotency_mismatch: object
   /** No event has this position: the log ends before it. */
   position_unknown: object
+  /** Too many runs have failed through the account's own fault. */
+  too_many_failures: { retryAfterMs: number }
+  too_many_queued_runs: { limit: number }
+  queued_runs_too_large: { limitBytes: number }
   run_exists: object
   run_not_found: object
   run_not_open: object
@@ -61,6 +67,7 @@ export interface Refusals {
   upload_not_sent: object
   upload_already_stored: object
   too_many_uploads: { limit: number }
+  upload_quota_exceeded: { quotaBytes: number }
   /** The client declared a file over the limit. */
   upload_too_large: { limitBytes: number }
   declared_type_not_accepted: { declared: string }
@@ -78,11 +85,14 @@ export interface Refusals {
   file_ambiguous: { mimeType: string; alsoIs: string }
   file_not_image: { mimeType: string }
   file_not_found: object
+  data_url_unusable: object
   file_over_limit: { limitBytes: number }
 
   /** This service did not issue the presigned address. */
   put_address_invalid: object
   put_address_expired: object
+  /** The upload was deleted, or the key that asked for the address was revoked. */
+  put_address_withdrawn: object
   put_too_large: { limitBytes: number }
   put_type_mismatch: { sentAs: string; granted: string }
   put_interrupted: object
@@ -111,7 +121,12 @@ export type RefusalOf<Code extends RefusalCode> = Extract<Refusal, { code: Code 
 
 /** Why a file cannot be sent to a presigned address. */
 export type PutRefusal = RefusalOf<
-  'put_address_invalid' | 'put_address_expired' | 'put_too_large' | 'put_type_mismatch' | 'put_interrupted'
+  | 'put_address_invalid'
+  | 'put_address_expired'
+  | 'put_address_withdrawn'
+  | 'put_too_large'
+  | 'put_type_mismatch'
+  | 'put_interrupted'
 >
 
 /** Why the bytes of a file cannot be accepted. */
@@ -128,4 +143,11 @@ export type ContentRefusal = RefusalOf<
 /** Why a file of this service cannot be used as an input. */
 export type FileRefusal =
   | ContentRefusal
-  | RefusalOf<'upload_not_found' | 'upload_not_sent' | 'file_not_image' | 'file_not_found' | 'file_over_limit'>
+  | RefusalOf<
+      | 'upload_not_found'
+      | 'upload_not_sent'
+      | 'file_not_image'
+      | 'file_not_found'
+      | 'file_over_limit'
+      | 'data_url_unusable'
+    >

@@ -9,12 +9,20 @@ export class ApiError extends Error {
   override name = 'ApiError'
   readonly code: ErrorCode
   readonly details: ErrorDetails
+  /** When to retry; undefined leaves it to the code. */
+  readonly retryAfterSeconds: number | undefined
 
   /** The cause is logged, and clients do not see it. */
-  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}, cause?: unknown) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: ErrorDetails = {},
+    { cause, retryAfterSeconds }: { cause?: unknown; retryAfterSeconds?: number | undefined } = {},
+  ) {
     super(message, { cause })
     this.code = code
     this.details = details
+    this.retryAfterSeconds = retryAfterSeconds
   }
 
   get status(): number {

@@ -7,11 +7,13 @@ import type { Presenter } from '../services/presenter.ts'
 import type { Services } from '../services/services.ts'
 import type { TrustedAddress } from './connections.ts'
 import type { Middleware, RequestState } from './context.ts'
+import { allowedOrigins } from './middleware/allowed-origins.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { errors } from './middleware/errors.ts'
 import { log } from './middleware/log.ts'
 import { position } from './middleware/position.ts'
 import { requestId } from './middleware/request-id.ts'
+import { takeTurns } from './middleware/take-turns.ts'
 import { serveAt } from './operation.ts'
 import { operations } from './operations.ts'
 import { balanceRoutes } from './routes/balance.ts'
@@ -25,6 +27,8 @@ import { runEventRoutes } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
 import { uploadRoutes } from './routes/uploads.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
+import { Streams } from './streams.ts'
+import { Turns } from './turns.ts'
 
 export interface AppParts {
   logger: Logger
@@ -43,6 +47,8 @@ export interface ApiParts {
   acceptsPut: boolean
   present: Presenter
   mcp: McpEndpoint
+  /** The origins of other sites whose pages may call the API. */
+  allowedOrigins: string[]
   described: Pick<DescriptorOptions, 'publicUrl' | 'isPublic'>
 }
 
@@ -53,9 +59,12 @@ export const createApp = ({ logger, clock, isTrusted, checks, api }: AppParts): 
   if (api) apiRoutes(router, api)
 
   const app = new Koa<RequestState>()
+  const turns = new Turns()
+  app.use(takeTurns(turns))
   app.use(requestId)
   app.use(log(logger, isTrusted))
   app.use(errors(logger))
+  if (api) app.use(allowedOrigins(api.allowedOrigins))
   app.use(router.routes())
   app.use(router.allowedMethods())
   // These are connections that broke during a response.
@@ -70,14 +79,15 @@ const apiRoutes = (router: Router<RequestState>, api: ApiParts) => {
   const awaited = position(services)
   const keyed: Middleware = (ctx, next) => known(ctx, () => awaited(ctx, next))
   const serve = serveAt(router, keyed)
+  const streams = new Streams()
   cdnRoutes(router, serve, services, acceptsPut)
   balanceRoutes(serve, services, present)
   modelRoutes(serve, services, present)
   runRoutes(serve, services, present)
-  runEventRoutes(serve, services, present)
+  runEventRoutes(serve, services, present, streams)
   uploadRoutes(serve, services, present)
   webhookRoutes(serve, services)
-  mcpRoutes(router, serve, mcp)
+  mcpRoutes(router, serve, mcp, streams)
   descriptorRoutes(serve, { operations, tools: mcp.tools, ...described }, services, present)
   docsRoutes(serve)
 }

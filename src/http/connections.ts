@@ -3,6 +3,8 @@ import { isIPv6, type Socket } from 'node:net'
 import onHeaders from 'on-headers'
 import proxyAddr from 'proxy-addr'
 import { inTurn } from './in-turn.ts'
+import { OpenCounts } from './open-counts.ts'
+import { parseInSlices } from './parse-in-slices.ts'
 
 /** How long a connection may be idle before its request has arrived in full. */
 const IDLE_MS = 15_000
@@ -59,19 +61,11 @@ export const createLimitedServer = (
   )
   server.setTimeout(idleMs, socket => endIdle(socket, requests.get(socket), PAUSES_PER_RESPONSE * idleMs))
   server.maxConnections = total
-  const open = new Map<string, number>()
+  const connections = new OpenCounts<string>(perAddress)
   server.on('connection', (socket: Socket) => {
+    parseInSlices(socket, () => requests.get(socket)?.complete === false)
     const { remoteAddress = '' } = socket
-    if (isTrusted(remoteAddress)) return
-    const network = networkOf(remoteAddress)
-    const count = open.get(network) ?? 0
-    if (count >= perAddress) return socket.destroy()
-    open.set(network, count + 1)
-    socket.once('close', () => {
-      const left = (open.get(network) ?? 0) - 1
-      if (left > 0) open.set(network, left)
-      else open.delete(network)
-    })
+    if (!isTrusted(remoteAddress) && !connections.add(networkOf(remoteAddress), socket)) socket.destroy()
   })
   return server
 }

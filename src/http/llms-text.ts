@@ -54,7 +54,7 @@ const guide = [
   [
     '**Repeating**: send a new `Idempotency-Key` header with each run.',
     `For ${IDEMPOTENCY_HOURS} hours, the same request with the same key returns the same run, charged once.`,
-    'If a response is lost or is 503, send the same request again.',
+    'If a response is lost or is 503, send the same request again. After a 429, wait `Retry-After` seconds first.',
   ],
   [
     '**Waiting**: images, short text and speech return their result. Video and music return 202 at once:',
@@ -75,7 +75,7 @@ const guide = [
 const isPage = ({ method, path }: Operation) => method === 'get' && !path.includes(':')
 
 const linkTo = ({ summary, path, description }: Operation, baseUrl: string) =>
-  `[${summary}](${baseUrl}${path})${description === undefined ? '' : `: ${description.replaceAll(/\s+/g, ' ')}`}`
+  `[${summary}](${baseUrl}${path}): ${description.replaceAll(/\s+/g, ' ')}`
 
 const showOperation = (operation: Operation) => {
   const key = operation.open ? ' (no key)' : ''

@@ -1,8 +1,10 @@
 import type Router from '@koa/router'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ErrorCode } from '../../schemas/api/error.ts'
+import { Closed, MAX_BODY_BYTES } from '../../schemas/primitives.ts'
 import type { Context, Middleware, RequestState } from './context.ts'
 import { jsonBody } from './middleware/json-body.ts'
+import { queryOf } from './query.ts'
 import { readerOf } from './validate.ts'
 
 /**
@@ -16,7 +18,7 @@ export interface Operation {
   path: string
   tag: Tag
   summary: string
-  description?: string
+  description: string
   /** Set if it needs no key. */
   open?: true
   /** Set if the response may start before its writes are known. */
@@ -69,22 +71,25 @@ export type Serve = <Of extends Operation>(
 /** The path in OpenAPI's syntax, such as `/v1/runs/{id}`. */
 export const templateOf = ({ path }: Operation): string => path.replaceAll(/:(\w+)/g, '{$1}')
 
+/** The query of an operation. The API refuses unknown parameters: a misspelled `dry_run` would cost credits. */
+export const queryShapeOf = ({ path, query }: Operation): TObject | undefined =>
+  query ?? (path.startsWith('/v1/') ? Closed({}) : undefined)
+
 export const operation = <const Of extends Operation>(of: Of): Of => of
 
 /** Registers operations on a router; `keyed` authenticates the requests of those that need a key. */
 export const serveAt =
   (router: Router<RequestState>, ...keyed: Middleware[]): Serve =>
-  <Of extends Operation>(
-    { method, path, open, query, json }: Of,
-    ...steps: [...first: Middleware[], handler: Handler<Of>]
-  ) => {
+  <Of extends Operation>(of: Of, ...steps: [...first: Middleware[], handler: Handler<Of>]) => {
+    const { method, path, open, json } = of
     const first = steps.slice(0, -1) as Middleware[]
     const handler = steps.at(-1) as Handler<Of>
+    const query = queryShapeOf(of)
     const readQuery = query && readerOf(query, 'query')
     const readJson = json && readerOf(json, 'body')
-    const before = [...first, ...(open ? [] : keyed), ...(json ? [jsonBody] : [])]
+    const before = [...first, ...(open ? [] : keyed), ...(json ? [jsonBody(MAX_BODY_BYTES)] : [])]
     router[method](path, ...before, ctx => {
-      const parts = { params: ctx.params, query: readQuery?.(ctx.query), json: readJson?.(ctx.request.body) }
+      const parts = { params: ctx.params, query: readQuery?.(queryOf(ctx)), json: readJson?.(ctx.request.body) }
       return handler(ctx, parts as unknown as RequestParts<Of>)
     })
   }

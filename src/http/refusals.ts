@@ -19,7 +19,8 @@ export const unwrap = <Value>(answer: Answer<Value>): Value => {
 export const errorOf = (words: RefusalWords, refusal: Refusal): ApiError => {
   // The compiler does not see that the code selects the entry for these facts.
   const detailsOf = details[refusal.code] as ((facts: Refusal, words: RefusalWords) => ErrorDetails) | undefined
-  return new ApiError(codes[refusal.code], wordsOf(words, refusal), detailsOf?.(refusal, words))
+  const retryAfterSeconds = 'retryAfterMs' in refusal ? Math.ceil(refusal.retryAfterMs / 1000) : undefined
+  return new ApiError(codes[refusal.code], wordsOf(words, refusal), detailsOf?.(refusal, words), { retryAfterSeconds })
 }
 
 const REQUEST_NEW_URL = 'Request a new URL with POST /v1/uploads/presigned, and use it unchanged.'
@@ -43,7 +44,7 @@ export const words = {
       `There is no model ${JSON.stringify(model)}. GET /v1/models returns the models.`,
       'The input selects what a model does.',
     ].join(' '),
-  model_not_listed: ({ model }) => `There is no model ${JSON.stringify(model)}. Omit model to list all models.`,
+  model_not_listed: ({ model }) => `There is no model ${JSON.stringify(model)}. GET /v1/models returns the models.`,
   kind_not_offered: ({ model, kinds }) =>
     [
       `${model} has only these kinds: ${kinds.join(', ')}.`,
@@ -84,6 +85,7 @@ export const words = {
 
   put_address_invalid: () => `This service did not issue the URL. ${REQUEST_NEW_URL}`,
   put_address_expired: () => `The URL has expired. ${REQUEST_NEW_URL}`,
+  put_address_withdrawn: () => `The upload was deleted, or its API key was revoked. ${REQUEST_NEW_URL}`,
 
   family_not_found: () => 'There is no such family.',
 } satisfies RefusalWords
@@ -119,12 +121,16 @@ const codes: Record<RefusalCode, ErrorCode> = {
   kind_not_offered: 'invalid_input',
   input_invalid: 'invalid_input',
   input_file_refused: 'invalid_input',
+  address_not_public: 'invalid_input',
   part_too_large: 'invalid_request',
   webhook_url_invalid: 'invalid_request',
 
   insufficient_credits: 'insufficient_credits',
   idempotency_mismatch: 'idempotency_mismatch',
   position_unknown: 'invalid_request',
+  too_many_failures: 'rate_limited',
+  too_many_queued_runs: 'rate_limited',
+  queued_runs_too_large: 'rate_limited',
   run_exists: 'invalid_request',
   run_not_found: 'run_not_found',
   run_not_open: 'run_ended',
@@ -142,6 +148,7 @@ const codes: Record<RefusalCode, ErrorCode> = {
   upload_not_sent: 'upload_not_found',
   upload_already_stored: 'invalid_request',
   too_many_uploads: 'rate_limited',
+  upload_quota_exceeded: 'rate_limited',
   upload_too_large: 'payload_too_large',
   declared_type_not_accepted: 'unsupported_media_type',
   declared_type_unspecific: 'unsupported_media_type',
@@ -155,10 +162,12 @@ const codes: Record<RefusalCode, ErrorCode> = {
   file_ambiguous: 'unsupported_media_type',
   file_not_image: 'invalid_input',
   file_not_found: 'invalid_input',
+  data_url_unusable: 'invalid_input',
   file_over_limit: 'invalid_input',
 
   put_address_invalid: 'upload_not_found',
   put_address_expired: 'upload_not_found',
+  put_address_withdrawn: 'upload_not_found',
   put_too_large: 'payload_too_large',
   put_type_mismatch: 'unsupported_media_type',
   put_interrupted: 'invalid_request',
@@ -177,6 +186,11 @@ const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalW
   }),
   input_file_refused: ({ reason }, words) => ({
     errors: [{ path: '/input/image_url', message: wordsOf(words, reason) }],
+  }),
+  address_not_public: ({ parameter }) => ({
+    errors: [
+      { path: parameter === 'image_url' ? '/input/image_url' : '/webhook_url', message: 'must have a public host' },
+    ],
   }),
   part_too_large: ({ path, limitBytes }) => ({
     errors: [{ path, message: `must be at most ${limitBytes} bytes of JSON` }],

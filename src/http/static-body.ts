@@ -4,6 +4,7 @@ import { gzip } from 'node:zlib'
 import type { TSchema } from 'typebox'
 import { ETag, IfNoneMatch } from '../../schemas/api/headers.ts'
 import type { Context } from './context.ts'
+import type { ResponseSpec } from './operation.ts'
 
 /**
  * A body that is the same for every request. It is compressed once, and clients that hold the current version get 304.
@@ -24,7 +25,7 @@ export class StaticBody {
     ctx.status = 200
     ctx.vary('Accept-Encoding')
     ctx.set('ETag', etag)
-    if (ctx.fresh) {
+    if (holds(ctx, etag)) {
       ctx.status = 304
       return
     }
@@ -41,10 +42,25 @@ export class StaticBody {
 
 /** The request headers and responses of operations with such a body. */
 export const staticHeaders = { 'If-None-Match': IfNoneMatch }
-export const staticResponses = (description: string, shape: TSchema, type = 'application/json') => ({
-  200: { description, shape, type, headers: { ETag } },
+export const staticResponses = (
+  description: string,
+  shape: TSchema,
+  { type = 'application/json', examples }: Pick<ResponseSpec, 'type' | 'examples'> = {},
+) => ({
+  200: { description, shape, type, ...(examples && { examples }), headers: { ETag } },
   304: { description: 'The client holds the current version.', headers: { ETag } },
 })
+
+/**
+ * Whether the client holds this version. `ctx.fresh` denies it to scripts, as their `fetch` sends
+ * `Cache-Control: no-cache` with every `If-None-Match`.
+ */
+const holds = (ctx: Context, etag: string): boolean =>
+  ctx
+    .get('If-None-Match')
+    .split(',')
+    .map(tag => tag.trim().replace(/^W\//, ''))
+    .some(tag => tag === etag || tag === '*')
 
 interface Encoded {
   bytes: Buffer

@@ -1,11 +1,17 @@
 import type { Static, TSchema } from 'typebox'
+import { isOptional } from '../../schemas/api/about.ts'
 import { compileCheck } from '../services/schema-check.ts'
+import { withoutNulls } from '../services/without-nulls.ts'
 import { ApiError } from './api-error.ts'
 
-/** Returns a function that gives a part of a request its type, or throws invalid_request with the faults. */
+/**
+ * Returns a function that gives a part of a request its type, or throws invalid_request with the faults. An optional
+ * field may be null, and is then left out.
+ */
 export const readerOf = <Shape extends TSchema>(shape: Shape, what: string): ((value: unknown) => Static<Shape>) => {
   const check = compileCheck(shape)
-  return value => {
+  return given => {
+    const value = isObject(given) ? withoutNulls(given, name => isOptionalIn(shape, name)) : given
     const errors = check(value)
     const [first] = errors
     if (!first) return value as Static<Shape>
@@ -13,3 +19,11 @@ export const readerOf = <Shape extends TSchema>(shape: Shape, what: string): ((v
     throw new ApiError('invalid_request', message, { errors })
   }
 }
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isOptionalIn = (shape: { properties?: Record<string, TSchema> }, name: string): boolean =>
+  shape.properties !== undefined &&
+  Object.hasOwn(shape.properties, name) &&
+  isOptional(shape.properties[name] as TSchema)

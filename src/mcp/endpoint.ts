@@ -1,6 +1,7 @@
 import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node'
 import { type AuthInfo, createMcpHandler } from '@modelcontextprotocol/server'
 import type { McpEndpoint } from '../http/routes/mcp.ts'
+import { asksForStream } from '../http/streams.ts'
 import type { AccountCaller } from '../services/caller.ts'
 import { jsonHandler } from './json-handler.ts'
 import { allowOrigins } from './origins.ts'
@@ -44,7 +45,7 @@ export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...parts }: McpPart
       if (!tool) unwrap(await services.descriptors.protocol(caller))
       // The SDK passes the caller as AuthInfo. It never reads the token, so the secret is not passed on.
       const auth: AuthInfo = { token: caller.accountId, clientId: caller.accountId, scopes: [], extra: { caller } }
-      const form = STREAM.test(ctx.get('Accept')) ? 'stream' : 'json'
+      const form = asksForStream(ctx) ? 'stream' : 'json'
       // The SDK refuses clients that do not accept both forms.
       const headers = { ...ctx.req.headers, host: 'localhost', accept: 'application/json, text/event-stream' }
       ctx.respond = false
@@ -61,9 +62,6 @@ export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...parts }: McpPart
 
 /** Characters of the SDK's error message, which repeats a part of the client's. */
 const MAX_REASON = 200
-
-/** Only clients that name this type get a stream: many accept anything and read JSON. */
-const STREAM = /\btext\/event-stream\b/i
 
 /** Pages of the service may be open under each local name of this machine. */
 const originsOf = (publicUrl: string): string[] => {

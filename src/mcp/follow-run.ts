@@ -18,10 +18,10 @@ export const followRun = async (row: RunRow, call: Call, notify: Notify, forMs: 
   try {
     const { changes, onProgress } = unwrap(await services.runs.follow(caller, row.runId))
     stopProgress = onProgress(share => progress.reached(share))
-    for await (const now of changes(until)) {
+    await changes(until).forEach(now => {
       latest = now
       progress.changed(now)
-    }
+    })
   } catch (error) {
     // The run is accepted and charged even if the views are unavailable, so the client must learn its id.
     if (!(error instanceof Unavailable)) throw error

@@ -1,20 +1,22 @@
 import { ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { MAX_MCP_BYTES } from '../../schemas/primitives.ts'
 import { ApiError } from '../http/api-error.ts'
+import { NotJson } from '../http/bounded-json.ts'
 import type { Context } from '../http/context.ts'
 import { jsonBody } from '../http/middleware/json-body.ts'
 import { jsonRpcError } from './json-rpc-error.ts'
 
 const { InvalidRequest, ParseError } = ProtocolErrorCode
 
+const readBody = jsonBody(MAX_MCP_BYTES)
+
 /** The message of a request; undefined if it is unreadable and was answered with a JSON-RPC error. */
 export const readMessage = async (ctx: Context): Promise<unknown> => {
   try {
-    await jsonBody(ctx, async () => undefined)
+    await readBody(ctx, async () => undefined)
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error
-    // The body is set even if it is then found to be too deep, for example.
-    const isJson = ctx.request.body !== undefined
-    jsonRpcError(ctx, 400, isJson ? InvalidRequest : ParseError, error.message, error.details)
+    jsonRpcError(ctx, 400, error instanceof NotJson ? ParseError : InvalidRequest, error.message, error.details)
     return undefined
   }
   const message: unknown = ctx.request.body

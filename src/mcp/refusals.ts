@@ -23,6 +23,7 @@ export const words = {
       `There is no model ${JSON.stringify(model)}. The tool list_models returns the models.`,
       'The input selects what a model does.',
     ].join(' '),
+  model_not_listed: ({ model }) => `There is no model ${JSON.stringify(model)}. Omit model to list all models.`,
   idempotency_mismatch: () =>
     [
       `This idempotency_key was used for different arguments in the last ${IDEMPOTENCY_HOURS} hours.`,
@@ -30,6 +31,7 @@ export const words = {
     ].join(' '),
   put_address_invalid: () => `This service did not issue the URL. ${REQUEST_NEW_URL}`,
   put_address_expired: () => `The URL has expired. ${REQUEST_NEW_URL}`,
+  put_address_withdrawn: () => `The upload was deleted, or its API key was revoked. ${REQUEST_NEW_URL}`,
 } satisfies RefusalWords
 
 /** The abilities of keys by scope. */

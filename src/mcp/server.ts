@@ -13,7 +13,8 @@ import { toolNamed, tools } from './tools.ts'
 
 const INSTRUCTIONS = [
   'Runs image, video, audio and text models, and charges credits to the account that owns the API key.',
-  'Find a model with list_models, call it again with the ID as model for its parameters, and quote_run for the price.',
+  'Find a model with list_models and brief: true. Call it again with the ID as model for the parameters.',
+  'quote_run returns the price of a run.',
   'run_model spends credits: they are debited when a run is accepted and refunded in full if it fails.',
   'All other tools cost nothing.',
   'A run that takes longer than the call continues; get_run returns its result.',

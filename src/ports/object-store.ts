@@ -21,8 +21,11 @@ export interface ObjectStore {
   delete(key: string): Promise<void>
   /** A URL to which its holder may PUT one object until it expires. Readers must check the content. */
   presignPut(grant: PutGrant): Promise<string>
-  /** Handles a PUT to a presigned URL, for stores that are not servers themselves. Rejects with PutRefused. */
-  acceptPut?(put: IncomingPut): Promise<void>
+  /**
+   * Handles a PUT to a presigned URL, for stores that are not servers themselves. `admit` is called before the body is
+   * read, and again before the object is stored; it may reject. Rejects with PutRefused.
+   */
+  acceptPut?(put: IncomingPut, admit: (grant: PutGrant) => Promise<void>): Promise<void>
   /** Rejects if the store does not answer. */
   check(): Promise<void>
   close(): Promise<void>
@@ -34,6 +37,8 @@ export interface ObjectFacts {
   etag: string
   /** The type it was sent with, if the store serves the object with that type by itself. */
   contentType?: string | undefined
+  /** When it was stored, in ms since 1970 and rounded down to a second, if clients store objects by themselves. */
+  storedAtMs?: number | undefined
 }
 
 /** `sizeBytes` is the size of the whole object, even for a range. */
@@ -62,6 +67,8 @@ export interface PutGrant {
   maxSizeBytes: number
   /** Milliseconds since 1970. */
   expiresAtMs: number
+  /** Names the purpose of the grant to `admit`. */
+  purpose: string
 }
 
 /** A PUT request to a presigned URL. */

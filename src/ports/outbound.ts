@@ -3,6 +3,8 @@
  * connection, and follows no redirects.
  */
 export interface Outbound {
+  /** Whether the host of a URL is literally not public, so that no request to it can succeed. */
+  refuses(url: string): boolean
   /** Sends a body and resolves to the response, whatever its status. Discards the response body. */
   post(url: string, request: OutboundPost): Promise<OutboundAnswer>
   /** Fetches a document. Rejects with OutboundError, including for a status other than 200 and for too many bytes. */

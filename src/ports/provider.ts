@@ -1,5 +1,5 @@
 import type { RunErrorCode } from '../../schemas/account-events.ts'
-import type { RunId } from '../../schemas/primitives.ts'
+import type { AccountId, RunId } from '../../schemas/primitives.ts'
 
 /**
  * Runs models. A failed job is an outcome; a rejection means that the provider is broken. The signal aborts when the
@@ -20,6 +20,7 @@ export interface Provider {
 
 export interface Job {
   runId: RunId
+  accountId: AccountId
   endpoint: string
   /** Valid for the endpoint's schema, defaults applied. */
   input: Record<string, unknown>

@@ -1,6 +1,6 @@
 import { type Observable, Subject } from 'rxjs'
 import type { AccountEvent } from '../../schemas/account-events.ts'
-import type { RunId } from '../../schemas/primitives.ts'
+import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -16,11 +16,8 @@ import { stopped, unavailable } from './failures.ts'
 import { type EndedRun, Jobs, type RunJob } from './jobs.ts'
 import { Leases } from './leases.ts'
 import { Outcomes } from './outcomes.ts'
-import { Slots } from './slots.ts'
+import type { RunSlots } from './run-slots.ts'
 import { Submission } from './submission.ts'
-
-/** The default of `slotsPerProvider`: more than most vendors allow one customer. */
-const SLOTS_PER_PROVIDER = 64
 
 /** Jobs that one process follows at a time. More would take too much of its time. */
 const MAX_JOBS = 50_000
@@ -36,8 +33,7 @@ interface Parts {
   clock: Clock
   random: Random
   logger: Logger
-  /** Calls to one provider at a time. Further runs wait in the queue. */
-  slotsPerProvider?: number | undefined
+  slots: RunSlots
   leaseMs?: number | undefined
 }
 
@@ -53,8 +49,6 @@ export class ActiveRuns implements Starter {
   readonly #outcomes: Outcomes
   readonly #jobs: Jobs
   readonly #working = new Map<RunId, Working>()
-  readonly #slots: Slots
-  readonly #slotFreed = new Subject<void>()
   readonly #progress = new Subject<RunProgress>()
   readonly #lastCall = new AbortController()
   /** Only processes with the reactor role work on runs; others leave them in the queue. */
@@ -62,7 +56,6 @@ export class ActiveRuns implements Starter {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#slots = new Slots({ each: parts.slotsPerProvider ?? SLOTS_PER_PROVIDER })
     this.leases = new Leases(parts, 'run')
     this.#outcomes = new Outcomes({ ...parts, mayRetry: () => this.#isAccepting, lastCall: this.#lastCall.signal })
     this.#jobs = new Jobs({
@@ -76,11 +69,6 @@ export class ActiveRuns implements Starter {
   /** The progress of the runs that this process works on. */
   get progress(): Observable<RunProgress> {
     return this.#progress
-  }
-
-  /** Emits when a provider has room for another run. */
-  get slotFreed(): Observable<void> {
-    return this.#slotFreed
   }
 
   start() {
@@ -113,18 +101,17 @@ export class ActiveRuns implements Starter {
     return this.#working.has(runId) || this.#jobs.has(runId)
   }
 
-  reserve(provider: string): boolean {
-    return this.#isAccepting && this.#jobs.size < MAX_JOBS && this.#slots.take(provider)
+  reserve(provider: string, accountId: AccountId): boolean {
+    return this.#isAccepting && this.#jobs.size < MAX_JOBS && this.#parts.slots.reserve(provider, accountId)
   }
 
-  unreserve(provider: string) {
-    this.#slots.free(provider)
-    this.#slotFreed.next()
+  unreserve(provider: string, accountId: AccountId) {
+    this.#parts.slots.unreserve(provider, accountId)
   }
 
-  /** Frees the slot and the lease of a run that cannot start now. Emits nothing, so that it is not retried at once. */
-  decline({ provider, runId }: RunJob) {
-    this.#slots.free(provider)
+  /** Frees the slot and the lease of a run that cannot start now. */
+  decline({ provider, accountId, runId }: RunJob) {
+    this.#parts.slots.decline(provider, accountId)
     this.leases.release(runId)
   }
 
@@ -136,7 +123,8 @@ export class ActiveRuns implements Starter {
   /** Submits a run in its reserved slot. Resolves to the events that ended it, or to none if it has not ended. */
   submit(run: RunToDo): Promise<Recorded<AccountEvent>[]> {
     const { runId, provider: name } = run
-    const { providers, logger, clock } = this.#parts
+    const { providers, slots, logger, clock } = this.#parts
+    slots.hold(run)
     const submission = new Submission(run, { provider: providers[name] ?? unconfigured(name, logger), clock, logger })
     const done = this.#process(submission)
       .catch(error => {
@@ -146,7 +134,7 @@ export class ActiveRuns implements Starter {
       .finally(() => {
         this.#working.delete(runId)
         if (!this.#jobs.has(runId)) this.leases.release(runId)
-        this.unreserve(name)
+        slots.release(run)
       })
     this.#working.set(runId, { submission, done })
     return done

@@ -1,14 +1,24 @@
 import type { Observable, Subscription } from 'rxjs'
 import type { DueRow } from '../../schemas/views.ts'
 import type { Changes } from '../engine/views/view-progress.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock, Timer } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import { every } from '../time/every.ts'
-import { type DueWork, duePages, isDue, queuesOf } from './due-rows.ts'
+import { byLane, type DueWork, duePages, isDue, type Lane, lanesByQueue } from './due-rows.ts'
 
 /** More rows than this that were written during one round are read from the views instead of kept in memory. */
 const MAX_WRITTEN = 1000
+
+/** Rows that are offered together. */
+const BATCH = 100
+
+/** Slots that become free within this time are filled together, because many rows cost little more than one. */
+const RESUME_MS = 5
+
+/** The pause after a look at all lanes: this many times as long as the look took, up to a limit. */
+const PAUSE_PER_LOOK = 4
+const MAX_PAUSE_MS = 2_000
 
 export interface DueLoopParts {
   views: ViewStore
@@ -19,29 +29,26 @@ export interface DueLoopParts {
 export interface Worklist<Row extends DueRow> extends DueWork {
   /** How often to look for due work without being woken. */
   pollMs: number
-  /** Takes due rows of one queue, from the first on. Returns how many; the queue has to wait with the rest. */
-  take(rows: Row[]): Promise<number>
-}
-
-/** Due rows of one queue: the first are loaded, and the pages after them are read when they are needed. */
-interface Offer<Row> {
-  rows: Row[]
-  pages: AsyncGenerator<Row[], undefined> | undefined
+  /** Takes due rows of one queue. Returns those that have to wait. */
+  take(rows: Row[]): Promise<Row[]>
 }
 
 /**
- * Offers due work queue by queue: rows as they are written, and from time to time all that the views hold. A queue that
- * has to wait delays no other.
+ * Offers due work queue by queue, and in each queue the accounts take turns: rows as they are written, and from time to
+ * time all that the views hold. A lane, which is the work of one account in one queue, that has to wait delays no
+ * other.
  */
 export class DueLoop<Row extends DueRow> {
   readonly #parts: DueLoopParts
   readonly #worklist: Worklist<Row>
   /** Due rows that were written since the last round, by key, in the order of the log. */
   readonly #written = new Map<string, Row>()
-  /** The work that is left of each queue that has to wait. */
-  readonly #waiting = new Map<string, Offer<Row>>()
+  /** The lanes that have to wait, by name. */
+  readonly #waiting = new Map<string, Lane<Row>>()
   #hasRoom = false
+  #resuming: Timer | undefined
   #mustLook = false
+  #pause: Timer | undefined
   #stopLooking = () => {}
   #subscription: Subscription | undefined
   #round: Promise<void> | undefined
@@ -68,14 +75,20 @@ export class DueLoop<Row extends DueRow> {
 
   /** Offers again soon what had to wait. */
   resume() {
-    this.#hasRoom = true
-    this.#proceed()
+    if (this.#waiting.size === 0 && !this.#round) return
+    this.#resuming ??= this.#parts.clock.timer(RESUME_MS, () => {
+      this.#resuming = undefined
+      this.#hasRoom = true
+      this.#proceed()
+    })
   }
 
   async stop() {
     this.#stopped = true
     this.#subscription?.unsubscribe()
     this.#stopLooking()
+    this.#resuming?.cancel()
+    this.#pause?.cancel()
     await this.#round
   }
 
@@ -92,67 +105,94 @@ export class DueLoop<Row extends DueRow> {
 
   /** Starts a round if there is anything to do. What comes up during a round waits for its end. */
   #proceed() {
+    const looks = this.#mustLook && !this.#pause
     // The look finds the written rows too.
-    if (this.#mustLook) this.#written.clear()
+    if (looks) this.#written.clear()
     const mayOffer = this.#written.size > 0 || (this.#hasRoom && this.#waiting.size > 0)
-    if (this.#stopped || this.#round || !(this.#mustLook || mayOffer)) return
-    this.#round = this.#doRound().finally(() => {
+    if (this.#stopped || this.#round || !(looks || mayOffer)) return
+    this.#round = (looks ? this.#look() : this.#offerKnown()).finally(() => {
       this.#round = undefined
       this.#proceed()
     })
   }
 
-  async #doRound() {
-    if (this.#mustLook) return this.#look()
-    const written = [...this.#written.values()]
+  /** Offers the lanes that had to wait, if there is room again, and the rows that were written. */
+  async #offerKnown() {
+    const lanes = new Map(this.#hasRoom ? this.#waiting : [])
+    if (this.#hasRoom) this.#waiting.clear()
+    this.#hasRoom = false
+    const written = byLane([...this.#written.values()])
     this.#written.clear()
-    if (this.#hasRoom) {
-      this.#hasRoom = false
-      for (const [queue, offer] of [...this.#waiting]) await this.#offer(queue, offer)
+    for (const [name, rows] of written) {
+      // The pages of a lane that waits hold these rows too.
+      if (this.#waiting.has(name) || lanes.has(name)) continue
+      lanes.set(name, { name, queue: (rows[0] as Row).queue, rows, pages: undefined })
     }
-    for (const queue of new Set(written.map(row => row.queue))) {
-      // The pages after the rows that wait hold these rows too.
-      if (this.#waiting.has(queue)) continue
-      await this.#offer(queue, { rows: written.filter(row => row.queue === queue), pages: undefined })
-    }
+    const all = [...lanes.values()]
+    for (const queue of new Set(all.map(lane => lane.queue)))
+      await this.#offer(all.filter(lane => lane.queue === queue))
   }
 
   async #look() {
     this.#mustLook = false
     this.#hasRoom = false
     this.#waiting.clear()
+    const { clock } = this.#parts
+    const startMs = clock.monotonicMs()
+    let offeredMs = 0
     try {
-      for await (const queue of queuesOf(this.#parts.views, this.#worklist)) {
+      for await (const lanes of lanesByQueue<Row>(this.#parts, this.#worklist)) {
         if (this.#stopped) return
-        await this.#offer(queue, { rows: [], pages: this.#pages(queue) })
+        const offerMs = clock.monotonicMs()
+        await this.#offer(lanes)
+        offeredMs += clock.monotonicMs() - offerMs
       }
       this.#report(undefined)
     } catch (error) {
       this.#report(error)
     }
+    const tookMs = clock.monotonicMs() - startMs - offeredMs
+    this.#pause = clock.timer(Math.min(tookMs * PAUSE_PER_LOOK, MAX_PAUSE_MS), () => {
+      this.#pause = undefined
+      this.#proceed()
+    })
   }
 
   /** A queue whose work fails must not block those after it. */
-  async #offer(queue: string, offer: Offer<Row>) {
-    this.#waiting.delete(queue)
+  async #offer(lanes: Lane<Row>[]) {
     try {
-      await this.#offerAll(queue, offer)
+      await this.#takeTurns(lanes)
     } catch (error) {
-      this.#parts.logger.error({ err: error, queue }, 'due work failed and will be retried')
+      this.#parts.logger.error({ err: error, queue: lanes[0]?.queue }, 'due work failed and will be retried')
     }
   }
 
-  async #offerAll(queue: string, { rows, pages }: Offer<Row>) {
-    for (let page: Row[] | undefined = rows; page && !this.#stopped; page = (await pages?.next())?.value) {
-      const taken = page.length && (await this.#worklist.take(page))
-      if (taken === page.length) continue
-      this.#waiting.set(queue, { rows: page.slice(taken), pages: pages ?? this.#pages(queue) })
-      return
+  /** Offers the rows of the lanes of one queue in turns, as many of each lane at a time as fit in a batch. */
+  async #takeTurns(lanes: Lane<Row>[]) {
+    const ring = [...lanes]
+    while (ring.length > 0 && !this.#stopped) {
+      const each = Math.max(1, Math.floor(BATCH / ring.length))
+      const turn = ring.splice(0, BATCH)
+      for (const lane of turn) if (lane.rows.length === 0) await this.#load(lane)
+      const offered = turn.flatMap(lane => lane.rows.splice(0, each))
+      if (offered.length === 0) continue
+      const waiting = byLane(await this.#worklist.take(offered))
+      for (const lane of turn) {
+        const rest = waiting.get(lane.name)
+        if (rest) this.#wait(lane, [...rest, ...lane.rows])
+        else if (lane.rows.length > 0 || lane.pages) ring.push(lane)
+      }
     }
   }
 
-  #pages(queue: string) {
-    return duePages<Row>(this.#parts, this.#worklist, queue)
+  async #load(lane: Lane<Row>) {
+    lane.rows = (await lane.pages?.next())?.value ?? []
+    if (lane.rows.length === 0) lane.pages = undefined
+  }
+
+  #wait(lane: Lane<Row>, rows: Row[]) {
+    const pages = lane.pages ?? duePages(this.#parts, this.#worklist, lane.name)
+    this.#waiting.set(lane.name, { ...lane, rows, pages })
   }
 
   /** Logs only the first failure and the recovery, since there are many rounds a second. */
@@ -164,9 +204,10 @@ export class DueLoop<Row extends DueRow> {
   }
 }
 
-/** The rows to work on, as many from the first as there is room for; `taken` counts those that need no work, too. */
+/** The rows to work on, and those that have to wait because there is no room for them. */
 export const chooseFrom = <Row>(rows: Row[], needsWork: (row: Row) => boolean, reserve: (row: Row) => boolean) => {
-  const full = rows.findIndex(row => needsWork(row) && !reserve(row))
-  const taken = full === -1 ? rows.length : full
-  return { chosen: rows.slice(0, taken).filter(needsWork), taken }
+  const chosen: Row[] = []
+  const waiting: Row[] = []
+  for (const row of rows) if (needsWork(row)) (reserve(row) ? chosen : waiting).push(row)
+  return { chosen, waiting }
 }

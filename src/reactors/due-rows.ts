@@ -2,8 +2,11 @@ import type { DueRow } from '../../schemas/views.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Range, ViewStore } from '../ports/view-store.ts'
 
-/** Rows that are read together: somewhat more than one round can accept from most queues. */
-const PAGE = 100
+/** Rows that are read together. The rest of a page stays in memory while its account has to wait. */
+const PAGE = 50
+
+/** Lanes that are yielded together, at most. */
+const MAX_LANES = 100
 
 /** Sorts after every character in a place. */
 const LAST = '\uffff'
@@ -16,23 +19,12 @@ export interface DueWork {
   maxAheadMs?: number
 }
 
-/** Whether a row is work of this kind, and due. */
-export const isDue = ({ queue, dueAt }: DueRow, { queues, maxAheadMs }: DueWork, clock: Clock): boolean => {
-  if (!queue.startsWith(queues)) return false
-  const aheadMs = Date.parse(dueAt) - clock.nowMs()
-  return aheadMs <= 0 || (maxAheadMs !== undefined && aheadMs > maxAheadMs)
-}
-
-/** The names of the queues that hold rows, due or not. */
-export async function* queuesOf(views: ViewStore, { queues }: DueWork): AsyncGenerator<string> {
-  let after: string | undefined
-  while (true) {
-    const [first] = await views.list<DueRow>('due', 'byQueue', { prefix: queues, after, limit: 1 })
-    if (!first) return
-    const { queue } = first.row
-    yield queue
-    after = `${queue}/${LAST}`
-  }
+/** The due rows of one account in one queue: the first are loaded, and the pages after them are read when needed. */
+export interface Lane<Row extends DueRow> {
+  name: string
+  queue: string
+  rows: Row[]
+  pages: AsyncGenerator<Row[], undefined> | undefined
 }
 
 interface Parts {
@@ -40,28 +32,83 @@ interface Parts {
   clock: Clock
 }
 
-/** The due rows of a queue, page by page: what is due when the page is read. */
+/** Whether a row is work of this kind, and due. */
+export const isDue = ({ queue, dueAt }: DueRow, { queues, maxAheadMs }: DueWork, clock: Clock): boolean => {
+  if (!queue.startsWith(queues)) return false
+  const aheadMs = Date.parse(dueAt) - clock.nowMs()
+  return aheadMs <= 0 || (maxAheadMs !== undefined && aheadMs > maxAheadMs)
+}
+
+/** A place is `<queue>/<account>/<time>/<key>`, so the rows of a lane lie together. */
+export const laneOf = ({ queue, accountId }: DueRow): string => `${queue}/${accountId}`
+
+/** The lanes of each queue that hold due rows. Reads one page of a long lane, and many short lanes with one page. */
+export async function* lanesByQueue<Row extends DueRow>(parts: Parts, work: DueWork): AsyncGenerator<Lane<Row>[]> {
+  let lanes: Lane<Row>[] = []
+  for await (const lane of allLanes<Row>(parts, work)) {
+    if (lanes.length === MAX_LANES || (lanes[0] && lanes[0].queue !== lane.queue)) {
+      yield lanes
+      lanes = []
+    }
+    lanes.push(lane)
+  }
+  if (lanes.length > 0) yield lanes
+}
+
+async function* allLanes<Row extends DueRow>(parts: Parts, work: DueWork): AsyncGenerator<Lane<Row>> {
+  let after: string | undefined
+  while (true) {
+    const page = await parts.views.list<Row>('due', 'byQueue', { prefix: work.queues, after, limit: PAGE })
+    const lanes = [...byLane(page.map(entry => entry.row))]
+    // The page may have cut the last lane.
+    const cut = page.length < PAGE ? undefined : lanes.pop()
+    for (const [name, rows] of lanes) {
+      const due = rows.filter(row => isDue(row, work, parts.clock))
+      if (due.length > 0) yield { name, queue: queueOf(rows), rows: due, pages: undefined }
+    }
+    if (!cut) return
+    const [name, rows] = cut
+    after = lanes.length > 0 ? page.at(-1 - rows.length)?.place : `${name}/${LAST}`
+    if (lanes.length === 0) yield { name, queue: queueOf(rows), rows: [], pages: duePages(parts, work, name) }
+  }
+}
+
+const queueOf = ([row]: DueRow[]) => (row as DueRow).queue
+
+/** Rows by the names of their lanes, in the same order. */
+export const byLane = <Row extends DueRow>(rows: Row[]): Map<string, Row[]> => {
+  const lanes = new Map<string, Row[]>()
+  for (const row of rows) {
+    const name = laneOf(row)
+    const lane = lanes.get(name)
+    if (lane) lane.push(row)
+    else lanes.set(name, [row])
+  }
+  return lanes
+}
+
+/** The due rows of a lane, page by page: what is due when the page is read. */
 export async function* duePages<Row extends DueRow>(
   { views, clock }: Parts,
   { maxAheadMs }: DueWork,
-  queue: string,
+  lane: string,
 ): AsyncGenerator<Row[], undefined> {
-  // A place is `<queue>/<time>/<run>`, so rows that are due in this millisecond sort before the next one.
-  const placeInMs = (ms: number) => `${queue}/${new Date(clock.nowMs() + ms + 1).toISOString()}`
+  // Rows that are due in this millisecond sort before the next one.
+  const placeInMs = (ms: number) => `${lane}/${new Date(clock.nowMs() + ms + 1).toISOString()}`
   // Rows that were written before a clock went back are older than those due now.
-  if (maxAheadMs !== undefined) yield* pages<Row>(views, queue, () => ({ after: placeInMs(maxAheadMs) }))
-  yield* pages<Row>(views, queue, () => ({ before: placeInMs(0) }))
+  if (maxAheadMs !== undefined) yield* pages<Row>(views, lane, () => ({ after: placeInMs(maxAheadMs) }))
+  yield* pages<Row>(views, lane, () => ({ before: placeInMs(0) }))
 }
 
 async function* pages<Row>(
   views: ViewStore,
-  queue: string,
+  lane: string,
   limits: () => Pick<Range, 'after' | 'before'>,
 ): AsyncGenerator<Row[], undefined> {
   let reached: string | undefined
   while (true) {
     const { after, before } = limits()
-    const range = { prefix: `${queue}/`, after: reached ?? after, before, limit: PAGE }
+    const range = { prefix: `${lane}/`, after: reached ?? after, before, limit: PAGE }
     const page = await views.list<Row>('due', 'byQueue', range)
     if (page.length === 0) return
     yield page.map(entry => entry.row)

@@ -1,5 +1,5 @@
 import type { AccountEvent } from '../../schemas/account-events.ts'
-import type { RunId } from '../../schemas/primitives.ts'
+import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
 import type { DueRow, WatchTask } from '../../schemas/views.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -25,7 +25,7 @@ const BACK_OFF_MS = 1_000
 const CANCEL_AGAIN_MS = 30_000
 
 /** Polls to one provider at a time, in addition to submissions. Polls are quick, so no provider needs more. */
-const POLLS_PER_PROVIDER = 64
+const POLLS_PER_PROVIDER = 128
 
 interface Parts {
   providers: Record<string, Provider>
@@ -42,9 +42,10 @@ interface Parts {
 type RunEvents = Recorded<AccountEvent>[]
 
 export type EndedRun = Pick<WatchTask, 'accountId' | 'runId' | 'mode'>
-export type RunJob = Pick<WatchTask, 'runId' | 'provider'>
+export type RunJob = Pick<WatchTask, 'accountId' | 'runId' | 'provider'>
 
 interface Followed {
+  accountId: AccountId
   provider: string
   /** When the run started. A start that lies ahead was recorded before a clock went back; the first poll counts. */
   startedAtMs: number
@@ -107,8 +108,9 @@ export class Jobs {
     await Promise.all(this.#polls)
   }
 
-  follow({ runId, provider }: RunJob, pollAfterMs: number, ended?: Followed['ended']) {
+  follow({ accountId, runId, provider }: RunJob, pollAfterMs: number, ended?: Followed['ended']) {
     this.#followed.set(runId, {
+      accountId,
       provider,
       startedAtMs: Number.POSITIVE_INFINITY,
       pollAtMs: this.#inMs(pollAfterMs),
@@ -130,7 +132,7 @@ export class Jobs {
     for (const [runId, followed] of this.#followed) {
       if (followed.isPolling || followed.pollAtMs > nowMs) continue
       // A job whose outcome is known needs no slot: its provider is not polled again.
-      if (!followed.ending && !this.#slots.take(followed.provider)) continue
+      if (!followed.ending && !this.#slots.take(followed.provider, followed.accountId)) continue
       followed.hasSlot = !followed.ending
       followed.isPolling = true
       const poll = this.#pollUntilEnded(runId, followed)
@@ -170,11 +172,11 @@ export class Jobs {
 
   /** Undefined while the job continues. */
   async #outcomeOf(row: WatchTask, followed: Followed): Promise<ProviderOutcome | undefined> {
-    const { runId, endpoint, input, jobId = '', startedAt, timeoutMs, provider: name } = row
+    const { runId, accountId, endpoint, input, jobId = '', startedAt, timeoutMs, provider: name } = row
     const { providers, clock, logger, progressed } = this.#parts
     const provider = providers[name]
     if (!provider?.poll) return broken
-    const job = { runId, endpoint, input, jobId }
+    const job = { runId, accountId, endpoint, input, jobId }
     const nowMs = clock.nowMs()
     followed.startedAtMs = Math.min(followed.startedAtMs, Date.parse(startedAt), nowMs)
     const leftMs = followed.startedAtMs + timeoutMs - nowMs
@@ -233,7 +235,7 @@ export class Jobs {
   }
 
   #freeSlot(followed: Followed) {
-    if (followed.hasSlot) this.#slots.free(followed.provider)
+    if (followed.hasSlot) this.#slots.free(followed.provider, followed.accountId)
     followed.hasSlot = false
   }
 

@@ -59,12 +59,12 @@ export class ObjectsReactor {
     await this.#leases.stop()
   }
 
-  async #take(tasks: ObjectTask[]): Promise<number> {
+  async #take(tasks: ObjectTask[]): Promise<ObjectTask[]> {
     const leased = await this.#leases.take(tasks.map(idOf))
     const doAll = mergeMap(async (task: ObjectTask) => leased.has(idOf(task)) && this.#do(task), AT_A_TIME)
     const done = await lastValueFrom(from(tasks).pipe(doAll, toArray()))
     // A task that keeps failing must not block those after it. If all fail, the store is down.
-    return done.some(Boolean) ? tasks.length : 0
+    return done.some(Boolean) ? [] : tasks
   }
 
   /** False if it has to wait. */

@@ -12,6 +12,7 @@ import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts
 import type { ActiveRuns } from './active-runs.ts'
 import { chooseFrom, DueLoop } from './due-loop.ts'
 import { cancelled, lost } from './failures.ts'
+import type { RunSlots } from './run-slots.ts'
 
 /** How often to look for queued runs without being woken, and for lost ones. */
 const START_POLL_MS = 500
@@ -25,6 +26,7 @@ const MAX_NOT_QUEUED = 50_000
 
 interface Parts {
   activeRuns: ActiveRuns
+  slots: RunSlots
   accounts: AccountMailboxes
   views: ViewStore
   clock: Clock
@@ -51,9 +53,9 @@ export class RunsReactor {
   }
 
   start(changes: Observable<Changes>) {
-    const { activeRuns } = this.#parts
+    const { activeRuns, slots } = this.#parts
     activeRuns.start()
-    this.#subscription = activeRuns.slotFreed.subscribe(() => this.#starts.resume())
+    this.#subscription = slots.freed.subscribe(() => this.#starts.resume())
     this.#starts.start(changes)
     this.#lost.start()
     this.#cancels.start(changes)
@@ -68,11 +70,11 @@ export class RunsReactor {
     await activeRuns.stop()
   }
 
-  /** Starts as many queued runs of one provider as it has free slots. */
-  async #start(rows: StartTask[]): Promise<number> {
+  /** Starts as many queued runs of one provider as it has free slots. The others have to wait. */
+  async #start(rows: StartTask[]): Promise<StartTask[]> {
     const { activeRuns, logger } = this.#parts
     const isQueued = ({ runId }: StartTask) => !activeRuns.has(runId) && !this.#notQueued.has(runId)
-    const { chosen, taken } = chooseFrom(rows, isQueued, row => activeRuns.reserve(row.provider))
+    const { chosen, waiting } = chooseFrom(rows, isQueued, row => activeRuns.reserve(row.provider, row.accountId))
     const leased = await activeRuns.leases.take(chosen.map(row => row.runId)).catch(error => {
       logger.error({ err: error }, 'queued runs could not be leased')
       return new Set<RunId>()
@@ -83,7 +85,7 @@ export class RunsReactor {
         if (!started) activeRuns.decline(row)
       }),
     )
-    return taken
+    return waiting
   }
 
   /** False if the run was cancelled or started elsewhere, and the views do not show it yet. */
@@ -106,7 +108,7 @@ export class RunsReactor {
   }
 
   /** Forwards requests to cancel, and takes over started runs whose process has died. */
-  async #watch(rows: WatchTask[]): Promise<number> {
+  async #watch(rows: WatchTask[]): Promise<WatchTask[]> {
     const { activeRuns, clock } = this.#parts
     const nowMs = clock.nowMs()
     for (const row of rows) if (row.cancelRequested) activeRuns.cancel(row.runId)
@@ -115,7 +117,7 @@ export class RunsReactor {
     const foreign = rows.filter(row => !activeRuns.has(row.runId) && isOld(row))
     const leased = await activeRuns.leases.take(foreign.map(row => row.runId))
     for (const row of foreign) if (leased.has(row.runId)) await this.#tryTakeOver(row)
-    return rows.length
+    return []
   }
 
   async #tryTakeOver(row: WatchTask): Promise<void> {
@@ -146,7 +148,7 @@ export class RunsReactor {
     if (mode === 'async' && jobId !== undefined) return activeRuns.follow(row)
     if (mode === 'sync') await activeRuns.end(row, lost)
     else if (isCancelRequested) await activeRuns.end(row, cancelled)
-    else if (activeRuns.reserve(provider)) return void activeRuns.submit(row)
+    else if (activeRuns.reserve(provider, accountId)) return void activeRuns.submit(row)
     // Without a free slot, the next look tries again.
     activeRuns.leases.release(runId)
   }

@@ -1,31 +1,125 @@
-/** Limits the work in progress, by name and in total, so that a slow provider or receiver leaves room for others. */
+import { LRUCache } from 'lru-cache'
+import type { AccountId } from '../../schemas/primitives.ts'
+
+/** The names whose limits are remembered while they are lower than others. */
+const MAX_SLOW_NAMES = 10_000
+
+export interface SlotsOptions {
+  /** Slots of each name. */
+  each: number
+  /** Slots in all. */
+  total?: number
+}
+
+interface Waiter {
+  name: string
+  accountId: AccountId
+  enter(): void
+}
+
+/**
+ * Limits the work in progress, by name and in total, so that a slow provider or receiver leaves room for others.
+ *
+ * An account may hold as many slots as are left free. So one account alone gets half of them, two get a third each, and
+ * there is always room for another. (Dynamic thresholds: A. K. Choudhury and E. L. Hahne, IEEE/ACM Transactions on
+ * Networking 6(2), 1998.)
+ */
 export class Slots {
   readonly #each: number
   readonly #total: number
-  readonly #taken = new Map<string, number>()
-  #sum = 0
+  readonly #all = new Pool()
+  readonly #byName = new Map<string, Pool>()
+  readonly #limits = new LRUCache<string, number>({ max: MAX_SLOW_NAMES })
+  readonly #waiting = new Set<Waiter>()
 
-  constructor({ each, total = Number.POSITIVE_INFINITY }: { each: number; total?: number }) {
+  constructor({ each, total = Number.POSITIVE_INFINITY }: SlotsOptions) {
     this.#each = each
     this.#total = total
   }
 
-  /** Takes a slot; false when none is free. */
-  take(name: string): boolean {
-    const taken = this.#taken.get(name) ?? 0
-    if (taken >= this.#each || this.#sum >= this.#total) return false
-    this.#taken.set(name, taken + 1)
-    this.#sum += 1
+  /** Takes a slot; false if none is free for the account. */
+  take(name: string, accountId: AccountId): boolean {
+    const pool = this.#byName.get(name) ?? new Pool()
+    if (!pool.admits(accountId, this.#limitOf(name)) || !this.#all.admits(accountId, this.#total)) return false
+    this.#byName.set(name, pool)
+    for (const each of [pool, this.#all]) each.add(accountId)
     return true
   }
 
-  /** Frees a slot. Returns how many of that name are still taken. */
-  free(name: string): number {
-    const taken = (this.#taken.get(name) ?? 0) - 1
-    if (taken < 0) throw new RangeError(`no slot of ${name} was taken`)
-    if (taken === 0) this.#taken.delete(name)
-    else this.#taken.set(name, taken)
+  /** Takes a slot as soon as one is free for the account. Rejects if the signal aborts first. */
+  async acquire(name: string, accountId: AccountId, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    if (this.take(name, accountId)) return
+    await new Promise<void>((resolve, reject) => {
+      const leave = () => {
+        this.#waiting.delete(waiter)
+        reject(signal.reason)
+      }
+      const enter = () => {
+        signal.removeEventListener('abort', leave)
+        resolve()
+      }
+      const waiter = { name, accountId, enter }
+      this.#waiting.add(waiter)
+      signal.addEventListener('abort', leave, { once: true })
+    })
+  }
+
+  free(name: string, accountId: AccountId) {
+    const pool = this.#byName.get(name)
+    if (!pool?.holds(accountId)) throw new RangeError(`${accountId} has taken no slot of ${name}`)
+    for (const each of [pool, this.#all]) each.remove(accountId)
+    if (pool.isEmpty) this.#byName.delete(name)
+    this.#admit()
+  }
+
+  /** Halves the limit of a name whose work is slow, and doubles it again when the work is quick. */
+  adapt(name: string, isSlow: boolean) {
+    const limit = this.#limitOf(name)
+    if (isSlow) this.#limits.set(name, Math.max(1, Math.floor(limit / 2)))
+    else if (limit * 2 < this.#each) this.#limits.set(name, limit * 2)
+    else this.#limits.delete(name)
+  }
+
+  #admit() {
+    for (const waiter of this.#waiting) {
+      if (!this.take(waiter.name, waiter.accountId)) continue
+      this.#waiting.delete(waiter)
+      waiter.enter()
+    }
+  }
+
+  #limitOf(name: string): number {
+    return this.#limits.get(name) ?? this.#each
+  }
+}
+
+/** The slots that each account holds. */
+class Pool {
+  readonly #held = new Map<AccountId, number>()
+  #sum = 0
+
+  get isEmpty(): boolean {
+    return this.#sum === 0
+  }
+
+  holds(accountId: AccountId): boolean {
+    return this.#held.has(accountId)
+  }
+
+  admits(accountId: AccountId, size: number): boolean {
+    return (this.#held.get(accountId) ?? 0) < size - this.#sum
+  }
+
+  add(accountId: AccountId) {
+    this.#held.set(accountId, (this.#held.get(accountId) ?? 0) + 1)
+    this.#sum += 1
+  }
+
+  remove(accountId: AccountId) {
+    const left = (this.#held.get(accountId) ?? 0) - 1
+    if (left > 0) this.#held.set(accountId, left)
+    else this.#held.delete(accountId)
     this.#sum -= 1
-    return taken
   }
 }

@@ -71,7 +71,7 @@ export class Submission {
   }
 
   async #submitOnce(): Promise<ProviderOutcome | Submitted> {
-    const { runId, endpoint, input, mode, timeoutMs } = this.run
+    const { runId, accountId, endpoint, input, mode, timeoutMs } = this.run
     const { provider, clock, logger } = this.#parts
     const { signal: stop } = this.#abort
     try {
@@ -79,7 +79,7 @@ export class Submission {
         clock,
         // A sync answer may take as long as the run.
         mode === 'sync' ? timeoutMs : CALL_TIMEOUT_MS,
-        async signal => provider.submit({ runId, endpoint, input }, signal),
+        async signal => provider.submit({ runId, accountId, endpoint, input }, signal),
         stop,
       )
     } catch (error) {

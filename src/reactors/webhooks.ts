@@ -20,13 +20,22 @@ import type { Reads } from '../services/reads.ts'
 import { signWebhook } from '../services/webhooks/webhook-signature.ts'
 import { withinTime } from '../time/within-time.ts'
 import { chooseFrom, DueLoop } from './due-loop.ts'
+import { laneOf } from './due-rows.ts'
 import { Leases } from './leases.ts'
 import { onceAvailable } from './once-available.ts'
+import { Pace } from './pace.ts'
 import { Slots } from './slots.ts'
 
 /** Attempts at a time, to one host and in total. The first limit keeps a slow receiver from delaying the others. */
-const SLOTS_PER_HOST = 64
+const SLOTS_PER_HOST = 128
 const SLOTS = 512
+
+/** A host that takes longer gets fewer attempts at a time. */
+const SLOW_MS = 5_000
+
+/** Deliveries that an account has not paid for, to one host: at once, and after that in each second. */
+const FREE_BURST = 100
+const FREE_PER_SECOND = 10
 
 /** More attempts than are recorded while the views are behind. */
 const MAX_RECORDED = 50_000
@@ -65,6 +74,7 @@ export class WebhooksReactor {
   readonly #leases: Leases<RunId>
   readonly #working = new Map<RunId, Promise<void>>()
   readonly #slots = new Slots({ each: SLOTS_PER_HOST, total: SLOTS })
+  readonly #freePace: Pace
   /** When the latest attempts were due that the accounts have recorded. */
   readonly #recorded = new LRUCache<RunId, string>({ max: MAX_RECORDED })
   #stopped = false
@@ -72,6 +82,7 @@ export class WebhooksReactor {
   constructor(parts: Parts) {
     this.#parts = parts
     this.#leases = new Leases(parts, 'webhook')
+    this.#freePace = new Pace({ clock: parts.clock, burst: FREE_BURST, perSecond: FREE_PER_SECOND })
     this.#loop = new DueLoop(parts, {
       queues: queues.deliver,
       pollMs: POLL_MS,
@@ -92,23 +103,37 @@ export class WebhooksReactor {
     await this.#leases.stop()
   }
 
-  async #take(rows: DeliverTask[]): Promise<number> {
+  async #take(rows: DeliverTask[]): Promise<DeliverTask[]> {
     // The views show an attempt as due until they pass its record. It must not be repeated meanwhile.
     const isDue = ({ runId, dueAt }: DeliverTask) => !this.#working.has(runId) && this.#recorded.get(runId) !== dueAt
-    const { chosen, taken } = chooseFrom(rows, isDue, ({ queue }) => this.#slots.take(queue))
+    const { chosen, waiting } = chooseFrom(rows, isDue, row => this.#reserve(row))
     const leased = await this.#leases.take(chosen.map(row => row.runId)).catch(error => {
-      for (const { queue } of chosen) this.#slots.free(queue)
+      for (const row of chosen) this.#free(row)
       throw error
     })
     for (const row of chosen) {
       if (leased.has(row.runId)) this.#begin(row)
-      else this.#slots.free(row.queue)
+      else this.#free(row)
     }
-    return taken
+    return waiting
+  }
+
+  #reserve(row: DeliverTask): boolean {
+    const { queue, accountId } = row
+    const lane = laneOf(row)
+    const isFree = queue.startsWith(queues.deliverFree)
+    if (isFree && !this.#freePace.allows(lane)) return false
+    const isTaken = this.#slots.take(hostOf(queue), accountId)
+    if (isFree && isTaken) this.#freePace.count(lane)
+    return isTaken
+  }
+
+  #free({ queue, accountId }: DeliverTask) {
+    this.#slots.free(hostOf(queue), accountId)
   }
 
   #begin(row: DeliverTask) {
-    const { runId, queue } = row
+    const { runId } = row
     const done = this.#deliver(row)
       .catch(error => {
         this.#parts.logger.error({ err: error, runId }, 'a webhook could not be delivered now')
@@ -116,10 +141,10 @@ export class WebhooksReactor {
       })
       .then(wasSent => {
         this.#working.delete(runId)
-        const taken = this.#slots.free(queue)
+        this.#free(row)
         this.#leases.release(runId)
-        // Reading one row costs as much as reading many. Without an attempt, the loop would find the same row again.
-        if (wasSent && (taken === SLOTS_PER_HOST / 2 || taken === 0)) this.#loop.resume()
+        // Without an attempt, the loop would find the same row again.
+        if (wasSent) this.#loop.resume()
       })
     this.#working.set(runId, done)
   }
@@ -145,7 +170,7 @@ export class WebhooksReactor {
     return true
   }
 
-  async #attempt({ url, accountId, runId, attempt }: DeliverTask, run: RunRow): Promise<DeliveryOutcome> {
+  async #attempt({ queue, url, accountId, runId, attempt }: DeliverTask, run: RunRow): Promise<DeliveryOutcome> {
     const { outbound, present, clock, secretOf } = this.#parts
     const body = JSON.stringify({
       type: run.status === 'completed' ? 'run.completed' : 'run.failed',
@@ -160,6 +185,7 @@ export class WebhooksReactor {
       body,
     })
     const headers = { 'content-type': 'application/json', ...signed }
+    const sentAtMs = clock.monotonicMs()
     try {
       const { status, retryAfter } = await outbound.post(url, { headers, body, timeoutMs: ATTEMPT_TIMEOUT_MS })
       if (status >= 200 && status < 300) return { delivered: true, status }
@@ -170,6 +196,8 @@ export class WebhooksReactor {
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error
       return { delivered: false, reason: error.message.slice(0, 300), ...this.#next(attempt) }
+    } finally {
+      this.#slots.adapt(hostOf(queue), clock.monotonicMs() - sentAtMs > SLOW_MS)
     }
   }
 
@@ -200,6 +228,8 @@ const atItsEnd = (run: RunRow): RunRow => {
   const { refundedMicros: _, outputDeletedAt: __, ...ended } = run
   return ended
 }
+
+const hostOf = (queue: string) => queue.slice(queue.lastIndexOf('/') + 1)
 
 /** The same for all attempts, so that receivers can recognise repeats. */
 const webhookId = (runId: RunId) => runId.replace(/^run_/, 'msg_')

@@ -27,9 +27,20 @@ export const sharedWords = {
       ? 'This run has already been refunded in full.'
       : `At most ${fromMicros(refundableMicros)} credits of this run can be refunded.`,
 
+  address_not_public: ({ parameter }) =>
+    `${parameter} must have a public host: the service contacts no local names and no private addresses.`,
   part_too_large: ({ path, limitBytes }) => `${path} is larger than ${limitBytes} bytes.`,
 
   position_unknown: () => 'No response of this service carried this position.',
+  too_many_failures: ({ retryAfterMs }) =>
+    [
+      'Too many runs of the account were cancelled or failed because of their input.',
+      `Correct the inputs, and try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
+    ].join(' '),
+  too_many_queued_runs: ({ limit }) =>
+    `The account already has ${limit} queued runs, which is the limit. Try again when some have started.`,
+  queued_runs_too_large: ({ limitBytes }) =>
+    `The queued runs of the account would exceed ${limitBytes} bytes. Try again when some have started.`,
   run_exists: () => 'The run already exists.',
   run_not_open: () => 'The run has already ended.',
   run_already_started: () => 'The run has already started.',
@@ -41,6 +52,8 @@ export const sharedWords = {
 
   upload_exists: () => 'The upload already exists.',
   upload_already_stored: () => 'The file of this upload is already stored.',
+  upload_quota_exceeded: ({ quotaBytes }) =>
+    `The uploads of the account would exceed its ${quotaBytes} bytes. Delete some or wait until they expire.`,
   upload_too_large: ({ limitBytes }) => `A file may be at most ${limitBytes} bytes.`,
 
   file_empty: () => 'The file is empty.',
@@ -48,6 +61,8 @@ export const sharedWords = {
   file_type_mismatch: ({ mimeType, declared }) => `The file is ${mimeType}, but was declared as ${declared}.`,
   file_ambiguous: ({ mimeType, alsoIs }) => `The file is both ${mimeType} and ${alsoIs}.`,
   file_not_image: ({ mimeType }) => `The file is ${mimeType}, not an image.`,
+  data_url_unusable: () =>
+    'The data: URL holds no image. Write it as data:image/png;base64,… with the bytes in base64.',
   file_over_limit: ({ limitBytes }) => `The file is larger than ${limitBytes} bytes.`,
 
   put_too_large: ({ limitBytes }) => `The URL accepts at most ${limitBytes} bytes.`,

@@ -9,10 +9,18 @@ export interface Fault {
 /** Returns the faults of a value; an empty list if it is valid. */
 export type Check = (value: unknown) => Fault[]
 
+/** Formats that only describe values. */
+const formats = { uri: true, 'uri-reference': true } as const
+
 // Verbose errors include the schema, whose description explains a fault better than a pattern.
-const thorough = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true, verbose: true })
-const filling = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true, verbose: true, useDefaults: true })
-const converting = new Ajv2020({ strict: true, allErrors: true, useDefaults: true, coerceTypes: true })
+const explaining = { strict: true, allowUnionTypes: true, allErrors: true, verbose: true, formats }
+// Compiling the schema of schemas would block the first request for a tenth of a second. Only schemas from outside need
+// it, and they are checked when they are published.
+const known = { validateSchema: false }
+const thorough = new Ajv2020({ ...explaining, ...known })
+const filling = new Ajv2020({ ...explaining, ...known, useDefaults: true })
+const converting = new Ajv2020({ ...known, strict: true, allErrors: true, useDefaults: true, coerceTypes: true })
+const publishing = new Ajv2020({ ...explaining, useDefaults: true })
 
 /** Checks a value against a shape. */
 export const compileCheck = (shape: object): Check => toCheck(() => thorough.compile(shape))
@@ -23,12 +31,12 @@ export const compileFillingCheck = (schema: object): Check => toCheck(() => fill
 /** Why `compileFillingCheck` cannot compile a schema; undefined if it can. */
 export const compileFault = (schema: object): string | undefined => {
   try {
-    filling.compile(schema)
+    publishing.compile(schema)
     return undefined
   } catch (error) {
     return (error as Error).message
   } finally {
-    filling.removeSchema(schema)
+    publishing.removeSchema(schema)
   }
 }
 
@@ -96,9 +104,8 @@ const MAX_NAMES = 20
 
 const unknown = (parent: Record<string, unknown> | undefined): string => {
   const names = Object.keys((parent?.['properties'] as object | undefined) ?? {})
-  return names.length > 0 && names.length <= MAX_NAMES
-    ? `is unknown; expected one of ${names.join(', ')}`
-    : 'is unknown'
+  if (names.length === 0) return 'is unknown; expected none'
+  return names.length <= MAX_NAMES ? `is unknown; expected one of ${names.join(', ')}` : 'is unknown'
 }
 
 /** Explains the expected value by the schema's description, or else by its pattern. Callers add the period. */

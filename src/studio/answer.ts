@@ -56,7 +56,8 @@ const closings: readonly [string, ...string[]] = [
 
 const count = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? '' : 's'}`
 
-function quote(prompt: string, max: number): string {
+/** A prompt in one line of at most `max` characters. */
+export function quote(prompt: string, max: number): string {
   const line = prompt.replace(/\s+/g, ' ').trim()
   const characters = [...line]
   return characters.length <= max ? line : `${characters.slice(0, max).join('').trimEnd()}…`

@@ -1,6 +1,7 @@
-/** Limits concurrency, first come, first served. */
+/** Limits concurrency. Those who wait take turns by name, and those of one name enter in the order of their coming. */
 export class Gate {
-  readonly #waiting = new Set<() => void>()
+  /** The waiting work of each name; the name whose turn is next comes first. */
+  readonly #waiting = new Map<string, Set<() => void>>()
   #free: number
 
   constructor(places: number) {
@@ -8,10 +9,10 @@ export class Gate {
   }
 
   /** Runs the work once there is a free place. Rejects if the signal aborts before that. */
-  async pass<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+  async pass<Result>(name: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     signal?.throwIfAborted()
     if (this.#free > 0) this.#free--
-    else await this.#wait(signal)
+    else await this.#wait(name, signal)
     try {
       return await work()
     } finally {
@@ -19,28 +20,36 @@ export class Gate {
     }
   }
 
-  #wait(signal: AbortSignal | undefined): Promise<void> {
+  #wait(name: string, signal: AbortSignal | undefined): Promise<void> {
+    const waiting = this.#waiting.get(name) ?? new Set()
+    this.#waiting.set(name, waiting)
     return new Promise((resolve, reject) => {
       const enter = () => {
         signal?.removeEventListener('abort', cancel)
         resolve()
       }
       const cancel = () => {
-        this.#waiting.delete(enter)
+        waiting.delete(enter)
+        if (waiting.size === 0) this.#waiting.delete(name)
         reject(signal?.reason)
       }
-      this.#waiting.add(enter)
+      waiting.add(enter)
       signal?.addEventListener('abort', cancel, { once: true })
     })
   }
 
-  /** Passes the place to the longest waiter. */
+  /** Passes the place to the longest waiter of the next name, whose turn then comes last. */
   #leave(): void {
     const [next] = this.#waiting
-    if (next === undefined) this.#free++
-    else {
-      this.#waiting.delete(next)
-      next()
+    if (next === undefined) {
+      this.#free++
+      return
     }
+    const [name, waiting] = next
+    const [enter, ...others] = waiting
+    this.#waiting.delete(name)
+    if (others.length > 0) this.#waiting.set(name, waiting)
+    if (enter) waiting.delete(enter)
+    enter?.()
   }
 }

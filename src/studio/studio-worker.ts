@@ -1,4 +1,5 @@
 import { makeFilm } from './film/film.ts'
+import { begin } from './line.ts'
 import { makePicture } from './picture/picture.ts'
 import { makeRepaint } from './picture/repaint.ts'
 import { makeMusic } from './sound/music.ts'
@@ -14,4 +15,7 @@ const crafts: Record<Craft, (work: Work) => Promise<Made | Unusable>> = {
 }
 
 /** Runs in each worker thread. */
-export default (work: Work) => crafts[work.craft](work)
+export default (work: Work) => {
+  if (work.line) begin(work.line)
+  return crafts[work.craft](work)
+}

@@ -3,48 +3,76 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
 import { Gate } from './gate.ts'
+import { openLine } from './line.ts'
 import type { Craft, Made, Unusable, Work } from './work.ts'
 
 export interface Studio {
   /**
-   * Resolves to the finished media. Rejects if the signal aborts or the studio closes first. Loads the source only when
-   * the work's turn has come, because the queue may be long and sources are large.
+   * Resolves to the finished media. Rejects if the signal aborts or the studio closes first, and with Overrun if the
+   * work takes too much. Customers take turns.
    */
-  make(work: Work, signal?: AbortSignal, loadSource?: () => Promise<Uint8Array>): Promise<Made | Unusable>
+  make(work: Work, signal?: AbortSignal, customer?: string): Promise<Made | Unusable>
   /** Terminates all threads and their work at once. */
   close(): Promise<void>
 }
 
+/** The work took more time or memory than a thread has for it, and would again. */
+export class Overrun extends Error {
+  override name = 'Overrun'
+  readonly of: 'time' | 'memory'
+
+  constructor(of: Overrun['of'], options?: ErrorOptions) {
+    super(`the work takes too much ${of}`, options)
+    this.of = of
+  }
+}
+
+export interface StudioOptions {
+  threads?: number
+  /** The JavaScript heap of a thread. Pixels and files lie outside it. */
+  heapMb?: number
+  timeLimitMs?: (craft: Craft) => number
+}
+
 /** Makes media in worker threads, because a large picture would block the event loop for seconds. */
-export function createStudio({ threads = defaultThreads() }: { threads?: number } = {}): Studio {
+export function createStudio({
+  threads = defaultThreads(),
+  heapMb = HEAP_MB,
+  timeLimitMs = craft => (slow.has(craft) ? SLOW_LIMIT_MS : LIMIT_MS),
+}: StudioOptions = {}): Studio {
   const slowGate = new Gate(Math.max(1, threads - 1))
-  const sourceGate = new Gate(threads * SOURCES_PER_THREAD)
+  const gate = new Gate(threads)
+  const decodingGate = new Gate(1)
   let workers: WorkerPool | undefined
   let closed = false
 
-  const run = async (work: Work, signal?: AbortSignal, loadSource?: () => Promise<Uint8Array>) => {
-    const source = await loadSource?.()
-    signal?.throwIfAborted()
+  const run = async (work: Work, signal?: AbortSignal) => {
     if (closed) throw new Error('the studio is closed')
     // If threads failed to start, tries again with a new pool.
-    if (workers === undefined || workers.failure !== undefined) workers = startPool(threads)
+    if (workers === undefined || workers.failure !== undefined) workers = startPool(threads, heapMb)
     const current = workers
+    const line = openLine(timeLimitMs(work.craft), decodingGate)
     try {
-      return await current.pool.run(source ? { ...work, source } : work, {
-        filename: workerFile,
-        signal: signal ?? null,
-      })
+      return await current.pool.run(
+        { ...work, line: line.port },
+        {
+          filename: workerFile,
+          signal: signal ? AbortSignal.any([signal, line.signal]) : line.signal,
+          transferList: [line.port],
+        },
+      )
     } catch (error) {
+      if (line.signal.aborted) throw new Overrun('time', { cause: error })
+      if (isOutOfMemory(error)) throw new Overrun('memory', { cause: error })
       throw current.failure ?? error
+    } finally {
+      line.close()
     }
   }
 
   return {
-    make(work, signal, loadSource) {
-      const begin = () => run(work, signal, loadSource)
-      if (slow.has(work.craft)) return slowGate.pass(begin, signal)
-      return loadSource ? sourceGate.pass(begin, signal) : begin()
-    },
+    make: (work, signal, customer = '') =>
+      (slow.has(work.craft) ? slowGate : gate).pass(customer, () => run(work, signal), signal),
 
     async close() {
       closed = true
@@ -58,7 +86,7 @@ interface WorkerPool {
   failure?: Error
 }
 
-function startPool(threads: number): WorkerPool {
+function startPool(threads: number, heapMb: number): WorkerPool {
   // Without a filename here, a thread loads the worker with its first work, and a load error rejects that work. With
   // one, the work would wait forever.
   const pool = new Piscina({
@@ -66,6 +94,7 @@ function startPool(threads: number): WorkerPool {
     maxThreads: threads,
     idleTimeout: IDLE_TIMEOUT_MS,
     niceIncrement: NICENESS,
+    resourceLimits: { maxOldGenerationSizeMb: heapMb },
     // With atomics, a thread's event loop would never turn, and native memory, such as a canvas's, would never be
     // freed.
     atomics: 'disabled',
@@ -79,15 +108,23 @@ function startPool(threads: number): WorkerPool {
   return workers
 }
 
+const isOutOfMemory = (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+
 /** At least two, so that a picture never waits for a film. */
 const defaultThreads = () => Math.max(2, availableParallelism())
 
 /** Work that may take minutes leaves one thread free for short work. */
 const slow: ReadonlySet<Craft> = new Set(['film', 'music'])
 
-// More than one, so that a slow source does not idle the thread; few, because each source stays in memory until its
-// picture is done.
-const SOURCES_PER_THREAD = 4
+// The longest speech takes half a minute, and pictures a few seconds; this allows for a busy machine.
+const LIMIT_MS = 100_000
+
+// The longest film takes a few minutes.
+const SLOW_LIMIT_MS = 600_000
+
+// Ten times what any work needs.
+const HEAP_MB = 256
 
 // The worker has this file's extension: `.ts` from source, `.js` once compiled.
 const workerFile = fileURLToPath(new URL(`./studio-worker${extname(import.meta.url)}`, import.meta.url))

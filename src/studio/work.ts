@@ -1,3 +1,5 @@
+import type { MessagePort } from 'node:worker_threads'
+
 /** A job for a worker thread: an endpoint's input and its context. */
 export interface Work {
   craft: Craft
@@ -8,6 +10,8 @@ export interface Work {
   source?: Uint8Array
   /** A single value from 0 to 1 in shared memory: written by the worker, read at any time. */
   progress?: Float32Array
+  /** To the studio, which limits the work's time and the sources that are decoded at once. */
+  line?: MessagePort
 }
 
 export type Craft = 'picture' | 'repaint' | 'film' | 'music' | 'speech'

@@ -84,6 +84,7 @@ t.test('retention is set in days and the grant period in minutes', async t => {
 t.test('invalid periods and URLs are refused', async t => {
   for (const [name, value] of [
     ...['0', '-1', '10081', 'soon'].map(value => ['UPLOAD_GRANT_MINUTES', value]),
+    ...['10', '-1 GB', '1.5 GB', '10 gb', 'GB', '10 KB'].map(value => ['UPLOAD_QUOTA', value]),
     ...['0', '3651'].map(value => ['UPLOAD_RETENTION_DAYS', value]),
     ...['0', '3651'].map(value => ['OUTPUT_RETENTION_DAYS', value]),
     ...['files.example.com', 'https://files.example.com/', 'https://files.example.com/?a', 'ftp://x'].map(value => [
@@ -283,3 +284,13 @@ const expectFault = (t: Test, name: string, url: string, fault: RegExp) => {
   t.match(message, fault, url)
   t.notMatch(message, /hu|sh@/, url)
 }
+
+t.test('UPLOAD_QUOTA is a number of binary units', async t => {
+  for (const [given, bytes] of [
+    ['', 20 * 2 ** 30],
+    ['500 MB', 500 * 2 ** 20],
+    ['7GB', 7 * 2 ** 30],
+    ['2 TB', 2 * 2 ** 40],
+  ] as const)
+    t.equal(readConfig({ UPLOAD_QUOTA: given }).uploadQuotaBytes, bytes)
+})

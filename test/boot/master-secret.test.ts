@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import type { WebhookSecret } from '../../schemas/api/webhook.ts'
@@ -83,7 +84,7 @@ async function atOnce(count: number, path: string): Promise<string[]> {
       parentPort.postMessage(readMasterSecret({ kind: 'file', path }))
     }
     read()`
-  const module = new URL('../../src/boot/master-secret.ts', import.meta.url).href
+  const module = pathToFileURL(resolve('src/boot/master-secret.ts')).href
   const read = () =>
     new Promise<string>((resolve, reject) => {
       const worker = new Worker(script, { eval: true, workerData: { module, path, count, arrived } })

@@ -120,7 +120,7 @@ export const objectStoreContract = (name: string, open: (t: Test) => Promise<Ope
       const { store, leftovers } = await open(t)
       for (const text of badKeys) {
         const name = JSON.stringify(text)
-        const grant = { key: text, mimeType: PNG, maxSizeBytes: 1, expiresAtMs: Date.now() + 60_000 }
+        const grant = { key: text, mimeType: PNG, maxSizeBytes: 1, expiresAtMs: Date.now() + 60_000, purpose: '' }
         await t.rejects(store.put(text, Buffer.from('a'), PNG), RangeError, name)
         await t.rejects(store.delete(text), RangeError, name)
         await t.rejects(store.presignPut(grant), RangeError, name)

@@ -58,7 +58,13 @@ export const presignedPutContract = (t: Test, open: (t: Test) => Promise<OpenedS
   })
 }
 
-const grant = () => ({ key: key(1, 'uploads'), mimeType: PNG, maxSizeBytes: 1000, expiresAtMs: Date.now() + 60_000 })
+const grant = () => ({
+  key: key(1, 'uploads'),
+  mimeType: PNG,
+  maxSizeBytes: 1000,
+  expiresAtMs: Date.now() + 60_000,
+  purpose: 'a.b',
+})
 
 const sendOverHttp: NonNullable<OpenedStore['send']> = async (url, { method, body, contentType }) => {
   const headers = contentType === undefined ? {} : { 'content-type': contentType }

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { tsImport } from 'tsx/esm/api'
 import { errorExamples } from '../../schemas/api/error-examples.ts'
 import type { Run, RunList, RunRequest } from '../../schemas/api/run.ts'
 import { picture } from '../support/client.ts'
@@ -17,16 +17,17 @@ import { openAccount, startService } from '../support/service.ts'
 import { ProgramProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const inRoot = (path: string) => join(root, path)
-
 /** The output of the project's TypeScript compiler. */
 const compile = (tsconfig: string): Promise<string> =>
   new Promise(resolve => {
-    execFile(inRoot('node_modules/.bin/tsc'), ['-p', tsconfig], { cwd: root }, (_, stdout) => resolve(stdout))
+    execFile('node_modules/.bin/tsc', ['-p', tsconfig], (_, stdout) => resolve(stdout))
   })
 
 const service = await startService(t)
+
+/** Imports the client at run time, because its types may not be generated yet. */
+const importClient = async (): Promise<ExampleClient> =>
+  (await tsImport(resolve('docs/client/tollgate.ts'), import.meta.url)).Tollgate
 
 /** Runs the example program. */
 const runExample = (apiKey: string) =>
@@ -42,9 +43,9 @@ t.test('the client and its types compile', needsOutside('openapi-typescript'), a
 
   const folder = await temporaryFolder(t)
   const tsconfig = {
-    extends: inRoot('docs/client/tsconfig.json'),
+    extends: resolve('docs/client/tsconfig.json'),
     compilerOptions: { types: [] },
-    include: [inRoot('docs/client/api.d.ts'), 'misuse.mts'],
+    include: [resolve('docs/client/api.d.ts'), 'misuse.mts'],
   }
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
   await writeFile(join(folder, 'misuse.mts'), misuse)
@@ -89,8 +90,7 @@ t.test('the program prints other errors as the API words them', async t => {
 t.test('requests without an answer or with 503 are repeated and charged once', async t => {
   const customer = await openAccount(service)
   const proxy = await startProxy(t, answer => answer.destroy(), busy)
-  // Imported at run time because the client's types may not be generated yet.
-  const { Tollgate } = (await import(inRoot('docs/client/tollgate.ts'))) as { Tollgate: ExampleClient }
+  const Tollgate = await importClient()
   const tollgate = new Tollgate({ baseUrl: proxy.url, apiKey: customer.apiKey })
   const { run_id } = await tollgate.run(picture)
   t.equal(proxy.requestCount(), 3)
@@ -104,7 +104,7 @@ t.test('requests without an answer or with 503 are repeated and charged once', a
 
 t.test('the client gives up after five attempts', async t => {
   const customer = await openAccount(service)
-  const { Tollgate } = (await import(inRoot('docs/client/tollgate.ts'))) as { Tollgate: ExampleClient }
+  const Tollgate = await importClient()
   const proxy = await startProxy(t, ...Array.from({ length: 10 }, () => busy))
   const tollgate = new Tollgate({ baseUrl: proxy.url, apiKey: customer.apiKey })
   await t.rejects(tollgate.run(picture), { name: 'TollgateError', fault: errorExamples.unavailable.error })
@@ -139,7 +139,7 @@ type ExampleClient = new (of: { baseUrl: string; apiKey: string }) => { run(body
 
 /** Every marked line must fail to compile; the compiler reports marks without an error. */
 const misuse = `
-import type { components } from ${JSON.stringify(inRoot('docs/client/api.d.ts'))}
+import type { components } from ${JSON.stringify(resolve('docs/client/api.d.ts'))}
 type Ask = components['schemas']['RunRequest']
 export const right: Ask = { model: 'nano-banana-2', input: { prompt: 'a lake', resolution: '2K', num_images: 2 } }
 export const change: Ask = { model: 'nano-banana-2', input: { prompt: 'winter', image_url: 'https://example.com/a.jpg' } }

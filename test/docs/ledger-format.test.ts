@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { copyFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
 import type { Receipt } from '../../schemas/catalog.ts'
@@ -16,7 +15,7 @@ interface Vector extends LinkParts {
   event: LinkedEvent & { metadata: { format?: number; hash: string } }
 }
 
-const page = await readFile(new URL('../../docs/ledger-format.md', import.meta.url), 'utf8')
+const page = await readFile('docs/ledger-format.md', 'utf8')
 const blocks = [...page.matchAll(/^```json\n(.*?)\n```$/gms)].map(([, json = '']) => json)
 const vectors = blocks.map((json): Vector => JSON.parse(json))
 
@@ -69,10 +68,9 @@ const wordsIn = (schema: unknown): string[] => {
 
 t.test('the script on the page dumps an embedded log', async t => {
   const [, script = ''] = /^```js\n(.*?)^```$/ms.exec(page) ?? []
-  const root = fileURLToPath(new URL('../..', import.meta.url))
   const folder = await temporaryFolder(t)
-  await copyFile(join(root, 'test/fixtures/format-1/log/data.mdb'), join(folder, 'data.mdb'))
-  const node = promisify(execFile)(process.execPath, ['--input-type=module', '-', folder], { cwd: root })
+  await copyFile('test/fixtures/format-1/log/data.mdb', join(folder, 'data.mdb'))
+  const node = promisify(execFile)(process.execPath, ['--input-type=module', '-', folder])
   node.child.stdin?.end(script)
   const dumped = (await node).stdout.trimEnd().split('\n')
   const read = dumped.map(line => eventCodec.decode(JSON.parse(line)))

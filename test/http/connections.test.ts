@@ -1,3 +1,5 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { readdirSync, readlinkSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
@@ -62,6 +64,28 @@ t.test('a connection that sends too many requests ahead ends', async t => {
   const { isClosed } = dial(t, port, get('/').repeat(1000))
   await until('the end of the connection', isClosed)
   t.equal(begun.length, 1)
+})
+
+t.test('the requests behind those that end a connection are not read', async t => {
+  let read = 0
+  const port = await serve(t, () => undefined)
+  const headers = 'http.server.request.start'
+  const count = () => read++
+  subscribe(headers, count)
+  t.teardown(() => unsubscribe(headers, count))
+  const { isClosed } = dial(t, port, get('/x').repeat(1_000))
+  await until('the end', isClosed)
+  t.ok(read < 200, `${read} requests were read`)
+})
+
+t.test('a body that arrives in pieces of any size is whole', async t => {
+  const bytes = randomBytes(3_000_000)
+  const digest = createHash('sha256')
+  const port = await serve(t, (request, response) => {
+    request.on('data', piece => digest.update(piece)).on('end', () => response.end(digest.digest('hex')))
+  })
+  const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: bytes })
+  t.equal(await answer.text(), createHash('sha256').update(bytes).digest('hex'))
 })
 
 t.test('a client that leaves takes its requests along', async t => {

@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { ErrorBody, type ErrorCode, errorStatus } from '../../schemas/api/error.ts'
-import { MAX_BODY_BYTES, MAX_INPUT_BYTES, MAX_JSON_DEPTH, MAX_METADATA_BYTES } from '../../schemas/primitives.ts'
+import {
+  MAX_BODY_BYTES,
+  MAX_INPUT_BYTES,
+  MAX_JSON_DEPTH,
+  MAX_JSON_NAMES,
+  MAX_JSON_VALUES,
+  MAX_METADATA_BYTES,
+} from '../../schemas/primitives.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import { picture, type Reply, type Sending } from '../support/client.ts'
@@ -37,6 +44,9 @@ const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 /** The request and its metadata are two levels; the rest is inside. */
 const ofDepth = (levels: number) => withMetadata(`{"a":${nested(levels - 2)}}`)
 const ofSize = (bytes: number) => withMetadata('{}').padEnd(bytes, ' ')
+/** An object with so many names. */
+const names = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 0]))
+
 /** An object whose JSON has `bytes` bytes. */
 const padded = (name: string, bytes: number) => ({ [name]: 'x'.repeat(bytes - `{"${name}":""}`.length) })
 
@@ -44,7 +54,7 @@ const bodies: Record<string, [ErrorCode, string[] | undefined, () => Promise<Rep
   'text that is not JSON': ['invalid_request', [''], () => post('{"model":')],
   'JSON with a trailing comma': ['invalid_request', [''], () => post('{"model":"nano",}')],
   'text in another encoding': ['invalid_request', [''], () => post(Buffer.from('{"model":"nano\xff"', 'latin1'))],
-  'no body': ['invalid_request', ['/model', '/input'], () => post('')],
+  'no body': ['invalid_request', [''], () => post('')],
   'an empty object': ['invalid_request', ['/model', '/input'], () => post('{}')],
   'an array': ['invalid_request', [''], () => post('[]')],
   'a bare string': ['invalid_request', [''], () => post('"nano"')],
@@ -75,11 +85,13 @@ const bodies: Record<string, [ErrorCode, string[] | undefined, () => Promise<Rep
     [`/metadata/a${'/0'.repeat(MAX_JSON_DEPTH - 2)}`],
     () => post(ofDepth(MAX_JSON_DEPTH + 1)),
   ],
-  'far too many levels': [
+  'far too many levels': ['invalid_request', [''], () => post(ofDepth(100_000))],
+  'too many values': [
     'invalid_request',
-    [`/metadata/a${'/0'.repeat(MAX_JSON_DEPTH - 2)}`],
-    () => post(ofDepth(100_000)),
+    [''],
+    () => post(withInput({ ...picture.input, x: Array(MAX_JSON_VALUES).fill(0) })),
   ],
+  'too many names': ['invalid_request', [''], () => post(withInput(names(MAX_JSON_NAMES)))],
   'one byte too many': ['payload_too_large', undefined, () => post(ofSize(MAX_BODY_BYTES + 1))],
   'one byte too many after decompression': [
     'payload_too_large',
@@ -92,7 +104,6 @@ const bodies: Record<string, [ErrorCode, string[] | undefined, () => Promise<Rep
     ['/model', '/input', '/webhook_url', '/metadata'],
     () => customer.run({ model: 7, input: 'x', webhook_url: {}, metadata: [] }),
   ],
-  'null as metadata': ['invalid_request', ['/metadata'], () => customer.run({ ...picture, metadata: null })],
   'an empty model name': ['invalid_request', ['/model'], () => customer.run({ ...picture, model: '' })],
   'a webhook that is not a URL': [
     'invalid_request',
@@ -103,6 +114,11 @@ const bodies: Record<string, [ErrorCode, string[] | undefined, () => Promise<Rep
     'invalid_request',
     ['/webhook_url'],
     () => customer.run({ ...picture, webhook_url: 'file:///etc/passwd' }),
+  ],
+  'too many query parameters': [
+    'invalid_request',
+    undefined,
+    () => post(withInput(picture.input), json, `/v1/run?${'dry_run=true&'.repeat(32)}`),
   ],
   'a query parameter given twice': [
     'invalid_request',

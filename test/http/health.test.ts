@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Readiness } from '../../schemas/api/health.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService(t)
@@ -11,9 +12,10 @@ t.test('the liveness check needs no key', async t => {
 })
 
 t.test('the service is ready when all stores answer', async t => {
-  const { status, body } = await stranger.send('/readyz')
+  const { status, body } = await stranger.send<Readiness>('/readyz')
   t.equal(status, 200)
-  t.same(body, { status: 'ready', log: 'ok', views: 'ok', objects: 'ok' })
+  t.match(body, { status: 'ready', log: 'ok', views: 'ok', objects: 'ok', disk: 'ok', events_behind: 0 })
+  t.ok(body.free_bytes > 2 ** 27)
 })
 
 t.test('the readiness check names stores that do not answer', async t => {
@@ -26,6 +28,17 @@ t.test('the readiness check names stores that do not answer', async t => {
   const { status, headers, body } = await stranger.send('/readyz')
   t.equal(status, 503)
   t.equal(headers.get('Retry-After'), '2')
-  t.match(body.error, { code: 'unavailable', message: 'No answer from: log.' })
+  t.match(body.error, { code: 'unavailable', message: 'Not ready: log.' })
   t.equal((await stranger.send('/healthz')).status, 200)
+})
+
+t.test('the readiness check tells how far the views are behind', async t => {
+  const { views } = service.core
+  const { checkpoint } = views
+  views.checkpoint = async () => undefined
+  t.teardown(() => {
+    views.checkpoint = checkpoint
+  })
+  const { body } = await stranger.send<Readiness>('/readyz')
+  t.equal(body.events_behind, (await service.core.log.head()) + 1)
 })

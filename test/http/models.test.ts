@@ -3,6 +3,8 @@ import { type ModelFamily, ModelList } from '../../schemas/api/model.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import type { Client } from '../support/client.ts'
 import { openAccount, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { unwrap } from '../support/unwrap.ts'
 
 const service = await startService(t)
 const customer = await openAccount(service)
@@ -84,4 +86,85 @@ t.test('only testers see test families', async t => {
   t.equal(refused.body.error.code, 'model_not_found')
   t.equal(refused.body.error.message, absent.body.error.message.replace('sandbux', 'sandbox'))
   t.equal(await customer.balance(), 100)
+})
+
+t.test('the list can be limited to one type of output', async t => {
+  const all = (await customer.send<ModelList>('/v1/models')).body.data
+  for (const type of ['image', 'video', 'audio', 'text']) {
+    const { body } = await customer.send<ModelList>(`/v1/models?output_type=${type}`)
+    t.ok(body.data.length >= 3, type)
+    t.same(
+      body.data,
+      all.filter(({ output_type }) => output_type === type),
+    )
+  }
+  const { status, body } = await customer.send('/v1/models?output_type=smell')
+  t.equal(status, 400)
+  t.match(body.error.errors, [{ path: '/output_type', message: 'must be one of image, video, audio, text' }])
+})
+
+t.test('a family is found by its id, an alias or an endpoint', async t => {
+  const { 'nano-banana-2': family } = await families(customer)
+  for (const name of ['nano-banana-2', 'nano', 'nano-banana-2-i2i'])
+    t.same((await customer.send<ModelFamily>(`/v1/models/${name}`)).body, family, name)
+  for (const name of ['nano-banana', 'NANO', 'sandbox', 'sandbox-t2t', '__proto__', '%00']) {
+    const { status, body } = await customer.send(`/v1/models/${name}`)
+    t.equal(status, 404, name)
+    t.match(body.error, { code: 'model_not_found', message: /GET \/v1\/models returns the models/ })
+  }
+})
+
+t.test('an endpoint that only testers may see is no name for others', async t => {
+  const [public_, all] = [(await families(customer))['ltx-2-pro'], (await families(tester))['ltx-2-pro']]
+  t.equal(Number(all?.endpoints.length), Number(public_?.endpoints.length) + 1)
+  for (const [client, family] of [
+    [customer, public_],
+    [tester, all],
+    [customer, public_],
+  ] as const)
+    t.same((await client.send<ModelFamily>('/v1/models/ltx-2-pro')).body, family)
+  t.equal((await tester.send('/v1/models/ltx-2-pro-i2v')).status, 200)
+  t.equal((await customer.send('/v1/models/ltx-2-pro-i2v')).status, 404)
+})
+
+t.test('clients that hold the current list or family get 304', async t => {
+  for (const path of ['/v1/models', '/v1/models?output_type=text', '/v1/models/nano']) {
+    const { headers } = await customer.send(path)
+    const etag = String(headers.get('ETag'))
+    t.match(headers.get('Cache-Control'), /^private, no-cache$/)
+    t.match(headers.get('Vary'), /Authorization/)
+    const again = await customer.send(path, { headers: { 'If-None-Match': etag } })
+    t.equal(again.status, 304)
+    t.equal(again.text, '')
+    const asks = async (tags: string) => (await customer.send(path, { headers: { 'If-None-Match': tags } })).status
+    t.equal(await asks(`"other", W/${etag}`), 304)
+    t.equal(await asks('"other"'), 200)
+  }
+  const of = async (client: Client) => (await client.send('/v1/models')).headers.get('ETag')
+  t.not(await of(customer), await of(tester), 'testers see another list')
+})
+
+t.test('lists and families are compressed for clients that accept it', async t => {
+  const plain = await customer.sendRaw('/v1/models', { headers: { 'Accept-Encoding': 'identity' } })
+  t.equal(plain.headers.get('Content-Encoding'), null)
+  const zipped = await fetch(`${customer.url}/v1/models`, {
+    headers: { Authorization: `Bearer ${customer.apiKey}`, 'Accept-Encoding': 'gzip' },
+  })
+  t.equal(zipped.headers.get('Content-Encoding'), 'gzip')
+  t.equal(await zipped.text(), plain.text)
+  t.ok(Number(zipped.headers.get('Content-Length')) * 4 < plain.text.length)
+  t.not(zipped.headers.get('ETag'), plain.headers.get('ETag'))
+})
+
+t.test('a change of the catalog changes the list', async t => {
+  const caller = { kind: 'operator', name: 'test' } as const
+  const { headers } = await customer.send('/v1/models')
+  unwrap(await service.core.services.catalog.withdraw(caller, 'z-image-turbo'))
+  const etag = String(headers.get('ETag'))
+  const { body } = await until('the family is gone', async () => {
+    const reply = await customer.send<ModelList>('/v1/models', { headers: { 'If-None-Match': etag } })
+    return reply.status === 200 ? reply : undefined
+  })
+  t.notOk(body.data.some(({ id }) => id === 'z-image-turbo'))
+  t.equal((await customer.send('/v1/models/z-image-turbo')).status, 404)
 })

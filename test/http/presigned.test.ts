@@ -1,17 +1,21 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
+import { request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { PresignedUpload } from '../../schemas/api/upload.ts'
 import { MAX_PRESIGNED_BYTES } from '../../schemas/primitives.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
+import { caughtUp } from '../support/caught-up.ts'
 import type { Client } from '../support/client.ts'
+import { filePart, upload } from '../support/multipart.ts'
 import { picture } from '../support/sample-files.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
+import { unwrap } from '../support/unwrap.ts'
 
 const folder = await temporaryFolder(t)
 const service = await startService(t, { folder })
@@ -177,13 +181,108 @@ t.test('an interrupted PUT stores nothing and leaves nothing behind', async t =>
   t.equal((await stranger.send(targetOf(cdn_url).pathname)).status, 404)
 })
 
-t.test('an upload deleted before its file arrives stays deleted', async t => {
-  const { id, presigned_url } = await grant()
-  const { status, body } = await customer.send(`/v1/uploads/${id}`, { method: 'DELETE' })
-  t.equal(status, 200)
-  t.same(body, { object: 'upload', id, deleted: true })
+/** A client with another key of the account, and a function that revokes it. */
+const withOtherKey = async () => {
+  const { keys } = service.core.services
+  const operator = { kind: 'operator', name: 'test' } as const
+  const { keyId, apiKey } = unwrap(await keys.create(operator, customer.accountId, { name: 'other' }))
+  await caughtUp(service.core)
+  const revoke = async () => unwrap(await keys.revoke(operator, customer.accountId, keyId))
+  return { client: service.client(apiKey), revoke }
+}
+
+/** Ways to withdraw a presigned URL. Each returns a grant and withdraws it later. */
+const withdrawals = {
+  'its upload was deleted': async () => {
+    const granted = await grant()
+    const withdraw = async () => {
+      const { status, body } = await customer.send(`/v1/uploads/${granted.id}`, { method: 'DELETE' })
+      t.equal(status, 200)
+      t.same(body, { object: 'upload', id: granted.id, deleted: true })
+    }
+    return { granted, withdraw }
+  },
+  'its key was revoked': async () => {
+    const { client, revoke } = await withOtherKey()
+    return { granted: await grant({}, client), withdraw: revoke }
+  },
+}
+
+for (const [reason, prepare] of Object.entries(withdrawals)) {
+  t.test(`a PUT to a URL is refused after ${reason}`, async t => {
+    const { granted, withdraw } = await prepare()
+    await withdraw()
+    const head = await service.core.log.head()
+    const { status, body } = await put(granted.presigned_url, png)
+    t.equal(status, 404)
+    t.equal(body.error.code, 'upload_not_found')
+    t.match(body.error.message, /deleted.*revoked.*POST \/v1\/uploads\/presigned/)
+    t.equal((await stranger.send(targetOf(granted.cdn_url).pathname)).status, 404)
+    t.equal((await customer.send(`/v1/uploads/${granted.id}`)).status, 404)
+    t.equal(await service.core.log.head(), head, 'nothing was recorded')
+    t.same(await leftovers(), [])
+    t.equal((await put((await grant()).presigned_url, png)).status, 200, 'other URLs still work')
+  })
+
+  t.test(`a PUT is refused if ${reason} while it arrives`, async t => {
+    const { granted, withdraw } = await prepare()
+    const { pathname, target } = targetOf(granted.presigned_url)
+    const sending = request(stranger.url + target, { method: 'PUT', headers: { 'Content-Length': png.length } })
+    sending.write(png.subarray(0, 50))
+    await until('a part of the file has arrived', async () => (await leftovers()).length > 0)
+    await withdraw()
+    const head = await service.core.log.head()
+    sending.end(png.subarray(50))
+    const [{ statusCode }] = await once(sending, 'response')
+    t.equal(statusCode, 404)
+    t.equal((await stranger.send(pathname)).status, 404)
+    t.equal(await service.core.log.head(), head, 'nothing was recorded')
+    t.same(await leftovers(), [])
+  })
+}
+
+t.test('a file that was sent before its key was revoked is kept', async t => {
+  const { client, revoke } = await withOtherKey()
+  const { id, presigned_url, cdn_url } = await grant({}, client)
+  t.equal((await put(presigned_url, png)).status, 200)
+  await revoke()
+  t.equal((await put(presigned_url, await picture('png', 7))).status, 404)
+  const served = await fetch(stranger.url + targetOf(cdn_url).pathname)
+  t.ok(Buffer.from(await served.arrayBuffer()).equals(png))
+  t.equal((await customer.send(`/v1/uploads/${id}`)).status, 200)
+})
+
+t.test('a file is a download until it is inspected', async t => {
+  const { id, presigned_url, cdn_url } = await grant()
+  const { pathname } = targetOf(cdn_url)
+  const isShown = async (bytes: string | Uint8Array) => {
+    const types = new Set<string | null>()
+    for (const [method, headers] of [['GET'], ['HEAD'], ['GET', { Range: 'bytes=0-3' }]] as const) {
+      const answer = await fetch(stranger.url + pathname, { method, headers: { ...headers } })
+      const content = Buffer.from(await answer.arrayBuffer())
+      if (method === 'GET') t.ok(content.equals(Buffer.from(bytes).subarray(0, headers ? 4 : undefined)))
+      const type = answer.headers.get('Content-Type')
+      const isShown = type === 'image/png'
+      t.equal(answer.headers.get('Content-Disposition'), isShown ? null : 'attachment')
+      t.equal(answer.headers.get('Cache-Control'), isShown ? 'public, max-age=3600' : 'no-store')
+      t.equal(answer.headers.get('X-Content-Type-Options'), 'nosniff')
+      types.add(type)
+    }
+    t.equal(types.size, 1)
+    if (!types.has('image/png')) t.same([...types], ['application/octet-stream'])
+    return types.has('image/png')
+  }
+  const page = '<!doctype html><script>alert(1)</script>'
+  await put(presigned_url, page)
+  t.notOk(await isShown(page))
   await put(presigned_url, png)
-  t.equal((await customer.send(`/v1/uploads/${id}`)).status, 404)
+  t.notOk(await isShown(png), 'nobody has inspected it')
+  t.equal((await customer.send(`/v1/uploads/${id}`)).status, 200)
+  t.ok(await isShown(png))
+  await put(presigned_url, page)
+  t.notOk(await isShown(page), 'another file has replaced the one that was inspected')
+  await put(presigned_url, png)
+  t.ok(await isShown(png), 'these bytes were inspected')
 })
 
 t.test('an invalid request is refused with the path of its fault', async t => {
@@ -243,4 +342,24 @@ t.test('pages of other sites can send a file to a presigned URL and read the ans
   )
   const ofApi = await customer.send('/v1/balance', { headers: { Origin: 'https://example.com' } })
   t.equal(ofApi.headers.get('Access-Control-Allow-Origin'), null, 'the API itself stays closed to other sites')
+})
+
+t.test('an account without room gets no address and stores no file until it deletes one', async t => {
+  const service = await startService(t, { environment: { UPLOAD_QUOTA: '101 MB' } })
+  const customer = await openAccount(service)
+  const ask = () => customer.post<PresignedUpload>('/v1/uploads/presigned', wanted)
+  // Each address may take 50 MB.
+  t.same([(await ask()).status, (await ask()).status], [200, 200])
+  const head = await service.core.log.head()
+  const { status, body, headers } = await ask()
+  t.equal(status, 429)
+  t.match(body, { error: { code: 'rate_limited', message: /105906176 bytes/ } })
+  t.ok(headers.get('Retry-After'))
+  t.equal(await service.core.log.head(), head)
+  // A file that the service receives counts with its own size.
+  const file = filePart(Buffer.concat([png, Buffer.alloc(900_000)]))
+  const stored = await upload(customer, file)
+  t.same([stored.status, (await upload(customer, file)).status], [200, 429])
+  await customer.send(`/v1/uploads/${stored.body.id}`, { method: 'DELETE' })
+  t.equal((await upload(customer, file)).status, 200)
 })

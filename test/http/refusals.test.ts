@@ -37,6 +37,13 @@ t.test('the message and details state the facts of a refusal', async t => {
   t.match(said('file_too_large'), { message: 'The file has 1001 bytes; the limit is 1000.' })
 })
 
+t.test('a refusal says when to retry if it knows', async t => {
+  const retry = (code: string) =>
+    errorOf(words, refusalSamples.find(each => each.code === code) as never).retryAfterSeconds
+  t.equal(retry('too_many_failures'), 5)
+  t.equal(retry('too_many_queued_runs'), undefined)
+})
+
 t.test('a forbidden key learns its scope and what the scope allows', async t => {
   for (const scope of KEY_SCOPES)
     t.match(errorOf(words, { code: 'forbidden', scope }), { status: 403, message: `scope "${scope}", so it may` })

@@ -1,6 +1,9 @@
 import t from 'tap'
+import type { ErrorBody } from '../../schemas/api/error.ts'
 import { Run } from '../../schemas/api/run.ts'
+import { MAX_STREAMS } from '../../schemas/primitives.ts'
 import { type RowWait, Watch } from '../../src/engine/views/watch.ts'
+import type { RowAddress } from '../../src/ports/view-store.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import { type Customer, openAccount, type Service } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -215,12 +218,33 @@ t.test('wait ends when the client disconnects', async t => {
   })
   const events = Array.from({ length: 5 }, () => listen(customer, runId))
   for (const each of events) await next(each)
-  t.equal(waits.length, 5)
+  t.equal(waits.length, 1, 'the streams share a wait')
   for (const each of events) await each.return(undefined)
-  // The run is held, so only the disconnects can have ended the waits.
-  const changed = await Promise.all(waits.map(wait => wait.changed))
-  t.same(changed, Array(5).fill(false))
+  // The run is held, so only the disconnects can have ended the wait.
+  t.equal(await waits[0]?.changed, false)
   vendor.release()
+})
+
+t.test('all streams of a run share one read of its end', async t => {
+  const customer = await openAccount(service)
+  const runId = await hold(customer, 'polled')
+  const streams = Array.from({ length: 50 }, () => listen(customer, runId))
+  for (const each of streams) t.match((await next(each)).data, { status: 'processing' })
+  const { views } = service.core
+  const { getMany } = views
+  let reads = 0
+  t.teardown(() => Object.assign(views, { getMany }))
+  Object.assign(views, {
+    getMany: (rows: RowAddress[]) => {
+      // The projector reads several rows at a time.
+      if (rows.length === 1 && rows[0]?.view === 'runs') reads += 1
+      return getMany(rows)
+    },
+  })
+  vendor.release()
+  for (const received of await Promise.all(streams.map(collect)))
+    t.match(received.at(-1), { name: 'run', data: { run_id: runId, status: 'completed' } })
+  t.equal(reads, 1)
 })
 
 t.test('stopping the service ends the stream', async t => {
@@ -233,4 +257,29 @@ t.test('stopping the service ends the stream', async t => {
   const rest = collect(events)
   await service.stop()
   t.same(await rest, [])
+})
+
+t.test('an account has a limited number of streams, of runs and of calls together', async t => {
+  const [customer, other] = [await openAccount(service), await openAccount(service)]
+  const [runId, othersRun] = [await hold(customer, 'polled'), await hold(other, 'polled')]
+  const streams = await Promise.all(Array.from({ length: MAX_STREAMS }, () => open(customer, runId)))
+  t.ok(streams.every(({ status }) => status === 200))
+  const refused = await open(customer, runId)
+  t.equal(refused.status, 429)
+  t.equal(((await refused.json()) as ErrorBody).error.code, 'rate_limited')
+  const headers = { Accept: 'application/json, text/event-stream', 'Content-Type': 'application/json' }
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+  t.equal((await customer.post('/mcp', message, headers)).status, 429)
+  t.equal((await customer.post('/mcp', message)).status, 200)
+  const othersStream = await open(other, othersRun)
+  t.equal(othersStream.status, 200)
+  await othersStream.body?.cancel()
+  await streams[0]?.body?.cancel()
+  await until('there is room for a stream', async () => {
+    const again = await open(customer, runId)
+    await again.body?.cancel()
+    return again.status === 200
+  })
+  for (const { body } of streams.slice(1)) await body?.cancel()
+  vendor.release()
 })

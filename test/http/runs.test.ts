@@ -61,6 +61,27 @@ t.test('an alias runs its family', async t => {
   t.match(body, { status: 'completed', model: 'nano-banana-2' })
 })
 
+t.test('the id of an endpoint as the model selects that endpoint', async t => {
+  const customer = await openAccount(service)
+  const { body } = await customer.run({ ...picture, model: 'nano-banana-2-t2i' })
+  t.match(body, { status: 'completed', model: 'nano-banana-2', endpoint: 'nano-banana-2-t2i', credits_charged: 10 })
+  const image_url = 'https://example.com/a.png'
+  for (const [model, input, path, message] of [
+    ['nano-banana-2-t2i', { ...picture.input, image_url }, '/input/image_url', /^is unknown/],
+    ['nano-banana-2-i2i', picture.input, '/input/image_url', /^is required/],
+  ] as const) {
+    const { status, body } = await customer.run({ model, input })
+    t.equal(status, 400)
+    t.match(body.error, {
+      code: 'invalid_input',
+      message: `The input does not match the parameters_schema of ${model}.`,
+      errors: [{ path, message }],
+    })
+  }
+  t.equal((await customer.run({ ...picture, model: 'nano-banana-2-t2v' })).status, 404)
+  t.equal(await customer.balance(), 90)
+})
+
 t.test('a text run returns its text', async t => {
   const customer = await openAccount(service, { tester: true })
   const { body } = await customer.run(sandbox({ prompt: 'grüße 🌍' }))

@@ -93,7 +93,6 @@ const forms: Record<string, [ErrorCode, string | undefined, () => ReturnType<typ
     '/filename',
     () => upload(customer, named(`filename="${'猫'.repeat(1000)}"`)),
   ],
-  'an empty folder': ['invalid_request', '/folder_path', () => upload(customer, file, inFolder(''))],
   'a parent folder': ['invalid_request', '/folder_path', () => upload(customer, file, inFolder('a/../b'))],
   'a parent folder, before the file': ['invalid_request', '/folder_path', () => upload(customer, inFolder('..'), file)],
   'a folder with a control character': [

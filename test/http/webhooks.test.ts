@@ -157,7 +157,6 @@ t.test('an invalid webhook_url is refused before any charge', async t => {
     'http://user:secret@example.com/',
     `http://${'a'.repeat(1900)}/`,
     7,
-    null,
   ]
   for (const webhook_url of bad)
     for (const path of ['/v1/run', '/v1/run?dry_run=true']) {
@@ -172,23 +171,23 @@ t.test('an invalid webhook_url is refused before any charge', async t => {
   t.equal((await customer.post('/v1/run?dry_run=true', { ...picture, webhook_url: longest })).status, 200)
 })
 
-t.test('a private address gets no webhook and the run still completes', async t => {
+t.test('a host that is literally not public is refused before any charge', async t => {
   const service = await startService(t, { providers: { sandbox: provider } })
-  const customer = await openAccount(service, { tester: true })
-  const receiver = await startReceiver(t)
-  const { port } = new URL(receiver.url)
-  for (const host of ['127.0.0.1', 'localhost', '169.254.169.254', '[::1]', '10.0.0.1', '2130706433']) {
-    const { status, body } = await customer.run({
-      ...sandbox({ outcome: 'success' }),
-      webhook_url: `http://${host}:${port}/`,
-    })
-    t.equal(status, 200)
-    t.equal(body.status, 'completed')
-    const [recorded] = await untilRecorded(service.core.log, 1, customer.accountId, body.run_id)
-    t.match(recorded, { type: 'WebhookAttemptFailed', data: { reason: 'The address is not public.' } }, host)
-    t.notOk('status' in (recorded?.data ?? {}))
-  }
-  t.same(receiver.deliveries, [])
+  const customer = await openAccount(service)
+  const head = await service.core.log.head()
+  const loopback = ['127.0.0.1', '127.1', '2130706433', '0x7f.1', '0177.0.0.1', '[::1]', '[::ffff:127.0.0.1]']
+  const names = ['localhost', 'LocalHost.', 'redis', 'metadata.google.internal', 'printer.local']
+  for (const host of [...loopback, ...names, '169.254.169.254', '10.0.0.1', '168.63.129.16', '[fd00::1]'])
+    for (const [path, asked] of Object.entries({
+      '/webhook_url': { ...picture, webhook_url: `http://${host}:3000/` },
+      '/input/image_url': { model: 'nano-banana-2', input: { prompt: 'x', image_url: `http://${host}:3000/a.png` } },
+    })) {
+      const { status, body } = await customer.post('/v1/run', asked)
+      t.equal(status, 400, host)
+      t.match(body.error, { code: 'invalid_input', errors: [{ path }] })
+    }
+  t.equal(await service.core.log.head(), head)
+  t.equal(await customer.balance(), 100)
 })
 
 function headersOf({ headers }: Delivery): Record<string, string> {

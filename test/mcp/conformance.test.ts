@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join, resolve } from 'node:path'
 import t from 'tap'
 import { needsOutside, outsideProgram } from '../support/outside.ts'
 import { openAccount, startService } from '../support/service.ts'
@@ -9,7 +8,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { startKeyedFront } from './keyed-front.ts'
 import { revisions } from './support.ts'
 
-const notApplicable = (revision: string) => fileURLToPath(new URL(`not-applicable/${revision}.yml`, import.meta.url))
+const notApplicable = (revision: string) => resolve(`test/mcp/not-applicable/${revision}.yml`)
 
 /** Runs the official suite against a server and returns its exit code and output. */
 const runSuite = (url: string, revision: string, folder: string): Promise<{ code: unknown; text: string }> =>

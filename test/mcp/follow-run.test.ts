@@ -1,3 +1,4 @@
+import { of } from 'rxjs'
 import t from 'tap'
 import type { RunRow } from '../../schemas/views.ts'
 import { followRun } from '../../src/mcp/follow-run.ts'
@@ -15,9 +16,7 @@ const percentsOf = async (shares: number[]): Promise<number[]> => {
       shares.forEach(listener)
       return () => undefined
     },
-    changes: async function* () {
-      yield completed
-    },
+    changes: () => of(completed),
   }
   const runs = { follow: async () => ({ value: followed }) }
   const call = { services: { runs }, caller: {}, signal: new AbortController().signal } as unknown as Call

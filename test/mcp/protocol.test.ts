@@ -1,7 +1,7 @@
 import { connect as connectSocket } from 'node:net'
 import t from 'tap'
-import { MAX_BODY_BYTES, MAX_JSON_DEPTH } from '../../schemas/primitives.ts'
-import { picture } from '../support/client.ts'
+import { MAX_JSON_DEPTH, MAX_MCP_BYTES } from '../../schemas/primitives.ts'
+import { picture, sandbox } from '../support/client.ts'
 import { instantProvider, openAccount, startService } from '../support/service.ts'
 import { errorOf, post, type Revision, request, revisions, type Sent } from './support.ts'
 
@@ -101,12 +101,14 @@ t.test('a client that reads no streams can call every method', async t => {
 })
 
 t.test('a progress token over 1,000 characters gets no progress', async t => {
+  const sandboxes = await startService(t)
+  const tester = await openAccount(sandboxes, { tester: true })
   for (const [progressToken, hasProgress] of [
     ['x'.repeat(1000), true],
     ['x'.repeat(1001), false],
   ] as const) {
-    const call = request(present, 'tools/call', { name: 'run_model', arguments: picture, _meta: { progressToken } })
-    const { message, text } = await post(await openAccount(service), call)
+    const params = { name: 'run_model', arguments: sandbox({ delay_ms: 300 }), _meta: { progressToken } }
+    const { message, text } = await post(tester, request(present, 'tools/call', params))
     t.equal(message.result.structuredContent.status, 'completed')
     t.equal(text.includes('notifications/progress'), hasProgress)
   }
@@ -219,7 +221,7 @@ t.test('headers that contradict the message are refused', async t => {
 })
 
 t.test('an invalid message is refused', async t => {
-  for (const message of ['', {}, { hello: 1 }, { jsonrpc: '1.0', id: 1, method: 'tools/list' }, { id: 1 }]) {
+  for (const message of [{}, { hello: 1 }, { jsonrpc: '1.0', id: 1, method: 'tools/list' }, { id: 1 }]) {
     const reply = await post(customer, { ...balance(old), message })
     t.equal(reply.status, 400)
     t.match(reply.message, { jsonrpc: '2.0', error: { code: -32600 } })
@@ -241,10 +243,11 @@ t.test('an unreadable body is refused', async t => {
   const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
   const bodies: [body: string, type: string, code: string | number, path?: string][] = [
     ['{"jsonrpc":', 'application/json', -32700],
-    ['5', 'application/json', -32700],
+    ['', 'application/json', -32700],
+    ['5', 'application/json', -32600],
     [JSON.stringify(balance().message), 'text/plain', 'unsupported_media_type'],
     [JSON.stringify(balance().message), 'application/x-www-form-urlencoded', 'unsupported_media_type'],
-    [JSON.stringify(balance().message).padEnd(MAX_BODY_BYTES + 1), 'application/json', 'payload_too_large'],
+    [JSON.stringify(balance().message).padEnd(MAX_MCP_BYTES + 1), 'application/json', 'payload_too_large'],
     [`{"a":${nested(MAX_JSON_DEPTH)}}`, 'application/json', -32600, `/a${'/0'.repeat(MAX_JSON_DEPTH - 1)}`],
     [`{"a":${nested(100_000)}}`, 'application/json', -32600],
     [`{"a":"\\ud800"}`, 'application/json', -32600, '/a'],

@@ -3,6 +3,7 @@ import type { Run } from '../../schemas/api/run.ts'
 import { Reads } from '../../src/engine/views/reads.ts'
 import { type RowWait, Watch } from '../../src/engine/views/watch.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
+import { RunReads } from '../../src/services/runs/run-reads.ts'
 import { sandbox } from '../support/client.ts'
 import { auditLog } from '../support/ledger.ts'
 import { type Customer, openAccount, startService } from '../support/service.ts'
@@ -124,11 +125,11 @@ for (const revision of revisions) {
 
   t.test(`${revision}: a call without progress waits just as long`, async t => {
     const waitedMs: number[] = []
-    const { begin } = Watch.prototype
-    t.intercept(Watch.prototype, 'begin', {
-      value(this: Watch, ...args: Parameters<Watch['begin']>) {
-        waitedMs.push(args[2])
-        return begin.apply(this, args)
+    const { whenEnded } = RunReads.prototype
+    t.intercept(RunReads.prototype, 'whenEnded', {
+      value(this: RunReads, ...args: Parameters<RunReads['whenEnded']>) {
+        waitedMs.push(args[1])
+        return whenEnded.apply(this, args)
       },
     })
     const client = await connect(t, await openAccount(service), revision)

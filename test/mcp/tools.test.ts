@@ -58,19 +58,24 @@ for (const revision of revisions) {
     t.match(idempotency_key, { type: 'string', pattern: '^[!-~]{1,255}$' })
   })
 
-  t.test(`${revision}: models are listed in short, by what they do, and one of them in full`, async t => {
+  t.test(`${revision}: models are listed in full as by the API, in short, and by what they do`, async t => {
     const customer = await openAccount(service)
     const client = await connect(t, customer, revision)
     const list = async (args: object) => (await call<ModelList>(client, 'list_models', args)).body.data
     const ids = async (args: object) => (await list(args)).map(({ id }) => id)
 
     const all = (await customer.send<ModelList>('/v1/models')).body.data
-    const short = await list({})
+    t.same((await call(client, 'list_models')).body, (await customer.send('/v1/models')).body)
+    t.same(await list({ brief: false }), all)
     const inShort = ({ endpoints, ...family }: ModelFamily) => ({
       ...family,
       endpoints: endpoints.map(({ parameters_schema, pricing, ...endpoint }) => endpoint),
     })
-    t.same(short, all.map(inShort))
+    t.same(await list({ brief: true }), all.map(inShort))
+    t.same(
+      await list({ brief: true, output_type: 'text' }),
+      all.filter(({ output_type }) => output_type === 'text').map(inShort),
+    )
 
     for (const model of ['nano-banana-2', 'nano'])
       t.same(
@@ -164,6 +169,7 @@ for (const revision of revisions) {
     t.same(rest, { object: 'list', data: all.data.slice(2), has_more: false, next_cursor: null })
     t.same((await list({ status: 'failed' })).data, all.data.slice(1, 2))
     t.same((await list({ model: 'nano-banana-2' })).data, [])
+    t.same(await list({ limit: null, cursor: null, status: null, model: null }), all, 'null means absent')
   })
 
   t.test(`${revision}: a file is sent to a grant’s URL, and used`, async t => {

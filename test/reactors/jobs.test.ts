@@ -11,11 +11,13 @@ import { openViews, silentLogger } from '../support/engine.ts'
 import { instantProvider } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
+const accountId = newAccountId(systemRandom)
+
 const task = (runId: RunId): WatchTask => ({
   task: 'watch-run',
   queue: 'watch/unresponsive',
   dueAt: new Date().toISOString(),
-  accountId: newAccountId(systemRandom),
+  accountId,
   runId,
   endpoint: 'lumen-t2v',
   mode: 'async',
@@ -52,7 +54,7 @@ t.test('a poll that waits for its turn is not made after the release', async t =
     return new Promise(() => undefined)
   }
   const views = await openViews(t)
-  // One more than the provider's concurrent polls.
+  // One more than the concurrent polls of one account.
   const tasks = Array.from({ length: 65 }, () => task(newRunId(systemRandom)))
   const rows = tasks.map(row => ({ view: 'due', key: row.runId, row }))
   await views.commit({

@@ -283,7 +283,11 @@ for (const [answered, type] of [
     )
   })
 
-const unused = { get: () => Promise.reject(new Error('webhooks are only sent')), close: async () => undefined }
+const unused = {
+  refuses: () => false,
+  get: () => Promise.reject(new Error('webhooks are only sent')),
+  close: async () => undefined,
+}
 
 /** A run in progress, and a reactor that counts its attempts and its requests for leases. */
 const startAlone = async (t: Test) => {

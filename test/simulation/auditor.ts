@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { makeLink } from '../support/links.ts'
 
 /** An event as the auditor sees it, without any types of the service. */
 export interface AuditedEvent {
@@ -11,7 +11,7 @@ export interface AuditedEvent {
 type Facts = Record<string, unknown>
 
 interface Run {
-  /** What operators have refunded after the run was completed. */
+  /** The refunds of operators, after the run was completed. */
   refundedMicros: number
   state: 'debited' | 'queued' | 'processing' | 'completed' | 'failed' | 'refunded'
   chargedMicros: number
@@ -20,18 +20,32 @@ interface Run {
 /** The maximum number of uploads of an account. */
 const MAX_UPLOADS = 10_000
 
+/** The maximum number of runs of an account that wait to start. */
+const MAX_QUEUED = 10_000
+
+/** Whether the next or the previous event of the append has a type and is about the same run. */
+type Neighbours = Record<'isBefore' | 'isAfter', (type: string) => boolean>
+
 type Upload = 'granted' | 'stored' | 'sealed' | 'deleting'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
+/** The event types of all categories of streams other than accounts. */
+const TYPES: Record<string, string[]> = {
+  catalog: ['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn'],
+  login: ['LoginLinked'],
+}
+
 /**
- * Follows the history of one account and reports faults. The auditor shares no code with the service, only its
- * documented rules, so a mistake would have to be made twice to go unnoticed.
+ * Follows the history of one stream and reports faults. The auditor shares no code with the service, only the rules in
+ * `docs/ledger-format.md`, so a mistake would have to be made twice to go unnoticed.
  */
 export class Auditor {
   readonly faults: string[] = []
   balanceMicros = 0
+  readonly #stream: string
   readonly #runs = new Map<string, Run>()
+  #queued = 0
   readonly #requests = new Map<string, number>()
   readonly #activeKeys = new Set<unknown>()
   /** The runs with a webhook, and the attempts so far for those with a pending delivery. */
@@ -39,9 +53,14 @@ export class Auditor {
   readonly #attempts = new Map<string, number>()
   /** The uploads that are not deleted. */
   readonly #uploads = new Map<string, Upload>()
-  #events = 0
-  #hash: string | undefined
   readonly #references = new Set<string>()
+  /** The revision of the next event, and the link of the one before it. */
+  #revision = 0
+  #link: string | undefined
+
+  constructor(stream: string) {
+    this.#stream = stream
+  }
 
   /** Follows the events of one append. */
   follow(append: AuditedEvent[]) {
@@ -52,22 +71,13 @@ export class Auditor {
         isBefore: type => after?.type === type && idOf(after) === idOf(event),
         isAfter: type => before?.type === type && idOf(before) === idOf(event),
       })
-      this.#events += 1
+      this.#revision += 1
     }
   }
 
-  /** Follows one append to a stream and checks that its events are chained in format 2. */
-  followChain(stream: string, append: AuditedEvent[]) {
-    for (const [index, { id, type, data, metadata }] of append.entries()) {
-      const { hash, ...facts } = metadata as Facts
-      this.#expect(facts['format'] === 2, 'the format is not 2')
-      const previous = this.#hash ?? sha256(canonical({ format: 2, stream }))
-      const digests = { data: sha256(canonical(data)), metadata: sha256(canonical(facts)) }
-      this.#hash = sha256(
-        previous + canonical({ format: 2, stream, revision: this.#events + index, id, type, ...digests }),
-      )
-      this.#expect(this.#hash === hash, 'the chain breaks')
-    }
+  /** Follows the events of one append and checks that they are chained in format 2. */
+  followChain(append: AuditedEvent[]) {
+    for (const [index, event] of append.entries()) this.#chain(event, this.#revision + index)
     this.follow(append)
   }
 
@@ -84,13 +94,30 @@ export class Auditor {
     return [...this.#uploads].sort()
   }
 
-  #take(event: AuditedEvent, { isBefore, isAfter }: Record<'isBefore' | 'isAfter', (type: string) => boolean>) {
+  #chain(event: AuditedEvent, revision: number) {
+    const { format, hash } = event.metadata as { format?: number; hash: string }
+    const { id = '', type, data, metadata } = event
+    if (format !== 2) this.#report('the format is not 2', revision)
+    else if (makeLink(this.#link, { stream: this.#stream, revision, id, type, data, metadata }).link !== hash)
+      this.#report('the chain breaks', revision)
+    this.#link = hash
+  }
+
+  #take(event: AuditedEvent, neighbours: Neighbours) {
+    const [category = ''] = this.#stream.split('-', 1)
+    if (category === 'account') this.#takeOfAccount(event, neighbours)
+    else this.#expect(TYPES[category]?.includes(event.type) === true, unknown(event))
+  }
+
+  #takeOfAccount(event: AuditedEvent, { isBefore, isAfter }: Neighbours) {
     const data = event.data as Facts
     const runId = String(data['runId'])
     const run = this.#runs.get(runId)
     const { actor } = event.metadata as { actor?: { keyId?: string } }
     this.#expect(!actor?.keyId || this.#activeKeys.has(actor.keyId), 'a key that is not active changes the account')
     switch (event.type) {
+      case 'AccountOpened':
+        return this.#expect(this.#revision === 0, 'an account is opened twice')
       case 'ApiKeyCreated':
         this.#activeKeys.add(data['keyId'])
         return
@@ -110,6 +137,7 @@ export class Auditor {
         return this.#move(data, -1)
       case 'RunQueued':
         this.#expect(isAfter('CreditsDebited'), 'a run is not in one append with its debit')
+        this.#expect(this.#queued < MAX_QUEUED || isBefore('RunStarted'), 'an account has too many queued runs')
         this.#remember(data['idempotency'] as Facts | undefined, event.metadata as Facts)
         if (data['webhookUrl'] !== undefined) this.#receivers.add(runId)
         return this.#step(run, ['debited'], 'queued')
@@ -166,6 +194,8 @@ export class Auditor {
         return this.#stepUpload(data, ['granted', 'stored', 'sealed'], 'deleting')
       case 'UploadDeleted':
         return this.#stepUpload(data, ['granted', 'stored', 'sealed', 'deleting'], undefined)
+      default:
+        return this.#report(unknown(event))
     }
   }
 
@@ -193,7 +223,9 @@ export class Auditor {
 
   #step(run: Run | undefined, from: Run['state'][], to: Run['state']) {
     this.#expect(run !== undefined && from.includes(run.state), `a run that is ${run?.state} becomes ${to}`)
-    if (run) run.state = to
+    if (!run) return
+    this.#queued += Number(to === 'queued') - Number(run.state === 'queued')
+    run.state = to
   }
 
   #stepUpload(data: Facts, from: (Upload | undefined)[], to: Upload | undefined) {
@@ -219,18 +251,14 @@ export class Auditor {
   }
 
   #expect(holds: boolean, fault: string) {
-    if (!holds) this.faults.push(`event ${this.#events}: ${fault}`)
+    if (!holds) this.#report(fault)
+  }
+
+  #report(fault: string, revision = this.#revision) {
+    this.faults.push(`${this.#stream} at ${revision}: ${fault}`)
   }
 }
 
 const idOf = ({ data }: AuditedEvent) => (data as Facts)['runId']
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
-
-/** Canonical JSON (RFC 8785) for the data of the service, which has no numbers with exponents. */
-const canonical = (value: unknown): string => {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  if (value === null || typeof value !== 'object') return JSON.stringify(value)
-  const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1))
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`
-}
+const unknown = ({ type }: AuditedEvent) => `the event type ${type} is unknown`

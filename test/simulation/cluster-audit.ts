@@ -1,5 +1,4 @@
-import { accountIn, accountStream } from '../../schemas/events.ts'
-import type { AccountId } from '../../schemas/primitives.ts'
+import { accountIn } from '../../schemas/events.ts'
 import type { Position } from '../../schemas/recorded.ts'
 import { BEFORE_FIRST, type EventLog } from '../../src/ports/event-log.ts'
 import type { Cluster } from '../support/cluster.ts'
@@ -24,17 +23,16 @@ const auditTwice = async (log: EventLog, ledgers: Audit['ledgers']): Promise<str
   const histories = new Map<string, AuditedEvent[]>()
   for await (const page of log.readAll(BEFORE_FIRST))
     for (const event of page) {
-      const accountId = accountIn(event.stream)
-      if (!accountId) continue
-      const history = histories.get(accountId) ?? []
-      histories.set(accountId, history)
+      const history = histories.get(event.stream) ?? []
+      histories.set(event.stream, history)
       history.push(event)
     }
-  return [...histories].flatMap(([accountId, history]) => {
-    const auditor = new Auditor()
-    auditor.followChain(accountStream(accountId as AccountId), history)
-    const { balanceMicros } = ledgers.get(accountId) ?? {}
+  return [...histories].flatMap(([stream, history]) => {
+    const auditor = new Auditor(stream)
+    auditor.followChain(history)
+    const accountId = accountIn(stream)
+    const { balanceMicros = 0 } = ledgers.get(accountId ?? '') ?? {}
     const sums = auditor.balanceMicros === balanceMicros ? [] : [`${accountId} has ${balanceMicros}`]
-    return [...auditor.faults.map(fault => `${accountId}, ${fault}`), ...sums]
+    return [...auditor.faults, ...sums]
   })
 }

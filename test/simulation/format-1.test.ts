@@ -1,6 +1,5 @@
 import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { accountStream } from '../../schemas/events.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
@@ -39,7 +38,7 @@ interface ExpectedAccount {
   openRuns: string[]
 }
 
-const fixture = fileURLToPath(new URL('../fixtures/format-1/', import.meta.url))
+const fixture = 'test/fixtures/format-1'
 const expected: Expected = JSON.parse(await readFile(join(fixture, 'expected.json'), 'utf8'))
 
 /** A minute after the log was written, when its idempotency keys still count. */

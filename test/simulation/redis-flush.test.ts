@@ -8,7 +8,7 @@ t.setTimeout(280_000)
 
 const ALL = 'api,projector,reactors'
 
-/** The number of losses, the longest time before each, and the longest time before it is repeated. */
+/** The smallest number of losses, the longest time before each, and the longest time before it is repeated. */
 const LOSSES = 12
 const MAX_PAUSE_MS = 1000
 const MAX_REPEAT_MS = 200
@@ -20,7 +20,9 @@ t.test(`views that are lost repeatedly are never wrong (TEST_SEED=${seed})`, nee
   const { redis, answersSince, allRead, end, finish } = await startLoadOnRedis(t, ALL, ALL, 'api')
   const random = seededRandom(seed)
   const sinceMs = performance.now()
-  for (let loss = 0; loss < LOSSES; loss++) {
+  const refusedReads = () => countOf(ofKind(answersSince(sinceMs), 'read'), 503)
+  // On a fast machine, a rebuild can end before any client reads: the views are lost until one has noticed.
+  for (let loss = 0; loss < LOSSES || refusedReads() === 0; loss++) {
     await delay(random() * MAX_PAUSE_MS)
     await redis.command('FLUSHALL')
     // The views are also lost during their rebuild.
@@ -30,7 +32,6 @@ t.test(`views that are lost repeatedly are never wrong (TEST_SEED=${seed})`, nee
   const answers = answersSince(sinceMs)
   await allRead()
   await end()
-  t.ok(countOf(ofKind(answers, 'read'), 503) > 0, 'some reads return 503')
   t.ok(countOf(ofKind(answers, 'read'), 200) > 0, 'other reads succeed')
   t.equal(countOf(ofKind(answers, 'write'), 503), 0, 'all writes are accepted')
 

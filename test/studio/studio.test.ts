@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { pictureSize } from '../../src/studio/picture/picture-size.ts'
 import { createStudio } from '../../src/studio/studio.ts'
-import { isUnusable, type Work } from '../../src/studio/work.ts'
+import type { Work } from '../../src/studio/work.ts'
 import { formatOf, openStudio, type Picture, paintIn, small, toPaint } from '../adapters/provider/sandbox/support.ts'
 import { until } from '../support/until.ts'
 
@@ -59,29 +60,13 @@ t.test('a picture does not wait for films', async t => {
   )
 })
 
-t.test('a source is loaded only when its turn is near, and does not wait for films', async t => {
-  const pair = createStudio({ threads: 2 })
-  t.teardown(() => pair.close())
-  const progress = new Float32Array(new SharedArrayBuffer(4))
-  const films = Promise.allSettled([1, 2].map(seed => pair.make({ ...longFilm, seed, progress })))
-  await until('the work has begun', () => progress[0])
-  let held = 0
-  let most = 0
-  const repaint = async () => {
-    const load = async () => {
-      most = Math.max(most, ++held)
-      return Buffer.from('no picture, which is soon found')
-    }
-    const result = await pair.make({ ...toPaint(small), craft: 'repaint' }, undefined, load)
-    held--
-    return isUnusable(result)
-  }
-  const repaints = Promise.all(Array.from({ length: 50 }, repaint))
-  t.not(await Promise.race([repaints, films.then(() => 'the films')]), 'the films')
-  t.notOk((await repaints).includes(false))
-  t.ok(most < 20, `${most} of 50 were held at once`)
-  await pair.close()
-  await films
+t.test('customers take turns', async t => {
+  const alone = createStudio({ threads: 1 })
+  t.teardown(() => alone.close())
+  const done: string[] = []
+  const paint = (customer: string) => alone.make(toPaint(small), undefined, customer).then(() => done.push(customer))
+  await Promise.all(['ada', 'ada', 'ada', 'ada', 'bob', 'bob'].map(paint))
+  t.same(done, ['ada', 'ada', 'bob', 'ada', 'bob', 'ada'])
 })
 
 t.test('an aborted film frees its thread', async t => {
@@ -97,6 +82,15 @@ t.test('an aborted film frees its thread', async t => {
   const reached = progress[0]
   await paintIn(alone, small)
   t.equal(progress[0], reached, 'the work has stopped')
+})
+
+t.test('work that takes too much memory or time ends, and the studio goes on', async t => {
+  const tight = createStudio({ threads: 1, heapMb: 32, timeLimitMs: craft => (craft === 'film' ? 500 : 60_000) })
+  t.teardown(() => tight.close())
+  const endless: Work = { craft: 'speech', seed: 1, input: { text: 'la '.repeat(1_000_000) } }
+  await t.rejects(tight.make(endless), { name: 'Overrun', of: 'memory' })
+  await t.rejects(tight.make(longFilm), { name: 'Overrun', of: 'time' })
+  t.equal(formatOf(await paintIn(tight, small)), 'png')
 })
 
 t.test('painting frees its memory', async t => {
@@ -149,13 +143,12 @@ t.test('a thread that fails to start rejects the work instead of blocking it', a
 })
 
 async function runProcess(script: string, flags: string[] = []) {
-  const studioUrl = new URL('../../src/studio/studio.ts', import.meta.url).href
+  const studioUrl = pathToFileURL(resolve('src/studio/studio.ts')).href
   const program = `import(${JSON.stringify(studioUrl)}).then(async ({ createStudio }) => {
     const studio = createStudio({ threads: 1 })
     ${script}
   })`
   const child = spawn(process.execPath, ['--import=tsx', ...flags, '--eval', program], {
-    cwd: fileURLToPath(new URL('../..', import.meta.url)),
     stdio: ['ignore', 'pipe', 'inherit'],
     // Far longer than needed, and shorter than the idle timeout of threads.
     timeout: 20_000,

@@ -227,8 +227,8 @@ export const redeliver = (run = 1) =>
 export const failRun = (run = 1, code?: RunErrorCode) =>
   ({ type: 'FailRun', runId: runId(run), error: failure(code) }) satisfies AccountCommand
 
-export const grantUpload = (options: UploadOptions = {}, askedWith = 1) =>
-  ({ type: 'GrantUpload', keyId: keyId(askedWith), upload: upload(options) }) satisfies AccountCommand
+export const grantUpload = (options: UploadOptions = {}, askedWith = 1, quotaBytes = 1e9) =>
+  ({ type: 'GrantUpload', keyId: keyId(askedWith), upload: upload(options), quotaBytes }) satisfies AccountCommand
 
 export const storeUpload = (number = 1, options: FileOptions = {}) =>
   ({ type: 'StoreUpload', ...askedBy(options.askedWith), upload: file(number, options) }) satisfies AccountCommand

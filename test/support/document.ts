@@ -35,6 +35,8 @@ export const documentAjv = (root: object) => {
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true, discriminator: true })
   for (const word of ['openapi', 'info', 'servers', 'security', 'tags', 'paths', 'webhooks', 'components'])
     ajv.addKeyword(word)
+  ajv.addFormat('uri', text => URL.canParse(text))
+  ajv.addFormat('uri-reference', text => URL.canParse(text, 'http://localhost'))
   ajv.addFormat('date-time', text => Date.parse(text) >= 0 && new Date(text).toISOString() === text)
   return ajv.addSchema(root, 'document')
 }

@@ -12,7 +12,7 @@ import { Addresses } from '../../src/services/addresses.ts'
 import { Presenter } from '../../src/services/presenter.ts'
 import { outsideProgram } from './outside.ts'
 
-const typesFile = fileURLToPath(new URL('../../docs/client/api.d.ts', import.meta.url))
+const typesFile = 'docs/client/api.d.ts'
 
 /** Generates the types of the example client from a document. */
 export const makeClientTypes = async (document: string): Promise<void> => {

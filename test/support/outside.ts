@@ -1,13 +1,16 @@
 import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { resolve } from 'node:path'
 import { type Needs, skipUnlessCi } from './needs.ts'
 
 /** Programs from the separate installation in test/outside/. */
-const inOutside = (path: string): string => fileURLToPath(new URL(`../outside/node_modules/${path}`, import.meta.url))
+const inOutside = (path: string): string => resolve('test/outside/node_modules', path)
 
 /** The programs that tests run, by their scripts. */
 const programs = {
   'openapi-typescript': 'openapi-typescript/bin/cli.js',
+  'hey-api': '@hey-api/openapi-ts/bin/run.js',
+  orval: 'orval/dist/bin/orval.mjs',
+  spectral: '@stoplight/spectral-cli/dist/index.js',
   conformance: '@modelcontextprotocol/conformance/dist/index.js',
   inspector: '@modelcontextprotocol/inspector/clients/launcher/build/index.js',
 }

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 
 /** Removes the modules that the test runner preloads into every Node.js process. */
 const plainly = ['/usr/bin/env', '-u', 'NODE_OPTIONS']
@@ -19,6 +18,5 @@ const compile = () => {
   execFileSync(command, args, { stdio: 'inherit' })
 }
 
-// The test runner runs this file once before all tests, which compiles every script.
-const isFirst = process.argv[1] === fileURLToPath(import.meta.url)
-if (isFirst || (process.env['TAP'] === undefined && import.meta.url.endsWith('.ts'))) compile()
+// `npm test` compiles everything before it starts.
+if (import.meta.url.endsWith('.ts')) compile()

@@ -6,6 +6,7 @@ import { type ObjectStore, PutRefused } from '../../src/ports/object-store.ts'
 const STATUS = {
   put_address_invalid: 403,
   put_address_expired: 403,
+  put_address_withdrawn: 403,
   put_too_large: 413,
   put_type_mismatch: 415,
   put_interrupted: 400,
@@ -22,7 +23,7 @@ export const startPutServer = async (t: Test) => {
     const sizeBytes = length === undefined ? undefined : Number(length)
     const put = { key: pathname.replace('/cdn/', ''), query: searchParams, mimeType, sizeBytes, body: request }
     try {
-      await objects.acceptPut(put)
+      await objects.acceptPut(put, async () => undefined)
       outcomes.push('stored')
       response.writeHead(200).end()
     } catch (error) {

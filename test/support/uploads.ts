@@ -42,7 +42,11 @@ export const openUploads = async (
   const objects = await openObjects(place)
   const settlement = new UploadSettlement(core.accounts, objects)
   const { uploadGrantMs, retention } = core.config
-  const grants = new UploadGrants({ ...core, retentionMs: retention.uploadsMs })
+  const grants = new UploadGrants({
+    ...core,
+    retentionMs: retention.uploadsMs,
+    quotaBytes: core.config.uploadQuotaBytes,
+  })
   const finder = new UploadFinder({ ...core, settlement })
   const uploads = new Uploads({ ...core, objects, finder, settlement, grants, grantMs: uploadGrantMs })
   const openOwner = async (): Promise<Extract<Caller, { kind: 'key' }>> => {

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { type AppendResult, BEFORE_FIRST, type EventLog, RevisionConflict } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
-import { type Database, freeSpaceGuard, openLmdb } from '../lmdb.ts'
+import { freeSpaceGuard, LOG_RESERVE_BYTES } from '../free-space.ts'
+import { type Database, openLmdb } from '../lmdb.ts'
 import { type Entry, MAX_REVISIONS, StreamIndex } from './lmdb-stream-index.ts'
 
 /** A page ends at either limit, so that neither many nor large events make it slow. */
@@ -42,7 +43,7 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
   checkTail(folder, entries)
 
   const index = new StreamIndex(folder, root, entries)
-  const ensureFreeSpace = freeSpaceGuard(folder)
+  const ensureFreeSpace = freeSpaceGuard(folder, LOG_RESERVE_BYTES)
   const changed = new Signal()
   let pending: PendingAppend[] = []
   let committing = false

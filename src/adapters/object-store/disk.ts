@@ -14,6 +14,7 @@ import {
   type PutGrant,
   PutRefused,
 } from '../../ports/object-store.ts'
+import { FILE_RESERVE_BYTES } from '../free-space.ts'
 import { expectKey, expectRange } from './expect.ts'
 import { readGrant, signPut } from './signed-put.ts'
 import { absent, openStaging, type StagedFile, toDiskFault } from './staging.ts'
@@ -24,11 +25,18 @@ export interface DiskOptions {
   putSecret: string
   /** The base URL of objects, without a trailing slash. */
   putUrl: () => string
+  /** Free space on the disk, below which no files are stored. */
+  reserveBytes?: number
 }
 
 /** Stores objects as files. An object appears under its name only when it is complete and durable. */
-export const openDiskObjectStore = async ({ folder, putSecret, putUrl }: DiskOptions): Promise<ObjectStore> => {
-  const staging = await openStaging(join(folder, 'arriving'))
+export const openDiskObjectStore = async ({
+  folder,
+  putSecret,
+  putUrl,
+  reserveBytes = FILE_RESERVE_BYTES,
+}: DiskOptions): Promise<ObjectStore> => {
+  const staging = await openStaging({ folder: join(folder, 'arriving'), reserveBytes })
   const store = durableStore(folder)
 
   const receive = async (): Promise<IncomingObject> => {
@@ -67,12 +75,14 @@ export const openDiskObjectStore = async ({ folder, putSecret, putUrl }: DiskOpt
       expectKey(grant.key)
       return `${putUrl()}/${grant.key}?${signPut(putSecret, grant)}`
     },
-    acceptPut: async put => {
+    acceptPut: async (put, admit) => {
       const grant = readGrant(putSecret, put.key, put.query)
       expectGranted(put, grant)
+      await admit(grant)
       const incoming = await receive()
       try {
         await pipeline(upTo(grant.maxSizeBytes, put.body), incoming.body)
+        await admit(grant)
       } catch (error) {
         await incoming.discard()
         throw error

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { Client } from 'minio'
 import { type IncomingObject, isObjectKey, type ObjectStore } from '../../ports/object-store.ts'
+import { FILE_RESERVE_BYTES } from '../free-space.ts'
 import { expectKey, expectRange } from './expect.ts'
 import { isAbsent, noBucket, toS3Fault } from './s3-faults.ts'
 import { type Retention, withOurRules } from './s3-lifecycle.ts'
@@ -95,7 +96,11 @@ export const openS3ObjectStore = async (options: S3Options): Promise<ObjectStore
     if (!(await mapFaults(client.bucketExists(bucket)))) throw noBucket(place)
   }
 
-  const staging = await openStaging(options.stagingFolder, OWNER_ONLY)
+  const staging = await openStaging({
+    folder: options.stagingFolder,
+    mode: OWNER_ONLY,
+    reserveBytes: FILE_RESERVE_BYTES,
+  })
   await check()
   await mapFaults(updateLifecycle(client, options)).catch(error =>
     options.onWarning(
@@ -134,12 +139,15 @@ export const openS3ObjectStore = async (options: S3Options): Promise<ObjectStore
       const part = range ? ([range.start, range.end - range.start + 1] as const) : ([0, 0] as const)
       const body = (await find(client.getPartialObject(bucket, key, ...part))) as IncomingMessage | undefined
       if (!body) return undefined
-      const { etag = '', 'content-type': contentType } = body.headers
-      return { sizeBytes: wholeSizeOf(body), etag, contentType, body }
+      const { etag = '', 'content-type': contentType, 'last-modified': lastModified = '' } = body.headers
+      return { sizeBytes: wholeSizeOf(body), etag, contentType, storedAtMs: Date.parse(lastModified), body }
     },
     stat: async key => {
       const found = isObjectKey(key) ? await find(client.statObject(bucket, key)) : undefined
-      return found && { sizeBytes: found.size, etag: `"${found.etag}"`, contentType: found.metaData['content-type'] }
+      if (!found) return undefined
+      const { size: sizeBytes, etag, metaData, lastModified } = found
+      const contentType = metaData['content-type']
+      return { sizeBytes, etag: `"${etag}"`, contentType, storedAtMs: lastModified.getTime() }
     },
     delete: async key => {
       expectKey(key)

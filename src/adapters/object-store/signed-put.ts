@@ -2,8 +2,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type PutGrant, PutRefused } from '../../ports/object-store.ts'
 
 /** The query of a presigned URL that allows one PUT. */
-export const signPut = (secret: string, { key, mimeType, maxSizeBytes, expiresAtMs }: PutGrant): URLSearchParams => {
-  const query = new URLSearchParams({ expires: `${expiresAtMs}`, type: mimeType, max: `${maxSizeBytes}` })
+export const signPut = (secret: string, grant: PutGrant): URLSearchParams => {
+  const { key, mimeType, maxSizeBytes, expiresAtMs, purpose } = grant
+  const query = new URLSearchParams({ expires: `${expiresAtMs}`, type: mimeType, max: `${maxSizeBytes}`, for: purpose })
   query.set('signature', signatureOf(secret, key, query))
   return query
 }
@@ -20,11 +21,12 @@ export const readGrant = (secret: string, key: string, query: URLSearchParams): 
     mimeType: query.get('type') ?? '',
     maxSizeBytes: Number(query.get('max')),
     expiresAtMs: Number(query.get('expires')),
+    purpose: query.get('for') ?? '',
   }
 }
 
 const signatureOf = (secret: string, key: string, query: URLSearchParams): string => {
   // JSON is unambiguous: different lists have different texts.
-  const signed = JSON.stringify(['PUT', key, query.get('expires'), query.get('type'), query.get('max')])
+  const signed = JSON.stringify(['PUT', key, ...['expires', 'type', 'max', 'for'].map(name => query.get(name))])
   return createHmac('sha256', secret).update(signed).digest('hex')
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { Unavailable } from '../../ports/faults.ts'
+import { freeSpaceGuard } from '../free-space.ts'
 
 /** A file that has not grown for this long belongs to a dead process. A live process may still write to a newer one. */
 const ABANDONED_MS = 60 * 60 * 1000
@@ -28,8 +29,16 @@ export interface StagedFile {
   discard(): Promise<void>
 }
 
-/** Opens or creates the folder, and deletes abandoned files. New files get the mode. */
-export const openStaging = async (folder: string, mode?: number): Promise<Staging> => {
+export interface StagingOptions {
+  folder: string
+  /** The mode of new files. */
+  mode?: number
+  /** Free space on the disk, below which no bytes are taken. */
+  reserveBytes: number
+}
+
+/** Opens or creates the folder, and deletes abandoned files. */
+export const openStaging = async ({ folder, mode, reserveBytes }: StagingOptions): Promise<Staging> => {
   const check = () => access(folder, constants.W_OK)
   try {
     await mkdir(folder, { recursive: true })
@@ -39,10 +48,15 @@ export const openStaging = async (folder: string, mode?: number): Promise<Stagin
     throw cannotWrite(folder, error)
   }
   const sweeping = setInterval(() => sweep(folder).catch(() => undefined), SWEEP_EVERY_MS).unref()
+  const ensureFreeSpace = freeSpaceGuard(folder, reserveBytes)
   const files = new Set<StagedFile>()
   return {
     receive: async onBytes => {
-      const created = await createFile(join(folder, randomUUID()), mode, onBytes)
+      ensureFreeSpace()
+      const created = await createFile(join(folder, randomUUID()), mode, bytes => {
+        ensureFreeSpace()
+        onBytes?.(bytes)
+      })
       const discard = () => {
         files.delete(file)
         return created.discard()
@@ -79,13 +93,22 @@ const sweep = async (folder: string) => {
   }
 }
 
-const createFile = async (path: string, mode?: number, onBytes?: (bytes: Buffer) => void): Promise<StagedFile> => {
+/** `onBytes` may throw, which ends the file. */
+const createFile = async (
+  path: string,
+  mode: number | undefined,
+  onBytes: (bytes: Buffer) => void,
+): Promise<StagedFile> => {
   const file = await open(path, 'wx+', mode).catch(error => {
     throw toDiskFault(error)
   })
   const body = new Writable({
     write: (bytes: Buffer, _encoding, done) => {
-      onBytes?.(bytes)
+      try {
+        onBytes(bytes)
+      } catch (error) {
+        return done(error as Error)
+      }
       file.writeFile(bytes).then(
         () => done(),
         error => done(toDiskFault(error) as Error),

@@ -4,12 +4,12 @@ import { Agent, buildConnector, type Dispatcher } from 'undici'
 import { type Outbound, OutboundError } from '../../ports/outbound.ts'
 import { callWithin } from '../../time/call-within.ts'
 import { systemClock } from '../clock/system.ts'
-import { isPublicAddress, isPublicHost } from './public-address.ts'
+import { PublicAddresses } from './public-address.ts'
 
 /**
  * Equals the concurrent deliveries to one host, because waiting for a connection counts against a request's timeout.
  */
-const CONNECTIONS_PER_ORIGIN = 64
+const CONNECTIONS_PER_ORIGIN = 128
 
 /** A burst to one receiver shares connections. Idle ones close soon, so that DNS changes take effect. */
 const KEEP_ALIVE_MS = 4_000
@@ -26,6 +26,8 @@ const USER_AGENT = 'Tollgate'
 export interface OutboundOptions {
   /** Allows requests to private addresses. For development only. */
   allowPrivate: boolean
+  /** The addresses to which requests may go, unless private addresses are allowed. */
+  addresses?: PublicAddresses
   /** Resolves a name. By default asks DNS, or the system if private addresses are allowed. */
   lookup?: Lookup
 }
@@ -35,10 +37,11 @@ export type Lookup = (host: string) => Promise<LookupAddress[]>
 /** Requests through undici. The connector enforces public addresses. */
 export const createOutbound = ({
   allowPrivate,
+  addresses = new PublicAddresses(),
   lookup = allowPrivate ? systemLookup : dnsLookup,
 }: OutboundOptions): Outbound => {
   const agent = new Agent({
-    connect: allowPrivate ? connector(lookup) : publicConnector(lookup),
+    connect: allowPrivate ? connector(lookup) : publicConnector(lookup, addresses),
     connections: CONNECTIONS_PER_ORIGIN,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
@@ -47,6 +50,7 @@ export const createOutbound = ({
     bodyTimeout: 0,
   })
   return {
+    refuses: url => !allowPrivate && URL.canParse(url) && !addresses.hasHost(hostOf(new URL(url))),
     post: (url, { headers, body, timeoutMs }) =>
       within(timeoutMs, undefined, async signal => {
         const sent = { 'user-agent': USER_AGENT, ...headers }
@@ -90,11 +94,11 @@ const dnsLookup: Lookup = async host => {
   return found
 }
 
-const publicConnector = (lookup: Lookup): buildConnector.connector => {
-  const connect = connector(publicOnly(lookup))
+const publicConnector = (lookup: Lookup, addresses: PublicAddresses): buildConnector.connector => {
+  const connect = connector(publicOnly(lookup, addresses))
   return (options, callback) => {
     // Node.js does not call `lookup` for literal IP addresses, so they are checked here.
-    if (isPublicHost(options.hostname)) connect(options, callback)
+    if (addresses.hasHost(options.hostname)) connect(options, callback)
     else callback(notPublic(), null)
   }
 }
@@ -106,11 +110,11 @@ const connector = (lookup: Lookup) =>
  * Drops non-public addresses instead of refusing the name: with DNS64, each IPv4 host has a non-public address too.
  */
 const publicOnly =
-  (lookup: Lookup): Lookup =>
+  (lookup: Lookup, addresses: PublicAddresses): Lookup =>
   async host => {
-    const addresses = (await lookup(host)).filter(({ address }) => isPublicAddress(address))
-    if (addresses.length === 0) throw notPublic()
-    return addresses
+    const found = (await lookup(host)).filter(({ address }) => addresses.hasAddress(address))
+    if (found.length === 0) throw notPublic()
+    return found
   }
 
 /** The socket connects to these addresses without another lookup, so DNS cannot change them after the check. */
@@ -124,6 +128,9 @@ const toNodeLookup =
   }
 
 const notPublic = () => refused('The address is not public.')
+
+/** An IPv6 address without its brackets. */
+const hostOf = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, '$1')
 
 const target = (text: string) => {
   const url = URL.canParse(text) ? new URL(text) : undefined

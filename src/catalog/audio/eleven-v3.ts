@@ -12,7 +12,7 @@ export const elevenV3 = speechFamily({
     t2a: {
       description: 'Reads text aloud with expression, which tags such as [whispers] control.',
       parameters: {
-        text: text('Text', 'The text to speak.', { maxLength: MAX_SPEECH_LENGTH }),
+        text: text('Text', 'The text to speak. It may also be sent as prompt.', { maxLength: MAX_SPEECH_LENGTH }),
         voice: choice(
           'Voice',
           'The voice.',

@@ -15,7 +15,7 @@ export const minimaxSpeech26 = speechFamily({
     t2a: {
       description: 'Reads text aloud in one of 40 languages, with control over emotion, speed and pitch.',
       parameters: {
-        text: text('Text', 'The text to speak. <#1.5#> makes a pause of 1.5 seconds.', {
+        text: text('Text', 'The text to speak. <#1.5#> makes a pause of 1.5 seconds. It may also be sent as prompt.', {
           maxLength: MAX_SPEECH_LENGTH,
         }),
         voice_id: choice(

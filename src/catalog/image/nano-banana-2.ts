@@ -29,7 +29,11 @@ const parameters = {
     'Lets the model use current information from the internet, for a surcharge.',
     false,
   ),
-  thinking_level: choice('Thinking level', 'Lets the model think first. Off by default.', ['minimal', 'high']),
+  thinking_level: choice(
+    'Thinking level',
+    'Lets the model think first, and returns its thoughts as output.text. Empty or absent means off.',
+    ['minimal', 'high'],
+  ),
   safety_tolerance: safetyTolerance(6, '4'),
   seed: seed('image'),
 }

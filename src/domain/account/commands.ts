@@ -31,8 +31,15 @@ export type AccountCommand =
   | { type: 'RedeliverWebhook'; runId: RunId; url: string }
   | GrantUpload
   | ({ type: 'StoreUpload'; upload: UploadStored } & Asked)
-  | ({ type: 'RequestUploadDeletion'; uploadId: UploadId } & Asked)
+  | RequestUploadDeletion
   | { type: 'RecordUploadDeletion'; upload: UploadDeleted }
+
+export interface RequestUploadDeletion extends Asked {
+  type: 'RequestUploadDeletion'
+  uploadId: UploadId
+  /** Refuses an upload that is recorded as stored. */
+  unlessStored?: boolean
+}
 
 export interface OpenAccount {
   type: 'OpenAccount'
@@ -64,7 +71,7 @@ export interface QueueRun {
   type: 'QueueRun'
   /** The caller's key, which must still be active and allowed to write when the run is accepted. */
   keyId?: KeyId
-  /** Milliseconds since 1970, to tell whether an idempotency key is still remembered. */
+  /** Milliseconds since 1970, to tell whether an idempotency key is still remembered, and earlier failures count. */
   atMs: number
   run: RunQueued
   receipt: Receipt
@@ -85,6 +92,8 @@ export interface GrantUpload {
   /** The caller's key, which must still be active and allowed to write when the grant is given. */
   keyId?: KeyId
   upload: UploadGranted
+  /** The bytes that the account's uploads may have together. */
+  quotaBytes: number
 }
 
 interface Asked {

@@ -1,8 +1,9 @@
-import type { AccountEvent, Idempotency } from '../../../schemas/account-events.ts'
-import type { RunId, UploadId } from '../../../schemas/primitives.ts'
+import type { AccountEvent, Idempotency, RunQueued } from '../../../schemas/account-events.ts'
+import type { KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import { Contradiction, type PastEvent, unreachable } from '../decider.ts'
 import { digest128 } from '../digest.ts'
+import { bytesOf, countFailure, offsetFailure } from './run-limits.ts'
 import { type AccountState, isForgetful, type LiveUpload, MAX_REMEMBERED, type OpenRun, REMEMBER_MS } from './state.ts'
 
 export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): AccountState => {
@@ -25,21 +26,26 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
       return { ...state, activeKeys: state.activeKeys.set(keyId, { hash, ...(scope && { scope }) }) }
     }
     case 'ApiKeyRevoked':
-      return { ...state, activeKeys: state.activeKeys.delete(event.data.keyId) }
+      return withdrawUploads(
+        { ...state, activeKeys: state.activeKeys.delete(event.data.keyId) },
+        event.data.keyId,
+        event,
+      )
     case 'RunQueued': {
-      const { runId, idempotency, webhookUrl } = event.data
-      const queued = webhookUrl === undefined ? state : changeRun(state, runId, { hasWebhook: true })
-      return idempotency ? remember(queued, runId, idempotency, Date.parse(clockOf(event))) : queued
+      const { runId, idempotency } = event.data
+      const queued = enqueue(state, event.data)
+      return idempotency ? remember(queued, runId, idempotency, clockMs(event)) : queued
     }
     case 'RunStarted':
-      return changeRun(state, event.data.runId, { isStarted: true })
+      return changeRun(dequeue(state, event.data.runId), event.data.runId, { isStarted: true })
     case 'RunSubmitted':
       return changeRun(state, event.data.runId, { jobId: event.data.jobId })
     case 'RunCancelRequested':
       return changeRun(state, event.data.runId, { isCancelRequested: true })
     case 'RunCompleted':
+      return offsetFailure(endRun(state, event.data.runId))
     case 'RunFailed':
-      return endRun(state, event.data.runId)
+      return countFailure(endRun(state, event.data.runId), event.data.error.code, clockMs(event))
     case 'WebhookDelivered':
     case 'WebhookAbandoned':
       return { ...state, deliveries: state.deliveries.delete(event.data.runId) }
@@ -50,20 +56,30 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
     // Neither a run that has ended nor its results are part of the state.
     case 'RunOutputDeleted':
       return state
-    case 'UploadGranted':
-      return changeUpload(state, event.data.uploadId, { stage: 'granted', objectKey: event.data.objectKey })
+    case 'UploadGranted': {
+      const { uploadId, objectKey, maxSizeBytes } = event.data
+      const keyId = keyOf(event)
+      return changeUpload(state, uploadId, {
+        stage: 'granted',
+        objectKey,
+        bytes: maxSizeBytes,
+        ...(keyId && { keyId }),
+      })
+    }
     case 'UploadStored': {
-      const { uploadId, sealed } = event.data
-      return changeUpload(state, uploadId, { stage: sealed ? 'sealed' : 'stored' })
+      const { uploadId, sealed, sizeBytes } = event.data
+      return changeUpload(state, uploadId, sealed ? { stage: 'sealed', bytes: sizeBytes } : { stage: 'stored' })
     }
     case 'UploadDeletionRequested':
       return changeUpload(state, event.data.uploadId, { stage: 'deleting' })
     case 'UploadDeleted':
-      return { ...state, uploads: state.uploads.delete(event.data.uploadId) }
+      return deleteUpload(state, event.data.uploadId)
     default:
       return unreachable(event)
   }
 }
+
+const clockMs = (event: PastEvent<AccountEvent>) => Date.parse(clockOf(event))
 
 /** Changes the balance. Throws a Contradiction if the event's balance does not match its amount. */
 const changeBalance = (
@@ -89,13 +105,55 @@ const changeRun = (state: AccountState, runId: RunId, change: Partial<OpenRun>):
   return run ? { ...state, openRuns: state.openRuns.set(runId, { ...run, ...change }) } : state
 }
 
-const changeUpload = (state: AccountState, uploadId: UploadId, change: Partial<LiveUpload>): AccountState => {
-  const upload = { stage: 'granted' as const, objectKey: '', ...state.uploads.get(uploadId), ...change }
-  return { ...state, uploads: state.uploads.set(uploadId, upload) }
+const enqueue = (state: AccountState, run: RunQueued): AccountState => {
+  if (!state.openRuns.has(run.runId)) return state
+  const queuedBytes = bytesOf(run)
+  return {
+    ...changeRun(state, run.runId, { queuedBytes, ...(run.webhookUrl !== undefined && { hasWebhook: true }) }),
+    queuedRuns: state.queuedRuns + 1,
+    queuedBytes: state.queuedBytes + queuedBytes,
+  }
 }
 
+/** Does nothing for a run that is not queued. */
+const dequeue = (state: AccountState, runId: RunId): AccountState => {
+  const run = state.openRuns.get(runId)
+  if (run?.queuedBytes === undefined) return state
+  const { queuedBytes, ...rest } = run
+  return {
+    ...state,
+    openRuns: state.openRuns.set(runId, rest),
+    queuedRuns: state.queuedRuns - 1,
+    queuedBytes: state.queuedBytes - queuedBytes,
+  }
+}
+
+const changeUpload = (state: AccountState, uploadId: UploadId, change: Partial<LiveUpload>): AccountState => {
+  const before = state.uploads.get(uploadId) ?? { stage: 'granted', objectKey: '', bytes: 0 }
+  const upload = { ...before, ...change }
+  const uploadBytes = state.uploadBytes - before.bytes + upload.bytes
+  return { ...state, uploads: state.uploads.set(uploadId, upload), uploadBytes }
+}
+
+/** Notes for the uploads that a revoked key has asked for when it was revoked. */
+const withdrawUploads = (state: AccountState, keyId: KeyId, event: PastEvent<AccountEvent>): AccountState => {
+  const withdrawnAtMs = clockMs(event)
+  const uploads = state.uploads.map(upload => (upload.keyId === keyId ? { ...upload, withdrawnAtMs } : upload))
+  return { ...state, uploads }
+}
+
+/** The key that caused an event, if one did. */
+const keyOf = ({ metadata: { actor } }: PastEvent<AccountEvent>): KeyId | undefined =>
+  actor && 'keyId' in actor ? (actor.keyId as KeyId) : undefined
+
+const deleteUpload = (state: AccountState, uploadId: UploadId): AccountState => ({
+  ...state,
+  uploads: state.uploads.delete(uploadId),
+  uploadBytes: state.uploadBytes - (state.uploads.get(uploadId)?.bytes ?? 0),
+})
+
 const endRun = (state: AccountState, runId: RunId): AccountState => {
-  const ended = { ...state, openRuns: state.openRuns.delete(runId) }
+  const ended = { ...dequeue(state, runId), openRuns: state.openRuns.delete(runId) }
   return state.openRuns.get(runId)?.hasWebhook ? addDelivery(ended, runId) : ended
 }
 

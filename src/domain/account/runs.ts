@@ -5,6 +5,7 @@ import { type Decided, refuse } from '../refusal.ts'
 import type { QueueRun } from './commands.ts'
 import * as credits from './credits.ts'
 import { writeRefusal } from './keys.ts'
+import { limitRefusal } from './run-limits.ts'
 import { type AccountState, REMEMBER_MS, type RememberedRequest } from './state.ts'
 
 export const queue = (command: QueueRun, state: AccountState): Decided<AccountEvent> => {
@@ -20,6 +21,8 @@ export const queue = (command: QueueRun, state: AccountState): Decided<AccountEv
   const price = receipt.totalMicros
   if (price > state.balanceMicros)
     return refuse('insufficient_credits', { requiredMicros: price, balanceMicros: state.balanceMicros })
+  const limited = limitRefusal(command, state)
+  if (limited) return limited
   return accept([
     credits.debited(state, run.runId, receipt),
     { type: 'RunQueued', data: run },

@@ -23,10 +23,17 @@ export interface AccountState {
   refunds: number
   activeKeys: ImmutableMap<KeyId, ActiveKey>
   openRuns: ImmutableMap<RunId, OpenRun>
+  /** The open runs that have not started, and the bytes of their events together. */
+  queuedRuns: number
+  queuedBytes: number
+  /** How many failures that the account caused counted at a time, in ms since 1970; see `run-limits.ts`. */
+  ownFailures: { count: number; atMs: number }
   /** The number of attempts for each run whose webhook is pending. */
   deliveries: ImmutableMap<RunId, { attempts: number }>
   /** The uploads that are not deleted yet. */
   uploads: ImmutableMap<UploadId, LiveUpload>
+  /** The bytes of these uploads together, as they count towards the quota. */
+  uploadBytes: number
   /** Recent idempotency keys, the oldest first. */
   requests: OrderedMap<string, RememberedRequest>
   /** True once a request may have been dropped before its time; see `isForgetful`. */
@@ -42,6 +49,8 @@ interface ActiveKey {
 export interface OpenRun {
   chargedMicros: number
   isStarted: boolean
+  /** The bytes of its event while it is queued. */
+  queuedBytes?: number
   /** The provider's id for the work, once it has returned one. */
   jobId?: string
   hasWebhook?: boolean
@@ -53,6 +62,12 @@ export interface LiveUpload {
   stage: UploadStage
   /** The key of its file. It comes from the log, since a forged view could name another account's file. */
   objectKey: string
+  /** The size of its file; the largest that is allowed, as long as the file can be replaced. */
+  bytes: number
+  /** The key that asked for it, if one did. */
+  keyId?: KeyId
+  /** When this key was revoked, in ms since 1970. A file that is sent later is not used. */
+  withdrawnAtMs?: number
 }
 
 /**
@@ -76,7 +91,7 @@ export const REMEMBER_MS = IDEMPOTENCY_HOURS * 60 * 60 * 1000
 export const MAX_REMEMBERED = 100_000
 
 /** How far a clock may go back unnoticed. An idempotency key loses at most this much of its 24 hours. */
-const TOLERATED_MS = 60_000
+export const TOLERATED_MS = 60_000
 
 /**
  * Whether a request that still counts may be missing from the state, because some were dropped early, or because the
@@ -93,8 +108,12 @@ export const initialAccount: AccountState = {
   refunds: 0,
   activeKeys: ImmutableMap(),
   openRuns: ImmutableMap(),
+  queuedRuns: 0,
+  queuedBytes: 0,
+  ownFailures: { count: 0, atMs: 0 },
   deliveries: ImmutableMap(),
   uploads: ImmutableMap(),
+  uploadBytes: 0,
   requests: OrderedMap(),
   hasDroppedEarly: false,
 }

@@ -1,17 +1,37 @@
 import type { AccountEvent, UploadDeleted, UploadStored } from '../../../schemas/account-events.ts'
 import { type KeyId, MAX_LIVE_UPLOADS, type UploadId } from '../../../schemas/primitives.ts'
 import { accept } from '../decider.ts'
-import { type Decided, refuse } from '../refusal.ts'
-import type { GrantUpload } from './commands.ts'
+import { type Decided, type RefusalOf, refuse } from '../refusal.ts'
+import type { GrantUpload, RequestUploadDeletion } from './commands.ts'
 import { writeRefusal } from './keys.ts'
 import type { AccountState } from './state.ts'
 
-export const grant = ({ keyId, upload }: GrantUpload, state: AccountState): Decided<AccountEvent> => {
+export const grant = ({ keyId, upload, quotaBytes }: GrantUpload, state: AccountState): Decided<AccountEvent> => {
   const refusal = writeRefusal(keyId, state)
   if (refusal) return refusal
   if (state.uploads.has(upload.uploadId)) return refuse('upload_exists')
   if (state.uploads.size >= MAX_LIVE_UPLOADS) return refuse('too_many_uploads', { limit: MAX_LIVE_UPLOADS })
+  if (state.uploadBytes + upload.maxSizeBytes > quotaBytes) return refuse('upload_quota_exceeded', { quotaBytes })
   return accept([{ type: 'UploadGranted', data: upload }])
+}
+
+/** Why no file may be sent to a presigned address now; undefined if one may. */
+export const sendRefusal = (
+  { keyId, uploadId }: { keyId: KeyId | undefined; uploadId: UploadId },
+  state: AccountState,
+): RefusalOf<'put_address_withdrawn'> | undefined => {
+  const isReplaceable = hasPlace(uploadId, state) && state.uploads.get(uploadId)?.stage !== 'sealed'
+  return isReplaceable && !writeRefusal(keyId, state) ? undefined : { code: 'put_address_withdrawn' }
+}
+
+/** Whether an upload may have a file: it is not deleted, and its owner has not asked for that. */
+export const hasPlace = (uploadId: UploadId, { uploads }: AccountState): boolean =>
+  (uploads.get(uploadId)?.stage ?? 'deleting') !== 'deleting'
+
+/** Whether a file was sent to an address after the key that asked for it had been revoked. Times as in ObjectFacts. */
+export const isLate = (uploadId: UploadId, storedAtMs: number | undefined, { uploads }: AccountState): boolean => {
+  const withdrawnAtMs = uploads.get(uploadId)?.withdrawnAtMs
+  return withdrawnAtMs !== undefined && storedAtMs !== undefined && storedAtMs + 1000 > withdrawnAtMs
 }
 
 /** A file is recorded as stored when it is first used, and again as sealed once it can no longer be replaced. */
@@ -28,16 +48,21 @@ export const store = (
 }
 
 export const requestDeletion = (
-  { keyId, uploadId }: { keyId?: KeyId | undefined; uploadId: UploadId },
+  { keyId, uploadId, unlessStored = false }: Omit<RequestUploadDeletion, 'type'>,
   state: AccountState,
 ): Decided<AccountEvent> => {
   const refusal = writeRefusal(keyId, state)
   if (refusal) return refusal
   const stage = state.uploads.get(uploadId)?.stage
   if (stage === undefined) return refuse('upload_not_found')
+  if (unlessStored && (stage === 'stored' || stage === 'sealed')) return refuse('upload_already_stored')
   return accept(stage === 'deleting' ? [] : [{ type: 'UploadDeletionRequested', data: { uploadId } }])
 }
 
-/** Records that an upload's file was deleted. */
-export const recordDeletion = ({ upload }: { upload: UploadDeleted }, state: AccountState): Decided<AccountEvent> =>
-  state.uploads.has(upload.uploadId) ? accept([{ type: 'UploadDeleted', data: upload }]) : refuse('upload_not_found')
+/** Records that an upload's file was deleted, or never arrived. */
+export const recordDeletion = ({ upload }: { upload: UploadDeleted }, state: AccountState): Decided<AccountEvent> => {
+  const stage = state.uploads.get(upload.uploadId)?.stage
+  if (stage === undefined) return refuse('upload_not_found')
+  if (stage === 'sealed' && upload.reason === 'never_sent') return refuse('upload_already_stored')
+  return accept([{ type: 'UploadDeleted', data: upload }])
+}

@@ -1,9 +1,13 @@
 import type { Endpoint, Family, Kind } from '../../../schemas/catalog.ts'
 
-/** The endpoint that an input's shape asks for: with `image_url` an image-to-* one, else a text-to-* one. */
-export const chooseEndpoint = (family: Family, input: Record<string, unknown>): Endpoint | undefined => {
+/** The endpoint that `model` names, else the one for the input's shape: image-to-* with `image_url`, or text-to-*. */
+export const chooseEndpoint = (
+  { endpoints }: Family,
+  model: string,
+  input: Record<string, unknown>,
+): Endpoint | undefined => {
   const wantsImage = Object.hasOwn(input, 'image_url')
-  return family.endpoints.find(endpoint => takesImage(endpoint.kind) === wantsImage)
+  return endpoints.find(({ id }) => id === model) ?? endpoints.find(({ kind }) => takesImage(kind) === wantsImage)
 }
 
 const takesImage = (kind: Kind): boolean => kind.startsWith('i2')

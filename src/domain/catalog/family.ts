@@ -1,7 +1,11 @@
 import type { Family, FamilyStatus } from '../../../schemas/catalog.ts'
 
-/** Whether a model name is the family's id or one of its aliases. */
-export const hasName = ({ id, aliases }: Family, model: string): boolean => id === model || aliases.includes(model)
+/** The names of a family in requests: its id, its aliases, and the ids of its endpoints. */
+export const namesOf = ({ id, aliases, endpoints }: Family): string[] => [
+  id,
+  ...aliases,
+  ...endpoints.map(endpoint => endpoint.id),
+]
 
 /** A family without the endpoints that only testers may see; undefined when nothing is left. */
 export const visibleTo = (family: Family, tester: boolean): Family | undefined => {

@@ -1,6 +1,7 @@
 import type { Endpoint, Family } from '../../../schemas/catalog.ts'
 import { fromMicros, isWholeMicros } from '../money.ts'
 import { illFormedPlace } from '../well-formed.ts'
+import { namesOf } from './family.ts'
 import { extremes, pricedParameters, priceRange, surchargeMicros } from './pricing.ts'
 
 /** The largest whole number whose millionths a double represents exactly. */
@@ -47,8 +48,8 @@ type PriceFault =
 export const findFault = (family: Family, others: Family[]): FamilyFault | undefined => {
   const place = illFormedPlace(family)
   if (place !== undefined) return { id: family.id, code: 'text_ill_formed', path: place }
-  const taken = new Set(others.flatMap(other => [other.id, ...other.aliases]))
-  const clash = [family.id, ...family.aliases].find(name => taken.has(name))
+  const taken = new Set(others.flatMap(namesOf))
+  const clash = namesOf(family).find(name => taken.has(name))
   if (clash) return { id: family.id, code: 'name_taken', name: clash }
   if (new Set(family.endpoints.map(endpoint => endpoint.kind)).size < family.endpoints.length)
     return { id: family.id, code: 'kind_repeated' }

@@ -4,8 +4,8 @@ import type { Logger } from '../../ports/logger.ts'
 import { ApiError, toApiError } from '../api-error.ts'
 import type { Context } from '../context.ts'
 
-/** When to retry: an unavailable service usually recovers within seconds; limits take longer. */
-const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, string>> = { unavailable: '2', rate_limited: '60' }
+/** When to retry, unless the error says it: a service usually recovers within seconds; limits take longer. */
+const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = { unavailable: 2, rate_limited: 60 }
 
 /** Turns every failure into the API's error body, without internal details. */
 export const errors = (logger: Logger) => async (ctx: Context, next: Next) => {
@@ -34,8 +34,8 @@ const answer = (ctx: Context, error: ApiError) => {
   ctx.remove('ETag')
   ctx.remove('Cache-Control')
   if (code === 'invalid_api_key') ctx.set('WWW-Authenticate', 'Bearer')
-  const retryAfter = RETRY_AFTER_SECONDS[code]
-  if (retryAfter) ctx.set('Retry-After', retryAfter)
+  const { retryAfterSeconds = RETRY_AFTER_SECONDS[code] } = error
+  if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(retryAfterSeconds))
   ctx.body = error.toBody(ctx.state.requestId)
 }
 

@@ -22,7 +22,7 @@ export const position =
 
 const toApiError = (error: unknown): never => {
   if (!(error instanceof Unavailable)) throw error
-  throw new ApiError('unavailable', NOT_REACHED, {}, error)
+  throw new ApiError('unavailable', NOT_REACHED, {}, { cause: error })
 }
 
 const NOT_REACHED = [

@@ -3,7 +3,7 @@ import { isOptional } from '../../../schemas/api/about.ts'
 import { ErrorBody, type ErrorCode, errorMeanings, errorStatus } from '../../../schemas/api/error.ts'
 import { errorExamples } from '../../../schemas/api/error-examples.ts'
 import { RequestId, RetryAfter, TollgatePosition, WwwAuthenticate } from '../../../schemas/api/headers.ts'
-import type { Examples, Operation, ResponseSpec } from '../operation.ts'
+import { type Examples, type Operation, queryShapeOf, type ResponseSpec } from '../operation.ts'
 import type { Components } from './components.ts'
 
 /** An OpenAPI Response Object. */
@@ -21,7 +21,7 @@ export const describeOperation = (operation: Operation, components: Components) 
     operationId: id,
     tags: [tag],
     summary,
-    ...(description !== undefined && { description }),
+    description,
     ...(open && { security: [] }),
     parameters: parametersOf(operation, components),
     ...(types && { requestBody: { required: true, content: contentOf(types, examples, components) } }),
@@ -66,8 +66,12 @@ const responsesOf = (operation: Operation, components: Components) => {
       spec ? either(response(spec, components), refusal) : components.share('responses', codes.join('-'), refusal),
     ] as const
   })
-  return Object.fromEntries([...declared, ...refused])
+  const isRefusable = errors.some(code => errorStatus[code] < 500)
+  return Object.fromEntries([...declared, ...refused, ...(isRefusable ? [] : [['400', malformed]])])
 }
+
+/** The refusal that every operation has; the others have refusals of their own too. */
+const malformed = { description: 'The request is not valid HTTP.' }
 
 /** The response of a status that both a declared response and errors use. */
 const either = (answer: ResponseObject, refusal: ResponseObject): ResponseObject => {
@@ -100,7 +104,7 @@ const response = (
 
 const refuse = (status: number, codes: ErrorCode[], components: Components): ResponseObject => {
   const part = (properties: object) => ({ type: 'object', properties })
-  const ofThese = part({ error: part({ code: { enum: codes } }) })
+  const ofThese = part({ error: part({ ...anyMembers, code: { enum: codes } }) })
   return {
     ...response(
       {
@@ -121,6 +125,9 @@ const refuse = (status: number, codes: ErrorCode[], components: Components): Res
   }
 }
 
+/** Linters refuse members that a part of an allOf does not name. */
+const anyMembers = Object.fromEntries(Object.keys(ErrorBody.properties.error.properties).map(name => [name, {}]))
+
 const contentOf = (types: Record<string, TSchema>, examples: Examples | undefined, components: Components) =>
   Object.fromEntries(
     Object.entries(types).map(([type, shape]) => [
@@ -138,13 +145,16 @@ const shownExamples = (examples: Examples) =>
   )
 
 /** The errors of an operation: those it declares, and those that its kind of request can cause. */
-const errorsOf = ({ open, params, query, json, errors = [] }: Operation): ErrorCode[] => [
-  ...new Set<ErrorCode>([
-    ...(params || query || json || !open ? (['invalid_request'] as const) : []),
-    ...(json ? (['unsupported_media_type', 'payload_too_large'] as const) : []),
-    ...(open ? [] : (['invalid_api_key', 'forbidden'] as const)),
-    ...errors,
-    'internal_error',
-    'unavailable',
-  ]),
-]
+const errorsOf = (operation: Operation): ErrorCode[] => {
+  const { open, params, json, errors = [] } = operation
+  return [
+    ...new Set<ErrorCode>([
+      ...(params || queryShapeOf(operation) || json || !open ? (['invalid_request'] as const) : []),
+      ...(json ? (['unsupported_media_type', 'payload_too_large'] as const) : []),
+      ...(open ? [] : (['invalid_api_key', 'forbidden'] as const)),
+      ...errors,
+      'internal_error',
+      'unavailable',
+    ]),
+  ]
+}

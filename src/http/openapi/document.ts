@@ -25,7 +25,7 @@ export const describeApi = (operations: Operation[], { baseUrl, families }: Docu
   const { schemas, parameters, headers, responses } = components
   return {
     openapi: '3.1.0',
-    info,
+    info: { ...info, contact: { name: 'The operator of this service', url: baseUrl } },
     servers: [{ url: baseUrl }],
     security: [{ apiKey: [] }],
     tags,

@@ -11,6 +11,7 @@ const getBalance = operation({
   path: '/v1/balance',
   tag: 'Account',
   summary: 'Get the credit balance',
+  description: 'Returns the credits that are available to run models.',
   responses: {
     200: {
       description: 'The balance. It reflects all requests answered earlier.',

@@ -23,7 +23,10 @@ const getFile = operation({
   path,
   tag: 'Files',
   summary: 'Get a result or an upload',
-  description: 'Anyone with the URL can read the file. Supports range and conditional requests.',
+  description: [
+    'Anyone with the URL can read the file. Supports range and conditional requests.',
+    'An upload that the service has not inspected yet is a download of the type `application/octet-stream`.',
+  ].join(' '),
   open: true,
   params: filePlace,
   headers: { Range, 'If-Range': IfRange, 'If-None-Match': IfNoneMatch },
@@ -90,16 +93,17 @@ const serveFile = async (ctx: Context, files: Services['files'], key: string): P
   ctx.status = 200
   ctx.set('ETag', facts.etag)
   ctx.set('Accept-Ranges', 'bytes')
-  ctx.set('Cache-Control', CACHE)
+  ctx.set('Cache-Control', facts.isInspected ? CACHE : 'no-store')
   // The bytes are untrusted: browsers must not sniff or run them, but any page may show them.
   ctx.set('X-Content-Type-Options', 'nosniff')
   ctx.set('Content-Security-Policy', "default-src 'none'; sandbox")
   ctx.set('Cross-Origin-Resource-Policy', 'cross-origin')
+  if (!facts.isInspected) ctx.set('Content-Disposition', 'attachment')
   if (ctx.fresh) {
     ctx.status = 304
     return
   }
-  ctx.type = mimeTypeOf(key)
+  ctx.type = facts.isInspected ? mimeTypeOf(key) : 'application/octet-stream'
   if (range === 'unsatisfiable') {
     ctx.body = null
     ctx.status = 416

@@ -27,8 +27,9 @@ const getLlmsText = operation({
   path: '/llms.txt',
   tag: 'Agents',
   summary: 'Get a guide to the service for agents',
+  description: 'A short text in the llms.txt format: how to run models, their prices, and links to the rest.',
   headers: staticHeaders,
-  responses: staticResponses('The guide.', LlmsText, 'text/plain'),
+  responses: staticResponses('The guide.', LlmsText, { type: 'text/plain' }),
 })
 
 const getMcpDescriptor = operation({

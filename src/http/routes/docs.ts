@@ -27,7 +27,7 @@ const getDocs = operation({
   description: 'The page asks for an API key and can send requests with it.',
   open: true,
   headers: staticHeaders,
-  responses: staticResponses('The page.', DocsPage, 'text/html'),
+  responses: staticResponses('The page.', DocsPage, { type: 'text/html' }),
 })
 
 const getDocsFile = operation({
@@ -36,10 +36,11 @@ const getDocsFile = operation({
   path: '/docs/:file',
   tag: 'Service',
   summary: 'Get a file of the reference page',
+  description: 'The style sheets and scripts that the page loads.',
   open: true,
   params: { file: DocsFileName },
   headers: staticHeaders,
-  responses: staticResponses('The file.', DocsFile, 'text/*'),
+  responses: staticResponses('The file.', DocsFile, { type: 'text/*' }),
   errors: ['not_found'],
 })
 

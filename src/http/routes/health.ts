@@ -8,8 +8,16 @@ import { operation, type Serve } from '../operation.ts'
 /** How long a store may take to answer before it counts as unavailable. */
 const CHECK_TIMEOUT_MS = 2000
 
-/** The parts of the service that must answer, each with its check. */
-export type HealthChecks = Record<string, () => Promise<unknown>>
+/** Each rejects if its part of the service cannot do its work. */
+export interface HealthChecks {
+  /** The position of the last event. */
+  log(): Promise<number>
+  /** The position up to which the views show the log. */
+  views(): Promise<number>
+  objects(): Promise<unknown>
+  /** The free bytes of the data folder's disk. */
+  disk(): Promise<number>
+}
 
 const getHealth = operation({
   id: 'getHealth',
@@ -17,6 +25,7 @@ const getHealth = operation({
   path: '/healthz',
   tag: 'Service',
   summary: 'Check that the process is alive',
+  description: 'Answers as long as the process runs, even if it cannot reach its stores.',
   open: true,
   responses: { 200: { description: 'The process is alive.', shape: Health, examples: { Alive: health } } },
 })
@@ -26,10 +35,11 @@ const getReadiness = operation({
   method: 'get',
   path: '/readyz',
   tag: 'Service',
-  summary: 'Check that the event log, the views and the object store respond',
+  summary: 'Check that the event log, the views and the object store respond, and that the disk has room',
+  description: 'Returns 503 if one of them fails, and names it.',
   open: true,
   responses: {
-    200: { description: 'All of them respond.', shape: Readiness, examples: { Ready: readiness } },
+    200: { description: 'All of them do.', shape: Readiness, examples: { Ready: readiness } },
   },
 })
 
@@ -41,21 +51,33 @@ export const healthRoutes = (serve: Serve, checks: HealthChecks, clock: Clock) =
   })
 
   serve(getReadiness, async ctx => {
-    const names = Object.keys(checks)
-    const answers = await Promise.all(Object.values(checks).map(check => answersInTime(clock, check)))
-    const silent = names.filter((_, index) => !answers[index])
-    if (silent.length > 0) throw new ApiError('unavailable', `No answer from: ${silent.join(', ')}.`)
-    ctx.body = { status: 'ready', ...Object.fromEntries(names.map(name => [name, 'ok'])) } as Readiness
+    const [log, views, objects, disk] = await Promise.all([
+      inTime(clock, checks.log),
+      inTime(clock, checks.views),
+      inTime(clock, checks.objects),
+      inTime(clock, checks.disk),
+    ])
+    if (log && views && objects && disk) {
+      const events_behind = Math.max(0, log.value - views.value)
+      const free_bytes = disk.value
+      ctx.body = { status: 'ready', ...ALL_OK, events_behind, free_bytes } satisfies Readiness
+      return
+    }
+    const failing = Object.entries({ log, views, objects, disk }).flatMap(([name, answer]) => (answer ? [] : [name]))
+    throw new ApiError('unavailable', `Not ready: ${failing.join(', ')}.`)
   })
 }
 
-const answersInTime = (clock: Clock, check: () => Promise<unknown>): Promise<boolean> =>
+const ALL_OK = { log: 'ok', views: 'ok', objects: 'ok', disk: 'ok' } as const
+
+/** Undefined if the check fails or takes too long. */
+const inTime = <Value>(clock: Clock, check: () => Promise<Value>): Promise<{ value: Value } | undefined> =>
   withinTime(
     clock,
     check().then(
-      () => true,
-      () => false,
+      value => ({ value }),
+      () => undefined,
     ),
     CHECK_TIMEOUT_MS,
-    () => false,
+    () => undefined,
   )

@@ -12,6 +12,7 @@ import {
 import type { Context, Middleware, RequestState } from '../context.ts'
 import { PROTOCOL_VERSIONS } from '../mcp-descriptor.ts'
 import { operation, type Serve } from '../operation.ts'
+import { asksForStream, type Streams } from '../streams.ts'
 
 /** The MCP server, as the route sees it. */
 export interface McpEndpoint {
@@ -59,13 +60,16 @@ const callMcp = operation({
     404: { description: 'The method does not exist (2026-07-28).', shape: JsonRpcError },
     500: { description: 'The service failed to process the message.', shape: JsonRpcError },
   },
-  errors: ['unsupported_media_type', 'payload_too_large'],
+  errors: ['unsupported_media_type', 'payload_too_large', 'rate_limited'],
 })
 
 export const mcpOperations = [callMcp]
 
-export const mcpRoutes = (router: Router<RequestState>, serve: Serve, mcp: McpEndpoint) => {
-  serve(callMcp, mcp.fromAllowedOrigin, mcp.answer)
+export const mcpRoutes = (router: Router<RequestState>, serve: Serve, mcp: McpEndpoint, streams: Streams) => {
+  serve(callMcp, mcp.fromAllowedOrigin, ctx => {
+    if (asksForStream(ctx)) streams.open(ctx)
+    return mcp.answer(ctx)
+  })
   // Without sessions, GET and DELETE have no use.
   router.all(path, mcp.fromAllowedOrigin, ctx => {
     ctx.set('Allow', 'POST')

@@ -1,9 +1,13 @@
+import { LRUCache } from 'lru-cache'
 import { modelList } from '../../../schemas/api/examples.ts'
-import { ModelList } from '../../../schemas/api/model.ts'
+import { ModelFamily, ModelList, ModelName, ModelsQuery } from '../../../schemas/api/model.ts'
+import type { Offer } from '../../services/catalog/offers.ts'
 import type { Presenter } from '../../services/presenter.ts'
 import type { Services } from '../../services/services.ts'
+import type { Context } from '../context.ts'
 import { operation, type Serve } from '../operation.ts'
 import { unwrap } from '../refusals.ts'
+import { StaticBody, staticHeaders, staticResponses } from '../static-body.ts'
 
 const listModels = operation({
   id: 'listModels',
@@ -12,26 +16,55 @@ const listModels = operation({
   tag: 'Models',
   summary: 'List models with their parameters and prices',
   description: [
-    'Returns every model family with its endpoints. `parameters_schema` is the JSON Schema of `input`.',
+    'Returns model families with their endpoints. `parameters_schema` is the JSON Schema of `input`.',
     '`pricing` gives the price of a run: base × quantities × multipliers + surcharges.',
   ].join(' '),
-  responses: {
-    200: {
-      description: 'The families that the account can use.',
-      shape: ModelList,
-      examples: { 'Model family': modelList },
-    },
-  },
+  query: ModelsQuery,
+  headers: staticHeaders,
+  responses: staticResponses('The families that the account can use.', ModelList, {
+    examples: { 'Model family': modelList },
+  }),
 })
 
-export const modelOperations = [listModels]
+const getModel = operation({
+  id: 'getModel',
+  method: 'get',
+  path: '/v1/models/:id',
+  tag: 'Models',
+  summary: 'Get a model with its parameters and prices',
+  description: 'Returns the family, as in the list of models.',
+  params: { id: ModelName },
+  headers: staticHeaders,
+  responses: staticResponses('The family.', ModelFamily, { examples: { 'Model family': modelList.data[0] } }),
+  errors: ['model_not_found'],
+})
+
+export const modelOperations = [listModels, getModel]
 
 export const modelRoutes = (serve: Serve, { catalog }: Services, present: Presenter) => {
-  serve(listModels, async ctx => {
-    const offers = unwrap(await catalog.list(ctx.state.caller))
-    ctx.body = {
-      object: 'list',
-      data: offers.map(offer => present.family(offer.family, offer.status)),
-    } satisfies ModelList
+  const show = ({ family, status }: Offer) => present.family(family, status)
+  const bodies = new LRUCache<string, StaticBody>({ max: MAX_BODIES })
+
+  const answer = (ctx: Context, offers: Offer[], toBody: () => object) => {
+    // The same path shows testers more endpoints.
+    const key = [ctx.path, ...offers.map(({ family, revision }) => `${revision} ${family.endpoints.length}`)].join()
+    const body = bodies.get(key) ?? new StaticBody('application/json', JSON.stringify(toBody()))
+    bodies.set(key, body)
+    ctx.set('Cache-Control', 'private, no-cache')
+    ctx.vary('Authorization')
+    return body.answer(ctx)
+  }
+
+  serve(listModels, async (ctx, { query }) => {
+    const offers = unwrap(await catalog.list(ctx.state.caller, query))
+    await answer(ctx, offers, () => ({ object: 'list', data: offers.map(show) }) satisfies ModelList)
+  })
+
+  serve(getModel, async (ctx, { params }) => {
+    const offers = unwrap(await catalog.list(ctx.state.caller, { model: params.id }))
+    await answer(ctx, offers, () => show(offers[0] as Offer))
   })
 }
+
+/** Several times the families and types of output, for testers and all others. A full list takes about 100 KB. */
+const MAX_BODIES = 200

@@ -3,11 +3,15 @@ import { hasEnded } from '../../../projections/runs.ts'
 import { runEvents } from '../../../schemas/api/examples.ts'
 import { LastEventId } from '../../../schemas/api/headers.ts'
 import { RunAddress, RunEvents } from '../../../schemas/api/run.ts'
+import { MAX_STREAMS } from '../../../schemas/primitives.ts'
+import type { RunRow } from '../../../schemas/views.ts'
 import type { Presenter } from '../../services/presenter.ts'
 import type { Services } from '../../services/services.ts'
 import { disconnectSignal } from '../disconnect.ts'
 import { operation, type Serve } from '../operation.ts'
 import { unwrap } from '../refusals.ts'
+import type { Streams } from '../streams.ts'
+import { Turns } from '../turns.ts'
 
 const followRun = operation({
   id: 'followRun',
@@ -18,6 +22,7 @@ const followRun = operation({
   description: [
     'Streams server-sent events until the run ends. `run` events hold the run: first as it is, then after each change.',
     '`progress` events hold its progress from 0 to 1, if the provider reports it.',
+    `An account may have ${MAX_STREAMS} streams open at a time.`,
   ].join(' '),
   params: { id: RunAddress },
   headers: { 'Last-Event-ID': LastEventId },
@@ -30,13 +35,22 @@ const followRun = operation({
     },
     204: { description: 'The run has ended, and the client has received its last event.' },
   },
-  errors: ['run_not_found'],
+  errors: ['run_not_found', 'rate_limited'],
 })
 
 export const runEventOperations = [followRun]
 
 /** The id of a `run` event is the revision of the change, so a client that reconnects receives only newer changes. */
-export const runEventRoutes = (serve: Serve, { runs }: Services, present: Presenter) => {
+export const runEventRoutes = (serve: Serve, { runs }: Services, present: Presenter, streams: Streams) => {
+  const turns = new Turns()
+  /** All followers of a run share its rows. */
+  const shown = new WeakMap<RunRow, string>()
+  const jsonOf = (row: RunRow): string => {
+    const json = shown.get(row) ?? JSON.stringify(present.run(row))
+    shown.set(row, json)
+    return json
+  }
+
   serve(followRun, async (ctx, { params: { id } }) => {
     const { row, changes, onProgress } = unwrap(await runs.follow(ctx.state.caller, id))
     if (ctx.method === 'HEAD') {
@@ -49,24 +63,28 @@ export const runEventRoutes = (serve: Serve, { runs }: Services, present: Presen
       ctx.status = 204
       return
     }
+    streams.open(ctx)
     const disconnected = disconnectSignal(ctx)
     ctx.respond = false
     // Koa assumes 404 until the status is set.
     ctx.status = 200
-    const session = await createSession(ctx.req, ctx.res)
-    const push = (data: object, name: string) => {
+    const session = await createSession(ctx.req, ctx.res, { serializer: String })
+    const push = async (json: string, name: string) => {
+      const id = lastEventId
+      await turns.next()
       // A client may disconnect between two events.
-      if (session.isConnected) session.push(data, name, lastEventId)
+      if (session.isConnected) session.push(json, name, id)
     }
-    const stopProgress = onProgress(progress => push({ run_id: row.runId, progress }, 'progress'))
+    const stopProgress = onProgress(progress => push(JSON.stringify({ run_id: row.runId, progress }), 'progress'))
     try {
-      for await (const now of changes(disconnected)) {
-        if (String(now.revision) === lastEventId) continue
+      await changes(disconnected).forEach(now => {
+        if (String(now.revision) === lastEventId) return
         lastEventId = String(now.revision)
-        push(present.run(now), 'run')
-      }
+        push(jsonOf(now), 'run')
+      })
     } finally {
       stopProgress()
+      await turns.next()
       ctx.res.end()
     }
   })

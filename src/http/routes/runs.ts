@@ -68,7 +68,7 @@ const runModel = operation({
     },
     202: { ...unfinishedRun, headers: { ...unfinishedRun.headers, ...runHeaders } },
   },
-  errors: ['invalid_input', 'insufficient_credits', 'model_not_found', 'idempotency_mismatch'],
+  errors: ['invalid_input', 'insufficient_credits', 'model_not_found', 'idempotency_mismatch', 'rate_limited'],
 })
 
 const getRun = operation({
@@ -77,6 +77,7 @@ const getRun = operation({
   path: '/v1/runs/:id',
   tag: 'Runs',
   summary: 'Get a run',
+  description: 'Returns the run as it is now. Poll it until its `status` is `completed` or `failed`.',
   params: { id: RunAddress },
   responses: {
     200: {
@@ -114,6 +115,7 @@ const listRuns = operation({
   path: '/v1/runs',
   tag: 'Runs',
   summary: 'List runs, newest first',
+  description: 'Returns a page of the runs of the account. Pass `next_cursor` as `cursor` to get the next page.',
   query: RunsQuery,
   responses: {
     200: { description: 'A page of runs.', shape: RunList, examples: { 'First page': examples.runList } },

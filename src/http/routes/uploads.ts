@@ -67,6 +67,7 @@ const getUpload = operation({
   path: '/v1/uploads/:id',
   tag: 'Uploads',
   summary: 'Get an upload whose file has arrived',
+  description: 'Returns the upload. The first request checks the file that was sent to a presigned URL.',
   params: { id: UploadId },
   responses: { 200: { description: 'The upload.', shape: Upload, examples: { Image: examples.upload } } },
   errors: ['upload_not_found', 'unsupported_media_type', 'payload_too_large'],
@@ -78,6 +79,7 @@ const deleteUpload = operation({
   path: '/v1/uploads/:id',
   tag: 'Uploads',
   summary: 'Delete an upload',
+  description: 'Deletes the file. Its URL no longer works, and runs can no longer use it.',
   params: { id: UploadId },
   responses: {
     200: { description: 'The upload was deleted.', shape: DeletedUpload, examples: { Image: examples.deletedUpload } },
@@ -91,6 +93,7 @@ const listUploads = operation({
   path: '/v1/uploads',
   tag: 'Uploads',
   summary: 'List uploads whose files have arrived, newest first',
+  description: 'Returns a page of the uploads of the account. Pass `next_cursor` as `cursor` to get the next page.',
   query: UploadsQuery,
   responses: {
     200: { description: 'A page of uploads.', shape: UploadList, examples: { 'Only page': examples.uploadList } },

@@ -7,18 +7,18 @@ export const listModels = tool({
   name: 'list_models',
   title: 'List models',
   description: [
-    'Lists models with their price range: credits_range holds the lowest and the highest price of a run in credits.',
-    'The list omits parameters and prices; before you run a model, call this tool with model to get them.',
-    'Costs nothing.',
+    'Lists models with their parameters and prices. The full list is long: to choose a model, use brief: true,',
+    'which leaves these out; before you run the model, call this tool with model to get them.',
+    'credits_range holds the lowest and the highest price of a run in credits. Costs nothing.',
   ].join(' '),
   input: ListModelsArguments,
   output: ModelsFound,
   annotations: READ_ONLY,
-  answer: async (filters, { services, present, caller }) => {
+  answer: async ({ brief, ...filters }, { services, present, caller }) => {
     const offers = unwrap(await services.catalog.list(caller, filters))
     const shown = offers.map(({ family, status }) => present.family(family, status))
     return {
-      body: { object: 'list' as const, data: filters.model === undefined ? shown.map(shorten) : shown },
+      body: { object: 'list' as const, data: brief ? shown.map(shorten) : shown },
       notes: shown.length === 0 ? ['No models match. Without query and filters, all models are listed.'] : [],
     }
   },

@@ -8,7 +8,8 @@ export const quoteRun = tool({
   title: 'Get the price of a run',
   description: [
     'Returns what run_model would charge for the same arguments, and how the price is calculated.',
-    'Refuses what run_model would refuse, except when the balance is too low. Runs nothing and costs nothing.',
+    'Refuses what run_model would refuse, except when the balance is too low or a limit is reached.',
+    'Runs nothing and costs nothing.',
   ].join(' '),
   input: RunModelArguments,
   output: Quote,

@@ -1,6 +1,6 @@
 import type { Family, Kind, Mode } from '../../../schemas/catalog.ts'
 import { type CatalogCommand, type CatalogState, commandsToShip, putByHand } from '../../domain/catalog/catalog.ts'
-import { hasName } from '../../domain/catalog/family.ts'
+import { namesOf } from '../../domain/catalog/family.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
@@ -16,7 +16,7 @@ interface Parts {
 
 /** The families to list; all if there is no filter. */
 export interface CatalogFilters {
-  /** One family by its id or an alias. The request is refused if the caller cannot see it. */
+  /** One family by any of its names. The request is refused if the caller cannot see it. */
   model?: string
   output_type?: Family['outputType']
   kind?: Kind
@@ -45,7 +45,7 @@ export class Catalog {
   async list(caller: Caller, { model, ...filters }: CatalogFilters = {}): Promise<Answer<Offer[]>> {
     const { offers } = this.#parts
     const visible = await ('accountId' in caller ? offers.listFor(caller.accountId) : offers.list(true))
-    const named = visible.filter(({ family }) => model === undefined || hasName(family, model))
+    const named = visible.filter(({ family }) => model === undefined || namesOf(family).includes(model))
     if (model !== undefined && named.length === 0) return refuse('model_not_listed', { model })
     return answer(named.filter(offer => matches(offer, filters)))
   }

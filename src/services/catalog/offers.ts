@@ -2,7 +2,7 @@ import type { Fault } from '../../../schemas/api/error.ts'
 import type { Endpoint, Family, FamilyStatus } from '../../../schemas/catalog.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type { CatalogState } from '../../domain/catalog/catalog.ts'
-import { hasName, statusOf, visibleTo } from '../../domain/catalog/family.ts'
+import { namesOf, statusOf, visibleTo } from '../../domain/catalog/family.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Check, compileFillingCheck } from '../schema-check.ts'
 import type { PublishedCatalog } from './published-catalog.ts'
@@ -46,7 +46,7 @@ export class Offers {
 
   /** The family that a model name refers to for an account; undefined if there is none. */
   async find(model: string, tester: boolean): Promise<Offer | undefined> {
-    return (await this.list(tester)).find(({ family }) => hasName(family, model))
+    return (await this.list(tester)).find(({ family }) => namesOf(family).includes(model))
   }
 
   /** The faults of an input; fills the endpoint's defaults into it. */

@@ -1,18 +1,24 @@
+import { Readable } from 'node:stream'
 import { type FileRefusal, refuse } from '../../domain/refusal.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
+import type { Outbound } from '../../ports/outbound.ts'
 import type { Addresses } from '../addresses.ts'
 import type { Refused } from '../answer.ts'
 import type { AccountCaller } from '../caller.ts'
 import { isUploadKey } from '../object-keys.ts'
+import { inspect } from '../uploads/inspection.ts'
 import type { UploadFinder } from '../uploads/upload-finder.ts'
+import { contentRefusal } from '../uploads/upload-rules.ts'
+import { decodeDataUrl } from './input-media.ts'
 
 interface Parts {
   addresses: Addresses
   objects: ObjectStore
+  outbound: Outbound
   uploads: UploadFinder
 }
 
-/** Checks that the files of this service in an input are usable, before a run is accepted and charged. */
+/** Checks the file in an input, as far as that needs no request, before a run is accepted and charged. */
 export class InputFiles {
   readonly #parts: Parts
 
@@ -21,13 +27,22 @@ export class InputFiles {
   }
 
   /**
-   * Refuses an input whose `image_url` names an unusable file of this service. The run itself loads other addresses.
+   * Refuses an input whose `image_url` holds no usable image, names an unusable file of this service, or names a host
+   * that is not public. The run itself loads other addresses.
    */
   async check(caller: AccountCaller, { image_url: address }: Record<string, unknown>): Promise<Refused | undefined> {
-    const key = typeof address === 'string' ? this.#parts.addresses.keyOf(address) : undefined
-    if (key === undefined) return undefined
-    const reason = isUploadKey(key) ? await this.#uploadRefusal(caller, key) : await this.#objectRefusal(key)
+    if (typeof address !== 'string') return undefined
+    const { addresses, outbound } = this.#parts
+    const key = addresses.keyOf(address)
+    const isData = /^data:/i.test(address)
+    if (key === undefined && !isData)
+      return outbound.refuses(address) ? refuse('address_not_public', { parameter: 'image_url' }) : undefined
+    const reason = key === undefined ? await dataRefusal(address) : await this.#keyRefusal(caller, key)
     return reason && refuse('input_file_refused', { reason })
+  }
+
+  #keyRefusal(caller: AccountCaller, key: string): Promise<FileRefusal | undefined> {
+    return isUploadKey(key) ? this.#uploadRefusal(caller, key) : this.#objectRefusal(key)
   }
 
   /** Another account's file is treated as absent. */
@@ -45,4 +60,12 @@ export class InputFiles {
     if (!facts) return { code: 'file_not_found' }
     return facts.sizeBytes > limitBytes ? { code: 'file_over_limit', limitBytes } : undefined
   }
+}
+
+const dataRefusal = async (address: string): Promise<FileRefusal | undefined> => {
+  const media = await decodeDataUrl(new URL(address)).catch(() => undefined)
+  if (!media) return { code: 'data_url_unusable' }
+  const inspected = await inspect(Readable.from([media.bytes]))
+  const { mimeType = '' } = inspected
+  return contentRefusal(inspected) ?? (mimeType.startsWith('image/') ? undefined : { code: 'file_not_image', mimeType })
 }

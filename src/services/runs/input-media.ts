@@ -32,7 +32,7 @@ export const createInputMediaLoader =
 
 const load = (address: string, { outbound, objects, addresses }: Sources, signal: AbortSignal): Promise<InputMedia> => {
   const url = new URL(address)
-  if (url.protocol === 'data:') return decode(url)
+  if (url.protocol === 'data:') return decodeDataUrl(url)
   const key = addresses.keyOf(address)
   return key === undefined ? fetchPublic(outbound, url, signal) : readObject(objects, key, signal)
 }
@@ -40,8 +40,11 @@ const load = (address: string, { outbound, objects, addresses }: Sources, signal
 /** Servers may omit the type; then the provider inspects the bytes. */
 const mayBeImage = (mimeType: string) => mimeType.startsWith('image/') || mimeType === 'application/octet-stream'
 
-/** For a `data:` URL the platform's fetch reaches no network: https://fetch.spec.whatwg.org/#data-urls */
-const decode = async (url: URL): Promise<InputMedia> => {
+/**
+ * The image in a `data:` URL. Rejects with InputMediaError if there is none. The platform's fetch reaches no network:
+ * https://fetch.spec.whatwg.org/#data-urls
+ */
+export const decodeDataUrl = async (url: URL): Promise<InputMedia> => {
   const decoded = await fetch(url).catch(() => {
     throw new InputMediaError('The data: URL cannot be decoded.')
   })

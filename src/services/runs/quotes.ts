@@ -1,12 +1,13 @@
 import type { RunRequest } from '../../../schemas/api/run.ts'
 import type { Endpoint, Receipt } from '../../../schemas/catalog.ts'
-import { MAX_INPUT_BYTES, MAX_METADATA_BYTES } from '../../../schemas/primitives.ts'
 import { chooseEndpoint } from '../../domain/catalog/choose-endpoint.ts'
+import { interpretInput, placeIn } from '../../domain/catalog/interpret-input.ts'
 import { priceOf } from '../../domain/catalog/pricing.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { webhookUrlFault } from '../../domain/webhook-url.ts'
+import type { Outbound } from '../../ports/outbound.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
-import { type Answer, answer, type Refused } from '../answer.ts'
+import { type Answer, answer } from '../answer.ts'
 import type { AccountCaller } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
 import type { InputFiles } from './input-files.ts'
@@ -15,10 +16,11 @@ interface Parts {
   offers: Offers
   accounts: AccountMailboxes
   inputFiles: InputFiles
+  outbound: Outbound
   usdPerCreditMicros: number
 }
 
-/** A request with its endpoint and price. `input` is the client's with the endpoint's defaults. */
+/** A request with its endpoint and price. `input` is the client's as the endpoint's schema writes it, with defaults. */
 export interface PricedRequest {
   endpoint: Endpoint
   input: Record<string, unknown>
@@ -33,28 +35,26 @@ export class Quotes {
     this.#parts = parts
   }
 
-  async quote(
-    caller: AccountCaller,
-    { model, input: given, metadata, webhook_url }: RunRequest,
-  ): Promise<Answer<PricedRequest>> {
-    const { offers, accounts, inputFiles, usdPerCreditMicros } = this.#parts
-    const inputJson = JSON.stringify(given)
-    const tooLarge =
-      sizeRefusal('/metadata', metadata && JSON.stringify(metadata), MAX_METADATA_BYTES) ??
-      sizeRefusal('/input', inputJson, MAX_INPUT_BYTES)
-    if (tooLarge) return tooLarge
+  /** The size of the request has been checked. */
+  async quote(caller: AccountCaller, { model, input: given, webhook_url }: RunRequest): Promise<Answer<PricedRequest>> {
+    const { offers, accounts, inputFiles, outbound, usdPerCreditMicros } = this.#parts
     const fault = webhook_url === undefined ? undefined : webhookUrlFault(webhook_url)
     if (fault) return refuse('webhook_url_invalid', { url: webhook_url as string, fault })
+    if (webhook_url !== undefined && outbound.refuses(webhook_url))
+      return refuse('address_not_public', { parameter: 'webhook_url' })
     const { tester } = await accounts.state(caller.accountId)
     const offer = await offers.find(model, tester)
     if (!offer) return refuse('model_not_found', { model })
     const { family } = offer
-    const endpoint = chooseEndpoint(family, given)
+    const endpoint = chooseEndpoint(family, model, given)
     if (!endpoint)
       return refuse('kind_not_offered', { model: family.id, kinds: family.endpoints.map(each => each.kind) })
     // A copy, since defaults are filled in.
-    const input: Record<string, unknown> = JSON.parse(inputJson)
-    const faults = offers.fill(endpoint, input)
+    const { parametersSchema } = endpoint
+    const input = interpretInput(JSON.parse(JSON.stringify(given)), parametersSchema)
+    const faults = offers
+      .fill(endpoint, input)
+      .map(({ path, message }) => ({ path: placeIn(given, parametersSchema, path), message }))
     if (faults.length > 0) return refuse('input_invalid', { endpoint: endpoint.id, faults })
     const refused = await inputFiles.check(caller, input)
     if (refused) return refused
@@ -63,8 +63,3 @@ export class Quotes {
     return answer({ endpoint, input, receipt })
   }
 }
-
-const sizeRefusal = (path: string, json: string | undefined, limitBytes: number): Refused | undefined =>
-  json !== undefined && Buffer.byteLength(json) > limitBytes
-    ? refuse('part_too_large', { path, limitBytes })
-    : undefined

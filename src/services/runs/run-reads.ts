@@ -1,4 +1,18 @@
-import { filter, type Observable } from 'rxjs'
+import {
+  concat,
+  defer,
+  distinctUntilChanged,
+  filter,
+  fromEvent,
+  lastValueFrom,
+  merge,
+  type Observable,
+  of,
+  scan,
+  takeUntil,
+  takeWhile,
+  timer,
+} from 'rxjs'
 import { hasEnded, runKey } from '../../../projections/runs.ts'
 import type * as api from '../../../schemas/api/run.ts'
 import type { AccountId, RunId } from '../../../schemas/primitives.ts'
@@ -7,10 +21,12 @@ import { refuse } from '../../domain/refusal.ts'
 import type { Watch } from '../../engine/views/watch.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { Unavailable } from '../../ports/faults.ts'
+import { schedulerOf } from '../../time/scheduler.ts'
 import { type Answer, answer } from '../answer.ts'
 import { parseRunId } from '../ids.ts'
 import { listNewest, type Page } from '../list-newest.ts'
 import type { Reads } from '../reads.ts'
+import { RunChanges } from './run-changes.ts'
 
 /** The progress of a run from 0 to 1, as reported by its provider. */
 export interface RunProgress {
@@ -20,9 +36,6 @@ export interface RunProgress {
 
 /** The page of runs to list, with filters by status and model. */
 export type RunsQuery = Omit<api.RunsQuery, 'limit'> & { limit: number }
-
-/** How often a follower reads the run again in case a change went unreported. */
-const RECHECK_MS = 60_000
 
 interface Parts {
   reads: Reads
@@ -35,9 +48,12 @@ interface Parts {
 /** Reads runs, and follows their changes. */
 export class RunReads {
   readonly #parts: Parts
+  readonly #changes: RunChanges
 
   constructor(parts: Parts) {
     this.#parts = parts
+    const read = (accountId: AccountId, runId: RunId) => this.getExisting(accountId, runId)
+    this.#changes = new RunChanges({ watch: parts.watch, read })
   }
 
   /** An account's own run, by either form of its id. Another account's run is treated as absent. */
@@ -61,25 +77,11 @@ export class RunReads {
   }
 
   /**
-   * Yields a run now and after each change, until it has ended, the service stops or the signal aborts. Throws
-   * Unavailable.
+   * Emits a run as its follower found it, then after each change, until it has ended, the service stops or the signal
+   * aborts. Errors with Unavailable.
    */
-  async *changes(accountId: AccountId, runId: RunId, signal: AbortSignal): AsyncGenerator<RunRow> {
-    const { watch } = this.#parts
-    let shown: number | undefined
-    while (!signal.aborted && !watch.isClosed) {
-      // The wait starts before the read, so that no change is missed between them. whenEnded does the same.
-      const waiting = watch.begin('runs', runKey(accountId, runId), RECHECK_MS, signal)
-      try {
-        const row = await this.getExisting(accountId, runId)
-        if (row.revision !== shown) yield row
-        shown = row.revision
-        if (hasEnded(row)) return
-        await waiting.changed
-      } finally {
-        waiting.end()
-      }
-    }
+  changes(row: RunRow, signal: AbortSignal): Observable<RunRow> {
+    return this.#follow(row, aborted(signal))
   }
 
   /** Reports a run's progress from 0 to 1 while this process works on it. Returns a function that stops the reports. */
@@ -95,25 +97,26 @@ export class RunReads {
    * with Unavailable.
    */
   async whenEnded(row: RunRow, waitMs: number, signal?: AbortSignal): Promise<RunRow> {
-    const { watch, clock } = this.#parts
-    const { accountId, runId } = row
-    const endMs = clock.monotonicMs() + waitMs
-    let latest = row
-    while (!hasEnded(latest)) {
-      const remainingMs = endMs - clock.monotonicMs()
-      if (remainingMs <= 0) break
-      const waiting = watch.begin('runs', runKey(accountId, runId), remainingMs, signal)
-      try {
-        latest = await this.getExisting(accountId, runId)
-        if (!hasEnded(latest) && !(await waiting.changed)) break
-      } finally {
-        waiting.end()
-      }
-    }
-    return latest
+    if (waitMs <= 0) return row
+    const timeUp = timer(waitMs, schedulerOf(this.#parts.clock))
+    const changes = this.#follow(row, signal ? merge(timeUp, aborted(signal)) : timeUp)
+    return lastValueFrom(changes, { defaultValue: row })
+  }
+
+  #follow(row: RunRow, until: Observable<unknown>): Observable<RunRow> {
+    const shared = defer(() => this.#changes.of(row.accountId, row.runId))
+    return concat(of(row), shared).pipe(
+      // A shared row may be older than the follower's own.
+      scan((latest, next) => (next.revision > latest.revision ? next : latest)),
+      distinctUntilChanged(),
+      takeWhile(latest => !hasEnded(latest), true),
+      takeUntil(until),
+    )
   }
 
   #rowOf(accountId: AccountId, runId: RunId): Promise<RunRow | undefined> {
     return this.#parts.reads.getOwn(accountId, 'runs', runKey(accountId, runId))
   }
 }
+
+const aborted = (signal: AbortSignal) => defer(() => (signal.aborted ? of(true) : fromEvent(signal, 'abort')))

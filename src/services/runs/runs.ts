@@ -1,3 +1,4 @@
+import type { Observable } from 'rxjs'
 import { fold } from '../../../projections/define.ts'
 import { runs as runView } from '../../../projections/runs.ts'
 import type { AccountEvent } from '../../../schemas/account-events.ts'
@@ -15,9 +16,11 @@ import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
 import { newRunId } from '../ids.ts'
 import type { Page } from '../list-newest.ts'
+import { withoutNulls } from '../without-nulls.ts'
 import type { PricedRequest, Quotes } from './quotes.ts'
 import { type RecallParts, recallRequest } from './recall-request.ts'
 import type { RunReads, RunsQuery } from './run-reads.ts'
+import { sizeRefusal } from './size-refusal.ts'
 
 export interface RunOptions {
   idempotencyKey?: string | undefined
@@ -29,9 +32,9 @@ export interface RunOptions {
 
 /** Executes runs: see `src/reactors/active-runs.ts`. */
 export interface Starter {
-  /** Takes one of the provider's free slots; false if there is none. */
-  reserve(provider: string): boolean
-  unreserve(provider: string): void
+  /** Takes one of the provider's slots; false if none is free for the account. */
+  reserve(provider: string, accountId: AccountId): boolean
+  unreserve(provider: string, accountId: AccountId): void
   /** Starts the work of a run whose start is durable, in a reserved slot. Resolves to the events that ended it. */
   begin(run: RunToDo): Promise<Recorded<AccountEvent>[]>
 }
@@ -62,10 +65,10 @@ export interface FollowedRun {
   /** The run at the time of the call. */
   row: RunRow
   /**
-   * Yields the run now and after each change, until it has ended, the service stops or the signal aborts. Throws
-   * Unavailable.
+   * Emits `row` and then the run after each change, until it has ended, the service stops or the signal aborts. Errors
+   * with Unavailable.
    */
-  changes(signal: AbortSignal): AsyncGenerator<RunRow>
+  changes(signal: AbortSignal): Observable<RunRow>
   /** Reports progress from 0 to 1 while this process works on the run. Returns a function that stops the reports. */
   onProgress(listener: (progress: number) => void): () => void
 }
@@ -78,16 +81,20 @@ export class Runs {
     this.#parts = parts
   }
 
-  /** The price of a run. Refuses every request that a run would, except for too few credits. */
-  quote(caller: AccountCaller, request: RunRequest): Promise<Answer<PricedRequest>> {
-    return this.#parts.quotes.quote(caller, request)
+  /** The price of a run. Refuses every request that a run would, except for a lack of credits or a limit. */
+  async quote(caller: AccountCaller, given: RunRequest): Promise<Answer<PricedRequest>> {
+    const request = normal(given)
+    return sizeRefusal(request) ?? this.#parts.quotes.quote(caller, request)
   }
 
   /** Runs a model. Returns the run as it is when the wait ends. Rejects with Unavailable. */
-  async run(caller: AccountCaller, request: RunRequest, options: RunOptions): Promise<Answer<RunResult>> {
+  async run(caller: AccountCaller, given: RunRequest, options: RunOptions): Promise<Answer<RunResult>> {
+    const request = normal(given)
     const { accounts, quotes, starter, clock, random } = this.#parts
     const { accountId } = caller
     const keyId = keyIdOf(caller)
+    const tooLarge = sizeRefusal(request)
+    if (tooLarge) return tooLarge
     const { idempotencyKey: key } = options
     const idempotency = key === undefined ? undefined : { key, requestHash: sha256(canonicalJson(request)) }
     const repeated = idempotency && (await this.#repeat(accountId, idempotency, options))
@@ -107,7 +114,7 @@ export class Runs {
     const { endpoint, input, receipt } = priced.value
     const { provider, timeoutMs, retry, mode } = endpoint
     const runId = newRunId(random)
-    const startNow = mode === 'sync' && starter.reserve(provider)
+    const startNow = mode === 'sync' && starter.reserve(provider, accountId)
     const run = {
       runId,
       model: receipt.model,
@@ -123,11 +130,11 @@ export class Runs {
     }
     const command = { type: 'QueueRun', ...(keyId && { keyId }), atMs: clock.nowMs(), run, receipt, startNow } as const
     const outcome = await accounts.execute(caller, accountId, command).catch(error => {
-      if (startNow) starter.unreserve(provider)
+      if (startNow) starter.unreserve(provider, accountId)
       throw error
     })
     const isAccepted = !('refuse' in outcome) && outcome.repeatOf === undefined
-    if (startNow && !isAccepted) starter.unreserve(provider)
+    if (startNow && !isAccepted) starter.unreserve(provider, accountId)
     if ('refuse' in outcome) return outcome
     if (outcome.repeatOf) return this.#replay(accountId, outcome.repeatOf as RunId, options)
 
@@ -180,7 +187,7 @@ export class Runs {
     const { value: row } = found
     return answer({
       row,
-      changes: signal => runReads.changes(accountId, row.runId, signal),
+      changes: signal => runReads.changes(row, signal),
       onProgress: listener => runReads.onProgress(row.runId, listener),
     })
   }
@@ -218,6 +225,9 @@ export class Runs {
     return this.#parts.runReads.whenEnded(row, waitMs, disconnected?.())
   }
 }
+
+/** Parameters may be null, and are then left out. Requests that differ only in that are the same. */
+const normal = (request: RunRequest): RunRequest => ({ ...request, input: withoutNulls(request.input) })
 
 const accepted = (row: RunRow) => answer({ row, replayed: false })
 

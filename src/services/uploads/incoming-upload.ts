@@ -3,7 +3,6 @@ import { fold } from '../../../projections/define.ts'
 import { uploads } from '../../../projections/uploads.ts'
 import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { UploadForm } from '../../../schemas/api/upload.ts'
-import { MAX_INLINE_BYTES } from '../../../schemas/primitives.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
 import type { UploadRow } from '../../../schemas/views.ts'
 import { Unavailable } from '../../ports/faults.ts'
@@ -88,7 +87,7 @@ const admit = async ({ grants }: Parts, caller: AccountCaller, { inspection, dec
   if (refusal) return { refuse: refusal }
   // Files of unknown type are refused above.
   const mimeType = inspected.mimeType as string
-  const terms = { method: 'inline', form, mimeType, grantMs: GRANT_MS, maxSizeBytes: MAX_INLINE_BYTES } as const
+  const terms = { method: 'inline', form, mimeType, grantMs: GRANT_MS, maxSizeBytes: inspected.sizeBytes } as const
   const granted = await grants.give(caller, terms)
   return 'refuse' in granted ? granted : answer({ inspected, ...granted.value })
 }
@@ -108,8 +107,12 @@ const store = async (
     const { code } = outcome.refuse
     // The due work was first, and found this file: nothing else is ever sent to this place.
     if (code === 'upload_already_stored') return answer({ ...rowOf(events), ...factsOf(inspected) })
+    if (code === 'key_revoked' || code === 'forbidden') {
+      // The due work may have stored the file before the key was revoked, so the log decides.
+      await settlement.withdraw({ kind: 'service', requestId: caller.requestId }, own)
+      return outcome
+    }
     await objects.delete(upload.objectKey)
-    if (code === 'key_revoked' || code === 'forbidden') return outcome
     throw new Unavailable('the upload took longer than its grant')
   }
   return answer(rowOf([...events, ...outcome.accept]))

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { fileTypeFromBuffer } from 'file-type'
 import { commonName } from '../../domain/media-types.ts'
+import { PictureEnd } from './picture-end.ts'
 
 /** The bytes that file-type needs to detect every type. */
 const HEAD_BYTES = 4_100
@@ -19,7 +20,7 @@ export interface InspectionResult {
   mimeType: string | undefined
   /** A second type that the bytes could pass for. Such files are made to deceive. */
   alsoIs: string | undefined
-  /** True if the end marker of its type is missing. */
+  /** True if a picture lacks its end. */
   isCutOff: boolean
 }
 
@@ -29,10 +30,12 @@ export class Inspection {
   readonly #head = Buffer.alloc(HEAD_BYTES)
   /** A ring buffer of the last bytes. */
   readonly #ring = Buffer.alloc(TAIL_BYTES)
+  readonly #pictureEnd = new PictureEnd()
   #sizeBytes = 0
 
   update(chunk: Uint8Array) {
     this.#hash.update(chunk)
+    this.#pictureEnd.update(chunk)
     if (this.#sizeBytes < HEAD_BYTES) this.#head.set(chunk.subarray(0, HEAD_BYTES - this.#sizeBytes), this.#sizeBytes)
     this.#sizeBytes += chunk.byteLength
     const last = chunk.subarray(-TAIL_BYTES)
@@ -51,7 +54,7 @@ export class Inspection {
       sha256: this.#hash.digest('hex'),
       mimeType,
       alsoIs: markIn(head) ?? (endsAsZip(tail, this.#sizeBytes) ? 'a ZIP archive' : undefined),
-      isCutOff: mimeType !== undefined && !hasEnd(mimeType, head, tail, this.#sizeBytes),
+      isCutOff: haveEnd.has(mimeType) ? !this.#pictureEnd.isFound : isShortWebp(mimeType, head, this.#sizeBytes),
     }
   }
 
@@ -69,24 +72,12 @@ export const inspect = async (body: AsyncIterable<Uint8Array>): Promise<Inspecti
   return inspection.result()
 }
 
-/** Data may follow the end marker: phones append videos there. */
-const hasEnd = (mimeType: string, head: Buffer, tail: Buffer, sizeBytes: number): boolean => {
-  switch (mimeType) {
-    case 'image/png':
-      return tail.includes('IEND')
-    case 'image/jpeg':
-      return tail.includes(JPEG_END)
-    case 'image/gif':
-      return tail.includes(GIF_END)
-    case 'image/webp':
-      return head.length >= 8 && head.readUInt32LE(4) + 8 <= sizeBytes
-    default:
-      return true
-  }
-}
+/** Types with an end marker. */
+const haveEnd: ReadonlySet<string | undefined> = new Set(['image/png', 'image/jpeg', 'image/gif'])
 
-const JPEG_END = Buffer.from([0xff, 0xd9])
-const GIF_END = Buffer.from([0x00, 0x3b])
+/** A WebP file says how long it is. */
+const isShortWebp = (mimeType: string | undefined, head: Buffer, sizeBytes: number): boolean =>
+  mimeType === 'image/webp' && (head.length < 8 || head.readUInt32LE(4) + 8 > sizeBytes)
 
 const marks: [RegExp, string][] = [
   [/%PDF-/, 'a PDF document'],

@@ -32,12 +32,16 @@ export class UploadFinder {
 
   /** The same for the upload whose file has this key in the object store. */
   async byKey(caller: AccountCaller, objectKey: string): Promise<Found> {
-    const { reads } = this.#parts
-    await reads.ownWrites(caller.accountId)
-    const [entry] = await reads.list('uploads', 'byObject', { prefix: objectKey, limit: 1 })
+    await this.#parts.reads.ownWrites(caller.accountId)
+    const row = await this.at(objectKey)
+    return this.#arrived(caller, row?.accountId === caller.accountId ? await this.#confirmed(row) : undefined)
+  }
+
+  /** An upload of any account in any state by the key of its file, as the views show it. Rejects with Unavailable. */
+  async at(objectKey: string): Promise<UploadRow | undefined> {
+    const [entry] = await this.#parts.reads.list('uploads', 'byObject', { prefix: objectKey, limit: 1 })
     // The key may be a prefix of another.
-    const isOwn = entry?.place === objectKey && entry.row.accountId === caller.accountId
-    return this.#arrived(caller, isOwn ? await this.#confirmed(entry.row) : undefined)
+    return entry?.place === objectKey ? entry.row : undefined
   }
 
   /** An upload in any state. */

@@ -21,6 +21,8 @@ interface Parts {
   random: Random
   /** How long a file is kept. */
   retentionMs: number
+  /** The bytes that the uploads of an account may have together. */
+  quotaBytes: number
 }
 
 /** Grants object keys for files, each in the log before there is a file. */
@@ -36,7 +38,7 @@ export class UploadGrants {
     caller: AccountCaller,
     { form, grantMs, ...terms }: GrantTerms,
   ): Promise<Answer<{ upload: UploadGranted; events: Recorded<AccountEvent>[] }>> {
-    const { accounts, clock, random, retentionMs } = this.#parts
+    const { accounts, clock, random, retentionMs, quotaBytes } = this.#parts
     const nowMs = clock.nowMs()
     const { filename, folder_path } = form
     const upload: UploadGranted = {
@@ -44,12 +46,12 @@ export class UploadGrants {
       uploadId: newUploadId(random),
       objectKey: newObjectKey(random, 'uploads', terms.mimeType),
       filename,
-      ...(folder_path !== undefined && { folderPath: folder_path.replace(/^\/|\/$/g, '') }),
+      ...(folder_path && { folderPath: folder_path.replace(/^\/|\/$/g, '') }),
       expiresAt: new Date(nowMs + grantMs).toISOString(),
       willDeleteAt: new Date(nowMs + retentionMs).toISOString(),
     }
     const keyId = keyIdOf(caller)
-    const command = { type: 'GrantUpload', ...(keyId && { keyId }), upload } as const
+    const command = { type: 'GrantUpload', ...(keyId && { keyId }), upload, quotaBytes } as const
     const outcome = await accounts.execute(caller, caller.accountId, command)
     return 'refuse' in outcome ? outcome : answer({ upload, events: outcome.accept })
   }

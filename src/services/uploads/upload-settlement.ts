@@ -1,5 +1,6 @@
 import type { UploadDeleted } from '../../../schemas/account-events.ts'
 import type { UploadRow } from '../../../schemas/views.ts'
+import { isLate } from '../../domain/account/uploads.ts'
 import type { ContentRefusal, FileRefusal } from '../../domain/refusal.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
@@ -40,7 +41,7 @@ export class UploadSettlement {
   /** Inspects a file that can no longer be replaced, and records the final outcome. */
   async seal(caller: Caller, upload: Upload): Promise<void> {
     const found = await this.#inspect(upload)
-    if (!found) return this.remove(caller, upload, 'never_sent')
+    if (!found) return this.#end(caller, upload)
     if ('refuse' in found) return this.remove(caller, upload, reasonOf(found.refuse))
     await this.store(caller, upload, found, true)
   }
@@ -54,6 +55,18 @@ export class UploadSettlement {
     return this.#accounts.execute(caller, accountId, { type: 'StoreUpload', keyId: keyIdOf(caller), upload })
   }
 
+  /**
+   * Deletes the file of an upload that is not recorded as stored. If another process has recorded it, the file stays.
+   * The log decides before the file is touched, and due work finishes the deletion after a crash.
+   */
+  async withdraw(caller: Caller, upload: Upload): Promise<void> {
+    const { accountId, uploadId } = upload
+    const command = { type: 'RequestUploadDeletion', uploadId, unlessStored: true } as const
+    const outcome = await this.#accounts.execute(caller, accountId, command)
+    if ('refuse' in outcome && outcome.refuse.code === 'upload_already_stored') return
+    await this.remove(caller, upload, 'requested')
+  }
+
   /** Deletes a file, and then records its deletion. Must be repeated after a crash. */
   async remove(
     caller: Caller,
@@ -65,10 +78,27 @@ export class UploadSettlement {
     await this.#accounts.execute(caller, accountId, { type: 'RecordUploadDeletion', upload: { uploadId, reason } })
   }
 
-  async #inspect({ objectKey, mimeType, maxSizeBytes }: Upload): Promise<InspectionResult | Unacceptable | undefined> {
+  /**
+   * Records that no file has arrived, and only then deletes one that arrives meanwhile: whoever stores it is refused
+   * from now on. If it was stored before, the record is refused and the file stays.
+   */
+  async #end(caller: Caller, { accountId, uploadId, objectKey }: Upload): Promise<void> {
+    const upload = { uploadId, reason: 'never_sent' } as const
+    const outcome = await this.#accounts.execute(caller, accountId, { type: 'RecordUploadDeletion', upload })
+    if ('accept' in outcome) await this.#objects.delete(objectKey)
+  }
+
+  /** Undefined if no file has arrived in time. A late one is deleted. */
+  async #inspect(upload: Upload): Promise<InspectionResult | Unacceptable | undefined> {
+    const { accountId, uploadId, objectKey, mimeType, maxSizeBytes } = upload
     const object = await this.#objects.get(objectKey)
     if (!object) return undefined
-    const { etag, sizeBytes } = object
+    const { etag, sizeBytes, storedAtMs } = object
+    if (isLate(uploadId, storedAtMs, await this.#accounts.currentState(accountId))) {
+      object.body.destroy()
+      await this.#objects.delete(objectKey)
+      return undefined
+    }
     if (sizeBytes > maxSizeBytes) {
       object.body.destroy()
       return { refuse: { code: 'file_too_large', sizeBytes, limitBytes: maxSizeBytes }, etag }

@@ -10,6 +10,7 @@ import { type AccountCaller, keyIdOf } from '../caller.ts'
 import { listNewest, type Page } from '../list-newest.ts'
 import type { Reads } from '../reads.ts'
 import { type IncomingUpload, receiveUpload } from './incoming-upload.ts'
+import { purposeOf } from './put-purpose.ts'
 import type { UploadFinder } from './upload-finder.ts'
 import type { UploadGrants } from './upload-grants.ts'
 import { declaredType } from './upload-rules.ts'
@@ -63,7 +64,9 @@ export class Uploads {
     const { upload } = granted.value
     const { objectKey: key, maxSizeBytes, expiresAt } = upload
     const expiresAtMs = Date.parse(expiresAt)
-    return answer({ upload, presignedUrl: await objects.presignPut({ key, mimeType, maxSizeBytes, expiresAtMs }) })
+    const purpose = purposeOf({ accountId: caller.accountId, uploadId: upload.uploadId, keyId: keyIdOf(caller) })
+    const put = { key, mimeType, maxSizeBytes, expiresAtMs, purpose }
+    return answer({ upload, presignedUrl: await objects.presignPut(put) })
   }
 
   /** One of the caller's uploads whose file has arrived. */

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { turnOn } from '../line.ts'
 import { drawCaption } from '../picture/caption.ts'
 import { drawVignette } from '../picture/finish.ts'
 import { filmSize } from '../picture/frame-size.ts'
 import { blankSheet, drawCovering } from '../picture/repaint.ts'
-import { isImage, readSource } from '../picture/source.ts'
+import { isImage, readSource, release } from '../picture/source.ts'
 import { createRandom, hashText } from '../random.ts'
 import { type Input, type Made, numberIn, textIn, type Unusable, type Work } from '../work.ts'
 import { type Camera, chooseCamera } from './camera.ts'
@@ -11,13 +12,14 @@ import { openEncoder } from './encoder.ts'
 import { landscapeView, larger, pictureView, type View } from './views.ts'
 
 /** Makes a film of a landscape or of the source image. The scene is painted once, and only the camera moves. */
-export async function makeFilm({ input, seed, source, progress }: Work): Promise<Made | Unusable> {
-  const image = source && (await readSource(source))
+export async function makeFilm({ input, seed, source, progress, line }: Work): Promise<Made | Unusable> {
+  const image = source && (await readSource(source, turnOn(line)))
   if (image && !isImage(image)) return image
   const prompt = textIn(input, 'prompt')
   const size = filmSize(input, image)
   const camera = chooseCamera(createRandom(hashText(`camera ${seed} ${prompt}`)))
   const view = image ? photographed(image, size, camera) : landscapeView({ prompt, seed, ...size }, camera)
+  if (image) await release(image)
 
   const { frames, seconds } = lengthOf(input, size)
   const encoder = await openEncoder({ ...size, framesPerSecond: frames / seconds })

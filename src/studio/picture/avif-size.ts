@@ -1,16 +1,28 @@
+import type { PictureHeaders } from './picture-headers.ts'
 import type { PictureSize } from './picture-size.ts'
+import { limit } from './too-much.ts'
 
 /**
  * All sizes in an AVIF file: the declared ones, and the actual ones of its items, for which the decoder allocates
- * memory. Ignores clipping, which the decoder does last. Throws if the file is broken.
+ * memory. Ignores clipping, which the decoder does last. Throws if the file is broken, or has too many parts.
  */
-export function avifSizes(file: Buffer): PictureSize[] {
-  const meta = boxesIn(contentOf(only('meta', boxesIn(file))))
-  const properties = boxesIn(only('ipco', boxesIn(only('iprp', meta).body)).body)
+export function avifHeaders(file: Buffer): PictureHeaders {
+  const meta = boxesIn(contentOf(firstMeta(file)))
+  const [iloc, iprp] = [only('iloc', meta), only('iprp', meta)]
+  const inProperties = boxesIn(iprp.body)
+  const properties = boxesIn(only('ipco', inProperties).body)
+  for (const { kind, body } of [...meta, ...inProperties])
+    if (tables.has(kind)) limit('bytes in a table', body.length, MAX_TABLE_BYTES)
   const declared = properties.filter(({ kind }) => kind === 'ispe').map(({ body }) => sizeAt(body, 4))
   if (declared.length === 0) throw new Error('No size is declared.')
   const inside = meta.find(({ kind }) => kind === 'idat')?.body ?? Buffer.alloc(0)
-  return [...declared, ...itemsIn(only('iloc', meta).body, file, inside).flatMap(sizesOfItem)]
+  const items = itemsIn(iloc.body, file, inside)
+  const contents = items.map(contentOfItem)
+  return {
+    sizes: [...declared, ...contents.flatMap(({ sizes }) => sizes)],
+    framePixels: contents.reduce((sum, { framePixels }) => sum + framePixels, 0),
+    end: file.length,
+  }
 }
 
 interface Box {
@@ -18,18 +30,35 @@ interface Box {
   body: Buffer
 }
 
+/** The decoder, too, looks no further than the first one; anything may follow. */
+function firstMeta(file: Buffer): Box {
+  let count = 0
+  for (const box of walk(file)) {
+    limit('boxes', ++count, MAX_PARTS)
+    if (box.kind === 'meta') return box
+  }
+  throw new Error('There is no meta.')
+}
+
 function boxesIn(bytes: Buffer): Box[] {
   const boxes: Box[] = []
+  for (const box of walk(bytes)) {
+    boxes.push(box)
+    limit('boxes', boxes.length, MAX_PARTS)
+  }
+  return boxes
+}
+
+function* walk(bytes: Buffer): Generator<Box> {
   for (let at = 0; at + 8 <= bytes.length; ) {
     const short = bytes.readUInt32BE(at)
     const isLong = short === 1
     const length = isLong ? Number(bytes.readBigUInt64BE(at + 8)) : short || bytes.length - at
     const start = at + (isLong ? 16 : 8)
     if (at + length < start) throw new Error('A box ends before it begins.')
-    boxes.push({ kind: bytes.toString('latin1', at + 4, at + 8), body: bytes.subarray(start, at + length) })
+    yield { kind: bytes.toString('latin1', at + 4, at + 8), body: bytes.subarray(start, at + length) }
     at += length
   }
-  return boxes
 }
 
 /** Rejects duplicates, because the decoder might read the other one. */
@@ -59,14 +88,19 @@ function itemsIn(iloc: Buffer, file: Buffer, inside: Buffer): Buffer[] {
   const [offsets, lengths] = halves(next(1))
   const [bases, indices] = halves(next(1))
   const count = next(version < 2 ? 2 : 4)
+  limit('items', count, MAX_PARTS)
   const items: Buffer[] = []
   let left = 2 * file.length
+  let pieceCount = 0
   for (let index = 0; index < count; index++) {
     next(version < 2 ? 2 : 4)
     const from = version > 0 && (next(2) & 0x0f) === 1 ? inside : file
     next(2)
     const base = next(bases)
-    const pieces = Array.from({ length: next(2) }, () => {
+    const ownCount = next(2)
+    pieceCount += ownCount
+    limit('pieces', pieceCount, MAX_PARTS)
+    const pieces = Array.from({ length: ownCount }, () => {
       if (version > 0) next(indices)
       const start = base + next(offsets)
       const piece = from.subarray(start, start + (next(lengths) || from.length))
@@ -83,8 +117,17 @@ function itemsIn(iloc: Buffer, file: Buffer, inside: Buffer): Buffer[] {
 
 const halves = (byte: number) => [byte >> 4, byte & 0x0f] as const
 
-const sizesOfItem = (item: Buffer): PictureSize[] =>
-  isGrid(item) ? [gridSize(item)] : sequenceHeadersIn(item).map(sizeOfSequence)
+type Content = Pick<PictureHeaders, 'sizes' | 'framePixels'>
+
+/** Other items, such as EXIF, contain neither sizes nor frames. */
+function contentOfItem(item: Buffer): Required<Content> {
+  // The images that it combines are items of their own.
+  if (isGrid(item)) return { sizes: [gridSize(item)], framePixels: 0 }
+  const units = unitsIn(item)
+  const sizes = units.filter(({ kind }) => kind === SEQUENCE_HEADER).map(({ body }) => sizeOfSequence(body))
+  const largest = Math.max(0, ...sizes.map(({ width, height }) => width * height))
+  return { sizes, framePixels: largest * units.filter(({ kind }) => frames.has(kind)).length }
+}
 
 /** A grid, which combines other images, has just these few bytes; the first is the version. */
 const isGrid = (item: Buffer) => item[0] === 0 && (item.length === 8 || item.length === 12)
@@ -92,14 +135,18 @@ const isGrid = (item: Buffer) => item[0] === 0 && (item.length === 8 || item.len
 const gridSize = (item: Buffer): PictureSize =>
   item.length === 12 ? sizeAt(item, 4) : { width: item.readUInt16BE(4), height: item.readUInt16BE(6) }
 
-/** Finds the sequence headers among the AV1 units. Other items, such as EXIF, contain none. */
-function sequenceHeadersIn(item: Buffer): Buffer[] {
-  const headers: Buffer[] = []
+interface Unit {
+  kind: number
+  body: Buffer
+}
+
+function unitsIn(item: Buffer): Unit[] {
+  const units: Unit[] = []
   for (let at = 0; at < item.length; ) {
-    const unit = item.readUInt8(at++)
-    if (unit & HAS_EXTENSION) at++
+    const head = item.readUInt8(at++)
+    if (head & HAS_EXTENSION) at++
     let length = item.length - at
-    if (unit & HAS_LENGTH) {
+    if (head & HAS_LENGTH) {
       length = 0
       for (let shift = 0, more = true; more; shift += 7) {
         const byte = item.readUInt8(at++)
@@ -107,10 +154,11 @@ function sequenceHeadersIn(item: Buffer): Buffer[] {
         more = byte > 0x7f && shift < 49
       }
     }
-    if (((unit >> 3) & 0x0f) === SEQUENCE_HEADER) headers.push(item.subarray(at, at + length))
+    units.push({ kind: (head >> 3) & 0x0f, body: item.subarray(at, at + length) })
+    limit('units in an item', units.length, MAX_PARTS)
     at += length
   }
-  return headers
+  return units
 }
 
 /** Section 5.5.1 of the AV1 specification. This is the maximum size of a frame. */
@@ -141,3 +189,15 @@ function sizeOfSequence(header: Buffer): PictureSize {
 const HAS_EXTENSION = 0x04
 const HAS_LENGTH = 0x02
 const SEQUENCE_HEADER = 1
+
+/** Frame headers, and frames that include theirs. A frame that is not shown stays in memory as a reference. */
+const frames: ReadonlySet<number> = new Set([3, 6])
+
+// A camera writes about ten boxes, and a picture of 48 megapixels has some 400 items if it is made of small tiles.
+const MAX_PARTS = 1_000
+
+/** These have an entry for every item, which takes the decoder far more memory than the file. */
+const tables: ReadonlySet<string> = new Set(['iloc', 'iinf', 'iref', 'ipma'])
+
+// For the maximum number of items; most entries have about twenty bytes.
+const MAX_TABLE_BYTES = 64 * 1024

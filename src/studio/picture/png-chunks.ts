@@ -1,11 +1,16 @@
+import { limit } from './too-much.ts'
+
 /**
  * Keeps only the chunks of a PNG file that affect its appearance, because the decoder needs a minute for an unknown
- * chunk of 20 MB. Throws if the chunks are broken.
+ * chunk of 20 MB. Whatever follows the last chunk is no part of the picture. Throws if the chunks are broken, or too
+ * many.
  */
 export function withoutExtras(file: Buffer): Buffer {
   const kept = [file.subarray(0, SIGNATURE_LENGTH)]
   const kinds = new Set<string>()
+  let count = 0
   for (let at = SIGNATURE_LENGTH; at < file.length && !kinds.has('IEND'); ) {
+    limit('chunks', ++count, MAX_CHUNKS)
     const length = file.readUInt32BE(at)
     const kind = file.toString('latin1', at + 4, at + 8)
     const end = at + FRAME_LENGTH + length
@@ -33,3 +38,6 @@ const FRAME_LENGTH = 12
 
 /** Far larger than usual colour profiles, and small enough for the decoder. */
 const MAX_CHUNK_BYTES = 2 ** 20
+
+// Encoders write chunks of several kilobytes. With this number, a picture of 50 MB may have chunks of 500 bytes.
+const MAX_CHUNKS = 100_000

@@ -2,24 +2,26 @@ import { createCanvas, type Image } from '@napi-rs/canvas'
 import { translucent } from '../landscape/colour.ts'
 import { chooseMood } from '../landscape/mood.ts'
 import type { Palette } from '../landscape/palettes.ts'
+import { turnOn } from '../line.ts'
 import { createRandom, hashText } from '../random.ts'
 import { type Made, textIn, type Unusable, type Work } from '../work.ts'
 import { drawCaption, type Sheet } from './caption.ts'
 import { encodePicture, formatIn } from './encode.ts'
 import { drawGrain, drawVignette } from './finish.ts'
 import { stillSize } from './frame-size.ts'
-import { isImage, readSource } from './source.ts'
+import { isImage, readSource, release } from './source.ts'
 import { drawStrokes } from './strokes.ts'
 
 /** Repaints the source with brush strokes, in the light that the prompt describes. */
-export async function makeRepaint({ input, seed, source = new Uint8Array() }: Work): Promise<Made | Unusable> {
-  const image = await readSource(source)
+export async function makeRepaint({ input, seed, source = new Uint8Array(), line }: Work): Promise<Made | Unusable> {
+  const image = await readSource(source, turnOn(line))
   if (!isImage(image)) return image
   const prompt = textIn(input, 'prompt')
   const random = createRandom(hashText(`${seed} ${prompt}`))
   const { palette } = chooseMood(prompt, random)
   const sheet = blankSheet(stillSize(input, image))
   drawCovering(sheet, image)
+  await release(image)
   drawStrokes(sheet, random)
   tint(sheet, palette)
   drawVignette(sheet)

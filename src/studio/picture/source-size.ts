@@ -1,5 +1,7 @@
 import { imageSize } from 'image-size'
-import { avifSizes } from './avif-size.ts'
+import { avifHeaders } from './avif-size.ts'
+import { jpegHeaders } from './jpeg-size.ts'
+import type { PictureHeaders } from './picture-headers.ts'
 import type { PictureSize } from './picture-size.ts'
 
 export type Format = keyof typeof readers
@@ -15,39 +17,16 @@ export function formatOf(file: Buffer): Format | undefined {
   return undefined
 }
 
-/**
- * Every size for which the decoder may allocate memory. It can differ from the size that other tools report, and an
- * attacker can exploit that to fill the memory. Throws if the file is broken.
- */
-export const sizesIn = (file: Buffer, format: Format): PictureSize[] => readers[format](file)
+/** Throws TooMuch if decoding would take too much, and another error if the file is broken. */
+export const readHeaders = (file: Buffer, format: Format): PictureHeaders => readers[format](file)
 
 const readers = {
-  png: (file: Buffer) => [imageSize(file)],
-  webp: (file: Buffer) => [imageSize(file)],
-  avif: avifSizes,
-  jpeg: jpegSizes,
-  gif: gifSizes,
+  png: (file: Buffer) => ({ sizes: [imageSize(file)], end: file.length }),
+  webp: (file: Buffer) => ({ sizes: [imageSize(file)], end: 8 + file.readUInt32LE(4) }),
+  avif: avifHeaders,
+  jpeg: jpegHeaders,
+  gif: (file: Buffer) => ({ sizes: gifSizes(file), end: file.length }),
 }
-
-/** The sizes in all frame headers before the first scan, where the decoder stops too. */
-function jpegSizes(file: Buffer): PictureSize[] {
-  const sizes: PictureSize[] = []
-  let at = 2
-  for (;;) {
-    // Like the decoder, skips garbage between segments, and fill bytes.
-    at = file.indexOf(0xff, at)
-    if (at < 0) return sizes
-    while (file[at] === 0xff) at++
-    const marker = file[at++]
-    if (marker === undefined || marker === START_OF_SCAN || marker === END_OF_IMAGE) return sizes
-    if (marker <= TEMPORARY || (marker & 0xf8) === FIRST_RESTART) continue
-    if (isFrameHeader(marker)) sizes.push({ width: file.readUInt16BE(at + 5), height: file.readUInt16BE(at + 3) })
-    at += file.readUInt16BE(at)
-  }
-}
-
-/** Three markers in this range are not frames: two are tables, and one was never used. */
-const isFrameHeader = (marker: number) => (marker & 0xf0) === 0xc0 && ![0xc4, 0xc8, 0xcc].includes(marker)
 
 /** The screen, enlarged if the first frame exceeds it, like in the decoder. */
 function gifSizes(file: Buffer): PictureSize[] {
@@ -71,11 +50,6 @@ function gifSizes(file: Buffer): PictureSize[] {
 }
 
 const colourTableLength = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 0x07) + 1) : 0)
-
-const START_OF_SCAN = 0xda
-const END_OF_IMAGE = 0xd9
-const FIRST_RESTART = 0xd0
-const TEMPORARY = 0x01
 
 const EXTENSION = 0x21
 const FRAME = 0x2c

@@ -1,52 +1,78 @@
-import { type Image, loadImage } from '@napi-rs/canvas'
+import { createCanvas, type Image, loadImage } from '@napi-rs/canvas'
 import type { Unusable } from '../work.ts'
+import type { PictureHeaders } from './picture-headers.ts'
+import type { PictureSize } from './picture-size.ts'
 import { withoutExtras } from './png-chunks.ts'
-import { type Format, formatOf, sizesIn } from './source-size.ts'
+import { type Format, formatOf, readHeaders } from './source-size.ts'
+import { TooMuch } from './too-much.ts'
+
+/** Runs the decoding of a large picture when no other one is being decoded. */
+export type Turn = <Result>(decode: () => Promise<Result>) => Promise<Result>
 
 /**
  * Decodes a client's image. Checks the headers first, because a file of a few bytes can decode to an image that fills
  * the memory, and an SVG can load other files.
  */
-export async function readSource(bytes: Uint8Array): Promise<Image | Unusable> {
+export async function readSource(bytes: Uint8Array, turn: Turn = decode => decode()): Promise<Image | Unusable> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const format = formatOf(file)
   if (format === undefined) return { unusable: 'The file at image_url is not a PNG, JPEG, WebP, GIF or AVIF image.' }
-  const sizes = attempt(() => sizesIn(file, format)) ?? []
-  if (sizes.length === 0 || sizes.some(({ width, height }) => !(width > 0 && height > 0))) return damaged
-  const pixels = sizes.reduce((most, { width, height }) => Math.max(most, width * height), 0)
-  if (pixels > MAX_PIXELS)
-    return {
-      unusable: `The image at image_url has ${inMillions(pixels)} megapixels; the limit is ${inMillions(MAX_PIXELS)}.`,
-    }
-  if (sizes.some(({ width, height }) => Math.max(width, height) > MAX_SIDE))
-    return { unusable: `The image at image_url has a side of more than ${MAX_SIDE} pixels.` }
-  const decodable = attempt(() => forDecoder(file, format))
-  const image = decodable && (await loadImage(decodable).catch(() => undefined))
-  if (!image) return damaged
-  const decoded = image.width * image.height
-  return decoded > 0 && decoded <= pixels ? image : damaged
+  try {
+    const headers = readHeaders(file, format)
+    const pixels = pixelsIn(headers)
+    const excess = excessOf(headers.sizes, pixels, format)
+    if (excess) return { unusable: excess }
+    const decodable = forDecoder(file.subarray(0, headers.end), format)
+    const decode = () => loadImage(decodable)
+    const image = pixels > largePixels(format) ? await turn(decode) : await decode()
+    const decoded = image.width * image.height
+    return decoded > 0 && decoded <= pixels ? image : damaged
+  } catch (error) {
+    return error instanceof TooMuch ? { unusable: `The image at image_url ${error.message}.` } : damaged
+  }
+}
+
+/** Frees the pixels at once. The garbage collector does not see that memory, and would wait. */
+export async function release(image: Image): Promise<void> {
+  image.src = smallest
+  await image.decode()
 }
 
 export const isImage = (source: Image | Unusable): source is Image => !('unusable' in source)
 
+/** The most pixels that the decoder may hold. Throws if there are none. */
+function pixelsIn({ sizes, framePixels = 0 }: PictureHeaders): number {
+  const areas = sizes.map(({ width, height }) => width * height)
+  if (areas.length === 0 || areas.some(area => !(area > 0))) throw new Error('The picture has no pixels.')
+  return areas.reduce((most, area) => Math.max(most, area), framePixels)
+}
+
+function excessOf(sizes: PictureSize[], pixels: number, format: Format): string | undefined {
+  const max = format === 'avif' ? MAX_AVIF_PIXELS : MAX_PIXELS
+  const counted = format === 'avif' ? ', counting transparency and all frames' : ''
+  if (pixels > max)
+    return `The image at image_url has ${inMillions(pixels)} megapixels${counted}; the limit is ${inMillions(max)}.`
+  if (sizes.some(({ width, height }) => Math.max(width, height) > MAX_SIDE))
+    return `The image at image_url has a side of more than ${MAX_SIDE} pixels.`
+  return undefined
+}
+
 const forDecoder = (file: Buffer, format: Format) => (format === 'png' ? withoutExtras(file) : file)
 
-/** Returns undefined for a broken file, such as a truncated one. */
-function attempt<Result>(read: () => Result): Result | undefined {
-  try {
-    return read()
-  } catch {
-    return undefined
-  }
-}
+const smallest = createCanvas(1, 1).toBuffer('image/png')
 
 const damaged: Unusable = { unusable: 'The image at image_url is damaged.' }
 
 const inMillions = (pixels: number) => Math.ceil(pixels / 1e6)
 
-// More than most phone cameras produce, and a quarter of a gigabyte once decoded. Decoding AVIF takes up to six times
-// as much.
+// More than most phone cameras produce. Decoding takes up to 12 bytes a pixel, of which 4 remain.
 const MAX_PIXELS = 64e6
+
+// Decoding AVIF takes up to 22 bytes a pixel, and more with 10 or 12 bits: half a gigabyte for the largest.
+const MAX_AVIF_PIXELS = 20e6
+
+// Several of this size can be decoded at a time without filling the memory.
+const largePixels = (format: Format) => (format === 'avif' ? 4e6 : 16e6)
 
 // The maximum of JPEG and GIF.
 const MAX_SIDE = 65_535

@@ -3,13 +3,22 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import type { PutGrant } from '../../../src/ports/object-store.ts'
+import { type PutGrant, PutRefused } from '../../../src/ports/object-store.ts'
 import { until } from '../../support/until.ts'
 import { openFolder, PNG } from './disk.ts'
 
 const KEY = `uploads/${'0'.repeat(32)}.png`
 
-const grant = (): PutGrant => ({ key: KEY, mimeType: PNG, maxSizeBytes: 10, expiresAtMs: Date.now() + 60_000 })
+const grant = (): PutGrant => ({
+  key: KEY,
+  mimeType: PNG,
+  maxSizeBytes: 10,
+  expiresAtMs: Date.now() + 60_000,
+  purpose: 'upl_1',
+})
+
+/** Admits every file. */
+const admit = async () => undefined
 
 t.test('an upload of exactly the maximum size is accepted, and one byte more is refused', async t => {
   const { store, server, leftovers } = await openFolder(t)
@@ -48,7 +57,7 @@ t.test('an upload declared too large is refused unread', async t => {
     yield Buffer.from('a')
   }
   const body = Readable.from(read())
-  const outcome = store.acceptPut?.({ key: KEY, query, mimeType: PNG, sizeBytes: 11, body })
+  const outcome = store.acceptPut?.({ key: KEY, query, mimeType: PNG, sizeBytes: 11, body }, admit)
   await t.rejects(Promise.resolve(outcome), { name: 'PutRefused', refusal: { code: 'put_too_large' } })
 })
 
@@ -56,7 +65,7 @@ t.test('a sender of too many bytes still gets a response', async t => {
   const { store } = await openFolder(t)
   const { searchParams: query } = new URL(await store.presignPut(grant()))
   const body = Readable.from(['12345', '6789012345', 'the rest'].map(piece => Buffer.from(piece)))
-  const outcome = store.acceptPut?.({ key: KEY, query, mimeType: PNG, sizeBytes: undefined, body })
+  const outcome = store.acceptPut?.({ key: KEY, query, mimeType: PNG, sizeBytes: undefined, body }, admit)
   await t.rejects(Promise.resolve(outcome), { name: 'PutRefused', refusal: { code: 'put_too_large' } })
   t.notOk(body.destroyed)
   t.equal(await text(body), 'the rest')
@@ -76,7 +85,13 @@ t.test('an upload of another type than granted is refused', async t => {
 t.test('no part of a presigned URL can be changed', async t => {
   const { store, server } = await openFolder(t)
   const url = await store.presignPut(grant())
-  const changes = { expires: `${Date.now() + 120_000}`, max: '11', type: 'text/html', signature: 'é'.repeat(32) }
+  const changes = {
+    expires: `${Date.now() + 120_000}`,
+    max: '11',
+    type: 'text/html',
+    for: 'upl_2',
+    signature: 'é'.repeat(32),
+  }
   for (const [name, value] of Object.entries(changes)) {
     const changed = new URL(url)
     changed.searchParams.set(name, value)
@@ -116,6 +131,23 @@ t.test('an interrupted upload leaves nothing behind, and changes nothing', async
   t.same(server.outcomes, ['stored', 'put_interrupted'])
   t.equal((await store.stat(KEY))?.sizeBytes, 5)
   t.same(await leftovers(), [])
+})
+
+t.test('a file is admitted before it is read, and again before it is stored', async t => {
+  const { store, leftovers } = await openFolder(t)
+  const { searchParams: query } = new URL(await store.presignPut(grant()))
+  for (const admitted of [0, 1]) {
+    const body = Readable.from([Buffer.from('a')])
+    const purposes: string[] = []
+    const outcome = store.acceptPut?.({ key: KEY, query, mimeType: PNG, sizeBytes: 1, body }, async ({ purpose }) => {
+      if (purposes.push(purpose) > admitted) throw new PutRefused({ code: 'put_address_withdrawn' })
+    })
+    await t.rejects(Promise.resolve(outcome), { name: 'PutRefused', refusal: { code: 'put_address_withdrawn' } })
+    t.same(purposes, Array(admitted + 1).fill('upl_1'))
+    t.equal(body.readableEnded, admitted > 0)
+    t.equal(await store.stat(KEY), undefined)
+    t.same(await leftovers(), [])
+  }
 })
 
 const put = (url: string, body: string, type?: string) =>

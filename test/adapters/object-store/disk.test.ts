@@ -108,6 +108,19 @@ t.test('a full disk is unavailable, and accepts objects again when there is spac
   await t.resolves(store.put(KEY, Buffer.from('a'), PNG))
 })
 
+t.test('a disk that is nearly full takes no objects, and serves those it has', async t => {
+  const { store, folder, leftovers } = await openFolder(t)
+  await store.put(KEY, Buffer.from('a'), PNG)
+  const full = await openDiskObjectStore({ folder, putSecret: 's', putUrl: () => 'http://a', reserveBytes: 2 ** 60 })
+  t.teardown(() => full.close())
+  await t.rejects(full.put(KEY, Buffer.from('b'), PNG), Unavailable)
+  await t.rejects(full.receive(), { message: /bytes free; \d+ are required/ })
+  t.same(await leftovers(), [])
+  t.match(await full.stat(KEY), { sizeBytes: 1 })
+  await full.delete(KEY)
+  t.equal(await full.stat(KEY), undefined)
+})
+
 t.test('an object appears when its file is durable, and is stored when its folders are', async t => {
   const { store, folder } = await openFolder(t)
   const syncs = await traceSyncs(t)

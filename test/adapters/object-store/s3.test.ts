@@ -64,6 +64,14 @@ t.test('a bucket', needsS3(), async t => {
     await check()
   })
 
+  t.test('an object has the time at which the server stored it', async t => {
+    const { store } = await open(t)
+    const beforeMs = Date.now() - 2_000
+    await store.put(KEY, Buffer.from('bytes'), PNG)
+    const storedAtMs = (await store.stat(KEY))?.storedAtMs ?? 0
+    t.ok(storedAtMs >= beforeMs && storedAtMs <= Date.now() + 2_000)
+  })
+
   t.test('staged files are readable only by their owner', async t => {
     const { store, leftovers, stagingFolder } = await open(t)
     const incoming = await store.receive()
@@ -83,7 +91,7 @@ t.test('a bucket', needsS3(), async t => {
 
   t.test('clients get the server’s public URL', async t => {
     const { store } = await open(t, { publicUrl: `http://localhost:${port}` })
-    const grant = { key: KEY, mimeType: PNG, maxSizeBytes: 10, expiresAtMs: Date.now() + 60_000 }
+    const grant = { key: KEY, mimeType: PNG, maxSizeBytes: 10, expiresAtMs: Date.now() + 60_000, purpose: '' }
     const url = await store.presignPut(grant)
     t.match(url, new RegExp(`^http://localhost:${port}/`))
     t.equal((await fetch(url, { method: 'PUT', body: 'sent' })).status, 200)
@@ -94,7 +102,7 @@ t.test('a bucket', needsS3(), async t => {
 
   t.test('a grant may last longer than the maximum of a signature', async t => {
     const { store } = await open(t)
-    const grant = { key: KEY, mimeType: PNG, maxSizeBytes: 10, expiresAtMs: Date.now() + 30 * DAY_MS }
+    const grant = { key: KEY, mimeType: PNG, maxSizeBytes: 10, expiresAtMs: Date.now() + 30 * DAY_MS, purpose: '' }
     t.equal((await fetch(await store.presignPut(grant), { method: 'PUT', body: 'sent' })).status, 200)
   })
 

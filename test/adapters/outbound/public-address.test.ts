@@ -1,8 +1,10 @@
 import t from 'tap'
-import { isPublicAddress, isPublicHost } from '../../../src/adapters/outbound/public-address.ts'
+import { PublicAddresses } from '../../../src/adapters/outbound/public-address.ts'
+
+const addresses = new PublicAddresses()
 
 t.test('public addresses are public', async t => {
-  const addresses = [
+  const found = [
     '1.1.1.1',
     '8.8.8.8',
     '9.255.255.255',
@@ -23,15 +25,18 @@ t.test('public addresses are public', async t => {
     '2606:4700::1111',
     '2A00:1450:4001:81B::200E',
     '3ffe::1',
+    '2606:4700::808:808',
+    '2606:4700::53',
+    '2606:4700::1:5efe:a00:1',
   ]
-  for (const address of addresses) {
-    t.ok(isPublicAddress(address), address)
-    t.ok(isPublicHost(address), address)
+  for (const address of found) {
+    t.ok(addresses.hasAddress(address), address)
+    t.ok(addresses.hasHost(address), address)
   }
 })
 
 t.test('special-purpose addresses are not public', async t => {
-  const addresses: Record<string, string[]> = {
+  const found: Record<string, string[]> = {
     'this network': ['0.0.0.0', '0.1.2.3'],
     private: ['10.0.0.0', '10.255.255.255', '172.16.0.0', '172.31.255.255', '192.168.0.0', '192.168.255.255'],
     'carrier-grade NAT': ['100.64.0.0', '100.127.255.255'],
@@ -53,20 +58,23 @@ t.test('special-purpose addresses are not public', async t => {
     'IPv4 compatible': ['::127.0.0.1', '::7f00:1', '::8.8.8.8'],
     NAT64: ['64:ff9b::127.0.0.1', '64:ff9b::7f00:1', '64:ff9b::808:808', '64:ff9b:1::7f00:1', '64:ff9b:1:ffff::1'],
     '6to4': ['2002:7f00:1::', '2002:a9fe:a9fe::1', '2002:808:808::1'],
+    'NAT64 with another prefix': ['2606:4700::7f00:1', '2606:4700::10.1.2.3', '2606:4700:64::a9fe:a9fe'],
+    ISATAP: ['2606:4700::5efe:a00:1', '2606:4700::200:5efe:808:808'],
+    Azure: ['168.63.129.16'],
     Teredo: ['2001:0:4136:e378:8000:63bf:3fff:fdd2', '2001::1'],
     unassigned: ['200::1', '1000::1', '4000::1', '5f00::1', '8000::1', 'e000::1'],
     'with a zone': ['fe80::1%lo', '::1%1', '2606:4700::1111%eth0'],
   }
-  for (const [range, members] of Object.entries(addresses))
+  for (const [range, members] of Object.entries(found))
     for (const address of members) {
-      t.notOk(isPublicAddress(address), `${range}: ${address}`)
-      t.notOk(isPublicHost(address), `${range}: ${address}`)
+      t.notOk(addresses.hasAddress(address), `${range}: ${address}`)
+      t.notOk(addresses.hasHost(address), `${range}: ${address}`)
     }
 })
 
 t.test('invalid addresses are not public', async t => {
   const spellings = ['', ' ', '8.8.8', '134744072', '0x08080808', '010.8.8.8', '8.8.8.8 ', '8.8.8.8/32', '[::1]', 'a.b']
-  for (const spelling of spellings) t.notOk(isPublicAddress(spelling), JSON.stringify(spelling))
+  for (const spelling of spellings) t.notOk(addresses.hasAddress(spelling), JSON.stringify(spelling))
 })
 
 t.test('public DNS names are public, and reserved ones are not', async t => {
@@ -78,7 +86,7 @@ t.test('public DNS names are public, and reserved ones are not', async t => {
     'notlocalhost.com',
     'local.example',
   ]
-  for (const name of outside) t.ok(isPublicHost(name), name)
+  for (const name of outside) t.ok(addresses.hasHost(name), name)
   const inside = [
     '',
     '.',
@@ -91,5 +99,14 @@ t.test('public DNS names are public, and reserved ones are not', async t => {
     'redis',
   ]
   const kept = ['printer.local', 'metadata.google.internal', 'metadata.google.internal.', 'home.arpa', 'nas.home.arpa']
-  for (const name of [...inside, ...kept]) t.notOk(isPublicHost(name), name)
+  for (const name of [...inside, ...kept]) t.notOk(addresses.hasHost(name), name)
+})
+
+t.test('further addresses are denied', async t => {
+  const some = new PublicAddresses(['8.8.8.0/24', '1.1.1.1', '2606:4700::/32', '2620:fe::fe'])
+  for (const address of ['8.8.8.8', '1.1.1.1', '2606:4700::1111', '2620:fe::fe', '168.63.129.16', '10.0.0.1'])
+    t.notOk(some.hasAddress(address), address)
+  for (const address of ['8.8.9.8', '1.1.1.2', '2606:4701::1111', '2620:fe::9']) t.ok(some.hasAddress(address), address)
+  for (const text of ['example.com', '1.2.3.4/33', '1.2.3.4/x', '::/129', ''])
+    t.throws(() => new PublicAddresses([text]), text)
 })

@@ -201,8 +201,8 @@ t.test('connections to one receiver are limited and reused', async t => {
   const post = () => outbound.post(`http://127.0.0.1:${port}/`, POST)
   const answers = await Promise.all(Array.from({ length: 200 }, post))
   t.ok(answers.every(({ status }) => status === 200))
-  t.equal(most, 64)
-  t.equal(opened, 64)
+  t.equal(most, 128)
+  t.equal(opened, 128)
 })
 
 t.test('closing ends running requests', async t => {

@@ -1,8 +1,15 @@
 import t from 'tap'
 import type { AccountEvent } from '../../../schemas/account-events.ts'
-import { MAX_ACTIVE_KEYS, MAX_GRANT_MICROS, MAX_LIVE_UPLOADS } from '../../../schemas/primitives.ts'
+import {
+  MAX_ACTIVE_KEYS,
+  MAX_GRANT_MICROS,
+  MAX_LIVE_UPLOADS,
+  MAX_QUEUED_BYTES,
+  MAX_QUEUED_RUNS,
+} from '../../../schemas/primitives.ts'
 import { account } from '../../../src/domain/account/account.ts'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
+import { MAX_OWN_FAILURES } from '../../../src/domain/account/run-limits.ts'
 import { fromMicros } from '../../../src/domain/money.ts'
 import type { RefusalCode } from '../../../src/domain/refusal.ts'
 import {
@@ -11,6 +18,7 @@ import {
   completeRun,
   createKey,
   digest,
+  failed,
   failRun,
   grantCredits,
   granted,
@@ -47,6 +55,14 @@ const uploads = Array.from({ length: MAX_LIVE_UPLOADS }, (_, index) => uploadGra
 const sentWith = storeUpload(1, { askedWith: 1 })
 const deleting = [uploadGranted(), uploadDeletionRequested()]
 const open = accepted({ key: 'a', hash: digest('a'), credits: 10, after: 0 })
+const failures = Array.from({ length: MAX_OWN_FAILURES }, () => failed(9, 'invalid_input'))
+const queue = [
+  granted(MAX_QUEUED_RUNS + 10),
+  ...Array.from({ length: MAX_QUEUED_RUNS }, (_, index) =>
+    accepted({ run: index + 10, credits: 1, after: MAX_QUEUED_RUNS + 9 - index }),
+  ).flat(),
+]
+const largeRun = accepted({ run: 3, after: 10, metadata: { note: 'x'.repeat(MAX_QUEUED_BYTES) } })
 const poor = [opened(), granted(10), ...open]
 
 // Each walk starts with every fault and fixes one at a time, which proves the order of the checks.
@@ -78,6 +94,9 @@ const walks: Record<string, Step[]> = {
     ['idempotency_mismatch', queueRun({ askedWith: 1, key: 'a', hash: digest('b') }), ...poor, keyCreated()],
     ['run_exists', queueRun({ key: 'b', hash: digest('b') }), ...poor],
     ['insufficient_credits', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor],
+    ['too_many_failures', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, ...queue, ...failures],
+    ['too_many_queued_runs', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, ...queue],
+    ['queued_runs_too_large', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, granted(20), ...largeRun],
     [undefined, queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, granted(10)],
   ],
   CancelRun: [
@@ -132,7 +151,8 @@ const walks: Record<string, Step[]> = {
     ['key_revoked', grantUpload(), ...uploads, opened()],
     ['forbidden', grantUpload(), ...uploads, opened(), keyCreated(1, 'read')],
     ['upload_exists', grantUpload(), ...uploads, opened(), keyCreated()],
-    ['too_many_uploads', grantUpload({ upload: MAX_LIVE_UPLOADS + 1 }), ...uploads, opened(), keyCreated()],
+    ['too_many_uploads', grantUpload({ upload: MAX_LIVE_UPLOADS + 1 }, 1, 0), ...uploads, opened(), keyCreated()],
+    ['upload_quota_exceeded', grantUpload({}, 1, 0), ...uploads.slice(1), opened(), keyCreated()],
     [undefined, grantUpload(), ...uploads.slice(1), opened(), keyCreated()],
   ],
   StoreUpload: [

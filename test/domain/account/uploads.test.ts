@@ -1,10 +1,13 @@
 import t from 'tap'
+import type { AccountEvent } from '../../../schemas/account-events.ts'
 import { MAX_LIVE_UPLOADS } from '../../../schemas/primitives.ts'
 import { account } from '../../../src/domain/account/account.ts'
+import { sendRefusal } from '../../../src/domain/account/uploads.ts'
 import {
   digest,
   grantUpload,
   keyCreated,
+  keyId,
   keyRevoked,
   opened,
   recordUploadDeletion,
@@ -119,4 +122,34 @@ t.test('a deleted upload leaves the state and makes room for another', async t =
   const deleted = given(account, ...full, uploadDeleted())
   t.equal(deleted.state.uploads.has(uploadId()), false)
   deleted.when(grantUpload({ upload: next })).then(uploadGranted({ upload: next }))
+})
+
+t.test('the uploads of an account have a quota', async t => {
+  // A sample may have 1,000 bytes, and has 3.
+  const second = (quotaBytes: number) => grantUpload({ upload: 2 }, 1, quotaBytes)
+  const accepts = (quotaBytes: number, ...history: AccountEvent[]) => {
+    given(account, ...history)
+      .when(second(quotaBytes))
+      .then(uploadGranted({ upload: 2 }))
+    given(account, ...history)
+      .when(second(quotaBytes - 1))
+      .refused('upload_quota_exceeded', { quotaBytes: quotaBytes - 1 })
+  }
+  accepts(1000, ...open)
+  for (const history of [granted, stored, [...stored, uploadDeletionRequested()]]) accepts(2000, ...history)
+  for (const history of [sealed, [...stored, uploadStored(1, { sealed: true })]]) accepts(1003, ...history)
+  for (const history of [granted, stored, sealed]) accepts(1000, ...history, uploadDeleted())
+  t.equal(given(account, ...sealed, uploadGranted({ upload: 2 }), uploadDeleted()).state.uploadBytes, 1000)
+})
+
+t.test('a file may be sent until its upload is sealed or deleted, or its key revoked', async t => {
+  const refusalAfter = (history: AccountEvent[], key = 1) =>
+    sendRefusal({ keyId: keyId(key), uploadId: uploadId() }, given(account, ...history).state)?.code
+  for (const history of [granted, stored]) t.equal(refusalAfter(history), undefined)
+  const deletions = [uploadDeletionRequested(), uploadDeleted()]
+  for (const history of [open, sealed, ...deletions.map(event => [...granted, event]), [...granted, keyRevoked()]])
+    t.equal(refusalAfter(history), 'put_address_withdrawn')
+  t.equal(refusalAfter(granted, 2), 'put_address_withdrawn')
+  const { state } = given(account, ...granted, keyRevoked())
+  t.equal(sendRefusal({ keyId: undefined, uploadId: uploadId() }, state), undefined, 'its owner asked without a key')
 })

@@ -22,6 +22,7 @@ t.test('a name belongs to one family', async t => {
     [{ id: 'shade' }, 'shade'],
     [{ aliases: ['glow', 'umbra'] }, 'umbra'],
     [{ aliases: ['shade'] }, 'shade'],
+    [{ aliases: ['umbra-t2i'] }, 'umbra-t2i'],
   ]
   for (const [differences, name] of clashes)
     t.same(findFault(family('lumen', differences), others), {
@@ -29,6 +30,7 @@ t.test('a name belongs to one family', async t => {
       code: 'name_taken',
       name,
     })
+  t.match(findFault(family('lumen'), [family('umbra', { aliases: ['lumen-t2i'] })]), { name: 'lumen-t2i' })
 })
 
 t.test('each kind has one endpoint, whose id ends with the kind', async t => {

@@ -62,8 +62,8 @@ const typesOf = async (log: EventLog) => (await eventsOf(log)).map(({ type }) =>
 
 /** The faults that the auditor finds in the stream. */
 const audit = async (log: EventLog): Promise<string[]> => {
-  const auditor = new Auditor()
-  auditor.followChain(STREAM, await eventsOf(log))
+  const auditor = new Auditor(STREAM)
+  auditor.followChain(await eventsOf(log))
   return auditor.faults
 }
 

@@ -71,7 +71,8 @@ t.test('the views show the history of the log', async t => {
   const owed = due.filter(({ row }) => row.accountId === accountId(2)).map(({ row, key }) => [row.queue, key])
   t.same(owed, [
     ['cancel/sandbox', runId(2006)],
-    ...[2008, 2010, 2011, 2007].map(number => ['deliver/example.com', runId(number)]),
+    ['deliver/charged/example.com', runId(2011)],
+    ...[2008, 2010, 2007].map(number => ['deliver/free/example.com', runId(number)]),
     ['objects/outputs', `output/${runId(2010)}`],
     ...[2006, 2001, 2002, 2005, 2003, 2004].map(number => ['objects/uploads', uploadId(number)]),
     ['start/sandbox', runId(2001)],

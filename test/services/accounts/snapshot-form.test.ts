@@ -134,7 +134,11 @@ t.test('a snapshot holds every part of the state', async t => {
     account,
     ...[opened({ tester: true }), granted(100), keyCreated()],
     ...[...accepted({ run: 1, webhook: true, after: 90 }), started(1), completed(1), undelivered(1, { run: 1 })],
-    ...[...accepted({ run: 2, after: 80 }), failed(2), refunded(10, { run: 2, after: 90 })],
+    ...[
+      ...accepted({ run: 2, after: 80 }),
+      failed(2, 'cancelled'),
+      refunded(10, { run: 2, after: 90, code: 'cancelled' }),
+    ],
     ...accepted({ run: 3, after: 80, key: 'from the future' }).map(event => at(THEN_MS + 100_000, event)),
     ...accepted({ run: 4, after: 70, key: 'from now' }),
     uploadGranted(),

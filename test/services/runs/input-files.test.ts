@@ -56,6 +56,8 @@ const grant = async (client: Client, mime_type = 'image/png'): Promise<Presigned
 const put = async ({ presigned_url }: PresignedUpload, file: Buffer, type = 'image/png') =>
   (await fetch(presigned_url, { method: 'PUT', headers: { 'Content-Type': type }, body: Uint8Array.from(file) })).status
 
+const dataUrl = (file: Buffer, type = 'image/png') => `data:${type};base64,${file.toString('base64')}`
+
 /** The path of the file at an address. */
 const pathOf = (folder: string, address: string) =>
   join(folder, 'objects', new URL(address).pathname.slice('/cdn/'.length))
@@ -190,6 +192,21 @@ t.test('with a CDN both addresses belong to the service', async t => {
 
 t.test('other addresses are not fetched before the run', async t => {
   const { customer } = await start(t)
-  for (const url of ['http://127.0.0.1:1/cdn/uploads/x.png', 'data:image/png;base64,AAAA'])
+  for (const url of ['https://example.com/cdn/uploads/x.png', dataUrl(png), dataUrl(png, 'image/jpeg')])
     t.match((await run(customer, url)).body, { status: 'completed' })
+})
+
+t.test('a data: URL without a whole image is refused before the run', async t => {
+  const { refused } = await start(t)
+  const withoutImage = [
+    'data:image/png',
+    'data:image/png;base64,%%%',
+    'data:text/plain,hello',
+    dataUrl(mp4, 'video/mp4'),
+  ]
+  for (const url of withoutImage) t.match(await refused(t, url), /holds no image/, url.slice(0, 40))
+  t.match(await refused(t, 'data:image/png;base64,'), /empty/)
+  t.match(await refused(t, 'data:image/png;base64,AAAA'), /unknown type/)
+  t.match(await refused(t, dataUrl(png.subarray(0, -12))), /cut off|truncated|incomplete/)
+  t.match(await refused(t, dataUrl(mp4)), /video\/mp4, not an image/)
 })

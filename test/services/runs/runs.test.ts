@@ -6,6 +6,7 @@ import { type AccountOptions, openAccount } from '../../support/service.ts'
 import { order, syncOrder } from '../../support/vendor-families.ts'
 import { startVendorService } from '../../support/vendor-service.ts'
 
+/** As many as one account may take of twice as many. */
 const SLOTS = 2
 
 /** A service with few slots. The log refuses a number of appends of an event, as a test sets it. */
@@ -20,10 +21,10 @@ const start = async (t: Test, options?: AccountOptions) => {
     }
     return log.append(stream, events, expectedRevision)
   }
-  const parts = { log: { ...log, append }, limits: { slotsPerProvider: SLOTS } }
+  const parts = { log: { ...log, append }, limits: { slotsPerProvider: 2 * SLOTS } }
   const { vendor, service } = await startVendorService(t, parts)
   const customer = await openAccount(service, options)
-  /** Fails by the test's time limit if the provider cannot work on as many runs as it has slots. */
+  /** Fails by the test's time limit if the provider cannot work on as many runs as an account has slots. */
   const fillSlots = async () => {
     const other = await openAccount(service)
     const request = syncOrder({ faults: [{ step: 'asked', act: 'hold' }] })

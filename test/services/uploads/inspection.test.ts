@@ -48,6 +48,44 @@ t.test('a picture without its end is detected as cut off', async t => {
   }
 })
 
+t.test('anything may follow the end of a picture', async t => {
+  // Without the end markers of pictures, and far more than is kept of the file's end.
+  const film = Buffer.alloc(300_000, 'moov')
+  for (const type of ['image/png', 'image/jpeg', 'image/gif', 'image/webp']) {
+    const file = samples[type] as Buffer
+    t.match(
+      await inspectBytes(Buffer.concat([file, film])),
+      { mimeType: type, alsoIs: undefined, isCutOff: false },
+      type,
+    )
+  }
+  const whole = await inPieces(Buffer.concat([jpeg, film]), film.length + jpeg.length)
+  t.same(await inPieces(Buffer.concat([jpeg, film]), 1), whole, 'byte by byte')
+})
+
+t.test('an end marker within a picture is not its end', async t => {
+  const [thumbnail, text] = [Buffer.concat([Buffer.from('Exif\0\0'), jpeg]), Buffer.from('x\0IEND')]
+  const pictures: Record<string, Buffer> = {
+    'a JPEG with a thumbnail': jpegWith(jpeg, 1, thumbnail),
+    'a PNG with text': pngWith(png, 'tEXt', text),
+    'a GIF with a comment': Buffer.concat([
+      gif.subarray(0, 13),
+      Buffer.from('\x21\xfe\x02\x00\x3b\0', 'latin1'),
+      Buffer.alloc(13),
+    ]),
+  }
+  for (const [name, file] of Object.entries(pictures))
+    t.match(await inspectBytes(file.subarray(0, file.length - 13)), { isCutOff: true }, name)
+  t.match(await inspectBytes(jpegWith(jpeg, 1, thumbnail)), { isCutOff: false })
+  t.match(await inspectBytes(pngWith(png, 'tEXt', text)), { isCutOff: false })
+})
+
+t.test('a picture that consists of lengths alone is not followed to its end', async t => {
+  const start = Buffer.from('GIF89a\x01\0\x01\0\0\0\0\x21\xfe', 'latin1')
+  const file = Buffer.concat([start, Buffer.alloc(3_000_000, '\x01x'), Buffer.from('\0\x3b')])
+  t.match(await inspectBytes(file), { mimeType: 'image/gif', isCutOff: true })
+})
+
 t.test('the digest covers all bytes', async t => {
   // The examples of FIPS 180-2.
   const abc = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'

@@ -8,6 +8,7 @@ import type { ObjectStore } from '../../../src/ports/object-store.ts'
 import { UploadSettlement } from '../../../src/services/uploads/upload-settlement.ts'
 import { grantUpload, uploadDeleted, uploadDeletionRequested, uploadId } from '../../support/account-samples.ts'
 import { picture, pngWith, zipArchive } from '../../support/sample-files.ts'
+import { unwrap } from '../../support/unwrap.ts'
 import { openUploads, type UploadEvent, uploadEvents } from '../../support/uploads.ts'
 
 const MAX_BYTES = 1000
@@ -117,6 +118,39 @@ t.test('an upload without a file at the end of its grant is recorded as never se
   t.same(await events(), [uploadDeleted(1, 'never_sent')])
 })
 
+t.test('a file that a delayed process stores during the last look is kept', async t => {
+  const { core, objects, upload, send, events, isThere } = await start(t)
+  const delayed: ObjectStore = {
+    ...objects,
+    get: async key => {
+      const found = await objects.get(key)
+      await send(png)
+      const settlement = new UploadSettlement(core.accounts, objects)
+      const facts = { sizeBytes: png.length, sha256: digestOf(png), mimeType: 'image/png' }
+      await settlement.store(caller, upload, { ...facts, alsoIs: undefined, isCutOff: false }, true)
+      return found
+    },
+  }
+  await new UploadSettlement(core.accounts, delayed).seal(caller, upload)
+  t.same(await events(), [stored(png, true)])
+  t.ok(await isThere())
+})
+
+t.test('a file that arrives after the last look is deleted, and cannot be stored', async t => {
+  const { core, objects, upload, send, events, isThere } = await start(t)
+  const late: ObjectStore = {
+    ...objects,
+    get: async key => {
+      const found = await objects.get(key)
+      await send(png)
+      return found
+    },
+  }
+  await new UploadSettlement(core.accounts, late).seal(caller, upload)
+  t.same(await events(), [uploadDeleted(1, 'never_sent')])
+  t.notOk(await isThere())
+})
+
 t.test('a file is sealed at the end of its grant even if it was never used', async t => {
   const { settlement, upload, events, isThere } = await start(t, png)
   await settlement.seal(caller, upload)
@@ -169,4 +203,28 @@ t.test('a file that cannot be read is neither stored nor deleted', async t => {
   await t.rejects(settlement.settle(caller, upload), Unavailable)
   await t.rejects(settlement.seal(caller, upload), Unavailable)
   t.same([await isThere(), await events()], [true, []])
+})
+
+t.test('a file that was sent after its key had been revoked is deleted, and one before is kept', async t => {
+  for (const [lateByMs, isKept] of [
+    [-1001, true],
+    [-999, false],
+    [60_000, false],
+  ] as const) {
+    const { core, objects, uploads, owner, clock } = await openUploads(t)
+    const form = { filename: 'a.png', mime_type: 'image/png' }
+    const { upload } = unwrap(await uploads.presign(owner, form))
+    const get: ObjectStore['get'] = async key => {
+      const found = await objects.get(key)
+      return found && { ...found, storedAtMs: clock.nowMs() + lateByMs }
+    }
+    await objects.put(upload.objectKey, png, upload.mimeType)
+    await core.accounts.execute(caller, owner.accountId, { type: 'RevokeApiKey', keyId: owner.keyId })
+    const settlement = new UploadSettlement(core.accounts, { ...objects, get })
+    const found = await settlement.settle(caller, { ...upload, accountId: owner.accountId })
+    t.equal(found !== undefined, isKept)
+    t.equal((await objects.stat(upload.objectKey)) !== undefined, isKept)
+    await settlement.seal(caller, { ...upload, accountId: owner.accountId })
+    t.equal((await uploadEvents(core.log, owner)).at(-1)?.type, isKept ? 'UploadStored' : 'UploadDeleted')
+  }
 })

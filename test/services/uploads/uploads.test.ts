@@ -41,7 +41,12 @@ const faultyUploads = (place: Place, { fates = [], store = {} }: { fates?: Fate[
   const objects = { ...place.objects, ...store }
   const settlement = new UploadSettlement(accounts, objects)
   const { uploadGrantMs: grantMs, retention } = core.config
-  const grants = new UploadGrants({ ...core, accounts, retentionMs: retention.uploadsMs })
+  const grants = new UploadGrants({
+    ...core,
+    accounts,
+    retentionMs: retention.uploadsMs,
+    quotaBytes: core.config.uploadQuotaBytes,
+  })
   const finder = new UploadFinder({ ...core, settlement })
   return new Uploads({ ...core, accounts, objects, finder, settlement, grants, grantMs })
 }
@@ -109,7 +114,30 @@ t.test('a file whose key is revoked before it is stored leaves nothing behind', 
     }
   }
   t.same(await send(faultyUploads(place, { store: { receive } }), place.owner), { refuse: { code: 'key_revoked' } })
-  await assertLeftovers(t, place, 'UploadGranted')
+  await assertLeftovers(t, place, 'UploadGranted', 'UploadDeletionRequested', 'UploadDeleted')
+})
+
+t.test('a file that comes after its deletion was recorded, with a revoked key, leaves nothing behind', async t => {
+  const place = await openUploads(t)
+  const receive = receiveWith(place, async (store, settle) => {
+    await settle()
+    await store()
+    await revoke(place)
+  })
+  t.same(await send(faultyUploads(place, { store: { receive } }), place.owner), { refuse: { code: 'key_revoked' } })
+  await assertLeftovers(t, place, 'UploadGranted', 'UploadDeleted')
+})
+
+t.test('a file that another process stores before its key is revoked is kept', async t => {
+  const place = await openUploads(t)
+  const receive = receiveWith(place, async (store, settle) => {
+    await store()
+    await settle()
+    await revoke(place)
+  })
+  t.same(await send(faultyUploads(place, { store: { receive } }), place.owner), { refuse: { code: 'key_revoked' } })
+  t.equal((await uploadEvents(place.core.log, place.owner)).at(-1)?.type, 'UploadStored')
+  t.equal((await filesIn(place, 'uploads')).length, 1)
 })
 
 t.test('a revoked key cannot delete an upload', async t => {

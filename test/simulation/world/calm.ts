@@ -1,4 +1,5 @@
 import { unwrap } from '../../support/unwrap.ts'
+import { operator } from './callers.ts'
 import type { SimulatedClient } from './clients.ts'
 import { SLOTS } from './process.ts'
 import type { World } from './world.ts'
@@ -20,6 +21,9 @@ const AFTER_RETENTION_MS = 40 * DAY_MS
 /** How long a process may wait for a provider, and then for the store. */
 const LONGEST_CALL_MS = 60_000
 
+/** How long a queued run may wait where clocks differ, which is less than the 30 s that a provider has to answer. */
+const SUBMITTED_WITHIN_MS = 25_000
+
 /** How long a lease may outlast its work: its process may have crashed. */
 const LEASES_END_WITHIN_MS = 30_000
 
@@ -35,6 +39,7 @@ export const expectCalm = async (world: World, clients: SimulatedClient[]) => {
   await world.timeline.pass(LONGEST_CALL_MS)
   for (const client of clients) client.expectNonePending()
   await expectFreeSlots(world, clients)
+  await expectFreeAsyncSlots(world, clients)
   await expectNoLeases(world)
   await expectAnswers(world, clients)
   await expectFilesEnd(world)
@@ -53,7 +58,15 @@ const expectNone = async ({ timeline, violation }: World, left: () => string[], 
   for (const rest of left()) violation(rest)
 }
 
-/** Every process can start as many runs at once as it has slots. */
+/** As many clients as can share the slots of a process. */
+const sharers = ({ chance }: World, clients: SimulatedClient[]): SimulatedClient[] => {
+  const all = [...clients]
+  return Array.from({ length: Math.min(SLOTS, all.length) }, () =>
+    all.splice(chance.between(0, all.length - 1), 1),
+  ).flat()
+}
+
+/** Every process can start as many sync runs at once as it has slots, if they are of different accounts. */
 const expectFreeSlots = async (world: World, clients: SimulatedClient[]) => {
   for (const { name, running, startsRuns } of world.processes) {
     if (!running) {
@@ -61,9 +74,28 @@ const expectFreeSlots = async (world: World, clients: SimulatedClient[]) => {
       continue
     }
     if (!startsRuns) continue
-    const started = await Promise.all(Array.from({ length: SLOTS }, () => world.chance.pick(clients).runNow(running)))
-    if (started.some(isStarted => !isStarted)) world.violation(`${name} has leaked slots`)
+    const started = await Promise.all(sharers(world, clients).map(client => client.startsNow(running)))
+    if (started.some(isStarted => !isStarted)) world.violation(`${name} has leaked slots for sync runs`)
   }
+  await expectEnds(world)
+}
+
+/** Together, the processes can submit as many async runs at once as they have slots. */
+const expectFreeAsyncSlots = async (world: World, clients: SimulatedClient[]) => {
+  const processes = world.processes.filter(({ startsRuns }) => startsRuns)
+  const sharing = sharers(world, clients)
+  const short = () =>
+    processes.filter(({ running }) => running && running.submissions.openAt('patient') < sharing.length)
+  world.provider.isBusy = true
+  // An account gets two slots of a process at most, so these are enough wherever they start.
+  for (const client of sharing)
+    for (let run = 0; run < 2 * processes.length; run++) await client.runOnceMore(world.firstRunning, 'patient')
+  await expectNone(
+    world,
+    () => short().map(({ name }) => `${name} has leaked slots for async runs`),
+    SUBMITTED_WITHIN_MS,
+  )
+  world.provider.isBusy = false
   await expectEnds(world)
 }
 
@@ -100,7 +132,7 @@ const compareViews = async (world: World) => {
   const { forged } = world.nemesis
   await world.timeline.pass(forged.size > 0 ? REBUILD_MS : CATCH_UP_MS)
   const { services } = world.firstRunning
-  const differences = unwrap(await services.views.verify({ kind: 'operator', name: 'ada' }))
+  const differences = unwrap(await services.views.verify(operator))
   const { cells } = world.views.content
   const isUnread = (address: string) => forged.has(address) && cells.get(address) === forged.get(address)
   for (const { address, value } of differences.filter(({ address }) => !isUnread(address)).slice(0, 5))

@@ -33,6 +33,8 @@ export interface Faults {
   /** For each job: the provider fails, or never ends it. */
   jobFails: number
   jobHangs: number
+  /** For each job that is submitted again: the provider has forgotten it, and does another one. */
+  jobForgotten: number
   /** For each webhook: the receiver fails or hangs. */
   receiverFails: number
   receiverHangs: number
@@ -57,6 +59,7 @@ export const noFaults: Faults = {
   viewsHarmed: 0,
   jobFails: 0,
   jobHangs: 0,
+  jobForgotten: 0,
   receiverFails: 0,
   receiverHangs: 0,
 }
@@ -94,15 +97,17 @@ export const drawFaults = (chance: Chance): Faults => {
     jobHangs: upTo(0.1),
     receiverFails: upTo(0.3),
     receiverHangs: upTo(0.1),
+    jobForgotten: upTo(1),
   }
   if (chance.happens(0.05)) return { ...noFaults, ...outside(drawn) }
   return isUninterrupted ? { ...drawn, ...without(INTERRUPTIONS) } : drawn
 }
 
 /** The faults of other parties, which excuse no failure of the service. */
-const outside = ({ jobFails, jobHangs, receiverFails, receiverHangs }: Faults): Partial<Faults> => ({
+const outside = ({ jobFails, jobHangs, jobForgotten, receiverFails, receiverHangs }: Faults): Partial<Faults> => ({
   jobFails,
   jobHangs,
+  jobForgotten,
   receiverFails,
   receiverHangs,
 })

@@ -11,7 +11,7 @@ interface Upload {
   objectKey: string
   method: 'inline' | 'presigned'
   state: 'granted' | 'stored' | 'sealed' | 'deleting' | 'deleted'
-  /** Where it was first recorded as stored. */
+  /** The position of the event that first recorded it as stored; -1 before. */
   position: number
   /** The digest of its file, each time that it was recorded. */
   digests: string[]
@@ -20,7 +20,7 @@ interface Upload {
   isLate: boolean
 }
 
-/** What a client has sent for an upload. */
+/** The files that a client has sent for an upload. */
 export interface SentFiles {
   uploadId: string
   /** The digests of acceptable files. */
@@ -81,7 +81,7 @@ export class FileTruth {
       this.#onViolation(`${uploadId} was shown with a file that is not in the log`)
     if (!digests.has(sha256 ?? '')) this.#onViolation(`${uploadId} was shown with a file that was not sent`)
     this.#acknowledged.set(uploadId, sent)
-    this.#noteWrite(upload, process, upload.position)
+    this.#shown.note(upload.accountId, process, upload.position)
   }
 
   /** A client asks for the deletion of an upload. */
@@ -104,14 +104,15 @@ export class FileTruth {
   }
 
   /** The uploads that must be shown to a client that knows a position. */
-  storedSince(accountId: string, since: number): string[] {
-    const isStored = ({ state, position }: Upload) => ['stored', 'sealed'].includes(state) && position <= since
+  storedUpTo(accountId: string, reached: number): string[] {
+    const isStored = ({ state, position }: Upload) => ['stored', 'sealed'].includes(state) && position <= reached
     return [...this.#uploads].flatMap(([id, upload]) =>
       upload.accountId === accountId && isStored(upload) ? [id] : [],
     )
   }
 
-  lastWrite(accountId: string, process: SimulatedProcess): number {
+  /** The position of the newest upload that a process has shown. */
+  shownUpTo(accountId: string, process: SimulatedProcess): number {
     return this.#shown.at(accountId, process)
   }
 
@@ -130,7 +131,7 @@ export class FileTruth {
       this.#onViolation(`${key} was used, and is not the file in the log`)
   }
 
-  /** What is still open, once the faults have stopped and all grants have ended. */
+  /** The uploads that are neither sealed nor deleted, as all must be once their grants have ended. */
   open(): string[] {
     return [...this.#uploads]
       .filter(([, { state }]) => state !== 'sealed' && state !== 'deleted')
@@ -160,8 +161,11 @@ export class FileTruth {
     if (type === 'UploadGranted') return this.#grant(accountId, data)
     if (!upload) return
     if (type === 'UploadDeletionRequested') {
+      // The service withdraws an upload whose key was revoked before its file was recorded.
+      const isWithdrawn = upload.method === 'inline' && upload.state === 'granted'
       upload.state = 'deleting'
-      if (!this.#asked.has(uploadId)) this.#onViolation(`${uploadId} is deleted, and nobody asked for it`)
+      if (!isWithdrawn && !this.#asked.has(uploadId))
+        this.#onViolation(`${uploadId} is deleted, and nobody asked for it`)
     }
     if (type === 'UploadStored') {
       if (upload.position < 0) upload.position = position
@@ -240,10 +244,6 @@ export class FileTruth {
 
   #expectNoFile(key: string, owner: string) {
     if (this.#bucket.objects.has(key)) this.#onViolation(`the file ${key} of ${owner} exists`)
-  }
-
-  #noteWrite({ accountId }: Upload, process: SimulatedProcess, position: number) {
-    this.#shown.note(accountId, process, position)
   }
 }
 

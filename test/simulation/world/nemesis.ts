@@ -12,7 +12,7 @@ const SUSPENSION_MS = 8 * 60_000
 /** The longest partition, and the longest time without a process. */
 const MAX_OUTAGE_MS = 15_000
 
-/** A store may lose its commits since so many acts. */
+/** A power loss undoes the commits since at most so many acts. */
 const MAX_UNSYNCED = 5
 
 /** Ends processes, cuts their connections, moves clocks, and damages the views. */
@@ -22,7 +22,7 @@ export class Nemesis {
   readonly #world: World
   readonly #cuts = new Set<string>()
   #kept: Content | undefined
-  /** The views at the last acts. */
+  /** The views as they were at the last acts, newest first. */
   #unsynced: Content[] = []
 
   constructor(world: World) {

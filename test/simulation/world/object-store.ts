@@ -19,7 +19,7 @@ export interface PutRequest {
 
 const PUT_SECRET = 'a secret of the simulated store'
 
-/** What a bucket holds, for any number of stores. */
+/** The objects of a bucket, for any number of stores. */
 export class SimulatedBucket {
   readonly objects = new Map<string, Stored>()
   readonly nowMs: () => number

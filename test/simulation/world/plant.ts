@@ -4,7 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pLimit from 'p-limit'
-import { type PlantedFault, plantedFaults } from './planted-faults.ts'
+import { type PlantedFault, plantedFaults, withFault } from './planted-faults.ts'
 
 /** Plants each fault in a copy of the last commit, and prints the world or the test that finds it. */
 
@@ -46,11 +46,9 @@ const run = (cwd: string, program: string[]) =>
     child.on('close', status => resolve({ status, output }))
   })
 
-const plant = (copy: string, { file, from, to }: PlantedFault) => {
-  const path = join(copy, 'src', file)
-  const parts = readFileSync(path, 'utf8').split(from)
-  if (parts.length !== 2) throw new Error(`${file} holds this text ${parts.length - 1} times: ${from}`)
-  writeFileSync(path, parts.join(to))
+const plant = (copy: string, fault: PlantedFault) => {
+  const path = join(copy, 'src', fault.file)
+  writeFileSync(path, withFault(readFileSync(path, 'utf8'), fault))
 }
 
 /** The world or the test that finds a fault; undefined if nothing does. */

@@ -10,6 +10,13 @@ export interface PlantedFault {
   test?: string
 }
 
+/** The text of a file with a fault. Throws unless the file holds what the fault replaces, once. */
+export const withFault = (text: string, { file, from, to }: PlantedFault): string => {
+  const parts = text.split(from)
+  if (parts.length !== 2) throw new Error(`${file} holds this text ${parts.length - 1} times: ${from}`)
+  return parts.join(to)
+}
+
 /** Faults that a careless change could bring back. `npm run plant` shows that each is found. */
 export const plantedFaults: PlantedFault[] = [
   {
@@ -157,8 +164,22 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a completed run stays open',
     file: 'domain/account/evolve.ts',
-    from: "    case 'RunCompleted':\n    case 'RunFailed':\n      return endRun(",
-    to: "    case 'RunCompleted':\n      return state\n    case 'RunFailed':\n      return endRun(",
+    from: 'return offsetFailure(endRun(state, event.data.runId))',
+    to: 'return state',
+  },
+  {
+    what: 'an account whose runs keep failing is not slowed',
+    file: 'domain/account/run-limits.ts',
+    from: 'if (excess >= 0)',
+    to: 'if (excess >= 1e15)',
+    test: 'test/domain/account/run-limits.test.ts',
+  },
+  {
+    what: 'a failed run stays in the queue',
+    file: 'domain/account/evolve.ts',
+    from: '...dequeue(state, runId), openRuns',
+    to: '...state, openRuns',
+    test: 'test/domain/account/run-limits.test.ts',
   },
   {
     what: 'an attempt of a webhook is recorded twice',
@@ -189,8 +210,32 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a slot is not given back',
     file: 'reactors/active-runs.ts',
-    from: '        this.unreserve(name)\n',
+    from: '        slots.release(run)\n',
     to: '',
+  },
+  {
+    what: 'the slot of a job that its provider refuses is not given back',
+    file: 'reactors/active-runs.ts',
+    from: '        slots.release(run)\n',
+    to: "        if (run.mode === 'sync' || this.#jobs.has(runId)) slots.release(run)\n",
+  },
+  {
+    what: 'the slot of a run that cannot start now is not given back',
+    file: 'reactors/active-runs.ts',
+    from: '    this.#parts.slots.decline(provider, accountId)\n    this.leases.release(runId)',
+    to: '    this.leases.release(runId)',
+  },
+  {
+    what: 'a process submits more runs than it has slots',
+    file: 'reactors/slots.ts',
+    from: '< size - this.#sum',
+    to: '<= size - this.#sum',
+  },
+  {
+    what: 'an account takes all slots',
+    file: 'reactors/slots.ts',
+    from: '(this.#held.get(accountId) ?? 0) < size - this.#sum',
+    to: '0 < size - this.#sum',
   },
   {
     what: 'a lease is taken although another process holds it',
@@ -201,7 +246,7 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a lost run without a job is not submitted again',
     file: 'reactors/runs.ts',
-    from: '    else if (activeRuns.reserve(provider)) return void activeRuns.submit(row)\n',
+    from: '    else if (activeRuns.reserve(provider, accountId)) return void activeRuns.submit(row)\n',
     to: '',
   },
   {
@@ -226,8 +271,8 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'due work is only noticed when it is written',
     file: 'reactors/due-loop.ts',
-    from: '    for (let page: Row[] | undefined = rows; page && !this.#stopped; page = (await pages?.next())?.value) {',
-    to: '    for (let page: Row[] | undefined = rows; page && !this.#stopped; page = undefined) {',
+    from: '      for await (const lanes of lanesByQueue<Row>(this.#parts, this.#worklist)) {',
+    to: '      for (const lanes of [] as Lane<Row>[][]) {',
   },
   {
     what: 'results are never deleted',
@@ -259,8 +304,8 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'IPv4 addresses embedded in IPv6 count as public',
     file: 'adapters/outbound/public-address.ts',
-    from: "(parsed.kind() === 'ipv4' || parsed.match(GLOBAL_UNICAST))",
-    to: "(parsed.kind() === 'ipv4' || parsed.kind() === 'ipv6')",
+    from: 'parsed.match(GLOBAL_UNICAST) && !embedsPrivate(parsed)',
+    to: 'parsed.match(GLOBAL_UNICAST)',
     test: 'test/adapters/outbound/public-address.test.ts',
   },
   {

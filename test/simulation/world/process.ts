@@ -3,16 +3,13 @@ import { openService } from '../../../src/boot/compose.ts'
 import { readConfig } from '../../../src/boot/config.ts'
 import { type Core, openCore } from '../../../src/boot/core.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
-import type { EventLog } from '../../../src/ports/event-log.ts'
 import type { Logger } from '../../../src/ports/logger.ts'
-import type { Outbound } from '../../../src/ports/outbound.ts'
-import { OutboundError } from '../../../src/ports/outbound.ts'
-import type { Provider } from '../../../src/ports/provider.ts'
-import type { ViewStore } from '../../../src/ports/view-store.ts'
 import { KeyHolders } from '../../../src/services/accounts/key-holders.ts'
 import type { Services } from '../../../src/services/services.ts'
 import { SimulatedObjects } from './object-store.ts'
 import { objectsOverWire } from './object-wire.ts'
+import { logOverWire, outboundOverWire, providerOverWire, viewsOverWire } from './port-wires.ts'
+import { Submissions } from './submissions.ts'
 import { SimulatedViews } from './view-store.ts'
 import { Wire } from './wire.ts'
 import type { World } from './world.ts'
@@ -34,6 +31,7 @@ export interface Running {
   services: Services
   keyHolders: KeyHolders
   objects: SimulatedObjects
+  submissions: Submissions
   /** Ends the work in progress, and then the process. */
   stop(): Promise<void>
 }
@@ -105,20 +103,24 @@ export class SimulatedProcess {
   async #open(isAlive: () => boolean): Promise<Running> {
     const world = this.#world
     const objects = new SimulatedObjects(world.bucket)
+    const submissions = new Submissions((provider, open, ofAccount) => {
+      if (open > SLOTS) world.violation(`${this.name} submits ${open} runs to ${provider} at once`)
+      if (ofAccount === SLOTS) world.violation(`${this.name} leaves no slot of ${provider} to other accounts`)
+    })
     const wire = (to: string) => new Wire(world, `${this.name}-${to}`, isAlive)
     const substitutes = {
       clock: this.#clock(isAlive),
       random: world.chance.fork(),
       logger: this.#logger(),
-      log: overWire(wire('log'), world.log),
+      log: logOverWire(wire('log'), world.log),
       views: viewsOverWire(wire('views'), world.views),
       openScratch: async () => ({ scratch: new SimulatedViews(), discard: async () => undefined }),
       objects: objectsOverWire(wire('objects'), objects),
       outbound: outboundOverWire(wire('receiver'), world.receiver.port()),
       limits: { accountsInMemory: 2, slotsPerProvider: SLOTS, leaseMs: world.leaseMs },
       providers: {
-        instant: providerOverWire(wire('instant'), world.provider.port(false)),
-        patient: providerOverWire(wire('patient'), world.provider.port(true)),
+        instant: submissions.counted('instant', providerOverWire(wire('instant'), world.provider.port(false))),
+        patient: submissions.counted('patient', providerOverWire(wire('patient'), world.provider.port(true))),
       },
     }
     const core = await openCore({ ...config, retention: world.retention, roles: new Set(this.#roles) }, substitutes)
@@ -129,7 +131,8 @@ export class SimulatedProcess {
       await service.close()
       await core.close()
     }
-    return { core, services: service.services, keyHolders: new KeyHolders(core.reads, core.accounts), objects, stop }
+    const keyHolders = new KeyHolders(core.reads, core.accounts)
+    return { core, services: service.services, keyHolders, objects, submissions, stop }
   }
 
   #clock(isAlive: () => boolean): Clock {
@@ -163,54 +166,3 @@ export class SimulatedProcess {
     }
   }
 }
-
-/** An append whose answer is lost may have been written. */
-const inDoubt = () => new Error('the log did not answer an append')
-
-const overWire = (wire: Wire, log: EventLog): EventLog => ({
-  append: (stream, events, expectedRevision) =>
-    wire.call(`append ${stream}`, () => log.append(stream, events, expectedRevision), inDoubt),
-  readStream: (stream, from) => wire.pages(`read ${stream}`, log.readStream(stream, from)),
-  readAll: after => wire.pages('read all', log.readAll(after)),
-  follow: (after, signal) => wire.subscription('follow', log.follow(after, signal), signal),
-  head: () => wire.call('head', () => log.head()),
-  close: async () => undefined,
-})
-
-const viewsOverWire = (wire: Wire, views: ViewStore): ViewStore => ({
-  checkpoint: () => wire.call('checkpoint', () => views.checkpoint()),
-  get: (view, key) => wire.call('get', () => views.get(view, key)),
-  getMany: rows => wire.call('get many', () => views.getMany(rows)),
-  list: (view, index, range) => wire.call(`list ${view}`, () => views.list(view, index, range)),
-  commit: batch => wire.call('commit', () => views.commit(batch)),
-  lease: (...lease) => wire.call('lease', () => views.lease(...lease)),
-  release: (...lease) => wire.call('release', () => views.release(...lease)),
-  loadSnapshot: stream => wire.call('load snapshot', () => views.loadSnapshot(stream)),
-  saveSnapshot: (stream, snapshot) => wire.call('save snapshot', () => views.saveSnapshot(stream, snapshot)),
-  deleteSnapshots: () => wire.call('delete snapshots', () => views.deleteSnapshots()),
-  dump: () => wire.call('dump', () => views.dump()),
-  replaceCells: (...cells) => wire.call('replace cells', () => views.replaceCells(...cells)),
-  clear: () => wire.call('clear', () => views.clear()),
-  close: async () => undefined,
-})
-
-const outboundOverWire = (wire: Wire, outbound: Outbound): Outbound => ({
-  ...outbound,
-  post: (url, request) =>
-    wire
-      .call(
-        `post ${request.headers['webhook-id']}`,
-        () => outbound.post(url, request),
-        () => new OutboundError('failed', 'The receiver did not answer.'),
-      )
-      .catch(error => {
-        throw error instanceof OutboundError ? error : new OutboundError('failed', 'The receiver is overloaded.')
-      }),
-})
-
-const providerOverWire = (wire: Wire, { submit, poll, cancel, close }: Provider): Provider => ({
-  submit: (job, signal) => wire.call(`submit ${job.runId}`, () => submit(job, signal)),
-  ...(poll && { poll: (job, signal) => wire.call(`poll ${job.runId}`, () => poll(job, signal)) }),
-  ...(cancel && { cancel: (job, signal) => wire.call(`cancel ${job.runId}`, () => cancel(job, signal)) }),
-  close,
-})

@@ -1,4 +1,4 @@
-import type { Job, Provider, ProviderOutcome, SubmittedJob } from '../../../src/ports/provider.ts'
+import type { Job, Provider, ProviderOutcome, Submitted, SubmittedJob, Working } from '../../../src/ports/provider.ts'
 import type { World } from './world.ts'
 
 interface Work {
@@ -8,10 +8,13 @@ interface Work {
   isHanging: boolean
 }
 
-/** A provider outside of all processes. It does a run's job once, however often it is submitted. */
+/** A provider outside of all processes. It does a run's job once, however often it is submitted, unless it forgets. */
 export class SimulatedProvider {
   readonly #world: World
   readonly #work = new Map<string, Work>()
+  #jobs = 0
+  /** Whether the submission of an async job waits for its answer. */
+  isBusy = false
 
   constructor(world: World) {
     this.#world = world
@@ -19,51 +22,63 @@ export class SimulatedProvider {
 
   /** The port, as one process has it. Endpoints that are async get a job to poll. */
   port(isAsync: boolean): Provider {
-    const submit = async (job: Job) => {
-      const work = this.#workOf(job)
-      if (isAsync) return { kind: 'submitted', jobId: work.jobId, pollAfterMs: 500 } as const
-      await this.#ended(work)
-      return work.outcome
-    }
-    if (!isAsync) return { submit, close: async () => undefined }
-    return {
-      submit,
-      poll: async ({ runId, jobId }: SubmittedJob) => {
-        const work = this.#work.get(runId)
-        if (work?.jobId !== jobId) throw new Error(`${runId} has no job ${jobId}`)
-        if (!work.isHanging && this.#world.timeline.nowMs >= work.endsAtMs) return work.outcome
-        return { kind: 'working', pollAfterMs: 500, progress: this.#world.chance.fraction() }
-      },
-      cancel: async ({ runId }) => {
-        const work = this.#work.get(runId)
-        if (!work || this.#world.chance.happens(0.2)) throw new Error('the job cannot be stopped')
-        // A provider may promise to stop a job, and finish it.
-        if (this.#world.chance.happens(0.2)) return
-        work.endsAtMs = this.#world.timeline.nowMs
-        work.isHanging = false
-        work.outcome = { kind: 'failed', code: 'cancelled', message: 'Cancelled.' }
-      },
-      close: async () => undefined,
-    }
+    const close = async () => undefined
+    if (!isAsync) return { submit: job => this.#do(job), close }
+    return { submit: job => this.#accept(job), poll: job => this.#poll(job), cancel: job => this.#cancel(job), close }
   }
 
-  async #ended(work: Work) {
+  async #do(job: Job): Promise<ProviderOutcome> {
     const { timeline } = this.#world
-    if (work.isHanging) await new Promise(() => undefined)
-    await timeline.pass(work.endsAtMs - timeline.nowMs)
+    const { isHanging, endsAtMs, outcome } = this.#workOf(job)
+    if (isHanging) await new Promise(() => undefined)
+    await timeline.pass(endsAtMs - timeline.nowMs)
+    return outcome
+  }
+
+  /** Accepts a job, or refuses it if it may succeed later. */
+  async #accept(job: Job): Promise<ProviderOutcome | Submitted> {
+    const { jobId, outcome } = this.#workOf(job)
+    while (this.isBusy) await this.#world.timeline.pass(100)
+    if (outcome.kind === 'failed' && outcome.retryable) return outcome
+    return { kind: 'submitted', jobId, pollAfterMs: 500 }
+  }
+
+  async #poll(job: SubmittedJob): Promise<ProviderOutcome | Working> {
+    const { isHanging, endsAtMs, outcome } = this.#acceptedWork(job)
+    if (!isHanging && this.#world.timeline.nowMs >= endsAtMs) return outcome
+    return { kind: 'working', pollAfterMs: 500, progress: this.#world.chance.fraction() }
+  }
+
+  async #cancel(job: SubmittedJob): Promise<void> {
+    const { chance, timeline } = this.#world
+    const work = this.#acceptedWork(job)
+    if (chance.happens(0.2)) throw new Error('the job cannot be stopped')
+    // A provider may promise to stop a job, and finish it.
+    if (chance.happens(0.2)) return
+    work.endsAtMs = timeline.nowMs
+    work.isHanging = false
+    work.outcome = { kind: 'failed', code: 'cancelled', message: 'Cancelled.' }
+  }
+
+  #acceptedWork({ runId, jobId }: SubmittedJob): Work {
+    const work = this.#work.get(runId)
+    if (work?.jobId !== jobId) throw new Error(`${runId} has no job ${jobId}`)
+    return work
   }
 
   #workOf({ runId, input }: Job): Work {
     const { chance, timeline, faults } = this.#world
     const known = this.#work.get(runId)
-    if (known) return known
+    if (known && !chance.happens(faults.jobForgotten)) return known
+    if (known) this.#world.count('job forgotten')
     const isMissing = input['image_url'] !== undefined && !this.#world.readImage(String(input['image_url']))
     const outcome: ProviderOutcome =
       isMissing || chance.happens(faults.jobFails)
         ? { kind: 'failed', code: 'provider_error', message: 'It failed.', retryable: chance.happens(0.5) }
         : { kind: 'done', media: [{ mimeType: 'image/png', bytes: Buffer.from(runId) }] }
     const endsAtMs = timeline.nowMs + chance.between(1, chance.happens(0.2) ? 20_000 : 1_000)
-    const work = { jobId: `job-${runId}`, endsAtMs, outcome, isHanging: chance.happens(faults.jobHangs) }
+    this.#jobs += 1
+    const work = { jobId: `job-${this.#jobs}`, endsAtMs, outcome, isHanging: chance.happens(faults.jobHangs) }
     this.#work.set(runId, work)
     return work
   }

@@ -12,6 +12,7 @@ export class SimulatedReceiver {
   port(): Outbound {
     const { chance, truth, timeline } = this.#world
     return {
+      refuses: () => false,
       post: async (url, { headers, body, timeoutMs }) => {
         const id = String(headers['webhook-id'])
         truth.expectWebhook(id, url, body)

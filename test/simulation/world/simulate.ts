@@ -4,7 +4,7 @@ import { type Faults, noFaults } from './faults.ts'
 import { shrink, type WorldSize } from './shrink.ts'
 import { World } from './world.ts'
 
-/** Runs worlds until the time is up, and prints the commands that replay those that fail. */
+/** Runs worlds, and prints for each that fails the command that replays it. */
 
 const { values } = parseArgs({
   options: {

@@ -5,7 +5,6 @@ import { Known } from './known.ts'
 import type { SimulatedProcess } from './process.ts'
 
 interface Ledger {
-  auditor: Auditor
   /** The balance after each event that moved it, with the event's position. */
   balances: { position: number; balanceMicros: number }[]
   /** For each run, where it was queued, and how and where it ended. */
@@ -19,6 +18,8 @@ interface Ledger {
 
 /** Follows the log, and compares it with the answers of clients and the webhooks of receivers. */
 export class Truth {
+  /** One for each stream, of any category. */
+  readonly #auditors = new Map<string, Auditor>()
   readonly #ledgers = new Map<string, Ledger>()
   /** Writes that a process has acknowledged, which all its answers must show. */
   readonly acknowledged = new Known()
@@ -36,11 +37,12 @@ export class Truth {
 
   /** Follows an append. `firstPosition` is the position of its first event. */
   follow(stream: string, events: NewEvent[], firstPosition: number) {
+    const auditor = this.#auditors.get(stream) ?? new Auditor(stream)
+    this.#auditors.set(stream, auditor)
+    auditor.followChain(events as AuditedEvent[])
+    for (const fault of auditor.faults.splice(0)) this.#onViolation(fault)
     if (!stream.startsWith('account-')) return
-    const ledger = this.#ledgerOf(stream)
-    const { auditor, balances, runs, references, refunds, keys } = ledger
-    auditor.followChain(stream, events as AuditedEvent[])
-    for (const fault of auditor.faults.splice(0)) this.#onViolation(`${stream}: ${fault}`)
+    const { balances, runs, references, refunds, keys } = this.#ledgerOf(stream)
     for (const [index, { type, data }] of events.entries()) {
       const position = firstPosition + index
       const { runId, amountMicros, balanceAfterMicros, reference, error, keyId } = data as {
@@ -162,22 +164,15 @@ export class Truth {
   }
 
   pendingDeliveries(): string[] {
-    return [...this.#ledgers.values()].flatMap(({ auditor }) =>
-      auditor.pendingDeliveries.map(runId => `the webhook of ${runId} was neither delivered nor abandoned`),
+    return [...this.#auditors.values()].flatMap(({ pendingDeliveries }) =>
+      pendingDeliveries.map(runId => `the webhook of ${runId} was neither delivered nor abandoned`),
     )
   }
 
   #ledgerOf(stream: string): Ledger {
     let ledger = this.#ledgers.get(stream)
     if (!ledger) {
-      ledger = {
-        auditor: new Auditor(),
-        balances: [],
-        runs: new Map(),
-        references: new Map(),
-        refunds: [],
-        keys: new Map(),
-      }
+      ledger = { balances: [], runs: new Map(), references: new Map(), refunds: [], keys: new Map() }
       this.#ledgers.set(stream, ledger)
     }
     return ledger

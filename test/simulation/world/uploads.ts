@@ -15,12 +15,14 @@ const PNG = 'image/png'
 const PAGE = 100
 
 interface Upload extends SentFiles {
-  /** Where to send its file, if it is presigned. */
+  /** The address to send its file to, if it is presigned. */
   url?: string
   objectKey: string
   /** Whether a process has acknowledged its deletion. */
   isDeleted: boolean
 }
+
+export type UploadCommand = 'upload' | 'presign' | 'putAgain' | 'findUpload' | 'listUploads' | 'deleteUpload'
 
 /** The uploads of one client, which sends files, uses and deletes them, and remembers what it was told. */
 export class ClientUploads {
@@ -92,7 +94,7 @@ export class ClientUploads {
   async findUpload({ services }: Running, process: SimulatedProcess, caller: AccountCaller): Promise<string> {
     const upload = this.#any()
     if (!upload) return NOTHING
-    const since = this.#world.files.lastWrite(this.#accountId, process)
+    const since = this.#world.files.shownUpTo(this.#accountId, process)
     const found = await services.uploads.find(caller, upload.uploadId)
     if ('value' in found) this.#learn(found.value, process)
     else this.#expectNotStored(upload.uploadId, since)
@@ -101,12 +103,12 @@ export class ClientUploads {
 
   async listUploads({ services }: Running, process: SimulatedProcess, caller: AccountCaller): Promise<string> {
     const { files } = this.#world
-    const known = files.storedSince(this.#accountId, files.lastWrite(this.#accountId, process))
+    const known = files.storedUpTo(this.#accountId, files.shownUpTo(this.#accountId, process))
     const listed = await services.uploads.list(caller, { limit: PAGE })
     if ('refuse' in listed) return listed.refuse.code
     const { found } = listed.value
     for (const row of found) this.#learn(row, process)
-    const since = files.lastWrite(this.#accountId, process)
+    const since = files.shownUpTo(this.#accountId, process)
     const missing = known.filter(id => !found.some(({ uploadId }) => uploadId === id))
     for (const id of missing) this.#expectNotStored(id, since)
     return `${found.length}`

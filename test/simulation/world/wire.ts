@@ -1,7 +1,7 @@
 import { Unavailable } from '../../../src/ports/faults.ts'
 import type { World } from './world.ts'
 
-/** After how long a caller learns that an answer was lost. */
+/** The longest time until a caller learns that an answer was lost. */
 const LOST_AFTER_MS = 5_000
 
 /** How late a repeated request arrives where no call is slow. */

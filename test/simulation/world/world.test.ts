@@ -1,8 +1,11 @@
 import t from 'tap'
 import { World } from './world.ts'
 
-/** The worlds of every test run, which take less than half a minute. `npm run simulate` runs others. */
-const SEEDS = 16
+/**
+ * The worlds of every test run, which take less than half a minute. The last one has rare faults. `npm run simulate` runs
+ * others.
+ */
+const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 29]
 
 t.test('two worlds with one seed have the same trace', async t => {
   const [one, other] = [await new World({ seed: 7 }).live(), await new World({ seed: 7 }).live()]
@@ -16,14 +19,23 @@ const OCCURRENCES = [
   ...['upload ok', 'presign 200', 'retouch ok', 'deleteUpload ok', 'redeliver ok', 'grant ok', 'withdraw ok'],
   ...['RunCompleted', 'RunFailed', 'RunCancelRequested', 'RunOutputDeleted', 'UploadDeleted', 'ApiKeyRevoked'],
   ...['WebhookAttemptFailed', 'WebhookAbandoned', 'WebhookDelivered', 'WebhookRedeliveryRequested'],
-  ...['request lost', 'answer lost', 'refused', 'doubled', 'dropped', 'silent subscription', 'receiver hangs'],
+  ...[
+    'request lost',
+    'answer lost',
+    'refused',
+    'doubled',
+    'dropped',
+    'silent subscription',
+    'receiver hangs',
+    'job forgotten',
+  ],
   ...['crash', 'stop', 'power loss', 'partition', 'clock jump', 'suspension'],
   ...['views: empty', 'views: roll back', 'views: forge'],
 ]
 
 t.test('no world breaks a promise', async t => {
   const occurred = new Set<string>()
-  for (let seed = 1; seed <= SEEDS; seed++) {
+  for (const seed of SEEDS) {
     const { violations, counts } = await new World({ seed }).live()
     t.same(violations, [], `seed ${seed}`)
     for (const what of counts.keys()) occurred.add(what)

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import { crc32 } from 'node:zlib'
+import { crc32, deflateSync } from 'node:zlib'
 import { createCanvas } from '@napi-rs/canvas'
 import t from 'tap'
 import { withoutExtras } from '../../../src/studio/picture/png-chunks.ts'
-import { isImage, readSource } from '../../../src/studio/picture/source.ts'
-import { sizesIn } from '../../../src/studio/picture/source-size.ts'
+import { isImage, readSource, release, type Turn } from '../../../src/studio/picture/source.ts'
+import { readHeaders } from '../../../src/studio/picture/source-size.ts'
 
 const canvas = createCanvas(60, 40)
 const context = canvas.getContext('2d')
@@ -14,10 +14,12 @@ const png = await canvas.encode('png')
 const jpeg = await canvas.encode('jpeg')
 const webp = await canvas.encode('webp')
 const avif = await canvas.encode('avif')
-/** A single-colour picture from the encoder. */
-const large = await readFile(new URL('flat-65-megapixels.avif', import.meta.url))
+const megapixel = await createCanvas(1000, 1000).encode('avif', { speed: 10 })
+/** A single-colour picture from the encoder, with as many pixels of transparency. */
+const large = await readFile('test/studio/picture/flat-65-megapixels.avif')
 
 const u16 = (value: number) => Buffer.from([value & 255, value >> 8])
+const u16be = (value: number) => Buffer.from([value >> 8, value & 255])
 const u32 = (value: number) => Buffer.from([value >>> 24, value >>> 16, value >>> 8, value])
 
 const gifComment = Buffer.from([0x21, 0xfe, 2, 0x2c, 0x2c, 0])
@@ -30,8 +32,8 @@ t.test('small files with large pictures are refused before they take memory', as
     ['a GIF whose frame begins far outside', gif([1, 1, 60_000, 60_000]), /megapixels/],
     ['a GIF with an extension before its frame', gif([20_000, 20_000], gifComment), /400 megapixels/],
     ['a JPEG with another size in a comment, after a fill byte', jpegWithDecoy(), /80 megapixels/],
-    ['an AVIF that is clipped', withProperty(large, clap), /65 megapixels/],
-    ['an AVIF that declares a wrong size', stating(large, 1, 1), /65 megapixels/],
+    ['an AVIF that is clipped', withProperty(large, clap), /130 megapixels/],
+    ['an AVIF that declares a wrong size', stating(large, 1, 1), /130 megapixels/],
     ['an AVIF that declares an impossible size', stating(avif, 2 ** 31, 2 ** 31), /megapixels/],
     ['an AVIF that declares no size', replaced(avif, 'ispe', 'free'), /damaged/],
     ['an AVIF grid of many items', avifWith(16_000), /256 megapixels/],
@@ -77,11 +79,71 @@ t.test('a file truncated anywhere gives a picture or a refusal', async t => {
 })
 
 t.test('overlapping items of an AVIF are not all read', async t => {
-  t.same(sizesIn(avifWith(5), 'avif'), [
+  t.same(readHeaders(avifWith(5), 'avif').sizes, [
     { width: 1, height: 1 },
     { width: 5, height: 5 },
   ])
-  t.throws(() => sizesIn(avifWith(5, 65_535), 'avif'), /larger than the file/)
+  t.throws(() => readHeaders(avifWith(5, 900), 'avif'), /larger than the file/)
+})
+
+t.test('a file with more parts than any program writes is refused at once', async t => {
+  const boxes = Buffer.alloc(800_000, box('free'))
+  const units = box('idat', Buffer.alloc(200_000, Buffer.from([0x0a, 0])))
+  // Version 1 without offsets and lengths, so that a piece has no bytes in this box.
+  const item = Buffer.concat([u16be(1), u16be(1), u16be(0), u16be(65_535)])
+  const endless = box('iloc', u32(0x01000000), u16be(0), u16be(1_000), Buffer.alloc(1_000 * item.length, item))
+  const small = box('idat', Buffer.of(0))
+  const files: [string, Buffer, RegExp][] = [
+    ['an AVIF of many boxes', fileOf(boxes, metaOf(small, oneItem())), /more than 1000 boxes; save it again/],
+    ['an AVIF with many boxes inside', fileOf(metaOf(small, oneItem(), boxes)), /1000 boxes/],
+    ['an AVIF of many items', fileOf(metaOf(small, box('iloc', u32(0), u16be(0), u16be(1_001)))), /1000 items/],
+    ['an AVIF of endless pieces', fileOf(metaOf(small, endless), Buffer.alloc(2 ** 20)), /1000 pieces/],
+    ['an AVIF of many units', fileOf(metaOf(units, oneItem())), /1000 units/],
+    ['an AVIF with a large table', fileOf(metaOf(small, oneItem(), box('iinf', Buffer.alloc(2 ** 17)))), /65536 bytes/],
+    [
+      'an AVIF of many frames',
+      avifOfFrames(51),
+      /102 megapixels, counting transparency and all frames; the limit is 20/,
+    ],
+    ['a JPEG of many scans', jpegOfScans(100), /more than 99 scans/],
+    ['a PNG of many chunks', withChunk(png, 'IDAT', 0, 100_000), /more than 100000 chunks/],
+  ]
+  for (const [name, file, message] of files) t.match(await refusal(file), message, name)
+  t.match(await refusal(jpegOfScans(99)), /decoded/, 'the maximum of scans')
+})
+
+t.test('anything may follow a picture, and the decoder does not get it', async t => {
+  // What looks like a frame header of 100 megapixels, a scan, and a box that ends before it begins.
+  const film = Buffer.alloc(
+    2 ** 20,
+    Buffer.from([0, 0, 0, 3, 0xff, 0xc0, 0, 17, 8, 0x27, 0x10, 0x27, 0x10, 0xff, 0xda]),
+  )
+  for (const [name, file] of Object.entries({ png, jpeg, webp, avif, gif: gif([60, 40]) }))
+    t.equal(await refusal(Buffer.concat([file, film])), 'decoded as 60 × 40', name)
+  t.equal(readHeaders(Buffer.concat([jpeg, film]), 'jpeg').end, jpeg.length)
+  t.equal(readHeaders(Buffer.concat([webp, film]), 'webp').end, webp.length)
+  t.equal(withoutExtras(Buffer.concat([png, film])).length, withoutExtras(png).length)
+})
+
+t.test('only large pictures wait for their turn', async t => {
+  let turns = 0
+  const turn: Turn = decode => {
+    turns++
+    return decode()
+  }
+  t.ok(isImage(await readSource(png, turn)))
+  t.equal(turns, 0)
+  t.ok(isImage(await readSource(blackPng(4_100, 4_000), turn)))
+  t.equal(turns, 1)
+})
+
+t.test('a picture can be released at once', async t => {
+  const image = await readSource(blackPng(4_100, 4_000))
+  if (!isImage(image)) throw new Error(image.unusable)
+  const before = process.memoryUsage.rss()
+  await release(image)
+  const freed = (before - process.memoryUsage.rss()) / 2 ** 20
+  t.ok(freed > 40, `it freed ${Math.round(freed)} of 62 MB`)
 })
 
 t.test('the decoder gets only the chunks of a PNG that it needs', async t => {
@@ -150,16 +212,66 @@ function withProperty(file: Buffer, property: Buffer): Buffer {
 
 /** A grid of a given side in several extents, each of which is the whole grid, and a declared size of one pixel. */
 function avifWith(side: number, pieces = 1): Buffer {
-  const box = (kind: string, ...bodies: Buffer[]) => {
-    const body = Buffer.concat(bodies)
-    return Buffer.concat([u32(8 + body.length), Buffer.from(kind), body])
+  const grid = box('idat', u32(0), u16be(side), u16be(side))
+  return fileOf(metaOf(grid, oneItem(pieces)))
+}
+
+function box(kind: string, ...bodies: Buffer[]): Buffer {
+  const body = Buffer.concat(bodies)
+  return Buffer.concat([u32(8 + body.length), Buffer.from(kind), body])
+}
+
+function fileOf(...boxes: Buffer[]): Buffer {
+  return Buffer.concat([box('ftyp', Buffer.from('avif'), u32(0)), ...boxes])
+}
+
+/** A declared size of one pixel, and other boxes. */
+function metaOf(...boxes: Buffer[]): Buffer {
+  return box('meta', u32(0), box('iprp', box('ipco', box('ispe', u32(0), u32(1), u32(1)))), ...boxes)
+}
+
+/** The item has no bases, offsets and lengths, which means all data within the header. */
+function oneItem(pieces = 1): Buffer {
+  return box('iloc', u32(0x01000000), u16be(0), u16be(1), u16be(1), u16be(1), u16be(0), u16be(pieces))
+}
+
+/** Pairs of frames of a megapixel, for colours and transparency. The decoder would show the first. */
+function avifOfFrames(count: number): Buffer {
+  const data = megapixel.subarray(megapixel.indexOf('mdat') + 4)
+  return fileOf(metaOf(box('idat', ...Array.from({ length: count }, () => data)), oneItem()))
+}
+
+/** Grey blocks: one scan for their brightness, and the others for details that are all zero. */
+function jpegOfScans(count: number): Buffer {
+  const segment = (marker: number, ...bytes: number[]) =>
+    Buffer.concat([Buffer.from([0xff, marker]), u16be(bytes.length + 2), Buffer.from(bytes)])
+  const zeros = (length: number) => Array.from({ length }, () => 0)
+  // Each table has a single code of one bit.
+  const tables = [0x00, 0x10].map(table => segment(0xc4, table, 1, ...zeros(15), 0))
+  const first = Buffer.concat([segment(0xda, 1, 1, 0, 0, 0, 0), Buffer.of(0)])
+  const other = Buffer.concat([segment(0xda, 1, 1, 0, 1, 63, 0), Buffer.of(0)])
+  return Buffer.concat([
+    Buffer.from([0xff, 0xd8]),
+    segment(0xdb, 0, ...Array.from({ length: 64 }, () => 1)),
+    segment(0xc2, 8, 0, 8, 0, 8, 1, 1, 0x11, 0),
+    ...tables,
+    first,
+    ...Array.from({ length: count - 1 }, () => other),
+    Buffer.from([0xff, 0xd9]),
+  ])
+}
+
+/** One bit a pixel, and a palette, so that it is decoded to four bytes. */
+function blackPng(width: number, height: number): Buffer {
+  const chunk = (kind: string, body: Buffer) => {
+    const content = Buffer.concat([Buffer.from(kind), body])
+    return Buffer.concat([u32(body.length), content, u32(crc32(content))])
   }
-  const properties = box('iprp', box('ipco', box('ispe', u32(0), u32(1), u32(1))))
-  const grid = box('idat', u32(0), Buffer.from([side >> 8, side & 255, side >> 8, side & 255]))
-  // Version 0 of this box without bases, offsets and lengths, which means the whole file.
-  const places = Buffer.from([0, 0, 0, 1, 0, 1, 0, 1, 0, 0, pieces >> 8, pieces & 255])
-  const meta = box('meta', u32(0), properties, grid, box('iloc', Buffer.from([1, 0, 0, 0]), places))
-  return Buffer.concat([box('ftyp', Buffer.from('avif'), u32(0)), meta])
+  const header = Buffer.concat([u32(width), u32(height), Buffer.from([1, 3, 0, 0, 0])])
+  const palette = chunk('PLTE', Buffer.alloc(6))
+  const rows = deflateSync(Buffer.alloc(height * (1 + Math.ceil(width / 8))))
+  const end = chunk('IEND', Buffer.alloc(0))
+  return Buffer.concat([png.subarray(0, 8), chunk('IHDR', header), palette, chunk('IDAT', rows), end])
 }
 
 function stating(file: Buffer, width: number, height: number): Buffer {
@@ -183,10 +295,11 @@ function pngOf(width: number, height: number): Buffer {
   return other
 }
 
-/** Adds a chunk after the header. */
-function withChunk(file: Buffer, kind: string, length: number): Buffer {
+/** Adds chunks after the header. */
+function withChunk(file: Buffer, kind: string, length: number, count = 1): Buffer {
   const content = Buffer.concat([Buffer.from(kind), Buffer.alloc(length, 'A')])
-  return Buffer.concat([file.subarray(0, 33), u32(length), content, u32(crc32(content)), file.subarray(33)])
+  const chunk = Buffer.concat([u32(length), content, u32(crc32(content))])
+  return Buffer.concat([file.subarray(0, 33), Buffer.alloc(count * chunk.length, chunk), file.subarray(33)])
 }
 
 /** A picture of 60 × 40, still or as the frames of an animation. */

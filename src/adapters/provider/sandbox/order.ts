@@ -3,7 +3,9 @@ import { hashText } from '../../../studio/random.ts'
 import { type Craft, numberIn, type Work } from '../../../studio/work.ts'
 
 /** The work for a job: a text answer, or media from the studio. The suffix of the endpoint id decides. */
-export type Order = { craft: 'answer'; seed: number } | { craft: Craft; works: Work[]; needsSource: boolean }
+export type Order =
+  | { craft: 'answer'; seed: number }
+  | { craft: Craft; seed: number; works: Work[]; needsSource: boolean }
 
 export function orderFor({ runId, endpoint, input }: Job): Order {
   // Without a seed, runs differ, but each run is reproducible.
@@ -13,7 +15,7 @@ export function orderFor({ runId, endpoint, input }: Job): Order {
   const craft = craftOf(kind, input)
   const copies = craft === 'picture' || craft === 'repaint' ? numberIn(input, 'num_images', 1) : 1
   const works = Array.from({ length: copies }, (_, index) => ({ craft, input, seed: seed + index }))
-  return { craft, works, needsSource: kind.startsWith('i2') }
+  return { craft, seed, works, needsSource: kind.startsWith('i2') }
 }
 
 function craftOf(kind: string, input: Job['input']): Craft {

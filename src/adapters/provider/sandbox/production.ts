@@ -1,46 +1,54 @@
-import { type InputMedia, InputMediaError, type LoadInputMedia } from '../../../ports/input-media.ts'
+import { type InputMedia, InputMediaError, type UseInputMedia } from '../../../ports/input-media.ts'
 import type { Failed, Job, ProviderOutcome } from '../../../ports/provider.ts'
 import { answer } from '../../../studio/answer.ts'
-import type { Studio } from '../../../studio/studio.ts'
+import { Overrun, type Studio } from '../../../studio/studio.ts'
+import { thoughts } from '../../../studio/thoughts.ts'
 import { isUnusable, type Made, textIn } from '../../../studio/work.ts'
-import { orderFor } from './order.ts'
+import { isLong, orderFor } from './order.ts'
 
 export interface ProductionParts {
   studio: Studio
-  loadInputMedia: LoadInputMedia
+  useInputMedia: UseInputMedia
 }
 
 /** Runs a job from input to outcome. The studio updates `progress`. */
 export async function produce(
-  { studio, loadInputMedia }: ProductionParts,
+  { studio, useInputMedia }: ProductionParts,
   job: Job,
   signal: AbortSignal,
   progress?: Float32Array,
 ): Promise<ProviderOutcome> {
+  const { runId, accountId } = job
   const order = orderFor(job)
   if (order.craft === 'answer') return { kind: 'done', media: [], text: answer(job.input, order.seed) }
   try {
-    let source: Promise<InputMedia> | undefined
-    const loadSource = async () => {
-      // All images of an order share one source.
-      source ??= loadInputMedia(textIn(job.input, 'image_url'), signal)
-      return (await source).bytes
+    const make = (source?: InputMedia) => {
+      const given = { ...(source && { source: source.bytes }), ...(progress && { progress }) }
+      return Promise.all(order.works.map(work => studio.make({ ...work, ...given }, signal, accountId)))
     }
-    const results = await Promise.all(
-      order.works.map(work =>
-        studio.make({ ...work, ...(progress && { progress }) }, signal, order.needsSource ? loadSource : undefined),
-      ),
-    )
+    // All images of an order share one source.
+    const source = { url: textIn(job.input, 'image_url'), runId, accountId, isLong: isLong(order) }
+    const results = await (order.needsSource ? useInputMedia(source, signal, make) : make())
     const media: Made[] = []
     for (const result of results) {
       if (isUnusable(result)) return invalidInput(result.unusable)
       media.push(result)
     }
-    return { kind: 'done', media }
+    const text = thoughts(job.input, order.seed)
+    return { kind: 'done', media, ...(text !== undefined && { text }) }
   } catch (error) {
     if (error instanceof InputMediaError) return invalidInput(`image_url: ${error.message}`)
+    if (error instanceof Overrun) return overrun(error, order.needsSource)
     throw error
   }
 }
 
 const invalidInput = (message: string): Failed => ({ kind: 'failed', code: 'invalid_input', message })
+
+/** Not retryable, because the same work would take as much again. */
+function overrun({ of }: Overrun, hasSource: boolean): Failed {
+  if (hasSource && of === 'memory')
+    return invalidInput('The image at image_url takes too much memory; save it again with an image editor.')
+  const code = of === 'time' ? 'provider_timeout' : 'provider_error'
+  return { kind: 'failed', code, message: `The sandbox needs too much ${of} for this.` }
+}

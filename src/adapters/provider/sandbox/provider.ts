@@ -1,5 +1,5 @@
 import type { Clock } from '../../../ports/clock.ts'
-import type { LoadInputMedia } from '../../../ports/input-media.ts'
+import type { UseInputMedia } from '../../../ports/input-media.ts'
 import type { Provider } from '../../../ports/provider.ts'
 import { createStudio } from '../../../studio/studio.ts'
 import { Jobs } from './jobs.ts'
@@ -8,16 +8,16 @@ import { produce } from './production.ts'
 import { isTestJob, TestFamily } from './test-family.ts'
 
 export interface SandboxParts {
-  loadInputMedia: LoadInputMedia
+  useInputMedia: UseInputMedia
   clock: Clock
   /** The number of worker threads; by default, the number of cores. */
   threads?: number
 }
 
 /** Stands in for the vendors: makes real media of the promised type and size locally, deterministic for a seed. */
-export const createSandboxProvider = ({ loadInputMedia, clock, threads }: SandboxParts): Provider => {
+export const createSandboxProvider = ({ useInputMedia, clock, threads }: SandboxParts): Provider => {
   const studio = createStudio(threads === undefined ? {} : { threads })
-  const parts = { studio, loadInputMedia }
+  const parts = { studio, useInputMedia }
   const jobs = new Jobs((job, signal, progress) => produce(parts, job, signal, progress))
   const testFamily = new TestFamily(clock)
   return {

@@ -1,22 +1,25 @@
 import { createCanvas, loadImage } from '@napi-rs/canvas'
 import t from 'tap'
 import { systemClock } from '../../../../src/adapters/clock/system.ts'
+import { produce } from '../../../../src/adapters/provider/sandbox/production.ts'
 import { createSandboxProvider } from '../../../../src/adapters/provider/sandbox/provider.ts'
-import { InputMediaError, type LoadInputMedia } from '../../../../src/ports/input-media.ts'
+import { type InputMedia, InputMediaError, type UseInputMedia } from '../../../../src/ports/input-media.ts'
 import type { Done, Job, Media, ProviderOutcome, Submitted, Working } from '../../../../src/ports/provider.ts'
-import { runId } from '../../../support/account-samples.ts'
+import { createStudio } from '../../../../src/studio/studio.ts'
+import { accountId, runId } from '../../../support/account-samples.ts'
 import { until } from '../../../support/until.ts'
 
 const picture = await createCanvas(200, 100).encode('png')
-const loadInputMedia: LoadInputMedia = async url => {
+const load = async (url: string): Promise<InputMedia> => {
   if (url === 'http://example.com/picture') return { mimeType: 'image/png', bytes: picture }
   if (url === 'http://example.com/text') return { mimeType: 'text/plain', bytes: Buffer.from('hello') }
   if (url === 'http://example.com/broken') throw new Error('the store is broken')
   throw new InputMediaError('There is nothing at that address.')
 }
+const useInputMedia: UseInputMedia = async ({ url }, _, use) => use(await load(url))
 
 const open = (threads = 2) => {
-  const provider = createSandboxProvider({ loadInputMedia, clock: { ...systemClock, nowMs: () => 0 }, threads })
+  const provider = createSandboxProvider({ useInputMedia, clock: { ...systemClock, nowMs: () => 0 }, threads })
   t.teardown(() => provider.close())
   return provider
 }
@@ -25,6 +28,7 @@ const { signal } = new AbortController()
 
 const job = (run: number, endpoint: string, input: Record<string, unknown>): Job => ({
   runId: runId(run),
+  accountId: accountId(),
   endpoint,
   input,
 })
@@ -61,6 +65,16 @@ t.test('the requested number of different pictures is returned at once', async t
   t.equal(new Set(media.map(one => bytesOf(one).toString('hex'))).size, 3)
   const { width, height } = await loadImage(bytesOf(media[0]))
   t.same([width, height], [64, 48])
+})
+
+t.test('a picture comes with thoughts if the input asks for them', async t => {
+  const textOf = async (input: object) => ((await submit(job(1, 'any-t2i', { ...small, ...input }))) as Done).text
+  t.equal(await textOf({}), undefined)
+  const little = await textOf({ thinking_level: 'minimal', seed: 1 })
+  const much = await textOf({ thinking_level: 'high', seed: 1 })
+  for (const text of [little, much]) t.match(text, '“a lake”')
+  t.ok(Number(much?.length) > Number(little?.length))
+  t.equal(await textOf({ thinking_level: 'high', seed: 1 }), much)
 })
 
 t.test('without a seed the run id decides, deterministically', async t => {
@@ -100,9 +114,9 @@ t.test('the same run gets the same job, which runs once', async t => {
   const loads: string[] = []
   const counting = createSandboxProvider({
     clock: { ...systemClock, nowMs: () => 0 },
-    loadInputMedia: async url => {
+    useInputMedia: ({ url }, _, use) => {
       loads.push(url)
-      return { mimeType: 'image/png', bytes: picture }
+      return use({ mimeType: 'image/png', bytes: picture })
     },
   })
   t.teardown(() => counting.close())
@@ -145,6 +159,23 @@ t.test('an unusable image_url is the client’s mistake', async t => {
     await submit(asking('i2v', address))
     t.match((await end(asking('i2v', address))).outcome, { kind: 'failed', code: 'invalid_input', message })
   }
+})
+
+t.test('work that takes too much is not worth a retry', async t => {
+  const studio = createStudio({ threads: 1, heapMb: 32, timeLimitMs: craft => (craft === 'film' ? 0 : 60_000) })
+  t.teardown(() => studio.close())
+  const outcome = (endpoint: string, input: Job['input']) =>
+    produce({ studio, useInputMedia }, job(20, endpoint, input), signal)
+  const text = 'la '.repeat(1_000_000)
+  const [speech, repaint, film] = [
+    await outcome('x-t2a', { text }),
+    await outcome('x-i2i', { prompt: text, image_url: 'http://example.com/picture' }),
+    await outcome('x-t2v', { prompt: 'a lake', duration: 120 }),
+  ]
+  t.same(speech, { kind: 'failed', code: 'provider_error', message: 'The sandbox needs too much memory for this.' })
+  t.match(repaint, { kind: 'failed', code: 'invalid_input', message: /image_url takes too much memory; save it again/ })
+  t.same(film, { kind: 'failed', code: 'provider_timeout', message: 'The sandbox needs too much time for this.' })
+  t.notOk([speech, repaint, film].some(failed => 'retryable' in failed))
 })
 
 t.test('a failure to load the input is not the client’s mistake', async t => {

@@ -3,13 +3,13 @@ import { systemClock } from '../../../../src/adapters/clock/system.ts'
 import { createSandboxProvider } from '../../../../src/adapters/provider/sandbox/provider.ts'
 import { sandbox } from '../../../../src/catalog/sandbox.ts'
 import type { Job, ProviderOutcome, Submitted, Working } from '../../../../src/ports/provider.ts'
-import { runId } from '../../../support/account-samples.ts'
+import { accountId, runId } from '../../../support/account-samples.ts'
 
 let nowMs = 1_000_000
 const open = () => {
   const provider = createSandboxProvider({
     clock: { ...systemClock, nowMs: () => nowMs },
-    loadInputMedia: () => Promise.reject(new Error('nothing is ever fetched')),
+    useInputMedia: () => Promise.reject(new Error('nothing is ever fetched')),
   })
   t.teardown(() => provider.close())
   return provider
@@ -20,6 +20,7 @@ const { signal } = new AbortController()
 let runs = 0
 const job = (kind: 't2t' | 'i2v', input: Record<string, unknown> = {}): Job => ({
   runId: runId(++runs),
+  accountId: accountId(),
   endpoint: `sandbox-${kind}`,
   input: { prompt: 'ping', image_url: 'none', delay_ms: 0, outcome: 'success', ...input },
 })

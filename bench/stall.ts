@@ -1,0 +1,74 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Agent, request } from 'undici'
+import { withFolder } from './support/folder.ts'
+import { startProcess, stopProcess } from './support/processes.ts'
+import { type WorstRequest, worstRequests } from './support/worst-requests.ts'
+
+export interface Stall {
+  requests: number
+  /** The longest response to the prober without other requests, in milliseconds. */
+  idleMs: number
+  /** The requests that hold the service longest, the longest first. */
+  worst: { name: string; status: number; longestMs: number; cpuMs: number }[]
+}
+
+/** Each request is sent this many times, so that the code is warm and one slice of another process counts little. */
+const REPEATS = 8
+const SHOWN = 12
+
+/** Measures how long each of the worst requests delays another client. */
+export const measureStall = async (): Promise<Stall> => {
+  const { folder, discard } = await withFolder()
+  const server = await startProcess<{ url: string; keys: string[] }>('tollgate-server.js', {
+    env: { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'silent' },
+  })
+  const { url, keys } = server.ready
+  const { child: prober } = await startProcess('prober-process.js', { args: [`${url}/healthz`] })
+  const dispatcher = new Agent()
+  const send = async ({ method, path, headers, body }: WorstRequest): Promise<number> => {
+    const authorization = `Bearer ${keys[0]}`
+    const answer = await request(url + path, {
+      ...{ dispatcher, method, headers: { ...headers, authorization } },
+      ...(body !== undefined && { body }),
+    })
+    await answer.body.dump()
+    return answer.statusCode
+  }
+  const results: Stall['worst'] = []
+  await delay(1_000)
+  await longest(prober)
+  await delay(3_000)
+  const idleMs = await longest(prober)
+  for (const worst of worstRequests) {
+    await longest(prober)
+    const startMs = cpuMsOf(server.child)
+    let status = 0
+    for (let repeat = 0; repeat < REPEATS; repeat++) status = await send(worst)
+    const cpuMs = (cpuMsOf(server.child) - startMs) / REPEATS
+    results.push({ name: worst.name, status, longestMs: await longest(prober), cpuMs })
+  }
+  await dispatcher.close()
+  await stopProcess(prober)
+  await stopProcess(server.child)
+  await discard()
+  const worst = results.toSorted((a, b) => b.cpuMs - a.cpuMs).slice(0, SHOWN)
+  return { requests: results.length, idleMs, worst }
+}
+
+/** The longest response to the prober since the last call. */
+const longest = async (prober: ChildProcess): Promise<number> => {
+  const answer = once(prober, 'message')
+  prober.send('report')
+  const [ms] = await answer
+  return ms as number
+}
+
+/** The CPU time of a process so far. The kernel counts in hundredths of a second. */
+const cpuMsOf = ({ pid }: ChildProcess): number => {
+  const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')
+  const [user, system] = fields.split(' ').slice(11, 13)
+  return (Number(user) + Number(system)) * 10
+}

@@ -1,0 +1,57 @@
+import type { RunErrorCode, RunQueued } from '../../../schemas/account-events.ts'
+import { MAX_QUEUED_BYTES, MAX_QUEUED_RUNS } from '../../../schemas/primitives.ts'
+import { type Refusal, refuse } from '../refusal.ts'
+import { type AccountState, TOLERATED_MS } from './state.ts'
+
+/** Failures that the account causes. Those of a provider or of this service never count. */
+const OWN_FAULTS: RunErrorCode[] = ['invalid_input', 'content_rejected', 'cancelled']
+
+/**
+ * Failed runs are refunded, so they cost their sender nothing. An account may cause this many at once, and another one
+ * every FAILURE_MS. A completed run, which is paid for, offsets one failure.
+ */
+export const MAX_OWN_FAILURES = 60
+export const FAILURE_MS = 5_000
+
+/** Runs that were accepted together may all fail. No more than this many count, so that no account waits for long. */
+const MAX_COUNTED = 2 * MAX_OWN_FAILURES - TOLERATED_MS / FAILURE_MS
+
+/** The state after a run has failed. */
+export const countFailure = (state: AccountState, code: RunErrorCode, nowMs: number): AccountState => {
+  if (!OWN_FAULTS.includes(code)) return state
+  const { count, atMs } = failuresAt(state, nowMs)
+  return { ...state, ownFailures: { count: Math.min(count + 1, MAX_COUNTED), atMs } }
+}
+
+/** The state after a run has completed. */
+export const offsetFailure = (state: AccountState): AccountState => {
+  const { count, atMs } = state.ownFailures
+  return count === 0 ? state : { ...state, ownFailures: { count: Math.max(0, count - 1), atMs } }
+}
+
+/** Why an account cannot run anything now; undefined if it can. `startNow` as in QueueRun. */
+export const limitRefusal = (
+  { run, startNow, atMs }: { run: RunQueued; startNow: boolean; atMs: number },
+  state: AccountState,
+): { refuse: Refusal } | undefined => {
+  const excess = failuresAt(state, atMs).count - MAX_OWN_FAILURES
+  if (excess >= 0) return refuse('too_many_failures', { retryAfterMs: Math.round(excess * FAILURE_MS) + 1 })
+  if (startNow) return undefined
+  if (state.queuedRuns >= MAX_QUEUED_RUNS) return refuse('too_many_queued_runs', { limit: MAX_QUEUED_RUNS })
+  if (state.queuedBytes + bytesOf(run) > MAX_QUEUED_BYTES)
+    return refuse('queued_runs_too_large', { limitBytes: MAX_QUEUED_BYTES })
+  return undefined
+}
+
+/** The size of a run while it waits. */
+export const bytesOf = (run: RunQueued): number => Buffer.byteLength(JSON.stringify(run))
+
+/**
+ * The failures that still count. A clock that is a little behind forgets none of them. Those of a clock that was far
+ * ahead are void, since they would count for too long.
+ */
+const failuresAt = ({ ownFailures: { count, atMs } }: AccountState, nowMs: number): AccountState['ownFailures'] => {
+  if (nowMs < atMs - TOLERATED_MS) return { count: 0, atMs: nowMs }
+  const passedMs = Math.max(0, nowMs - atMs)
+  return { count: Math.max(0, count - passedMs / FAILURE_MS), atMs: atMs + passedMs }
+}

@@ -1,0 +1,35 @@
+import type { ParametersSchema } from '../../../schemas/catalog.ts'
+
+type Input = Record<string, unknown>
+
+/** An input as its endpoint's schema writes it. Some parameters have a second spelling. */
+export const interpretInput = (input: Input, schema: ParametersSchema): Input => {
+  const { properties, required = [] } = schema
+  const spelled = Object.entries(input).flatMap(([given, value]) => {
+    const name = given === 'prompt' && isSpoken(input, schema) ? 'text' : given
+    const declared = Object.hasOwn(properties, name) ? properties[name] : undefined
+    const choices = Array.isArray(declared?.['enum']) ? declared['enum'] : []
+    if (value === '' && isOffByDefault(choices, declared) && !required.includes(name)) return []
+    return [[name, isLevel(value, choices) ? String(value) : value]]
+  })
+  return Object.fromEntries(spelled)
+}
+
+/** The place in the client's input of a place in the interpreted one. */
+export const placeIn = (input: Input, schema: ParametersSchema, path: string): string =>
+  path === '/text' && isSpoken(input, schema) ? '/prompt' : path
+
+/** Whether the prompt is the text to speak: speech models have no prompt, and every text-to-* input may have one. */
+const isSpoken = (input: Input, { properties }: ParametersSchema) =>
+  Object.hasOwn(input, 'prompt') &&
+  !Object.hasOwn(input, 'text') &&
+  Object.hasOwn(properties, 'text') &&
+  !Object.hasOwn(properties, 'prompt')
+
+/** An empty text chooses nothing, which is allowed where a missing parameter has a meaning of its own. */
+const isOffByDefault = (choices: unknown[], declared: Input = {}) =>
+  choices.length > 0 && !choices.includes('') && declared['default'] === undefined
+
+/** Vendors write some levels as text, such as "4", and clients write numbers. */
+const isLevel = (value: unknown, choices: unknown[]) =>
+  typeof value === 'number' && !choices.includes(value) && choices.includes(String(value))

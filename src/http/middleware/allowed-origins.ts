@@ -1,0 +1,31 @@
+import corsFor from '@koa/cors'
+import type { Context, Middleware } from '../context.ts'
+import { TOLLGATE_POSITION } from '../headers.ts'
+
+/** The headers that clients of the API send. */
+const REQUEST_HEADERS = [
+  ...['Authorization', 'Content-Type', 'Idempotency-Key', 'Prefer', TOLLGATE_POSITION, 'X-Request-Id'],
+  ...['If-None-Match', 'Last-Event-ID'],
+]
+
+/** The headers of answers that browsers would hide from pages. */
+const ANSWER_HEADERS = [
+  ...['X-Request-Id', TOLLGATE_POSITION, 'Idempotent-Replayed', 'Preference-Applied', 'Location', 'Retry-After'],
+  ...['ETag', 'WWW-Authenticate', 'Allow'],
+]
+
+/**
+ * Lets pages of other sites call the API if the operator allows their origin. Browsers send no key on their own, so a
+ * page acts only for the account whose key it holds.
+ */
+export const allowedOrigins = (origins: string[]): Middleware => {
+  const cors = corsFor({
+    origin: ({ headers: { origin = '' } }) => (origins.includes(origin) ? origin : ''),
+    allowMethods: ['GET', 'HEAD', 'POST', 'DELETE'],
+    allowHeaders: REQUEST_HEADERS,
+    exposeHeaders: ANSWER_HEADERS,
+    maxAge: 86_400,
+    keepHeadersOnError: false,
+  }) as unknown as Middleware
+  return (ctx: Context, next) => (ctx.path.startsWith('/v1/') ? cors(ctx, next) : next())
+}

@@ -1,0 +1,24 @@
+import type { EventEmitter } from 'node:events'
+
+/** Counts what each key has open, such as the connections of an address, up to a limit. */
+export class OpenCounts<Key> {
+  readonly #limit: number
+  readonly #counts = new Map<Key, number>()
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** Counts one more until it closes. False if the key is at the limit. */
+  add(key: Key, opened: EventEmitter): boolean {
+    const count = this.#counts.get(key) ?? 0
+    if (count >= this.#limit) return false
+    this.#counts.set(key, count + 1)
+    opened.once('close', () => {
+      const left = (this.#counts.get(key) ?? 0) - 1
+      if (left > 0) this.#counts.set(key, left)
+      else this.#counts.delete(key)
+    })
+    return true
+  }
+}

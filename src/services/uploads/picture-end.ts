@@ -1,0 +1,130 @@
+/**
+ * Looks for the end of a picture as it streams past. It follows the structure of the file, because end markers also
+ * occur in thumbnails and in films behind the picture.
+ */
+export class PictureEnd {
+  #reader: Reader | undefined
+  #want: Want | undefined
+  /** The wanted bytes that have arrived. */
+  #seen: number[] = []
+  #isFound = false
+  #steps = 0
+
+  /** False for every other format. */
+  get isFound(): boolean {
+    return this.#isFound
+  }
+
+  update(chunk: Uint8Array): void {
+    if (chunk.length === 0 || this.#isFound) return
+    if (!this.#reader) this.#begin(chunk[0] as number)
+    for (let at = 0; at < chunk.length && this.#want; ) {
+      const { skip, see } = this.#want
+      const from = Math.min(at + skip, chunk.length)
+      this.#want.skip -= from - at
+      at = from
+      if (this.#want.skip > 0) return
+      at = see === 'marker' ? this.#seeMarker(chunk, at) : this.#see(chunk, at, see)
+    }
+  }
+
+  #begin(firstByte: number): void {
+    this.#reader = (readers[firstByte] ?? neverEnding)()
+    this.#proceed()
+  }
+
+  #see(chunk: Uint8Array, from: number, count: number): number {
+    let at = from
+    while (at < chunk.length && this.#seen.length < count) this.#seen.push(chunk[at++] as number)
+    if (this.#seen.length === count) this.#proceed()
+    return at
+  }
+
+  /** Like decoders, skips fill bytes, the stuffed bytes and restarts of a scan, and garbage between segments. */
+  #seeMarker(chunk: Uint8Array, from: number): number {
+    let isMarked = this.#seen.length > 0
+    for (let at = from; at < chunk.length; at++) {
+      const byte = chunk[at] as number
+      if (isMarked && startsSegment(byte)) {
+        this.#seen = [byte]
+        this.#proceed()
+        return at + 1
+      }
+      isMarked = byte === 0xff
+    }
+    this.#seen = isMarked ? [0xff] : []
+    return chunk.length
+  }
+
+  #proceed(): void {
+    if (++this.#steps > MAX_STEPS) this.#reader = neverEnding()
+    const { value, done } = this.#reader?.next(this.#seen) ?? {}
+    this.#seen = []
+    this.#want = value ?? undefined
+    this.#isFound = done === true
+  }
+}
+
+/** How many bytes to skip, and then to see: a number of them, or the next marker of a JPEG. */
+interface Want {
+  skip: number
+  see: number | 'marker'
+}
+
+/** Receives the bytes that it wanted to see, and returns at the end of the picture. */
+type Reader = Generator<Want, void, number[]>
+
+/** By the first byte, which is enough to tell them apart. */
+const readers: Partial<Record<number, () => Reader>> = { 137: png, 255: jpeg, 71: gif }
+
+function* png(): Reader {
+  for (let skip = 8; ; ) {
+    const head = Buffer.from(yield { skip, see: 8 })
+    if (head.toString('latin1', 4) === 'IEND') return
+    skip = head.readUInt32BE(0) + 4
+  }
+}
+
+function* jpeg(): Reader {
+  for (let skip = 2; ; ) {
+    const [marker] = yield { skip, see: 'marker' }
+    if (marker === 0xd9) return
+    const length = Buffer.from(yield { skip: 0, see: 2 }).readUInt16BE()
+    skip = Math.max(0, length - 2)
+  }
+}
+
+/** Restarts and one temporary marker stand alone; the end of the image, too, which needs no length. */
+const startsSegment = (byte: number) => byte > 0x01 && byte < 0xff && (byte & 0xf8) !== 0xd0
+
+function* gif(): Reader {
+  const [flags = 0] = yield { skip: 10, see: 1 }
+  for (let skip = 2 + colourTableLength(flags); ; skip = 0) {
+    const [block] = yield { skip, see: 1 }
+    if (block === 0x3b) return
+    if (block === 0x21) yield* gifBlocks(1)
+    else if (block === 0x2c) {
+      const [frameFlags = 0] = yield { skip: 8, see: 1 }
+      yield* gifBlocks(colourTableLength(frameFlags) + 1)
+    } else yield* neverEnding()
+  }
+}
+
+/** Each block begins with its length, and an empty one ends the row. */
+function* gifBlocks(before: number): Reader {
+  for (let skip = before; ; ) {
+    const [length = 0] = yield { skip, see: 1 }
+    if (length === 0) return
+    skip = length
+  }
+}
+
+const colourTableLength = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 0x07) + 1) : 0)
+
+function* neverEnding(): Reader {
+  yield { skip: Number.POSITIVE_INFINITY, see: 1 }
+}
+
+// Keeps a file that consists of lengths alone from occupying the service for seconds. A GIF of 50 MB has a fifth of
+// this, in blocks of 255 bytes, and other pictures have fewer.
+const MAX_STEPS = 1_000_000

@@ -1,0 +1,59 @@
+import { once } from 'node:events'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { Gate } from './gate.ts'
+import type { Turn } from './picture/source.ts'
+
+type Message = 'begun' | 'waits' | 'decoded'
+
+/** The studio's end of a line to the thread that does a piece of work. */
+export interface Line {
+  /** The thread's end. */
+  port: MessagePort
+  /** Aborts when the work has taken too long. The time in the queue does not count. */
+  signal: AbortSignal
+  /** Must be called once the work has ended, however it ended. */
+  close(): void
+}
+
+export function openLine(timeLimitMs: number, decoding: Gate): Line {
+  const { port1: own, port2: port } = new MessageChannel()
+  const late = new AbortController()
+  const closed = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const turn = async () => {
+    own.postMessage('turn')
+    await once(own, 'message', { signal: closed.signal })
+  }
+  own.on('message', (message: Message) => {
+    if (message === 'begun') timer = setTimeout(() => late.abort(), timeLimitMs)
+    else if (message === 'waits') decoding.pass('', turn, closed.signal).catch(() => undefined)
+  })
+  return {
+    port,
+    signal: late.signal,
+    close() {
+      clearTimeout(timer)
+      closed.abort()
+      own.close()
+    },
+  }
+}
+
+/** Reports that the work has begun. For a thread. */
+export const begin = (port: MessagePort) => tell(port, 'begun')
+
+/** Decodes when the studio says so. For a thread. */
+export const turnOn =
+  (port: MessagePort | undefined): Turn =>
+  async decode => {
+    if (!port) return decode()
+    tell(port, 'waits')
+    await once(port, 'message')
+    try {
+      return await decode()
+    } finally {
+      tell(port, 'decoded')
+    }
+  }
+
+const tell = (port: MessagePort, message: Message) => port.postMessage(message)

@@ -1,0 +1,47 @@
+import t from 'tap'
+import { operations } from '../../src/http/operations.ts'
+import { picture } from '../support/client.ts'
+import { filePart, formOf, formType } from '../support/multipart.ts'
+import * as files from '../support/sample-files.ts'
+import { openAccount, startService } from '../support/service.ts'
+
+const service = await startService(t, { environment: { PUBLIC_DESCRIPTORS: 'true' } })
+const customer = await openAccount(service)
+
+t.test('every operation of the API refuses unknown query parameters, and names those that it knows', async t => {
+  const ofApi = operations.filter(({ path }) => path.startsWith('/v1/'))
+  t.ok(ofApi.length > 10)
+  for (const { id, method, path, query, json } of ofApi) {
+    const known = Object.keys(query?.properties ?? {})
+    const target = path.replace(':id', 'run_01m7z4hp40enbs019v3tcadvdx')
+    const { status, body } = await customer.send(`${target}?dryrun=true`, {
+      method: method.toUpperCase(),
+      ...(json && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(picture) }),
+    })
+    t.equal(status, 400, id)
+    const message = `is unknown; expected ${known.length > 0 ? `one of ${known.join(', ')}` : 'none'}`
+    t.match(body.error, {
+      code: 'invalid_request',
+      message: `Invalid query: /dryrun ${message}.`,
+      errors: [{ path: '/dryrun', message }],
+    })
+  }
+})
+
+t.test('nothing is charged or stored', async t => {
+  const form = { headers: { 'Content-Type': formType }, body: formOf(filePart(await files.picture('png'))) }
+  t.equal((await customer.post('/v1/run?Dry_run=true', picture)).status, 400)
+  t.equal((await customer.send('/v1/uploads?folder_path=a', { method: 'POST', ...form })).status, 400)
+  t.equal(await customer.balance(), 100)
+  for (const list of ['/v1/runs', '/v1/uploads']) t.match((await customer.send(list)).body, { data: [] })
+})
+
+t.test('a parameter named like an object property is unknown too', async t => {
+  for (const name of ['__proto__', 'constructor', 'toString'])
+    t.match((await customer.send(`/v1/balance?${name}=1`)).body.error?.errors, [{ path: `/${name}` }])
+})
+
+t.test('other paths ignore their query', async t => {
+  for (const path of ['/healthz', '/readyz', '/docs', '/llms.txt', '/.well-known/mcp'])
+    t.equal((await customer.send(`${path}?probe=1`)).status, 200, path)
+})

@@ -1,0 +1,142 @@
+import t, { type Test } from 'tap'
+import type { AccountEvent } from '../../schemas/account-events.ts'
+import { accountStream, CATALOG_STREAM } from '../../schemas/events.ts'
+import type { RawEvent } from '../../schemas/recorded.ts'
+import { account } from '../../src/domain/account/account.ts'
+import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
+import { publishShipped } from '../../src/services/catalog/publish-shipped.ts'
+import {
+  accepted,
+  accountId,
+  failRun,
+  granted,
+  opened,
+  openAccount as openSample,
+  outputDeleted,
+  queueRun,
+  startRun,
+  uploadDeleted,
+  uploadDeletionRequested,
+  uploadGranted,
+  uploadStored,
+} from '../support/account-samples.ts'
+import { family } from '../support/catalog-samples.ts'
+import { collect } from '../support/collect.ts'
+import { at } from '../support/given.ts'
+import { makeLink } from '../support/links.ts'
+import { openAccount, openFolder } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { type AuditedEvent, Auditor } from './auditor.ts'
+
+t.test('the auditor detects every kind of forged history', async t => {
+  const history = [openSample({ welcome: 30 }), queueRun({ key: 'a' }), startRun(), failRun()].reduce<{
+    appends: AuditedEvent[][]
+    state: typeof account.initial
+  }>(
+    ({ appends, state }, command) => {
+      const decision = account.decide(command, state)
+      const events = 'accept' in decision ? decision.accept.map(event => at(0, event)) : []
+      return { appends: appends.concat([events]), state: events.reduce(account.evolve, state) }
+    },
+    { appends: [], state: account.initial },
+  ).appends
+  const [opening, queueing, starting, failing] = history as [
+    AuditedEvent[],
+    AuditedEvent[],
+    AuditedEvent[],
+    AuditedEvent[],
+  ]
+  const [failure, refund] = failing as [AuditedEvent, AuditedEvent]
+  const other = (event: AuditedEvent, change: object) => ({ ...event, data: { ...(event.data as object), ...change } })
+
+  const uploaded = (event: AccountEvent): AuditedEvent => at(0, event)
+  const [grant, store, seal] = [uploadGranted(), uploadStored(), uploadStored(1, { sealed: true })].map(uploaded) as [
+    AuditedEvent,
+    AuditedEvent,
+    AuditedEvent,
+  ]
+  const [requested, deleted] = [uploadDeletionRequested(), uploadDeleted()].map(uploaded) as [
+    AuditedEvent,
+    AuditedEvent,
+  ]
+
+  const forgeries: Record<string, AuditedEvent[][]> = {
+    'a run is refunded twice': [...history, [refund]],
+    'a refund is too high': [opening, queueing, starting, [failure, other(refund, { amountMicros: 11 })]],
+    'a refund is in a separate append': [opening, queueing, starting, [failure], [refund]],
+    'a run ends twice': [...history, failing],
+    'a debit has no run': [opening, queueing.slice(0, 1)],
+    'a run has no debit': [opening, queueing.slice(1)],
+    'a balance is wrong': [opening.map(event => other(event, { balanceAfterMicros: 1 }))],
+    'a key is charged twice': [opening, queueing, queueing.map(event => other(event, { runId: 'run_2' }))],
+    'an account is opened twice': [opening, opening.slice(0, 1)],
+    'a run starts twice': [opening, queueing, starting, starting],
+    'the output of an open run is deleted': [opening, queueing, [uploaded(outputDeleted())]],
+    'an upload is granted twice': [opening, [grant], [grant]],
+    'an upload is stored twice': [opening, [grant], [store], [store]],
+    'an upload is stored after it was sealed': [opening, [grant], [seal], [store]],
+    'an upload is stored after its deletion request': [opening, [grant], [requested], [seal]],
+    'an upload deletion is requested twice': [opening, [grant], [requested], [requested]],
+    'an upload is deleted twice': [opening, [grant], [deleted], [deleted]],
+  }
+  const audit = (appends: AuditedEvent[][]) => {
+    const auditor = new Auditor(accountStream(accountId()))
+    for (const append of appends) auditor.follow(append)
+    return auditor.faults
+  }
+  t.same(audit(history), [])
+  t.same(audit([opening, [grant], [store], [seal], [requested], [deleted], [grant]]), [])
+  for (const [forgery, appends] of Object.entries(forgeries)) t.not(audit(appends).length, 0, forgery)
+})
+
+t.test('the auditor detects too many queued runs', async t => {
+  const auditor = new Auditor(accountStream(accountId()))
+  auditor.follow([opened(), granted(10_001)].map(event => at(0, event)))
+  const accept = (run: number) => accepted({ run, credits: 1, after: 10_001 - run }).map(event => at(0, event))
+  for (let run = 1; run <= 10_000; run++) auditor.follow(accept(run))
+  t.same(auditor.faults, [])
+  auditor.follow(accept(10_001))
+  t.match(auditor.faults, [/too many queued runs/])
+})
+
+/** The faults of a whole log. */
+const auditLog = (log: RawEvent[]): string[] =>
+  [...new Set(log.map(({ stream }) => stream))].flatMap(stream => {
+    const auditor = new Auditor(stream)
+    auditor.followChain(log.filter(event => event.stream === stream))
+    return auditor.faults
+  })
+
+/** A log that the service wrote: a catalog with two families, an account, and the login of its owner. */
+const writeLog = async (t: Test): Promise<RawEvent[]> => {
+  const core = await openFolder(await temporaryFolder(t))
+  t.teardown(() => core.close())
+  await publishShipped(core.log, core.publishedCatalog, [family('lumen'), family('umbra')])
+  await openAccount({ core, url: 'http://localhost' })
+  return collect(core.log.readAll(BEFORE_FIRST))
+}
+
+t.test('an event of an unknown type is reported in streams of every category', async t => {
+  const log = await writeLog(t)
+  const streams = [...new Set(log.map(({ stream }) => stream))]
+  t.same(streams.map(stream => stream.split('-')[0]).sort(), ['account', 'catalog', 'login'])
+  t.same(auditLog(log), [])
+  for (const stream of streams) {
+    const last = log.findLast(event => event.stream === stream) as RawEvent & { metadata: { hash: string } }
+    for (const type of ['SomethingHappened', stream === CATALOG_STREAM ? 'CreditsGranted' : 'FamilyPublished']) {
+      const event = { ...last, id: crypto.randomUUID(), revision: last.revision + 1, type }
+      const { link: hash } = makeLink(last.metadata.hash, event)
+      const reported = auditLog([...log, { ...event, metadata: { ...last.metadata, hash } }])
+      t.same(reported, [`${stream} at ${event.revision}: the event type ${type} is unknown`])
+    }
+  }
+})
+
+t.test('a broken chain is reported in streams of every category', async t => {
+  const log = await writeLog(t)
+  for (const changed of log) {
+    const data = { ...(changed.data as object), isForged: true }
+    const reported = auditLog(log.map(event => (event === changed ? { ...event, data } : event)))
+    t.same(reported, [`${changed.stream} at ${changed.revision}: the chain breaks`])
+  }
+})

@@ -1,0 +1,84 @@
+import type { ClientCredits } from './credits.ts'
+import type { ClientKeys } from './keys.ts'
+import { NO_KEY, NOTHING } from './outcome.ts'
+import type { Running, SimulatedProcess } from './process.ts'
+import type { ClientRuns } from './runs.ts'
+import type { ClientUploads, UploadCommand } from './uploads.ts'
+
+/** The parts of a client. */
+export interface Parts {
+  keys: ClientKeys
+  credits: ClientCredits
+  runs: ClientRuns
+  uploads: ClientUploads
+}
+
+export interface Command {
+  name: string
+  /** How many times as often as others it is sent. */
+  weight?: number
+  /** Resolves to the outcome. */
+  send(parts: Parts, running: Running, process: SimulatedProcess): Promise<string>
+  /** The expected outcomes. Those of uploads are judged where they are sent. */
+  expected?: string[]
+}
+
+/** Outcomes of a key that a process does not know any more, or not yet. */
+export const OF_OTHER_KEYS = [NO_KEY, 'key_revoked']
+
+const ofKeys = ['ok', NOTHING, ...OF_OTHER_KEYS]
+
+const ofUploads = (name: UploadCommand): Command => ({
+  name,
+  send: async ({ keys, uploads }, running, process) => {
+    const caller = await keys.caller(running)
+    return caller ? uploads[name](running, process, caller) : NO_KEY
+  },
+})
+
+const commands: Command[] = [
+  { name: 'run', weight: 5, send: ({ runs }, ...to) => runs.run(...to), expected: [...ofKeys, 'insufficient_credits'] },
+  {
+    name: 'repeat',
+    weight: 2,
+    send: ({ runs }, ...to) => runs.repeat(...to),
+    expected: [...ofKeys, 'insufficient_credits', 'input_file_refused'],
+  },
+  {
+    name: 'cancel',
+    send: ({ runs }, ...to) => runs.cancel(...to),
+    expected: [...ofKeys, 'run_not_open', 'run_not_found'],
+  },
+  { name: 'find', weight: 2, send: ({ runs }, ...to) => runs.find(...to), expected: [...ofKeys, 'run_not_found'] },
+  { name: 'balance', weight: 2, send: ({ credits }, ...to) => credits.balance(...to), expected: ofKeys },
+  {
+    name: 'misuse',
+    send: ({ runs }, to) => runs.misuse(to),
+    expected: [NOTHING, ...OF_OTHER_KEYS, 'idempotency_mismatch'],
+  },
+  { name: 'grant', send: ({ credits }, ...to) => credits.grant(...to), expected: ['ok'] },
+  { name: 'withdraw', send: ({ credits }, ...to) => credits.withdraw(...to), expected: ['ok', 'insufficient_credits'] },
+  {
+    name: 'refund',
+    send: ({ runs }, to) => runs.refund(to),
+    expected: ['ok', NOTHING, 'run_not_found', 'run_not_ended', 'refund_too_high'],
+  },
+  {
+    name: 'redeliver',
+    send: ({ runs }, to) => runs.redeliver(to),
+    expected: ['ok', NOTHING, 'webhook_not_found', 'run_not_ended', 'webhook_pending'],
+  },
+  { name: 'createKey', send: ({ keys }, to) => keys.createKey(to), expected: ['ok', 'too_many_keys'] },
+  { name: 'revokeKey', send: ({ keys }, to) => keys.revokeKey(to), expected: ['ok', NOTHING, 'key_not_found'] },
+  {
+    name: 'retouch',
+    weight: 2,
+    send: ({ runs }, ...to) => runs.retouch(...to),
+    expected: [...ofKeys, 'insufficient_credits', 'input_file_refused'],
+  },
+  { ...ofUploads('upload'), weight: 3 },
+  ...(['presign', 'putAgain', 'findUpload', 'listUploads', 'deleteUpload'] as const).map(ofUploads),
+]
+
+/** The commands that clients choose from, each as often as it weighs. */
+export const COMMANDS = commands.flatMap(command => Array.from({ length: command.weight ?? 1 }, () => command))

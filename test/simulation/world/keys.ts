@@ -1,0 +1,55 @@
+import type { AccountId, KeyId } from '../../../schemas/primitives.ts'
+import type { AccountCaller } from '../../../src/services/caller.ts'
+import { operator } from './callers.ts'
+import { NOTHING, outcomeOf } from './outcome.ts'
+import type { Running } from './process.ts'
+import type { World } from './world.ts'
+
+export interface Key {
+  keyId: KeyId
+  apiKey: string
+}
+
+/** The keys of one client, which the operator creates and revokes. */
+export class ClientKeys {
+  readonly #world: World
+  readonly #accountId: AccountId
+  readonly #keys: Key[]
+  #hasRevoked = false
+
+  constructor(world: World, accountId: AccountId, firstKey: Key) {
+    this.#world = world
+    this.#accountId = accountId
+    this.#keys = [firstKey]
+  }
+
+  /** Whether every process must accept every key of the client. New keys are unknown to views that are behind. */
+  get areKnown(): boolean {
+    return !this.#hasRevoked && this.#keys.length === 1 && !this.#world.nemesis.hasForged('keys')
+  }
+
+  /** The caller that a process recognises by one of the keys. */
+  async caller(running: Running): Promise<AccountCaller | undefined> {
+    const { apiKey } = this.#world.chance.pick(this.#keys)
+    const holder = await running.keyHolders.holderOf(apiKey)
+    return holder && { kind: 'key', ...holder }
+  }
+
+  async createKey(running: Running): Promise<string> {
+    const created = await running.services.keys.create(operator, this.#accountId, { name: 'another' })
+    if ('value' in created) {
+      this.#world.truth.expectKey(this.#accountId, created.value.keyId, 'active')
+      this.#keys.push(created.value)
+    }
+    return outcomeOf(created)
+  }
+
+  async revokeKey(running: Running): Promise<string> {
+    if (this.#keys.length < 2) return NOTHING
+    const { keyId } = this.#world.chance.pick(this.#keys)
+    this.#hasRevoked = true
+    const told = await running.services.keys.revoke(operator, this.#accountId, keyId)
+    if ('value' in told) this.#world.truth.expectKey(this.#accountId, keyId, 'revoked')
+    return outcomeOf(told)
+  }
+}

@@ -1,0 +1,58 @@
+import type { EventLog } from '../../../src/ports/event-log.ts'
+import { type Outbound, OutboundError } from '../../../src/ports/outbound.ts'
+import type { Provider } from '../../../src/ports/provider.ts'
+import type { ViewStore } from '../../../src/ports/view-store.ts'
+import type { Wire } from './wire.ts'
+
+// The ports of a process, each with a wire between the process and what is behind the port.
+
+export const logOverWire = (wire: Wire, log: EventLog): EventLog => ({
+  append: (stream, events, expectedRevision) =>
+    wire.call(`append ${stream}`, () => log.append(stream, events, expectedRevision), inDoubt),
+  readStream: (stream, from) => wire.pages(`read ${stream}`, log.readStream(stream, from)),
+  readAll: after => wire.pages('read all', log.readAll(after)),
+  follow: (after, signal) => wire.subscription('follow', log.follow(after, signal), signal),
+  head: () => wire.call('head', () => log.head()),
+  close: async () => undefined,
+})
+
+export const viewsOverWire = (wire: Wire, views: ViewStore): ViewStore => ({
+  checkpoint: () => wire.call('checkpoint', () => views.checkpoint()),
+  get: (view, key) => wire.call('get', () => views.get(view, key)),
+  getMany: rows => wire.call('get many', () => views.getMany(rows)),
+  list: (view, index, range) => wire.call(`list ${view}`, () => views.list(view, index, range)),
+  commit: batch => wire.call('commit', () => views.commit(batch)),
+  lease: (...lease) => wire.call('lease', () => views.lease(...lease)),
+  release: (...lease) => wire.call('release', () => views.release(...lease)),
+  loadSnapshot: stream => wire.call('load snapshot', () => views.loadSnapshot(stream)),
+  saveSnapshot: (stream, snapshot) => wire.call('save snapshot', () => views.saveSnapshot(stream, snapshot)),
+  deleteSnapshots: () => wire.call('delete snapshots', () => views.deleteSnapshots()),
+  dump: () => wire.call('dump', () => views.dump()),
+  replaceCells: (...cells) => wire.call('replace cells', () => views.replaceCells(...cells)),
+  clear: () => wire.call('clear', () => views.clear()),
+  close: async () => undefined,
+})
+
+export const outboundOverWire = (wire: Wire, outbound: Outbound): Outbound => ({
+  ...outbound,
+  post: (url, request) =>
+    wire
+      .call(
+        `post ${request.headers['webhook-id']}`,
+        () => outbound.post(url, request),
+        () => new OutboundError('failed', 'The receiver did not answer.'),
+      )
+      .catch(error => {
+        throw error instanceof OutboundError ? error : new OutboundError('failed', 'The receiver is overloaded.')
+      }),
+})
+
+export const providerOverWire = (wire: Wire, { submit, poll, cancel, close }: Provider): Provider => ({
+  submit: (job, signal) => wire.call(`submit ${job.runId}`, () => submit(job, signal)),
+  ...(poll && { poll: (job, signal) => wire.call(`poll ${job.runId}`, () => poll(job, signal)) }),
+  ...(cancel && { cancel: (job, signal) => wire.call(`cancel ${job.runId}`, () => cancel(job, signal)) }),
+  close,
+})
+
+/** An append whose answer is lost may have been written. */
+const inDoubt = () => new Error('the log did not answer an append')

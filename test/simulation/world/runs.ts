@@ -1,0 +1,153 @@
+import { hasEnded, runKey } from '../../../projections/runs.ts'
+import type { AccountId, RunId } from '../../../schemas/primitives.ts'
+import type { Answer } from '../../../src/services/answer.ts'
+import type { RunResult } from '../../../src/services/runs/runs.ts'
+import { operator } from './callers.ts'
+import type { Parts } from './commands.ts'
+import { readableSince } from './known.ts'
+import { NO_KEY, NOTHING, outcomeOf } from './outcome.ts'
+import type { Running, SimulatedProcess } from './process.ts'
+import type { World } from './world.ts'
+
+/** A request that a client may repeat. */
+interface Request {
+  model: string
+  prompt: string
+  image: { image_url: string } | undefined
+  idempotencyKey: string
+  timesSent: number
+  runId?: RunId
+}
+
+/** The runs of one client, which requests, repeats, finds and cancels them, and remembers what it was told. */
+export class ClientRuns {
+  /** The runs that a process has accepted. */
+  readonly accepted: RunId[] = []
+  readonly #world: World
+  readonly #accountId: AccountId
+  readonly #parts: Omit<Parts, 'runs'>
+  readonly #requests: Request[] = []
+
+  constructor(world: World, accountId: AccountId, parts: Omit<Parts, 'runs'>) {
+    this.#world = world
+    this.#accountId = accountId
+    this.#parts = parts
+  }
+
+  async run(running: Running, process: SimulatedProcess): Promise<string> {
+    const model = this.#world.chance.pick(['instant', 'patient', 'fancy'])
+    return this.#request(running, process, this.#newRequest(model))
+  }
+
+  /** A run with an upload as its image, which must be there. */
+  async retouch(running: Running, process: SimulatedProcess): Promise<string> {
+    const upload = this.#parts.uploads.choose()
+    if (!upload) return NOTHING
+    const told = await this.#request(running, process, this.#newRequest('retouch', { image_url: upload.address }))
+    if (told === 'ok') this.#world.files.expectUsable(upload.uploadId, upload.wasDeleted)
+    return told
+  }
+
+  /** The same request again, which must not be charged again. */
+  async repeat(running: Running, process: SimulatedProcess): Promise<string> {
+    const request = this.#world.chance.pick(this.#requests)
+    return request ? this.#request(running, process, request) : NOTHING
+  }
+
+  /** Another request under a key that an accepted one has used. */
+  async misuse(running: Running): Promise<string> {
+    const request = this.#world.chance.pick(this.#requests)
+    const caller = await this.#parts.keys.caller(running)
+    if (request?.runId === undefined || !caller) return NOTHING
+    const { model, idempotencyKey } = request
+    return outcomeOf(
+      await running.services.runs.run(caller, { model, input: { prompt: 'another' } }, { idempotencyKey }),
+    )
+  }
+
+  async cancel(running: Running, process: SimulatedProcess): Promise<string> {
+    const runId = this.#chooseRun()
+    const caller = await this.#parts.keys.caller(running)
+    if (!runId || !caller) return NOTHING
+    const told = await running.services.runs.cancel(caller, runId, { waitMs: 500 })
+    if ('value' in told) this.#world.truth.expectRun(this.#accountId, process, told.value)
+    return outcomeOf(told)
+  }
+
+  async find(running: Running, process: SimulatedProcess): Promise<string> {
+    const runId = this.#chooseRun()
+    const caller = await this.#parts.keys.caller(running)
+    if (!runId || !caller) return NOTHING
+    const since = await readableSince(this.#world, running, process, caller, 'shown')
+    const found = await running.services.runs.find(caller, runId)
+    if ('value' in found) {
+      this.#world.truth.expectRun(this.#accountId, process, found.value, since)
+      // A client that sees its run end looks at its balance.
+      if (hasEnded(found.value)) await this.#parts.credits.balance(running, process)
+    } else if (!this.#world.isForged('runs', runKey(this.#accountId, runId)))
+      this.#world.truth.expectNoRun(this.#accountId, runId, since)
+    return outcomeOf(found)
+  }
+
+  /** A part or the rest of a charge, which two operators may refund at the same time. */
+  async refund({ services: { refunds } }: Running): Promise<string> {
+    const { chance } = this.#world
+    const runId = this.#chooseRun()
+    if (!runId) return NOTHING
+    const refund = { ...(chance.happens(0.5) && { amountMicros: 500_000 }), reason: 'blurry' }
+    const times = chance.happens(0.5) ? 2 : 1
+    const told = await Promise.all(Array.from({ length: times }, () => refunds.refund(operator, runId, refund)))
+    for (const each of told)
+      if ('value' in each) this.#world.truth.expectRefund(this.#accountId, runId, each.value.amountMicros)
+    return outcomeOf(told[0] as Answer<unknown>)
+  }
+
+  async redeliver({ services }: Running): Promise<string> {
+    const runId = this.#chooseRun()
+    if (!runId) return NOTHING
+    const told = outcomeOf(await services.webhooks.redeliver(operator, this.#accountId, runId))
+    // A forged row is absent until the views are rebuilt.
+    return told === 'account_not_found' && this.#world.isForged('accounts', this.#accountId) ? NOTHING : told
+  }
+
+  #newRequest(model: string, image?: Request['image']): Request {
+    const number = this.#requests.length + 1
+    const request = { model, prompt: `prompt ${number}`, image, idempotencyKey: `key-${number}`, timesSent: 0 }
+    this.#requests.push(request)
+    return request
+  }
+
+  async #request(running: Running, process: SimulatedProcess, request: Request): Promise<string> {
+    const caller = await this.#parts.keys.caller(running)
+    if (!caller) return NO_KEY
+    const { model, prompt, image, idempotencyKey } = request
+    const body = { model, input: { prompt, ...image }, webhook_url: `https://receiver.example/${this.#accountId}` }
+    request.timesSent += 1
+    const isFirst = request.timesSent === 1
+    const before = this.#world.truth.lastBalance(this.#accountId)
+    const told = await running.services.runs.run(caller, body, { idempotencyKey, waitMs: 2_000 })
+    if ('refuse' in told) this.#parts.credits.expectRefusal(told.refuse, before)
+    else {
+      if (told.value.replayed && isFirst && request.timesSent === 1)
+        this.#world.violation(`${idempotencyKey} was sent once, and answered as a repeat`)
+      this.#accept(process, request, told.value)
+    }
+    return outcomeOf(told)
+  }
+
+  #accept(process: SimulatedProcess, request: Request, { row, replayed }: RunResult) {
+    const { truth } = this.#world
+    if (request.runId !== undefined && request.runId !== row.runId)
+      this.#world.violation(`${request.idempotencyKey} was ${request.runId}, and is ${row.runId}`)
+    if (request.runId === undefined) this.accepted.push(row.runId)
+    request.runId = row.runId
+    truth.expectRun(this.#accountId, process, row)
+    // An earlier request may have been accepted by another process.
+    if (!replayed) truth.noteAccepted(this.#accountId, process, row.runId)
+  }
+
+  /** One of the client's runs, often the newest. */
+  #chooseRun(): RunId | undefined {
+    return this.#world.chance.happens(0.5) ? this.accepted.at(-1) : this.#world.chance.pick(this.accepted)
+  }
+}

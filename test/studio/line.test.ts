@@ -1,0 +1,56 @@
+import t from 'tap'
+import { Gate } from '../../src/studio/gate.ts'
+import { begin, openLine, turnOn } from '../../src/studio/line.ts'
+
+const LONG_MS = 600_000
+
+t.test('one large source is decoded at a time', async t => {
+  const gate = new Gate(1)
+  const lines = Array.from({ length: 5 }, () => openLine(LONG_MS, gate))
+  let decoding = 0
+  let most = 0
+  const decode = async () => {
+    most = Math.max(most, ++decoding)
+    await new Promise(setImmediate)
+    decoding--
+  }
+  await Promise.all(lines.map(({ port }) => turnOn(port)(decode)))
+  t.equal(most, 1)
+  for (const line of lines) line.close()
+})
+
+t.test('a thread that fails to decode or dies gives its turn away', async t => {
+  const gate = new Gate(1)
+  const [failing, dying, waiting, last] = [1, 2, 3, 4].map(() => openLine(LONG_MS, gate)) as Lines
+  await t.rejects(
+    turnOn(failing.port)(() => Promise.reject(new Error('damaged'))),
+    { message: 'damaged' },
+  )
+  const began = new Promise<void>(resolve => {
+    void turnOn(dying.port)(() => new Promise(() => resolve()))
+  })
+  await began
+  void turnOn(waiting.port)(async () => t.fail('it died while it waited'))
+  const decoded = turnOn(last.port)(async () => 'decoded')
+  waiting.close()
+  dying.close()
+  t.equal(await decoded, 'decoded')
+  for (const line of [failing, last]) line.close()
+})
+
+t.test('the time limit begins with the work', async t => {
+  const line = openLine(0, new Gate(1))
+  await new Promise(resolve => setTimeout(resolve, 10))
+  t.notOk(line.signal.aborted)
+  const aborted = new Promise(resolve => line.signal.addEventListener('abort', resolve))
+  begin(line.port)
+  await t.resolves(aborted)
+  line.close()
+})
+
+t.test('without a line, decoding waits for nothing', async t => {
+  t.equal(await turnOn(undefined)(async () => 'decoded'), 'decoded')
+})
+
+type Line = ReturnType<typeof openLine>
+type Lines = [Line, Line, Line, Line]
