@@ -1,5 +1,6 @@
 import { appends } from './appends.ts'
 import { asyncRuns, asyncRunsEnded } from './async-runs.ts'
+import { MAX_HEALTH_MS, MAX_PEAK_BYTES, measureAttacks } from './attacks.ts'
 import { balance } from './balance.ts'
 import { eventStoreAppends } from './event-store-appends.ts'
 import { measureLeaderChanges, showLeaderChanges } from './event-store-leader.ts'
@@ -56,11 +57,16 @@ const inFlight = isSelected('in-flight') ? await measureInFlight() : undefined
 const simulation = isSelected('simulation') ? await measureSimulation() : undefined
 const stall = isSelected('stall') ? await measureStall() : undefined
 const fairness = isSelected('fairness') ? await measureFairness() : undefined
+const attacks = isSelected('attacks') ? await measureAttacks() : undefined
 const leaderChanges = isSelected('event-store-leader') ? await measureLeaderChanges() : undefined
 const megabytes = (bytes: number) => `${Math.round(bytes / 2 ** 20).toLocaleString('en')} MB`
 if (json)
   console.log(
-    JSON.stringify({ answers: results, memory, inFlight, simulation, stall, fairness, leaderChanges }, null, 2),
+    JSON.stringify(
+      { answers: results, memory, inFlight, simulation, stall, fairness, attacks, leaderChanges },
+      null,
+      2,
+    ),
   )
 if (!json && memory) {
   console.log(`memory: a process that projected the events of ${memory.runs.toLocaleString('en')} runs`)
@@ -88,6 +94,15 @@ if (!json && fairness) {
     const verdict = ratio <= MAX_RATIO ? 'reached' : 'MISSED'
     console.log(`  ${measured}: ${aloneMs.toFixed(1)} ms alone, ${floodedMs.toFixed(1)} ms beside ${flood}`)
     console.log(`    ratio ${ratio.toFixed(2)}, goal at most ${MAX_RATIO}, ${verdict}`)
+  }
+}
+if (!json && attacks) {
+  console.log('attacks: the longest wait of a health check on a new connection, and the memory at its peak')
+  for (const { attack, healthMs, bareHealthMs = MAX_HEALTH_MS, peakBytes, filesLeftOpen } of attacks) {
+    const maxMs = Math.max(MAX_HEALTH_MS, bareHealthMs)
+    const verdict = healthMs <= maxMs && peakBytes <= MAX_PEAK_BYTES ? 'reached' : 'MISSED'
+    console.log(`  ${attack}: ${Math.round(healthMs)} ms, ${megabytes(peakBytes)}, ${filesLeftOpen} files left open`)
+    console.log(`    goal at most ${Math.round(maxMs)} ms and ${megabytes(MAX_PEAK_BYTES)}, ${verdict}`)
   }
 }
 if (!json && stall) {

@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { withFolder } from './support/folder.ts'
+import { longestResponse, startProber } from './support/prober.ts'
 import { startProcess, stopProcess } from './support/processes.ts'
 import { type WorstRequest, worstRequests } from './support/worst-requests.ts'
 
@@ -26,7 +26,7 @@ export const measureStall = async (): Promise<Stall> => {
     env: { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'silent' },
   })
   const { url, keys } = server.ready
-  const { child: prober } = await startProcess('prober-process.js', { args: [`${url}/healthz`] })
+  const prober = await startProber(`${url}/healthz`)
   const dispatcher = new Agent()
   const send = async ({ method, path, headers, body }: WorstRequest): Promise<number> => {
     const authorization = `Bearer ${keys[0]}`
@@ -39,16 +39,16 @@ export const measureStall = async (): Promise<Stall> => {
   }
   const results: Stall['worst'] = []
   await delay(1_000)
-  await longest(prober)
+  await longestResponse(prober)
   await delay(3_000)
-  const idleMs = await longest(prober)
+  const idleMs = await longestResponse(prober)
   for (const worst of worstRequests) {
-    await longest(prober)
+    await longestResponse(prober)
     const startMs = cpuMsOf(server.child)
     let status = 0
     for (let repeat = 0; repeat < REPEATS; repeat++) status = await send(worst)
     const cpuMs = (cpuMsOf(server.child) - startMs) / REPEATS
-    results.push({ name: worst.name, status, longestMs: await longest(prober), cpuMs })
+    results.push({ name: worst.name, status, longestMs: await longestResponse(prober), cpuMs })
   }
   await dispatcher.close()
   await stopProcess(prober)
@@ -56,14 +56,6 @@ export const measureStall = async (): Promise<Stall> => {
   await discard()
   const worst = results.toSorted((a, b) => b.cpuMs - a.cpuMs).slice(0, SHOWN)
   return { requests: results.length, idleMs, worst }
-}
-
-/** The longest response to the prober since the last call. */
-const longest = async (prober: ChildProcess): Promise<number> => {
-  const answer = once(prober, 'message')
-  prober.send('report')
-  const [ms] = await answer
-  return ms as number
 }
 
 /** The CPU time of a process so far. The kernel counts in hundredths of a second. */

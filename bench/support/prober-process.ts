@@ -2,14 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 
 /** Requests an address again and again, and reports the longest response time since the last report, in milliseconds. */
-const [url = ''] = process.argv.slice(2)
+const [url = '', reusesConnections] = process.argv.slice(2)
 
 const PAUSE_MS = 2
 
 /** Longer than any response may take. */
 const TIMEOUT_MS = 150_000
 
-const dispatcher = new Agent({ headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS })
+const dispatcher = new Agent({
+  ...{ headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS },
+  ...(reusesConnections === 'false' && { pipelining: 0 }),
+})
 let longestMs = 0
 let sentAtMs = performance.now()
 

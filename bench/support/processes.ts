@@ -2,6 +2,13 @@ import { type ChildProcess, fork, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
+const running = new Set<ChildProcess>()
+
+// A benchmark that fails leaves no process behind.
+process.on('exit', () => {
+  for (const child of running) child.kill()
+})
+
 /** Starts a script of this folder as a process, and resolves to its first message. */
 export const startProcess = async <Ready>(
   script: string,
@@ -10,6 +17,8 @@ export const startProcess = async <Ready>(
   const execArgv = profile ? ['--cpu-prof', `--cpu-prof-dir=bench/.profiles/${profile}`] : []
   const stdio: StdioOptions = ['ignore', 'ignore', 'inherit', 'ipc']
   const child = fork(join(import.meta.dirname, script), args, { execArgv, env: { ...process.env, ...env }, stdio })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
   const [ready] = await Promise.race([
     once(child, 'message'),
     once(child, 'exit').then(([code]) => Promise.reject(new Error(`${script} ended with ${code}`))),

@@ -5,6 +5,7 @@ import { createSandboxProvider } from '../adapters/provider/sandbox/provider.ts'
 import { Watch } from '../engine/views/watch.ts'
 import { type ApiParts, createApp } from '../http/app.ts'
 import type { HealthChecks } from '../http/routes/health.ts'
+import { Turns } from '../http/turns.ts'
 import type { McpParts } from '../mcp/endpoint.ts'
 import { BEFORE_FIRST } from '../ports/event-log.ts'
 import { ActiveRuns } from '../reactors/active-runs.ts'
@@ -123,9 +124,11 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     described: { publicUrl, isPublic: config.publicDescriptors },
   })
   const api = config.roles.has('api') ? await openApi() : undefined
-  const app = createApp({ logger, clock, isTrusted: config.connections.isTrusted, checks, api })
+  const turns = new Turns()
+  const app = createApp({ logger, clock, isTrusted: config.connections.isTrusted, checks, api, turns })
   return {
     app,
+    turns,
     services,
     /** Starts the work of the process's roles, except for answering requests. */
     start: () => {

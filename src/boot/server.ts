@@ -9,6 +9,9 @@ import type { Core, Substitutes } from './core.ts'
 /** How long connections may take to send their responses after the work in progress has ended. */
 const LAST_ANSWERS_MS = 2000
 
+/** Connections that may wait to be accepted. The system drops others, and their clients try again after a second. */
+const MAX_BACKLOG = 4096
+
 /** How long the views may take to show a new catalog before the start fails. */
 const CATCH_UP_MS = 30_000
 
@@ -33,6 +36,7 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
   await core.progress.passed(published, CATCH_UP_MS)
   // The service can now respond. The port, and with it the URL, is known once the server listens.
   const server = createLimitedServer(service.app.callback(), connections)
+  server.on('connection', () => service.turns.defer())
   await listen(server, host, port)
   const actualPort = (server.address() as AddressInfo).port
   url ||= `http://${hostName(host)}:${actualPort}`
@@ -56,7 +60,7 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
 const listen = (server: Server, host: string, port: number) =>
   new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: MAX_BACKLOG }, () => {
       server.removeListener('error', reject)
       resolve()
     })

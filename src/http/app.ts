@@ -28,7 +28,7 @@ import { runRoutes } from './routes/runs.ts'
 import { uploadRoutes } from './routes/uploads.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { Streams } from './streams.ts'
-import { Turns } from './turns.ts'
+import type { Turns } from './turns.ts'
 
 export interface AppParts {
   logger: Logger
@@ -38,6 +38,7 @@ export interface AppParts {
   checks: HealthChecks
   /** The API; undefined for processes without that role, which only report their health. */
   api: ApiParts | undefined
+  turns: Turns
 }
 
 export interface ApiParts {
@@ -53,13 +54,12 @@ export interface ApiParts {
 }
 
 /** The HTTP service. */
-export const createApp = ({ logger, clock, isTrusted, checks, api }: AppParts): Koa<RequestState> => {
+export const createApp = ({ logger, clock, isTrusted, checks, api, turns }: AppParts): Koa<RequestState> => {
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   healthRoutes(serveAt(router), checks, clock)
-  if (api) apiRoutes(router, api)
+  if (api) apiRoutes(router, api, turns)
 
   const app = new Koa<RequestState>()
-  const turns = new Turns()
   app.use(takeTurns(turns))
   app.use(requestId)
   app.use(log(logger, isTrusted))
@@ -73,7 +73,7 @@ export const createApp = ({ logger, clock, isTrusted, checks, api }: AppParts): 
 }
 
 /** Operations need an API key unless they are open. */
-const apiRoutes = (router: Router<RequestState>, api: ApiParts) => {
+const apiRoutes = (router: Router<RequestState>, api: ApiParts, turns: Turns) => {
   const { services, keyHolders, acceptsPut, present, mcp, described } = api
   const known = authenticate(keyHolders)
   const awaited = position(services)
@@ -84,7 +84,7 @@ const apiRoutes = (router: Router<RequestState>, api: ApiParts) => {
   balanceRoutes(serve, services, present)
   modelRoutes(serve, services, present)
   runRoutes(serve, services, present)
-  runEventRoutes(serve, services, present, streams)
+  runEventRoutes(serve, services, present, streams, turns)
   uploadRoutes(serve, services, present)
   webhookRoutes(serve, services)
   mcpRoutes(router, serve, mcp, streams)

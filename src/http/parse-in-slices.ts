@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 
-/** Bytes that are parsed at once: a few dozen requests, or a larger part of a body. */
-const SLICE_BYTES = 4 * 1024
+/** Bytes that are parsed at once: a few requests, or a larger part of a body. */
+const SLICE_BYTES = 1024
 const BODY_SLICE_BYTES = 16 * 1024
 
 /**

@@ -15,6 +15,22 @@ t.test('turns come in order, and other work is done between them', async t => {
   t.equal(done.at(-1), 'later')
 })
 
+t.test('connections that arrive go first, 100 of them before the next turn', async t => {
+  const turns = new Turns()
+  let deferrals = 0
+  let isTaken = false
+  const taken = turns.next().then(() => {
+    isTaken = true
+  })
+  while (!isTaken) {
+    turns.defer()
+    deferrals++
+    await new Promise(setImmediate)
+  }
+  await taken
+  t.equal(deferrals, 1 + 100)
+})
+
 t.test('requests take turns, and health checks go first', async t => {
   const take = takeTurns(new Turns())
   const begun: string[] = []

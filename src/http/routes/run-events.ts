@@ -11,7 +11,7 @@ import { disconnectSignal } from '../disconnect.ts'
 import { operation, type Serve } from '../operation.ts'
 import { unwrap } from '../refusals.ts'
 import type { Streams } from '../streams.ts'
-import { Turns } from '../turns.ts'
+import type { Turns } from '../turns.ts'
 
 const followRun = operation({
   id: 'followRun',
@@ -41,8 +41,13 @@ const followRun = operation({
 export const runEventOperations = [followRun]
 
 /** The id of a `run` event is the revision of the change, so a client that reconnects receives only newer changes. */
-export const runEventRoutes = (serve: Serve, { runs }: Services, present: Presenter, streams: Streams) => {
-  const turns = new Turns()
+export const runEventRoutes = (
+  serve: Serve,
+  { runs }: Services,
+  present: Presenter,
+  streams: Streams,
+  turns: Turns,
+) => {
   /** All followers of a run share its rows. */
   const shown = new WeakMap<RunRow, string>()
   const jsonOf = (row: RunRow): string => {

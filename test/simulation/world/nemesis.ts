@@ -112,7 +112,10 @@ export class Nemesis {
   #setBack() {
     const { views } = this.#world
     const [now, kept] = [views.content, this.#kept]
-    if (kept && positionOf(kept) < positionOf(now)) views.content = { ...now, checkpoint: kept.checkpoint }
+    if (!kept || positionOf(kept) >= positionOf(now)) return
+    views.content = { ...now, checkpoint: kept.checkpoint }
+    // No projector could tell the kept rows from those of now if both came under one checkpoint.
+    this.#kept = undefined
   }
 
   /** Forges a row of any view: they have as many rows as there are runs, or one for an account. */
