@@ -81,6 +81,34 @@ const hanging = await start(t)
 const silent = await startReceiver(t, hold)
 const hangingRun = await requestRun(hanging.customer, silent.url)
 
+t.test('a slow host gets fewer attempts at a time, and more again when it is quick', async t => {
+  const { clock, log, customer } = await start(t)
+  const open: (() => void)[] = []
+  const receiver = await startReceiver(t, response => void open.push(() => response.writeHead(200).end()))
+  const requestMany = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => requestRun(customer, receiver.url)))
+  const answerAll = () => {
+    for (const answer of open.splice(0)) answer()
+  }
+
+  await requestMany(10)
+  await receiver.until(10)
+  Object.assign(clock, { monotonicMs: () => systemClock.monotonicMs() + 6 * SECOND })
+  answerAll()
+  await until('ten are recorded', async () => (await webhookEvents(log, customer.accountId)).length === 10)
+
+  await requestMany(9)
+  const arrived: number[] = []
+  for (let seen = 10; seen < 19; seen = receiver.deliveries.length) {
+    await receiver.until(seen + 1)
+    await delay(100)
+    arrived.push(receiver.deliveries.length - seen)
+    answerAll()
+  }
+  t.equal(arrived[0], 1)
+  t.ok(arrived.length < 9, 'later ones arrive together')
+})
+
 t.test('deliveries to a failing receiver are retried for three days and then abandoned', async t => {
   const { clock, service, log, customer } = await start(t)
   const waitsMs = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR]
