@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { LRUCache } from 'lru-cache'
-import { hasPlace, sendRefusal } from '../domain/account/uploads.ts'
+import type { UploadRow } from '../../schemas/views.ts'
+import { hasPlace, isLate, sendRefusal } from '../domain/account/uploads.ts'
 import { type Refusal, refuse } from '../domain/refusal.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import { Unavailable } from '../ports/faults.ts'
@@ -50,10 +51,11 @@ export class Files {
     this.#parts = parts
   }
 
-  /** Undefined if there is no such file. */
+  /** Undefined if there is no such file, or only one that was sent to a withdrawn address. */
   async stat(_caller: Caller, key: string): Promise<Answer<FileFacts | undefined>> {
     const facts = await this.#parts.objects.stat(key)
-    return answer(facts && { ...facts, isInspected: !isUploadKey(key) || (await this.#isInspected(key, facts)) })
+    if (!facts || !isUploadKey(key)) return answer(facts && { ...facts, isInspected: true })
+    return answer(await this.#uploadFacts(key, facts))
   }
 
   /** The bytes of a file whose facts are known. Rejects with Unavailable if the file was replaced since. */
@@ -84,22 +86,34 @@ export class Files {
     return answer(await objects.stat(put.key))
   }
 
-  /** A client can still replace a file that is not sealed, so it is compared with the one that was inspected. */
-  async #isInspected(key: string, { etag }: ObjectFacts): Promise<boolean> {
-    const { finder, reads, log } = this.#parts
+  async #uploadFacts(key: string, facts: ObjectFacts): Promise<FileFacts | undefined> {
     try {
-      let row = await finder.at(key)
-      if (row?.status !== 'stored') {
-        // The views may be a moment behind.
-        await reads.passed(await log.head())
-        row = await finder.at(key)
-      }
-      if (row?.status !== 'stored') return false
-      return row.sealed || row.sha256 === (await this.#digests.fetch(`${key} ${etag}`, { context: { key, etag } }))
+      const row = await this.#uploadAt(key)
+      if (!row) return undefined
+      if (await this.#isInspected(row, facts)) return { ...facts, isInspected: true }
+      const state = await this.#parts.accounts.currentState(row.accountId)
+      const isWithdrawn = !hasPlace(row.uploadId, state) || isLate(row.uploadId, facts.storedAtMs, state)
+      return isWithdrawn ? undefined : { ...facts, isInspected: false }
     } catch (error) {
-      if (error instanceof Unavailable) return false
+      if (error instanceof Unavailable) return { ...facts, isInspected: false }
       throw error
     }
+  }
+
+  async #uploadAt(key: string): Promise<UploadRow | undefined> {
+    const { finder, reads, log } = this.#parts
+    const row = await finder.at(key)
+    if (row?.status === 'stored') return row
+    // The views may be a moment behind.
+    await reads.passed(await log.head())
+    return finder.at(key)
+  }
+
+  /** A client can still replace a file that is not sealed, so it is compared with the one that was inspected. */
+  async #isInspected(row: UploadRow, { etag }: ObjectFacts): Promise<boolean> {
+    if (row.status !== 'stored') return false
+    const { sealed, sha256, objectKey: key } = row
+    return sealed || sha256 === (await this.#digests.fetch(`${key} ${etag}`, { context: { key, etag } }))
   }
 
   async #readDigest({ key, etag }: Version): Promise<string | undefined> {

@@ -1,12 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { ErrorBody } from '../../schemas/api/error.ts'
 import type { PresignedUpload, Upload } from '../../schemas/api/upload.ts'
 import { MAX_PRESIGNED_BYTES } from '../../schemas/primitives.ts'
-import { picture as pictureRequest } from '../support/client.ts'
+import { caughtUp } from '../support/caught-up.ts'
+import { type Client, picture as pictureRequest } from '../support/client.ts'
 import { filePart, upload } from '../support/multipart.ts'
 import { needsS3, startRadosgw } from '../support/radosgw.ts'
 import { picture } from '../support/sample-files.ts'
 import { openAccount, startService } from '../support/service.ts'
+import { unwrap } from '../support/unwrap.ts'
 
 t.test('uploads on an S3 server', needsS3(), async t => {
   const server = await startRadosgw()
@@ -16,8 +19,8 @@ t.test('uploads on an S3 server', needsS3(), async t => {
   const customer = await openAccount(service)
   const png = await picture('png')
 
-  const grant = async (): Promise<PresignedUpload> =>
-    (await customer.post<PresignedUpload>('/v1/uploads/presigned', { filename: 'a.png', mime_type: 'image/png' })).body
+  const grant = async (client: Client = customer): Promise<PresignedUpload> =>
+    (await client.post<PresignedUpload>('/v1/uploads/presigned', { filename: 'a.png', mime_type: 'image/png' })).body
   const put = async (address: string, body: Uint8Array, type?: string) =>
     (await fetch(address, { method: 'PUT', body, ...(type !== undefined && { headers: { 'Content-Type': type } }) }))
       .status
@@ -70,6 +73,37 @@ t.test('uploads on an S3 server', needsS3(), async t => {
       t.equal(await put(presigned_url, png, 'image/png'), 200)
       t.equal((await find(id)).status, 200)
     })
+
+  /** The server takes the file, since it does not know that its URL is withdrawn. */
+  const isNotUsed = async (t: Test, { id, presigned_url, cdn_url }: PresignedUpload) => {
+    t.equal(await put(presigned_url, png, 'image/png'), 200)
+    t.equal((await fetch(cdn_url)).status, 404)
+    t.equal((await find(id)).status, 404)
+    t.match(await change(cdn_url), { status: 400, body: { error: { code: 'invalid_input' } } })
+  }
+
+  t.test('a file sent after its upload was deleted is not used', async t => {
+    const granted = await grant()
+    t.equal((await customer.send(`/v1/uploads/${granted.id}`, { method: 'DELETE' })).status, 200)
+    await isNotUsed(t, granted)
+  })
+
+  t.test('a file sent after its key was revoked is not used, and one sent before is', async t => {
+    const { keys } = service.core.services
+    const operator = { kind: 'operator', name: 'test' } as const
+    const { keyId, apiKey } = unwrap(await keys.create(operator, customer.accountId, { name: 'other' }))
+    await caughtUp(service.core)
+    const other = service.client(apiKey)
+    const [early, late] = [await grant(other), await grant(other)]
+    t.equal(await put(early.presigned_url, png, 'image/png'), 200)
+    // The server tells the time of a file to the second.
+    await delay(1_000)
+    unwrap(await keys.revoke(operator, customer.accountId, keyId))
+    await delay(1_000)
+    await isNotUsed(t, late)
+    t.equal((await find(early.id)).status, 200)
+    await served(t, early.cdn_url, png)
+  })
 
   t.test('presigned URLs belong to the S3 server, not to the service', async t => {
     const { cdn_url } = await grant()
