@@ -1,0 +1,33 @@
+import type { Report } from '../fault.ts'
+import type { AuditedEvent, Rule } from './rule.ts'
+
+const SIGNS: Readonly<Record<string, 1 | -1>> = {
+  CreditsGranted: 1,
+  CreditsWithdrawn: -1,
+  CreditsDebited: -1,
+  CreditsRefunded: 1,
+}
+
+/** Every amount moves the balance as the event says, the balance is never negative, and no reference is used twice. */
+export class Money implements Rule {
+  #balanceMicros = 0
+  readonly #references = new Set<unknown>()
+
+  take({ type, data }: AuditedEvent, report: Report) {
+    const sign = SIGNS[type]
+    if (sign === undefined) return
+    const { amountMicros, balanceAfterMicros, reference } = data
+    const before = this.#balanceMicros
+    const balanceMicros = before + sign * Number(amountMicros)
+    if (balanceMicros !== balanceAfterMicros)
+      report(
+        `its balance is ${balanceAfterMicros}, and ${before} ${sign < 0 ? '−' : '+'} ${amountMicros} is ${balanceMicros}`,
+      )
+    if (balanceMicros < 0) report(`the balance falls to ${balanceMicros}`)
+    // The balance that was written continues, so that a fault is reported once.
+    this.#balanceMicros = Number(balanceAfterMicros)
+    if (reference === undefined) return
+    if (this.#references.has(reference)) report(`its reference ${JSON.stringify(reference)} was used before`)
+    this.#references.add(reference)
+  }
+}

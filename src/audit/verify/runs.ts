@@ -1,0 +1,123 @@
+import type { Report } from '../fault.ts'
+import { type Receipt, receiptFault, ruleFault } from './price.ts'
+import type { PriceList } from './price-list.ts'
+import { type AuditedEvent, type Rule, runIdOf } from './rule.ts'
+
+type State = 'debited' | 'queued' | 'processing' | 'completed' | 'failed' | 'refunded'
+
+interface Run {
+  state: State
+  chargedMicros: number
+  refundedMicros: number
+  /** When a started run must have ended. */
+  deadlineMs?: number
+  timeoutMs?: number
+}
+
+/** The steps of a run: from which states an event may lead to which. */
+const STEPS: Readonly<Record<string, { from: readonly State[]; to: State }>> = {
+  RunQueued: { from: ['debited'], to: 'queued' },
+  RunStarted: { from: ['queued'], to: 'processing' },
+  RunSubmitted: { from: ['processing'], to: 'processing' },
+  RunCancelRequested: { from: ['processing'], to: 'processing' },
+  RunCompleted: { from: ['processing'], to: 'completed' },
+  RunFailed: { from: ['queued', 'processing'], to: 'failed' },
+}
+
+/** The event that directly follows another about the same run. */
+const FOLLOWERS: Readonly<Record<string, string>> = { CreditsDebited: 'RunQueued', RunFailed: 'CreditsRefunded' }
+
+/** A run may end this much later than its time limit says: its end has to be noticed and recorded. */
+const GRACE_MS = 10 * 60 * 1000
+
+/**
+ * Each run is debited once, for the price that its receipt and the catalog give; takes only legal steps; ends once; and
+ * is refunded in full if it fails, and never more than it cost otherwise.
+ */
+export class Runs implements Rule {
+  readonly #prices: PriceList
+  readonly #runs = new Map<string, Run>()
+  #debit: AuditedEvent | undefined
+  /** What the next event must be. */
+  #due: { type: string; runId: string } | undefined
+
+  constructor(prices: PriceList) {
+    this.#prices = prices
+  }
+
+  take(event: AuditedEvent, report: Report) {
+    const { type } = event
+    const runId = runIdOf(event)
+    const run = this.#runs.get(runId)
+    const due = this.#due
+    const isDue = due?.type === type && due.runId === runId
+    if (due && !isDue) report(`it is not the ${due.type} of ${due.runId}, which the event before it calls for`)
+    this.#due = undefined
+    const follower = FOLLOWERS[type]
+    if (follower) this.#due = { type: follower, runId }
+    if (type === 'CreditsDebited') return this.#takeDebit(event, run, report)
+    if (type === 'CreditsRefunded') return takeRefund(event, run, isDue, report)
+    if (type === 'RunOutputDeleted' && (run?.state === 'queued' || run?.state === 'processing'))
+      return report('the output of an open run is deleted')
+    const step = STEPS[type]
+    if (!step) return
+    if (!run) return report(`${runId} was never debited`)
+    if (!step.from.includes(run.state)) report(`a run that is ${run.state} cannot become ${step.to}`)
+    run.state = step.to
+    if (type === 'RunQueued') this.#takeQueued(event, run, report)
+    if (type === 'RunStarted') run.deadlineMs = clockMs(event) + (run.timeoutMs ?? 0)
+  }
+
+  end(newestAtMs: number, report: Report) {
+    if (this.#due) report(`the stream ends before the ${this.#due.type} of ${this.#due.runId}`)
+    for (const [runId, { state, deadlineMs = Number.POSITIVE_INFINITY }] of this.#runs)
+      if (state === 'processing' && newestAtMs > deadlineMs + GRACE_MS)
+        report(`${runId} has not ended, and its time was over at ${new Date(deadlineMs).toISOString()}`)
+  }
+
+  #takeDebit(event: AuditedEvent, run: Run | undefined, report: Report) {
+    if (run) report(`${runIdOf(event)} was debited before`)
+    const { amountMicros, receipt } = event.data as { amountMicros: number; receipt: Receipt }
+    this.#runs.set(runIdOf(event), { state: 'debited', chargedMicros: amountMicros, refundedMicros: 0 })
+    this.#debit = event
+    if (amountMicros !== receipt.totalMicros)
+      report(`it debits ${amountMicros}, and its receipt says ${receipt.totalMicros}`)
+    const fault = receiptFault(receipt)
+    if (fault) report(fault)
+  }
+
+  #takeQueued({ data }: AuditedEvent, run: Run, report: Report) {
+    const { model, endpoint, input, timeoutMs } = data as {
+      model: string
+      endpoint: string
+      input: Record<string, unknown>
+      timeoutMs: number
+    }
+    run.timeoutMs = timeoutMs
+    const debit = this.#debit
+    this.#debit = undefined
+    if (debit === undefined || runIdOf(debit) !== String(data['runId'])) return
+    const receipt = (debit.data as { receipt: Receipt }).receipt
+    if (receipt.model !== model || receipt.endpoint !== endpoint)
+      return report(`it runs ${model}/${endpoint}, and its receipt is for ${receipt.model}/${receipt.endpoint}`)
+    const rule = this.#prices.ruleOf(receipt)
+    const fault = typeof rule === 'string' ? rule : ruleFault(receipt, rule, input)
+    if (fault) report(fault)
+  }
+}
+
+const takeRefund = ({ data }: AuditedEvent, run: Run | undefined, isOfFailure: boolean, report: Report) => {
+  const amountMicros = Number(data['amountMicros'])
+  if (!run) return report('it refunds a run that was never debited')
+  run.refundedMicros += amountMicros
+  if (run.refundedMicros > run.chargedMicros)
+    report(`the refunds of the run are ${run.refundedMicros}, and it cost ${run.chargedMicros}`)
+  if (isOfFailure) {
+    run.state = 'refunded'
+    if (run.refundedMicros < run.chargedMicros)
+      report(`a failed run is refunded ${run.refundedMicros} of the ${run.chargedMicros} that it cost`)
+  } else if (run.state !== 'completed') report(`it refunds a run that is ${run.state}`)
+}
+
+/** When an event happened by the clock of the process that recorded it. Durations count from this time. */
+const clockMs = ({ metadata: { at, clock = at } }: AuditedEvent): number => Date.parse(clock)
