@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import { explainFailure } from './boot/failure.ts'
 import { accountsCommand } from './cli/accounts.ts'
+import { auditCommand } from './cli/audit.ts'
 import { catalogCommand } from './cli/catalog.ts'
 import { creditsCommand } from './cli/credits.ts'
 import { keysCommand } from './cli/keys.ts'
@@ -24,6 +25,7 @@ const program = new Command('tollgate')
   .addCommand(catalogCommand())
   .addCommand(webhooksCommand())
   .addCommand(viewsCommand())
+  .addCommand(auditCommand())
 
 /** Shows the options of the program, such as --as, in the help of every command. */
 const showGlobalOptions = (command: Command) => {
@@ -36,7 +38,8 @@ program.parseAsync().then(
   // A connection attempt to a store that drops packets would keep the process alive for minutes.
   () => process.exit(),
   error => {
-    console.error(error instanceof OperatorError ? error.message : explainFailure(error))
-    process.exit(1)
+    const isExpected = error instanceof OperatorError
+    console.error(isExpected ? error.message : explainFailure(error))
+    process.exit(isExpected ? error.exitCode : 1)
   },
 )

@@ -39,14 +39,28 @@ export type { Database, RootDatabase }
 export const openLmdb = (folder: string, { durable }: { durable: boolean }): RootDatabase => {
   ensureWritable(folder)
   checkMetaPages(join(folder, 'data.mdb'))
-  let root: RootDatabase
+  const root = openFolder(folder, { overlappingSync: !durable })
+  ensureWhole(root, join(folder, 'data.mdb'), durable)
+  return root
+}
+
+/**
+ * Opens an existing LMDB environment without writing to its file, while other processes may write to it. The folder may
+ * lie on a read-only disk. Throws Unavailable if there is none, and Damaged if the file is not an LMDB file.
+ */
+export const openLmdbReadOnly = (folder: string): RootDatabase => {
+  const path = join(folder, 'data.mdb')
+  if (!existsSync(path)) throw new Unavailable(`${folder} holds no LMDB file`)
+  checkMetaPages(path)
+  return openFolder(folder, { readOnly: true })
+}
+
+const openFolder = (folder: string, options: { readOnly: true } | { overlappingSync: boolean }): RootDatabase => {
   try {
-    root = open({ path: folder, noSubdir: false, overlappingSync: !durable, maxDbs: 16, pageSize: PAGE_BYTES })
+    return open({ path: folder, noSubdir: false, maxDbs: 16, pageSize: PAGE_BYTES, ...options })
   } catch (error) {
     throw new Damaged(`${folder} does not hold a readable LMDB file (${messageOf(error)}); restore it from a backup`)
   }
-  ensureWhole(root, join(folder, 'data.mdb'), durable)
-  return root
 }
 
 /**

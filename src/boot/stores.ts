@@ -2,10 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openLmdbEventLog } from '../adapters/event-log/lmdb.ts'
+import { openLmdbEventLogReadOnly } from '../adapters/event-log/lmdb-read-only.ts'
 import { openDiskObjectStore } from '../adapters/object-store/disk.ts'
 import { openLmdbViewStore } from '../adapters/view-store/lmdb.ts'
 import type { OpenScratch } from '../engine/views/rebuild.ts'
-import type { EventLog } from '../ports/event-log.ts'
+import type { EventLog, ReadableLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { ViewStore } from '../ports/view-store.ts'
@@ -27,6 +28,13 @@ export const openLog = async ({ eventStore }: Config, logger: Logger): Promise<E
     )
     process.exit(1)
   })
+}
+
+/** Opens the log without writing to it. `isDense` says whether its positions have no gaps. */
+export const openLogReadOnly = async ({ eventStore }: Config): Promise<{ log: ReadableLog; isDense: boolean }> => {
+  if (eventStore.kind === 'lmdb') return { log: openLmdbEventLogReadOnly(eventStore.folder), isDense: true }
+  const { openEventStoreLog } = await import('../adapters/event-log/eventstoredb.ts')
+  return { log: openEventStoreLog({ address: eventStore.address }), isDense: false }
 }
 
 export const openViews = async ({ viewStore }: Config, logger: Logger): Promise<ViewStore> => {

@@ -1,13 +1,10 @@
 import { Command } from 'commander'
 import type { CellChange } from '../ports/view-store.ts'
-import type { OnReplayProgress } from '../services/views/view-maintenance.ts'
 import { operatorOf } from './operator.ts'
 import { printOne } from './print.ts'
+import { progressReport } from './progress.ts'
 import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
-
-/** How often a long replay reports its progress. */
-const REPORT_EVERY_MS = 1000
 
 /** The most places to name in a report, which also has their total number. */
 const MAX_NAMED = 20
@@ -22,7 +19,7 @@ export const viewsCommand = (): Command => {
     .action(async (options, command) => {
       const caller = operatorOf(command)
       const changes = await withCore(async ({ services }) =>
-        unwrap(await services.views.verify(caller, progressReport())),
+        unwrap(await services.views.verify(caller, progressReport('replayed'))),
       )
       if (options.json) printOne({ equal: changes.length === 0, ...report(changes) }, options)
       else
@@ -37,7 +34,7 @@ export const viewsCommand = (): Command => {
     .action(async (options, command) => {
       const caller = operatorOf(command)
       const changes = await withCore(async ({ services }) =>
-        unwrap(await services.views.rebuild(caller, progressReport())),
+        unwrap(await services.views.rebuild(caller, progressReport('replayed'))),
       )
       if (options.json) printOne({ rebuilt: true, ...report(changes) }, options)
       else
@@ -49,16 +46,6 @@ export const viewsCommand = (): Command => {
     })
 
   return command
-}
-
-/** Prints the progress of a long replay. */
-const progressReport = (): OnReplayProgress => {
-  let shownAtMs = performance.now()
-  return (replayed, total) => {
-    if (performance.now() - shownAtMs < REPORT_EVERY_MS) return
-    shownAtMs = performance.now()
-    console.error(`replayed ${replayed} of ${total} events`)
-  }
 }
 
 /** The places that differ, as the end of a sentence. */

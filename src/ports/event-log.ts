@@ -23,6 +23,9 @@ export interface EventLog {
   close(): Promise<void>
 }
 
+/** What auditing a log needs of it. */
+export type ReadableLog = Pick<EventLog, 'readAll' | 'head' | 'close'>
+
 /** An event to append. Its id is fixed before the first attempt, so a retry is recognised. */
 export interface NewEvent {
   id: string

@@ -1,14 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
-import { type AppendResult, BEFORE_FIRST, type EventLog, RevisionConflict } from '../../ports/event-log.ts'
+import { type AppendResult, type EventLog, RevisionConflict } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
 import { freeSpaceGuard, LOG_RESERVE_BYTES } from '../free-space.ts'
 import { type Database, openLmdb } from '../lmdb.ts'
+import { isFull, lastPosition, readPages, toRawEvent } from './lmdb-pages.ts'
 import { type Entry, MAX_REVISIONS, StreamIndex } from './lmdb-stream-index.ts'
-
-/** A page ends at either limit, so that neither many nor large events make it slow. */
-const PAGE_EVENTS = 1000
-const PAGE_CHARACTERS = 4 * 1024 * 1024
 
 /** How often to look for appends by other processes. Those of this process are noticed at once. */
 const POLL_MS = 100
@@ -97,27 +94,6 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
     committing = false
   }
 
-  const readPage = (from: Position): RawEvent[] => {
-    const page: RawEvent[] = []
-    let characters = 0
-    for (const { key, value } of entries.getRange({ start: from, limit: PAGE_EVENTS })) {
-      page.push(toRawEvent(key, value))
-      characters += value.length
-      if (characters >= PAGE_CHARACTERS) break
-    }
-    return page
-  }
-
-  async function* readAll(after: Position): AsyncGenerator<RawEvent[]> {
-    let from = after + 1
-    while (true) {
-      const page = readPage(from)
-      if (page.length === 0) return
-      from = (page.at(-1) as RawEvent).position + 1
-      yield page
-    }
-  }
-
   return {
     append: (stream, events, expectedRevision) =>
       new Promise((resolve, reject) => {
@@ -146,7 +122,7 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
           if (entry === undefined) throw new Damaged(`${folder}: position ${position} is missing`)
           page.push(toRawEvent(position, entry))
           characters += entry.length
-          if (page.length >= PAGE_EVENTS || characters >= PAGE_CHARACTERS) break
+          if (isFull(page.length, characters)) break
         }
         if (page.length === 0) return
         from += page.length
@@ -156,7 +132,7 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
 
     readAll: after => {
       root.resetReadTxn()
-      return readAll(after)
+      return readPages(entries, after)
     },
 
     async *follow(after, signal) {
@@ -164,7 +140,7 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
       while (!signal.aborted) {
         const change = changed.wait(POLL_MS, signal)
         root.resetReadTxn()
-        for await (const page of readAll(from)) {
+        for await (const page of readPages(entries, from)) {
           from = (page.at(-1) as RawEvent).position
           yield page
           if (signal.aborted) return
@@ -175,8 +151,7 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
 
     head: async () => {
       root.resetReadTxn()
-      for (const position of entries.getKeys({ reverse: true, limit: 1 })) return position
-      return BEFORE_FIRST
+      return lastPosition(entries)
     },
 
     close: async () => {
@@ -184,11 +159,6 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
       await root.close()
     },
   }
-}
-
-const toRawEvent = (position: Position, text: string): RawEvent => {
-  const [stream, revision, id, type, data, metadata] = JSON.parse(text) as Entry
-  return { id, stream, revision, position, type, data, metadata }
 }
 
 const checkTail = (folder: string, entries: Database<string, number>) => {

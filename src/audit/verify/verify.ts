@@ -1,6 +1,7 @@
-import { CATALOG_STREAM } from '../../../schemas/events.ts'
+import { accountStream, CATALOG_STREAM } from '../../../schemas/events.ts'
+import type { AccountId } from '../../../schemas/primitives.ts'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
-import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
+import { BEFORE_FIRST, type ReadableLog } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
 import { eventCodec } from '../../services/event-codec.ts'
 import type { Fault, Report } from '../fault.ts'
@@ -27,6 +28,8 @@ export interface Verification {
 }
 
 export interface VerifyOptions {
+  /** Checks only this account, and the catalog that its prices come from. */
+  account?: string | undefined
   /** Whether positions have no gaps, as in the embedded log. */
   isDense: boolean
   onProgress?: (position: Position, head: Position) => void
@@ -34,13 +37,15 @@ export interface VerifyOptions {
 
 /** Checks everything that the log up to its present head must hold. It goes on after a fault to find the others. */
 export const verifyLog = async (
-  log: Pick<EventLog, 'head' | 'readAll'>,
-  { isDense, onProgress }: VerifyOptions,
+  log: Pick<ReadableLog, 'head' | 'readAll'>,
+  { account, isDense, onProgress }: VerifyOptions,
 ): Promise<Verification> => {
   const head = await log.head()
-  const verifier = new Verifier(isDense)
+  const verifier = new Verifier({ isWhole: account === undefined, isDense })
+  const isMeant = (stream: string) =>
+    account === undefined || stream === CATALOG_STREAM || stream === accountStream(account as AccountId)
   for await (const page of log.readAll(BEFORE_FIRST)) {
-    for (const event of page) if (event.position <= head) verifier.take(event)
+    for (const event of page) if (event.position <= head && isMeant(event.stream)) verifier.take(event)
     const reached = page.at(-1)?.position ?? head
     onProgress?.(Math.min(reached, head), head)
     if (reached >= head) break
@@ -54,6 +59,7 @@ interface Stream {
 }
 
 class Verifier {
+  readonly #isWhole: boolean
   readonly #isDense: boolean
   readonly #streams = new Map<string, Stream>()
   readonly #prices = new PriceList()
@@ -63,8 +69,9 @@ class Verifier {
   #events = 0
   #newestAt = ''
 
-  constructor(isDense: boolean) {
-    this.#isDense = isDense
+  constructor({ isWhole, isDense }: { isWhole: boolean; isDense: boolean }) {
+    this.#isWhole = isWhole
+    this.#isDense = isWhole && isDense
   }
 
   take(raw: RawEvent) {
@@ -92,7 +99,7 @@ class Verifier {
       const report: Report = what => this.#found.push({ stream, revision: chain.revision, what })
       for (const rule of rules) rule.end?.(newestAtMs, report)
     }
-    const all = [...this.#found, ...this.#logins.faults()]
+    const all = [...this.#found, ...(this.#isWhole ? this.#logins.faults() : [])]
     return {
       ...{ head, events: this.#events, streams: this.#streams.size },
       ...(this.#newestAt && { newestAt: this.#newestAt }),

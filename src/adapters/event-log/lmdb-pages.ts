@@ -1,0 +1,46 @@
+import type { Position, RawEvent } from '../../../schemas/recorded.ts'
+import { BEFORE_FIRST } from '../../ports/event-log.ts'
+import type { Database } from '../lmdb.ts'
+import type { Entry } from './lmdb-stream-index.ts'
+
+/** A page ends at either limit, so that neither many nor large events make it slow. */
+const PAGE_EVENTS = 1000
+const PAGE_CHARACTERS = 4 * 1024 * 1024
+
+type Entries = Database<string, Position>
+
+/** The events after a position, as a read transaction sees them. */
+export async function* readPages(entries: Entries, after: Position): AsyncGenerator<RawEvent[]> {
+  let from = after + 1
+  while (true) {
+    const page = readPage(entries, from)
+    if (page.length === 0) return
+    from = (page.at(-1) as RawEvent).position + 1
+    yield page
+  }
+}
+
+/** Whether a page of this many events and characters has reached a limit. */
+export const isFull = (events: number, characters: number): boolean =>
+  events >= PAGE_EVENTS || characters >= PAGE_CHARACTERS
+
+export const lastPosition = (entries: Entries): Position => {
+  for (const position of entries.getKeys({ reverse: true, limit: 1 })) return position
+  return BEFORE_FIRST
+}
+
+export const toRawEvent = (position: Position, text: string): RawEvent => {
+  const [stream, revision, id, type, data, metadata] = JSON.parse(text) as Entry
+  return { id, stream, revision, position, type, data, metadata }
+}
+
+const readPage = (entries: Entries, from: Position): RawEvent[] => {
+  const page: RawEvent[] = []
+  let characters = 0
+  for (const { key, value } of entries.getRange({ start: from, limit: PAGE_EVENTS })) {
+    page.push(toRawEvent(key, value))
+    characters += value.length
+    if (isFull(page.length, characters)) break
+  }
+  return page
+}

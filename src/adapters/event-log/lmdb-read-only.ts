@@ -1,0 +1,26 @@
+import type { Position } from '../../../schemas/recorded.ts'
+import type { ReadableLog } from '../../ports/event-log.ts'
+import { Damaged } from '../../ports/faults.ts'
+import { openLmdbReadOnly } from '../lmdb.ts'
+import { lastPosition, readPages } from './lmdb-pages.ts'
+
+/** The event log in an LMDB folder, to read only: also while a service writes to it, and from a read-only disk. */
+export const openLmdbEventLogReadOnly = (folder: string): ReadableLog => {
+  const root = openLmdbReadOnly(folder)
+  const entries = root.openDB<string, Position>('entries', { encoding: 'string' })
+  // Without a log in it, the file has no such database.
+  if (!entries) throw new Damaged(`${folder} holds no event log`)
+  return {
+    head: async () => {
+      root.resetReadTxn()
+      return lastPosition(entries)
+    },
+    readAll: after => {
+      root.resetReadTxn()
+      return readPages(entries, after)
+    },
+    close: async () => {
+      await root.close()
+    },
+  }
+}

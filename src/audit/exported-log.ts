@@ -1,0 +1,58 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import type { Position, RawEvent } from '../../schemas/recorded.ts'
+import { BEFORE_FIRST, type ReadableLog } from '../ports/event-log.ts'
+import { Damaged } from '../ports/faults.ts'
+
+const PAGE_EVENTS = 1000
+
+/** An exported log: a file with one event as JSON in each line, in the order of positions. */
+export const openExportedLog = (path: string): ReadableLog => {
+  async function* readAll(after: Position): AsyncGenerator<RawEvent[]> {
+    const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })
+    let page: RawEvent[] = []
+    let number = 0
+    for await (const line of lines) {
+      number += 1
+      const event = parse(line, `${path}, line ${number}`)
+      if (event.position <= after) continue
+      page.push(event)
+      if (page.length < PAGE_EVENTS) continue
+      yield page
+      page = []
+    }
+    if (page.length > 0) yield page
+  }
+
+  return {
+    readAll,
+    head: async () => {
+      let head = BEFORE_FIRST
+      for await (const page of readAll(BEFORE_FIRST))
+        head = page.reduce((most, { position }) => Math.max(most, position), head)
+      return head
+    },
+    close: async () => undefined,
+  }
+}
+
+/** Only what every check needs: the rest of an event may be at fault, which the checks report. */
+const parse = (line: string, place: string): RawEvent => {
+  let event: Partial<RawEvent> | null
+  try {
+    event = JSON.parse(line)
+  } catch (cause) {
+    throw new Damaged(`${place} is not JSON`, { cause })
+  }
+  const { stream, revision, position, id, type } = event ?? {}
+  const isEvent =
+    typeof stream === 'string' &&
+    typeof id === 'string' &&
+    typeof type === 'string' &&
+    isCount(revision) &&
+    isCount(position)
+  if (!isEvent) throw new Damaged(`${place} is no event: it needs stream, revision, position, id and type`)
+  return event as RawEvent
+}
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0

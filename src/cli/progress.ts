@@ -1,0 +1,12 @@
+/** How often long work reports its progress. */
+const REPORT_EVERY_MS = 1000
+
+/** Returns a function that prints the progress of long work now and then, such as "replayed 100 of 2000 events". */
+export const progressReport = (verb: string): ((done: number, total: number) => void) => {
+  let shownAtMs = performance.now()
+  return (done, total) => {
+    if (performance.now() - shownAtMs < REPORT_EVERY_MS) return
+    shownAtMs = performance.now()
+    console.error(`${verb} ${done} of ${total} events`)
+  }
+}
