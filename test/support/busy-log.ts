@@ -1,0 +1,78 @@
+import type { Test } from 'tap'
+import type { ModelList } from '../../schemas/api/model.ts'
+import type { RawEvent } from '../../schemas/recorded.ts'
+import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
+import type { Provider } from '../../src/ports/provider.ts'
+import { collect } from './collect.ts'
+import { filePart, upload } from './multipart.ts'
+import { startReceiver, status } from './receiver.ts'
+import { picture } from './sample-files.ts'
+import { type Customer, openAccount, startService } from './service.ts'
+import { until } from './until.ts'
+import { unwrap } from './unwrap.ts'
+
+const operator = { kind: 'operator', name: 'test' } as const
+
+/** Completes runs at once, but for those whose prompt asks otherwise. */
+const provider: Provider = {
+  submit: async ({ input }) =>
+    input['prompt'] === 'fail'
+      ? { kind: 'failed', code: 'content_rejected', message: 'The prompt was rejected.' }
+      : { kind: 'done', media: [], text: 'done' },
+  close: async () => undefined,
+}
+
+/**
+ * The events of a service after a bit of everything: runs of every model that takes only text, failed and repeated ones,
+ * refunds, grants, withdrawals, keys, uploads and webhooks, in several accounts.
+ */
+export const busyLog = async (t: Test, { rounds = 1 }: { rounds?: number } = {}): Promise<RawEvent[]> => {
+  const environment = { ALLOW_PRIVATE_WEBHOOKS: 'true' }
+  const service = await startService(t, { environment, providers: { sandbox: provider } })
+  const { accounts, keys, refunds } = service.core.services
+  const receiver = await startReceiver(t, (response, { path }) =>
+    status(path === '/gone' ? 410 : 204)(response, {} as never),
+  )
+  const [first, second, third] = [
+    await openAccount(service, { credits: 100_000 }),
+    await openAccount(service),
+    await openAccount(service),
+  ]
+  const { body: models } = await first.send<ModelList>('/v1/models')
+  const inputs = models.data.flatMap(({ id, endpoints }) =>
+    endpoints.flatMap(({ parameters_schema: { examples = [] } }) =>
+      (examples as Record<string, unknown>[]).filter(isText).map(input => ({ model: id, input })),
+    ),
+  )
+  const runAll = async (customer: Customer) => {
+    for (const each of inputs) await customer.run(each)
+  }
+  for (let round = 0; round < rounds; round++) await runAll(first)
+
+  const text = { model: 'gpt-5-mini', input: { prompt: 'hello' } }
+  const { body: refunded } = await second.run(text, { 'Idempotency-Key': 'order-1' })
+  await second.run(text, { 'Idempotency-Key': 'order-1' })
+  unwrap(await refunds.refund(operator, refunded.run_id, { reason: 'a gift' }))
+  await second.run({ ...text, input: { prompt: 'fail' } })
+  for (const path of ['', 'gone']) await second.run({ ...text, webhook_url: receiver.url + path })
+  await receiver.until(2)
+
+  const grant = { amountMicros: 5_000_000, kind: 'purchase', reference: 'invoice-1', reason: 'paid' } as const
+  unwrap(await accounts.grant(operator, third.accountId, grant))
+  unwrap(
+    await accounts.withdraw(operator, third.accountId, { ...grant, amountMicros: 1_000_000, reference: 'mistake-1' }),
+  )
+  const other = unwrap(await keys.create(operator, third.accountId, { name: 'other' }))
+  unwrap(await keys.revoke(operator, third.accountId, other.keyId))
+  const { body: stored } = await upload(third, filePart(await picture('png')))
+  await third.send(`/v1/uploads/${stored.id}`, { method: 'DELETE' })
+  await third.run(text)
+
+  const { log } = service.core
+  const events = () => collect(log.readAll(BEFORE_FIRST))
+  await until('the webhooks are recorded', async () => (await events()).some(({ type }) => type === 'WebhookAbandoned'))
+  return events()
+}
+
+const isText = (input: Record<string, unknown>): boolean =>
+  !Object.values(input).some(value => JSON.stringify(value).includes('http'))
