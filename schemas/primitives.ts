@@ -77,9 +77,9 @@ export const MAX_ACTIVE_KEYS = 100
 /** Uploads of one account that are not deleted yet. They are held in the account's state too. */
 export const MAX_LIVE_UPLOADS = 10_000
 
-/** Runs of one account that wait to start, and the bytes of their events: the views and the state hold them. */
-export const MAX_QUEUED_RUNS = 10_000
-export const MAX_QUEUED_BYTES = 100 * 1024 * 1024
+/** Runs of one account that have not ended, and the bytes of their inputs, which the service or its provider holds. */
+export const MAX_OPEN_RUNS = 10_000
+export const MAX_OPEN_RUN_BYTES = 100 * 1024 * 1024
 
 /** The largest file that is sent through the service, and the largest that is sent directly to the object store. */
 export const MAX_INLINE_BYTES = 25 * 1024 * 1024

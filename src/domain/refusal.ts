@@ -47,8 +47,8 @@ export interface Refusals {
   position_unknown: object
   /** Too many runs have failed through the account's own fault. */
   too_many_failures: { retryAfterMs: number }
-  too_many_queued_runs: { limit: number }
-  queued_runs_too_large: { limitBytes: number }
+  too_many_open_runs: { limit: number }
+  open_runs_too_large: { limitBytes: number }
   run_exists: object
   run_not_found: object
   run_not_open: object

@@ -37,10 +37,10 @@ export const sharedWords = {
       'Too many runs of the account were cancelled or failed because of their input.',
       `Correct the inputs, and try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
     ].join(' '),
-  too_many_queued_runs: ({ limit }) =>
-    `The account already has ${limit} queued runs, which is the limit. Try again when some have started.`,
-  queued_runs_too_large: ({ limitBytes }) =>
-    `The queued runs of the account would exceed ${limitBytes} bytes. Try again when some have started.`,
+  too_many_open_runs: ({ limit }) =>
+    `The account already has ${limit} runs that have not ended, which is the limit. Try again when some have ended.`,
+  open_runs_too_large: ({ limitBytes }) =>
+    `The inputs of the account’s open runs would exceed ${limitBytes} bytes. Try again when some have ended.`,
   run_exists: () => 'The run already exists.',
   run_not_open: () => 'The run has already ended.',
   run_already_started: () => 'The run has already started.',

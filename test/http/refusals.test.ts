@@ -41,7 +41,7 @@ t.test('a refusal says when to retry if it knows', async t => {
   const retry = (code: string) =>
     errorOf(words, refusalSamples.find(each => each.code === code) as never).retryAfterSeconds
   t.equal(retry('too_many_failures'), 5)
-  t.equal(retry('too_many_queued_runs'), undefined)
+  t.equal(retry('too_many_open_runs'), undefined)
 })
 
 t.test('a forbidden key learns its scope and what the scope allows', async t => {

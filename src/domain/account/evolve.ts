@@ -17,7 +17,11 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
     case 'CreditsDebited':
       return {
         ...changeBalance(state, event.data, -1),
-        openRuns: state.openRuns.set(event.data.runId, { chargedMicros: event.data.amountMicros, isStarted: false }),
+        openRuns: state.openRuns.set(event.data.runId, {
+          chargedMicros: event.data.amountMicros,
+          isStarted: false,
+          bytes: 0,
+        }),
       }
     case 'CreditsRefunded':
       return { ...changeBalance(state, event.data, 1), refunds: state.refunds + 1 }
@@ -37,7 +41,7 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
       return idempotency ? remember(queued, runId, idempotency, clockMs(event)) : queued
     }
     case 'RunStarted':
-      return changeRun(dequeue(state, event.data.runId), event.data.runId, { isStarted: true })
+      return changeRun(state, event.data.runId, { isStarted: true })
     case 'RunSubmitted':
       return changeRun(state, event.data.runId, { jobId: event.data.jobId })
     case 'RunCancelRequested':
@@ -107,24 +111,10 @@ const changeRun = (state: AccountState, runId: RunId, change: Partial<OpenRun>):
 
 const enqueue = (state: AccountState, run: RunQueued): AccountState => {
   if (!state.openRuns.has(run.runId)) return state
-  const queuedBytes = bytesOf(run)
+  const bytes = bytesOf(run)
   return {
-    ...changeRun(state, run.runId, { queuedBytes, ...(run.webhookUrl !== undefined && { hasWebhook: true }) }),
-    queuedRuns: state.queuedRuns + 1,
-    queuedBytes: state.queuedBytes + queuedBytes,
-  }
-}
-
-/** Does nothing for a run that is not queued. */
-const dequeue = (state: AccountState, runId: RunId): AccountState => {
-  const run = state.openRuns.get(runId)
-  if (run?.queuedBytes === undefined) return state
-  const { queuedBytes, ...rest } = run
-  return {
-    ...state,
-    openRuns: state.openRuns.set(runId, rest),
-    queuedRuns: state.queuedRuns - 1,
-    queuedBytes: state.queuedBytes - queuedBytes,
+    ...changeRun(state, run.runId, { bytes, ...(run.webhookUrl !== undefined && { hasWebhook: true }) }),
+    openRunBytes: state.openRunBytes + bytes,
   }
 }
 
@@ -153,7 +143,8 @@ const deleteUpload = (state: AccountState, uploadId: UploadId): AccountState => 
 })
 
 const endRun = (state: AccountState, runId: RunId): AccountState => {
-  const ended = { ...dequeue(state, runId), openRuns: state.openRuns.delete(runId) }
+  const { bytes = 0 } = state.openRuns.get(runId) ?? {}
+  const ended = { ...state, openRuns: state.openRuns.delete(runId), openRunBytes: state.openRunBytes - bytes }
   return state.openRuns.get(runId)?.hasWebhook ? addDelivery(ended, runId) : ended
 }
 

@@ -1,5 +1,5 @@
 import type { RunErrorCode, RunQueued } from '../../../schemas/account-events.ts'
-import { MAX_QUEUED_BYTES, MAX_QUEUED_RUNS } from '../../../schemas/primitives.ts'
+import { MAX_OPEN_RUN_BYTES, MAX_OPEN_RUNS } from '../../../schemas/primitives.ts'
 import { type Refusal, refuse } from '../refusal.ts'
 import { type AccountState, TOLERATED_MS } from './state.ts'
 
@@ -29,21 +29,20 @@ export const offsetFailure = (state: AccountState): AccountState => {
   return count === 0 ? state : { ...state, ownFailures: { count: Math.max(0, count - 1), atMs } }
 }
 
-/** Why an account cannot run anything now; undefined if it can. `startNow` as in QueueRun. */
+/** Why an account cannot run anything now; undefined if it can. */
 export const limitRefusal = (
-  { run, startNow, atMs }: { run: RunQueued; startNow: boolean; atMs: number },
+  { run, atMs }: { run: RunQueued; atMs: number },
   state: AccountState,
 ): { refuse: Refusal } | undefined => {
   const excess = failuresAt(state, atMs).count - MAX_OWN_FAILURES
   if (excess >= 0) return refuse('too_many_failures', { retryAfterMs: Math.round(excess * FAILURE_MS) + 1 })
-  if (startNow) return undefined
-  if (state.queuedRuns >= MAX_QUEUED_RUNS) return refuse('too_many_queued_runs', { limit: MAX_QUEUED_RUNS })
-  if (state.queuedBytes + bytesOf(run) > MAX_QUEUED_BYTES)
-    return refuse('queued_runs_too_large', { limitBytes: MAX_QUEUED_BYTES })
+  if (state.openRuns.size >= MAX_OPEN_RUNS) return refuse('too_many_open_runs', { limit: MAX_OPEN_RUNS })
+  if (state.openRunBytes + bytesOf(run) > MAX_OPEN_RUN_BYTES)
+    return refuse('open_runs_too_large', { limitBytes: MAX_OPEN_RUN_BYTES })
   return undefined
 }
 
-/** The size of a run while it waits. */
+/** The size of a run while it is open. */
 export const bytesOf = (run: RunQueued): number => Buffer.byteLength(JSON.stringify(run))
 
 /**

@@ -23,9 +23,8 @@ export interface AccountState {
   refunds: number
   activeKeys: ImmutableMap<KeyId, ActiveKey>
   openRuns: ImmutableMap<RunId, OpenRun>
-  /** The open runs that have not started, and the bytes of their events together. */
-  queuedRuns: number
-  queuedBytes: number
+  /** The bytes of the events that queued these runs. */
+  openRunBytes: number
   /** How many failures that the account caused counted at a time, in ms since 1970; see `run-limits.ts`. */
   ownFailures: { count: number; atMs: number }
   /** The number of attempts for each run whose webhook is pending. */
@@ -49,8 +48,8 @@ interface ActiveKey {
 export interface OpenRun {
   chargedMicros: number
   isStarted: boolean
-  /** The bytes of its event while it is queued. */
-  queuedBytes?: number
+  /** The bytes of the event that queued it. */
+  bytes: number
   /** The provider's id for the work, once it has returned one. */
   jobId?: string
   hasWebhook?: boolean
@@ -108,8 +107,7 @@ export const initialAccount: AccountState = {
   refunds: 0,
   activeKeys: ImmutableMap(),
   openRuns: ImmutableMap(),
-  queuedRuns: 0,
-  queuedBytes: 0,
+  openRunBytes: 0,
   ownFailures: { count: 0, atMs: 0 },
   deliveries: ImmutableMap(),
   uploads: ImmutableMap(),

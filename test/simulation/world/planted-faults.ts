@@ -175,10 +175,10 @@ export const plantedFaults: PlantedFault[] = [
     test: 'test/domain/account/run-limits.test.ts',
   },
   {
-    what: 'a failed run stays in the queue',
+    what: 'a run that has ended still counts towards the bytes of open runs',
     file: 'domain/account/evolve.ts',
-    from: '...dequeue(state, runId), openRuns',
-    to: '...state, openRuns',
+    from: 'openRunBytes: state.openRunBytes - bytes',
+    to: 'openRunBytes: state.openRunBytes',
     test: 'test/domain/account/run-limits.test.ts',
   },
   {
