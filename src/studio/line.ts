@@ -43,7 +43,7 @@ export function openLine(timeLimitMs: number, decoding: Gate): Line {
 export const begin = (port: MessagePort) => tell(port, 'begun')
 
 /** Decodes when the studio says so. For a thread. */
-export const turnOn =
+export const turnVia =
   (port: MessagePort | undefined): Turn =>
   async decode => {
     if (!port) return decode()
