@@ -121,7 +121,7 @@ export const MAX_MCP_BYTES = 320 * 1024
 /** Event streams that an account may have open at a time. */
 export const MAX_STREAMS = 256
 
-/** Levels of nesting in a body, its values, which are its objects, arrays, texts, numbers and so on, and its names. */
+/** The levels of nesting in a JSON body, its values of any type, and the names in its objects. */
 export const MAX_JSON_DEPTH = 32
 export const MAX_JSON_VALUES = 10_000
 export const MAX_JSON_NAMES = 2_000

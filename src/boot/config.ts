@@ -144,8 +144,8 @@ const readPublicAddresses = ({ DENIED_ADDRESSES: given = '' }: Environment): Pub
   try {
     return new PublicAddresses(listOf(given))
   } catch {
-    const told = `must hold addresses and CIDR ranges, but is ${JSON.stringify(given)}`
-    throw new ConfigError(`DENIED_ADDRESSES ${told}. ${describe('DENIED_ADDRESSES')}.`)
+    const fault = `must hold addresses and CIDR ranges, but is ${JSON.stringify(given)}`
+    throw new ConfigError(`DENIED_ADDRESSES ${fault}. ${describe('DENIED_ADDRESSES')}.`)
   }
 }
 

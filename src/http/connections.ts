@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { isIPv6, type Socket } from 'node:net'
 import onHeaders from 'on-headers'
 import proxyAddr from 'proxy-addr'
-import { inTurn } from './in-turn.ts'
 import { OpenCounts } from './open-counts.ts'
 import { parseInSlices } from './parse-in-slices.ts'
+import { Pipelines } from './pipelines.ts'
 
 /** How long a connection may be idle before its request has arrived in full. */
 const IDLE_MS = 15_000
@@ -44,26 +44,20 @@ export const createLimitedServer = (
   { total, perAddress, isTrusted, idleMs = IDLE_MS }: ConnectionLimits,
 ): Server => {
   const connectionsCheckingInterval = Math.min(CHECK_EVERY_MS, idleMs)
-  const requests = new WeakMap<Socket, IncomingMessage>()
-  const server = createServer(
-    { headersTimeout: idleMs, connectionsCheckingInterval },
-    inTurn((request, response) => {
-      const { socket } = request
-      requests.set(socket, request)
-      response.once('close', () => {
-        if (requests.get(socket) === request) requests.delete(socket)
-      })
-      // Libraries for event streams promise to keep every connection alive.
-      if (/\bclose\b/i.test(request.headers.connection ?? ''))
-        onHeaders(response, () => response.setHeader('Connection', 'close'))
-      handle(request, response)
-    }),
+  const pipelines = new Pipelines((request, response) => {
+    // Libraries for event streams promise to keep every connection alive.
+    if (/\bclose\b/i.test(request.headers.connection ?? ''))
+      onHeaders(response, () => response.setHeader('Connection', 'close'))
+    handle(request, response)
+  })
+  const server = createServer({ headersTimeout: idleMs, connectionsCheckingInterval }, (request, response) =>
+    pipelines.add(request, response),
   )
-  server.setTimeout(idleMs, socket => endIdle(socket, requests.get(socket), PAUSES_PER_RESPONSE * idleMs))
+  server.setTimeout(idleMs, socket => endIdle(socket, pipelines.current(socket), PAUSES_PER_RESPONSE * idleMs))
   server.maxConnections = total
   const connections = new OpenCounts<string>(perAddress)
   server.on('connection', (socket: Socket) => {
-    parseInSlices(socket, () => requests.get(socket)?.complete === false)
+    parseInSlices(socket, () => pipelines.current(socket)?.complete === false)
     const { remoteAddress = '' } = socket
     if (!isTrusted(remoteAddress) && !connections.add(networkOf(remoteAddress), socket)) socket.destroy()
   })

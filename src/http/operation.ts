@@ -77,6 +77,8 @@ export const queryShapeOf = ({ path, query }: Operation): TObject | undefined =>
 
 export const operation = <const Of extends Operation>(of: Of): Of => of
 
+const readBody = jsonBody(MAX_BODY_BYTES)
+
 /** Registers operations on a router; `keyed` authenticates the requests of those that need a key. */
 export const serveAt =
   (router: Router<RequestState>, ...keyed: Middleware[]): Serve =>
@@ -87,7 +89,7 @@ export const serveAt =
     const query = queryShapeOf(of)
     const readQuery = query && readerOf(query, 'query')
     const readJson = json && readerOf(json, 'body')
-    const before = [...first, ...(open ? [] : keyed), ...(json ? [jsonBody(MAX_BODY_BYTES)] : [])]
+    const before = [...first, ...(open ? [] : keyed), ...(json ? [readBody] : [])]
     router[method](path, ...before, ctx => {
       const parts = { params: ctx.params, query: readQuery?.(queryOf(ctx)), json: readJson?.(ctx.request.body) }
       return handler(ctx, parts as unknown as RequestParts<Of>)

@@ -1,7 +1,7 @@
-/** Pieces of work before other requests are served. One takes up to a millisecond. */
+/** Pieces of work that are done before other requests are served. Each takes up to a millisecond. */
 const MAX_AT_ONCE = 10
 
-/** Connections that arrive before some work is done again. */
+/** Connections that are accepted in a row before work continues. */
 const MAX_DEFERRALS = 100
 
 /** Spreads work that is due for many clients at once, so that it does not delay other requests. */

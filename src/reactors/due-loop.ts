@@ -34,9 +34,8 @@ export interface Worklist<Row extends DueRow> extends DueWork {
 }
 
 /**
- * Offers due work queue by queue, and in each queue the accounts take turns: rows as they are written, and from time to
- * time all that the views hold. A lane, which is the work of one account in one queue, that has to wait delays no
- * other.
+ * Offers due work queue by queue: rows as they are written, and from time to time all that the views hold. In each
+ * queue the accounts take turns. A lane is the work of one account in one queue; one that has to wait delays no other.
  */
 export class DueLoop<Row extends DueRow> {
   readonly #parts: DueLoopParts

@@ -1,14 +1,12 @@
 import type { Clock } from '../ports/clock.ts'
-import type { InputSource, LoadInputMedia, UseInputMedia } from '../ports/input-media.ts'
+import type { LoadInputMedia, UseInputMedia } from '../ports/input-media.ts'
 import type { RunSlots } from './run-slots.ts'
 import { Slots } from './slots.ts'
+import { adaptToHost } from './slow-hosts.ts'
 
 /** Files in memory at a time, of quick runs and of those that take minutes. Each may have 50 MB. */
 const QUICK_SOURCES = 8
 const LONG_SOURCES = 4
-
-/** A host that takes longer gets fewer requests at a time. */
-const SLOW_MS = 5_000
 
 interface Parts {
   load: LoadInputMedia
@@ -21,18 +19,12 @@ export const createInputSources = ({ load, slots, clock }: Parts): UseInputMedia
   const quick = new Slots({ each: QUICK_SOURCES, total: QUICK_SOURCES })
   const long = new Slots({ each: LONG_SOURCES, total: LONG_SOURCES })
 
-  const loadTimed = async ({ url }: InputSource, signal: AbortSignal, adapt: (isSlow: boolean) => void) => {
-    const startMs = clock.monotonicMs()
-    return load(url, signal).finally(() => adapt(clock.monotonicMs() - startMs > SLOW_MS))
-  }
-
-  return async (source, signal, use) => {
-    const { runId, accountId, isLong } = source
-    const host = hostOf(source.url)
+  return async ({ url, runId, accountId, isLong }, signal, use) => {
+    const host = hostOf(url)
     const sources = isLong ? long : quick
     await sources.acquire(host, accountId, signal)
     try {
-      const loading = () => loadTimed(source, signal, isSlow => sources.adapt(host, isSlow))
+      const loading = () => adaptToHost({ slots: sources, clock }, host, () => load(url, signal))
       return await use(await slots.without(runId, signal, loading))
     } finally {
       sources.free(host, accountId)

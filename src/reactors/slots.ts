@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { AccountId } from '../../schemas/primitives.ts'
 
-/** The names whose limits are remembered while they are lower than others. */
+/** Slow names whose lower limits are remembered. */
 const MAX_SLOW_NAMES = 10_000
 
 export interface SlotsOptions {

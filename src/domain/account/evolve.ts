@@ -29,12 +29,10 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
       const { keyId, hash, scope } = event.data
       return { ...state, activeKeys: state.activeKeys.set(keyId, { hash, ...(scope && { scope }) }) }
     }
-    case 'ApiKeyRevoked':
-      return withdrawUploads(
-        { ...state, activeKeys: state.activeKeys.delete(event.data.keyId) },
-        event.data.keyId,
-        event,
-      )
+    case 'ApiKeyRevoked': {
+      const { keyId } = event.data
+      return withdrawUploads({ ...state, activeKeys: state.activeKeys.delete(keyId) }, keyId, clockMs(event))
+    }
     case 'RunQueued': {
       const { runId, idempotency } = event.data
       const queued = enqueue(state, event.data)
@@ -85,6 +83,10 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
 
 const clockMs = (event: PastEvent<AccountEvent>) => Date.parse(clockOf(event))
 
+/** The key that caused an event, if one did. */
+const keyOf = ({ metadata: { actor } }: PastEvent<AccountEvent>): KeyId | undefined =>
+  actor && 'keyId' in actor ? (actor.keyId as KeyId) : undefined
+
 /** Changes the balance. Throws a Contradiction if the event's balance does not match its amount. */
 const changeBalance = (
   state: AccountState,
@@ -125,16 +127,11 @@ const changeUpload = (state: AccountState, uploadId: UploadId, change: Partial<L
   return { ...state, uploads: state.uploads.set(uploadId, upload), uploadBytes }
 }
 
-/** Notes for the uploads that a revoked key has asked for when it was revoked. */
-const withdrawUploads = (state: AccountState, keyId: KeyId, event: PastEvent<AccountEvent>): AccountState => {
-  const withdrawnAtMs = clockMs(event)
-  const uploads = state.uploads.map(upload => (upload.keyId === keyId ? { ...upload, withdrawnAtMs } : upload))
-  return { ...state, uploads }
-}
-
-/** The key that caused an event, if one did. */
-const keyOf = ({ metadata: { actor } }: PastEvent<AccountEvent>): KeyId | undefined =>
-  actor && 'keyId' in actor ? (actor.keyId as KeyId) : undefined
+/** Marks the uploads that a revoked key has requested. */
+const withdrawUploads = (state: AccountState, keyId: KeyId, withdrawnAtMs: number): AccountState => ({
+  ...state,
+  uploads: state.uploads.map(upload => (upload.keyId === keyId ? { ...upload, withdrawnAtMs } : upload)),
+})
 
 const deleteUpload = (state: AccountState, uploadId: UploadId): AccountState => ({
   ...state,

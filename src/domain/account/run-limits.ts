@@ -1,7 +1,7 @@
 import type { RunErrorCode, RunQueued } from '../../../schemas/account-events.ts'
 import { MAX_OPEN_RUN_BYTES, MAX_OPEN_RUNS } from '../../../schemas/primitives.ts'
 import { type Refusal, refuse } from '../refusal.ts'
-import { type AccountState, TOLERATED_MS } from './state.ts'
+import { type AccountState, CLOCK_TOLERANCE_MS } from './state.ts'
 
 /** Failures that the account causes. Those of a provider or of this service never count. */
 const OWN_FAULTS: RunErrorCode[] = ['invalid_input', 'content_rejected', 'cancelled']
@@ -14,7 +14,7 @@ export const MAX_OWN_FAILURES = 60
 export const FAILURE_MS = 5_000
 
 /** Runs that were accepted together may all fail. No more than this many count, so that no account waits for long. */
-const MAX_COUNTED = 2 * MAX_OWN_FAILURES - TOLERATED_MS / FAILURE_MS
+const MAX_COUNTED = 2 * MAX_OWN_FAILURES - CLOCK_TOLERANCE_MS / FAILURE_MS
 
 /** The state after a run has failed. */
 export const countFailure = (state: AccountState, code: RunErrorCode, nowMs: number): AccountState => {
@@ -50,7 +50,7 @@ export const bytesOf = (run: RunQueued): number => Buffer.byteLength(JSON.string
  * ahead are void, since they would count for too long.
  */
 const failuresAt = ({ ownFailures: { count, atMs } }: AccountState, nowMs: number): AccountState['ownFailures'] => {
-  if (nowMs < atMs - TOLERATED_MS) return { count: 0, atMs: nowMs }
+  if (nowMs < atMs - CLOCK_TOLERANCE_MS) return { count: 0, atMs: nowMs }
   const passedMs = Math.max(0, nowMs - atMs)
   return { count: Math.max(0, count - passedMs / FAILURE_MS), atMs: atMs + passedMs }
 }

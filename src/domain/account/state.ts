@@ -25,7 +25,7 @@ export interface AccountState {
   openRuns: ImmutableMap<RunId, OpenRun>
   /** The bytes of the events that queued these runs. */
   openRunBytes: number
-  /** How many failures that the account caused counted at a time, in ms since 1970; see `run-limits.ts`. */
+  /** The failures that the account caused, as they counted at `atMs`, in ms since 1970; see `run-limits.ts`. */
   ownFailures: { count: number; atMs: number }
   /** The number of attempts for each run whose webhook is pending. */
   deliveries: ImmutableMap<RunId, { attempts: number }>
@@ -90,14 +90,14 @@ export const REMEMBER_MS = IDEMPOTENCY_HOURS * 60 * 60 * 1000
 export const MAX_REMEMBERED = 100_000
 
 /** How far a clock may go back unnoticed. An idempotency key loses at most this much of its 24 hours. */
-export const TOLERATED_MS = 60_000
+export const CLOCK_TOLERANCE_MS = 60_000
 
 /**
  * Whether a request that still counts may be missing from the state, because some were dropped early, or because the
  * clock has gone back since some expired. Unknown keys are then also looked up in the views.
  */
 export const isForgetful = ({ hasDroppedEarly, requests }: AccountState, atMs: number): boolean =>
-  hasDroppedEarly || (requests.last()?.atMs ?? atMs) > atMs + TOLERATED_MS
+  hasDroppedEarly || (requests.last()?.atMs ?? atMs) > atMs + CLOCK_TOLERANCE_MS
 
 export const initialAccount: AccountState = {
   accountId: undefined,

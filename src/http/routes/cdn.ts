@@ -7,7 +7,7 @@ import type { Services } from '../../services/services.ts'
 import { ApiError } from '../api-error.ts'
 import { byteRangeOf } from '../byte-range.ts'
 import { anonymousCaller, type Context, type RequestState } from '../context.ts'
-import { cors } from '../middleware/cors.ts'
+import { anyOrigin } from '../middleware/any-origin.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
 import { operation, type RequestParts, type Serve } from '../operation.ts'
 import { unwrap } from '../refusals.ts'
@@ -62,11 +62,11 @@ export const cdnOperations = [getFile, putFile]
 
 /** Serves files from the object store and accepts files sent to presigned URLs. Neither needs an API key. */
 export const cdnRoutes = (router: Router<RequestState>, serve: Serve, { files }: Services, acceptsPut: boolean) => {
-  router.options(path, cors)
-  serve(getFile, cors, (ctx, { params }) => serveFile(ctx, files, keyOf(params)))
+  router.options(path, anyOrigin)
+  serve(getFile, anyOrigin, (ctx, { params }) => serveFile(ctx, files, keyOf(params)))
 
   if (!acceptsPut) return
-  serve(putFile, cors, unreadBody, async (ctx, { params }) => {
+  serve(putFile, anyOrigin, unreadBody, async (ctx, { params }) => {
     if (ctx.get('Content-Range'))
       throw new ApiError('invalid_request', 'Content-Range is not supported: send the whole file.')
     const put = {

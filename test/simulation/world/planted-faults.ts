@@ -257,13 +257,13 @@ export const plantedFaults: PlantedFault[] = [
   },
   {
     what: 'the body of a webhook changes with a refund',
-    file: 'reactors/webhooks.ts',
+    file: 'reactors/webhook-attempt.ts',
     from: 'present.run(atItsEnd(run))',
     to: 'present.run(run)',
   },
   {
     what: 'a refusal of a receiver counts as delivery',
-    file: 'reactors/webhooks.ts',
+    file: 'reactors/webhook-attempt.ts',
     from: 'status < 300)',
     to: 'status < 600)',
     test: 'test/reactors/webhooks.test.ts',
