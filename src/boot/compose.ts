@@ -73,7 +73,10 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     quotaBytes: config.uploadQuotaBytes,
   })
   const finder = new UploadFinder({ accounts, reads, settlement })
-  const uploads = new Uploads({ accounts, reads, objects, finder, settlement, grants, grantMs: config.uploadGrantMs })
+  const uploads = new Uploads({
+    ...{ accounts, reads, clock, objects, finder, settlement, grants },
+    grantMs: config.uploadGrantMs,
+  })
   const inputFiles = new InputFiles({ addresses, objects, outbound, uploads: finder })
   const quotes = new Quotes({ offers, accounts, inputFiles, outbound, usdPerCreditMicros })
   const runReads = new RunReads({ reads, watch, clock, progress: activeRuns.progress })
