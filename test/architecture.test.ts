@@ -51,7 +51,7 @@ const importedByFolder: Record<string, string[]> = {
   'google-protobuf': ['src/adapters/event-log/eventstoredb/'],
   '@modelcontextprotocol/server': ['src/mcp/'],
   '@modelcontextprotocol/node': ['src/mcp/'],
-  commander: ['src/cli.ts', 'src/cli/'],
+  commander: ['src/cli/'],
 }
 
 interface Import {

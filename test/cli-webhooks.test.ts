@@ -8,7 +8,7 @@ import { type Receiver, startReceiver, status, untilRecorded, webhookEvents } fr
 import { type Customer, instantProvider, openAccount, startService } from './support/service.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-// Each command starts a process, which takes about a second.
+// In the long form, each command starts a process, which takes about a second.
 t.setTimeout(120_000)
 
 /** Completes pictures at once; videos never finish. */

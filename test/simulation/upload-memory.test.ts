@@ -15,7 +15,7 @@ import { isLong } from '../support/test-length.ts'
 
 t.setTimeout(240_000)
 
-const UPLOADS = isLong ? 100 : 20
+const UPLOADS = isLong ? 100 : 12
 const FILE_BYTES = 20_000_000
 const WARM_UPS = 5
 
