@@ -29,7 +29,7 @@ const refusals: Record<ErrorCode, Omit<ErrorBody['error'], 'code' | 'request_id'
       'make dry runs, and call read-only tools.',
     ].join(' '),
   },
-  not_found: { message: 'No route matches GET /v2/models.' },
+  not_found: { message: 'No route matches GET /v2/models. GET /docs shows all routes.' },
   model_not_found: {
     message: [
       'There is no model "nano-bananas". GET /v1/models returns the models.',
