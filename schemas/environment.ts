@@ -51,8 +51,10 @@ export const Environment = Type.Object({
   ROLES: Type.String({
     pattern: `^(${ANY_ROLE})(,(${ANY_ROLE}))*$`,
     default: ROLES.join(','),
-    description:
-      'The work of this process, separated by commas: api answers requests, projector updates the views, reactors do due work',
+    description: [
+      'The work of this process, separated by commas: api answers requests, projector updates the views,',
+      'reactors do due work',
+    ].join(' '),
   }),
   EVENT_STORE_URL: Type.Optional(
     Type.String({
@@ -64,8 +66,10 @@ export const Environment = Type.Object({
   VIEW_STORE_URL: Type.Optional(
     Type.String({
       pattern: '^(lmdb:|rediss?://).+$',
-      description:
-        'The address of the views: redis://USER:PASSWORD@HOST:6379 for Redis, rediss:// with TLS; lmdb:DATA_DIR/views if unset',
+      description: [
+        'The address of the views: redis://USER:PASSWORD@HOST:6379 for Redis, rediss:// with TLS;',
+        'lmdb:DATA_DIR/views if unset',
+      ].join(' '),
     }),
   ),
   VIEW_KEY_SPACE: Type.String({
@@ -76,8 +80,10 @@ export const Environment = Type.Object({
   OBJECT_STORE_URL: Type.Optional(
     Type.String({
       pattern: '^(file:|s3://).+$',
-      description:
-        'The address of the files: s3://KEY:SECRET@HOST:PORT/BUCKET?region=REGION&tls=off for S3; file:DATA_DIR/objects if unset',
+      description: [
+        'The address of the files: s3://KEY:SECRET@HOST:PORT/BUCKET?region=REGION&tls=off for S3;',
+        'file:DATA_DIR/objects if unset',
+      ].join(' '),
     }),
   ),
   OBJECT_STORE_PUBLIC_URL: Type.Optional(
@@ -89,8 +95,10 @@ export const Environment = Type.Object({
   CDN_URL: Type.Optional(
     Type.String({
       pattern: '^https?://[^?#\\s]*[^/?#\\s]$',
-      description:
-        'The URL of a public front of the S3 bucket or of PUBLIC_URL/cdn, without trailing slash; PUBLIC_URL/cdn if unset',
+      description: [
+        'The URL of a public front of the S3 bucket or of PUBLIC_URL/cdn, without trailing slash;',
+        'PUBLIC_URL/cdn if unset',
+      ].join(' '),
     }),
   ),
   UPLOAD_GRANT_MINUTES: Type.Number({
