@@ -140,6 +140,7 @@ t.test('the server describes itself in both revisions', async t => {
   for (const [requested, answered] of [
     ['2025-11-25', '2025-11-25'],
     ['2025-06-18', '2025-06-18'],
+    ['2026-07-28', '2025-11-25'],
     ['1999-01-01', '2025-11-25'],
   ]) {
     const hello = request(old, 'initialize', { protocolVersion: requested, capabilities: {}, clientInfo })
