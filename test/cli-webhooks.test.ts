@@ -130,9 +130,9 @@ t.test('webhooks: invalid commands fail with a message and record nothing', asyn
   const wrong: [args: string[], message: RegExp][] = [
     [['list', absent], /There is no such account/],
     [['list', accountId, '--status', 'nonsense'], /waiting, pending, delivered, abandoned/],
-    [['redeliver', accountId, 'run_01h455vb4pex5vsknk084sn02q'], /no run with this id and a webhook/],
-    [['redeliver', accountId, plain], /no run with this id and a webhook/],
-    [['redeliver', stranger.accountId, delivered], /no run with this id and a webhook/],
+    [['redeliver', accountId, 'run_01h455vb4pex5vsknk084sn02q'], /no run with this id that has a webhook/],
+    [['redeliver', accountId, plain], /no run with this id that has a webhook/],
+    [['redeliver', stranger.accountId, delivered], /no run with this id that has a webhook/],
     [['redeliver', accountId, waiting], /has not ended yet/],
     [['redeliver', accountId, pending], /is already being delivered/],
     [

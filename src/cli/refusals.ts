@@ -43,7 +43,8 @@ export const words = {
   idempotency_mismatch: () => 'This idempotency key was used for a different request.',
   run_not_found: () => 'There is no such run.',
 
-  webhook_not_found: () => 'The account has no run with this id and a webhook; see "tollgate webhooks list ACCOUNT".',
+  webhook_not_found: () =>
+    'The account has no run with this id that has a webhook; see "tollgate webhooks list ACCOUNT".',
   webhook_pending: () =>
     'The webhook is already being delivered; "tollgate webhooks list" shows when the next attempt is due.',
 

@@ -23,6 +23,8 @@ export interface ConnectionLimits {
   /** Addresses and CIDR ranges of proxies, whose connections are not limited per address. */
   isTrusted: TrustedAddress
   idleMs?: number
+  /** Called for each connection that is closed because of a limit. */
+  onRefused?: () => void
 }
 
 /** Whether an address is that of a trusted proxy. */
@@ -41,7 +43,7 @@ export const clientAddress = (request: IncomingMessage, isTrusted: TrustedAddres
 /** An HTTP server that no client can fill with connections. */
 export const createLimitedServer = (
   handle: RequestListener,
-  { total, perAddress, isTrusted, idleMs = IDLE_MS }: ConnectionLimits,
+  { total, perAddress, isTrusted, idleMs = IDLE_MS, onRefused = () => undefined }: ConnectionLimits,
 ): Server => {
   const connectionsCheckingInterval = Math.min(CHECK_EVERY_MS, idleMs)
   const pipelines = new Pipelines((request, response) => {
@@ -55,11 +57,14 @@ export const createLimitedServer = (
   )
   server.setTimeout(idleMs, socket => endIdle(socket, pipelines.current(socket), PAUSES_PER_RESPONSE * idleMs))
   server.maxConnections = total
+  server.on('drop', onRefused)
   const connections = new OpenCounts<string>(perAddress)
   server.on('connection', (socket: Socket) => {
     parseInSlices(socket, () => pipelines.current(socket)?.complete === false)
     const { remoteAddress = '' } = socket
-    if (!isTrusted(remoteAddress) && !connections.add(networkOf(remoteAddress), socket)) socket.destroy()
+    if (isTrusted(remoteAddress) || connections.add(networkOf(remoteAddress), socket)) return
+    socket.destroy()
+    onRefused()
   })
   return server
 }

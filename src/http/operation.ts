@@ -1,5 +1,6 @@
 import type Router from '@koa/router'
 import type { Static, TObject, TSchema } from 'typebox'
+import { about } from '../../schemas/api/about.ts'
 import type { ErrorCode } from '../../schemas/api/error.ts'
 import { Closed, MAX_BODY_BYTES } from '../../schemas/primitives.ts'
 import type { Context, Middleware, RequestState } from './context.ts'
@@ -73,7 +74,9 @@ export const templateOf = ({ path }: Operation): string => path.replaceAll(/:(\w
 
 /** The query of an operation. The API refuses unknown parameters: a misspelled `dry_run` would cost credits. */
 export const queryShapeOf = ({ path, query }: Operation): TObject | undefined =>
-  query ?? (path.startsWith('/v1/') ? Closed({}) : undefined)
+  query ?? (path.startsWith('/v1/') ? NoQuery : undefined)
+
+const NoQuery = about(Closed({}), 'This request takes no query parameters.')
 
 export const operation = <const Of extends Operation>(of: Of): Of => of
 

@@ -2,10 +2,10 @@ import type { KeyScope } from '../../schemas/actor.ts'
 import type { ErrorCode } from '../../schemas/api/error.ts'
 import { IDEMPOTENCY_HOURS } from '../../schemas/primitives.ts'
 import { fromMicros } from '../domain/money.ts'
-import type { Refusal, RefusalCode, Refusals } from '../domain/refusal.ts'
+import type { FileRefusal, Refusal, RefusalCode, Refusals } from '../domain/refusal.ts'
 import type { Answer } from '../services/answer.ts'
 import { type RefusalWords, sharedWords, webhookUrlFaults, wordsOf } from '../services/refusal-words.ts'
-import { acceptedTypes } from '../services/uploads/upload-rules.ts'
+import { acceptedImages, acceptedTypes } from '../services/uploads/upload-rules.ts'
 import { ApiError, type ErrorDetails } from './api-error.ts'
 import { TOLLGATE_POSITION } from './headers.ts'
 
@@ -42,7 +42,7 @@ export const words = {
   model_not_found: ({ model }) =>
     [
       `There is no model ${JSON.stringify(model)}. GET /v1/models returns the models.`,
-      'The input selects what a model does.',
+      'Use the ID or an alias of a family, or the ID of an endpoint.',
     ].join(' '),
   model_not_listed: ({ model }) => `There is no model ${JSON.stringify(model)}. GET /v1/models returns the models.`,
   kind_not_offered: ({ model, kinds }) =>
@@ -51,7 +51,7 @@ export const words = {
       'An input with image_url selects an image-to-* kind, any other a text-to-* kind.',
     ].join(' '),
   input_invalid: ({ endpoint }) => `The input does not match the parameters_schema of ${endpoint}.`,
-  input_file_refused: ({ reason }): string => `image_url cannot be used. ${wordsOf(words, reason)}`,
+  input_file_refused: ({ reason }): string => `image_url cannot be used. ${imageFault(words, reason)}`,
   webhook_url_invalid: ({ fault }) => `webhook_url ${webhookUrlFaults[fault]}.`,
 
   insufficient_credits: ({ requiredMicros, balanceMicros }) =>
@@ -63,7 +63,7 @@ export const words = {
     ].join(' '),
   run_not_found: () => 'There is no such run.',
 
-  webhook_not_found: () => 'There is no run with this id and a webhook.',
+  webhook_not_found: () => 'There is no run with this id that has a webhook.',
   webhook_pending: () => 'The webhook of this run is already being delivered.',
 
   upload_not_found: () => 'The upload does not exist or was deleted.',
@@ -76,8 +76,7 @@ export const words = {
   declared_type_unspecific: ({ declared }) =>
     `${declared} does not identify the type of the file. Declare its specific type.`,
 
-  file_type_not_accepted: ({ mimeType = 'of unknown type' }) =>
-    `The file is ${mimeType}, which is not accepted. Accepted types: ${acceptedTypes.join(', ')}.`,
+  file_type_not_accepted: facts => typeNotAccepted(facts, acceptedTypes),
   file_sent_as_other_type: ({ sentAs, declared }) =>
     `The file was sent as ${sentAs}, but was declared as ${declared}. Send it with Content-Type: ${declared}.`,
   file_truncated: ({ mimeType }) => `The file is ${mimeType}, but its end is missing. It may be truncated.`,
@@ -90,11 +89,18 @@ export const words = {
   family_not_found: () => 'There is no such family.',
 } satisfies RefusalWords
 
+const typeNotAccepted = ({ mimeType = 'of unknown type' }: { mimeType?: string }, accepted: readonly string[]) =>
+  `The file is ${mimeType}, which is not accepted. Accepted types: ${accepted.join(', ')}.`
+
+/** Why a file cannot be the image of an input. Uploads may also be videos. */
+const imageFault = (words: RefusalWords, reason: FileRefusal): string =>
+  reason.code === 'file_type_not_accepted' ? typeNotAccepted(reason, acceptedImages) : wordsOf(words, reason)
+
 /** The abilities of keys by scope. */
 const abilities: Record<KeyScope, string> = {
   full: 'do everything except manage keys',
   read: 'only read: send GET requests, except for the webhook secret, make dry runs, and call read-only tools',
-  keys: 'only manage keys, under /v1/keys',
+  keys: 'only manage keys. There are no requests for that yet: use a key with the scope "full" or "read"',
 }
 
 /** The code of every refusal. */
@@ -185,11 +191,14 @@ const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalW
     errors: faults.map(({ path, message }) => ({ path: `/input${path}`, message })),
   }),
   input_file_refused: ({ reason }, words) => ({
-    errors: [{ path: '/input/image_url', message: wordsOf(words, reason) }],
+    errors: [{ path: '/input/image_url', message: imageFault(words, reason) }],
   }),
   address_not_public: ({ parameter }) => ({
     errors: [
-      { path: parameter === 'image_url' ? '/input/image_url' : '/webhook_url', message: 'must have a public host' },
+      {
+        path: parameter === 'image_url' ? '/input/image_url' : '/webhook_url',
+        message: 'must have a public host that is not denied',
+      },
     ],
   }),
   part_too_large: ({ path, limitBytes }) => ({

@@ -1,3 +1,4 @@
+import { MAX_PRESIGNED_MB } from '../../schemas/primitives.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { Refusal, RefusalCode, Refusals } from '../domain/refusal.ts'
 import { MAX_HOST_LENGTH, MAX_URL_LENGTH, type WebhookUrlFault } from '../domain/webhook-url.ts'
@@ -28,7 +29,10 @@ export const sharedWords = {
       : `At most ${fromMicros(refundableMicros)} credits of this run can be refunded.`,
 
   address_not_public: ({ parameter }) =>
-    `${parameter} must have a public host: the service contacts no local names and no private addresses.`,
+    [
+      `${parameter} must have a public host that the operator does not deny:`,
+      'the service contacts no local names, no private addresses and no denied ones.',
+    ].join(' '),
   part_too_large: ({ path, limitBytes }) => `${path} is larger than ${limitBytes} bytes.`,
 
   position_unknown: () => 'No response of this service carried this position.',
@@ -53,7 +57,12 @@ export const sharedWords = {
   upload_exists: () => 'The upload already exists.',
   upload_already_stored: () => 'The file of this upload is already stored.',
   upload_quota_exceeded: ({ quotaBytes }) =>
-    `The uploads of the account would exceed its ${quotaBytes} bytes. Delete some or wait until they expire.`,
+    [
+      `The uploads of the account would exceed its quota of ${inUnits(quotaBytes)}.`,
+      'Delete some or wait until they expire.',
+      `A presigned URL counts as ${MAX_PRESIGNED_MB} MB until its file is final or the URL expires;`,
+      'deleting its upload does not free the space earlier.',
+    ].join(' '),
   upload_too_large: ({ limitBytes }) => `A file may be at most ${limitBytes} bytes.`,
 
   file_empty: () => 'The file is empty.',
@@ -73,6 +82,10 @@ export const sharedWords = {
   family_unchanged: () => 'The family is already published in this form.',
   family_invalid: ({ fault }) => `The family is not valid: ${describeFamilyFault(fault)}.`,
 } satisfies Partial<RefusalWords>
+
+/** A number of bytes as people write it. As in UPLOAD_QUOTA, 1 GB is 2³⁰ bytes. */
+const inUnits = (bytes: number): string =>
+  bytes % 2 ** 30 === 0 ? `${bytes / 2 ** 30} GB` : `${Math.round(bytes / 2 ** 20)} MB`
 
 /** Why a URL cannot receive webhooks. */
 export const webhookUrlFaults: Record<WebhookUrlFault, string> = {

@@ -13,6 +13,7 @@ import {
   networkOf,
   trust,
 } from '../../src/http/connections.ts'
+import { silentLogger } from '../support/engine.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -149,6 +150,27 @@ t.test('connections are limited in total and per address', async t => {
   t.equal(await countOf(await serve(t, answer, { total: 3 }), 5, t), 3)
   t.equal(await countOf(await serve(t, answer, { perAddress: 2 }), 5, t), 2)
   t.equal(await countOf(await serve(t, answer, { perAddress: 2, isTrusted: trust(['127.0.0.0/8']) }), 5, t), 5)
+})
+
+for (const limit of ['total', 'perAddress'])
+  t.test(`connections beyond the limit ${limit} are reported`, async t => {
+    let refused = 0
+    const onRefused = () => {
+      refused += 1
+    }
+    const port = await serve(t, (_, response) => void response.write('x'), { [limit]: 3, onRefused })
+    await countOf(port, 5, t)
+    t.equal(refused, 2)
+  })
+
+t.test('the service warns of refused connections', async t => {
+  const warnings: object[] = []
+  const warn = (facts: object, message: string) => void warnings.push({ ...facts, message })
+  const environment = { MAX_CONNECTIONS_PER_ADDRESS: '2' }
+  const { url } = await startService(t, { environment, logger: { ...silentLogger, warn } })
+  for (let count = 0; count < 4; count++) dial(t, Number(new URL(url).port))
+  await until('a warning', () => warnings.length > 0)
+  t.same(warnings, [{ refused: 1, message: 'connections were refused' }])
 })
 
 t.test('an ended connection makes room', async t => {

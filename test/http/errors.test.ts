@@ -277,7 +277,9 @@ t.test('an unknown path returns 404 in any spelling', async t => {
   ]) {
     const { status, text } = await client.sendRaw(path)
     t.equal(status, 404, path)
-    t.equal(JSON.parse(text).error.code, 'not_found')
+    const { code, message } = JSON.parse(text).error
+    t.equal(code, 'not_found')
+    t.match(message, / GET \/docs shows all routes\.$/)
   }
 })
 

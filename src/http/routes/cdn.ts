@@ -88,7 +88,7 @@ const keyOf = ({ folder, name }: RequestParts<typeof getFile>['params']) => `${f
 const serveFile = async (ctx: Context, files: Services['files'], key: string): Promise<void> => {
   const caller = anonymousCaller(ctx)
   const facts = unwrap(await files.stat(caller, key))
-  if (!facts) return
+  if (!facts) throw new ApiError('not_found', 'The file does not exist or was deleted.')
   const range = byteRangeOf(ctx, facts)
   ctx.status = 200
   ctx.set('ETag', facts.etag)

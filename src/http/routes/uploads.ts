@@ -93,7 +93,10 @@ const listUploads = operation({
   path: '/v1/uploads',
   tag: 'Uploads',
   summary: 'List uploads whose files have arrived, newest first',
-  description: 'Returns a page of the uploads of the account. Pass `next_cursor` as `cursor` to get the next page.',
+  description: [
+    'Returns a page of the uploads of the account. Pass `next_cursor` as `cursor` to get the next page.',
+    'A page may be short or even empty while `has_more` is true, because one request searches only so many uploads.',
+  ].join(' '),
   query: UploadsQuery,
   responses: {
     200: { description: 'A page of uploads.', shape: UploadList, examples: { 'Only page': examples.uploadList } },

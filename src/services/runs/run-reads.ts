@@ -72,9 +72,10 @@ export class RunReads {
     return row
   }
 
-  /** A page of an account's runs, newest first. Rejects with Unavailable. */
+  /** A page of an account's runs, newest first. `model` is the id of a family or endpoint. Rejects with Unavailable. */
   list(accountId: AccountId, { limit, cursor, status, model }: RunsQuery): Promise<Page<RunRow, RunId>> {
-    const matches = (row: RunRow) => (!status || row.status === status) && (!model || row.model === model)
+    const matches = (row: RunRow) =>
+      (!status || row.status === status) && (!model || row.model === model || row.endpoint === model)
     return this.#newestFirst.page('runs', accountId, { limit, cursor, matches })
   }
 

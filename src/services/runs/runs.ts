@@ -14,6 +14,7 @@ import type { Random } from '../../ports/random.ts'
 import { withinTime } from '../../time/within-time.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
+import type { Offers } from '../catalog/offers.ts'
 import { newRunId } from '../ids.ts'
 import type { Page } from '../newest-first.ts'
 import { withoutNulls } from '../without-nulls.ts'
@@ -54,6 +55,7 @@ const SYNC_WAIT_MS = 60_000
 const CANCEL_WAIT_MS = 5_000
 
 interface Parts extends RecallParts {
+  offers: Offers
   quotes: Quotes
   runReads: RunReads
   starter: Starter
@@ -176,7 +178,11 @@ export class Runs {
 
   /** A page of the caller's runs, newest first. Rejects with Unavailable. */
   async list({ accountId }: AccountCaller, query: RunsQuery): Promise<Answer<Page<RunRow, RunId>>> {
-    return answer(await this.#parts.runReads.list(accountId, query))
+    const { runReads, offers } = this.#parts
+    const { model } = query
+    // Runs record the ids of that time, which may be those of a family that was withdrawn since.
+    const alias = model && (await offers.listFor(accountId)).find(({ family }) => family.aliases.includes(model))
+    return answer(await runReads.list(accountId, alias ? { ...query, model: alias.family.id } : query))
   }
 
   /** Follows one of the caller's runs. */
