@@ -144,7 +144,7 @@ export class RunsReactor {
     if (activeRuns.has(runId)) return
     if (!run?.isStarted) return activeRuns.leases.release(runId)
     const { jobId, isCancelRequested } = run
-    logger.warn({ runId, jobId }, 'taking over a run whose process has died')
+    logger.warn({ runId, jobId }, 'taking over a run that its process has left')
     if (mode === 'async' && jobId !== undefined) return activeRuns.follow(row)
     if (mode === 'sync') await activeRuns.end(row, lost)
     else if (isCancelRequested) await activeRuns.end(row, cancelled)
