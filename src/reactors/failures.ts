@@ -30,7 +30,7 @@ export const lost: Failed = {
   message: 'The service stopped while it worked on this run.',
 }
 
-/** For a run at whose time limit its source was not loaded. Its customer chose the source, so it is no fault of ours. */
+/** For a run whose source was not loaded at its time limit. The customer chose the source. */
 export const sourceTooLate = (timeoutMs: number): Failed => ({
   kind: 'failed',
   code: 'invalid_input',
