@@ -10,7 +10,7 @@ import type { McpParts } from '../mcp/endpoint.ts'
 import { BEFORE_FIRST } from '../ports/event-log.ts'
 import { ActiveRuns } from '../reactors/active-runs.ts'
 import { Artifacts } from '../reactors/artifacts.ts'
-import { createInputSources } from '../reactors/input-sources.ts'
+import { InputSources } from '../reactors/input-sources.ts'
 import { ObjectsReactor } from '../reactors/objects.ts'
 import { RunSlots } from '../reactors/run-slots.ts'
 import { RunsReactor } from '../reactors/runs.ts'
@@ -48,8 +48,8 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const outbound = substitutes.outbound ?? createOutbound(config.outbound)
   const slots = new RunSlots(slotsPerProvider)
   const load = createInputMediaLoader({ outbound, objects, addresses })
-  const useInputMedia = createInputSources({ load, slots, clock })
-  const providers = substitutes.providers ?? { sandbox: createSandboxProvider({ useInputMedia, clock }) }
+  const sources = new InputSources({ load, slots, clock })
+  const providers = substitutes.providers ?? { sandbox: createSandboxProvider({ useInputMedia: sources.use, clock }) }
   const artifacts = new Artifacts({ objects, outbound, clock, random, retentionMs: retention.outputsMs })
   const activeRuns = new ActiveRuns({
     providers,
@@ -60,6 +60,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     random,
     logger,
     slots,
+    sources,
     leaseMs,
   })
   const runsReactor = new RunsReactor({ activeRuns, slots, accounts, views, clock, logger })

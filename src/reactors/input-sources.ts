@@ -1,3 +1,4 @@
+import type { RunId } from '../../schemas/primitives.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LoadInputMedia, UseInputMedia } from '../ports/input-media.ts'
 import type { RunSlots } from './run-slots.ts'
@@ -15,19 +16,39 @@ interface Parts {
 }
 
 /** Loads the files behind the inputs of runs, few at a time. A run holds no slot of its provider meanwhile. */
-export const createInputSources = ({ load, slots, clock }: Parts): UseInputMedia => {
-  const quick = new Slots({ each: QUICK_SOURCES, total: QUICK_SOURCES })
-  const long = new Slots({ each: LONG_SOURCES, total: LONG_SOURCES })
+export class InputSources {
+  readonly #parts: Parts
+  readonly #quick = new Slots({ each: QUICK_SOURCES, total: QUICK_SOURCES })
+  readonly #long = new Slots({ each: LONG_SOURCES, total: LONG_SOURCES })
+  readonly #missing = new Set<RunId>()
 
-  return async ({ url, runId, accountId, isLong }, signal, use) => {
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Whether a run cannot go on before its source is loaded. */
+  isMissing(runId: RunId): boolean {
+    return this.#missing.has(runId)
+  }
+
+  readonly use: UseInputMedia = async ({ url, runId, accountId, isLong }, signal, use) => {
+    const { load, slots, clock } = this.#parts
     const host = hostOf(url)
-    const sources = isLong ? long : quick
-    await sources.acquire(host, accountId, signal)
+    const sources = isLong ? this.#long : this.#quick
+    this.#missing.add(runId)
+    slots.leave(runId)
     try {
-      const loading = () => adaptToHost({ slots: sources, clock }, host, () => load(url, signal))
-      return await use(await slots.without(runId, signal, loading))
+      await sources.acquire(host, accountId, signal)
+      try {
+        const media = await adaptToHost({ slots: sources, clock }, host, () => load(url, signal))
+        this.#missing.delete(runId)
+        await slots.retake(runId, signal)
+        return await use(media)
+      } finally {
+        sources.free(host, accountId)
+      }
     } finally {
-      sources.free(host, accountId)
+      this.#missing.delete(runId)
     }
   }
 }

@@ -73,6 +73,8 @@ export class WebhooksReactor {
       queues: queues.deliver,
       pollMs: POLL_MS,
       maxAheadMs: MAX_AHEAD_MS,
+      // The views show an attempt as due until they pass its record. It must not be repeated meanwhile.
+      needsWork: ({ runId, dueAt }) => !this.#working.has(runId) && this.#recorded.get(runId) !== dueAt,
       take: rows => this.#take(rows),
     })
   }
@@ -90,9 +92,7 @@ export class WebhooksReactor {
   }
 
   async #take(rows: DeliverTask[]): Promise<DeliverTask[]> {
-    // The views show an attempt as due until they pass its record. It must not be repeated meanwhile.
-    const isDue = ({ runId, dueAt }: DeliverTask) => !this.#working.has(runId) && this.#recorded.get(runId) !== dueAt
-    const { chosen, waiting } = chooseFrom(rows, isDue, row => this.#reserve(row))
+    const { chosen, waiting } = chooseFrom(rows, row => this.#reserve(row))
     const leased = await this.#leases.take(chosen.map(row => row.runId)).catch(error => {
       for (const row of chosen) this.#free(row)
       throw error

@@ -238,6 +238,20 @@ export const plantedFaults: PlantedFault[] = [
     to: '0 < size - this.#sum',
   },
   {
+    what: 'an account closes a host to the others',
+    file: 'reactors/slots.ts',
+    from: 'pool.holds(accountId) ? this.#limitOf(name) : this.#each',
+    to: 'this.#limitOf(name)',
+    test: 'test/reactors/slots.test.ts',
+  },
+  {
+    what: 'the account with the smallest id wins every slot',
+    file: 'reactors/due-loop.ts',
+    from: '    for (const name of served) this.#yieldTurn(name)\n',
+    to: '',
+    test: 'test/reactors/due-loop.test.ts',
+  },
+  {
     what: 'a lease is taken although another process holds it',
     file: 'reactors/leases.ts',
     from: 'const taken = new Set(await this.#ask(ids))',
@@ -271,7 +285,7 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'due work is only noticed when it is written',
     file: 'reactors/due-loop.ts',
-    from: '      for await (const lanes of lanesByQueue<Row>(this.#parts, this.#worklist)) {',
+    from: '      for await (const lanes of this.#allLanes()) {',
     to: '      for (const lanes of [] as Lane<Row>[][]) {',
   },
   {
