@@ -23,7 +23,7 @@ export interface FileStatesParts {
   log: EventLog
 }
 
-/** Tells whether the file of an upload is the one that the service inspected: a client can replace it until it is sealed. */
+/** Tells whether the file of an upload is the one that was inspected: a client can replace it until it is sealed. */
 export class FileStates {
   readonly #parts: FileStatesParts
   /** By key and entity tag. */
