@@ -68,6 +68,8 @@ export interface Refusals {
   upload_already_stored: object
   too_many_uploads: { limit: number }
   upload_quota_exceeded: { quotaBytes: number }
+  /** Files of the account that are not whole yet. */
+  too_many_arriving_uploads: { limit: number }
   /** The client declared a file over the limit. */
   upload_too_large: { limitBytes: number }
   declared_type_not_accepted: { declared: string }
@@ -93,6 +95,8 @@ export interface Refusals {
   put_address_expired: object
   /** The upload was deleted, or the key that asked for the address was revoked. */
   put_address_withdrawn: object
+  /** Files that arrive at the same presigned address. */
+  too_many_puts: { limit: number }
   put_too_large: { limitBytes: number }
   put_type_mismatch: { sentAs: string; granted: string }
   put_interrupted: object
@@ -124,6 +128,7 @@ export type PutRefusal = RefusalOf<
   | 'put_address_invalid'
   | 'put_address_expired'
   | 'put_address_withdrawn'
+  | 'too_many_puts'
   | 'put_too_large'
   | 'put_type_mismatch'
   | 'put_interrupted'

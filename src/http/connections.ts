@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { isIPv6, type Socket } from 'node:net'
 import onHeaders from 'on-headers'
 import proxyAddr from 'proxy-addr'
-import { OpenCounts } from './open-counts.ts'
+import { OpenCounts } from '../services/open-counts.ts'
 import { parseInSlices } from './parse-in-slices.ts'
 import { Pipelines } from './pipelines.ts'
 
@@ -59,7 +59,10 @@ export const createLimitedServer = (
   server.on('connection', (socket: Socket) => {
     parseInSlices(socket, () => pipelines.current(socket)?.complete === false)
     const { remoteAddress = '' } = socket
-    if (!isTrusted(remoteAddress) && !connections.add(networkOf(remoteAddress), socket)) socket.destroy()
+    if (isTrusted(remoteAddress)) return
+    const close = connections.open(networkOf(remoteAddress))
+    if (close) socket.once('close', close)
+    else socket.destroy()
   })
   return server
 }

@@ -54,6 +54,8 @@ export const sharedWords = {
   upload_already_stored: () => 'The file of this upload is already stored.',
   upload_quota_exceeded: ({ quotaBytes }) =>
     `The uploads of the account would exceed its ${quotaBytes} bytes. Delete some or wait until they expire.`,
+  too_many_arriving_uploads: ({ limit }) =>
+    `${limit} uploads of the account are arriving, which is the limit. Send this one when another has arrived.`,
   upload_too_large: ({ limitBytes }) => `A file may be at most ${limitBytes} bytes.`,
 
   file_empty: () => 'The file is empty.',
@@ -65,6 +67,8 @@ export const sharedWords = {
     'The data: URL holds no image. Write it as data:image/png;base64,… with the bytes in base64.',
   file_over_limit: ({ limitBytes }) => `The file is larger than ${limitBytes} bytes.`,
 
+  too_many_puts: ({ limit }) =>
+    `${limit} files are arriving at this URL, which is the limit. Send this one when another has ended.`,
   put_too_large: ({ limitBytes }) => `The URL accepts at most ${limitBytes} bytes.`,
   put_type_mismatch: ({ sentAs, granted }) => `The URL accepts ${granted}, but ${sentAs} was sent.`,
   put_interrupted: () => 'The upload was interrupted.',
