@@ -2,6 +2,7 @@ import type { KeyScope } from '../../schemas/actor.ts'
 import type { Fault } from '../../schemas/api/error.ts'
 import type { FamilyFault } from './catalog/validity.ts'
 import type { Decision } from './decider.ts'
+import type { HttpUrlFault } from './http-url.ts'
 import type { WebhookUrlFault } from './webhook-url.ts'
 
 /**
@@ -39,6 +40,7 @@ export interface Refusals {
   part_too_large: { path: string; limitBytes: number }
   /** `parameter` holds a URL whose host is literally not public. */
   address_not_public: { parameter: 'webhook_url' | 'image_url' }
+  image_url_invalid: { fault: HttpUrlFault }
   webhook_url_invalid: { url: string; fault: WebhookUrlFault }
 
   insufficient_credits: { requiredMicros: number; balanceMicros: number }

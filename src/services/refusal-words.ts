@@ -1,6 +1,7 @@
+import { MAX_HOST_LENGTH } from '../domain/http-url.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { Refusal, RefusalCode, Refusals } from '../domain/refusal.ts'
-import { MAX_HOST_LENGTH, MAX_URL_LENGTH, type WebhookUrlFault } from '../domain/webhook-url.ts'
+import { MAX_URL_LENGTH, type WebhookUrlFault } from '../domain/webhook-url.ts'
 import { describeFamilyFault } from './family-fault-words.ts'
 
 /** A sentence for every refusal. */
@@ -29,6 +30,7 @@ export const sharedWords = {
 
   address_not_public: ({ parameter }) =>
     `${parameter} must have a public host: the service contacts no local names and no private addresses.`,
+  image_url_invalid: ({ fault }) => `image_url ${urlFaults[fault]}.`,
   part_too_large: ({ path, limitBytes }) => `${path} is larger than ${limitBytes} bytes.`,
 
   position_unknown: () => 'No response of this service carried this position.',
@@ -78,9 +80,10 @@ export const sharedWords = {
   family_invalid: ({ fault }) => `The family is not valid: ${describeFamilyFault(fault)}.`,
 } satisfies Partial<RefusalWords>
 
-/** Why a URL cannot receive webhooks. */
-export const webhookUrlFaults: Record<WebhookUrlFault, string> = {
+/** Why a URL cannot be requested, or cannot receive webhooks. */
+export const urlFaults: Record<WebhookUrlFault, string> = {
   not_http: 'must be an http or https URL',
+  host_invalid: 'has no valid host or port',
   credentials: 'must not contain a user name or password, because it is recorded',
   too_long: `must be at most ${MAX_URL_LENGTH} characters long`,
   host_too_long: `must have a host name of at most ${MAX_HOST_LENGTH} characters`,

@@ -21,6 +21,7 @@ const samples: Refusals = {
   input_file_refused: { reason: { code: 'upload_not_found' } },
   part_too_large: { path: '/input', limitBytes: 1000 },
   address_not_public: { parameter: 'webhook_url' },
+  image_url_invalid: { fault: 'host_invalid' },
   webhook_url_invalid: { url: 'ftp://example.com', fault: 'not_http' },
   insufficient_credits: { requiredMicros: 10_000_000, balanceMicros: 2_500_000 },
   idempotency_mismatch: {},
