@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
-import { isIPv6, type Socket } from 'node:net'
+import { isIP, isIPv6, type Socket } from 'node:net'
 import onHeaders from 'on-headers'
 import proxyAddr from 'proxy-addr'
 import { OpenCounts } from '../services/open-counts.ts'
@@ -34,9 +34,14 @@ export const trust = (proxies: readonly string[]): TrustedAddress => {
   return address => isTrusted(address, 0)
 }
 
-/** The client's address: the last one in `X-Forwarded-For` that is no trusted proxy, else that of the connection. */
-export const clientAddress = (request: IncomingMessage, isTrusted: TrustedAddress): string =>
-  proxyAddr(request, isTrusted)
+/**
+ * The client's address: the last one in `X-Forwarded-For` that is no trusted proxy, else that of the connection. Nothing
+ * before a text that is no address is believed.
+ */
+export const clientAddress = (request: IncomingMessage, isTrusted: TrustedAddress): string | undefined => {
+  const [connection, ...forwarded] = proxyAddr.all(request, isTrusted)
+  return forwarded.findLast(address => isIP(address)) ?? connection
+}
 
 /** An HTTP server that no client can fill with connections. */
 export const createLimitedServer = (
