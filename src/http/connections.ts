@@ -35,8 +35,8 @@ export const trust = (proxies: readonly string[]): TrustedAddress => {
 }
 
 /**
- * The client's address: the last one in `X-Forwarded-For` that is no trusted proxy, else that of the connection. Nothing
- * before a text that is no address is believed.
+ * The client's address: the last one in `X-Forwarded-For` that is no trusted proxy, else that of the connection.
+ * Nothing before a text that is no address is believed.
  */
 export const clientAddress = (request: IncomingMessage, isTrusted: TrustedAddress): string | undefined => {
   const [connection, ...forwarded] = proxyAddr.all(request, isTrusted)
