@@ -158,7 +158,7 @@ export const Environment = Type.Object({
   DENIED_ADDRESSES: Type.Optional(
     Type.String({
       description: [
-        'The further addresses that webhooks and image URLs must not lead to, such as 203.0.113.0/24,198.51.100.7,',
+        'The further addresses that webhooks and image URLs must never lead to, such as 203.0.113.0/24,198.51.100.7,',
         'for example those of your own servers',
       ].join(' '),
     }),

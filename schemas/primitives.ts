@@ -87,6 +87,10 @@ export const MAX_PRESIGNED_BYTES = 50 * 1024 * 1024
 export const MAX_INLINE_MB = MAX_INLINE_BYTES / 1024 / 1024
 export const MAX_PRESIGNED_MB = MAX_PRESIGNED_BYTES / 1024 / 1024
 
+/** Files that may arrive at a time: from an account through the service, and at a presigned URL of the service. */
+export const MAX_ARRIVING_UPLOADS = 16
+export const MAX_ARRIVING_PUTS = 2
+
 /** Characters of a file's name, as in most file systems, and of its folder. */
 export const MAX_FILENAME_LENGTH = 255
 export const MAX_FOLDER_LENGTH = 255

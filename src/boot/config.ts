@@ -4,7 +4,7 @@ import type { EventStoreAddress } from '../adapters/event-log/eventstoredb/addre
 import { parseEventStoreUrl } from '../adapters/event-log/eventstoredb/url.ts'
 import type { S3Address } from '../adapters/object-store/s3.ts'
 import { parseS3Url } from '../adapters/object-store/s3-url.ts'
-import { PublicAddresses } from '../adapters/outbound/public-address.ts'
+import { type AddressRange, readRanges } from '../adapters/outbound/allowed-address.ts'
 import type { OutboundOptions } from '../adapters/outbound/undici.ts'
 import type { RedisAddress } from '../adapters/view-store/redis-connection.ts'
 import { parseRedisUrl } from '../adapters/view-store/redis-url.ts'
@@ -112,7 +112,7 @@ const toConfig = (environment: Environment): Config => {
       perAddress: environment.MAX_CONNECTIONS_PER_ADDRESS,
       isTrusted: readProxies(environment),
     },
-    outbound: { allowPrivate: environment.ALLOW_PRIVATE_WEBHOOKS, addresses: readPublicAddresses(environment) },
+    outbound: { allowPrivate: environment.ALLOW_PRIVATE_WEBHOOKS, denied: readDenied(environment) },
     publicDescriptors: environment.PUBLIC_DESCRIPTORS,
     keyPrefix: environment.KEY_PREFIX,
     usdPerCreditMicros: readMicros('USD_PER_CREDIT', environment.USD_PER_CREDIT),
@@ -140,9 +140,9 @@ const readProxies = ({ TRUSTED_PROXIES: given = '' }: Environment): TrustedAddre
   }
 }
 
-const readPublicAddresses = ({ DENIED_ADDRESSES: given = '' }: Environment): PublicAddresses => {
+const readDenied = ({ DENIED_ADDRESSES: given = '' }: Environment): AddressRange[] => {
   try {
-    return new PublicAddresses(listOf(given))
+    return readRanges(listOf(given))
   } catch {
     throw noAddresses('DENIED_ADDRESSES', given)
   }

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
-import { isIPv6, type Socket } from 'node:net'
+import { isIP, isIPv6, type Socket } from 'node:net'
 import onHeaders from 'on-headers'
 import proxyAddr from 'proxy-addr'
-import { OpenCounts } from './open-counts.ts'
+import { OpenCounts } from '../services/open-counts.ts'
 import { parseInSlices } from './parse-in-slices.ts'
 import { Pipelines } from './pipelines.ts'
 
@@ -36,9 +36,14 @@ export const trust = (proxies: readonly string[]): TrustedAddress => {
   return address => isTrusted(address, 0)
 }
 
-/** The client's address: the last one in `X-Forwarded-For` that is no trusted proxy, else that of the connection. */
-export const clientAddress = (request: IncomingMessage, isTrusted: TrustedAddress): string =>
-  proxyAddr(request, isTrusted)
+/**
+ * The client's address: the last one in `X-Forwarded-For` that is no trusted proxy, else that of the connection.
+ * Nothing before a text that is no address is believed.
+ */
+export const clientAddress = (request: IncomingMessage, isTrusted: TrustedAddress): string | undefined => {
+  const [connection, ...forwarded] = proxyAddr.all(request, isTrusted)
+  return forwarded.findLast(address => isIP(address)) ?? connection
+}
 
 /** An HTTP server that no client can fill with connections. */
 export const createLimitedServer = (
@@ -62,7 +67,9 @@ export const createLimitedServer = (
   server.on('connection', (socket: Socket) => {
     parseInSlices(socket, () => pipelines.current(socket)?.complete === false)
     const { remoteAddress = '' } = socket
-    if (isTrusted(remoteAddress) || connections.add(networkOf(remoteAddress), socket)) return
+    if (isTrusted(remoteAddress)) return
+    const close = connections.open(networkOf(remoteAddress))
+    if (close) return socket.once('close', close)
     socket.destroy()
     onRefused()
   })

@@ -4,7 +4,7 @@ import { IDEMPOTENCY_HOURS } from '../../schemas/primitives.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { FileRefusal, Refusal, RefusalCode, Refusals } from '../domain/refusal.ts'
 import type { Answer } from '../services/answer.ts'
-import { type RefusalWords, sharedWords, webhookUrlFaults, wordsOf } from '../services/refusal-words.ts'
+import { type RefusalWords, sharedWords, urlFaults, wordsOf } from '../services/refusal-words.ts'
 import { acceptedImages, acceptedTypes } from '../services/uploads/upload-rules.ts'
 import { ApiError, type ErrorDetails } from './api-error.ts'
 import { TOLLGATE_POSITION } from './headers.ts'
@@ -52,7 +52,7 @@ export const words = {
     ].join(' '),
   input_invalid: ({ endpoint }) => `The input does not match the parameters_schema of ${endpoint}.`,
   input_file_refused: ({ reason }): string => `image_url cannot be used. ${imageFault(words, reason)}`,
-  webhook_url_invalid: ({ fault }) => `webhook_url ${webhookUrlFaults[fault]}.`,
+  webhook_url_invalid: ({ fault }) => `webhook_url ${urlFaults[fault]}.`,
 
   insufficient_credits: ({ requiredMicros, balanceMicros }) =>
     `The run costs ${fromMicros(requiredMicros)} credits and the balance is ${fromMicros(balanceMicros)}.`,
@@ -129,6 +129,7 @@ const codes: Record<RefusalCode, ErrorCode> = {
   input_file_refused: 'invalid_input',
   address_not_public: 'invalid_input',
   part_too_large: 'invalid_request',
+  image_url_invalid: 'invalid_input',
   webhook_url_invalid: 'invalid_request',
 
   insufficient_credits: 'insufficient_credits',
@@ -155,6 +156,7 @@ const codes: Record<RefusalCode, ErrorCode> = {
   upload_already_stored: 'invalid_request',
   too_many_uploads: 'rate_limited',
   upload_quota_exceeded: 'rate_limited',
+  too_many_arriving_uploads: 'rate_limited',
   upload_too_large: 'payload_too_large',
   declared_type_not_accepted: 'unsupported_media_type',
   declared_type_unspecific: 'unsupported_media_type',
@@ -174,6 +176,7 @@ const codes: Record<RefusalCode, ErrorCode> = {
   put_address_invalid: 'upload_not_found',
   put_address_expired: 'upload_not_found',
   put_address_withdrawn: 'upload_not_found',
+  too_many_puts: 'rate_limited',
   put_too_large: 'payload_too_large',
   put_type_mismatch: 'unsupported_media_type',
   put_interrupted: 'invalid_request',
@@ -204,7 +207,8 @@ const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalW
   part_too_large: ({ path, limitBytes }) => ({
     errors: [{ path, message: `must be at most ${limitBytes} bytes of JSON` }],
   }),
-  webhook_url_invalid: ({ fault }) => ({ errors: [{ path: '/webhook_url', message: webhookUrlFaults[fault] }] }),
+  image_url_invalid: ({ fault }) => ({ errors: [{ path: '/input/image_url', message: urlFaults[fault] }] }),
+  webhook_url_invalid: ({ fault }) => ({ errors: [{ path: '/webhook_url', message: urlFaults[fault] }] }),
   insufficient_credits: ({ requiredMicros, balanceMicros }) => ({
     required_credits: fromMicros(requiredMicros),
     credits_balance: fromMicros(balanceMicros),

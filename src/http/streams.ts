@@ -1,7 +1,7 @@
 import { type AccountId, MAX_STREAMS } from '../../schemas/primitives.ts'
+import { OpenCounts } from '../services/open-counts.ts'
 import { ApiError } from './api-error.ts'
 import type { Context } from './context.ts'
-import { OpenCounts } from './open-counts.ts'
 
 /** Only clients that name this type get a stream: many accept anything and read JSON. */
 export const asksForStream = (ctx: Context): boolean => /\btext\/event-stream\b/i.test(ctx.get('Accept'))
@@ -12,7 +12,8 @@ export class Streams {
 
   /** Counts the response as a stream until it closes. Throws rate_limited if the account has too many. */
   open({ state, res }: Context) {
-    if (this.#open.add(state.caller.accountId, res)) return
+    const close = this.#open.open(state.caller.accountId)
+    if (close) return void res.once('close', close)
     throw new ApiError(
       'rate_limited',
       `The account already has ${MAX_STREAMS} event streams open, which is the limit. Close some of them, or poll.`,

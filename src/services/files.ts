@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { MAX_ARRIVING_PUTS } from '../../schemas/primitives.ts'
 import { hasPlace, sendRefusal } from '../domain/account/uploads.ts'
 import { refuse } from '../domain/refusal.ts'
 import { Unavailable } from '../ports/faults.ts'
@@ -6,6 +7,7 @@ import { type ByteRange, type IncomingPut, type ObjectFacts, type PutGrant, PutR
 import { type Answer, answer, type Refused } from './answer.ts'
 import type { Caller } from './caller.ts'
 import { isUploadKey } from './object-keys.ts'
+import { OpenCounts } from './open-counts.ts'
 import { FileStates, type FileStatesParts } from './uploads/file-states.ts'
 import { readPurpose } from './uploads/put-purpose.ts'
 
@@ -18,6 +20,8 @@ export interface FileFacts extends ObjectFacts {
 export class Files {
   readonly #parts: FileStatesParts
   readonly #states: FileStates
+  /** The files that arrive at each key: the quota holds one for each, and another is a retry. */
+  readonly #puts = new OpenCounts<string>(MAX_ARRIVING_PUTS)
 
   constructor(parts: FileStatesParts) {
     this.#parts = parts
@@ -43,7 +47,7 @@ export class Files {
   /** Receives a file sent to a presigned address of this service, and returns its facts. Rejects with Unavailable. */
   async receive(_caller: Caller, put: IncomingPut): Promise<Answer<ObjectFacts | undefined>> {
     const { objects } = this.#parts
-    const accepted = await objects.acceptPut?.(put, grant => this.#admit(grant)).catch(refusalOf)
+    const accepted = await this.#accept(put)
     if (accepted && 'refuse' in accepted) return accepted
     // The upload's deletion may have come before its file.
     if (accepted && !(await this.#hasPlace(accepted))) {
@@ -51,6 +55,28 @@ export class Files {
       return refuse('put_address_withdrawn')
     }
     return answer(await objects.stat(put.key))
+  }
+
+  async #accept(put: IncomingPut): Promise<PutGrant | Refused | undefined> {
+    let close: (() => void) | undefined
+    const admit = async (grant: PutGrant) => {
+      await this.#admit(grant)
+      // Only now, so that nobody without the address can use up its limit.
+      close ??= this.#open(grant)
+    }
+    try {
+      return await this.#parts.objects.acceptPut?.(put, admit)
+    } catch (error) {
+      return refusalOf(error)
+    } finally {
+      close?.()
+    }
+  }
+
+  #open({ key }: PutGrant): () => void {
+    const close = this.#puts.open(key)
+    if (close) return close
+    throw new PutRefused({ code: 'too_many_puts', limit: MAX_ARRIVING_PUTS })
   }
 
   async #admit({ purpose }: PutGrant): Promise<void> {

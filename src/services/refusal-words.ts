@@ -1,7 +1,8 @@
 import { MAX_PRESIGNED_MB } from '../../schemas/primitives.ts'
+import { MAX_HOST_LENGTH } from '../domain/http-url.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { Refusal, RefusalCode, Refusals } from '../domain/refusal.ts'
-import { MAX_HOST_LENGTH, MAX_URL_LENGTH, type WebhookUrlFault } from '../domain/webhook-url.ts'
+import { MAX_URL_LENGTH, type WebhookUrlFault } from '../domain/webhook-url.ts'
 import { describeFamilyFault } from './family-fault-words.ts'
 
 /** A sentence for every refusal. */
@@ -33,6 +34,7 @@ export const sharedWords = {
       `${parameter} must have a public host that the operator does not deny:`,
       'the service contacts no local names, no private addresses and no denied ones.',
     ].join(' '),
+  image_url_invalid: ({ fault }) => `image_url ${urlFaults[fault]}.`,
   part_too_large: ({ path, limitBytes }) => `${path} is larger than ${limitBytes} bytes.`,
 
   position_unknown: () => 'No response of this service carried this position.',
@@ -63,6 +65,8 @@ export const sharedWords = {
       `A presigned URL counts as ${MAX_PRESIGNED_MB} MB until its file is final or the URL expires;`,
       'deleting its upload does not free the space earlier.',
     ].join(' '),
+  too_many_arriving_uploads: ({ limit }) =>
+    `${limit} uploads of the account are arriving, which is the limit. Send this one when another has arrived.`,
   upload_too_large: ({ limitBytes }) => `A file may be at most ${limitBytes} bytes.`,
 
   file_empty: () => 'The file is empty.',
@@ -74,6 +78,8 @@ export const sharedWords = {
     'The data: URL holds no image. Write it as data:image/png;base64,… with the bytes in base64.',
   file_over_limit: ({ limitBytes }) => `The file is larger than ${limitBytes} bytes.`,
 
+  too_many_puts: ({ limit }) =>
+    `${limit} files are arriving at this URL, which is the limit. Send this one when another has ended.`,
   put_too_large: ({ limitBytes }) => `The URL accepts at most ${limitBytes} bytes.`,
   put_type_mismatch: ({ sentAs, granted }) => `The URL accepts ${granted}, but ${sentAs} was sent.`,
   put_interrupted: () => 'The upload was interrupted.',
@@ -87,9 +93,10 @@ export const sharedWords = {
 const inUnits = (bytes: number): string =>
   bytes % 2 ** 30 === 0 ? `${bytes / 2 ** 30} GB` : `${Math.round(bytes / 2 ** 20)} MB`
 
-/** Why a URL cannot receive webhooks. */
-export const webhookUrlFaults: Record<WebhookUrlFault, string> = {
+/** Why a URL cannot be requested, or cannot receive webhooks. */
+export const urlFaults: Record<WebhookUrlFault, string> = {
   not_http: 'must be an http or https URL',
+  host_invalid: 'has no valid host or port',
   credentials: 'must not contain a user name or password, because it is recorded',
   too_long: `must be at most ${MAX_URL_LENGTH} characters long`,
   host_too_long: `must have a host name of at most ${MAX_HOST_LENGTH} characters`,

@@ -189,6 +189,10 @@ t.test('the client is the last address that is no trusted proxy', async t => {
   t.equal(clientAddress(request('10.1.1.1', '6.6.6.6, 1.2.3.4'), isTrusted), '1.2.3.4')
   t.equal(clientAddress(request('::ffff:10.1.1.1', '1.2.3.4, 2001:db8::1, 10.2.2.2'), isTrusted), '1.2.3.4')
   t.equal(clientAddress(request('10.1.1.1'), isTrusted), '10.1.1.1')
+  for (const text of ['<script>', 'unknown', '1.2.3.4:5678']) {
+    t.equal(clientAddress(request('10.1.1.1', text), isTrusted), '10.1.1.1', 'text is no address')
+    t.equal(clientAddress(request('10.1.1.1', `1.2.3.4, ${text}, 10.2.2.2`), isTrusted), '10.2.2.2')
+  }
 })
 
 t.test('the addresses of one IPv6 network count together', async t => {

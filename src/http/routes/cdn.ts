@@ -1,6 +1,7 @@
 import type Router from '@koa/router'
 import { FileBytes, fileHeaders, filePlace, partHeaders, sentHeaders } from '../../../schemas/api/file.ts'
 import { ContentRange, IfNoneMatch, IfRange, Range } from '../../../schemas/api/headers.ts'
+import { MAX_ARRIVING_PUTS } from '../../../schemas/primitives.ts'
 import { mimeTypeOf } from '../../domain/media-types.ts'
 import { CDN_PATH } from '../../services/addresses.ts'
 import type { Services } from '../../services/services.ts'
@@ -50,12 +51,15 @@ const putFile = operation({
   path,
   tag: 'Files',
   summary: 'Upload a file to a presigned URL',
-  description: 'Use the URL unchanged. If the service stores files in S3, presigned URLs lead there instead.',
+  description: [
+    'Use the URL unchanged. If the service stores files in S3, presigned URLs lead there instead.',
+    `At most ${MAX_ARRIVING_PUTS} files may arrive at a URL at a time.`,
+  ].join(' '),
   open: true,
   params: filePlace,
   content: { '*/*': FileBytes },
   responses: { 200: { description: 'The file was stored.', headers: sentHeaders } },
-  errors: ['invalid_request', 'unsupported_media_type', 'upload_not_found', 'payload_too_large'],
+  errors: ['invalid_request', 'unsupported_media_type', 'upload_not_found', 'payload_too_large', 'rate_limited'],
 })
 
 export const cdnOperations = [getFile, putFile]

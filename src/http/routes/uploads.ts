@@ -8,7 +8,7 @@ import {
   UploadMultipart,
   UploadsQuery,
 } from '../../../schemas/api/upload.ts'
-import { MAX_INLINE_MB, MAX_PRESIGNED_MB, UploadId } from '../../../schemas/primitives.ts'
+import { MAX_ARRIVING_UPLOADS, MAX_INLINE_MB, MAX_PRESIGNED_MB, UploadId } from '../../../schemas/primitives.ts'
 import type { Presenter } from '../../services/presenter.ts'
 import type { Services } from '../../services/services.ts'
 import { receiveForm } from '../inline-upload.ts'
@@ -27,6 +27,7 @@ const sendUpload = operation({
     'Uploads an image or video for use as `image_url`.',
     "The type detected from the content must match the `Content-Type` of the file's part.",
     'For larger files, use `POST /v1/uploads/presigned`.',
+    `At most ${MAX_ARRIVING_UPLOADS} files of an account may arrive at a time.`,
   ].join(' '),
   content: { 'multipart/form-data': UploadMultipart },
   responses: {

@@ -11,6 +11,7 @@ import { refuse } from '../../domain/refusal.ts'
 import { canonicalJson } from '../../engine/log/canonical.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { Random } from '../../ports/random.ts'
+import { takeWhileAsync } from '../../time/take-while-async.ts'
 import { withinTime } from '../../time/within-time.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
@@ -67,8 +68,8 @@ export interface FollowedRun {
   /** The run at the time of the call. */
   row: RunRow
   /**
-   * Emits `row` and then the run after each change, until it has ended, the service stops or the signal aborts. Errors
-   * with Unavailable.
+   * Emits `row` and then the run after each change, until it has ended, the caller's key is revoked, the service stops
+   * or the signal aborts. Errors with Unavailable.
    */
   changes(signal: AbortSignal): Observable<RunRow>
   /** Reports progress from 0 to 1 while this process works on the run. Returns a function that stops the reports. */
@@ -186,16 +187,21 @@ export class Runs {
   }
 
   /** Follows one of the caller's runs. */
-  async follow({ accountId }: AccountCaller, id: string): Promise<Answer<FollowedRun>> {
+  async follow(caller: AccountCaller, id: string): Promise<Answer<FollowedRun>> {
     const { runReads } = this.#parts
-    const found = await runReads.find(accountId, id)
+    const found = await runReads.find(caller.accountId, id)
     if ('refuse' in found) return found
     const { value: row } = found
     return answer({
       row,
-      changes: signal => runReads.changes(row, signal),
+      changes: signal => runReads.changes(row, signal).pipe(takeWhileAsync(() => this.#mayRead(caller))),
       onProgress: listener => runReads.onProgress(row.runId, listener),
     })
+  }
+
+  async #mayRead(caller: AccountCaller): Promise<boolean> {
+    const keyId = keyIdOf(caller)
+    return !keyId || (await this.#parts.accounts.recentState(caller.accountId)).activeKeys.has(keyId)
   }
 
   /**

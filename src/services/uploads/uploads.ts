@@ -10,6 +10,7 @@ import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
 import { NewestFirst, type Page } from '../newest-first.ts'
 import type { Reads } from '../reads.ts'
+import { ArrivingUploads } from './arriving-uploads.ts'
 import { type IncomingUpload, receiveUpload } from './incoming-upload.ts'
 import { purposeOf } from './put-purpose.ts'
 import type { UploadFinder } from './upload-finder.ts'
@@ -39,6 +40,7 @@ export interface PresignedGrant {
 export class Uploads {
   readonly #parts: Parts
   readonly #newestFirst: NewestFirst
+  readonly #arriving = new ArrivingUploads()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -47,7 +49,7 @@ export class Uploads {
 
   /** Starts to receive a file, with the type that the client declares, if any. */
   receive(caller: AccountCaller, declared: string | undefined): Promise<Answer<IncomingUpload>> {
-    return receiveUpload(this.#parts, caller, declared)
+    return this.#arriving.count(caller, () => receiveUpload(this.#parts, caller, declared))
   }
 
   /** Grants an address to which the client can send a file directly. Rejects with Unavailable. */

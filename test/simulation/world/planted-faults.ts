@@ -317,10 +317,10 @@ export const plantedFaults: PlantedFault[] = [
   },
   {
     what: 'IPv4 addresses embedded in IPv6 count as public',
-    file: 'adapters/outbound/public-address.ts',
-    from: 'parsed.match(GLOBAL_UNICAST) && !embedsPrivate(parsed)',
-    to: 'parsed.match(GLOBAL_UNICAST)',
-    test: 'test/adapters/outbound/public-address.test.ts',
+    file: 'adapters/outbound/allowed-address.ts',
+    from: "!isIsatap(address) && !PRIVATE.has(embeddedIn(address)?.range() ?? '')",
+    to: '!isIsatap(address)',
+    test: 'test/adapters/outbound/allowed-address.test.ts',
   },
   {
     what: 'appends to one stream overtake each other',
