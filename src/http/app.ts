@@ -6,8 +6,9 @@ import type { KeyHolders } from '../services/accounts/key-holders.ts'
 import type { Presenter } from '../services/presenter.ts'
 import type { Services } from '../services/services.ts'
 import type { TrustedAddress } from './connections.ts'
-import type { Middleware, RequestState } from './context.ts'
+import type { RequestState } from './context.ts'
 import { allowedOrigins } from './middleware/allowed-origins.ts'
+import { arrivingBodies } from './middleware/arriving-bodies.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { errors } from './middleware/errors.ts'
 import { log } from './middleware/log.ts'
@@ -77,8 +78,7 @@ const apiRoutes = (router: Router<RequestState>, api: ApiParts, turns: Turns) =>
   const { services, keyHolders, acceptsPut, present, mcp, described } = api
   const known = authenticate(keyHolders)
   const awaited = position(services)
-  const keyed: Middleware = (ctx, next) => known(ctx, () => awaited(ctx, next))
-  const serve = serveAt(router, keyed)
+  const serve = serveAt(router, known, arrivingBodies(), awaited)
   const streams = new Streams()
   cdnRoutes(router, serve, services, acceptsPut)
   balanceRoutes(serve, services, present)

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events'
 
-/** Counts what each key has open, such as the connections of an address, up to a limit. */
+/** Counts what each key has open, such as the connections of an address or the bytes of its requests, up to a limit. */
 export class OpenCounts<Key> {
   readonly #limit: number
   readonly #counts = new Map<Key, number>()
@@ -9,16 +9,24 @@ export class OpenCounts<Key> {
     this.#limit = limit
   }
 
-  /** Counts one more until it closes. False if the key is at the limit. */
-  add(key: Key, opened: EventEmitter): boolean {
-    const count = this.#counts.get(key) ?? 0
-    if (count >= this.#limit) return false
-    this.#counts.set(key, count + 1)
+  /** True if the key has as much open as it may, or more: the last one that was added may pass the limit. */
+  isFull(key: Key): boolean {
+    return this.#countOf(key) >= this.#limit
+  }
+
+  /** Counts one more until it closes, or as many bytes as it has. False if the key is full. */
+  add(key: Key, opened: EventEmitter, weight = 1): boolean {
+    if (this.isFull(key)) return false
+    this.#counts.set(key, this.#countOf(key) + weight)
     opened.once('close', () => {
-      const left = (this.#counts.get(key) ?? 0) - 1
+      const left = this.#countOf(key) - weight
       if (left > 0) this.#counts.set(key, left)
       else this.#counts.delete(key)
     })
     return true
+  }
+
+  #countOf(key: Key): number {
+    return this.#counts.get(key) ?? 0
   }
 }

@@ -58,7 +58,7 @@ const presignUpload = operation({
       examples: { 'Presigned URL': examples.presigned },
     },
   },
-  errors: ['unsupported_media_type', 'rate_limited'],
+  errors: ['unsupported_media_type'],
 })
 
 const getUpload = operation({
