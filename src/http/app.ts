@@ -58,7 +58,7 @@ export interface ApiParts {
 export const createApp = ({ logger, clock, isTrusted, checks, api, turns }: AppParts): Koa<RequestState> => {
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   healthRoutes(serveAt(router), checks, clock)
-  if (api) apiRoutes(router, api, turns)
+  if (api) apiRoutes(router, api)
 
   const app = new Koa<RequestState>()
   app.use(takeTurns(turns))
@@ -74,7 +74,7 @@ export const createApp = ({ logger, clock, isTrusted, checks, api, turns }: AppP
 }
 
 /** Operations need an API key unless they are open. */
-const apiRoutes = (router: Router<RequestState>, api: ApiParts, turns: Turns) => {
+const apiRoutes = (router: Router<RequestState>, api: ApiParts) => {
   const { services, keyHolders, acceptsPut, present, mcp, described } = api
   const known = authenticate(keyHolders)
   const awaited = position(services)
@@ -84,7 +84,7 @@ const apiRoutes = (router: Router<RequestState>, api: ApiParts, turns: Turns) =>
   balanceRoutes(serve, services, present)
   modelRoutes(serve, services, present)
   runRoutes(serve, services, present)
-  runEventRoutes(serve, services, present, streams, turns)
+  runEventRoutes(serve, services, present, streams)
   uploadRoutes(serve, services, present)
   webhookRoutes(serve, services)
   mcpRoutes(router, serve, mcp, streams)

@@ -4,6 +4,8 @@ import type { AccountCaller, Caller } from '../services/caller.ts'
 /** The data that middleware collects about a request before a route sees it. */
 export interface RequestState {
   requestId: string
+  /** Resolves when it is the turn of the client to have more work done. */
+  nextTurn(): Promise<void>
   /** Set by `authenticate`, and so available on every keyed route. */
   caller: AccountCaller
   /** The tool that a message calls; undefined if there is no such tool. */

@@ -31,6 +31,8 @@ export const jsonBody = (maxBytes: number, arrivalMs = ARRIVAL_MS) => {
       arrivalMs,
       read(ctx, async () => undefined),
     )
+    // Many bodies may have arrived at once.
+    await ctx.state.nextTurn()
     const text = ctx.request.body as string
     if (text === '') throw missing()
     Object.assign(ctx.request, { body: parseBounded(text) })
