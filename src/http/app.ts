@@ -15,6 +15,7 @@ import { log } from './middleware/log.ts'
 import { position } from './middleware/position.ts'
 import { requestId } from './middleware/request-id.ts'
 import { takeTurns } from './middleware/take-turns.ts'
+import { untakenAnswers } from './middleware/untaken-answers.ts'
 import { serveAt } from './operation.ts'
 import { operations } from './operations.ts'
 import { balanceRoutes } from './routes/balance.ts'
@@ -78,7 +79,7 @@ const apiRoutes = (router: Router<RequestState>, api: ApiParts) => {
   const { services, keyHolders, acceptsPut, present, mcp, described } = api
   const known = authenticate(keyHolders)
   const awaited = position(services)
-  const serve = serveAt(router, known, arrivingBodies(), awaited)
+  const serve = serveAt(router, known, arrivingBodies(), untakenAnswers(), awaited)
   const streams = new Streams()
   cdnRoutes(router, serve, services, acceptsPut)
   balanceRoutes(serve, services, present)

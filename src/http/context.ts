@@ -8,6 +8,8 @@ export interface RequestState {
   nextTurn(): Promise<void>
   /** Set by `authenticate`, and so available on every keyed route. */
   caller: AccountCaller
+  /** Counts a JSON answer, or its largest part, until the client has taken it. Throws rate_limited if these are too many. */
+  countAnswer(bytes: number): void
   /** The tool that a message calls; undefined if there is no such tool. */
   tool?: string | undefined
   /** True for reads whose method does not show it. */
@@ -16,6 +18,9 @@ export interface RequestState {
 
 export type Context = ParameterizedContext<RequestState>
 export type Middleware = (ctx: Context, next: Next) => Promise<unknown>
+
+/** Whether a request changes nothing. */
+export const isRead = ({ method, state }: Context): boolean => state.isRead ?? (method === 'GET' || method === 'HEAD')
 
 /** The caller on routes that need no key. */
 export const anonymousCaller = ({ state: { requestId } }: Context): Caller => ({ kind: 'anonymous', requestId })

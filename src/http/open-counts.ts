@@ -1,5 +1,8 @@
 import type { EventEmitter } from 'node:events'
 
+/** Something that closes once, such as a socket, a request or a response. */
+type Closable = EventEmitter & { destroyed: boolean }
+
 /** Counts what each key has open, such as the connections of an address or the bytes of its requests, up to a limit. */
 export class OpenCounts<Key> {
   readonly #limit: number
@@ -15,8 +18,10 @@ export class OpenCounts<Key> {
   }
 
   /** Counts one more until it closes, or as many bytes as it has. False if the key is full. */
-  add(key: Key, opened: EventEmitter, weight = 1): boolean {
+  add(key: Key, opened: Closable, weight = 1): boolean {
     if (this.isFull(key)) return false
+    // It will not close again.
+    if (opened.destroyed) return true
     this.#counts.set(key, this.#countOf(key) + weight)
     opened.once('close', () => {
       const left = this.#countOf(key) - weight

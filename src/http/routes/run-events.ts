@@ -34,7 +34,7 @@ const followRun = operation({
     },
     204: { description: 'The run has ended, and the client has received its last event.' },
   },
-  errors: ['run_not_found', 'rate_limited'],
+  errors: ['run_not_found'],
 })
 
 export const runEventOperations = [followRun]

@@ -36,7 +36,7 @@ const sendUpload = operation({
       examples: { Image: examples.upload },
     },
   },
-  errors: ['invalid_request', 'invalid_multipart', 'unsupported_media_type', 'payload_too_large', 'rate_limited'],
+  errors: ['invalid_request', 'invalid_multipart', 'unsupported_media_type', 'payload_too_large'],
 })
 
 const presignUpload = operation({
