@@ -122,6 +122,12 @@ export const MAX_INPUT_BYTES = 256 * 1024
 export const MAX_BODY_BYTES = 1024 * 1024
 export const MAX_MCP_BYTES = 320 * 1024
 
+/** Bytes of JSON bodies that an account may be sending at a time. */
+export const MAX_ARRIVING_BYTES = 32 * 1024 * 1024
+
+/** Bytes of JSON answers that the clients of an account may leave untaken. */
+export const MAX_UNTAKEN_BYTES = 64 * 1024 * 1024
+
 /** Event streams that an account may have open at a time. */
 export const MAX_STREAMS = 256
 

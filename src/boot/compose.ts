@@ -128,7 +128,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     described: { publicUrl, isPublic: config.publicDescriptors },
   })
   const api = config.roles.has('api') ? await openApi() : undefined
-  const turns = new Turns()
+  const turns = new Turns(clock)
   const app = createApp({ logger, clock, isTrusted: config.connections.isTrusted, checks, api, turns })
   return {
     app,

@@ -67,9 +67,7 @@ export const createLimitedServer = (
   server.on('connection', (socket: Socket) => {
     parseInSlices(socket, () => pipelines.current(socket)?.complete === false)
     const { remoteAddress = '' } = socket
-    if (isTrusted(remoteAddress)) return
-    const close = connections.open(networkOf(remoteAddress))
-    if (close) return socket.once('close', close)
+    if (isTrusted(remoteAddress) || connections.add(networkOf(remoteAddress), socket)) return
     socket.destroy()
     onRefused()
   })

@@ -12,8 +12,7 @@ export class Streams {
 
   /** Counts the response as a stream until it closes. Throws rate_limited if the account has too many. */
   open({ state, res }: Context) {
-    const close = this.#open.open(state.caller.accountId)
-    if (close) return void res.once('close', close)
+    if (this.#open.add(state.caller.accountId, res)) return
     throw new ApiError(
       'rate_limited',
       `The account already has ${MAX_STREAMS} event streams open, which is the limit. Close some of them, or poll.`,

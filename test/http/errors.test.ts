@@ -305,7 +305,7 @@ t.test('internal errors are logged, and clients see none of their details', asyn
 })
 
 t.test('a malformed request target is a bad request', async t => {
-  for (const target of ['http://xn--/', 'http://[::1/healthz']) {
+  for (const target of ['http://xn--/', 'http://[::1/healthz', 'http://']) {
     const { status, text } = await customer.sendRaw(target)
     t.equal(status, 400, target)
     t.equal(JSON.parse(text).error.code, 'invalid_request', target)

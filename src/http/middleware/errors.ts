@@ -10,6 +10,8 @@ const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = { unavailable: 2
 /** Turns every failure into the API's error body, without internal details. */
 export const errors = (logger: Logger) => async (ctx: Context, next: Next) => {
   try {
+    // A URL such as http:// has none.
+    if (ctx.path === null) throw unreadable()
     await next()
     if (ctx.body === undefined || ctx.body === null) answerEmpty(ctx)
   } catch (error) {

@@ -37,7 +37,7 @@ const sendUpload = operation({
       examples: { Image: examples.upload },
     },
   },
-  errors: ['invalid_request', 'invalid_multipart', 'unsupported_media_type', 'payload_too_large', 'rate_limited'],
+  errors: ['invalid_request', 'invalid_multipart', 'unsupported_media_type', 'payload_too_large'],
 })
 
 const presignUpload = operation({
@@ -59,7 +59,7 @@ const presignUpload = operation({
       examples: { 'Presigned URL': examples.presigned },
     },
   },
-  errors: ['unsupported_media_type', 'rate_limited'],
+  errors: ['unsupported_media_type'],
 })
 
 const getUpload = operation({
