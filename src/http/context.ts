@@ -8,7 +8,7 @@ export interface RequestState {
   nextTurn(): Promise<void>
   /** Set by `authenticate`, and so available on every keyed route. */
   caller: AccountCaller
-  /** Counts a JSON answer, or its largest part, until the client has taken it. Throws rate_limited if these are too many. */
+  /** Counts a JSON answer until the client has taken it. Throws rate_limited if the account has too many of them. */
   countAnswer(bytes: number): void
   /** The tool that a message calls; undefined if there is no such tool. */
   tool?: string | undefined
