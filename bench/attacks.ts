@@ -2,11 +2,12 @@ import type { ChildProcess } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { withFolder } from './support/folder.ts'
+import { megabytes } from './support/megabytes.ts'
 import { longestResponse, startProber } from './support/prober.ts'
 import { startProcess, stopProcess } from './support/processes.ts'
 import { startBare } from './support/servers.ts'
 
-/** What an attack did to the service. */
+/** The effect of an attack on the service. */
 export interface Attack {
   attack: string
   /** The longest response to a health check meanwhile, in milliseconds. */
@@ -19,8 +20,8 @@ export interface Attack {
   filesLeftOpen: number
 }
 
-export const MAX_HEALTH_MS = 100
-export const MAX_PEAK_BYTES = 600 * 2 ** 20
+const MAX_HEALTH_MS = 100
+const MAX_PEAK_BYTES = 600 * 2 ** 20
 
 const ATTACKS = [
   'pipelines',
@@ -58,6 +59,16 @@ export const measureAttacks = async (): Promise<Attack[]> => {
   await discard()
   const bareHealthMs = await attackBare()
   return results.map(result => (result.attack === CONNECTIONS ? { ...result, bareHealthMs } : result))
+}
+
+export const showAttacks = (results: Attack[]) => {
+  console.log('attacks: the longest wait of a health check on a new connection, and the memory at its peak')
+  for (const { attack, healthMs, bareHealthMs = MAX_HEALTH_MS, peakBytes, filesLeftOpen } of results) {
+    const maxMs = Math.max(MAX_HEALTH_MS, bareHealthMs)
+    const verdict = healthMs <= maxMs && peakBytes <= MAX_PEAK_BYTES ? 'reached' : 'MISSED'
+    console.log(`  ${attack}: ${Math.round(healthMs)} ms, ${megabytes(peakBytes)}, ${filesLeftOpen} files left open`)
+    console.log(`    goal at most ${Math.round(maxMs)} ms and ${megabytes(MAX_PEAK_BYTES)}, ${verdict}`)
+  }
 }
 
 const attackBare = async (): Promise<number> => {

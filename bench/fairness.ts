@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import { createServer as createHttpServer } from 'node:http'
-import { createServer as createTcpServer, type Socket } from 'node:net'
+import { createServer } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { withFolder } from './support/folder.ts'
+import { startHangingHosts } from './support/hanging-hosts.ts'
 import { startProcess, stopProcess } from './support/processes.ts'
 
 /** How long one account waits, alone and while another floods the service: the 95th percentile in milliseconds. */
@@ -15,15 +15,12 @@ export interface Fairness {
   ratio: number
 }
 
-export const MAX_RATIO = 3
+const MAX_RATIO = 3
 
 const SAMPLES = 100
 
 /** How long a flood runs before the other account is measured. */
 const LEAD_MS = 2_000
-
-/** Addresses of this machine, each of which counts as a host. */
-const HANGING_HOSTS = Array.from({ length: 20 }, (_, index) => `127.0.1.${index + 1}`)
 
 /** Requests a run, waits for its end for a time, and resolves to its id. */
 type Send = (body: object) => Promise<string>
@@ -56,7 +53,7 @@ export const measureFairness = async (): Promise<Fairness[]> => {
     }
   const flooder = sender(ready.keys[0], 1)
   const other = sender(ready.keys[1], 120)
-  const hanging = await startHanging()
+  const hanging = await startHangingHosts()
   const receiver = await startReceiver()
 
   const runTime = async () => {
@@ -65,7 +62,6 @@ export const measureFairness = async (): Promise<Fairness[]> => {
     return performance.now() - startMs
   }
   const deliveryTime = async () => receiver.delayOf(await other({ ...text, webhook_url: receiver.url }))
-  const hangingUrl = (index: number) => `http://${HANGING_HOSTS[index % HANGING_HOSTS.length]}:${hanging.port}/a.png`
   const floods = [
     {
       flood: '400 runs whose image_url hangs',
@@ -73,7 +69,7 @@ export const measureFairness = async (): Promise<Fairness[]> => {
       sample: runTime,
       request: (index: number) => ({
         model: 'nano-banana-2',
-        input: { prompt: 'a lake', image_url: hangingUrl(index) },
+        input: { prompt: 'a lake', image_url: hanging.urlOf(index) },
       }),
       count: 400,
     },
@@ -88,7 +84,7 @@ export const measureFairness = async (): Promise<Fairness[]> => {
       flood: '2,000 webhooks to 20 hosts that hang',
       measured: 'a webhook',
       sample: deliveryTime,
-      request: (index: number) => ({ ...text, webhook_url: hangingUrl(index) }),
+      request: (index: number) => ({ ...text, webhook_url: hanging.urlOf(index) }),
       count: 2_000,
     },
   ]
@@ -108,6 +104,15 @@ export const measureFairness = async (): Promise<Fairness[]> => {
   return results
 }
 
+export const showFairness = (results: Fairness[]) => {
+  console.log('fairness: the wait of one account, alone and while another floods the service, 95th percentile')
+  for (const { flood, measured, aloneMs, floodedMs, ratio } of results) {
+    const verdict = ratio <= MAX_RATIO ? 'reached' : 'MISSED'
+    console.log(`  ${measured}: ${aloneMs.toFixed(1)} ms alone, ${floodedMs.toFixed(1)} ms beside ${flood}`)
+    console.log(`    ratio ${ratio.toFixed(2)}, goal at most ${MAX_RATIO}, ${verdict}`)
+  }
+}
+
 const percentile95 = async (sample: () => Promise<number>): Promise<number> => {
   const times: number[] = []
   while (times.length < SAMPLES) times.push(await sample())
@@ -123,27 +128,11 @@ const inParallel = async (count: number, send: (index: number) => Promise<unknow
   await Promise.all(Array.from({ length: 50 }, sendAll))
 }
 
-/** A server that accepts connections and never answers. */
-const startHanging = async () => {
-  const sockets = new Set<Socket>()
-  const server = createTcpServer(socket => {
-    sockets.add(socket.on('error', () => undefined).resume())
-  }).listen(0, '0.0.0.0')
-  await once(server, 'listening')
-  return {
-    port: (server.address() as { port: number }).port,
-    stop: async () => {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-    },
-  }
-}
-
 /** A receiver of webhooks that tells how long they took after the end of their runs. */
 const startReceiver = async () => {
   const waiting = new Map<string, (arrivedMs: number) => void>()
   const arrived = new Map<string, number>()
-  const server = createHttpServer(async (request, response) => {
+  const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     response.writeHead(204).end()

@@ -1,11 +1,11 @@
 import { appends } from './appends.ts'
 import { asyncRuns, asyncRunsEnded } from './async-runs.ts'
-import { MAX_HEALTH_MS, MAX_PEAK_BYTES, measureAttacks } from './attacks.ts'
+import { measureAttacks, showAttacks } from './attacks.ts'
 import { balance } from './balance.ts'
 import { eventStoreAppends } from './event-store-appends.ts'
 import { measureLeaderChanges, showLeaderChanges } from './event-store-leader.ts'
 import { eventStoreReplay } from './event-store-replay.ts'
-import { MAX_RATIO, measureFairness } from './fairness.ts'
+import { measureFairness, showFairness } from './fairness.ts'
 import { hotAccount } from './hot-account.ts'
 import { measureInFlight } from './in-flight.ts'
 import { mcp } from './mcp.ts'
@@ -14,9 +14,10 @@ import { redisProjector } from './redis-projector.ts'
 import { redisViews } from './redis-views.ts'
 import { replay } from './replay.ts'
 import { measureSimulation } from './simulation.ts'
-import { measureStall } from './stall.ts'
+import { measureStall, showStall } from './stall.ts'
 import { startUp } from './start-up.ts'
 import { type Benchmark, compare, type Result } from './support/compare.ts'
+import { megabytes } from './support/megabytes.ts'
 import { syncRuns } from './sync-runs.ts'
 import { twoProcesses } from './two-processes.ts'
 import { uploads } from './uploads.ts'
@@ -59,7 +60,6 @@ const stall = isSelected('stall') ? await measureStall() : undefined
 const fairness = isSelected('fairness') ? await measureFairness() : undefined
 const attacks = isSelected('attacks') ? await measureAttacks() : undefined
 const leaderChanges = isSelected('event-store-leader') ? await measureLeaderChanges() : undefined
-const megabytes = (bytes: number) => `${Math.round(bytes / 2 ** 20).toLocaleString('en')} MB`
 if (json)
   console.log(
     JSON.stringify(
@@ -88,28 +88,7 @@ if (!json && simulation) {
     `simulation: ${worlds} simulated worlds\n  ${Math.round(simulatedPerSecond)} s of simulated time in a second`,
   )
 }
-if (!json && fairness) {
-  console.log('fairness: the wait of one account, alone and while another floods the service, 95th percentile')
-  for (const { flood, measured, aloneMs, floodedMs, ratio } of fairness) {
-    const verdict = ratio <= MAX_RATIO ? 'reached' : 'MISSED'
-    console.log(`  ${measured}: ${aloneMs.toFixed(1)} ms alone, ${floodedMs.toFixed(1)} ms beside ${flood}`)
-    console.log(`    ratio ${ratio.toFixed(2)}, goal at most ${MAX_RATIO}, ${verdict}`)
-  }
-}
-if (!json && attacks) {
-  console.log('attacks: the longest wait of a health check on a new connection, and the memory at its peak')
-  for (const { attack, healthMs, bareHealthMs = MAX_HEALTH_MS, peakBytes, filesLeftOpen } of attacks) {
-    const maxMs = Math.max(MAX_HEALTH_MS, bareHealthMs)
-    const verdict = healthMs <= maxMs && peakBytes <= MAX_PEAK_BYTES ? 'reached' : 'MISSED'
-    console.log(`  ${attack}: ${Math.round(healthMs)} ms, ${megabytes(peakBytes)}, ${filesLeftOpen} files left open`)
-    console.log(`    goal at most ${Math.round(maxMs)} ms and ${megabytes(MAX_PEAK_BYTES)}, ${verdict}`)
-  }
-}
-if (!json && stall) {
-  const { requests, idleMs, worst } = stall
-  console.log(`stall: ${requests} of the most expensive requests, while another client requests /healthz`)
-  console.log(`  its longest wait is ${Math.round(idleMs)} ms alone, and in ms of wait and of CPU per request:`)
-  for (const { name, status, longestMs, cpuMs } of worst)
-    console.log(`  ${Math.round(longestMs)} and ${Math.round(cpuMs)}: ${name} (${status})`)
-}
+if (!json && fairness) showFairness(fairness)
+if (!json && attacks) showAttacks(attacks)
+if (!json && stall) showStall(stall)
 if (!json && leaderChanges) showLeaderChanges(leaderChanges)

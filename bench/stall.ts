@@ -58,6 +58,13 @@ export const measureStall = async (): Promise<Stall> => {
   return { requests: results.length, idleMs, worst }
 }
 
+export const showStall = ({ requests, idleMs, worst }: Stall) => {
+  console.log(`stall: ${requests} of the most expensive requests, while another client requests /healthz`)
+  console.log(`  its longest wait is ${Math.round(idleMs)} ms alone, and in ms of wait and of CPU per request:`)
+  for (const { name, status, longestMs, cpuMs } of worst)
+    console.log(`  ${Math.round(longestMs)} and ${Math.round(cpuMs)}: ${name} (${status})`)
+}
+
 /** The CPU time of a process so far. The kernel counts in hundredths of a second. */
 const cpuMsOf = ({ pid }: ChildProcess): number => {
   const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')

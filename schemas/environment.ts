@@ -12,7 +12,8 @@ const ORIGIN = 'https?://(?:[\\w-]+(?:\\.[\\w-]+)*|\\[[0-9a-fA-F:.]+\\])(?::\\d{
 
 /**
  * Every environment variable that the service reads. Values arrive as text; the check converts numbers and fills in
- * defaults. The descriptions also end error messages, which add the period.
+ * defaults. The descriptions also end error messages: they begin with a noun or, for
+ * switches, with a verb, and have no period.
  */
 export const Environment = Type.Object({
   PORT: Type.Integer({
@@ -50,32 +51,39 @@ export const Environment = Type.Object({
   ROLES: Type.String({
     pattern: `^(${ANY_ROLE})(,(${ANY_ROLE}))*$`,
     default: ROLES.join(','),
-    description:
-      'The work of this process: answer requests (api), update the views (projector), do due work (reactors)',
+    description: [
+      'The work of this process, separated by commas: api answers requests, projector updates the views,',
+      'reactors do due work',
+    ].join(' '),
   }),
   EVENT_STORE_URL: Type.Optional(
     Type.String({
       pattern: '^(lmdb:|esdb(\\+discover)?://).+$',
-      description: 'The event log; lmdb:DATA_DIR/log if unset, or esdb://USER:PASSWORD@HOST:2113 for EventStoreDB',
+      description:
+        'The address of the event log: esdb://USER:PASSWORD@HOST:2113 for EventStoreDB; lmdb:DATA_DIR/log if unset',
     }),
   ),
   VIEW_STORE_URL: Type.Optional(
     Type.String({
       pattern: '^(lmdb:|rediss?://).+$',
-      description:
-        'The views; lmdb:DATA_DIR/views if unset, or redis://USER:PASSWORD@HOST:6379 for Redis (rediss:// for TLS)',
+      description: [
+        'The address of the views: redis://USER:PASSWORD@HOST:6379 for Redis, rediss:// with TLS;',
+        'lmdb:DATA_DIR/views if unset',
+      ].join(' '),
     }),
   ),
   VIEW_KEY_SPACE: Type.String({
     pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
     default: 'tollgate',
-    description: 'The prefix of the Redis keys that hold the views',
+    description: 'The prefix of the Redis keys that hold the views: up to 63 lowercase letters, digits and hyphens',
   }),
   OBJECT_STORE_URL: Type.Optional(
     Type.String({
       pattern: '^(file:|s3://).+$',
-      description:
-        'The files; file:DATA_DIR/objects if unset, or s3://KEY:SECRET@HOST:PORT/BUCKET?region=REGION&tls=off for S3',
+      description: [
+        'The address of the files: s3://KEY:SECRET@HOST:PORT/BUCKET?region=REGION&tls=off for S3;',
+        'file:DATA_DIR/objects if unset',
+      ].join(' '),
     }),
   ),
   OBJECT_STORE_PUBLIC_URL: Type.Optional(
@@ -87,7 +95,10 @@ export const Environment = Type.Object({
   CDN_URL: Type.Optional(
     Type.String({
       pattern: '^https?://[^?#\\s]*[^/?#\\s]$',
-      description: 'A public front of the S3 bucket or of PUBLIC_URL/cdn that serves files; PUBLIC_URL/cdn if unset',
+      description: [
+        'The URL of a public front of the S3 bucket or of PUBLIC_URL/cdn, without trailing slash;',
+        'PUBLIC_URL/cdn if unset',
+      ].join(' '),
     }),
   ),
   UPLOAD_GRANT_MINUTES: Type.Number({
@@ -99,7 +110,7 @@ export const Environment = Type.Object({
   UPLOAD_QUOTA: Type.String({
     pattern: '^\\d{1,6} ?(MB|GB|TB)$',
     default: '20 GB',
-    description: 'How much the uploads of an account may take together, such as 500 MB or 10 GB',
+    description: 'The space that the uploads of an account may take together, in MB, GB or TB, such as 500 MB or 10 GB',
   }),
   UPLOAD_RETENTION_DAYS: Type.Number({
     exclusiveMinimum: 0,
@@ -135,7 +146,7 @@ export const Environment = Type.Object({
   TRUSTED_PROXIES: Type.Optional(
     Type.String({
       description: [
-        'The addresses of your proxies, such as 10.0.0.0/8,192.0.2.7: they are not limited,',
+        'The addresses of your proxies, such as 10.0.0.0/8,192.0.2.7: their connections are not limited,',
         'and their X-Forwarded-For tells the address of the client',
       ].join(' '),
     }),
@@ -147,7 +158,7 @@ export const Environment = Type.Object({
   DENIED_ADDRESSES: Type.Optional(
     Type.String({
       description: [
-        'Further addresses that webhooks and image URLs must not lead to, such as 203.0.113.0/24,198.51.100.7,',
+        'The further addresses that webhooks and image URLs must never lead to, such as 203.0.113.0/24,198.51.100.7,',
         'for example those of your own servers',
       ].join(' '),
     }),
@@ -156,7 +167,11 @@ export const Environment = Type.Object({
     default: false,
     description: 'Makes /v1/openapi.json, /llms.txt and /.well-known/mcp readable without an API key',
   }),
-  KEY_PREFIX: Type.String({ pattern: '^[a-z0-9]{1,16}$', default: 'tg', description: 'The prefix of API keys' }),
+  KEY_PREFIX: Type.String({
+    pattern: '^[a-z0-9]{1,16}$',
+    default: 'tg',
+    description: 'The prefix of API keys: up to 16 lowercase letters and digits',
+  }),
   USD_PER_CREDIT: Type.Number({
     minimum: 0.000001,
     maximum: 1000,

@@ -77,15 +77,19 @@ export const MAX_ACTIVE_KEYS = 100
 /** Uploads of one account that are not deleted yet. They are held in the account's state too. */
 export const MAX_LIVE_UPLOADS = 10_000
 
-/** Runs of one account that wait to start, and the bytes of their events: the views and the state hold them. */
-export const MAX_QUEUED_RUNS = 10_000
-export const MAX_QUEUED_BYTES = 100 * 1024 * 1024
+/** Runs of one account that have not ended, and the bytes of their inputs, which the service or its provider holds. */
+export const MAX_OPEN_RUNS = 10_000
+export const MAX_OPEN_RUN_BYTES = 100 * 1024 * 1024
 
 /** The largest file that is sent through the service, and the largest that is sent directly to the object store. */
 export const MAX_INLINE_BYTES = 25 * 1024 * 1024
 export const MAX_PRESIGNED_BYTES = 50 * 1024 * 1024
 export const MAX_INLINE_MB = MAX_INLINE_BYTES / 1024 / 1024
 export const MAX_PRESIGNED_MB = MAX_PRESIGNED_BYTES / 1024 / 1024
+
+/** Files that may arrive at a time: from an account through the service, and at a presigned URL of the service. */
+export const MAX_ARRIVING_UPLOADS = 16
+export const MAX_ARRIVING_PUTS = 2
 
 /** Characters of a file's name, as in most file systems, and of its folder. */
 export const MAX_FILENAME_LENGTH = 255
@@ -118,10 +122,16 @@ export const MAX_INPUT_BYTES = 256 * 1024
 export const MAX_BODY_BYTES = 1024 * 1024
 export const MAX_MCP_BYTES = 320 * 1024
 
+/** Bytes of JSON bodies that an account may be sending at a time. */
+export const MAX_ARRIVING_BYTES = 32 * 1024 * 1024
+
+/** Bytes of JSON answers that the clients of an account may leave untaken. */
+export const MAX_UNTAKEN_BYTES = 64 * 1024 * 1024
+
 /** Event streams that an account may have open at a time. */
 export const MAX_STREAMS = 256
 
-/** Levels of nesting in a body, its values, which are its objects, arrays, texts, numbers and so on, and its names. */
+/** The levels of nesting in a JSON body, its values of any type, and the names in its objects. */
 export const MAX_JSON_DEPTH = 32
 export const MAX_JSON_VALUES = 10_000
 export const MAX_JSON_NAMES = 2_000

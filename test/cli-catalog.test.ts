@@ -14,7 +14,7 @@ import { instantProvider, openAccount, type Service, startService } from './supp
 import { temporaryFolder } from './support/temporary-folder.ts'
 import { until } from './support/until.ts'
 
-// Each command starts a process, which takes about a second.
+// In the long form, each command starts a process, which takes about a second.
 t.setTimeout(180_000)
 
 /** A service, its command line, and a function that writes catalog files. */

@@ -8,7 +8,7 @@ import { type Receiver, startReceiver, status, untilRecorded, webhookEvents } fr
 import { type Customer, instantProvider, openAccount, startService } from './support/service.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-// Each command starts a process, which takes about a second.
+// In the long form, each command starts a process, which takes about a second.
 t.setTimeout(120_000)
 
 /** Completes pictures at once; videos never finish. */
@@ -130,9 +130,9 @@ t.test('webhooks: invalid commands fail with a message and record nothing', asyn
   const wrong: [args: string[], message: RegExp][] = [
     [['list', absent], /There is no such account/],
     [['list', accountId, '--status', 'nonsense'], /waiting, pending, delivered, abandoned/],
-    [['redeliver', accountId, 'run_01h455vb4pex5vsknk084sn02q'], /no run with this id and a webhook/],
-    [['redeliver', accountId, plain], /no run with this id and a webhook/],
-    [['redeliver', stranger.accountId, delivered], /no run with this id and a webhook/],
+    [['redeliver', accountId, 'run_01h455vb4pex5vsknk084sn02q'], /no run with this id that has a webhook/],
+    [['redeliver', accountId, plain], /no run with this id that has a webhook/],
+    [['redeliver', stranger.accountId, delivered], /no run with this id that has a webhook/],
     [['redeliver', accountId, waiting], /has not ended yet/],
     [['redeliver', accountId, pending], /is already being delivered/],
     [

@@ -1,35 +1,19 @@
 import t, { type Test } from 'tap'
 import { picture } from './support/client.ts'
+import { operatorOf } from './support/operator.ts'
 import { instantProvider, openAccount, startService } from './support/service.ts'
 import { ScriptProcess } from './support/service-process.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-// Each command starts a process, which takes about a second.
+// In the long form, each command starts a process, which takes about a second.
 t.setTimeout(120_000)
 
 const folder = await temporaryFolder(t)
 const service = await startService(t, { folder, providers: { sandbox: instantProvider } })
-
-/** Runs a command while the service runs. */
-const tollgate = (t: Test, ...args: string[]) => {
-  const command = new ScriptProcess('src/cli.ts', args, { DATA_DIR: folder })
-  t.teardown(() => command.end('SIGKILL'))
-  return command.ended
-}
+const { run: tollgate, text } = operatorOf(folder)
 
 /** Runs a command that must succeed and returns its JSON output. */
-const json = async (t: Test, ...args: string[]) => {
-  const { code, stdout, stderr } = await tollgate(t, ...args, '--json')
-  t.same({ code, stderr }, { code: 0, stderr: '' }, args.join(' '))
-  return JSON.parse(stdout)
-}
-
-/** Runs a command that must succeed and returns its text output. */
-const text = async (t: Test, ...args: string[]) => {
-  const { code, stdout, stderr } = await tollgate(t, ...args)
-  t.same({ code, stderr }, { code: 0, stderr: '' }, args.join(' '))
-  return stdout
-}
+const json = async (t: Test, ...args: string[]) => JSON.parse(await text(t, ...args, '--json'))
 
 t.test('accounts open: the key works at once', async t => {
   const opened = await json(t, 'accounts', 'open', '--email', 'Ada@Example.com', '--credits', '12.5', '--tester')

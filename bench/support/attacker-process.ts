@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import { connect, createServer, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { startHangingHosts } from './hanging-hosts.ts'
 
 /** Attacks the service at an address in one of the ways below, and says when it is over. */
 const [attack = '', url = '', key = '', file = ''] = process.argv.slice(2)
@@ -46,14 +47,6 @@ const startRun = async (body: object): Promise<string> => {
   return run_id
 }
 
-/** A server that accepts connections and never answers, at several addresses of this machine. */
-const hangingUrl = async (): Promise<(index: number) => string> => {
-  const server = createServer(socket => socket.on('error', () => undefined).resume()).listen(0, '0.0.0.0')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  return index => `http://127.0.1.${1 + (index % 20)}:${port}/a.png`
-}
-
 /** Sends an object whose parts are as many as its limit of bytes holds. */
 const manyParts = JSON.stringify({ model: 'sandbox', input: { a: Array(120_000).fill(0) } })
 
@@ -90,15 +83,15 @@ const attacks: Record<string, () => Promise<void>> = {
     await delay(9_000)
   },
   'runs whose image hangs': async () => {
-    const url = await hangingUrl()
-    const input = (index: number) => ({ prompt: 'a lake', image_url: url(index) })
+    const { urlOf } = await startHangingHosts()
+    const input = (index: number) => ({ prompt: 'a lake', image_url: urlOf(index) })
     await openMany(400, index => post('/v1/run', { model: 'nano-banana-2', input: input(index) }))
     await delay(5_000)
   },
   'failing runs with webhooks to hosts that hang': async () => {
-    const url = await hangingUrl()
+    const { urlOf } = await startHangingHosts()
     const run = { model: 'sandbox', input: { prompt: 'x', outcome: 'provider_error' } }
-    await openMany(2_000, index => post('/v1/run', { ...run, webhook_url: url(index) }))
+    await openMany(2_000, index => post('/v1/run', { ...run, webhook_url: urlOf(index) }))
     await delay(5_000)
   },
   'connections at once': async () => {

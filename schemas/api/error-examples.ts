@@ -29,11 +29,11 @@ const refusals: Record<ErrorCode, Omit<ErrorBody['error'], 'code' | 'request_id'
       'make dry runs, and call read-only tools.',
     ].join(' '),
   },
-  not_found: { message: 'No route matches GET /v2/models.' },
+  not_found: { message: 'No route matches GET /v2/models. GET /docs shows all routes.' },
   model_not_found: {
     message: [
       'There is no model "nano-bananas". GET /v1/models returns the models.',
-      'The input selects what a model does.',
+      'Use the ID or an alias of a family, or the ID of an endpoint.',
     ].join(' '),
   },
   run_not_found: { message: 'There is no such run.' },

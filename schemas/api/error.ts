@@ -33,7 +33,10 @@ export type ErrorCode = Static<typeof ErrorCode>
 /** The meaning of each code for a client. */
 export const errorMeanings: Record<ErrorCode, string> = {
   invalid_request: 'The request is malformed or does not match this description. `errors` lists the faults.',
-  invalid_input: 'The `input` does not match the `parameters_schema` of the endpoint. `errors` lists the faults.',
+  invalid_input: [
+    'The `input` does not match the `parameters_schema` of the endpoint, its image cannot be used, or `image_url` or',
+    '`webhook_url` has a host that the service does not contact. `errors` lists the faults.',
+  ].join(' '),
   invalid_multipart: 'The body is not a valid multipart form.',
   unsupported_media_type: 'The type of the body or file is not supported.',
   invalid_api_key: 'The API key is missing, unknown or revoked.',

@@ -24,7 +24,7 @@ export const Prefer = about(
   Type.String(),
   [
     '`wait=n` (RFC 7240) holds the response until the run ends,',
-    `for at most n seconds (${MIN_WAIT_SECONDS} to ${MAX_WAIT_SECONDS}).`,
+    `for at most n seconds. The service clamps n to ${MIN_WAIT_SECONDS}–${MAX_WAIT_SECONDS}.`,
   ].join(' '),
   'wait=30',
 )

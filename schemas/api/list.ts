@@ -5,19 +5,22 @@ import { about } from './about.ts'
 /** The size of a page. It is text because it is a query parameter. */
 export const PageLimit = about(
   Type.String({ pattern: `^([1-9][0-9]?|${MAX_PAGE})$` }),
-  `The number of items, from 1 to ${MAX_PAGE}; ${DEFAULT_PAGE} if unset.`,
+  `The maximum number of items on the page, from 1 to ${MAX_PAGE}. The default is ${DEFAULT_PAGE}.`,
   '50',
 )
 
 /** The start of a page. */
 export const PageCursor = <Id extends TSchema>(id: Id) =>
-  about(id, 'The `next_cursor` of the previous page. Omit it for the first page.')
+  about(id, 'The `next_cursor` of the previous page, even if that page was empty. Omit it for the first page.')
 
 /** A page of a list, newest first. */
 export const ListOf = <Item extends TSchema, Id extends TSchema>(item: Item, id: Id) =>
   Closed({
     object: Type.Literal('list'),
-    data: about(Type.Array(item), 'The items, newest first.'),
-    has_more: about(Type.Boolean(), 'Whether more items follow.'),
+    data: about(
+      Type.Array(item),
+      'The items, newest first. A page may have fewer than `limit`, or none, while `has_more` is true.',
+    ),
+    has_more: about(Type.Boolean(), 'Whether more items may follow. Continue with `next_cursor` until it is false.'),
     next_cursor: about(Type.Union([id, Type.Null()]), 'The `cursor` of the next page; null on the last page.'),
   })

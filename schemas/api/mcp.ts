@@ -84,7 +84,7 @@ export const callExample: Static<typeof JsonRpcMessage> = {
 
 // The arguments of the tools, and the results that the HTTP API lacks.
 
-export const NoArguments = Closed({})
+export const NoArguments = about(Closed({}), 'This tool takes no arguments.')
 
 export const RunArguments = Closed({
   run_id: about(Type.String(), 'The run_id, or the same ID written as a UUID.', 'run_01m7z4hp40enbs019v3tcadvdx'),
@@ -96,7 +96,7 @@ export const RunModelArguments = Closed({
     about(
       Type.String({ pattern: `^${IDEMPOTENCY_KEY}$` }),
       [
-        '1 to 255 visible ASCII characters.',
+        'A key of 1 to 255 visible ASCII characters.',
         `For ${IDEMPOTENCY_HOURS} hours, the same key with the same request returns the same run,`,
         'here and as the Idempotency-Key of POST /v1/run.',
       ].join(' '),

@@ -67,7 +67,16 @@ export const RunsQuery = Closed({
   limit: Type.Optional(PageLimit),
   cursor: Type.Optional(PageCursor(RunId)),
   status: Type.Optional(about(RunStatus, 'Only runs with this status.')),
-  model: Type.Optional(about(Slug, 'Only runs of the model family with this ID.', 'nano-banana-2')),
+  model: Type.Optional(
+    about(
+      Slug,
+      [
+        'Only runs of this model: the ID or an alias of a family, or the ID of one of its endpoints for only its runs.',
+        'A model that does not exist has no runs.',
+      ].join(' '),
+      'nano-banana-2',
+    ),
+  ),
 })
 export type RunsQuery = Static<typeof RunsQuery>
 

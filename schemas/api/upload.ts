@@ -15,7 +15,7 @@ const Filename = about(
 /** Kept as a label: files are not stored in folders. */
 const FolderPath = about(
   Type.String({ maxLength: MAX_FOLDER_LENGTH, pattern: `^(/?${NAME}(/${NAME})*/?)?$` }),
-  'A folder path to store as a label, such as photos/2026, without . and .. as names; empty for none.',
+  'A folder path to store as a label, such as photos/2026. No name in it may be . or .., and an empty one means none.',
   'photos/2026',
 )
 

@@ -4,7 +4,7 @@ import { Unavailable } from '../ports/faults.ts'
 /** Free space that the log keeps on its disk. It is mapped into memory, where a full disk kills the process. */
 export const LOG_RESERVE_BYTES = 128 * 1024 * 1024
 
-/** Free space from which on no files are stored, so that they cannot take the log's room. */
+/** With less free space, no files are stored, so that they cannot take the log's room. */
 export const FILE_RESERVE_BYTES = 2 * LOG_RESERVE_BYTES
 
 /** How often free space is checked. A second's writes fit into either reserve. */

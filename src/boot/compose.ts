@@ -10,7 +10,7 @@ import type { McpParts } from '../mcp/endpoint.ts'
 import { BEFORE_FIRST } from '../ports/event-log.ts'
 import { ActiveRuns } from '../reactors/active-runs.ts'
 import { Artifacts } from '../reactors/artifacts.ts'
-import { createInputSources } from '../reactors/input-sources.ts'
+import { InputSources } from '../reactors/input-sources.ts'
 import { ObjectsReactor } from '../reactors/objects.ts'
 import { RunSlots } from '../reactors/run-slots.ts'
 import { RunsReactor } from '../reactors/runs.ts'
@@ -48,8 +48,8 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const outbound = substitutes.outbound ?? createOutbound(config.outbound)
   const slots = new RunSlots(slotsPerProvider)
   const load = createInputMediaLoader({ outbound, objects, addresses })
-  const useInputMedia = createInputSources({ load, slots, clock })
-  const providers = substitutes.providers ?? { sandbox: createSandboxProvider({ useInputMedia, clock }) }
+  const sources = new InputSources({ load, slots, clock })
+  const providers = substitutes.providers ?? { sandbox: createSandboxProvider({ useInputMedia: sources.use, clock }) }
   const artifacts = new Artifacts({ objects, outbound, clock, random, retentionMs: retention.outputsMs })
   const activeRuns = new ActiveRuns({
     providers,
@@ -60,6 +60,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     random,
     logger,
     slots,
+    sources,
     leaseMs,
   })
   const runsReactor = new RunsReactor({ activeRuns, slots, accounts, views, clock, logger })
@@ -73,11 +74,14 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     quotaBytes: config.uploadQuotaBytes,
   })
   const finder = new UploadFinder({ accounts, reads, settlement })
-  const uploads = new Uploads({ accounts, reads, objects, finder, settlement, grants, grantMs: config.uploadGrantMs })
+  const uploads = new Uploads({
+    ...{ accounts, reads, clock, objects, finder, settlement, grants },
+    grantMs: config.uploadGrantMs,
+  })
   const inputFiles = new InputFiles({ addresses, objects, outbound, uploads: finder })
   const quotes = new Quotes({ offers, accounts, inputFiles, outbound, usdPerCreditMicros })
   const runReads = new RunReads({ reads, watch, clock, progress: activeRuns.progress })
-  const runs = new Runs({ accounts, quotes, reads, runReads, starter: activeRuns, clock, random })
+  const runs = new Runs({ accounts, offers, quotes, reads, runReads, starter: activeRuns, clock, random })
   const present = new Presenter(addresses, usdPerCreditMicros)
   const secretOf = (accountId: AccountId) => webhookSecret(masterSecret, accountId)
   const webhooks = new WebhooksReactor({
@@ -124,7 +128,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     described: { publicUrl, isPublic: config.publicDescriptors },
   })
   const api = config.roles.has('api') ? await openApi() : undefined
-  const turns = new Turns()
+  const turns = new Turns(clock)
   const app = createApp({ logger, clock, isTrusted: config.connections.isTrusted, checks, api, turns })
   return {
     app,

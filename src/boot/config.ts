@@ -4,13 +4,13 @@ import type { EventStoreAddress } from '../adapters/event-log/eventstoredb/addre
 import { parseEventStoreUrl } from '../adapters/event-log/eventstoredb/url.ts'
 import type { S3Address } from '../adapters/object-store/s3.ts'
 import { parseS3Url } from '../adapters/object-store/s3-url.ts'
-import { PublicAddresses } from '../adapters/outbound/public-address.ts'
+import { type AddressRange, readRanges } from '../adapters/outbound/allowed-address.ts'
 import type { OutboundOptions } from '../adapters/outbound/undici.ts'
 import type { RedisAddress } from '../adapters/view-store/redis-connection.ts'
 import { parseRedisUrl } from '../adapters/view-store/redis-url.ts'
 import { toMicros } from '../domain/money.ts'
 import { type ConnectionLimits, type TrustedAddress, trust } from '../http/connections.ts'
-import { compileConvertingCheck } from '../services/schema-check.ts'
+import { compileConvertingCheck, lowerFirst } from '../services/schema-check.ts'
 
 /** The checked configuration. Relative paths are relative to the working directory. */
 export interface Config {
@@ -72,7 +72,7 @@ export const readConfig = (variables: Record<string, string | undefined>): Confi
   const faults = check(values).map(({ path, message }) => {
     const name = path.slice(1)
     const shown = isSecret(name) ? '' : `, but is ${JSON.stringify(variables[name])}`
-    return `${name} ${message}${shown}. ${describe(name)}.`
+    return `${name} ${message}${shown}. ${advice(name)}`
   })
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))
   return toConfig(values as Environment)
@@ -112,7 +112,7 @@ const toConfig = (environment: Environment): Config => {
       perAddress: environment.MAX_CONNECTIONS_PER_ADDRESS,
       isTrusted: readProxies(environment),
     },
-    outbound: { allowPrivate: environment.ALLOW_PRIVATE_WEBHOOKS, addresses: readPublicAddresses(environment) },
+    outbound: { allowPrivate: environment.ALLOW_PRIVATE_WEBHOOKS, denied: readDenied(environment) },
     publicDescriptors: environment.PUBLIC_DESCRIPTORS,
     keyPrefix: environment.KEY_PREFIX,
     usdPerCreditMicros: readMicros('USD_PER_CREDIT', environment.USD_PER_CREDIT),
@@ -126,7 +126,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** An address of the right form may still have an impossible host or port. */
 const readUrl = (name: keyof Environment, url: string): string => {
   if (URL.canParse(url)) return url
-  throw new ConfigError(`${name} must contain valid addresses, but has ${JSON.stringify(url)}. ${describe(name)}.`)
+  throw new ConfigError(`${name} must contain valid addresses, but has ${JSON.stringify(url)}. ${advice(name)}`)
 }
 
 const readOrigins = ({ ALLOWED_ORIGINS: origins }: Environment): string[] =>
@@ -135,19 +135,21 @@ const readOrigins = ({ ALLOWED_ORIGINS: origins }: Environment): string[] =>
 const readProxies = ({ TRUSTED_PROXIES: given = '' }: Environment): TrustedAddress => {
   try {
     return trust(listOf(given))
-  } catch (error) {
-    throw new ConfigError(`TRUSTED_PROXIES has an ${(error as Error).message}. ${describe('TRUSTED_PROXIES')}.`)
+  } catch {
+    throw noAddresses('TRUSTED_PROXIES', given)
   }
 }
 
-const readPublicAddresses = ({ DENIED_ADDRESSES: given = '' }: Environment): PublicAddresses => {
+const readDenied = ({ DENIED_ADDRESSES: given = '' }: Environment): AddressRange[] => {
   try {
-    return new PublicAddresses(listOf(given))
+    return readRanges(listOf(given))
   } catch {
-    const told = `must hold addresses and CIDR ranges, but is ${JSON.stringify(given)}`
-    throw new ConfigError(`DENIED_ADDRESSES ${told}. ${describe('DENIED_ADDRESSES')}.`)
+    throw noAddresses('DENIED_ADDRESSES', given)
   }
 }
+
+const noAddresses = (name: keyof Environment, given: string) =>
+  new ConfigError(`${name} must hold addresses and CIDR ranges, but is ${JSON.stringify(given)}. ${advice(name)}`)
 
 /** A number of bytes as people write it, such as `10 GB`, which is 10 × 2³⁰ bytes. */
 const readBytes = (text: string): number => {
@@ -166,9 +168,7 @@ const readEventStore = ({ DATA_DIR, EVENT_STORE_URL: url, MASTER_SECRET }: Envir
   const address = readAddress('EVENT_STORE_URL', url, parseEventStoreUrl)
   // Processes on several machines have no common file to keep it in.
   if (MASTER_SECRET === undefined)
-    throw new ConfigError(
-      `MASTER_SECRET must be set to the same value for every process. ${describe('MASTER_SECRET')}.`,
-    )
+    throw new ConfigError(`MASTER_SECRET must be set to the same value for every process. ${advice('MASTER_SECRET')}`)
   return { kind: 'eventstoredb', address }
 }
 
@@ -189,7 +189,7 @@ const readObjectStore = (environment: Environment): Config['objectStore'] => {
   }
   if (publicUrl !== undefined)
     throw new ConfigError(
-      `OBJECT_STORE_PUBLIC_URL requires an S3 server in OBJECT_STORE_URL. ${describe('OBJECT_STORE_PUBLIC_URL')}.`,
+      `OBJECT_STORE_PUBLIC_URL requires an S3 server in OBJECT_STORE_URL. ${advice('OBJECT_STORE_PUBLIC_URL')}`,
     )
   return { kind: 'disk', folder: folderOf(url, DATA_DIR, 'objects') }
 }
@@ -201,7 +201,7 @@ const readAddress = <Address extends object>(
   parse: (url: string) => Address | string,
 ): Address => {
   const address = parse(url)
-  if (typeof address === 'string') throw new ConfigError(`${name} ${address}. ${describe(name)}.`)
+  if (typeof address === 'string') throw new ConfigError(`${name} ${address}. ${advice(name)}`)
   return address
 }
 
@@ -209,9 +209,13 @@ const readMicros = (name: string, decimal: number): number => {
   try {
     return toMicros(decimal)
   } catch {
-    throw new ConfigError(`${name} must have at most six decimals, but is ${decimal}. ${describe(name)}.`)
+    throw new ConfigError(`${name} must have at most six decimals, but is ${decimal}. ${advice(name)}`)
   }
 }
 
-const describe = (name: string): string =>
-  (Environment.properties as Record<string, { description?: string }>)[name]?.description ?? ''
+/** A sentence with the meaning of a variable. */
+const advice = (name: string): string => {
+  const { description = '' } = (Environment.properties as Record<string, { description?: string }>)[name] ?? {}
+  const means = lowerFirst(description)
+  return description.startsWith('The ') ? `Set it to ${means}.` : `It ${means}.`
+}

@@ -5,6 +5,7 @@ import { createLimitedServer } from '../http/connections.ts'
 import { publishShipped } from '../services/catalog/publish-shipped.ts'
 import { openService } from './compose.ts'
 import type { Core, Substitutes } from './core.ts'
+import { reportRefused } from './report-refused.ts'
 
 /** How long connections may take to send their responses after the work in progress has ended. */
 const LAST_ANSWERS_MS = 2000
@@ -35,7 +36,7 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
   )
   await core.progress.passed(published, CATCH_UP_MS)
   // The service can now respond. The port, and with it the URL, is known once the server listens.
-  const server = createLimitedServer(service.app.callback(), connections)
+  const server = createLimitedServer(service.app.callback(), { ...connections, onRefused: reportRefused(core) })
   server.on('connection', () => service.turns.defer())
   await listen(server, host, port)
   const actualPort = (server.address() as AddressInfo).port

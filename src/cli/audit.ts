@@ -27,6 +27,7 @@ export const auditCommand = (): Command => {
       const verification = await withLog(options, ({ log, isDense }) =>
         verifyLog(log, { account, isDense, onProgress: progressReport('checked') }),
       )
+      if (!verification) throw new OperatorError(`The log has no account ${account}.`, UNABLE)
       if (options.json) console.log(JSON.stringify(toJson(verification)))
       else console.log(toText(verification))
       if (verification.faults.length > 0) process.exitCode = WRONG
@@ -72,13 +73,17 @@ const faultToJson = ({ stream, revision, position, eventId, what }: Fault) => ({
 })
 
 const toText = ({ head, events, streams, newestAt, faults, notes }: Verification): string => {
-  const checked = `${count(events, 'event')} in ${count(streams, 'stream')} checked, up to position ${head}`
+  const upTo = newestAt ? `position ${head} of ${newestAt}` : `position ${head}`
+  const checked = `${count(events, 'event')} in ${count(streams, 'stream')} checked, up to ${upTo}`
   return [
-    ...faults.map(fault => `${placeOf(fault)}: ${fault.what}`),
-    ...notes.map(note => `${placeOf(note)}: note: ${note.what}`),
-    `${checked}${newestAt ? ` of ${newestAt}` : ''}: ${faults.length === 0 ? 'nothing is wrong.' : `${count(faults.length, 'fault')}.`}`,
+    ...faults.map(fault => printable(`${placeOf(fault)}: ${fault.what}`)),
+    ...notes.map(note => printable(`${placeOf(note)}: note: ${note.what}`)),
+    `${checked}: ${faults.length === 0 ? 'nothing is wrong.' : `${count(faults.length, 'fault')}.`}`,
   ].join('\n')
 }
+
+/** The texts of a damaged log may hold anything, also characters that control a terminal. */
+const printable = (text: string): string => text.replaceAll(/\p{C}/gu, found => JSON.stringify(found).slice(1, -1))
 
 const placeOf = ({ stream, revision, eventId }: Fault): string =>
   [stream, revision !== undefined && `revision ${revision}`, eventId].filter(Boolean).join(', ')

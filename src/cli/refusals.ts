@@ -1,6 +1,6 @@
 import { fromMicros } from '../domain/money.ts'
 import type { Answer } from '../services/answer.ts'
-import { type RefusalWords, sharedWords, webhookUrlFaults, wordsOf } from '../services/refusal-words.ts'
+import { type RefusalWords, sharedWords, urlFaults, wordsOf } from '../services/refusal-words.ts'
 import { OperatorError } from './operator-error.ts'
 
 /** The value of an answer. Throws OperatorError for a refusal. */
@@ -32,8 +32,7 @@ export const words = {
   input_invalid: ({ endpoint, faults }) =>
     `The input does not match ${endpoint}: ${faults.map(({ path, message }) => `${path} ${message}`).join('; ')}.`,
   input_file_refused: ({ reason }): string => `image_url cannot be used. ${wordsOf(words, reason)}`,
-  webhook_url_invalid: ({ url, fault }) =>
-    `${JSON.stringify(url)} cannot receive webhooks: it ${webhookUrlFaults[fault]}.`,
+  webhook_url_invalid: ({ url, fault }) => `${JSON.stringify(url)} cannot receive webhooks: it ${urlFaults[fault]}.`,
 
   // On the command line, only a withdrawal is refused for lack of credits.
   insufficient_credits: ({ balanceMicros }) => {
@@ -43,7 +42,8 @@ export const words = {
   idempotency_mismatch: () => 'This idempotency key was used for a different request.',
   run_not_found: () => 'There is no such run.',
 
-  webhook_not_found: () => 'The account has no run with this id and a webhook; see "tollgate webhooks list ACCOUNT".',
+  webhook_not_found: () =>
+    'The account has no run with this id that has a webhook; see "tollgate webhooks list ACCOUNT".',
   webhook_pending: () =>
     'The webhook is already being delivered; "tollgate webhooks list" shows when the next attempt is due.',
 

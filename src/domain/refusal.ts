@@ -2,6 +2,7 @@ import type { KeyScope } from '../../schemas/actor.ts'
 import type { Fault } from '../../schemas/api/error.ts'
 import type { FamilyFault } from './catalog/validity.ts'
 import type { Decision } from './decider.ts'
+import type { HttpUrlFault } from './http-url.ts'
 import type { WebhookUrlFault } from './webhook-url.ts'
 
 /**
@@ -39,6 +40,7 @@ export interface Refusals {
   part_too_large: { path: string; limitBytes: number }
   /** `parameter` holds a URL whose host is literally not public. */
   address_not_public: { parameter: 'webhook_url' | 'image_url' }
+  image_url_invalid: { fault: HttpUrlFault }
   webhook_url_invalid: { url: string; fault: WebhookUrlFault }
 
   insufficient_credits: { requiredMicros: number; balanceMicros: number }
@@ -47,8 +49,8 @@ export interface Refusals {
   position_unknown: object
   /** Too many runs have failed through the account's own fault. */
   too_many_failures: { retryAfterMs: number }
-  too_many_queued_runs: { limit: number }
-  queued_runs_too_large: { limitBytes: number }
+  too_many_open_runs: { limit: number }
+  open_runs_too_large: { limitBytes: number }
   run_exists: object
   run_not_found: object
   run_not_open: object
@@ -68,6 +70,8 @@ export interface Refusals {
   upload_already_stored: object
   too_many_uploads: { limit: number }
   upload_quota_exceeded: { quotaBytes: number }
+  /** Files of the account that are not whole yet. */
+  too_many_arriving_uploads: { limit: number }
   /** The client declared a file over the limit. */
   upload_too_large: { limitBytes: number }
   declared_type_not_accepted: { declared: string }
@@ -93,6 +97,8 @@ export interface Refusals {
   put_address_expired: object
   /** The upload was deleted, or the key that asked for the address was revoked. */
   put_address_withdrawn: object
+  /** Files that arrive at the same presigned address. */
+  too_many_puts: { limit: number }
   put_too_large: { limitBytes: number }
   put_type_mismatch: { sentAs: string; granted: string }
   put_interrupted: object
@@ -124,6 +130,7 @@ export type PutRefusal = RefusalOf<
   | 'put_address_invalid'
   | 'put_address_expired'
   | 'put_address_withdrawn'
+  | 'too_many_puts'
   | 'put_too_large'
   | 'put_type_mismatch'
   | 'put_interrupted'

@@ -6,14 +6,16 @@ import type { KeyHolders } from '../services/accounts/key-holders.ts'
 import type { Presenter } from '../services/presenter.ts'
 import type { Services } from '../services/services.ts'
 import type { TrustedAddress } from './connections.ts'
-import type { Middleware, RequestState } from './context.ts'
+import type { RequestState } from './context.ts'
 import { allowedOrigins } from './middleware/allowed-origins.ts'
+import { arrivingBodies } from './middleware/arriving-bodies.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { errors } from './middleware/errors.ts'
 import { log } from './middleware/log.ts'
 import { position } from './middleware/position.ts'
 import { requestId } from './middleware/request-id.ts'
 import { takeTurns } from './middleware/take-turns.ts'
+import { untakenAnswers } from './middleware/untaken-answers.ts'
 import { serveAt } from './operation.ts'
 import { operations } from './operations.ts'
 import { balanceRoutes } from './routes/balance.ts'
@@ -57,7 +59,7 @@ export interface ApiParts {
 export const createApp = ({ logger, clock, isTrusted, checks, api, turns }: AppParts): Koa<RequestState> => {
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   healthRoutes(serveAt(router), checks, clock)
-  if (api) apiRoutes(router, api, turns)
+  if (api) apiRoutes(router, api)
 
   const app = new Koa<RequestState>()
   app.use(takeTurns(turns))
@@ -73,18 +75,17 @@ export const createApp = ({ logger, clock, isTrusted, checks, api, turns }: AppP
 }
 
 /** Operations need an API key unless they are open. */
-const apiRoutes = (router: Router<RequestState>, api: ApiParts, turns: Turns) => {
+const apiRoutes = (router: Router<RequestState>, api: ApiParts) => {
   const { services, keyHolders, acceptsPut, present, mcp, described } = api
   const known = authenticate(keyHolders)
   const awaited = position(services)
-  const keyed: Middleware = (ctx, next) => known(ctx, () => awaited(ctx, next))
-  const serve = serveAt(router, keyed)
+  const serve = serveAt(router, known, arrivingBodies(), untakenAnswers(), awaited)
   const streams = new Streams()
   cdnRoutes(router, serve, services, acceptsPut)
   balanceRoutes(serve, services, present)
   modelRoutes(serve, services, present)
   runRoutes(serve, services, present)
-  runEventRoutes(serve, services, present, streams, turns)
+  runEventRoutes(serve, services, present, streams)
   uploadRoutes(serve, services, present)
   webhookRoutes(serve, services)
   mcpRoutes(router, serve, mcp, streams)

@@ -75,8 +75,8 @@ const checkText = (text: string, path: string) => {
 
 const TOO_DEEP = `The body is nested deeper than ${MAX_JSON_DEPTH} levels.`
 
-const tooMany = (limit: number, what: string) =>
-  invalid('', `The body has more than ${limit} ${what}.`, `has more than ${limit} ${what}`)
+const tooMany = (limit: number, noun: string) =>
+  invalid('', `The body has more than ${limit} ${noun}.`, `has more than ${limit} ${noun}`)
 
 const invalid = (path: string, message: string, fault: string) =>
   new ApiError('invalid_request', message, { errors: [{ path: path.slice(0, 200), message: fault }] })

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
-import { isIPv6, type Socket } from 'node:net'
+import { isIP, isIPv6, type Socket } from 'node:net'
 import onHeaders from 'on-headers'
 import proxyAddr from 'proxy-addr'
-import { inTurn } from './in-turn.ts'
-import { OpenCounts } from './open-counts.ts'
+import { OpenCounts } from '../services/open-counts.ts'
 import { parseInSlices } from './parse-in-slices.ts'
+import { Pipelines } from './pipelines.ts'
 
 /** How long a connection may be idle before its request has arrived in full. */
 const IDLE_MS = 15_000
@@ -23,6 +23,8 @@ export interface ConnectionLimits {
   /** Addresses and CIDR ranges of proxies, whose connections are not limited per address. */
   isTrusted: TrustedAddress
   idleMs?: number
+  /** Called for each connection that is closed because of a limit. */
+  onRefused?: () => void
 }
 
 /** Whether an address is that of a trusted proxy. */
@@ -34,38 +36,40 @@ export const trust = (proxies: readonly string[]): TrustedAddress => {
   return address => isTrusted(address, 0)
 }
 
-/** The client's address: the last one in `X-Forwarded-For` that is no trusted proxy, else that of the connection. */
-export const clientAddress = (request: IncomingMessage, isTrusted: TrustedAddress): string =>
-  proxyAddr(request, isTrusted)
+/**
+ * The client's address: the last one in `X-Forwarded-For` that is no trusted proxy, else that of the connection.
+ * Nothing before a text that is no address is believed.
+ */
+export const clientAddress = (request: IncomingMessage, isTrusted: TrustedAddress): string | undefined => {
+  const [connection, ...forwarded] = proxyAddr.all(request, isTrusted)
+  return forwarded.findLast(address => isIP(address)) ?? connection
+}
 
 /** An HTTP server that no client can fill with connections. */
 export const createLimitedServer = (
   handle: RequestListener,
-  { total, perAddress, isTrusted, idleMs = IDLE_MS }: ConnectionLimits,
+  { total, perAddress, isTrusted, idleMs = IDLE_MS, onRefused = () => undefined }: ConnectionLimits,
 ): Server => {
   const connectionsCheckingInterval = Math.min(CHECK_EVERY_MS, idleMs)
-  const requests = new WeakMap<Socket, IncomingMessage>()
-  const server = createServer(
-    { headersTimeout: idleMs, connectionsCheckingInterval },
-    inTurn((request, response) => {
-      const { socket } = request
-      requests.set(socket, request)
-      response.once('close', () => {
-        if (requests.get(socket) === request) requests.delete(socket)
-      })
-      // Libraries for event streams promise to keep every connection alive.
-      if (/\bclose\b/i.test(request.headers.connection ?? ''))
-        onHeaders(response, () => response.setHeader('Connection', 'close'))
-      handle(request, response)
-    }),
+  const pipelines = new Pipelines((request, response) => {
+    // Libraries for event streams promise to keep every connection alive.
+    if (/\bclose\b/i.test(request.headers.connection ?? ''))
+      onHeaders(response, () => response.setHeader('Connection', 'close'))
+    handle(request, response)
+  })
+  const server = createServer({ headersTimeout: idleMs, connectionsCheckingInterval }, (request, response) =>
+    pipelines.add(request, response),
   )
-  server.setTimeout(idleMs, socket => endIdle(socket, requests.get(socket), PAUSES_PER_RESPONSE * idleMs))
+  server.setTimeout(idleMs, socket => endIdle(socket, pipelines.current(socket), PAUSES_PER_RESPONSE * idleMs))
   server.maxConnections = total
+  server.on('drop', onRefused)
   const connections = new OpenCounts<string>(perAddress)
   server.on('connection', (socket: Socket) => {
-    parseInSlices(socket, () => requests.get(socket)?.complete === false)
+    parseInSlices(socket, () => pipelines.current(socket)?.complete === false)
     const { remoteAddress = '' } = socket
-    if (!isTrusted(remoteAddress) && !connections.add(networkOf(remoteAddress), socket)) socket.destroy()
+    if (isTrusted(remoteAddress) || connections.add(networkOf(remoteAddress), socket)) return
+    socket.destroy()
+    onRefused()
   })
   return server
 }

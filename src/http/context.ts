@@ -4,8 +4,12 @@ import type { AccountCaller, Caller } from '../services/caller.ts'
 /** The data that middleware collects about a request before a route sees it. */
 export interface RequestState {
   requestId: string
+  /** Resolves when it is the turn of the client to have more work done. */
+  nextTurn(): Promise<void>
   /** Set by `authenticate`, and so available on every keyed route. */
   caller: AccountCaller
+  /** Counts a JSON answer until the client has taken it. Throws rate_limited if the account has too many of them. */
+  countAnswer(bytes: number): void
   /** The tool that a message calls; undefined if there is no such tool. */
   tool?: string | undefined
   /** True for reads whose method does not show it. */
@@ -14,6 +18,9 @@ export interface RequestState {
 
 export type Context = ParameterizedContext<RequestState>
 export type Middleware = (ctx: Context, next: Next) => Promise<unknown>
+
+/** Whether a request changes nothing. */
+export const isRead = ({ method, state }: Context): boolean => state.isRead ?? (method === 'GET' || method === 'HEAD')
 
 /** The caller on routes that need no key. */
 export const anonymousCaller = ({ state: { requestId } }: Context): Caller => ({ kind: 'anonymous', requestId })

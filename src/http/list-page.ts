@@ -1,5 +1,5 @@
 import { DEFAULT_PAGE } from '../../schemas/primitives.ts'
-import type { Page } from '../services/list-newest.ts'
+import type { Page } from '../services/newest-first.ts'
 
 /** The limit of a list from its query. */
 export const limitOf = ({ limit = `${DEFAULT_PAGE}` }: { limit?: string }): number => Number(limit)

@@ -1,5 +1,6 @@
 import type Router from '@koa/router'
 import type { Static, TObject, TSchema } from 'typebox'
+import { about } from '../../schemas/api/about.ts'
 import type { ErrorCode } from '../../schemas/api/error.ts'
 import { Closed, MAX_BODY_BYTES } from '../../schemas/primitives.ts'
 import type { Context, Middleware, RequestState } from './context.ts'
@@ -73,9 +74,13 @@ export const templateOf = ({ path }: Operation): string => path.replaceAll(/:(\w
 
 /** The query of an operation. The API refuses unknown parameters: a misspelled `dry_run` would cost credits. */
 export const queryShapeOf = ({ path, query }: Operation): TObject | undefined =>
-  query ?? (path.startsWith('/v1/') ? Closed({}) : undefined)
+  query ?? (path.startsWith('/v1/') ? NoQuery : undefined)
+
+const NoQuery = about(Closed({}), 'This request takes no query parameters.')
 
 export const operation = <const Of extends Operation>(of: Of): Of => of
+
+const readBody = jsonBody(MAX_BODY_BYTES)
 
 /** Registers operations on a router; `keyed` authenticates the requests of those that need a key. */
 export const serveAt =
@@ -87,7 +92,7 @@ export const serveAt =
     const query = queryShapeOf(of)
     const readQuery = query && readerOf(query, 'query')
     const readJson = json && readerOf(json, 'body')
-    const before = [...first, ...(open ? [] : keyed), ...(json ? [jsonBody(MAX_BODY_BYTES)] : [])]
+    const before = [...first, ...(open ? [] : keyed), ...(json ? [readBody] : [])]
     router[method](path, ...before, ctx => {
       const parts = { params: ctx.params, query: readQuery?.(queryOf(ctx)), json: readJson?.(ctx.request.body) }
       return handler(ctx, parts as unknown as RequestParts<Of>)

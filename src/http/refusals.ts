@@ -2,10 +2,10 @@ import type { KeyScope } from '../../schemas/actor.ts'
 import type { ErrorCode } from '../../schemas/api/error.ts'
 import { IDEMPOTENCY_HOURS } from '../../schemas/primitives.ts'
 import { fromMicros } from '../domain/money.ts'
-import type { Refusal, RefusalCode, Refusals } from '../domain/refusal.ts'
+import type { FileRefusal, Refusal, RefusalCode, Refusals } from '../domain/refusal.ts'
 import type { Answer } from '../services/answer.ts'
-import { type RefusalWords, sharedWords, webhookUrlFaults, wordsOf } from '../services/refusal-words.ts'
-import { acceptedTypes } from '../services/uploads/upload-rules.ts'
+import { type RefusalWords, sharedWords, urlFaults, wordsOf } from '../services/refusal-words.ts'
+import { acceptedImages, acceptedTypes } from '../services/uploads/upload-rules.ts'
 import { ApiError, type ErrorDetails } from './api-error.ts'
 import { TOLLGATE_POSITION } from './headers.ts'
 
@@ -42,7 +42,7 @@ export const words = {
   model_not_found: ({ model }) =>
     [
       `There is no model ${JSON.stringify(model)}. GET /v1/models returns the models.`,
-      'The input selects what a model does.',
+      'Use the ID or an alias of a family, or the ID of an endpoint.',
     ].join(' '),
   model_not_listed: ({ model }) => `There is no model ${JSON.stringify(model)}. GET /v1/models returns the models.`,
   kind_not_offered: ({ model, kinds }) =>
@@ -51,8 +51,8 @@ export const words = {
       'An input with image_url selects an image-to-* kind, any other a text-to-* kind.',
     ].join(' '),
   input_invalid: ({ endpoint }) => `The input does not match the parameters_schema of ${endpoint}.`,
-  input_file_refused: ({ reason }): string => `image_url cannot be used. ${wordsOf(words, reason)}`,
-  webhook_url_invalid: ({ fault }) => `webhook_url ${webhookUrlFaults[fault]}.`,
+  input_file_refused: ({ reason }): string => `image_url cannot be used. ${imageFault(words, reason)}`,
+  webhook_url_invalid: ({ fault }) => `webhook_url ${urlFaults[fault]}.`,
 
   insufficient_credits: ({ requiredMicros, balanceMicros }) =>
     `The run costs ${fromMicros(requiredMicros)} credits and the balance is ${fromMicros(balanceMicros)}.`,
@@ -63,7 +63,7 @@ export const words = {
     ].join(' '),
   run_not_found: () => 'There is no such run.',
 
-  webhook_not_found: () => 'There is no run with this id and a webhook.',
+  webhook_not_found: () => 'There is no run with this id that has a webhook.',
   webhook_pending: () => 'The webhook of this run is already being delivered.',
 
   upload_not_found: () => 'The upload does not exist or was deleted.',
@@ -76,8 +76,7 @@ export const words = {
   declared_type_unspecific: ({ declared }) =>
     `${declared} does not identify the type of the file. Declare its specific type.`,
 
-  file_type_not_accepted: ({ mimeType = 'of unknown type' }) =>
-    `The file is ${mimeType}, which is not accepted. Accepted types: ${acceptedTypes.join(', ')}.`,
+  file_type_not_accepted: facts => typeNotAccepted(facts, acceptedTypes),
   file_sent_as_other_type: ({ sentAs, declared }) =>
     `The file was sent as ${sentAs}, but was declared as ${declared}. Send it with Content-Type: ${declared}.`,
   file_truncated: ({ mimeType }) => `The file is ${mimeType}, but its end is missing. It may be truncated.`,
@@ -90,11 +89,18 @@ export const words = {
   family_not_found: () => 'There is no such family.',
 } satisfies RefusalWords
 
+const typeNotAccepted = ({ mimeType = 'of unknown type' }: { mimeType?: string }, accepted: readonly string[]) =>
+  `The file is ${mimeType}, which is not accepted. Accepted types: ${accepted.join(', ')}.`
+
+/** Why a file cannot be the image of an input. Uploads may also be videos. */
+const imageFault = (words: RefusalWords, reason: FileRefusal): string =>
+  reason.code === 'file_type_not_accepted' ? typeNotAccepted(reason, acceptedImages) : wordsOf(words, reason)
+
 /** The abilities of keys by scope. */
 const abilities: Record<KeyScope, string> = {
   full: 'do everything except manage keys',
   read: 'only read: send GET requests, except for the webhook secret, make dry runs, and call read-only tools',
-  keys: 'only manage keys, under /v1/keys',
+  keys: 'only manage keys. There are no requests for that yet: use a key with the scope "full" or "read"',
 }
 
 /** The code of every refusal. */
@@ -123,14 +129,15 @@ const codes: Record<RefusalCode, ErrorCode> = {
   input_file_refused: 'invalid_input',
   address_not_public: 'invalid_input',
   part_too_large: 'invalid_request',
+  image_url_invalid: 'invalid_input',
   webhook_url_invalid: 'invalid_request',
 
   insufficient_credits: 'insufficient_credits',
   idempotency_mismatch: 'idempotency_mismatch',
   position_unknown: 'invalid_request',
   too_many_failures: 'rate_limited',
-  too_many_queued_runs: 'rate_limited',
-  queued_runs_too_large: 'rate_limited',
+  too_many_open_runs: 'rate_limited',
+  open_runs_too_large: 'rate_limited',
   run_exists: 'invalid_request',
   run_not_found: 'run_not_found',
   run_not_open: 'run_ended',
@@ -149,6 +156,7 @@ const codes: Record<RefusalCode, ErrorCode> = {
   upload_already_stored: 'invalid_request',
   too_many_uploads: 'rate_limited',
   upload_quota_exceeded: 'rate_limited',
+  too_many_arriving_uploads: 'rate_limited',
   upload_too_large: 'payload_too_large',
   declared_type_not_accepted: 'unsupported_media_type',
   declared_type_unspecific: 'unsupported_media_type',
@@ -168,6 +176,7 @@ const codes: Record<RefusalCode, ErrorCode> = {
   put_address_invalid: 'upload_not_found',
   put_address_expired: 'upload_not_found',
   put_address_withdrawn: 'upload_not_found',
+  too_many_puts: 'rate_limited',
   put_too_large: 'payload_too_large',
   put_type_mismatch: 'unsupported_media_type',
   put_interrupted: 'invalid_request',
@@ -185,17 +194,21 @@ const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalW
     errors: faults.map(({ path, message }) => ({ path: `/input${path}`, message })),
   }),
   input_file_refused: ({ reason }, words) => ({
-    errors: [{ path: '/input/image_url', message: wordsOf(words, reason) }],
+    errors: [{ path: '/input/image_url', message: imageFault(words, reason) }],
   }),
   address_not_public: ({ parameter }) => ({
     errors: [
-      { path: parameter === 'image_url' ? '/input/image_url' : '/webhook_url', message: 'must have a public host' },
+      {
+        path: parameter === 'image_url' ? '/input/image_url' : '/webhook_url',
+        message: 'must have a public host that is not denied',
+      },
     ],
   }),
   part_too_large: ({ path, limitBytes }) => ({
     errors: [{ path, message: `must be at most ${limitBytes} bytes of JSON` }],
   }),
-  webhook_url_invalid: ({ fault }) => ({ errors: [{ path: '/webhook_url', message: webhookUrlFaults[fault] }] }),
+  image_url_invalid: ({ fault }) => ({ errors: [{ path: '/input/image_url', message: urlFaults[fault] }] }),
+  webhook_url_invalid: ({ fault }) => ({ errors: [{ path: '/webhook_url', message: urlFaults[fault] }] }),
   insufficient_credits: ({ requiredMicros, balanceMicros }) => ({
     required_credits: fromMicros(requiredMicros),
     credits_balance: fromMicros(balanceMicros),

@@ -1,7 +1,7 @@
 import { type AccountId, MAX_STREAMS } from '../../schemas/primitives.ts'
+import { OpenCounts } from '../services/open-counts.ts'
 import { ApiError } from './api-error.ts'
 import type { Context } from './context.ts'
-import { OpenCounts } from './open-counts.ts'
 
 /** Only clients that name this type get a stream: many accept anything and read JSON. */
 export const asksForStream = (ctx: Context): boolean => /\btext\/event-stream\b/i.test(ctx.get('Accept'))

@@ -1,19 +1,32 @@
-/** Pieces of work before other requests are served. One takes up to a millisecond. */
-const MAX_AT_ONCE = 10
+import type { Clock } from '../ports/clock.ts'
 
-/** Connections that arrive before some work is done again. */
+/** Pieces of work that are done before other requests are served, and the time after which no further one begins. */
+const MAX_AT_ONCE = 10
+const MAX_ROUND_MS = 5
+
+/** Connections that are accepted in a row before work continues. */
 const MAX_DEFERRALS = 100
 
 /** Spreads work that is due for many clients at once, so that it does not delay other requests. */
 export class Turns {
-  readonly #waiting: (() => void)[] = []
+  readonly #clock: Pick<Clock, 'monotonicMs'>
+  /** The waiting work of each client. The client whose turn is next comes first. */
+  readonly #lanes = new Map<string, (() => void)[]>()
+  #isPassing = false
   #isDeferred = false
   #deferrals = 0
 
-  /** Resolves soon, in the order of the calls. */
-  next(): Promise<void> {
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock
+  }
+
+  /** Resolves soon. The lanes take turns, and each keeps the order of its calls. */
+  next(lane: string): Promise<void> {
     return new Promise(resolve => {
-      if (this.#waiting.push(resolve) === 1) this.#passSoon()
+      const waiting = this.#lanes.get(lane)
+      if (waiting) waiting.push(resolve)
+      else this.#lanes.set(lane, [resolve])
+      if (!this.#isPassing) this.#passSoon()
     })
   }
 
@@ -26,13 +39,36 @@ export class Turns {
   }
 
   #passSoon() {
-    setImmediate(() => {
+    this.#isPassing = true
+    setImmediate(async () => {
       const mayPass = !this.#isDeferred || this.#deferrals === MAX_DEFERRALS
       this.#deferrals = mayPass ? 0 : this.#deferrals + 1
       this.#isDeferred = false
-      if (!mayPass) return this.#passSoon()
-      for (const resolve of this.#waiting.splice(0, MAX_AT_ONCE)) resolve()
-      if (this.#waiting.length > 0) this.#passSoon()
+      if (mayPass) await this.#passRound()
+      this.#isPassing = false
+      if (this.#lanes.size > 0) this.#passSoon()
     })
+  }
+
+  async #passRound() {
+    const endMs = this.#clock.monotonicMs() + MAX_ROUND_MS
+    for (let passed = 0; passed < MAX_AT_ONCE && this.#clock.monotonicMs() < endMs; passed++) {
+      const resolve = this.#take()
+      if (!resolve) return
+      resolve()
+      // By then, the work has been done up to its first wait for something else.
+      await new Promise(process.nextTick)
+    }
+  }
+
+  /** Takes the first of the first lane, which then comes last. */
+  #take(): (() => void) | undefined {
+    for (const [lane, waiting] of this.#lanes) {
+      this.#lanes.delete(lane)
+      const first = waiting.shift()
+      if (waiting.length > 0) this.#lanes.set(lane, waiting)
+      return first
+    }
+    return undefined
   }
 }

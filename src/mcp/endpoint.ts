@@ -2,12 +2,11 @@ import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotoc
 import { type AuthInfo, createMcpHandler } from '@modelcontextprotocol/server'
 import type { McpEndpoint } from '../http/routes/mcp.ts'
 import { asksForStream } from '../http/streams.ts'
-import type { AccountCaller } from '../services/caller.ts'
 import { jsonHandler } from './json-handler.ts'
 import { allowOrigins } from './origins.ts'
 import { readMessage } from './read-message.ts'
 import { unwrap } from './refusals.ts'
-import { createServer } from './server.ts'
+import { type Asker, createServer } from './server.ts'
 import type { ToolParts } from './tool.ts'
 import { toolCalledBy, tools } from './tools.ts'
 
@@ -21,7 +20,7 @@ export interface McpParts extends ToolParts {
 /** The Model Context Protocol over Streamable HTTP, without sessions: each request is authorized by its own API key. */
 export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...parts }: McpParts): McpEndpoint => {
   const { logger, services } = parts
-  const open = (auth?: AuthInfo) => createServer(parts, auth?.extra?.['caller'] as AccountCaller)
+  const open = (auth?: AuthInfo) => createServer(parts, auth?.extra as unknown as Asker)
   const handler = createMcpHandler(({ authInfo }) => open(authInfo), {
     // Most of these are client errors. The rest is logged nowhere else.
     onerror: ({ message }) => logger.info({ reason: message.slice(0, MAX_REASON) }, 'MCP request refused'),
@@ -40,11 +39,16 @@ export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...parts }: McpPart
       const tool = toolCalledBy(message)
       ctx.state.tool = tool?.name
       ctx.state.isRead = tool?.annotations.readOnlyHint ?? true
-      const { caller } = ctx.state
+      const { caller, countAnswer } = ctx.state
       // Every message that calls no tool, such as initialize and tools/list, only describes the service.
       if (!tool) unwrap(await services.descriptors.protocol(caller))
       // The SDK passes the caller as AuthInfo. It never reads the token, so the secret is not passed on.
-      const auth: AuthInfo = { token: caller.accountId, clientId: caller.accountId, scopes: [], extra: { caller } }
+      const auth: AuthInfo = {
+        token: caller.accountId,
+        clientId: caller.accountId,
+        scopes: [],
+        extra: { caller, countAnswer },
+      }
       const form = asksForStream(ctx) ? 'stream' : 'json'
       // The SDK refuses clients that do not accept both forms.
       const headers = { ...ctx.req.headers, host: 'localhost', accept: 'application/json, text/event-stream' }

@@ -21,7 +21,7 @@ export const words = {
   model_not_found: ({ model }) =>
     [
       `There is no model ${JSON.stringify(model)}. The tool list_models returns the models.`,
-      'The input selects what a model does.',
+      'Use the ID or an alias of a family, or the ID of an endpoint.',
     ].join(' '),
   model_not_listed: ({ model }) => `There is no model ${JSON.stringify(model)}. Omit model to list all models.`,
   idempotency_mismatch: () =>
@@ -38,5 +38,5 @@ export const words = {
 const abilities: Record<KeyScope, string> = {
   full: 'call every tool',
   read: 'only call read-only tools',
-  keys: 'only manage keys, and not call tools',
+  keys: 'only manage keys. No tool does that: use a key with the scope "full" or "read"',
 }

@@ -7,7 +7,6 @@ import {
   type Tool as ToolListed,
 } from '@modelcontextprotocol/server'
 import { info } from '../http/api-info.ts'
-import type { AccountCaller } from '../services/caller.ts'
 import type { Call, ToolParts } from './tool.ts'
 import { toolNamed, tools } from './tools.ts'
 
@@ -43,18 +42,21 @@ const listed = tools.map(({ name, title, description, input, output, annotations
   outputSchema: output as unknown as NonNullable<ToolListed['outputSchema']>,
 }))
 
+/** The caller of a request, and what counts its answer. */
+export type Asker = Pick<Call, 'caller' | 'countAnswer'>
+
 /**
  * A server for one request of one account. The SDK's low-level server leaves the argument checks to the tools, whose
  * errors match the API's, and needs no registration of tools for each request.
  */
-export const createServer = (parts: ToolParts, caller: AccountCaller): Server => {
+export const createServer = (parts: ToolParts, asker: Asker): Server => {
   const server = new Server(about, options)
   server.setRequestHandler('tools/list', () => ({ tools: listed }))
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
     const tool = toolNamed(params.name)
     if (!tool)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${JSON.stringify(params.name)}.`)
-    const call: Call = { ...parts, caller, signal: mcpReq.signal, notify: notifierOf(mcpReq) }
+    const call: Call = { ...parts, ...asker, signal: mcpReq.signal, notify: notifierOf(mcpReq) }
     return tool.call(params.arguments ?? {}, call)
   })
   return server

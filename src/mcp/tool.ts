@@ -17,6 +17,8 @@ export interface ToolParts {
 /** One call: its caller, and the connection to the client during the call. */
 export interface Call extends ToolParts {
   caller: AccountCaller
+  /** Counts a result until the client has taken it. Throws ApiError if the account has too many of them. */
+  countAnswer(bytes: number): void
   /** Aborts when the client disconnects. */
   signal: AbortSignal
   /** Undefined if the client did not ask for progress notifications. */
@@ -62,7 +64,7 @@ export const tool = <Input extends TObject, Output extends TObject>(of: Definiti
     ...described,
     call: async (args, call) => {
       try {
-        return toResult(await answer(read(args), call))
+        return toResult(await answer(read(args), call), call)
       } catch (error) {
         const { logger, caller } = call
         const { requestId = '' } = caller
@@ -73,9 +75,11 @@ export const tool = <Input extends TObject, Output extends TObject>(of: Definiti
   }
 }
 
-const toResult = ({ body, notes = [], links = [] }: ToolAnswer<object>): CallToolResult => ({
-  structuredContent: { ...body },
-  content: [asText(JSON.stringify(body)), ...notes.map(asText), ...links],
-})
+const toResult = ({ body, notes = [], links = [] }: ToolAnswer<object>, call: Call): CallToolResult => {
+  const text = JSON.stringify(body)
+  // The body is sent as a structure and as text.
+  call.countAnswer(2 * Buffer.byteLength(text))
+  return { structuredContent: { ...body }, content: [asText(text), ...notes.map(asText), ...links] }
+}
 
 const asText = (text: string) => ({ type: 'text' as const, text })

@@ -23,9 +23,9 @@ export interface ObjectStore {
   presignPut(grant: PutGrant): Promise<string>
   /**
    * Handles a PUT to a presigned URL, for stores that are not servers themselves. `admit` is called before the body is
-   * read, and again before the object is stored; it may reject. Rejects with PutRefused.
+   * read, and again before the object is stored; it may reject. Resolves to the grant. Rejects with PutRefused.
    */
-  acceptPut?(put: IncomingPut, admit: (grant: PutGrant) => Promise<void>): Promise<void>
+  acceptPut?(put: IncomingPut, admit: (grant: PutGrant) => Promise<void>): Promise<PutGrant>
   /** Rejects if the store does not answer. */
   check(): Promise<void>
   close(): Promise<void>

@@ -2,9 +2,10 @@ import { type Observable, Subject } from 'rxjs'
 import type { AccountEvent } from '../../schemas/account-events.ts'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
+import type { WatchTask } from '../../schemas/views.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Provider, ProviderOutcome } from '../ports/provider.ts'
+import type { Failed, Provider, ProviderOutcome } from '../ports/provider.ts'
 import type { Random } from '../ports/random.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
@@ -12,7 +13,8 @@ import type { RunProgress } from '../services/runs/run-reads.ts'
 import type { RunToDo, Starter } from '../services/runs/runs.ts'
 import { withinTime } from '../time/within-time.ts'
 import type { Artifacts } from './artifacts.ts'
-import { stopped, unavailable } from './failures.ts'
+import { sourceTooLate, stopped, timedOut, unavailable } from './failures.ts'
+import type { InputSources } from './input-sources.ts'
 import { type EndedRun, Jobs, type RunJob } from './jobs.ts'
 import { Leases } from './leases.ts'
 import { Outcomes } from './outcomes.ts'
@@ -34,6 +36,7 @@ interface Parts {
   random: Random
   logger: Logger
   slots: RunSlots
+  sources: InputSources
   leaseMs?: number | undefined
 }
 
@@ -61,6 +64,7 @@ export class ActiveRuns implements Starter {
     this.#jobs = new Jobs({
       ...parts,
       end: (run, outcome) => this.end(run, outcome),
+      timedOut: run => this.#timedOut(run),
       released: runId => this.leases.release(runId),
       progressed: (runId, progress) => this.#progress.next({ runId, progress }),
     })
@@ -125,7 +129,8 @@ export class ActiveRuns implements Starter {
     const { runId, provider: name } = run
     const { providers, slots, logger, clock } = this.#parts
     slots.hold(run)
-    const submission = new Submission(run, { provider: providers[name] ?? unconfigured(name, logger), clock, logger })
+    const provider = providers[name] ?? unconfigured(name, logger)
+    const submission = new Submission(run, { provider, clock, logger, timedOut: late => this.#timedOut(late) })
     const done = this.#process(submission)
       .catch(error => {
         logger.error({ err: error, runId }, 'a run could not be ended')
@@ -154,6 +159,10 @@ export class ActiveRuns implements Starter {
   /** Records the outcome of a run. Resolves to the events that ended it, or to none. */
   end(run: EndedRun, outcome: ProviderOutcome): Promise<Recorded<AccountEvent>[]> {
     return this.#outcomes.end(run, outcome)
+  }
+
+  #timedOut({ runId, timeoutMs }: Pick<WatchTask, 'runId' | 'timeoutMs'>): Failed {
+    return this.#parts.sources.isMissing(runId) ? sourceTooLate(timeoutMs) : timedOut(timeoutMs)
   }
 
   async #process(submission: Submission): Promise<Recorded<AccountEvent>[]> {

@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import { every } from '../time/every.ts'
-import { byLane, type DueWork, duePages, isDue, type Lane, lanesByQueue } from './due-rows.ts'
+import { byLane, byQueue, type DueWork, duePages, isDue, type Lane, laneOf, lanesByQueue } from './due-rows.ts'
 
 /** More rows than this that were written during one round are read from the views instead of kept in memory. */
 const MAX_WRITTEN = 1000
@@ -29,21 +29,23 @@ export interface DueLoopParts {
 export interface Worklist<Row extends DueRow> extends DueWork {
   /** How often to look for due work without being woken. */
   pollMs: number
+  /** False for a row whose work is in progress or done, while the views still show it. Such a row is not offered. */
+  needsWork?(row: Row): boolean
   /** Takes due rows of one queue. Returns those that have to wait. */
   take(rows: Row[]): Promise<Row[]>
 }
 
 /**
- * Offers due work queue by queue, and in each queue the accounts take turns: rows as they are written, and from time to
- * time all that the views hold. A lane, which is the work of one account in one queue, that has to wait delays no
- * other.
+ * Offers due work queue by queue: rows as they are written, and from time to time all that the views hold. In each
+ * queue the accounts take turns (round robin). A lane is the work of one account in one queue; one that has to wait
+ * delays no other.
  */
 export class DueLoop<Row extends DueRow> {
   readonly #parts: DueLoopParts
   readonly #worklist: Worklist<Row>
   /** Due rows that were written since the last round, by key, in the order of the log. */
   readonly #written = new Map<string, Row>()
-  /** The lanes that have to wait, by name. */
+  /** The lanes that have to wait, by name. In each queue, the lane that was served last is the last one. */
   readonly #waiting = new Map<string, Lane<Row>>()
   #hasRoom = false
   #resuming: Timer | undefined
@@ -128,20 +130,17 @@ export class DueLoop<Row extends DueRow> {
       if (this.#waiting.has(name) || lanes.has(name)) continue
       lanes.set(name, { name, queue: (rows[0] as Row).queue, rows, pages: undefined })
     }
-    const all = [...lanes.values()]
-    for (const queue of new Set(all.map(lane => lane.queue)))
-      await this.#offer(all.filter(lane => lane.queue === queue))
+    for (const ofQueue of byQueue([...lanes.values()]).values()) await this.#offer(ofQueue)
   }
 
   async #look() {
     this.#mustLook = false
     this.#hasRoom = false
-    this.#waiting.clear()
     const { clock } = this.#parts
     const startMs = clock.monotonicMs()
     let offeredMs = 0
     try {
-      for await (const lanes of lanesByQueue<Row>(this.#parts, this.#worklist)) {
+      for await (const lanes of this.#allLanes()) {
         if (this.#stopped) return
         const offerMs = clock.monotonicMs()
         await this.#offer(lanes)
@@ -158,6 +157,18 @@ export class DueLoop<Row extends DueRow> {
     })
   }
 
+  /** The lanes of each queue. Those of a queue where some had to wait come last and together, in their order. */
+  async *#allLanes(): AsyncGenerator<Lane<Row>[]> {
+    const full = new Set([...this.#waiting.values()].map(lane => lane.queue))
+    const inOrder = new Map<string, Lane<Row> | undefined>([...this.#waiting.keys()].map(name => [name, undefined]))
+    this.#waiting.clear()
+    for await (const lanes of lanesByQueue<Row>(this.#parts, this.#worklist)) {
+      if (!lanes.some(lane => full.has(lane.queue))) yield lanes
+      else for (const lane of lanes) inOrder.set(lane.name, lane)
+    }
+    yield* byQueue([...inOrder.values()].filter(lane => lane !== undefined)).values()
+  }
+
   /** A queue whose work fails must not block those after it. */
   async #offer(lanes: Lane<Row>[]) {
     try {
@@ -170,19 +181,35 @@ export class DueLoop<Row extends DueRow> {
   /** Offers the rows of the lanes of one queue in turns, as many of each lane at a time as fit in a batch. */
   async #takeTurns(lanes: Lane<Row>[]) {
     const ring = [...lanes]
+    /** The names of the lanes whose rows were taken: the lane that was served last is the last one. */
+    const served = new Set<string>()
     while (ring.length > 0 && !this.#stopped) {
       const each = Math.max(1, Math.floor(BATCH / ring.length))
       const turn = ring.splice(0, BATCH)
       for (const lane of turn) if (lane.rows.length === 0) await this.#load(lane)
-      const offered = turn.flatMap(lane => lane.rows.splice(0, each))
-      if (offered.length === 0) continue
-      const waiting = byLane(await this.#worklist.take(offered))
+      const offered = alternate(turn.map(lane => lane.rows.splice(0, each).filter(row => this.#needsWork(row))))
+      const waiting = new Set(offered.length > 0 ? await this.#worklist.take(offered) : [])
+      for (const row of offered) if (!waiting.has(row)) moveToEnd(served, laneOf(row))
+      const rests = byLane([...waiting])
       for (const lane of turn) {
-        const rest = waiting.get(lane.name)
+        const rest = rests.get(lane.name)
         if (rest) this.#wait(lane, [...rest, ...lane.rows])
         else if (lane.rows.length > 0 || lane.pages) ring.push(lane)
       }
     }
+    for (const name of served) this.#yieldTurn(name)
+  }
+
+  #needsWork(row: Row): boolean {
+    return this.#worklist.needsWork?.(row) ?? true
+  }
+
+  /** Lets all other lanes that wait go before this one. */
+  #yieldTurn(name: string) {
+    const lane = this.#waiting.get(name)
+    if (!lane) return
+    this.#waiting.delete(name)
+    this.#waiting.set(name, lane)
   }
 
   async #load(lane: Lane<Row>) {
@@ -204,10 +231,21 @@ export class DueLoop<Row extends DueRow> {
   }
 }
 
+/** The first of each list, then the second of each, and so on. */
+const alternate = <Item>(lists: Item[][]): Item[] => {
+  const length = Math.max(0, ...lists.map(list => list.length))
+  return Array.from({ length }, (_, index) => lists.flatMap(list => list.slice(index, index + 1))).flat()
+}
+
+const moveToEnd = <Item>(items: Set<Item>, item: Item) => {
+  items.delete(item)
+  items.add(item)
+}
+
 /** The rows to work on, and those that have to wait because there is no room for them. */
-export const chooseFrom = <Row>(rows: Row[], needsWork: (row: Row) => boolean, reserve: (row: Row) => boolean) => {
+export const chooseFrom = <Row>(rows: Row[], reserve: (row: Row) => boolean) => {
   const chosen: Row[] = []
   const waiting: Row[] = []
-  for (const row of rows) if (needsWork(row)) (reserve(row) ? chosen : waiting).push(row)
+  for (const row of rows) (reserve(row) ? chosen : waiting).push(row)
   return { chosen, waiting }
 }

@@ -76,15 +76,21 @@ async function* allLanes<Row extends DueRow>(parts: Parts, work: DueWork): Async
 const queueOf = ([row]: DueRow[]) => (row as DueRow).queue
 
 /** Rows by the names of their lanes, in the same order. */
-export const byLane = <Row extends DueRow>(rows: Row[]): Map<string, Row[]> => {
-  const lanes = new Map<string, Row[]>()
-  for (const row of rows) {
-    const name = laneOf(row)
-    const lane = lanes.get(name)
-    if (lane) lane.push(row)
-    else lanes.set(name, [row])
+export const byLane = <Row extends DueRow>(rows: Row[]): Map<string, Row[]> => groupBy(rows, laneOf)
+
+/** Lanes by the names of their queues, in the same order. */
+export const byQueue = <Row extends DueRow>(lanes: Lane<Row>[]): Map<string, Lane<Row>[]> =>
+  groupBy(lanes, lane => lane.queue)
+
+const groupBy = <Item>(items: Item[], nameOf: (item: Item) => string): Map<string, Item[]> => {
+  const groups = new Map<string, Item[]>()
+  for (const item of items) {
+    const name = nameOf(item)
+    const group = groups.get(name)
+    if (group) group.push(item)
+    else groups.set(name, [item])
   }
-  return lanes
+  return groups
 }
 
 /** The due rows of a lane, page by page: what is due when the page is read. */

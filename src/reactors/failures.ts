@@ -30,6 +30,13 @@ export const lost: Failed = {
   message: 'The service stopped while it worked on this run.',
 }
 
+/** For a run whose source was not loaded at its time limit. The customer chose the source. */
+export const sourceTooLate = (timeoutMs: number): Failed => ({
+  kind: 'failed',
+  code: 'invalid_input',
+  message: `image_url: The file did not load within ${timeoutMs / 1000} s.`,
+})
+
 export const timedOut = (timeoutMs: number): Failed => ({
   kind: 'failed',
   code: 'provider_timeout',

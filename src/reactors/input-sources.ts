@@ -1,14 +1,13 @@
+import type { RunId } from '../../schemas/primitives.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { InputSource, LoadInputMedia, UseInputMedia } from '../ports/input-media.ts'
+import type { LoadInputMedia, UseInputMedia } from '../ports/input-media.ts'
 import type { RunSlots } from './run-slots.ts'
 import { Slots } from './slots.ts'
+import { adaptToHost } from './slow-hosts.ts'
 
 /** Files in memory at a time, of quick runs and of those that take minutes. Each may have 50 MB. */
 const QUICK_SOURCES = 8
 const LONG_SOURCES = 4
-
-/** A host that takes longer gets fewer requests at a time. */
-const SLOW_MS = 5_000
 
 interface Parts {
   load: LoadInputMedia
@@ -17,25 +16,39 @@ interface Parts {
 }
 
 /** Loads the files behind the inputs of runs, few at a time. A run holds no slot of its provider meanwhile. */
-export const createInputSources = ({ load, slots, clock }: Parts): UseInputMedia => {
-  const quick = new Slots({ each: QUICK_SOURCES, total: QUICK_SOURCES })
-  const long = new Slots({ each: LONG_SOURCES, total: LONG_SOURCES })
+export class InputSources {
+  readonly #parts: Parts
+  readonly #quick = new Slots({ each: QUICK_SOURCES, total: QUICK_SOURCES })
+  readonly #long = new Slots({ each: LONG_SOURCES, total: LONG_SOURCES })
+  readonly #missing = new Set<RunId>()
 
-  const loadTimed = async ({ url }: InputSource, signal: AbortSignal, adapt: (isSlow: boolean) => void) => {
-    const startMs = clock.monotonicMs()
-    return load(url, signal).finally(() => adapt(clock.monotonicMs() - startMs > SLOW_MS))
+  constructor(parts: Parts) {
+    this.#parts = parts
   }
 
-  return async (source, signal, use) => {
-    const { runId, accountId, isLong } = source
-    const host = hostOf(source.url)
-    const sources = isLong ? long : quick
-    await sources.acquire(host, accountId, signal)
+  /** Whether a run cannot go on before its source is loaded. */
+  isMissing(runId: RunId): boolean {
+    return this.#missing.has(runId)
+  }
+
+  readonly use: UseInputMedia = async ({ url, runId, accountId, isLong }, signal, use) => {
+    const { load, slots, clock } = this.#parts
+    const host = hostOf(url)
+    const sources = isLong ? this.#long : this.#quick
+    this.#missing.add(runId)
+    slots.leave(runId)
     try {
-      const loading = () => loadTimed(source, signal, isSlow => sources.adapt(host, isSlow))
-      return await use(await slots.without(runId, signal, loading))
+      await sources.acquire(host, accountId, signal)
+      try {
+        const media = await adaptToHost({ slots: sources, clock }, host, () => load(url, signal))
+        this.#missing.delete(runId)
+        await slots.retake(runId, signal)
+        return await use(media)
+      } finally {
+        sources.free(host, accountId)
+      }
     } finally {
-      sources.free(host, accountId)
+      this.#missing.delete(runId)
     }
   }
 }

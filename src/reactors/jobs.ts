@@ -7,7 +7,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { Failed, Provider, ProviderOutcome, SubmittedJob } from '../ports/provider.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import { every } from '../time/every.ts'
-import { broken, cancelled, timedOut } from './failures.ts'
+import { broken, cancelled } from './failures.ts'
 import { CALL_TIMEOUT_MS, callProvider } from './provider-call.ts'
 import { Slots } from './slots.ts'
 
@@ -34,6 +34,8 @@ interface Parts {
   logger: Logger
   /** Records the outcome of a run. Its job is no longer followed. */
   end(run: EndedRun, outcome: ProviderOutcome): Promise<RunEvents>
+  /** The outcome of a run whose time limit has ended. */
+  timedOut(run: WatchTask): Failed
   /** A run is no longer followed, whichever process ended it. */
   released(runId: RunId): void
   progressed(runId: RunId, progress: number): void
@@ -181,9 +183,10 @@ export class Jobs {
     followed.startedAtMs = Math.min(followed.startedAtMs, Date.parse(startedAt), nowMs)
     const leftMs = followed.startedAtMs + timeoutMs - nowMs
     if (leftMs <= 0) {
+      const failure = this.#parts.timedOut(row)
       // The run ends now, whether the provider stops or not.
       this.#cancelJob(provider, job).catch(error => logger.warn({ err: error, runId }, 'a late job was not stopped'))
-      return timedOut(timeoutMs)
+      return failure
     }
     if (row.cancelRequested) this.#requestStop(provider, job, followed)
     if (followed.ending) return followed.ending

@@ -6,7 +6,7 @@ const MAX_NAMES = 10_000
 
 interface Parts {
   clock: Clock
-  /** How many may follow each other at once, and after that in each second. */
+  /** The pieces of work that a name may do at once, and after that in each second. */
   burst: number
   perSecond: number
 }
@@ -16,8 +16,8 @@ export class Pace {
   readonly #clock: Clock
   readonly #burstMs: number
   readonly #intervalMs: number
-  /** When the names have used up what they have taken. */
-  readonly #spentAtMs = new LRUCache<string, number>({ max: MAX_NAMES })
+  /** The theoretical arrival time of the next work of each name, in milliseconds of the monotonic clock. */
+  readonly #arrivalsMs = new LRUCache<string, number>({ max: MAX_NAMES })
 
   constructor({ clock, burst, perSecond }: Parts) {
     this.#clock = clock
@@ -27,14 +27,15 @@ export class Pace {
 
   /** Whether the name may do one more now. */
   allows(name: string): boolean {
-    return this.#spentMs(name) + this.#intervalMs <= this.#clock.monotonicMs() + this.#burstMs
+    return this.#arrivalMs(name) + this.#intervalMs <= this.#clock.monotonicMs() + this.#burstMs
   }
 
+  /** Counts one more, which was allowed. */
   count(name: string) {
-    this.#spentAtMs.set(name, this.#spentMs(name) + this.#intervalMs)
+    this.#arrivalsMs.set(name, this.#arrivalMs(name) + this.#intervalMs)
   }
 
-  #spentMs(name: string): number {
-    return Math.max(this.#spentAtMs.get(name) ?? 0, this.#clock.monotonicMs())
+  #arrivalMs(name: string): number {
+    return Math.max(this.#arrivalsMs.get(name) ?? 0, this.#clock.monotonicMs())
   }
 }

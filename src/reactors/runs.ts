@@ -45,7 +45,12 @@ export class RunsReactor {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    const start = { pollMs: START_POLL_MS, maxAheadMs: MAX_AHEAD_MS, take: (rows: StartTask[]) => this.#start(rows) }
+    const start = {
+      pollMs: START_POLL_MS,
+      maxAheadMs: MAX_AHEAD_MS,
+      needsWork: ({ runId }: StartTask) => !parts.activeRuns.has(runId) && !this.#notQueued.has(runId),
+      take: (rows: StartTask[]) => this.#start(rows),
+    }
     const watch = { pollMs: WATCH_POLL_MS, maxAheadMs: MAX_AHEAD_MS, take: (rows: WatchTask[]) => this.#watch(rows) }
     this.#starts = new DueLoop(parts, { ...start, queues: queues.start })
     this.#lost = new DueLoop(parts, { ...watch, queues: queues.watch })
@@ -73,8 +78,7 @@ export class RunsReactor {
   /** Starts as many queued runs of one provider as it has free slots. The others have to wait. */
   async #start(rows: StartTask[]): Promise<StartTask[]> {
     const { activeRuns, logger } = this.#parts
-    const isQueued = ({ runId }: StartTask) => !activeRuns.has(runId) && !this.#notQueued.has(runId)
-    const { chosen, waiting } = chooseFrom(rows, isQueued, row => activeRuns.reserve(row.provider, row.accountId))
+    const { chosen, waiting } = chooseFrom(rows, row => activeRuns.reserve(row.provider, row.accountId))
     const leased = await activeRuns.leases.take(chosen.map(row => row.runId)).catch(error => {
       logger.error({ err: error }, 'queued runs could not be leased')
       return new Set<RunId>()
@@ -144,7 +148,7 @@ export class RunsReactor {
     if (activeRuns.has(runId)) return
     if (!run?.isStarted) return activeRuns.leases.release(runId)
     const { jobId, isCancelRequested } = run
-    logger.warn({ runId, jobId }, 'taking over a run whose process has died')
+    logger.warn({ runId, jobId }, 'taking over a run that its process has left')
     if (mode === 'async' && jobId !== undefined) return activeRuns.follow(row)
     if (mode === 'sync') await activeRuns.end(row, lost)
     else if (isCancelRequested) await activeRuns.end(row, cancelled)

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { AccountId } from '../../schemas/primitives.ts'
 
-/** The names whose limits are remembered while they are lower than others. */
+/** Slow names whose lower limits are remembered. */
 const MAX_SLOW_NAMES = 10_000
 
 export interface SlotsOptions {
@@ -13,7 +13,6 @@ export interface SlotsOptions {
 
 interface Waiter {
   name: string
-  accountId: AccountId
   enter(): void
 }
 
@@ -22,7 +21,7 @@ interface Waiter {
  *
  * An account may hold as many slots as are left free. So one account alone gets half of them, two get a third each, and
  * there is always room for another. (Dynamic thresholds: A. K. Choudhury and E. L. Hahne, IEEE/ACM Transactions on
- * Networking 6(2), 1998.)
+ * Networking 6(2), 1998.) Accounts that wait are admitted in turn (round robin).
  */
 export class Slots {
   readonly #each: number
@@ -30,7 +29,8 @@ export class Slots {
   readonly #all = new Pool()
   readonly #byName = new Map<string, Pool>()
   readonly #limits = new LRUCache<string, number>({ max: MAX_SLOW_NAMES })
-  readonly #waiting = new Set<Waiter>()
+  /** Those who wait, by account: the account that was served last is the last one. */
+  readonly #waiting = new Map<AccountId, Set<Waiter>>()
 
   constructor({ each, total = Number.POSITIVE_INFINITY }: SlotsOptions) {
     this.#each = each
@@ -40,7 +40,9 @@ export class Slots {
   /** Takes a slot; false if none is free for the account. */
   take(name: string, accountId: AccountId): boolean {
     const pool = this.#byName.get(name) ?? new Pool()
-    if (!pool.admits(accountId, this.#limitOf(name)) || !this.#all.admits(accountId, this.#total)) return false
+    // An account's first slot counts against the full limit, so that no other account can make the name slow for it.
+    const limit = pool.holds(accountId) ? this.#limitOf(name) : this.#each
+    if (!pool.admits(accountId, limit) || !this.#all.admits(accountId, this.#total)) return false
     this.#byName.set(name, pool)
     for (const each of [pool, this.#all]) each.add(accountId)
     return true
@@ -52,15 +54,16 @@ export class Slots {
     if (this.take(name, accountId)) return
     await new Promise<void>((resolve, reject) => {
       const leave = () => {
-        this.#waiting.delete(waiter)
+        this.#remove(waiter, accountId)
         reject(signal.reason)
       }
       const enter = () => {
         signal.removeEventListener('abort', leave)
         resolve()
       }
-      const waiter = { name, accountId, enter }
-      this.#waiting.add(waiter)
+      const waiter = { name, enter }
+      const waiters = this.#waiting.get(accountId) ?? new Set()
+      this.#waiting.set(accountId, waiters.add(waiter))
       signal.addEventListener('abort', leave, { once: true })
     })
   }
@@ -82,11 +85,26 @@ export class Slots {
   }
 
   #admit() {
-    for (const waiter of this.#waiting) {
-      if (!this.take(waiter.name, waiter.accountId)) continue
-      this.#waiting.delete(waiter)
+    // An account that is served moves to the end, where the loop comes to it again.
+    for (const [accountId, waiters] of this.#waiting) {
+      const waiter = this.#takeForOne(waiters, accountId)
+      if (!waiter) continue
+      this.#waiting.delete(accountId)
+      this.#waiting.set(accountId, waiters)
+      this.#remove(waiter, accountId)
       waiter.enter()
     }
+  }
+
+  #takeForOne(waiters: Set<Waiter>, accountId: AccountId): Waiter | undefined {
+    for (const waiter of waiters) if (this.take(waiter.name, accountId)) return waiter
+    return undefined
+  }
+
+  #remove(waiter: Waiter, accountId: AccountId) {
+    const waiters = this.#waiting.get(accountId)
+    waiters?.delete(waiter)
+    if (waiters?.size === 0) this.#waiting.delete(accountId)
   }
 
   #limitOf(name: string): number {

@@ -3,7 +3,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { Failed, Provider, ProviderOutcome, Submitted } from '../ports/provider.ts'
 import type { RunToDo } from '../services/runs/runs.ts'
 import { delay } from '../time/delay.ts'
-import { broken, cancelled, stopped, timedOut } from './failures.ts'
+import { broken, cancelled, stopped } from './failures.ts'
 import { CALL_TIMEOUT_MS, callProvider } from './provider-call.ts'
 
 /** The default of endpoints: a second and a third attempt, after one and two seconds. */
@@ -13,6 +13,8 @@ interface Parts {
   provider: Provider
   clock: Clock
   logger: Logger
+  /** The outcome of a run whose time limit has ended. */
+  timedOut(run: RunToDo): Failed
 }
 
 /** Submits one run to its provider until the provider has done it, has accepted it as a job, or refuses. */
@@ -31,17 +33,17 @@ export class Submission {
   /** Resolves to undefined if it was stopped and another process can submit it again. Never rejects. */
   async answer(): Promise<ProviderOutcome | Submitted | undefined> {
     const { startedAt, timeoutMs } = this.run
-    const { clock } = this.#parts
+    const { clock, timedOut } = this.#parts
     const nowMs = clock.nowMs()
     // A start that lies ahead was recorded before a clock went back, and counts as now.
     const leftMs = Math.min(Date.parse(startedAt), nowMs) + timeoutMs - nowMs
     // A run that was taken over may have no time left; its work must not be paid for.
-    if (leftMs <= 0) return timedOut(timeoutMs)
+    if (leftMs <= 0) return timedOut(this.run)
     const { signal } = this.#abort
     const ended = new Promise<Failed | undefined>(resolve => {
       signal.addEventListener('abort', () => resolve(this.#ending), { once: true })
     })
-    const deadline = clock.timer(leftMs, () => this.#end(timedOut(timeoutMs)))
+    const deadline = clock.timer(leftMs, () => this.#end(timedOut(this.run)))
     return Promise.race([ended, this.#submit()]).finally(() => deadline.cancel())
   }
 

@@ -2,22 +2,16 @@ import { LRUCache } from 'lru-cache'
 import type { Observable } from 'rxjs'
 import { queues } from '../../projections/due.ts'
 import { hasEnded, runKey } from '../../projections/runs.ts'
-import type { WebhookEvent } from '../../schemas/api/webhook.ts'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
-import type { DeliverTask, RunRow } from '../../schemas/views.ts'
+import type { DeliverTask } from '../../schemas/views.ts'
 import type { RecordDelivery } from '../domain/account/commands.ts'
 import type { AccountState } from '../domain/account/state.ts'
-import { ATTEMPT_TIMEOUT_MS, MAX_WAIT_MS, nextAttemptMs } from '../domain/webhook-schedule.ts'
+import { MAX_WAIT_MS } from '../domain/webhook-schedule.ts'
 import type { Changes } from '../engine/views/view-progress.ts'
-import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
-import { type Outbound, OutboundError } from '../ports/outbound.ts'
-import type { Random } from '../ports/random.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
-import type { Presenter } from '../services/presenter.ts'
 import type { Reads } from '../services/reads.ts'
-import { signWebhook } from '../services/webhooks/webhook-signature.ts'
 import { withinTime } from '../time/within-time.ts'
 import { chooseFrom, DueLoop } from './due-loop.ts'
 import { laneOf } from './due-rows.ts'
@@ -25,13 +19,12 @@ import { Leases } from './leases.ts'
 import { onceAvailable } from './once-available.ts'
 import { Pace } from './pace.ts'
 import { Slots } from './slots.ts'
+import { adaptToHost } from './slow-hosts.ts'
+import { type AttemptParts, attemptDelivery } from './webhook-attempt.ts'
 
 /** Attempts at a time, to one host and in total. The first limit keeps a slow receiver from delaying the others. */
 const SLOTS_PER_HOST = 128
 const SLOTS = 512
-
-/** A host that takes longer gets fewer attempts at a time. */
-const SLOW_MS = 5_000
 
 /** Deliveries that an account has not paid for, to one host: at once, and after that in each second. */
 const FREE_BURST = 100
@@ -52,22 +45,15 @@ const RECORD_MS = 10_000
 /** How long a stop waits for attempts in progress. Those not recorded by then are repeated. */
 const STOP_GRACE_MS = 3_000
 
-interface Parts {
+interface Parts extends AttemptParts {
   accounts: AccountMailboxes
   views: ViewStore
   reads: Reads
-  outbound: Outbound
-  present: Presenter
-  clock: Clock
-  random: Random
   logger: Logger
-  secretOf(accountId: AccountId): string
   leaseMs?: number | undefined
 }
 
-type DeliveryOutcome = RecordDelivery['outcome']
-
-/** Sends webhooks (https://www.standardwebhooks.com) when runs end, and records each attempt. */
+/** Sends webhooks when runs end, and records each attempt. */
 export class WebhooksReactor {
   readonly #parts: Parts
   readonly #loop: DueLoop<DeliverTask>
@@ -87,6 +73,8 @@ export class WebhooksReactor {
       queues: queues.deliver,
       pollMs: POLL_MS,
       maxAheadMs: MAX_AHEAD_MS,
+      // The views show an attempt as due until they pass its record. It must not be repeated meanwhile.
+      needsWork: ({ runId, dueAt }) => !this.#working.has(runId) && this.#recorded.get(runId) !== dueAt,
       take: rows => this.#take(rows),
     })
   }
@@ -104,9 +92,7 @@ export class WebhooksReactor {
   }
 
   async #take(rows: DeliverTask[]): Promise<DeliverTask[]> {
-    // The views show an attempt as due until they pass its record. It must not be repeated meanwhile.
-    const isDue = ({ runId, dueAt }: DeliverTask) => !this.#working.has(runId) && this.#recorded.get(runId) !== dueAt
-    const { chosen, waiting } = chooseFrom(rows, isDue, row => this.#reserve(row))
+    const { chosen, waiting } = chooseFrom(rows, row => this.#reserve(row))
     const leased = await this.#leases.take(chosen.map(row => row.runId)).catch(error => {
       for (const row of chosen) this.#free(row)
       throw error
@@ -151,8 +137,8 @@ export class WebhooksReactor {
 
   /** Makes an attempt and records it. False if none was due. */
   async #deliver(task: DeliverTask): Promise<boolean> {
-    const { accountId, runId, attempt } = task
-    const { accounts, reads, logger } = this.#parts
+    const { queue, accountId, runId, attempt } = task
+    const { accounts, reads, logger, clock } = this.#parts
     const run = await reads.get('runs', runKey(accountId, runId))
     if (!run || !hasEnded(run)) return false
     // The account's own state decides: a row may be older than it, or newer than the state of a moment ago.
@@ -161,50 +147,15 @@ export class WebhooksReactor {
       this.#recorded.set(runId, task.dueAt)
       return false
     }
-    const outcome = await this.#attempt(task, run)
+    const outcome = await adaptToHost({ slots: this.#slots, clock }, hostOf(queue), () =>
+      attemptDelivery(this.#parts, task, run),
+    )
     // The stop may have cut the connection; that is no failure of the receiver.
     if (this.#stopped && !outcome.delivered) return true
     logger.debug({ runId, attempt, ...outcome }, 'webhook')
     await this.#record(accountId, { type: 'RecordDelivery', runId, attempt, outcome })
     this.#recorded.set(runId, task.dueAt)
     return true
-  }
-
-  async #attempt({ queue, url, accountId, runId, attempt }: DeliverTask, run: RunRow): Promise<DeliveryOutcome> {
-    const { outbound, present, clock, secretOf } = this.#parts
-    const body = JSON.stringify({
-      type: run.status === 'completed' ? 'run.completed' : 'run.failed',
-      timestamp: run.completedAt ?? run.createdAt,
-      data: present.run(atItsEnd(run)),
-    } satisfies WebhookEvent)
-    const nowMs = clock.nowMs()
-    const signed = signWebhook({
-      secret: secretOf(accountId),
-      id: webhookId(runId),
-      timestampSeconds: Math.floor(nowMs / 1000),
-      body,
-    })
-    const headers = { 'content-type': 'application/json', ...signed }
-    const sentAtMs = clock.monotonicMs()
-    try {
-      const { status, retryAfter } = await outbound.post(url, { headers, body, timeoutMs: ATTEMPT_TIMEOUT_MS })
-      if (status >= 200 && status < 300) return { delivered: true, status }
-      const reason = `The receiver answered with ${status}.`
-      // 410 means that the receiver is gone for good.
-      if (status === 410) return { delivered: false, status, reason }
-      return { delivered: false, status, reason, ...this.#next(attempt, toMs(retryAfter, nowMs)) }
-    } catch (error) {
-      if (!(error instanceof OutboundError)) throw error
-      return { delivered: false, reason: error.message.slice(0, 300), ...this.#next(attempt) }
-    } finally {
-      this.#slots.adapt(hostOf(queue), clock.monotonicMs() - sentAtMs > SLOW_MS)
-    }
-  }
-
-  #next(attempt: number, retryAfterMs?: number): { nextAttemptAt?: string } {
-    const { clock, random } = this.#parts
-    const atMs = nextAttemptMs(attempt, clock.nowMs(), random.fraction(), retryAfterMs)
-    return atMs === undefined ? {} : { nextAttemptAt: new Date(atMs).toISOString() }
   }
 
   /** A refusal means that another process has also made this attempt. */
@@ -219,25 +170,4 @@ export class WebhooksReactor {
   }
 }
 
-/**
- * A completed run without what happened to it later: a refund, or the deletion of its output. All attempts must carry
- * the same body, since receivers recognise repeats by their id.
- */
-const atItsEnd = (run: RunRow): RunRow => {
-  if (run.status === 'failed') return run
-  const { refundedMicros: _, outputDeletedAt: __, ...ended } = run
-  return ended
-}
-
 const hostOf = (queue: string) => queue.slice(queue.lastIndexOf('/') + 1)
-
-/** The same for all attempts, so that receivers can recognise repeats. */
-const webhookId = (runId: RunId) => runId.replace(/^run_/, 'msg_')
-
-/** `Retry-After` as milliseconds from now: it holds seconds, or a date (RFC 9110, section 10.2.3). */
-const toMs = (retryAfter: string | undefined, nowMs: number): number | undefined => {
-  if (retryAfter === undefined) return undefined
-  if (/^\d+$/.test(retryAfter)) return Number(retryAfter) * 1000
-  const atMs = Date.parse(retryAfter)
-  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs)
-}

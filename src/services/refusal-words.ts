@@ -1,6 +1,8 @@
+import { MAX_PRESIGNED_MB } from '../../schemas/primitives.ts'
+import { MAX_HOST_LENGTH } from '../domain/http-url.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { Refusal, RefusalCode, Refusals } from '../domain/refusal.ts'
-import { MAX_HOST_LENGTH, MAX_URL_LENGTH, type WebhookUrlFault } from '../domain/webhook-url.ts'
+import { MAX_URL_LENGTH, type WebhookUrlFault } from '../domain/webhook-url.ts'
 import { describeFamilyFault } from './family-fault-words.ts'
 
 /** A sentence for every refusal. */
@@ -28,7 +30,11 @@ export const sharedWords = {
       : `At most ${fromMicros(refundableMicros)} credits of this run can be refunded.`,
 
   address_not_public: ({ parameter }) =>
-    `${parameter} must have a public host: the service contacts no local names and no private addresses.`,
+    [
+      `${parameter} must have a public host that the operator does not deny:`,
+      'the service contacts no local names, no private addresses and no denied ones.',
+    ].join(' '),
+  image_url_invalid: ({ fault }) => `image_url ${urlFaults[fault]}.`,
   part_too_large: ({ path, limitBytes }) => `${path} is larger than ${limitBytes} bytes.`,
 
   position_unknown: () => 'No response of this service carried this position.',
@@ -37,10 +43,10 @@ export const sharedWords = {
       'Too many runs of the account were cancelled or failed because of their input.',
       `Correct the inputs, and try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
     ].join(' '),
-  too_many_queued_runs: ({ limit }) =>
-    `The account already has ${limit} queued runs, which is the limit. Try again when some have started.`,
-  queued_runs_too_large: ({ limitBytes }) =>
-    `The queued runs of the account would exceed ${limitBytes} bytes. Try again when some have started.`,
+  too_many_open_runs: ({ limit }) =>
+    `The account already has ${limit} runs that have not ended, which is the limit. Try again when some have ended.`,
+  open_runs_too_large: ({ limitBytes }) =>
+    `The inputs of the account’s open runs would exceed ${limitBytes} bytes. Try again when some have ended.`,
   run_exists: () => 'The run already exists.',
   run_not_open: () => 'The run has already ended.',
   run_already_started: () => 'The run has already started.',
@@ -53,7 +59,14 @@ export const sharedWords = {
   upload_exists: () => 'The upload already exists.',
   upload_already_stored: () => 'The file of this upload is already stored.',
   upload_quota_exceeded: ({ quotaBytes }) =>
-    `The uploads of the account would exceed its ${quotaBytes} bytes. Delete some or wait until they expire.`,
+    [
+      `The uploads of the account would exceed its quota of ${inUnits(quotaBytes)}.`,
+      'Delete some or wait until they expire.',
+      `A presigned URL counts as ${MAX_PRESIGNED_MB} MB until its file is final or the URL expires;`,
+      'deleting its upload does not free the space earlier.',
+    ].join(' '),
+  too_many_arriving_uploads: ({ limit }) =>
+    `${limit} uploads of the account are arriving, which is the limit. Send this one when another has arrived.`,
   upload_too_large: ({ limitBytes }) => `A file may be at most ${limitBytes} bytes.`,
 
   file_empty: () => 'The file is empty.',
@@ -65,6 +78,8 @@ export const sharedWords = {
     'The data: URL holds no image. Write it as data:image/png;base64,… with the bytes in base64.',
   file_over_limit: ({ limitBytes }) => `The file is larger than ${limitBytes} bytes.`,
 
+  too_many_puts: ({ limit }) =>
+    `${limit} files are arriving at this URL, which is the limit. Send this one when another has ended.`,
   put_too_large: ({ limitBytes }) => `The URL accepts at most ${limitBytes} bytes.`,
   put_type_mismatch: ({ sentAs, granted }) => `The URL accepts ${granted}, but ${sentAs} was sent.`,
   put_interrupted: () => 'The upload was interrupted.',
@@ -74,9 +89,14 @@ export const sharedWords = {
   family_invalid: ({ fault }) => `The family is not valid: ${describeFamilyFault(fault)}.`,
 } satisfies Partial<RefusalWords>
 
-/** Why a URL cannot receive webhooks. */
-export const webhookUrlFaults: Record<WebhookUrlFault, string> = {
+/** A number of bytes as people write it. As in UPLOAD_QUOTA, 1 GB is 2³⁰ bytes. */
+const inUnits = (bytes: number): string =>
+  bytes % 2 ** 30 === 0 ? `${bytes / 2 ** 30} GB` : `${Math.round(bytes / 2 ** 20)} MB`
+
+/** Why a URL cannot be requested, or cannot receive webhooks. */
+export const urlFaults: Record<WebhookUrlFault, string> = {
   not_http: 'must be an http or https URL',
+  host_invalid: 'has no valid host or port',
   credentials: 'must not contain a user name or password, because it is recorded',
   too_long: `must be at most ${MAX_URL_LENGTH} characters long`,
   host_too_long: `must have a host name of at most ${MAX_HOST_LENGTH} characters`,

@@ -64,7 +64,7 @@ const toFault = ({ instancePath, keyword, params, message, parentSchema }: Error
     case 'enum':
       return { path: instancePath, message: `must be one of ${params['allowedValues'].join(', ')}` }
     case 'pattern':
-      return { path: instancePath, message: words(parentSchema) ?? 'must have the described format' }
+      return { path: instancePath, message: words(parentSchema) ?? 'must be in the right format' }
     default:
       return { path: instancePath, message: plainWords[keyword]?.(params) ?? message ?? `breaks the rule ${keyword}` }
   }
@@ -104,15 +104,23 @@ const MAX_NAMES = 20
 
 const unknown = (parent: Record<string, unknown> | undefined): string => {
   const names = Object.keys((parent?.['properties'] as object | undefined) ?? {})
-  if (names.length === 0) return 'is unknown; expected none'
+  if (names.length === 0) return `is unknown; ${lowerFirst(textOf(parent) ?? 'nothing is expected')}`
   return names.length <= MAX_NAMES ? `is unknown; expected one of ${names.join(', ')}` : 'is unknown'
 }
 
-/** Explains the expected value by the schema's description, or else by its pattern. Callers add the period. */
+/** Explains the expected value by the schema's description if that is a noun, or else by its pattern. */
 const words = (parent: Record<string, unknown> | undefined): string | undefined => {
-  if (typeof parent?.['description'] === 'string') return `is invalid. ${parent['description'].replace(/\.$/, '')}`
+  const described = textOf(parent) ?? ''
+  if (/^(An?|The) /.test(described)) return `must be ${lowerFirst(described)}`
   return parent && `must match the pattern ${parent['pattern']}`
 }
+
+/** The description of a schema. Callers add the period. */
+const textOf = (schema: Record<string, unknown> | undefined): string | undefined =>
+  typeof schema?.['description'] === 'string' ? schema['description'].replace(/\.$/, '') : undefined
+
+/** A sentence in the middle of another one. */
+export const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
 
 /** A name as a part of a JSON Pointer (RFC 6901). */
 export const toPointerPart = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')

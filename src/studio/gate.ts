@@ -1,4 +1,4 @@
-/** Limits concurrency. Those who wait take turns by name, and those of one name enter in the order of their coming. */
+/** Limits concurrency. Names take turns, and the work of one name enters in the order of its arrival. */
 export class Gate {
   /** The waiting work of each name; the name whose turn is next comes first. */
   readonly #waiting = new Map<string, Set<() => void>>()

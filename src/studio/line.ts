@@ -42,8 +42,8 @@ export function openLine(timeLimitMs: number, decoding: Gate): Line {
 /** Reports that the work has begun. For a thread. */
 export const begin = (port: MessagePort) => tell(port, 'begun')
 
-/** Decodes when the studio says so. For a thread. */
-export const turnOn =
+/** Decodes when the studio allows it. For a thread. */
+export const turnVia =
   (port: MessagePort | undefined): Turn =>
   async decode => {
     if (!port) return decode()

@@ -294,3 +294,29 @@ t.test('UPLOAD_QUOTA is a number of binary units', async t => {
   ] as const)
     t.equal(readConfig({ UPLOAD_QUOTA: given }).uploadQuotaBytes, bytes)
 })
+
+t.test('a fault is told in sentences that say how to set the variable', async t => {
+  for (const [name, value, message] of [
+    [
+      'UPLOAD_QUOTA',
+      'lots',
+      'UPLOAD_QUOTA must be in the right format, but is "lots". Set it to the space that the uploads of an account may ' +
+        'take together, in MB, GB or TB, such as 500 MB or 10 GB.',
+    ],
+    ['PORT', 'abc', 'PORT must be an integer, but is "abc". Set it to the port to listen on; 0 selects any free port.'],
+    [
+      'ALLOW_PRIVATE_WEBHOOKS',
+      'yes',
+      'ALLOW_PRIVATE_WEBHOOKS must be true or false, but is "yes". ' +
+        'It allows webhooks and image URLs in private networks; for development.',
+    ],
+    [
+      'TRUSTED_PROXIES',
+      'foo',
+      'TRUSTED_PROXIES must hold addresses and CIDR ranges, but is "foo". Set it to the addresses of your proxies, such ' +
+        'as 10.0.0.0/8,192.0.2.7: their connections are not limited, and their X-Forwarded-For tells the address of the ' +
+        'client.',
+    ],
+  ] as const)
+    t.throws(() => readConfig({ [name]: value }), { name: 'ConfigError', message })
+})

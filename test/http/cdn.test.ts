@@ -149,6 +149,7 @@ t.test('a deleted file returns 404, even with its ETag', async t => {
       t.equal(answer.status, 404)
       t.equal(answer.headers.get('Cache-Control'), null)
       t.equal(answer.headers.get('ETag'), null)
+      if (method === 'GET') t.equal(JSON.parse(answer.text).error.message, 'The file does not exist or was deleted.')
     }
 })
 

@@ -13,6 +13,7 @@ import {
   networkOf,
   trust,
 } from '../../src/http/connections.ts'
+import { silentLogger } from '../support/engine.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -151,6 +152,27 @@ t.test('connections are limited in total and per address', async t => {
   t.equal(await countOf(await serve(t, answer, { perAddress: 2, isTrusted: trust(['127.0.0.0/8']) }), 5, t), 5)
 })
 
+for (const limit of ['total', 'perAddress'])
+  t.test(`connections beyond the limit ${limit} are reported`, async t => {
+    let refused = 0
+    const onRefused = () => {
+      refused += 1
+    }
+    const port = await serve(t, (_, response) => void response.write('x'), { [limit]: 3, onRefused })
+    await countOf(port, 5, t)
+    t.equal(refused, 2)
+  })
+
+t.test('the service warns of refused connections', async t => {
+  const warnings: object[] = []
+  const warn = (facts: object, message: string) => void warnings.push({ ...facts, message })
+  const environment = { MAX_CONNECTIONS_PER_ADDRESS: '2' }
+  const { url } = await startService(t, { environment, logger: { ...silentLogger, warn } })
+  for (let count = 0; count < 4; count++) dial(t, Number(new URL(url).port))
+  await until('a warning', () => warnings.length > 0)
+  t.same(warnings, [{ refused: 1, message: 'connections were refused' }])
+})
+
 t.test('an ended connection makes room', async t => {
   const port = await serve(t, (_, response) => void response.write('x'), { perAddress: 1 })
   const first = dial(t, port, get('/'))
@@ -167,6 +189,10 @@ t.test('the client is the last address that is no trusted proxy', async t => {
   t.equal(clientAddress(request('10.1.1.1', '6.6.6.6, 1.2.3.4'), isTrusted), '1.2.3.4')
   t.equal(clientAddress(request('::ffff:10.1.1.1', '1.2.3.4, 2001:db8::1, 10.2.2.2'), isTrusted), '1.2.3.4')
   t.equal(clientAddress(request('10.1.1.1'), isTrusted), '10.1.1.1')
+  for (const text of ['<script>', 'unknown', '1.2.3.4:5678']) {
+    t.equal(clientAddress(request('10.1.1.1', text), isTrusted), '10.1.1.1', 'text is no address')
+    t.equal(clientAddress(request('10.1.1.1', `1.2.3.4, ${text}, 10.2.2.2`), isTrusted), '10.2.2.2')
+  }
 })
 
 t.test('the addresses of one IPv6 network count together', async t => {

@@ -277,7 +277,9 @@ t.test('an unknown path returns 404 in any spelling', async t => {
   ]) {
     const { status, text } = await client.sendRaw(path)
     t.equal(status, 404, path)
-    t.equal(JSON.parse(text).error.code, 'not_found')
+    const { code, message } = JSON.parse(text).error
+    t.equal(code, 'not_found')
+    t.match(message, / GET \/docs shows all routes\.$/)
   }
 })
 
@@ -303,7 +305,7 @@ t.test('internal errors are logged, and clients see none of their details', asyn
 })
 
 t.test('a malformed request target is a bad request', async t => {
-  for (const target of ['http://xn--/', 'http://[::1/healthz']) {
+  for (const target of ['http://xn--/', 'http://[::1/healthz', 'http://']) {
     const { status, text } = await customer.sendRaw(target)
     t.equal(status, 400, target)
     t.equal(JSON.parse(text).error.code, 'invalid_request', target)

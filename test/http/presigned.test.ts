@@ -181,6 +181,32 @@ t.test('an interrupted PUT stores nothing and leaves nothing behind', async t =>
   t.equal((await stranger.send(targetOf(cdn_url).pathname)).status, 404)
 })
 
+t.test('a third file that arrives at a URL is refused before it is read', async t => {
+  const { presigned_url } = await grant()
+  const { target } = targetOf(presigned_url)
+  const begin = () => {
+    const sending = request(stranger.url + target, { method: 'PUT', headers: { 'Content-Length': png.length } })
+    sending.write(png.subarray(0, 50))
+    return sending.on('error', () => undefined)
+  }
+  const [first, second] = [begin(), begin()]
+  await until('parts of two files have arrived', async () => (await leftovers()).length === 2)
+  const third = begin()
+  const [refused] = await once(third, 'response')
+  t.match(refused, { statusCode: 429, headers: { 'retry-after': /^\d+$/ } })
+  third.destroy()
+  t.equal((await leftovers()).length, 2)
+  t.equal((await put(presigned_url.replace(/.$/, ''), png)).status, 404, 'the limit tells strangers nothing')
+  t.equal((await put((await grant()).presigned_url, png)).status, 200, 'other URLs still work')
+  first.destroy()
+  await until('the part that broke off is deleted', async () => (await leftovers()).length === 1)
+  t.equal((await put(presigned_url, png)).status, 200, 'one that broke off makes room')
+  second.end(png.subarray(50))
+  t.match(await once(second, 'response'), [{ statusCode: 200 }])
+  const both = await Promise.all([put(presigned_url, png), put(presigned_url, png)])
+  t.match(both, [{ status: 200 }, { status: 200 }], 'whole files make room')
+})
+
 /** A client with another key of the account, and a function that revokes it. */
 const withOtherKey = async () => {
   const { keys } = service.core.services
@@ -353,7 +379,9 @@ t.test('an account without room gets no address and stores no file until it dele
   const head = await service.core.log.head()
   const { status, body, headers } = await ask()
   t.equal(status, 429)
-  t.match(body, { error: { code: 'rate_limited', message: /105906176 bytes/ } })
+  t.match(body, {
+    error: { code: 'rate_limited', message: /quota of 101 MB.* A presigned URL counts as 50 MB until / },
+  })
   t.ok(headers.get('Retry-After'))
   t.equal(await service.core.log.head(), head)
   // A file that the service receives counts with its own size.

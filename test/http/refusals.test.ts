@@ -34,6 +34,8 @@ t.test('the message and details state the facts of a refusal', async t => {
   t.match(said('input_file_refused'), {
     message: 'image_url cannot be used. The upload does not exist or was deleted.',
   })
+  t.match(said('address_not_public'), { message: /no private addresses and no denied ones\.$/ })
+  t.match(said('model_not_found'), { message: /alias of a family, or the ID of an endpoint\.$/ })
   t.match(said('file_too_large'), { message: 'The file has 1001 bytes; the limit is 1000.' })
 })
 
@@ -41,7 +43,7 @@ t.test('a refusal says when to retry if it knows', async t => {
   const retry = (code: string) =>
     errorOf(words, refusalSamples.find(each => each.code === code) as never).retryAfterSeconds
   t.equal(retry('too_many_failures'), 5)
-  t.equal(retry('too_many_queued_runs'), undefined)
+  t.equal(retry('too_many_open_runs'), undefined)
 })
 
 t.test('a forbidden key learns its scope and what the scope allows', async t => {

@@ -7,6 +7,7 @@ import type { RowAddress } from '../../src/ports/view-store.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import { type Customer, openAccount, type Service } from '../support/service.ts'
 import { until } from '../support/until.ts'
+import { unwrap } from '../support/unwrap.ts'
 import type { Fault, Step } from '../support/vendor.ts'
 import { order } from '../support/vendor-families.ts'
 import { startVendorService } from '../support/vendor-service.ts'
@@ -99,6 +100,20 @@ t.test('the stream sends the current run and every change until the run ends', a
     [RunStarted, RunCompleted],
   )
   t.same(received.at(-1)?.data, (await customer.send(`/v1/runs/${runId}`)).body)
+})
+
+t.test('the stream ends at the next change after its key is revoked', async t => {
+  const customer = await openAccount(service)
+  const runId = await hold(customer, 'asked')
+  const events = listen(customer, runId)
+  t.match(await next(events), { name: 'run', data: { status: 'processing' } })
+  const operator = { kind: 'operator', name: 'test' } as const
+  unwrap(await service.core.services.keys.revoke(operator, customer.accountId, customer.keyId))
+  vendor.release()
+  t.same(
+    (await collect(events)).filter(({ name }) => name === 'run'),
+    [],
+  )
 })
 
 t.test('the stream of a queued run sends its start and its failure', async t => {

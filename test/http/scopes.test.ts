@@ -118,6 +118,7 @@ for (const scope of KEY_SCOPES) {
       else {
         t.match({ status, body }, { status: 403, body: { error: { code: 'forbidden' } } }, name)
         t.match(body.error.message, `scope "${scope}", so it may only`, name)
+        t.notMatch(body.error.message, '/v1/keys', 'which does not exist')
       }
     }
     if (scope !== 'full') t.equal(await service.core.log.head(), head)

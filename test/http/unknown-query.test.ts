@@ -19,7 +19,8 @@ t.test('every operation of the API refuses unknown query parameters, and names t
       ...(json && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(picture) }),
     })
     t.equal(status, 400, id)
-    const message = `is unknown; expected ${known.length > 0 ? `one of ${known.join(', ')}` : 'none'}`
+    const told = known.length > 0 ? `expected one of ${known.join(', ')}` : 'this request takes no query parameters'
+    const message = `is unknown; ${told}`
     t.match(body.error, {
       code: 'invalid_request',
       message: `Invalid query: /dryrun ${message}.`,

@@ -151,14 +151,18 @@ t.test('an invalid webhook_url is refused before any charge', async t => {
     'ftp://example.com/hook',
     'file:///etc/passwd',
     'javascript:alert(1)',
-    'http://',
     '',
     `https://example.com/${'x'.repeat(2048)}`,
     'http://user:secret@example.com/',
     `http://${'a'.repeat(1900)}/`,
     7,
   ]
-  for (const webhook_url of bad)
+  const hostless = ['http://', 'http://1.1.1.1:99999/', 'http://1.1.1.1:0/', 'http://exa mple.com']
+  for (const webhook_url of hostless) {
+    const { body } = await customer.post('/v1/run?dry_run=true', { ...picture, webhook_url })
+    t.match(body.error, { message: 'webhook_url has no valid host or port.' }, webhook_url)
+  }
+  for (const webhook_url of [...bad, ...hostless])
     for (const path of ['/v1/run', '/v1/run?dry_run=true']) {
       const { status, body } = await customer.post(path, { ...picture, webhook_url })
       t.equal(status, 400, String(webhook_url))

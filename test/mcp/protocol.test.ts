@@ -55,7 +55,7 @@ const sendRaw = (target: string, host: string, { headers, message }: Sent): Prom
       Connection: 'close',
     }).map(([name, value]) => `${name}: ${value}`)
     const socket = connectSocket(Number(port), hostname, () =>
-      socket.end(`POST ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`),
+      socket.write(`POST ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`),
     )
     let text = ''
     socket.setEncoding('utf8').on('data', part => {
@@ -140,6 +140,7 @@ t.test('the server describes itself in both revisions', async t => {
   for (const [requested, answered] of [
     ['2025-11-25', '2025-11-25'],
     ['2025-06-18', '2025-06-18'],
+    ['2026-07-28', '2025-11-25'],
     ['1999-01-01', '2025-11-25'],
   ]) {
     const hello = request(old, 'initialize', { protocolVersion: requested, capabilities: {}, clientInfo })

@@ -58,9 +58,11 @@ const open = async (t: Test, take: (page: StartTask[]) => Taken | Promise<Taken>
     if (typeof taken === 'boolean') return taken ? [] : page
     return typeof taken === 'number' ? page.slice(taken) : taken
   }
+  const inProgress = new Set<unknown>()
+  const needsWork = ({ runId }: StartTask) => !inProgress.has(runId)
   const loop = new DueLoop<StartTask>(
     { views, clock, logger: silentLogger },
-    { queues: 'start/', pollMs: NEVER_MS, maxAheadMs: MAX_AHEAD_MS, take: offered },
+    { queues: 'start/', pollMs: NEVER_MS, maxAheadMs: MAX_AHEAD_MS, needsWork, take: offered },
   )
   t.teardown(() => loop.stop())
 
@@ -81,7 +83,7 @@ const open = async (t: Test, take: (page: StartTask[]) => Taken | Promise<Taken>
   const putMany = (provider: string, count: number) =>
     put(...Array.from({ length: count }, (_, index) => rowOf(provider, clock.nowMs() - count + 1 + index)))
   const seen = (queue: string) => pages.flat().filter(row => row.queue === `start/${queue}`)
-  return { store, clock, loop, pages, reads, put, putMany, seen }
+  return { store, clock, loop, pages, inProgress, reads, put, putMany, seen }
 }
 
 /** A promise that resolves when the gate is opened. */
@@ -126,8 +128,79 @@ t.test('accounts take turns', async t => {
   const few = await put(...Array.from({ length: 3 }, (_, index) => rowOf('a', dueMs - 3 + index, bob)))
   loop.start()
   await until('all rows are offered', () => pages.flat().length === 303)
-  t.same(pages[0], [...many.slice(0, 50), ...few], 'the later account does not wait for the earlier rows of the other')
+  const [first] = pages
+  t.same(
+    first?.slice(0, 6),
+    [0, 1, 2].flatMap(index => [many[index], few[index]]),
+  )
+  t.same(first?.slice(6), many.slice(3, 50))
   t.same(pages.slice(1).flat(), many.slice(50))
+})
+
+/** Takes as many rows as there is room for, and notes whose rows they are. */
+const takeInto = (taken: AccountId[], room: { rows: number }) => (page: StartTask[]) =>
+  page.filter(({ accountId: owner }) => {
+    if (room.rows === 0) return true
+    room.rows -= 1
+    taken.push(owner)
+    return false
+  })
+
+for (const [what, proceed] of [
+  ['is free again', (loop: DueLoop<StartTask>) => loop.resume()],
+  ['is found by a look', (loop: DueLoop<StartTask>) => loop.wake()],
+] as const)
+  t.test(`room that ${what} goes to the accounts in turn, whichever ids they have`, async t => {
+    const accounts = Array.from({ length: 3 }, () => newAccountId(systemRandom)).sort()
+    const taken: AccountId[] = []
+    const room = { rows: 0 }
+    const { clock, loop, pages, put } = await open(t, takeInto(taken, room))
+    await put(...accounts.flatMap(owner => Array.from({ length: 4 }, () => rowOf('a', clock.nowMs(), owner))))
+    loop.start()
+    await until('the rows are offered', () => pages.length > 0)
+    for (const rows of [1, 2, 1, 1, 4]) {
+      const before = taken.length
+      room.rows = rows
+      proceed(loop)
+      await until('the room is taken', () => taken.length === before + rows)
+    }
+    t.same(taken, [...accounts, ...accounts, ...accounts])
+  })
+
+t.test('more accounts than are offered together take turns', async t => {
+  const accounts = Array.from({ length: 130 }, () => newAccountId(systemRandom))
+  const taken: AccountId[] = []
+  const room = { rows: 0 }
+  const { clock, loop, pages, put } = await open(t, takeInto(taken, room))
+  await put(...accounts.flatMap(owner => Array.from({ length: 3 }, () => rowOf('a', clock.nowMs(), owner))))
+  loop.start()
+  await until('the rows are offered', () => pages.length > 1)
+  for (let rounds = 1; rounds <= 13; rounds++) {
+    room.rows = 10
+    if (rounds % 2 === 0) loop.wake()
+    else loop.resume()
+    await until('the room is taken', () => taken.length === 10 * rounds)
+  }
+  t.equal(new Set(taken).size, accounts.length)
+})
+
+t.test('work that is in progress is not offered and does not count as a turn', async t => {
+  const [ada, bob] = [newAccountId(systemRandom), newAccountId(systemRandom)].sort() as [AccountId, AccountId]
+  const taken: AccountId[] = []
+  const room = { rows: 0 }
+  const { clock, loop, pages, inProgress, put } = await open(t, takeInto(taken, room))
+  const [first, second] = await put(
+    ...Array.from({ length: 3 }, () => rowOf('a', clock.nowMs(), ada)),
+    rowOf('a', clock.nowMs(), bob),
+  )
+  inProgress.add(first?.runId).add(second?.runId)
+  loop.start()
+  await until('the rows are offered', () => pages.length > 0)
+  t.equal(pages.flat().length, 2)
+  room.rows = 1
+  loop.wake()
+  await until('the room is taken', () => taken.length > 0)
+  t.same(taken, [ada])
 })
 
 t.test('an account that has to wait does not block others', async t => {

@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { endpoint, family, parameters } from '../support/catalog-samples.ts'
 import { sandbox } from '../support/client.ts'
 import { hold, startReceiver, webhookEvents } from '../support/receiver.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { order, syncOrder } from '../support/vendor-families.ts'
+import { offer, order, syncOrder } from '../support/vendor-families.ts'
 import { startVendorService } from '../support/vendor-service.ts'
 
 const SLOTS = 8
@@ -27,21 +28,41 @@ for (const [mode, orderIn] of Object.entries({ async: order, sync: syncOrder }))
     vendor.release()
   })
 
-t.test('a run that waits for its source holds no slot of its provider', async t => {
-  const service = await startService(t, { environment, limits: { slotsPerProvider: 1 } })
-  const customer = await openAccount(service)
+/** The URL of a picture that never arrives. */
+const startHangingHost = async (t: Test): Promise<string> => {
   const hanging = createServer(() => undefined).listen(0)
   await once(hanging, 'listening')
   t.teardown(() => {
     hanging.closeAllConnections()
     hanging.close()
   })
-  const imageUrl = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}/a.png`
-  const repaint = { model: 'nano-banana-2', input: { prompt: 'a lake', image_url: imageUrl } }
+  return `http://127.0.0.1:${(hanging.address() as AddressInfo).port}/a.png`
+}
+
+t.test('a run that waits for its source holds no slot of its provider', async t => {
+  // Of two slots, one account may hold one.
+  const service = await startService(t, { environment, limits: { slotsPerProvider: 2 } })
+  const customer = await openAccount(service)
+  const repaint = { model: 'nano-banana-2', input: { prompt: 'a lake', image_url: await startHangingHost(t) } }
   const { body: waiting } = await customer.run(repaint, { Prefer: 'wait=1' })
   t.equal(waiting.status, 'processing')
   const { body } = await customer.run({ model: 'gpt-5-mini', input: { prompt: 'hello' } }, { Prefer: 'wait=10' })
   t.equal(body.status, 'completed')
+})
+
+t.test('a run whose source is not loaded at its time limit fails through its own fault', async t => {
+  const service = await startService(t, { environment })
+  const late = { timeoutMs: 1000, parametersSchema: parameters({ image_url: { type: 'string' } }) }
+  const endpoints = [endpoint('i2i', { ...late, mode: 'sync' }), endpoint('i2v', { ...late, mode: 'async' })]
+  await offer(service.core, ...endpoints.map(one => family(`late-${one.kind}`, {}, [one])))
+  const customer = await openAccount(service)
+  const imageUrl = await startHangingHost(t)
+  for (const { kind } of endpoints) {
+    const repaint = { model: `late-${kind}`, input: { prompt: 'a lake', image_url: imageUrl } }
+    const { body } = await customer.run(repaint, { Prefer: 'wait=20' })
+    const error = { code: 'invalid_input', message: 'image_url: The file did not load within 1 s.' }
+    t.match(body, { status: 'failed', error })
+  }
 })
 
 t.test('one account’s webhooks leave room at a host to another', async t => {
@@ -58,7 +79,7 @@ t.test('one account’s webhooks leave room at a host to another', async t => {
 
 t.test('webhooks of failed runs are limited in rate, and delivered', async t => {
   const service = await startService(t, { environment })
-  const customer = await openAccount(service, { tester: true })
+  const customer = await openAccount(service, { tester: true, credits: 200 })
   const receiver = await startReceiver(t)
   const startMs = performance.now()
   const failing = { ...sandbox({ outcome: 'model_not_found' }), webhook_url: receiver.url }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import { type InputMedia, InputMediaError, type InputSource } from '../../src/ports/input-media.ts'
-import { createInputSources } from '../../src/reactors/input-sources.ts'
+import { InputSources } from '../../src/reactors/input-sources.ts'
 import { RunSlots } from '../../src/reactors/run-slots.ts'
 import { accountId, runId } from '../support/account-samples.ts'
 
@@ -15,7 +15,7 @@ const open = (slotsPerProvider = 2) => {
   const slots = new RunSlots(slotsPerProvider)
   let nowMs = 0
   let runs = 0
-  const use = createInputSources({
+  const sources = new InputSources({
     slots,
     clock: { ...systemClock, monotonicMs: () => nowMs },
     load: url =>
@@ -23,11 +23,12 @@ const open = (slotsPerProvider = 2) => {
         loads.push({ url, end: fault => (fault ? reject(fault) : resolve(media)) })
       }),
   })
+  const { use } = sources
   const sourceOf = (owner = ada, url = 'https://a.example/1.png'): InputSource => ({
     ...{ url, runId: runId(++runs), accountId: owner, isLong: false },
   })
   const load = (owner = ada, url?: string, work = async () => 'done') => use(sourceOf(owner, url), signal, work)
-  return { use, load, loads, slots, sourceOf, pass: (ms: number) => (nowMs += ms) }
+  return { sources, use, load, loads, slots, sourceOf, pass: (ms: number) => (nowMs += ms) }
 }
 
 const someTurns = async () => {
@@ -96,6 +97,67 @@ t.test('a run holds no slot while its source is loaded, and takes one again for 
   t.ok(slots.reserve('a', bob))
 })
 
+t.test('a run that waits until it may load its source holds no slot', async t => {
+  const { use, loads, slots, sourceOf } = open(20)
+  const runs = Array.from({ length: 6 }, () => ({ ...sourceOf(), provider: 'a' }))
+  const done = runs.map(run => {
+    t.ok(slots.reserve('a', ada))
+    slots.hold(run)
+    return use(run, signal, async () => slots.release(run))
+  })
+  await someTurns()
+  t.equal(loads.length, 4, 'the other two wait')
+  let reserved = 0
+  while (slots.reserve('a', bob)) reserved++
+  t.equal(reserved, 10, 'no slot is taken')
+  for (let ended = 0; ended < runs.length; ended++) {
+    loads[ended]?.end()
+    await someTurns()
+  }
+  await Promise.all(done)
+})
+
+t.test('an account has at most twice as many runs started as it may hold slots', async t => {
+  const { slots, sourceOf } = open(8)
+  const start = (owner = ada) => {
+    const run = { ...sourceOf(owner), provider: 'a' }
+    if (!slots.reserve('a', owner)) return undefined
+    slots.hold(run)
+    slots.leave(run.runId)
+    return run
+  }
+  const runs = Array.from({ length: 20 }, () => start()).filter(run => run !== undefined)
+  t.equal(runs.length, 8)
+  t.ok(start(bob), 'there is room for another account')
+  const [ended] = runs
+  if (ended) slots.release(ended)
+  t.ok(start())
+  t.notOk(start())
+})
+
+t.test('the source of a run is missing until it is loaded', async t => {
+  const { sources, use, loads, sourceOf } = open()
+  const runs = Array.from({ length: 5 }, () => sourceOf())
+  const missing = () => runs.filter(run => sources.isMissing(run.runId)).length
+  const works: (() => void)[] = []
+  const done = runs.map(run => use(run, signal, () => new Promise<void>(resolve => works.push(resolve))))
+  await someTurns()
+  t.equal(missing(), 5)
+  loads[0]?.end()
+  await someTurns()
+  t.equal(missing(), 4, 'work with a source has begun')
+  loads[1]?.end(new InputMediaError('nothing is there'))
+  await t.rejects(Promise.all(done))
+  t.equal(missing(), 3)
+  for (const index of [2, 3, 4]) {
+    loads[index]?.end()
+    await someTurns()
+  }
+  t.equal(missing(), 0)
+  for (const end of works) end()
+  await Promise.allSettled(done)
+})
+
 t.test('a run that ends while it waits leaves its slot free', async t => {
   const { use, loads, slots, sourceOf } = open(1)
   for (const endsFirst of [true, false]) {
@@ -128,22 +190,23 @@ t.test('a source that cannot be loaded frees its place', async t => {
   }
 })
 
-t.test('a host that hangs gets one request at a time until it is quick again', async t => {
+t.test('a host that hangs gets one request of an account at a time until it is quick again', async t => {
   const { load, loads, pass } = open()
   const slow = Array.from({ length: 4 }, () => load())
   await someTurns()
   pass(20_000)
   for (const { end } of loads) end(new InputMediaError('too late'))
   await Promise.allSettled(slow)
-  const next = [load(), load(), load(ada, 'https://b.example/2.png')]
+  const next = [load(), load(), load(ada, 'https://b.example/2.png'), load(bob)]
   await someTurns()
   t.same(
     loads.slice(4).map(({ url }) => new URL(url).host),
-    ['a.example', 'b.example'],
+    ['a.example', 'b.example', 'a.example'],
+    'and of each account one',
   )
   loads[4]?.end()
   await someTurns()
   for (const { end } of loads) end()
   await Promise.all(next)
-  t.equal(loads.length, 7)
+  t.equal(loads.length, 8)
 })

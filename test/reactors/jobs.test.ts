@@ -38,6 +38,7 @@ const jobsOf = (t: Test, { poll, ...parts }: { poll: Poll } & Pick<Parts, 'views
     clock: systemClock,
     logger: silentLogger,
     end: async () => t.fail('no job has ended') as never,
+    timedOut: () => t.fail('no job is late') as never,
     released: () => t.fail('no job has ended elsewhere'),
     progressed: () => t.fail('no job has progressed'),
     ...parts,

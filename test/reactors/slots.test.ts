@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { AccountId } from '../../schemas/primitives.ts'
 import { Slots } from '../../src/reactors/slots.ts'
 import { accountId } from '../support/account-samples.ts'
 
@@ -53,6 +54,38 @@ t.test('a waiter gets the first slot that is free for its account', async t => {
   t.notOk(slots.take('a', ada))
 })
 
+t.test('accounts that wait are admitted in turn', async t => {
+  const slots = new Slots({ each: 1 })
+  const { signal } = new AbortController()
+  slots.take('a', ada)
+  const entered: string[] = []
+  const wait = (account: AccountId, name: string) =>
+    slots.acquire('a', account, signal).then(() => {
+      entered.push(name)
+      slots.free('a', account)
+    })
+  const waiting = [...['ada', 'ada', 'ada'].map(name => wait(ada, name)), wait(bob, 'bob'), wait(cy, 'cy')]
+  waiting.push(wait(bob, 'bob'))
+  slots.free('a', ada)
+  await Promise.all(waiting)
+  t.same(entered, ['ada', 'bob', 'cy', 'ada', 'bob', 'ada'])
+})
+
+t.test('an account whose name has no room does not lose its turn for another name', async t => {
+  const slots = new Slots({ each: 1, total: 8 })
+  const { signal } = new AbortController()
+  slots.take('a', cy)
+  slots.take('b', cy)
+  const entered: string[] = []
+  const wait = (name: string) => slots.acquire(name, ada, signal).then(() => entered.push(name))
+  const waiting = [wait('a'), wait('b')]
+  slots.free('b', cy)
+  await waiting[1]
+  t.same(entered, ['b'])
+  slots.free('a', cy)
+  await waiting[0]
+})
+
 t.test('a waiter that gives up takes no slot', async t => {
   const slots = new Slots({ each: 1 })
   const stop = new AbortController()
@@ -76,6 +109,21 @@ t.test('a slow name gets fewer slots until it is quick again', async t => {
   t.equal(takeAll(slots, 'a'), 1, 'one slot is left')
   for (let quick = 0; quick < 3; quick++) slots.adapt('a', false)
   t.equal(takeAll(slots, 'a'), 3)
+})
+
+t.test('a name that one account has made slow has a slot for each other account', async t => {
+  const slots = new Slots({ each: 8, total: 8 })
+  for (let slow = 0; slow < 10; slow++) slots.adapt('a', true)
+  t.same([takeAll(slots, 'a', ada), takeAll(slots, 'a', bob), takeAll(slots, 'a', cy)], [1, 1, 1])
+  slots.free('a', bob)
+  t.equal(takeAll(slots, 'a', ada), 0)
+  t.equal(takeAll(slots, 'a', bob), 1)
+})
+
+t.test('the slots of a slow name do not exceed its full limit', async t => {
+  const slots = new Slots({ each: 2 })
+  for (let slow = 0; slow < 10; slow++) slots.adapt('a', true)
+  t.same([takeAll(slots, 'a', ada), takeAll(slots, 'a', bob), takeAll(slots, 'a', cy)], [1, 1, 0])
 })
 
 t.test('a slot that was not taken cannot be freed', async t => {

@@ -38,12 +38,13 @@ t.test('a file that goes to its place just after the deletion of its upload is d
   const { uploadId, objectKey, send } = await grant(place)
   const acceptPut: ObjectStore['acceptPut'] = async (put, admit) => {
     let calls = 0
-    await place.objects.acceptPut?.(put, async (granted: PutGrant) => {
+    const accepted = await place.objects.acceptPut?.(put, async (granted: PutGrant) => {
       await admit(granted)
       calls += 1
       if (calls === 2) unwrap(await place.uploads.delete(place.owner, uploadId))
     })
     t.ok(await place.objects.stat(objectKey))
+    return accepted as PutGrant
   }
   t.same(await send(filesOf(place, { objects: { acceptPut } })), { refuse: { code: 'put_address_withdrawn' } })
   t.equal(await place.objects.stat(objectKey), undefined)

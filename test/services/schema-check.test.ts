@@ -25,7 +25,8 @@ t.test('faults are in plain words', async t => {
     [Type.Array(Type.Number(), { minItems: 1 }), [], 'must have at least 1 item'],
     [Type.Array(Type.Number(), { maxItems: 2 }), [1, 2, 3], 'must have at most 2 items'],
     [{ type: 'string', enum: ['1K', '2K'] }, '3K', 'must be one of 1K, 2K'],
-    [PageLimit, '0', 'is invalid. The number of items, from 1 to 100; 20 if unset'],
+    [PageLimit, '0', 'must be the maximum number of items on the page, from 1 to 100. The default is 20'],
+    [{ type: 'string', pattern: '^a$', description: 'Letters.' }, 'b', 'must match the pattern ^a$'],
   ]
   for (const [schema, value, message] of cases) t.same(faultsOf(schema, value), [message], message)
 })

@@ -89,14 +89,14 @@ t.test('the auditor detects every kind of forged history', async t => {
   for (const [forgery, appends] of Object.entries(forgeries)) t.not(audit(appends).length, 0, forgery)
 })
 
-t.test('the auditor detects too many queued runs', async t => {
+t.test('the auditor detects too many open runs', async t => {
   const auditor = new Auditor(accountStream(accountId()))
   auditor.follow([opened(), granted(10_001)].map(event => at(0, event)))
   const accept = (run: number) => accepted({ run, credits: 1, after: 10_001 - run }).map(event => at(0, event))
   for (let run = 1; run <= 10_000; run++) auditor.follow(accept(run))
   t.same(auditor.faults, [])
   auditor.follow(accept(10_001))
-  t.match(auditor.faults, [/too many queued runs/])
+  t.match(auditor.faults, [/too many open runs/])
 })
 
 /** The faults of a whole log. */

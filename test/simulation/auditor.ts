@@ -20,8 +20,8 @@ interface Run {
 /** The maximum number of uploads of an account. */
 const MAX_UPLOADS = 10_000
 
-/** The maximum number of runs of an account that wait to start. */
-const MAX_QUEUED = 10_000
+/** The maximum number of runs of an account that have not ended. */
+const MAX_OPEN = 10_000
 
 /** Whether the next or the previous event of the append has a type and is about the same run. */
 type Neighbours = Record<'isBefore' | 'isAfter', (type: string) => boolean>
@@ -45,7 +45,7 @@ export class Auditor {
   balanceMicros = 0
   readonly #stream: string
   readonly #runs = new Map<string, Run>()
-  #queued = 0
+  #open = 0
   readonly #requests = new Map<string, number>()
   readonly #activeKeys = new Set<unknown>()
   /** The runs with a webhook, and the attempts so far for those with a pending delivery. */
@@ -137,7 +137,7 @@ export class Auditor {
         return this.#move(data, -1)
       case 'RunQueued':
         this.#expect(isAfter('CreditsDebited'), 'a run is not in one append with its debit')
-        this.#expect(this.#queued < MAX_QUEUED || isBefore('RunStarted'), 'an account has too many queued runs')
+        this.#expect(this.#open < MAX_OPEN, 'an account has too many open runs')
         this.#remember(data['idempotency'] as Facts | undefined, event.metadata as Facts)
         if (data['webhookUrl'] !== undefined) this.#receivers.add(runId)
         return this.#step(run, ['debited'], 'queued')
@@ -224,7 +224,7 @@ export class Auditor {
   #step(run: Run | undefined, from: Run['state'][], to: Run['state']) {
     this.#expect(run !== undefined && from.includes(run.state), `a run that is ${run?.state} becomes ${to}`)
     if (!run) return
-    this.#queued += Number(to === 'queued') - Number(run.state === 'queued')
+    this.#open += Number(isOpen(to)) - Number(isOpen(run.state))
     run.state = to
   }
 
@@ -258,6 +258,8 @@ export class Auditor {
     this.faults.push(`${this.#stream} at ${revision}: ${fault}`)
   }
 }
+
+const isOpen = (state: Run['state']): boolean => state === 'queued' || state === 'processing'
 
 const idOf = ({ data }: AuditedEvent) => (data as Facts)['runId']
 

@@ -6,14 +6,14 @@ import { clusterCrash } from './cluster-crash.ts'
 
 t.setTimeout(280_000)
 
-const kills = isLong ? 20 : 4
+const size = isLong ? { kills: 20, accounts: 4 } : { kills: 4, accounts: 2 }
 const seed = testSeed()
 
 // Run manually: node --import=tsx test/simulation/cluster-crash.ts --kills 20 --seed SEED
 t.test(`a cluster whose processes are killed in turn loses nothing (TEST_SEED=${seed})`, needsCluster(), async t => {
-  const { counts, ends, faults } = await clusterCrash({ kills, seed })
+  const { counts, ends, faults } = await clusterCrash({ ...size, seed })
   t.same(faults, [])
   // Each kind of request must have occurred, including ones interrupted by a kill.
-  for (const [kind, count] of Object.entries(counts)) t.ok(count > kills / 2, `${kind}: ${count}`)
+  for (const [kind, count] of Object.entries(counts)) t.ok(count > size.kills / 2, `${kind}: ${count}`)
   t.ok(!isLong || ends['interrupted'], 'some runs lost their process')
 })

@@ -21,7 +21,6 @@ const LONGEST_WATCH_MS = 10_000 + 15_000 + 20_000
 /** One kill in this many may hit a starting process. */
 const EARLY_KILLS = 5
 
-const ACCOUNTS = 4
 const CLIENTS_PER_ACCOUNT = 3
 
 export interface ClusterCrashReport {
@@ -34,7 +33,7 @@ export interface ClusterCrashReport {
 
 /** Kills services at moments derived from the seed. Without faults, nothing was lost or repeated. */
 export const clusterCrash = async (
-  { kills, seed }: { kills: number; seed: number },
+  { kills, accounts: count = 4, seed }: { kills: number; accounts?: number; seed: number },
   progress: (text: string) => void = () => undefined,
 ): Promise<ClusterCrashReport> => {
   const random = seededRandom(seed)
@@ -43,7 +42,7 @@ export const clusterCrash = async (
     onEnd: ({ name }, { code, signal, stderr }) => faults.push(`${name} ended with ${signal ?? code}: ${stderr}`),
   })
   try {
-    const options = Array.from({ length: ACCOUNTS }, () => ({ credits: 1_000_000, tester: true }))
+    const options = Array.from({ length: count }, () => ({ credits: 1_000_000, tester: true }))
     const accounts: Customer[] = await openClusterAccounts(cluster, ...options)
     const urls = () => cluster.members.map(({ url }) => url)
     const workers = accounts.flatMap(account =>

@@ -10,10 +10,14 @@ import { openClusterAccounts } from '../support/cluster-accounts.ts'
 import type { AccountOptions } from '../support/service.ts'
 import { ScriptProcess } from '../support/service-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { isLong } from '../support/test-length.ts'
 import { until } from '../support/until.ts'
 import { auditCluster } from './cluster-audit.ts'
 
 t.setTimeout(240_000)
+
+/** How many requests three processes get at once, with credits for ten. */
+const REQUESTS = isLong ? 1000 : 200
 
 /** As long as a 503 answer asks clients to wait. */
 const RETRY_AFTER_MS = 1000
@@ -62,14 +66,14 @@ t.test('processes that share EventStoreDB, Redis and S3', needsCluster(), async 
     return audit.ledgers.get(accountId)
   }
 
-  await t.test('accept ten of a thousand requests with credits for ten', async t => {
+  await t.test('accept ten of many requests with credits for ten', async t => {
     const { cluster, clients, accountId } = await start(t, {}, { credits: 100 })
     const replies = await Promise.all(
-      Array.from({ length: 1000 }, (_, index) => runOnce(clients[index % 3] as Client, picture)),
+      Array.from({ length: REQUESTS }, (_, index) => runOnce(clients[index % 3] as Client, picture)),
     )
     const accepted = replies.filter(({ status }) => status === 200 || status === 202)
     t.equal(accepted.length, 10)
-    t.equal(replies.filter(({ status }) => status === 402).length, 990)
+    t.equal(replies.filter(({ status }) => status === 402).length, REQUESTS - 10)
     const position = Math.max(...accepted.map(({ headers }) => Number(headers.get('Tollgate-Position'))))
     for (const client of clients) t.equal(await balanceAt(client, position), 0)
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Gate } from '../../src/studio/gate.ts'
-import { begin, openLine, turnOn } from '../../src/studio/line.ts'
+import { begin, openLine, turnVia } from '../../src/studio/line.ts'
 
 const LONG_MS = 600_000
 
@@ -14,7 +14,7 @@ t.test('one large source is decoded at a time', async t => {
     await new Promise(setImmediate)
     decoding--
   }
-  await Promise.all(lines.map(({ port }) => turnOn(port)(decode)))
+  await Promise.all(lines.map(({ port }) => turnVia(port)(decode)))
   t.equal(most, 1)
   for (const line of lines) line.close()
 })
@@ -23,15 +23,15 @@ t.test('a thread that fails to decode or dies gives its turn away', async t => {
   const gate = new Gate(1)
   const [failing, dying, waiting, last] = [1, 2, 3, 4].map(() => openLine(LONG_MS, gate)) as Lines
   await t.rejects(
-    turnOn(failing.port)(() => Promise.reject(new Error('damaged'))),
+    turnVia(failing.port)(() => Promise.reject(new Error('damaged'))),
     { message: 'damaged' },
   )
   const began = new Promise<void>(resolve => {
-    void turnOn(dying.port)(() => new Promise(() => resolve()))
+    void turnVia(dying.port)(() => new Promise(() => resolve()))
   })
   await began
-  void turnOn(waiting.port)(async () => t.fail('it died while it waited'))
-  const decoded = turnOn(last.port)(async () => 'decoded')
+  void turnVia(waiting.port)(async () => t.fail('it died while it waited'))
+  const decoded = turnVia(last.port)(async () => 'decoded')
   waiting.close()
   dying.close()
   t.equal(await decoded, 'decoded')
@@ -49,7 +49,7 @@ t.test('the time limit begins with the work', async t => {
 })
 
 t.test('without a line, decoding waits for nothing', async t => {
-  t.equal(await turnOn(undefined)(async () => 'decoded'), 'decoded')
+  t.equal(await turnVia(undefined)(async () => 'decoded'), 'decoded')
 })
 
 type Line = ReturnType<typeof openLine>

@@ -10,7 +10,7 @@ import { describeApi } from '../../src/http/openapi/document.ts'
 import { operations } from '../../src/http/operations.ts'
 import { Addresses } from '../../src/services/addresses.ts'
 import { Presenter } from '../../src/services/presenter.ts'
-import { outsideProgram } from './outside.ts'
+import { isInstalled, outsideProgram } from './outside.ts'
 
 const typesFile = 'docs/client/api.d.ts'
 
@@ -35,4 +35,10 @@ const shippedDocument = (): string => {
   return JSON.stringify(describeApi(operations, { baseUrl, families }))
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await makeClientTypes(shippedDocument())
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (isInstalled('openapi-typescript')) await makeClientTypes(shippedDocument())
+  else {
+    console.error('openapi-typescript is missing. Run this first: npm ci --ignore-scripts --prefix test/outside')
+    process.exitCode = 1
+  }
+}

@@ -1,9 +1,11 @@
 import type { Test } from 'tap'
-import { type Ended, ScriptProcess } from './service-process.ts'
+import { type CommandEnd, runCommand } from './command-runner.ts'
+import { ScriptProcess } from './service-process.ts'
+import { isLong } from './test-length.ts'
 
-/** Runs commands of the command line, each in a separate process, on the stores in a folder. */
+/** Runs commands of the command line on the stores in a folder, in another process than the test. */
 export interface Operator {
-  run(t: Test, ...args: string[]): Promise<Ended>
+  run(t: Test, ...args: string[]): Promise<CommandEnd>
   /** Runs a command that must succeed, and parses the JSON that it prints. */
   json<Printed>(t: Test, ...args: string[]): Promise<Printed>
   /** Runs a command that must succeed, and returns its output. */
@@ -13,11 +15,9 @@ export interface Operator {
 }
 
 export const operatorOf = (folder: string): Operator => {
-  const run = (t: Test, ...args: string[]) => {
-    const command = new ScriptProcess('src/cli.ts', args, { DATA_DIR: folder })
-    t.teardown(() => command.end('SIGKILL'))
-    return command.ended
-  }
+  const env = { DATA_DIR: folder }
+  // A process of its own takes most of a second to start.
+  const run = (t: Test, ...args: string[]) => (isLong ? runSeparately(t, args, env) : runCommand({ args, env }))
   const succeed = async (t: Test, ...args: string[]) => {
     const { code, stdout, stderr } = await run(t, ...args)
     t.same({ code, stderr }, { code: 0, stderr: '' }, args.join(' '))
@@ -34,4 +34,11 @@ export const operatorOf = (folder: string): Operator => {
       return stderr
     },
   }
+}
+
+/** Runs each command in a process of its own, as an operator does. */
+const runSeparately = (t: Test, args: string[], env: Record<string, string>): Promise<CommandEnd> => {
+  const command = new ScriptProcess('src/cli.ts', args, env)
+  t.teardown(() => command.end('SIGKILL'))
+  return command.ended
 }

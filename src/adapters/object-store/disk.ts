@@ -88,6 +88,7 @@ export const openDiskObjectStore = async ({
         throw error
       }
       await incoming.store(put.key, grant.mimeType)
+      return grant
     },
     check: staging.check,
     close: staging.close,

@@ -4,7 +4,7 @@ import { Agent, buildConnector, type Dispatcher } from 'undici'
 import { type Outbound, OutboundError } from '../../ports/outbound.ts'
 import { callWithin } from '../../time/call-within.ts'
 import { systemClock } from '../clock/system.ts'
-import { PublicAddresses } from './public-address.ts'
+import { type AddressRange, AllowedAddresses } from './allowed-address.ts'
 
 /**
  * Equals the concurrent deliveries to one host, because waiting for a connection counts against a request's timeout.
@@ -26,22 +26,23 @@ const USER_AGENT = 'Tollgate'
 export interface OutboundOptions {
   /** Allows requests to private addresses. For development only. */
   allowPrivate: boolean
-  /** The addresses to which requests may go, unless private addresses are allowed. */
-  addresses?: PublicAddresses
+  /** Further addresses to which no request goes. */
+  denied?: readonly AddressRange[]
   /** Resolves a name. By default asks DNS, or the system if private addresses are allowed. */
   lookup?: Lookup
 }
 
 export type Lookup = (host: string) => Promise<LookupAddress[]>
 
-/** Requests through undici. The connector enforces public addresses. */
+/** Requests through undici. The connector enforces the allowed addresses. */
 export const createOutbound = ({
   allowPrivate,
-  addresses = new PublicAddresses(),
+  denied = [],
   lookup = allowPrivate ? systemLookup : dnsLookup,
 }: OutboundOptions): Outbound => {
+  const addresses = new AllowedAddresses({ denied, allowPrivate })
   const agent = new Agent({
-    connect: allowPrivate ? connector(lookup) : publicConnector(lookup, addresses),
+    connect: guardedConnector(lookup, addresses),
     connections: CONNECTIONS_PER_ORIGIN,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
@@ -50,7 +51,7 @@ export const createOutbound = ({
     bodyTimeout: 0,
   })
   return {
-    refuses: url => !allowPrivate && URL.canParse(url) && !addresses.hasHost(hostOf(new URL(url))),
+    refuses: url => URL.canParse(url) && !addresses.hasHost(hostOf(new URL(url))),
     post: (url, { headers, body, timeoutMs }) =>
       within(timeoutMs, undefined, async signal => {
         const sent = { 'user-agent': USER_AGENT, ...headers }
@@ -94,8 +95,12 @@ const dnsLookup: Lookup = async host => {
   return found
 }
 
-const publicConnector = (lookup: Lookup, addresses: PublicAddresses): buildConnector.connector => {
-  const connect = connector(publicOnly(lookup, addresses))
+const guardedConnector = (lookup: Lookup, addresses: AllowedAddresses): buildConnector.connector => {
+  const connect = buildConnector({
+    timeout: CONNECT_TIMEOUT_MS,
+    autoSelectFamily: true,
+    lookup: toNodeLookup(allowedOnly(lookup, addresses)),
+  })
   return (options, callback) => {
     // Node.js does not call `lookup` for literal IP addresses, so they are checked here.
     if (addresses.hasHost(options.hostname)) connect(options, callback)
@@ -103,14 +108,11 @@ const publicConnector = (lookup: Lookup, addresses: PublicAddresses): buildConne
   }
 }
 
-const connector = (lookup: Lookup) =>
-  buildConnector({ timeout: CONNECT_TIMEOUT_MS, autoSelectFamily: true, lookup: toNodeLookup(lookup) })
-
 /**
- * Drops non-public addresses instead of refusing the name: with DNS64, each IPv4 host has a non-public address too.
+ * Drops other addresses instead of refusing the name: with DNS64, each IPv4 host has a non-public address too.
  */
-const publicOnly =
-  (lookup: Lookup, addresses: PublicAddresses): Lookup =>
+const allowedOnly =
+  (lookup: Lookup, addresses: AllowedAddresses): Lookup =>
   async host => {
     const found = (await lookup(host)).filter(({ address }) => addresses.hasAddress(address))
     if (found.length === 0) throw notPublic()

@@ -20,9 +20,7 @@ export class Money implements Rule {
     const before = this.#balanceMicros
     const balanceMicros = before + sign * Number(amountMicros)
     if (balanceMicros !== balanceAfterMicros)
-      report(
-        `its balance is ${balanceAfterMicros}, and ${before} ${sign < 0 ? '−' : '+'} ${amountMicros} is ${balanceMicros}`,
-      )
+      report(`its balance is ${balanceAfterMicros}, and ${before} ${sign < 0 ? '−' : '+'} ${amountMicros} is not`)
     if (balanceMicros < 0) report(`the balance falls to ${balanceMicros}`)
     // The balance that was written continues, so that a fault is reported once.
     this.#balanceMicros = Number(balanceAfterMicros)

@@ -35,11 +35,14 @@ export interface VerifyOptions {
   onProgress?: (position: Position, head: Position) => void
 }
 
-/** Checks everything that the log up to its present head must hold. It goes on after a fault to find the others. */
+/**
+ * Checks everything that the log up to its present head must hold, and goes on after a fault to find the others.
+ * Resolves to undefined if the log lacks the account that is to be checked.
+ */
 export const verifyLog = async (
   log: Pick<ReadableLog, 'head' | 'readAll'>,
   { account, isDense, onProgress }: VerifyOptions,
-): Promise<Verification> => {
+): Promise<Verification | undefined> => {
   const head = await log.head()
   const verifier = new Verifier({ isWhole: account === undefined, isDense })
   const isMeant = (stream: string) =>
@@ -50,7 +53,7 @@ export const verifyLog = async (
     onProgress?.(Math.min(reached, head), head)
     if (reached >= head) break
   }
-  return verifier.end(head)
+  return account === undefined || verifier.has(accountStream(account as AccountId)) ? verifier.end(head) : undefined
 }
 
 interface Stream {
@@ -91,6 +94,10 @@ class Verifier {
     if (stream === CATALOG_STREAM) this.#prices.take(event)
     this.#logins.take(event, report)
     for (const rule of rules) rule.take(event, report)
+  }
+
+  has(stream: string): boolean {
+    return this.#streams.has(stream)
   }
 
   end(head: Position): Verification {

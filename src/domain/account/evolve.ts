@@ -17,7 +17,11 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
     case 'CreditsDebited':
       return {
         ...changeBalance(state, event.data, -1),
-        openRuns: state.openRuns.set(event.data.runId, { chargedMicros: event.data.amountMicros, isStarted: false }),
+        openRuns: state.openRuns.set(event.data.runId, {
+          chargedMicros: event.data.amountMicros,
+          isStarted: false,
+          bytes: 0,
+        }),
       }
     case 'CreditsRefunded':
       return { ...changeBalance(state, event.data, 1), refunds: state.refunds + 1 }
@@ -25,19 +29,17 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
       const { keyId, hash, scope } = event.data
       return { ...state, activeKeys: state.activeKeys.set(keyId, { hash, ...(scope && { scope }) }) }
     }
-    case 'ApiKeyRevoked':
-      return withdrawUploads(
-        { ...state, activeKeys: state.activeKeys.delete(event.data.keyId) },
-        event.data.keyId,
-        event,
-      )
+    case 'ApiKeyRevoked': {
+      const { keyId } = event.data
+      return withdrawUploads({ ...state, activeKeys: state.activeKeys.delete(keyId) }, keyId, clockMs(event))
+    }
     case 'RunQueued': {
       const { runId, idempotency } = event.data
       const queued = enqueue(state, event.data)
       return idempotency ? remember(queued, runId, idempotency, clockMs(event)) : queued
     }
     case 'RunStarted':
-      return changeRun(dequeue(state, event.data.runId), event.data.runId, { isStarted: true })
+      return changeRun(state, event.data.runId, { isStarted: true })
     case 'RunSubmitted':
       return changeRun(state, event.data.runId, { jobId: event.data.jobId })
     case 'RunCancelRequested':
@@ -81,6 +83,10 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
 
 const clockMs = (event: PastEvent<AccountEvent>) => Date.parse(clockOf(event))
 
+/** The key that caused an event, if one did. */
+const keyOf = ({ metadata: { actor } }: PastEvent<AccountEvent>): KeyId | undefined =>
+  actor && 'keyId' in actor ? (actor.keyId as KeyId) : undefined
+
 /** Changes the balance. Throws a Contradiction if the event's balance does not match its amount. */
 const changeBalance = (
   state: AccountState,
@@ -107,24 +113,10 @@ const changeRun = (state: AccountState, runId: RunId, change: Partial<OpenRun>):
 
 const enqueue = (state: AccountState, run: RunQueued): AccountState => {
   if (!state.openRuns.has(run.runId)) return state
-  const queuedBytes = bytesOf(run)
+  const bytes = bytesOf(run)
   return {
-    ...changeRun(state, run.runId, { queuedBytes, ...(run.webhookUrl !== undefined && { hasWebhook: true }) }),
-    queuedRuns: state.queuedRuns + 1,
-    queuedBytes: state.queuedBytes + queuedBytes,
-  }
-}
-
-/** Does nothing for a run that is not queued. */
-const dequeue = (state: AccountState, runId: RunId): AccountState => {
-  const run = state.openRuns.get(runId)
-  if (run?.queuedBytes === undefined) return state
-  const { queuedBytes, ...rest } = run
-  return {
-    ...state,
-    openRuns: state.openRuns.set(runId, rest),
-    queuedRuns: state.queuedRuns - 1,
-    queuedBytes: state.queuedBytes - queuedBytes,
+    ...changeRun(state, run.runId, { bytes, ...(run.webhookUrl !== undefined && { hasWebhook: true }) }),
+    openRunBytes: state.openRunBytes + bytes,
   }
 }
 
@@ -135,16 +127,11 @@ const changeUpload = (state: AccountState, uploadId: UploadId, change: Partial<L
   return { ...state, uploads: state.uploads.set(uploadId, upload), uploadBytes }
 }
 
-/** Notes for the uploads that a revoked key has asked for when it was revoked. */
-const withdrawUploads = (state: AccountState, keyId: KeyId, event: PastEvent<AccountEvent>): AccountState => {
-  const withdrawnAtMs = clockMs(event)
-  const uploads = state.uploads.map(upload => (upload.keyId === keyId ? { ...upload, withdrawnAtMs } : upload))
-  return { ...state, uploads }
-}
-
-/** The key that caused an event, if one did. */
-const keyOf = ({ metadata: { actor } }: PastEvent<AccountEvent>): KeyId | undefined =>
-  actor && 'keyId' in actor ? (actor.keyId as KeyId) : undefined
+/** Marks the uploads that a revoked key has requested. */
+const withdrawUploads = (state: AccountState, keyId: KeyId, withdrawnAtMs: number): AccountState => ({
+  ...state,
+  uploads: state.uploads.map(upload => (upload.keyId === keyId ? { ...upload, withdrawnAtMs } : upload)),
+})
 
 const deleteUpload = (state: AccountState, uploadId: UploadId): AccountState => ({
   ...state,
@@ -153,7 +140,8 @@ const deleteUpload = (state: AccountState, uploadId: UploadId): AccountState => 
 })
 
 const endRun = (state: AccountState, runId: RunId): AccountState => {
-  const ended = { ...dequeue(state, runId), openRuns: state.openRuns.delete(runId) }
+  const { bytes = 0 } = state.openRuns.get(runId) ?? {}
+  const ended = { ...state, openRuns: state.openRuns.delete(runId), openRunBytes: state.openRunBytes - bytes }
   return state.openRuns.get(runId)?.hasWebhook ? addDelivery(ended, runId) : ended
 }
 

@@ -1,7 +1,7 @@
 import type { RunErrorCode, RunQueued } from '../../../schemas/account-events.ts'
-import { MAX_QUEUED_BYTES, MAX_QUEUED_RUNS } from '../../../schemas/primitives.ts'
+import { MAX_OPEN_RUN_BYTES, MAX_OPEN_RUNS } from '../../../schemas/primitives.ts'
 import { type Refusal, refuse } from '../refusal.ts'
-import { type AccountState, TOLERATED_MS } from './state.ts'
+import { type AccountState, CLOCK_TOLERANCE_MS } from './state.ts'
 
 /** Failures that the account causes. Those of a provider or of this service never count. */
 const OWN_FAULTS: RunErrorCode[] = ['invalid_input', 'content_rejected', 'cancelled']
@@ -14,7 +14,7 @@ export const MAX_OWN_FAILURES = 60
 export const FAILURE_MS = 5_000
 
 /** Runs that were accepted together may all fail. No more than this many count, so that no account waits for long. */
-const MAX_COUNTED = 2 * MAX_OWN_FAILURES - TOLERATED_MS / FAILURE_MS
+const MAX_COUNTED = 2 * MAX_OWN_FAILURES - CLOCK_TOLERANCE_MS / FAILURE_MS
 
 /** The state after a run has failed. */
 export const countFailure = (state: AccountState, code: RunErrorCode, nowMs: number): AccountState => {
@@ -29,21 +29,20 @@ export const offsetFailure = (state: AccountState): AccountState => {
   return count === 0 ? state : { ...state, ownFailures: { count: Math.max(0, count - 1), atMs } }
 }
 
-/** Why an account cannot run anything now; undefined if it can. `startNow` as in QueueRun. */
+/** Why an account cannot run anything now; undefined if it can. */
 export const limitRefusal = (
-  { run, startNow, atMs }: { run: RunQueued; startNow: boolean; atMs: number },
+  { run, atMs }: { run: RunQueued; atMs: number },
   state: AccountState,
 ): { refuse: Refusal } | undefined => {
   const excess = failuresAt(state, atMs).count - MAX_OWN_FAILURES
   if (excess >= 0) return refuse('too_many_failures', { retryAfterMs: Math.round(excess * FAILURE_MS) + 1 })
-  if (startNow) return undefined
-  if (state.queuedRuns >= MAX_QUEUED_RUNS) return refuse('too_many_queued_runs', { limit: MAX_QUEUED_RUNS })
-  if (state.queuedBytes + bytesOf(run) > MAX_QUEUED_BYTES)
-    return refuse('queued_runs_too_large', { limitBytes: MAX_QUEUED_BYTES })
+  if (state.openRuns.size >= MAX_OPEN_RUNS) return refuse('too_many_open_runs', { limit: MAX_OPEN_RUNS })
+  if (state.openRunBytes + bytesOf(run) > MAX_OPEN_RUN_BYTES)
+    return refuse('open_runs_too_large', { limitBytes: MAX_OPEN_RUN_BYTES })
   return undefined
 }
 
-/** The size of a run while it waits. */
+/** The size of a run while it is open. */
 export const bytesOf = (run: RunQueued): number => Buffer.byteLength(JSON.stringify(run))
 
 /**
@@ -51,7 +50,7 @@ export const bytesOf = (run: RunQueued): number => Buffer.byteLength(JSON.string
  * ahead are void, since they would count for too long.
  */
 const failuresAt = ({ ownFailures: { count, atMs } }: AccountState, nowMs: number): AccountState['ownFailures'] => {
-  if (nowMs < atMs - TOLERATED_MS) return { count: 0, atMs: nowMs }
+  if (nowMs < atMs - CLOCK_TOLERANCE_MS) return { count: 0, atMs: nowMs }
   const passedMs = Math.max(0, nowMs - atMs)
   return { count: Math.max(0, count - passedMs / FAILURE_MS), atMs: atMs + passedMs }
 }

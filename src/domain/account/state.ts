@@ -23,10 +23,9 @@ export interface AccountState {
   refunds: number
   activeKeys: ImmutableMap<KeyId, ActiveKey>
   openRuns: ImmutableMap<RunId, OpenRun>
-  /** The open runs that have not started, and the bytes of their events together. */
-  queuedRuns: number
-  queuedBytes: number
-  /** How many failures that the account caused counted at a time, in ms since 1970; see `run-limits.ts`. */
+  /** The bytes of the events that queued these runs. */
+  openRunBytes: number
+  /** The failures that the account caused, as they counted at `atMs`, in ms since 1970; see `run-limits.ts`. */
   ownFailures: { count: number; atMs: number }
   /** The number of attempts for each run whose webhook is pending. */
   deliveries: ImmutableMap<RunId, { attempts: number }>
@@ -49,8 +48,8 @@ interface ActiveKey {
 export interface OpenRun {
   chargedMicros: number
   isStarted: boolean
-  /** The bytes of its event while it is queued. */
-  queuedBytes?: number
+  /** The bytes of the event that queued it. */
+  bytes: number
   /** The provider's id for the work, once it has returned one. */
   jobId?: string
   hasWebhook?: boolean
@@ -91,14 +90,14 @@ export const REMEMBER_MS = IDEMPOTENCY_HOURS * 60 * 60 * 1000
 export const MAX_REMEMBERED = 100_000
 
 /** How far a clock may go back unnoticed. An idempotency key loses at most this much of its 24 hours. */
-export const TOLERATED_MS = 60_000
+export const CLOCK_TOLERANCE_MS = 60_000
 
 /**
  * Whether a request that still counts may be missing from the state, because some were dropped early, or because the
  * clock has gone back since some expired. Unknown keys are then also looked up in the views.
  */
 export const isForgetful = ({ hasDroppedEarly, requests }: AccountState, atMs: number): boolean =>
-  hasDroppedEarly || (requests.last()?.atMs ?? atMs) > atMs + TOLERATED_MS
+  hasDroppedEarly || (requests.last()?.atMs ?? atMs) > atMs + CLOCK_TOLERANCE_MS
 
 export const initialAccount: AccountState = {
   accountId: undefined,
@@ -108,8 +107,7 @@ export const initialAccount: AccountState = {
   refunds: 0,
   activeKeys: ImmutableMap(),
   openRuns: ImmutableMap(),
-  queuedRuns: 0,
-  queuedBytes: 0,
+  openRunBytes: 0,
   ownFailures: { count: 0, atMs: 0 },
   deliveries: ImmutableMap(),
   uploads: ImmutableMap(),

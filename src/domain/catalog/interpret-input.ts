@@ -19,12 +19,17 @@ export const interpretInput = (input: Input, schema: ParametersSchema): Input =>
 export const placeIn = (input: Input, schema: ParametersSchema, path: string): string =>
   path === '/text' && isSpoken(input, schema) ? '/prompt' : path
 
-/** Whether the prompt is the text to speak: speech models have no prompt, and every text-to-* input may have one. */
+/** Whether an input has the text to speak under both of its names. */
+export const hasTextTwice = (input: Input, { properties }: ParametersSchema): boolean =>
+  Object.hasOwn(input, 'prompt') && Object.hasOwn(input, 'text') && isSpeech(properties)
+
+/** Whether the prompt is the text to speak. */
 const isSpoken = (input: Input, { properties }: ParametersSchema) =>
-  Object.hasOwn(input, 'prompt') &&
-  !Object.hasOwn(input, 'text') &&
-  Object.hasOwn(properties, 'text') &&
-  !Object.hasOwn(properties, 'prompt')
+  Object.hasOwn(input, 'prompt') && !Object.hasOwn(input, 'text') && isSpeech(properties)
+
+/** Speech models have no prompt, and every text-to-* input may have one. */
+const isSpeech = (properties: ParametersSchema['properties']) =>
+  Object.hasOwn(properties, 'text') && !Object.hasOwn(properties, 'prompt')
 
 /** An empty text chooses nothing, which is allowed where a missing parameter has a meaning of its own. */
 const isOffByDefault = (choices: unknown[], declared: Input = {}) =>

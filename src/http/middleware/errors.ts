@@ -10,6 +10,8 @@ const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = { unavailable: 2
 /** Turns every failure into the API's error body, without internal details. */
 export const errors = (logger: Logger) => async (ctx: Context, next: Next) => {
   try {
+    // A URL such as http:// has none.
+    if (ctx.path === null) throw unreadable()
     await next()
     if (ctx.body === undefined || ctx.body === null) answerEmpty(ctx)
   } catch (error) {
@@ -22,7 +24,8 @@ export const errors = (logger: Logger) => async (ctx: Context, next: Next) => {
 
 /** Answers requests that no route handled. */
 const answerEmpty = (ctx: Context) => {
-  if (ctx.status === 404) answer(ctx, new ApiError('not_found', `No route matches ${ctx.method} ${ctx.path}.`))
+  if (ctx.status === 404)
+    answer(ctx, new ApiError('not_found', `No route matches ${ctx.method} ${ctx.path}. GET /docs shows all routes.`))
   if (ctx.status === 405 || ctx.status === 501)
     answer(ctx, new ApiError('method_not_allowed', `${ctx.method} is not allowed here; see the Allow header.`))
 }

@@ -4,11 +4,14 @@ import { ApiError } from '../api-error.ts'
 import { NotJson, parseBounded } from '../bounded-json.ts'
 import type { Context } from '../context.ts'
 
+/** How long a body may take to arrive in full. */
+const ARRIVAL_MS = 30_000
+
 /**
  * Reads a JSON body of at most so many bytes into `ctx.request.body`. Refuses bodies that are not JSON, too large, too
- * deep or not well-formed Unicode.
+ * slow, too deep or not well-formed Unicode.
  */
-export const jsonBody = (maxBytes: number) => {
+export const jsonBody = (maxBytes: number, arrivalMs = ARRIVAL_MS) => {
   // As text, because koa-body would parse whatever the body holds.
   const read = koaBody({
     json: false,
@@ -23,7 +26,13 @@ export const jsonBody = (maxBytes: number) => {
   return async (ctx: Context, next: Next) => {
     if (ctx.is('json') === null) throw missing()
     if (!ctx.is('json')) throw notJson(ctx.get('Content-Type'))
-    await read(ctx, async () => undefined)
+    await inTime(
+      ctx,
+      arrivalMs,
+      read(ctx, async () => undefined),
+    )
+    // Many bodies may have arrived at once.
+    await ctx.state.nextTurn()
     const text = ctx.request.body as string
     if (text === '') throw missing()
     Object.assign(ctx.request, { body: parseBounded(text) })
@@ -31,11 +40,27 @@ export const jsonBody = (maxBytes: number) => {
   }
 }
 
+/** Waits for a body until it is late or broken off. The answer to a late one ends the connection. */
+const inTime = async (ctx: Context, arrivalMs: number, arrived: Promise<unknown>) => {
+  let timer: NodeJS.Timeout | undefined
+  const lost = new Promise((_, reject) => {
+    timer = setTimeout(() => {
+      ctx.set('Connection', 'close')
+      reject(new NotJson(`The body did not arrive in full within ${arrivalMs / 1000} seconds.`, 'is incomplete'))
+    }, arrivalMs)
+    // Decompression would wait for the rest.
+    ctx.req.once('error', error => reject(unreadable(error)))
+  })
+  await Promise.race([arrived, lost]).finally(() => clearTimeout(timer))
+}
+
 const toApiError = (error: Error & { status?: number }, maxBytes: number): ApiError => {
   if (error.status === 413) return new ApiError('payload_too_large', `The body is larger than ${maxBytes} bytes.`)
   if (error.status === 415) return new ApiError('unsupported_media_type', 'The encoding of the body is not supported.')
-  return new NotJson(`The body cannot be read: ${error.message}.`, 'cannot be read')
+  return unreadable(error)
 }
+
+const unreadable = ({ message }: Error) => new NotJson(`The body cannot be read: ${message}.`, 'cannot be read')
 
 const missing = () => new NotJson('The body is missing; it must be JSON.', 'is required')
 

@@ -1,7 +1,7 @@
 import type { Next } from 'koa'
 import type { Logger } from '../../ports/logger.ts'
 import { clientAddress, type TrustedAddress } from '../connections.ts'
-import type { Context } from '../context.ts'
+import { type Context, isRead } from '../context.ts'
 
 /**
  * Logs one line per request: at `debug` for successful reads, else at `info`. Headers and query are left out, since
@@ -10,8 +10,8 @@ import type { Context } from '../context.ts'
 export const log = (logger: Logger, isTrusted: TrustedAddress) => async (ctx: Context, next: Next) => {
   const startMs = performance.now()
   await next()
-  const { requestId, caller, tool, isRead = ctx.method === 'GET' || ctx.method === 'HEAD' } = ctx.state
-  const level = isRead && ctx.status < 400 ? 'debug' : 'info'
+  const { requestId, caller, tool } = ctx.state
+  const level = isRead(ctx) && ctx.status < 400 ? 'debug' : 'info'
   if (!logger.isLevelEnabled(level)) return
   const ms = Math.round((performance.now() - startMs) * 1000) / 1000
   const facts = {

@@ -151,7 +151,7 @@ const errorsOf = (operation: Operation): ErrorCode[] => {
     ...new Set<ErrorCode>([
       ...(params || queryShapeOf(operation) || json || !open ? (['invalid_request'] as const) : []),
       ...(json ? (['unsupported_media_type', 'payload_too_large'] as const) : []),
-      ...(open ? [] : (['invalid_api_key', 'forbidden'] as const)),
+      ...(open ? [] : (['invalid_api_key', 'forbidden', 'rate_limited'] as const)),
       ...errors,
       'internal_error',
       'unavailable',

@@ -1,13 +1,14 @@
 import type Router from '@koa/router'
 import { FileBytes, fileHeaders, filePlace, partHeaders, sentHeaders } from '../../../schemas/api/file.ts'
 import { ContentRange, IfNoneMatch, IfRange, Range } from '../../../schemas/api/headers.ts'
+import { MAX_ARRIVING_PUTS } from '../../../schemas/primitives.ts'
 import { mimeTypeOf } from '../../domain/media-types.ts'
 import { CDN_PATH } from '../../services/addresses.ts'
 import type { Services } from '../../services/services.ts'
 import { ApiError } from '../api-error.ts'
 import { byteRangeOf } from '../byte-range.ts'
 import { anonymousCaller, type Context, type RequestState } from '../context.ts'
-import { cors } from '../middleware/cors.ts'
+import { anyOrigin } from '../middleware/any-origin.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
 import { operation, type RequestParts, type Serve } from '../operation.ts'
 import { unwrap } from '../refusals.ts'
@@ -50,23 +51,26 @@ const putFile = operation({
   path,
   tag: 'Files',
   summary: 'Upload a file to a presigned URL',
-  description: 'Use the URL unchanged. If the service stores files in S3, presigned URLs lead there instead.',
+  description: [
+    'Use the URL unchanged. If the service stores files in S3, presigned URLs lead there instead.',
+    `At most ${MAX_ARRIVING_PUTS} files may arrive at a URL at a time.`,
+  ].join(' '),
   open: true,
   params: filePlace,
   content: { '*/*': FileBytes },
   responses: { 200: { description: 'The file was stored.', headers: sentHeaders } },
-  errors: ['invalid_request', 'unsupported_media_type', 'upload_not_found', 'payload_too_large'],
+  errors: ['invalid_request', 'unsupported_media_type', 'upload_not_found', 'payload_too_large', 'rate_limited'],
 })
 
 export const cdnOperations = [getFile, putFile]
 
 /** Serves files from the object store and accepts files sent to presigned URLs. Neither needs an API key. */
 export const cdnRoutes = (router: Router<RequestState>, serve: Serve, { files }: Services, acceptsPut: boolean) => {
-  router.options(path, cors)
-  serve(getFile, cors, (ctx, { params }) => serveFile(ctx, files, keyOf(params)))
+  router.options(path, anyOrigin)
+  serve(getFile, anyOrigin, (ctx, { params }) => serveFile(ctx, files, keyOf(params)))
 
   if (!acceptsPut) return
-  serve(putFile, cors, unreadBody, async (ctx, { params }) => {
+  serve(putFile, anyOrigin, unreadBody, async (ctx, { params }) => {
     if (ctx.get('Content-Range'))
       throw new ApiError('invalid_request', 'Content-Range is not supported: send the whole file.')
     const put = {
@@ -88,7 +92,7 @@ const keyOf = ({ folder, name }: RequestParts<typeof getFile>['params']) => `${f
 const serveFile = async (ctx: Context, files: Services['files'], key: string): Promise<void> => {
   const caller = anonymousCaller(ctx)
   const facts = unwrap(await files.stat(caller, key))
-  if (!facts) return
+  if (!facts) throw new ApiError('not_found', 'The file does not exist or was deleted.')
   const range = byteRangeOf(ctx, facts)
   ctx.status = 200
   ctx.set('ETag', facts.etag)

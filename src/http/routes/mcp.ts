@@ -60,7 +60,7 @@ const callMcp = operation({
     404: { description: 'The method does not exist (2026-07-28).', shape: JsonRpcError },
     500: { description: 'The service failed to process the message.', shape: JsonRpcError },
   },
-  errors: ['unsupported_media_type', 'payload_too_large', 'rate_limited'],
+  errors: ['unsupported_media_type', 'payload_too_large'],
 })
 
 export const mcpOperations = [callMcp]

@@ -11,7 +11,6 @@ import { disconnectSignal } from '../disconnect.ts'
 import { operation, type Serve } from '../operation.ts'
 import { unwrap } from '../refusals.ts'
 import type { Streams } from '../streams.ts'
-import type { Turns } from '../turns.ts'
 
 const followRun = operation({
   id: 'followRun',
@@ -35,19 +34,13 @@ const followRun = operation({
     },
     204: { description: 'The run has ended, and the client has received its last event.' },
   },
-  errors: ['run_not_found', 'rate_limited'],
+  errors: ['run_not_found'],
 })
 
 export const runEventOperations = [followRun]
 
 /** The id of a `run` event is the revision of the change, so a client that reconnects receives only newer changes. */
-export const runEventRoutes = (
-  serve: Serve,
-  { runs }: Services,
-  present: Presenter,
-  streams: Streams,
-  turns: Turns,
-) => {
+export const runEventRoutes = (serve: Serve, { runs }: Services, present: Presenter, streams: Streams) => {
   /** All followers of a run share its rows. */
   const shown = new WeakMap<RunRow, string>()
   const jsonOf = (row: RunRow): string => {
@@ -76,7 +69,7 @@ export const runEventRoutes = (
     const session = await createSession(ctx.req, ctx.res, { serializer: String })
     const push = async (json: string, name: string) => {
       const id = lastEventId
-      await turns.next()
+      await ctx.state.nextTurn()
       // A client may disconnect between two events.
       if (session.isConnected) session.push(json, name, id)
     }
@@ -89,7 +82,7 @@ export const runEventRoutes = (
       })
     } finally {
       stopProgress()
-      await turns.next()
+      await ctx.state.nextTurn()
       ctx.res.end()
     }
   })

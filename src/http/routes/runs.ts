@@ -68,7 +68,7 @@ const runModel = operation({
     },
     202: { ...unfinishedRun, headers: { ...unfinishedRun.headers, ...runHeaders } },
   },
-  errors: ['invalid_input', 'insufficient_credits', 'model_not_found', 'idempotency_mismatch', 'rate_limited'],
+  errors: ['invalid_input', 'insufficient_credits', 'model_not_found', 'idempotency_mismatch'],
 })
 
 const getRun = operation({
@@ -115,7 +115,10 @@ const listRuns = operation({
   path: '/v1/runs',
   tag: 'Runs',
   summary: 'List runs, newest first',
-  description: 'Returns a page of the runs of the account. Pass `next_cursor` as `cursor` to get the next page.',
+  description: [
+    'Returns a page of the runs of the account. Pass `next_cursor` as `cursor` to get the next page.',
+    'A page may be short or even empty while `has_more` is true, because one request searches only so many runs.',
+  ].join(' '),
   query: RunsQuery,
   responses: {
     200: { description: 'A page of runs.', shape: RunList, examples: { 'First page': examples.runList } },

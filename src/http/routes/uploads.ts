@@ -8,7 +8,7 @@ import {
   UploadMultipart,
   UploadsQuery,
 } from '../../../schemas/api/upload.ts'
-import { MAX_INLINE_MB, MAX_PRESIGNED_MB, UploadId } from '../../../schemas/primitives.ts'
+import { MAX_ARRIVING_UPLOADS, MAX_INLINE_MB, MAX_PRESIGNED_MB, UploadId } from '../../../schemas/primitives.ts'
 import type { Presenter } from '../../services/presenter.ts'
 import type { Services } from '../../services/services.ts'
 import { receiveForm } from '../inline-upload.ts'
@@ -27,6 +27,7 @@ const sendUpload = operation({
     'Uploads an image or video for use as `image_url`.',
     "The type detected from the content must match the `Content-Type` of the file's part.",
     'For larger files, use `POST /v1/uploads/presigned`.',
+    `At most ${MAX_ARRIVING_UPLOADS} files of an account may arrive at a time.`,
   ].join(' '),
   content: { 'multipart/form-data': UploadMultipart },
   responses: {
@@ -36,7 +37,7 @@ const sendUpload = operation({
       examples: { Image: examples.upload },
     },
   },
-  errors: ['invalid_request', 'invalid_multipart', 'unsupported_media_type', 'payload_too_large', 'rate_limited'],
+  errors: ['invalid_request', 'invalid_multipart', 'unsupported_media_type', 'payload_too_large'],
 })
 
 const presignUpload = operation({
@@ -58,7 +59,7 @@ const presignUpload = operation({
       examples: { 'Presigned URL': examples.presigned },
     },
   },
-  errors: ['unsupported_media_type', 'rate_limited'],
+  errors: ['unsupported_media_type'],
 })
 
 const getUpload = operation({
@@ -93,7 +94,10 @@ const listUploads = operation({
   path: '/v1/uploads',
   tag: 'Uploads',
   summary: 'List uploads whose files have arrived, newest first',
-  description: 'Returns a page of the uploads of the account. Pass `next_cursor` as `cursor` to get the next page.',
+  description: [
+    'Returns a page of the uploads of the account. Pass `next_cursor` as `cursor` to get the next page.',
+    'A page may be short or even empty while `has_more` is true, because one request searches only so many uploads.',
+  ].join(' '),
   query: UploadsQuery,
   responses: {
     200: { description: 'A page of uploads.', shape: UploadList, examples: { 'Only page': examples.uploadList } },

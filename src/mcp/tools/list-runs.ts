@@ -10,7 +10,8 @@ export const listRuns = tool({
   title: 'List runs',
   description: [
     'Lists the runs of the account with their results, newest first.',
-    'Pass next_cursor of a page as cursor to get the next page. Costs nothing.',
+    'Pass next_cursor of a page as cursor to get the next page, until has_more is false: with a filter,',
+    'a page may be short or empty before that. Costs nothing.',
   ].join(' '),
   input: ListRunsArguments,
   output: RunList,

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { httpUrlFault, isHttp } from '../../domain/http-url.ts'
 import { type FileRefusal, refuse } from '../../domain/refusal.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { Outbound } from '../../ports/outbound.ts'
@@ -27,16 +28,19 @@ export class InputFiles {
   }
 
   /**
-   * Refuses an input whose `image_url` holds no usable image, names an unusable file of this service, or names a host
-   * that is not public. The run itself loads other addresses.
+   * Refuses an input whose `image_url` holds no usable image, names an unusable file of this service, names a host that
+   * is not public, or can never be requested. The run itself loads other addresses. An endpoint may take any text.
    */
   async check(caller: AccountCaller, { image_url: address }: Record<string, unknown>): Promise<Refused | undefined> {
     if (typeof address !== 'string') return undefined
     const { addresses, outbound } = this.#parts
     const key = addresses.keyOf(address)
     const isData = /^data:/i.test(address)
-    if (key === undefined && !isData)
+    if (key === undefined && !isData) {
+      const fault = isHttp(address) ? httpUrlFault(address) : undefined
+      if (fault) return refuse('image_url_invalid', { fault })
       return outbound.refuses(address) ? refuse('address_not_public', { parameter: 'image_url' }) : undefined
+    }
     const reason = key === undefined ? await dataRefusal(address) : await this.#keyRefusal(caller, key)
     return reason && refuse('input_file_refused', { reason })
   }

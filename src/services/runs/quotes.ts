@@ -1,7 +1,7 @@
 import type { RunRequest } from '../../../schemas/api/run.ts'
 import type { Endpoint, Receipt } from '../../../schemas/catalog.ts'
 import { chooseEndpoint } from '../../domain/catalog/choose-endpoint.ts'
-import { interpretInput, placeIn } from '../../domain/catalog/interpret-input.ts'
+import { hasTextTwice, interpretInput, placeIn } from '../../domain/catalog/interpret-input.ts'
 import { priceOf } from '../../domain/catalog/pricing.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { webhookUrlFault } from '../../domain/webhook-url.ts'
@@ -19,6 +19,8 @@ interface Parts {
   outbound: Outbound
   usdPerCreditMicros: number
 }
+
+const TEXT_TWICE = 'means the same as text; send either prompt or text'
 
 /** A request with its endpoint and price. `input` is the client's as the endpoint's schema writes it, with defaults. */
 export interface PricedRequest {
@@ -52,9 +54,10 @@ export class Quotes {
     // A copy, since defaults are filled in.
     const { parametersSchema } = endpoint
     const input = interpretInput(JSON.parse(JSON.stringify(given)), parametersSchema)
-    const faults = offers
-      .fill(endpoint, input)
-      .map(({ path, message }) => ({ path: placeIn(given, parametersSchema, path), message }))
+    const faults = offers.fill(endpoint, input).map(({ path, message }) => ({
+      path: placeIn(given, parametersSchema, path),
+      message: path === '/prompt' && hasTextTwice(given, parametersSchema) ? TEXT_TWICE : message,
+    }))
     if (faults.length > 0) return refuse('input_invalid', { endpoint: endpoint.id, faults })
     const refused = await inputFiles.check(caller, input)
     if (refused) return refused

@@ -24,7 +24,7 @@ import { Unavailable } from '../../ports/faults.ts'
 import { schedulerOf } from '../../time/scheduler.ts'
 import { type Answer, answer } from '../answer.ts'
 import { parseRunId } from '../ids.ts'
-import { listNewest, type Page } from '../list-newest.ts'
+import { NewestFirst, type Page } from '../newest-first.ts'
 import type { Reads } from '../reads.ts'
 import { RunChanges } from './run-changes.ts'
 
@@ -49,9 +49,11 @@ interface Parts {
 export class RunReads {
   readonly #parts: Parts
   readonly #changes: RunChanges
+  readonly #newestFirst: NewestFirst
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#newestFirst = new NewestFirst(parts)
     const read = (accountId: AccountId, runId: RunId) => this.getExisting(accountId, runId)
     this.#changes = new RunChanges({ watch: parts.watch, read })
   }
@@ -70,10 +72,11 @@ export class RunReads {
     return row
   }
 
-  /** A page of an account's runs, newest first. Rejects with Unavailable. */
+  /** A page of an account's runs, newest first. `model` is the id of a family or endpoint. Rejects with Unavailable. */
   list(accountId: AccountId, { limit, cursor, status, model }: RunsQuery): Promise<Page<RunRow, RunId>> {
-    const matches = (row: RunRow) => (!status || row.status === status) && (!model || row.model === model)
-    return listNewest(this.#parts.reads, 'runs', accountId, { limit, cursor, matches })
+    const matches = (row: RunRow) =>
+      (!status || row.status === status) && (!model || row.model === model || row.endpoint === model)
+    return this.#newestFirst.page('runs', accountId, { limit, cursor, matches })
   }
 
   /**

@@ -11,11 +11,13 @@ import { refuse } from '../../domain/refusal.ts'
 import { canonicalJson } from '../../engine/log/canonical.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { Random } from '../../ports/random.ts'
+import { takeWhileAsync } from '../../time/take-while-async.ts'
 import { withinTime } from '../../time/within-time.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
+import type { Offers } from '../catalog/offers.ts'
 import { newRunId } from '../ids.ts'
-import type { Page } from '../list-newest.ts'
+import type { Page } from '../newest-first.ts'
 import { withoutNulls } from '../without-nulls.ts'
 import type { PricedRequest, Quotes } from './quotes.ts'
 import { type RecallParts, recallRequest } from './recall-request.ts'
@@ -54,6 +56,7 @@ const SYNC_WAIT_MS = 60_000
 const CANCEL_WAIT_MS = 5_000
 
 interface Parts extends RecallParts {
+  offers: Offers
   quotes: Quotes
   runReads: RunReads
   starter: Starter
@@ -65,8 +68,8 @@ export interface FollowedRun {
   /** The run at the time of the call. */
   row: RunRow
   /**
-   * Emits `row` and then the run after each change, until it has ended, the service stops or the signal aborts. Errors
-   * with Unavailable.
+   * Emits `row` and then the run after each change, until it has ended, the caller's key is revoked, the service stops
+   * or the signal aborts. Errors with Unavailable.
    */
   changes(signal: AbortSignal): Observable<RunRow>
   /** Reports progress from 0 to 1 while this process works on the run. Returns a function that stops the reports. */
@@ -176,20 +179,29 @@ export class Runs {
 
   /** A page of the caller's runs, newest first. Rejects with Unavailable. */
   async list({ accountId }: AccountCaller, query: RunsQuery): Promise<Answer<Page<RunRow, RunId>>> {
-    return answer(await this.#parts.runReads.list(accountId, query))
+    const { runReads, offers } = this.#parts
+    const { model } = query
+    // Runs record the ids of that time, which may be those of a family that was withdrawn since.
+    const alias = model && (await offers.listFor(accountId)).find(({ family }) => family.aliases.includes(model))
+    return answer(await runReads.list(accountId, alias ? { ...query, model: alias.family.id } : query))
   }
 
   /** Follows one of the caller's runs. */
-  async follow({ accountId }: AccountCaller, id: string): Promise<Answer<FollowedRun>> {
+  async follow(caller: AccountCaller, id: string): Promise<Answer<FollowedRun>> {
     const { runReads } = this.#parts
-    const found = await runReads.find(accountId, id)
+    const found = await runReads.find(caller.accountId, id)
     if ('refuse' in found) return found
     const { value: row } = found
     return answer({
       row,
-      changes: signal => runReads.changes(row, signal),
+      changes: signal => runReads.changes(row, signal).pipe(takeWhileAsync(() => this.#mayRead(caller))),
       onProgress: listener => runReads.onProgress(row.runId, listener),
     })
+  }
+
+  async #mayRead(caller: AccountCaller): Promise<boolean> {
+    const keyId = keyIdOf(caller)
+    return !keyId || (await this.#parts.accounts.recentState(caller.accountId)).activeKeys.has(keyId)
   }
 
   /**

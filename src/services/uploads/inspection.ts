@@ -54,7 +54,7 @@ export class Inspection {
       sha256: this.#hash.digest('hex'),
       mimeType,
       alsoIs: markIn(head) ?? (endsAsZip(tail, this.#sizeBytes) ? 'a ZIP archive' : undefined),
-      isCutOff: haveEnd.has(mimeType) ? !this.#pictureEnd.isFound : isShortWebp(mimeType, head, this.#sizeBytes),
+      isCutOff: withEndMarker.has(mimeType) ? !this.#pictureEnd.isFound : isShortWebp(mimeType, head, this.#sizeBytes),
     }
   }
 
@@ -73,7 +73,7 @@ export const inspect = async (body: AsyncIterable<Uint8Array>): Promise<Inspecti
 }
 
 /** Types with an end marker. */
-const haveEnd: ReadonlySet<string | undefined> = new Set(['image/png', 'image/jpeg', 'image/gif'])
+const withEndMarker: ReadonlySet<string | undefined> = new Set(['image/png', 'image/jpeg', 'image/gif'])
 
 /** A WebP file says how long it is. */
 const isShortWebp = (mimeType: string | undefined, head: Buffer, sizeBytes: number): boolean =>

@@ -2,11 +2,9 @@ import { commonName, essenceOf } from '../../domain/media-types.ts'
 import type { ContentRefusal, RefusalOf } from '../../domain/refusal.ts'
 import type { InspectionResult } from './inspection.ts'
 
-/** The accepted types of files. */
-export const acceptedTypes: readonly string[] = [
-  ...['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif'],
-  ...['video/mp4', 'video/webm', 'video/quicktime'],
-]
+/** The accepted types of images, and of all files. */
+export const acceptedImages: readonly string[] = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif']
+export const acceptedTypes: readonly string[] = [...acceptedImages, 'video/mp4', 'video/webm', 'video/quicktime']
 
 /**
  * The registered name of the type that a client declares; undefined if it declares none, or a type for arbitrary bytes,

@@ -79,8 +79,8 @@ export class UploadSettlement {
   }
 
   /**
-   * Records that no file has arrived, and only then deletes one that arrives meanwhile: whoever stores it is refused
-   * from now on. If it was stored before, the record is refused and the file stays.
+   * Records that no file has arrived, and then deletes one that arrived meanwhile. From the record on, no file can be
+   * recorded as stored. If one was before, the record is refused and the file stays.
    */
   async #end(caller: Caller, { accountId, uploadId, objectKey }: Upload): Promise<void> {
     const upload = { uploadId, reason: 'never_sent' } as const

@@ -3,12 +3,14 @@ import type { PresignRequest } from '../../../schemas/api/upload.ts'
 import { MAX_PRESIGNED_BYTES, type UploadId } from '../../../schemas/primitives.ts'
 import type { UploadRow } from '../../../schemas/views.ts'
 import { refuse } from '../../domain/refusal.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
-import { listNewest, type Page } from '../list-newest.ts'
+import { NewestFirst, type Page } from '../newest-first.ts'
 import type { Reads } from '../reads.ts'
+import { ArrivingUploads } from './arriving-uploads.ts'
 import { type IncomingUpload, receiveUpload } from './incoming-upload.ts'
 import { purposeOf } from './put-purpose.ts'
 import type { UploadFinder } from './upload-finder.ts'
@@ -18,6 +20,7 @@ import type { UploadSettlement } from './upload-settlement.ts'
 
 interface Parts {
   reads: Reads
+  clock: Clock
   accounts: AccountMailboxes
   objects: ObjectStore
   finder: UploadFinder
@@ -36,14 +39,17 @@ export interface PresignedGrant {
 /** Receives and lists clients' files. */
 export class Uploads {
   readonly #parts: Parts
+  readonly #newestFirst: NewestFirst
+  readonly #arriving = new ArrivingUploads()
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#newestFirst = new NewestFirst(parts)
   }
 
   /** Starts to receive a file, with the type that the client declares, if any. */
   receive(caller: AccountCaller, declared: string | undefined): Promise<Answer<IncomingUpload>> {
-    return receiveUpload(this.#parts, caller, declared)
+    return this.#arriving.count(caller, () => receiveUpload(this.#parts, caller, declared))
   }
 
   /** Grants an address to which the client can send a file directly. Rejects with Unavailable. */
@@ -80,7 +86,7 @@ export class Uploads {
     { limit, cursor }: { limit: number; cursor?: UploadId },
   ): Promise<Answer<Page<UploadRow, UploadId>>> {
     const matches = ({ status }: UploadRow) => status === 'stored'
-    return answer(await listNewest(this.#parts.reads, 'uploads', accountId, { limit, cursor, matches }))
+    return answer(await this.#newestFirst.page('uploads', accountId, { limit, cursor, matches }))
   }
 
   /** Deletes one of the caller's uploads, and returns its id. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { turnOn } from '../line.ts'
+import { turnVia } from '../line.ts'
 import { drawCaption } from '../picture/caption.ts'
 import { drawVignette } from '../picture/finish.ts'
 import { filmSize } from '../picture/frame-size.ts'
@@ -13,7 +13,7 @@ import { landscapeView, larger, pictureView, type View } from './views.ts'
 
 /** Makes a film of a landscape or of the source image. The scene is painted once, and only the camera moves. */
 export async function makeFilm({ input, seed, source, progress, line }: Work): Promise<Made | Unusable> {
-  const image = source && (await readSource(source, turnOn(line)))
+  const image = source && (await readSource(source, turnVia(line)))
   if (image && !isImage(image)) return image
   const prompt = textIn(input, 'prompt')
   const size = filmSize(input, image)

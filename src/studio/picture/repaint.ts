@@ -2,7 +2,7 @@ import { createCanvas, type Image } from '@napi-rs/canvas'
 import { translucent } from '../landscape/colour.ts'
 import { chooseMood } from '../landscape/mood.ts'
 import type { Palette } from '../landscape/palettes.ts'
-import { turnOn } from '../line.ts'
+import { turnVia } from '../line.ts'
 import { createRandom, hashText } from '../random.ts'
 import { type Made, textIn, type Unusable, type Work } from '../work.ts'
 import { drawCaption, type Sheet } from './caption.ts'
@@ -14,7 +14,7 @@ import { drawStrokes } from './strokes.ts'
 
 /** Repaints the source with brush strokes, in the light that the prompt describes. */
 export async function makeRepaint({ input, seed, source = new Uint8Array(), line }: Work): Promise<Made | Unusable> {
-  const image = await readSource(source, turnOn(line))
+  const image = await readSource(source, turnVia(line))
   if (!isImage(image)) return image
   const prompt = textIn(input, 'prompt')
   const random = createRandom(hashText(`${seed} ${prompt}`))

@@ -3,7 +3,7 @@ import type { Unusable } from '../work.ts'
 import type { PictureHeaders } from './picture-headers.ts'
 import type { PictureSize } from './picture-size.ts'
 import { withoutExtras } from './png-chunks.ts'
-import { type Format, formatOf, readHeaders } from './source-size.ts'
+import { type Format, formatOf, readHeaders } from './source-headers.ts'
 import { TooMuch } from './too-much.ts'
 
 /** Runs the decoding of a large picture when no other one is being decoded. */

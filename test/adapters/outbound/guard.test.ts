@@ -1,4 +1,5 @@
 import t from 'tap'
+import { readRanges } from '../../../src/adapters/outbound/allowed-address.ts'
 import type { Lookup } from '../../../src/adapters/outbound/undici.ts'
 import { faultOf, GET, open, openForDevelopment, POST, SHORT_MS, serve, startCanary } from './servers.ts'
 
@@ -201,6 +202,24 @@ t.test('only the public addresses of a name are used', async t => {
   const fault = await faultOf(outbound.get(`http://mixed.example:${canary.port}/`, { ...GET, timeoutMs: SHORT_MS }))
   t.equal(fault.kind, 'failed')
   t.equal(canary.connections, 0)
+})
+
+t.test('in development, denied addresses are neither accepted nor contacted', async t => {
+  const canary = await startCanary(t)
+  const outbound = open(t, {
+    allowPrivate: true,
+    denied: readRanges(['127.0.0.0/8', '::1']),
+    lookup: async () => [
+      { address: '127.0.0.1', family: 4 },
+      { address: '::1', family: 6 },
+    ],
+  })
+  const literal = ['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]'].map(host => `http://${host}:${canary.port}/`)
+  for (const url of literal) t.ok(outbound.refuses(url), url)
+  for (const url of [...literal, `http://localhost:${canary.port}/`])
+    t.equal((await faultOf(outbound.get(url, GET))).kind, 'refused', url)
+  t.equal(canary.connections, 0)
+  t.notOk(outbound.refuses('http://10.0.0.1/'))
 })
 
 t.test('a redirect is not followed', async t => {

@@ -1,25 +1,258 @@
 import t from 'tap'
 import type { RawEvent } from '../../../schemas/recorded.ts'
-import { verifyLog } from '../../../src/audit/verify/verify.ts'
+import { type Verification, verifyLog } from '../../../src/audit/verify/verify.ts'
 import { busyLog } from '../../support/busy-log.ts'
 import { makeLink } from '../../support/links.ts'
 
 const events = await busyLog(t)
 
-const verify = (changed: RawEvent[]) =>
-  verifyLog(
+const verify = async (log: RawEvent[]) => {
+  const verification = await verifyLog(
     {
-      head: async () => Math.max(-1, ...changed.map(({ position }) => position)),
+      head: async () => Math.max(...log.map(({ position }) => position)),
       async *readAll() {
-        yield changed
+        yield log
       },
     },
     { isDense: true },
   )
+  return verification as Verification
+}
 
 t.test('a clean log has no fault', async t => {
   const { faults, notes, ...counts } = await verify(events)
   t.same(faults, [])
   t.same(notes, [])
-  t.match(counts, { events: events.length, head: events.length - 1, newestAt: events.at(-1)?.metadata })
+  t.match(counts, { events: events.length, head: events.length - 1 })
+})
+
+/** An event of a type, such as the second one, or the last one with -1. */
+const eventOf = (type: string, number = 0): RawEvent => {
+  const event = events.filter(event => event.type === type).at(number)
+  if (!event) throw new Error(`the log has no such ${type}`)
+  return event
+}
+
+/** The log with another event instead of one. */
+const changed = (event: RawEvent, change: object): RawEvent[] =>
+  events.map(each => (each === event ? { ...each, ...change } : each))
+
+/** The log with other data of an event. */
+const withData = (event: RawEvent, data: object): RawEvent[] =>
+  changed(event, { data: { ...(event.data as object), ...data } })
+
+/** The log with other metadata of an event. */
+const withMetadata = (event: RawEvent, metadata: object): RawEvent[] =>
+  changed(event, { metadata: { ...(event.metadata as object), ...metadata } })
+
+/** A log as someone would write it who can do so: revisions, positions and links are computed again. */
+const rewritten = (log: RawEvent[]): RawEvent[] => {
+  const heads = new Map<string, { revision: number; link: string }>()
+  return log.map((event, position) => {
+    const head = heads.get(event.stream)
+    const revision = (head?.revision ?? -1) + 1
+    const { link } = makeLink(head?.link, { ...event, revision })
+    heads.set(event.stream, { revision, link })
+    return { ...event, revision, position, metadata: { ...(event.metadata as object), hash: link } }
+  })
+}
+
+const without = (...removed: RawEvent[]): RawEvent[] => events.filter(event => !removed.includes(event))
+
+/** The log with further events after one. */
+const withAfter = (event: RawEvent, ...added: RawEvent[]): RawEvent[] =>
+  events.flatMap(each => (each === event ? [each, ...added] : [each]))
+
+const grant = eventOf('CreditsGranted', 1)
+const debit = eventOf('CreditsDebited', 5)
+const queued = eventOf('RunQueued', 5)
+const refund = eventOf('CreditsRefunded')
+const refundOfFailure = eventOf('CreditsRefunded', -1)
+const next = (event: RawEvent): RawEvent =>
+  events.find(({ stream, revision }) => stream === event.stream && revision === event.revision + 1) as RawEvent
+const receipt = (debit.data as { receipt: { totalMicros: number; lines: object[]; catalogRevision: number } }).receipt
+const id = '00000000-0000-4000-8000-000000000000'
+
+/** Faults that break a chain, and what is reported where. */
+const broken: Record<string, { log: RawEvent[]; at: RawEvent; what: RegExp }> = {
+  'a changed amount': { log: withData(grant, { amountMicros: 1 }), at: grant, what: /link does not match/ },
+  'a changed type': { log: changed(grant, { type: 'CreditsWithdrawn' }), at: grant, what: /link does not match/ },
+  'a changed time': {
+    log: withMetadata(grant, { at: '2030-01-01T00:00:00.000Z' }),
+    at: grant,
+    what: /link does not match/,
+  },
+  'a changed actor': {
+    log: withMetadata(grant, { actor: { kind: 'operator', name: 'mallory' } }),
+    at: grant,
+    what: /link does not match/,
+  },
+  'a changed id': { log: changed(grant, { id }), at: { ...grant, id }, what: /link does not match/ },
+  'a changed input': { log: withData(queued, { input: { prompt: 'x' } }), at: queued, what: /link does not match/ },
+  'a changed catalog': {
+    log: changed(eventOf('FamilyPublished'), { data: (eventOf('FamilyPublished', 1) as RawEvent).data }),
+    at: eventOf('FamilyPublished'),
+    what: /link does not match/,
+  },
+  'a changed link': { log: withMetadata(grant, { hash: '0'.repeat(64) }), at: grant, what: /link does not match/ },
+  'a dropped event': { log: without(queued), at: next(queued), what: /revision \d+ is missing/ },
+  'a doubled event': { log: withAfter(queued, queued), at: queued, what: /comes again after revision/ },
+  'a removed format': { log: withMetadata(grant, { format: undefined }), at: grant, what: /format falls from 2 to 1/ },
+  'an unknown format': { log: withMetadata(grant, { format: 3 }), at: grant, what: /format 3 is unknown/ },
+  'a log without its first events': {
+    log: events.slice(3),
+    at: events[3] as RawEvent,
+    what: /events before it are missing/,
+  },
+  'swapped events': {
+    log: events.map(event => (event === debit ? next(debit) : event === next(debit) ? debit : event)),
+    at: next(debit),
+    what: /revision \d+ is missing/,
+  },
+  'an event in another stream': {
+    log: changed(grant, { stream: eventOf('AccountOpened', -1).stream }),
+    at: { ...grant, stream: eventOf('AccountOpened', -1).stream },
+    what: /comes again|is missing/,
+  },
+}
+
+for (const [name, { log, at, what }] of Object.entries(broken))
+  t.test(`${name} is found`, async t => {
+    const { faults } = await verify(log)
+    const { stream, revision, id } = at
+    t.ok(
+      faults.some(
+        fault =>
+          fault.stream === stream && fault.revision === revision && fault.eventId === id && what.test(fault.what),
+      ),
+      JSON.stringify(faults.slice(0, 5)),
+    )
+  })
+
+/** Faults that whoever can rewrite the log would hide from the chains, and what is reported. */
+const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
+  'a changed amount': { log: withData(grant, { amountMicros: 1 }), what: /its balance is \d+, and 0 \+ 1 is not/ },
+  'a changed balance': { log: withData(debit, { balanceAfterMicros: 5 }), what: /its balance is 5/ },
+  'a doubled refund': { log: withAfter(refund, refund), what: /the refunds of the run are \d+, and it cost/ },
+  'a doubled grant': { log: withAfter(grant, grant), what: /its reference .* was used before/ },
+  'a refund of another run': {
+    log: withData(refund, { runId: (debit.data as { runId: string }).runId }),
+    what: /it refunds a run that was never debited/,
+  },
+  'a refund of too little': { log: withData(refund, { amountMicros: 1 }), what: /its balance is|is refunded 1 of/ },
+  'a price off its receipt': {
+    log: withData(debit, { receipt: { ...receipt, totalMicros: receipt.totalMicros + 1 } }),
+    what: /its receipt adds up to/,
+  },
+  'a receipt that says another price': {
+    log: withData(debit, { receipt: { ...receipt, lines: [{ kind: 'base', amountMicros: receipt.totalMicros + 7 }] } }),
+    what: /its receipt adds up to/,
+  },
+  'a receipt off its catalog revision': {
+    log: withData(debit, { receipt: { ...receipt, catalogRevision: receipt.catalogRevision + 1 } }),
+    what: /catalog revision \d+ publishes/,
+  },
+  'a receipt of a catalog revision that does not exist': {
+    log: withData(debit, { receipt: { ...receipt, catalogRevision: 100_000 } }),
+    what: /names catalog revision 100000, which publishes no prices/,
+  },
+  'a run of another model than its receipt': {
+    log: withData(queued, { model: 'sora-2-pro' }),
+    what: /and its receipt is for/,
+  },
+  'a run without its debit': { log: without(debit), what: /was never debited/ },
+  'a debit without its run': { log: without(queued), what: /is not the RunQueued of/ },
+  'a failure without its refund': {
+    log: without(refundOfFailure),
+    what: /is not the CreditsRefunded of|ends before the CreditsRefunded/,
+  },
+  'a run that ends twice': {
+    log: withAfter(eventOf('RunCompleted'), eventOf('RunCompleted')),
+    what: /a run that is completed cannot become completed/,
+  },
+  'a run that never started': { log: without(eventOf('RunStarted')), what: /a run that is queued cannot become/ },
+  'an account that was not opened': { log: without(eventOf('AccountOpened')), what: /the account was not opened/ },
+  'an account that is opened twice': {
+    log: withAfter(eventOf('AccountOpened'), eventOf('AccountOpened')),
+    what: /the account was opened before/,
+  },
+  'a removed account': {
+    log: events.filter(({ stream }) => stream !== eventOf('AccountOpened').stream),
+    what: /was not opened/,
+  },
+  'a removed login': {
+    log: events.filter(({ stream }) => stream !== eventOf('LoginLinked').stream),
+    what: /the login of the account is missing/,
+  },
+  'swapped logins': {
+    log: events.map(event =>
+      event === eventOf('LoginLinked')
+        ? { ...event, data: eventOf('LoginLinked', 1).data }
+        : event === eventOf('LoginLinked', 1)
+          ? { ...event, data: eventOf('LoginLinked').data }
+          : event,
+    ),
+    what: /was opened with another address/,
+  },
+  'a key that the account does not have': {
+    log: without(eventOf('ApiKeyCreated')),
+    what: /is no active key of this account/,
+  },
+  'a key that is revoked twice': {
+    log: withAfter(eventOf('ApiKeyRevoked'), eventOf('ApiKeyRevoked')),
+    what: /is no active key with this hash/,
+  },
+  'a webhook that was not due': {
+    log: withAfter(eventOf('WebhookDelivered'), eventOf('WebhookDelivered')),
+    what: /no delivery of this webhook is pending/,
+  },
+  'a webhook that was not abandoned': { log: without(eventOf('WebhookAbandoned')), what: /WebhookAbandoned of/ },
+  'an upload that was not granted': {
+    log: without(eventOf('UploadGranted')),
+    what: /an upload that is unknown cannot/,
+  },
+  'an upload that is deleted twice': {
+    log: withAfter(eventOf('UploadDeleted'), eventOf('UploadDeleted')),
+    what: /an upload that is deleted cannot become deleted/,
+  },
+  'a field that no event has': { log: withData(grant, { note: 'x' }), what: /must NOT have additional properties/ },
+  'an event of an unknown type': {
+    log: changed(grant, { type: 'CreditsMinted' }),
+    what: /hold no events of this type/,
+  },
+  'a time that goes back': {
+    log: withMetadata(debit, { at: '2020-01-01T00:00:00.000Z' }),
+    what: /its time 2020-01-01T00:00:00.000Z is before/,
+  },
+}
+
+for (const [name, { log, what }] of Object.entries(untrue))
+  t.test(`${name} is found in a rewritten log`, async t => {
+    const { faults, notes } = await verify(rewritten(log))
+    t.ok(
+      [...faults, ...notes].some(fault => what.test(fault.what)),
+      JSON.stringify(faults.slice(0, 5)),
+    )
+    t.notOk(
+      faults.some(fault => /link does not match|is missing$/.test(fault.what) && !/login/.test(fault.what)),
+      'the chains are whole',
+    )
+  })
+
+t.test('an open run is a fault ten minutes after its time', async t => {
+  const { position, data, metadata } = eventOf('RunStarted', -1)
+  const { runId } = data as { runId: string }
+  const isOfRun = (event: RawEvent) => (event.data as { runId?: string }).runId === runId
+  const { timeoutMs } = eventOf('RunQueued', -1).data as { timeoutMs: number }
+  const openedLater = (ms: number) => {
+    const at = new Date(Date.parse((metadata as { at: string }).at) + ms).toISOString()
+    const later = { ...eventOf('ApiKeyCreated', -1), id, metadata: { ...(metadata as object), at } }
+    const data = { ...(later.data as object), keyId: 'key_00000000000000000000000000' }
+    const open = events.filter(event => !(event.position > position && isOfRun(event)))
+    return rewritten([...open, { ...later, data }])
+  }
+  t.same((await verify(openedLater(timeoutMs + 9 * 60_000))).faults, [])
+  t.match((await verify(openedLater(timeoutMs + 11 * 60_000))).faults, [
+    { what: /has not ended, and its time was over at/ },
+  ])
 })

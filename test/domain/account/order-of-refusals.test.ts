@@ -4,8 +4,8 @@ import {
   MAX_ACTIVE_KEYS,
   MAX_GRANT_MICROS,
   MAX_LIVE_UPLOADS,
-  MAX_QUEUED_BYTES,
-  MAX_QUEUED_RUNS,
+  MAX_OPEN_RUN_BYTES,
+  MAX_OPEN_RUNS,
 } from '../../../schemas/primitives.ts'
 import { account } from '../../../src/domain/account/account.ts'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
@@ -57,12 +57,12 @@ const deleting = [uploadGranted(), uploadDeletionRequested()]
 const open = accepted({ key: 'a', hash: digest('a'), credits: 10, after: 0 })
 const failures = Array.from({ length: MAX_OWN_FAILURES }, () => failed(9, 'invalid_input'))
 const queue = [
-  granted(MAX_QUEUED_RUNS + 10),
-  ...Array.from({ length: MAX_QUEUED_RUNS }, (_, index) =>
-    accepted({ run: index + 10, credits: 1, after: MAX_QUEUED_RUNS + 9 - index }),
+  granted(MAX_OPEN_RUNS + 10),
+  ...Array.from({ length: MAX_OPEN_RUNS }, (_, index) =>
+    accepted({ run: index + 10, credits: 1, after: MAX_OPEN_RUNS + 9 - index }),
   ).flat(),
 ]
-const largeRun = accepted({ run: 3, after: 10, metadata: { note: 'x'.repeat(MAX_QUEUED_BYTES) } })
+const largeRun = accepted({ run: 3, after: 10, metadata: { note: 'x'.repeat(MAX_OPEN_RUN_BYTES) } })
 const poor = [opened(), granted(10), ...open]
 
 // Each walk starts with every fault and fixes one at a time, which proves the order of the checks.
@@ -95,8 +95,8 @@ const walks: Record<string, Step[]> = {
     ['run_exists', queueRun({ key: 'b', hash: digest('b') }), ...poor],
     ['insufficient_credits', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor],
     ['too_many_failures', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, ...queue, ...failures],
-    ['too_many_queued_runs', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, ...queue],
-    ['queued_runs_too_large', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, granted(20), ...largeRun],
+    ['too_many_open_runs', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, ...queue],
+    ['open_runs_too_large', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, granted(20), ...largeRun],
     [undefined, queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, granted(10)],
   ],
   CancelRun: [

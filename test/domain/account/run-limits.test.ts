@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type AccountEvent, type RunErrorCode, runErrorCodes } from '../../../schemas/account-events.ts'
-import { MAX_QUEUED_BYTES, MAX_QUEUED_RUNS } from '../../../schemas/primitives.ts'
+import { MAX_OPEN_RUN_BYTES, MAX_OPEN_RUNS } from '../../../schemas/primitives.ts'
 import { account } from '../../../src/domain/account/account.ts'
 import { bytesOf, FAILURE_MS, MAX_OWN_FAILURES } from '../../../src/domain/account/run-limits.ts'
 import type { AccountState } from '../../../src/domain/account/state.ts'
@@ -125,13 +125,13 @@ t.test('a request is repeated even while the account has to wait', async () => {
     .refused('idempotency_mismatch')
 })
 
-const rich = [opened(), granted(2 * MAX_QUEUED_RUNS)]
+const rich = [opened(), granted(2 * MAX_OPEN_RUNS)]
 const queue = (count: number) =>
   Array.from({ length: count }, (_, index) =>
-    accepted({ run: index + 1, credits: 1, after: 2 * MAX_QUEUED_RUNS - index - 1 }),
+    accepted({ run: index + 1, credits: 1, after: 2 * MAX_OPEN_RUNS - index - 1 }),
   ).flat()
-const full = given(account, ...rich, ...queue(MAX_QUEUED_RUNS)).state
-const next = queueRun({ run: MAX_QUEUED_RUNS + 1, credits: 1 })
+const full = given(account, ...rich, ...queue(MAX_OPEN_RUNS)).state
+const next = queueRun({ run: MAX_OPEN_RUNS + 1, credits: 1 })
 
 /** The code of a refusal. */
 const refusalOf = (state: AccountState, command = next) => {
@@ -142,43 +142,44 @@ const refusalOf = (state: AccountState, command = next) => {
 const after = (state: AccountState, ...events: AccountEvent[]) =>
   events.reduce((before, event) => account.evolve(before, at(THEN_MS, event)), state)
 
-t.test('the queued runs of an account are limited', async t => {
-  t.same(account.decide(next, full), { refuse: { code: 'too_many_queued_runs', limit: MAX_QUEUED_RUNS } })
-  t.equal(refusalOf(full, { ...next, startNow: true }), undefined, 'a run that starts at once never waits')
-  t.equal(refusalOf(after(full, started(7))), undefined)
+t.test('the open runs of an account are limited', async t => {
+  t.same(account.decide(next, full), { refuse: { code: 'too_many_open_runs', limit: MAX_OPEN_RUNS } })
+  t.equal(refusalOf(full, { ...next, startNow: true }), 'too_many_open_runs')
+  t.equal(refusalOf(after(full, started(7))), 'too_many_open_runs')
+  t.equal(refusalOf(after(full, started(7), completed(7))), undefined)
   const { accept } = account.decide(cancelRun(7), full) as { accept: AccountEvent[] }
   t.equal(refusalOf(after(full, ...accept)), undefined)
 })
 
-t.test('a run leaves the queue once', async t => {
+t.test('a run counts until it ends', async t => {
   const one = given(account, ...funded, ...accepted({ after: 90 })).state
-  t.equal(one.queuedRuns, 1)
-  t.equal(one.queuedBytes, bytesOf(queueRun().run))
+  const bytes = bytesOf(queueRun().run)
+  t.equal(one.openRunBytes, bytes)
+  t.equal(after(one, started()).openRunBytes, bytes)
   const ends: AccountEvent[][] = [
-    [started()],
     [started(), completed()],
     [started(), failed(), refunded(10, { after: 100 })],
     [failed(), refunded(10, { after: 100 })],
   ]
   for (const events of ends) {
-    const { queuedRuns, queuedBytes } = after(one, ...events)
-    t.same({ queuedRuns, queuedBytes }, { queuedRuns: 0, queuedBytes: 0 })
+    const { openRuns, openRunBytes } = after(one, ...events)
+    t.same({ open: openRuns.size, openRunBytes }, { open: 0, openRunBytes: 0 })
   }
 })
 
-t.test('the bytes of the queued runs are limited', async t => {
+t.test('the bytes of the open runs are limited', async t => {
   const metadata = { note: 'ü'.repeat(512 * 1024) }
   const bytes = bytesOf(queueRun({ metadata }).run)
   t.ok(bytes > 1024 * 1024, 'bytes count, not characters')
-  const count = Math.floor(MAX_QUEUED_BYTES / bytes)
+  const count = Math.floor(MAX_OPEN_RUN_BYTES / bytes)
   const history = Array.from({ length: count }, (_, index) => [
-    debited(1, { run: index + 1, after: 2 * MAX_QUEUED_RUNS - index - 1 }),
+    debited(1, { run: index + 1, after: 2 * MAX_OPEN_RUNS - index - 1 }),
     queued({ run: index + 1, metadata }),
   ])
   const { state } = given(account, ...rich, ...history.flat())
-  const large = { ...next, run: queueRun({ run: MAX_QUEUED_RUNS + 1, metadata }).run }
-  t.same(account.decide(large, state), { refuse: { code: 'queued_runs_too_large', limitBytes: MAX_QUEUED_BYTES } })
+  const large = { ...next, run: queueRun({ run: MAX_OPEN_RUNS + 1, metadata }).run }
+  t.same(account.decide(large, state), { refuse: { code: 'open_runs_too_large', limitBytes: MAX_OPEN_RUN_BYTES } })
   t.equal(refusalOf(state), undefined, 'a small run still fits')
-  t.equal(refusalOf(state, { ...large, startNow: true }), undefined)
-  t.equal(refusalOf(after(state, started(3)), large), undefined)
+  t.equal(refusalOf(after(state, started(3)), large), 'open_runs_too_large')
+  t.equal(refusalOf(after(state, started(3), completed(3)), large), undefined)
 })

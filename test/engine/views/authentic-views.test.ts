@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import type { BalanceRow, RunRow } from '../../../schemas/views.ts'
+import { systemClock } from '../../../src/adapters/clock/system.ts'
 import { openRedisViewStore } from '../../../src/adapters/view-store/redis.ts'
 import { toMicros } from '../../../src/domain/money.ts'
 import { BY_KEY, type ViewStore } from '../../../src/ports/view-store.ts'
-import { listNewest } from '../../../src/services/list-newest.ts'
+import { NewestFirst } from '../../../src/services/newest-first.ts'
 import type { Reads } from '../../../src/services/reads.ts'
 import { accountId, grantCredits, runId } from '../../support/account-samples.ts'
 import { forgeCells } from '../../support/dump.ts'
@@ -81,9 +82,10 @@ t.test('a forged row does not end a list early', async t => {
 
   const reads = { ownWrites: () => undefined, list: views.list } as unknown as Reads
   const matches = (_: RunRow) => true
-  const newest = await listNewest(reads, 'runs', accountId(), { limit: 100, matches })
+  const list = new NewestFirst({ reads, clock: systemClock })
+  const newest = await list.page('runs', accountId(), { limit: 100, matches })
   t.equal(newest.found.length, 100)
-  const rest = await listNewest(reads, 'runs', accountId(), { limit: 100, matches, cursor: newest.next ?? undefined })
+  const rest = await list.page('runs', accountId(), { limit: 100, matches, cursor: newest.next ?? undefined })
   t.same([rest.found.length, rest.next], [29, null])
 })
 

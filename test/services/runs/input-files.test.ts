@@ -196,6 +196,14 @@ t.test('other addresses are not fetched before the run', async t => {
     t.match((await run(customer, url)).body, { status: 'completed' })
 })
 
+t.test('a URL to which no request can go is refused before the run', async t => {
+  const { refused } = await start(t)
+  for (const url of ['http://', 'https://', 'http://1.1.1.1:99999/', 'http://1.1.1.1:0/', 'http://exa mple.com'])
+    t.equal(await refused(t, url), 'has no valid host or port', url)
+  t.match(await refused(t, 'http://user:secret@example.com/a.png'), 'must not contain a user name or password')
+  t.match(await refused(t, `http://${'a.'.repeat(127)}example.com/a.png`), 'at most 253 characters')
+})
+
 t.test('a data: URL without a whole image is refused before the run', async t => {
   const { refused } = await start(t)
   const withoutImage = [
@@ -206,7 +214,7 @@ t.test('a data: URL without a whole image is refused before the run', async t =>
   ]
   for (const url of withoutImage) t.match(await refused(t, url), /holds no image/, url.slice(0, 40))
   t.match(await refused(t, 'data:image/png;base64,'), /empty/)
-  t.match(await refused(t, 'data:image/png;base64,AAAA'), /unknown type/)
+  t.match(await refused(t, 'data:image/png;base64,AAAA'), /unknown type.* Accepted types: image\/png, .*image\/avif\.$/)
   t.match(await refused(t, dataUrl(png.subarray(0, -12))), /cut off|truncated|incomplete/)
   t.match(await refused(t, dataUrl(mp4)), /video\/mp4, not an image/)
 })

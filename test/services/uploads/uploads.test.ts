@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import t, { type Test } from 'tap'
 import { accountStream } from '../../../schemas/events.ts'
+import { MAX_ARRIVING_UPLOADS } from '../../../schemas/primitives.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import type { IncomingObject, ObjectStore } from '../../../src/ports/object-store.ts'
 import type { AccountCaller } from '../../../src/services/caller.ts'
@@ -91,6 +92,36 @@ t.test('a refused file leaves nothing behind', async t => {
   for (const wrong of [{ mimeType: 'image/webp' }, { file: Buffer.from('hello') }, { file: Buffer.alloc(0) }])
     t.match(await send(place.uploads, place.owner, wrong), { refuse: { code: /^file_/ } })
   await assertLeftovers(t, place)
+})
+
+t.test('an account has a limited number of files that arrive at a time', async t => {
+  const place = await openUploads(t)
+  const { uploads, owner } = place
+  const begin = () => uploads.receive(owner, 'image/png')
+  const refusal = { refuse: { code: 'too_many_arriving_uploads', limit: MAX_ARRIVING_UPLOADS } }
+  const arriving = await Promise.all(Array.from({ length: MAX_ARRIVING_UPLOADS }, async () => unwrap(await begin())))
+  t.same(await begin(), refusal)
+  t.equal((await filesIn(place, 'arriving')).length, MAX_ARRIVING_UPLOADS)
+  unwrap(await send(uploads, await place.openOwner()))
+
+  const [stored, broken] = arriving
+  if (!stored || !broken) throw new Error('There are fewer files.')
+  await pipeline(Readable.from([png]), stored.body)
+  unwrap(await stored.finish(form))
+  await broken.discard()
+  for (const ended of [stored, broken]) arriving[arriving.indexOf(ended)] = unwrap(await begin())
+  t.same(await begin(), refusal, 'a file that is whole or discarded makes room for one')
+  await Promise.all(arriving.map(each => each.discard()))
+})
+
+t.test('a file that does not begin to arrive takes no room', async t => {
+  const place = await openUploads(t)
+  const broken = faultyUploads(place, { store: { receive: () => Promise.reject(new Unavailable('full')) } })
+  for (let count = 0; count < MAX_ARRIVING_UPLOADS + 1; count++) {
+    await t.rejects(broken.receive(place.owner, 'image/png'), Unavailable)
+    t.match(await place.uploads.receive(place.owner, 'text/html'), { refuse: { code: 'declared_type_not_accepted' } })
+  }
+  unwrap(await send(place.uploads, place.owner))
 })
 
 t.test('a file without a grant leaves nothing behind', async t => {

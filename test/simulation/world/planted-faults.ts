@@ -175,10 +175,10 @@ export const plantedFaults: PlantedFault[] = [
     test: 'test/domain/account/run-limits.test.ts',
   },
   {
-    what: 'a failed run stays in the queue',
+    what: 'a run that has ended still counts towards the bytes of open runs',
     file: 'domain/account/evolve.ts',
-    from: '...dequeue(state, runId), openRuns',
-    to: '...state, openRuns',
+    from: 'openRunBytes: state.openRunBytes - bytes',
+    to: 'openRunBytes: state.openRunBytes',
     test: 'test/domain/account/run-limits.test.ts',
   },
   {
@@ -238,6 +238,20 @@ export const plantedFaults: PlantedFault[] = [
     to: '0 < size - this.#sum',
   },
   {
+    what: 'an account closes a host to the others',
+    file: 'reactors/slots.ts',
+    from: 'pool.holds(accountId) ? this.#limitOf(name) : this.#each',
+    to: 'this.#limitOf(name)',
+    test: 'test/reactors/slots.test.ts',
+  },
+  {
+    what: 'the account with the smallest id wins every slot',
+    file: 'reactors/due-loop.ts',
+    from: '    for (const name of served) this.#yieldTurn(name)\n',
+    to: '',
+    test: 'test/reactors/due-loop.test.ts',
+  },
+  {
     what: 'a lease is taken although another process holds it',
     file: 'reactors/leases.ts',
     from: 'const taken = new Set(await this.#ask(ids))',
@@ -257,13 +271,13 @@ export const plantedFaults: PlantedFault[] = [
   },
   {
     what: 'the body of a webhook changes with a refund',
-    file: 'reactors/webhooks.ts',
+    file: 'reactors/webhook-attempt.ts',
     from: 'present.run(atItsEnd(run))',
     to: 'present.run(run)',
   },
   {
     what: 'a refusal of a receiver counts as delivery',
-    file: 'reactors/webhooks.ts',
+    file: 'reactors/webhook-attempt.ts',
     from: 'status < 300)',
     to: 'status < 600)',
     test: 'test/reactors/webhooks.test.ts',
@@ -271,7 +285,7 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'due work is only noticed when it is written',
     file: 'reactors/due-loop.ts',
-    from: '      for await (const lanes of lanesByQueue<Row>(this.#parts, this.#worklist)) {',
+    from: '      for await (const lanes of this.#allLanes()) {',
     to: '      for (const lanes of [] as Lane<Row>[][]) {',
   },
   {
@@ -303,10 +317,10 @@ export const plantedFaults: PlantedFault[] = [
   },
   {
     what: 'IPv4 addresses embedded in IPv6 count as public',
-    file: 'adapters/outbound/public-address.ts',
-    from: 'parsed.match(GLOBAL_UNICAST) && !embedsPrivate(parsed)',
-    to: 'parsed.match(GLOBAL_UNICAST)',
-    test: 'test/adapters/outbound/public-address.test.ts',
+    file: 'adapters/outbound/allowed-address.ts',
+    from: "!isIsatap(address) && !PRIVATE.has(embeddedIn(address)?.range() ?? '')",
+    to: '!isIsatap(address)',
+    test: 'test/adapters/outbound/allowed-address.test.ts',
   },
   {
     what: 'appends to one stream overtake each other',

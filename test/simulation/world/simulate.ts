@@ -76,7 +76,7 @@ for (let seed = first; !isOver(seed); seed++) {
 }
 const { worlds, failed, simulatedMs, steps, events } = total
 const seconds = (Date.now() - startMs) / 1000
-console.log(`${worlds} worlds, ${failed} failed; ${steps} steps, ${events} events`)
+console.log(`${worlds} ${worlds === 1 ? 'world' : 'worlds'}, ${failed} failed; ${steps} steps, ${events} events`)
 console.log(
   `${Math.round(simulatedMs / 1000)} s of simulated time in ${Math.round(seconds)} s, ${Math.round(simulatedMs / 1000 / seconds)} to 1`,
 )

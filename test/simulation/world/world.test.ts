@@ -1,11 +1,12 @@
 import t from 'tap'
+import { isLong } from '../../support/test-length.ts'
 import { World } from './world.ts'
 
 /**
- * The worlds of every test run, which take less than half a minute. The last one has rare faults. `npm run simulate` runs
- * others.
+ * The worlds of every full test run, which take less than half a minute. The first ones have rare faults. `npm run
+ * simulate` runs others.
  */
-const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 29]
+const SEEDS = [29, 3, 7, 8, 11, 1, 2, 4, 5, 6, 9, 10, 12, 13, 14, 15]
 
 t.test('two worlds with one seed have the same trace', async t => {
   const [one, other] = [await new World({ seed: 7 }).live(), await new World({ seed: 7 }).live()]
@@ -39,6 +40,7 @@ t.test('no world breaks a promise', async t => {
     const { violations, counts } = await new World({ seed }).live()
     t.same(violations, [], `seed ${seed}`)
     for (const what of counts.keys()) occurred.add(what)
+    if (!isLong && OCCURRENCES.every(what => occurred.has(what))) break
   }
   t.same(
     OCCURRENCES.filter(what => !occurred.has(what)),

@@ -4,7 +4,7 @@ import { createCanvas } from '@napi-rs/canvas'
 import t from 'tap'
 import { withoutExtras } from '../../../src/studio/picture/png-chunks.ts'
 import { isImage, readSource, release, type Turn } from '../../../src/studio/picture/source.ts'
-import { readHeaders } from '../../../src/studio/picture/source-size.ts'
+import { readHeaders } from '../../../src/studio/picture/source-headers.ts'
 
 const canvas = createCanvas(60, 40)
 const context = canvas.getContext('2d')

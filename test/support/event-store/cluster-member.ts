@@ -15,9 +15,6 @@ export interface MemberOptions {
   members(): Member[]
 }
 
-/** How long a deposed leader still refuses requests after it learned of the new leader. */
-const LEAVING_MS = 100
-
 /** A member of a cluster that can be stopped, resumed, killed and restarted on its port. */
 export class ClusterMember {
   readonly faults: Faults = {}
@@ -67,14 +64,14 @@ export class ClusterMember {
   }
 
   /** Resumes a leader that the others have replaced. */
-  resumeDeposed({ deposedMs, stale }: { deposedMs: number; stale: boolean }) {
+  resumeDeposed({ deposedMs, leavingMs, stale }: { deposedMs: number; leavingMs: number; stale: boolean }) {
     this.#expect('hung')
     this.phase = 'deposed'
     this.#log?.lose({ stale })
     this.#node?.front.silence(false)
     this.#timer = setTimeout(() => {
       this.phase = 'leaving'
-      this.#timer = setTimeout(() => this.end(), LEAVING_MS)
+      this.#timer = setTimeout(() => this.end(), leavingMs)
     }, deposedMs)
   }
 

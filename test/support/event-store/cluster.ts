@@ -13,6 +13,8 @@ export interface ClusterOptions {
   version?: string
   /** How long a deposed leader runs before it learns of the new one. */
   deposedMs?: number
+  /** How long it then still answers requests. */
+  leavingMs?: number
   /** When an append without a majority times out. The server's default is 2000. */
   commitTimeoutMs?: number
 }
@@ -36,7 +38,7 @@ export class EventStoreCluster {
   /** Former leaders that hung and have been replaced. */
   readonly #led = new Set<number>()
   readonly #electionMs: number
-  readonly #deposedMs: number
+  readonly #deposal: { deposedMs: number; leavingMs: number }
   /** An election is running. The others notice a killed leader at once, a hung one only when it ends. */
   #vacancy: { isNoticed: boolean; timer: NodeJS.Timeout | undefined } | undefined
 
@@ -46,10 +48,11 @@ export class EventStoreCluster {
     electionMs = 500,
     version = VERSION,
     deposedMs = 300,
+    leavingMs = 100,
     commitTimeoutMs = 2000,
   }: ClusterOptions) {
     this.#electionMs = electionMs
-    this.#deposedMs = deposedMs
+    this.#deposal = { deposedMs, leavingMs }
     const canCommit = () => this.members[this.leader]?.phase === 'serving' && this.#hasMajority()
     this.members = Array.from({ length: size }, (_, place) => {
       const [role, members] = [this.#roleOf(place), () => this.#membersSeenBy(place)]
@@ -82,7 +85,7 @@ export class EventStoreCluster {
       clearTimeout(this.#vacancy?.timer)
       this.#vacancy = undefined
       member.resume()
-    } else if (this.#led.delete(place)) member.resumeDeposed({ deposedMs: this.#deposedMs, stale })
+    } else if (this.#led.delete(place)) member.resumeDeposed({ ...this.#deposal, stale })
     else {
       member.resume()
       this.#electWhereNeeded()

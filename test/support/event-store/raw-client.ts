@@ -33,7 +33,7 @@ export const openRawClient = (t: Test, { port }: { port: number }, { requiresLea
     read: (options: InstanceType<typeof messages.ReadReq.Options>) => {
       const call = client.read(new messages.ReadReq().setOptions(options), metadata())
       calls.push(call)
-      return collected<ReadResp>(call)
+      return { call, ...collected<ReadResp>(call) }
     },
 
     batch: () => {

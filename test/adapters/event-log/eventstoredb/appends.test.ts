@@ -33,7 +33,7 @@ const APPEND_TIMEOUT_MS = 250
 const oneIn = (count: number) => (): AppendFate | undefined =>
   Math.random() * count < 1 ? MISHAPS[Math.floor(Math.random() * MISHAPS.length)] : undefined
 
-t.test('10,000 appends with randomly lost responses: none is lost, doubled or misreported', async t => {
+t.test('thousands of appends with randomly lost responses: none is lost, doubled or misreported', async t => {
   const [STREAMS, APPENDS] = [50, isLong ? 200 : 40]
   const { stored, log } = await open(t, { append: oneIn(APPENDS / 2) }, APPEND_TIMEOUT_MS)
   const [reported, refused]: [Set<string>, Set<string>] = [new Set(), new Set()]
@@ -83,8 +83,8 @@ t.test('10,000 appends with randomly lost responses: none is lost, doubled or mi
   t.ok(repeated > 50, 'many responses were lost')
 })
 
-t.test('10,000 commands through the mailboxes with randomly lost responses: each takes effect once', async t => {
-  const [ACCOUNTS, COMMANDS] = [50, 200]
+t.test('thousands of commands through the mailboxes with randomly lost responses: each takes effect once', async t => {
+  const [ACCOUNTS, COMMANDS] = [50, isLong ? 200 : 50]
   const faults: Faults = {}
   const { stored, log } = await open(t, faults, APPEND_TIMEOUT_MS)
   const accounts = accountsOn(log)
@@ -101,7 +101,7 @@ t.test('10,000 commands through the mailboxes with randomly lost responses: each
   }
   const life = async (account: number) => {
     await accounts.execute(caller('opening'), accountId(account), openAccount({ account, welcome: 0 }))
-    faults.append = oneIn(200)
+    faults.append = oneIn(COMMANDS)
     for (let command = 0; command < COMMANDS; command++) await grant(account, `${account}-${command}`)
   }
   await Promise.all(Array.from({ length: ACCOUNTS }, (_, index) => life(index + 1)))
@@ -121,7 +121,7 @@ t.test('10,000 commands through the mailboxes with randomly lost responses: each
     [],
     'confirmed appends exist',
   )
-  t.ok(grants.size > 9000)
+  t.ok(grants.size > 0.9 * ACCOUNTS * COMMANDS)
   faults.append = undefined
   const balances = await Promise.all(
     Array.from({ length: ACCOUNTS }, (_, index) => accountsOn(log).state(accountId(index + 1))),

@@ -11,6 +11,8 @@ import { consumerTooSlow } from '../../../support/event-store/faults.ts'
 import { toCommit } from '../../../support/event-store/log.ts'
 import { startEventStoreServer } from '../../../support/event-store/server.ts'
 import { eventStoreAt } from '../../../support/store-addresses.ts'
+import { isLong } from '../../../support/test-length.ts'
+import { until } from '../../../support/until.ts'
 
 /** Ten times faster than for real servers. */
 const LIMITS = { slowAfterMs: 150, appendTimeoutMs: 1000, readTimeoutMs: 1000, leaderTimeoutMs: 2000 }
@@ -26,7 +28,7 @@ const open = async (t: Test, { url = '', limits = {} }: { url?: string; limits?:
 
 /** Grants credits to several accounts, one after another, during a disturbance and for a while after it. */
 const grantsDuring = async (log: EventLog, disturb: () => Promise<void>) => {
-  const ACCOUNTS = 20
+  const ACCOUNTS = isLong ? 20 : 6
   const accounts = accountsOn(log)
   const granted = new Set<string>()
   const open = new Set<string>()
@@ -59,6 +61,8 @@ const grantsDuring = async (log: EventLog, disturb: () => Promise<void>) => {
   await delay(300)
   await disturb()
   await delay(1000)
+  const sinceMs = performance.now()
+  await until('grants go on', () => lastGrantMs > sinceMs)
   const resumedMs = lastGrantMs
   isOver = true
   await lives

@@ -83,7 +83,7 @@ t.test('a hung leader is named until the election ends, and its pending appends 
 })
 
 t.test('a deposed leader runs for a while, commits nothing, and exits', async t => {
-  const { cluster, client, streams, log } = await open(t, { commitTimeoutMs: 50, deposedMs: 3000 })
+  const { cluster, client, streams, log } = await open(t, { commitTimeoutMs: 50, deposedMs: 3000, leavingMs: 1000 })
   await log.append('account-1', newEvents(100), NO_STREAM)
   const before = client(0).batch()
   before.append('account-1', { revision: 99 })
@@ -128,14 +128,18 @@ t.test('a deposed leader runs for a while, commits nothing, and exits', async t 
 })
 
 t.test('a running read ends with not-leader when a deposed leader learns of the new one', async t => {
-  const { cluster, client, log } = await open(t, { deposedMs: 20 })
+  const { cluster, client, log } = await open(t, { leavingMs: 5_000 })
   const large = Array.from({ length: 300 }, () => ({ ...newEvents(1)[0], data: { text: 'x'.repeat(100_000) } }))
   for (const [index, event] of large.entries())
     await log.append('account-1', [{ ...event, id: crypto.randomUUID(), type: 'Happened', metadata: {} }], index - 1)
   await cluster.hang(0)
   await until('another member leads', () => cluster.leader !== 0)
-  const { items, ended } = client(0).read(readOf.stream('account-1'))
+  const { call, items, ended } = client(0).read(readOf.stream('account-1'))
+  // A paused reader keeps the read running, however slow the machine is.
+  call.once('data', () => call.pause())
   cluster.resume(0)
+  await until('the deposed leader learns of the new one', () => cluster.members[0]?.phase === 'leaving')
+  call.resume()
   t.match(await ended, { code: 5, details: 'Leader info available' })
   t.ok(items.length > 0 && items.length < 300)
   t.equal(items.length % 32, 0, 'in whole batches')

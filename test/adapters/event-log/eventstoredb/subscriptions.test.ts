@@ -15,6 +15,7 @@ import { consumerTooSlow, type ReadFate } from '../../../support/event-store/fau
 import { startEventStoreServer } from '../../../support/event-store/server.ts'
 import { writeHistory } from '../../../support/history.ts'
 import { eventStoreAt } from '../../../support/store-addresses.ts'
+import { isLong } from '../../../support/test-length.ts'
 import { until } from '../../../support/until.ts'
 import { projectorOf } from '../../../support/views.ts'
 
@@ -59,13 +60,14 @@ const untilAvailable = async <Value>(request: () => Promise<Value>): Promise<Val
   return value
 }
 
-t.test('100 subscriptions that drop under load: the views miss nothing, and apply nothing twice', async t => {
+t.test('many subscriptions that drop under load: the views miss nothing, and apply nothing twice', async t => {
   const { server, stored, reading, writing } = await open(t)
   const views = await openViews(t)
+  const [DROPS, GRANTS] = isLong ? [100, 500] : [30, 150]
   let drops = 0
   const ends = ['end', 'break', consumerTooSlow()] as const
   server.faults.subscription = (): ReadFate | undefined => {
-    if (drops >= 100) return undefined
+    if (drops >= DROPS) return undefined
     drops += 1
     return { after: 1 + (drops % 5), by: ends[drops % 3] ?? 'end' }
   }
@@ -74,12 +76,12 @@ t.test('100 subscriptions that drop under load: the views miss nothing, and appl
   const accounts = accountsOn(writing)
   await accounts.execute(caller, accountId(1), openAccount({ welcome: 0 }))
   await projector.start()
-  for (let grants = 0; drops < 100 || grants < 500; grants++)
+  for (let grants = 0; drops < DROPS || grants < GRANTS; grants++)
     await untilAvailable(() => accounts.execute(caller, accountId(1), grantCredits(1)))
   // After the last drop, the views must catch up within five seconds.
   await projector.progress.passed(await untilAvailable(() => writing.head()), 5000)
   await projector.stop()
-  t.equal(drops, 100)
+  t.equal(drops, DROPS)
 
   const untroubled = await openViews(t)
   const again = projectorOf(writing, untroubled, silentLogger)

@@ -1,6 +1,6 @@
 import { imageSize } from 'image-size'
-import { avifHeaders } from './avif-size.ts'
-import { jpegHeaders } from './jpeg-size.ts'
+import { avifHeaders } from './avif-headers.ts'
+import { jpegHeaders } from './jpeg-headers.ts'
 import type { PictureHeaders } from './picture-headers.ts'
 import type { PictureSize } from './picture-size.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { PublicAddresses } from '../../../src/adapters/outbound/public-address.ts'
+import { AllowedAddresses, readRanges } from '../../../src/adapters/outbound/allowed-address.ts'
 
-const addresses = new PublicAddresses()
+const addresses = new AllowedAddresses()
 
 t.test('public addresses are public', async t => {
   const found = [
@@ -103,10 +103,38 @@ t.test('public DNS names are public, and reserved ones are not', async t => {
 })
 
 t.test('further addresses are denied', async t => {
-  const some = new PublicAddresses(['8.8.8.0/24', '1.1.1.1', '2606:4700::/32', '2620:fe::fe'])
+  const some = new AllowedAddresses({ denied: readRanges(['8.8.8.0/24', '1.1.1.1', '2606:4700::/32', '2620:fe::fe']) })
   for (const address of ['8.8.8.8', '1.1.1.1', '2606:4700::1111', '2620:fe::fe', '168.63.129.16', '10.0.0.1'])
     t.notOk(some.hasAddress(address), address)
   for (const address of ['8.8.9.8', '1.1.1.2', '2606:4701::1111', '2620:fe::9']) t.ok(some.hasAddress(address), address)
-  for (const text of ['example.com', '1.2.3.4/33', '1.2.3.4/x', '::/129', ''])
-    t.throws(() => new PublicAddresses([text]), text)
+  for (const text of ['example.com', '1.2.3.4/33', '1.2.3.4/x', '::/129', '']) t.throws(() => readRanges([text]), text)
+})
+
+t.test('an IPv6 address that leads to a denied IPv4 address is denied', async t => {
+  const some = new AllowedAddresses({ denied: readRanges(['8.8.8.0/24']) })
+  for (const address of ['2001:470:1:2::808:808', '2001:470:1:2::a83f:8110']) {
+    t.notOk(some.hasAddress(address), address)
+    t.notOk(some.hasHost(address), address)
+  }
+  for (const address of ['2001:470:1:2::808:908', '2001:470:1:2:1::808:808', '2001:470:1:2::1:808:808'])
+    t.ok(some.hasAddress(address), address)
+})
+
+t.test('where private addresses are allowed, denied ones are still denied', async t => {
+  const some = new AllowedAddresses({
+    denied: readRanges(['10.1.0.0/16', 'fd00:1::/32', 'fe80::9']),
+    allowPrivate: true,
+  })
+  const allowed = ['10.2.0.1', '127.0.0.1', '::1', 'fd00:2::1', 'fe80::1%lo', '8.8.8.8', '::ffff:10.2.0.1']
+  for (const address of allowed) t.ok(some.hasAddress(address), address)
+  for (const name of ['localhost', 'redis', 'nas.home.arpa', 'example.com']) t.ok(some.hasHost(name), name)
+  const denied = ['10.1.2.3', '168.63.129.16', 'fd00:1::1', 'fe80::9%lo']
+  const embedding = [
+    ...['::ffff:10.1.2.3', '::ffff:0:a01:203', '::10.1.2.3', '64:ff9b::a01:203', 'fd00:2::a01:203', '2002:a01:203::1'],
+    ...['2001:0:4136:e378:8000:63bf:f5fe:fdfc', 'fe80::5efe:a01:203', '::ffff:168.63.129.16'],
+  ]
+  for (const address of [...denied, ...embedding]) {
+    t.notOk(some.hasAddress(address), address)
+    t.notOk(some.hasHost(address), address)
+  }
 })

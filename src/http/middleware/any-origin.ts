@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
  * (https://fetch.spec.whatwg.org/#http-cors-protocol). Neither needs a cookie or key, so a page can do only what anyone
  * with the URL can.
  */
-export const cors = async (ctx: Context, next: Next) => {
+export const anyOrigin = async (ctx: Context, next: Next) => {
   ctx.set('Access-Control-Allow-Origin', '*')
   ctx.set('Access-Control-Expose-Headers', 'ETag, Content-Range, Accept-Ranges, X-Request-Id')
   if (ctx.method !== 'OPTIONS') return next()

@@ -1,0 +1,51 @@
+import { Command, CommanderError } from 'commander'
+import { explainFailure } from '../boot/failure.ts'
+import { accountsCommand } from './accounts.ts'
+import { auditCommand } from './audit.ts'
+import { catalogCommand } from './catalog.ts'
+import { creditsCommand } from './credits.ts'
+import { keysCommand } from './keys.ts'
+import { parseOperator } from './operator.ts'
+import { OperatorError } from './operator-error.ts'
+import { runsCommand } from './runs.ts'
+import { viewsCommand } from './views.ts'
+import { webhooksCommand } from './webhooks.ts'
+
+/** Runs a command, and resolves to the exit code of the process. */
+export const runProgram = async (args: string[]): Promise<number> => {
+  try {
+    await createProgram().parseAsync(args, { from: 'user' })
+    return Number(process.exitCode ?? 0)
+  } catch (error) {
+    // Commander has explained its own errors.
+    if (error instanceof CommanderError) return error.exitCode
+    const isExpected = error instanceof OperatorError
+    console.error(isExpected ? error.message : explainFailure(error))
+    return isExpected ? error.exitCode : 1
+  }
+}
+
+const createProgram = (): Command => {
+  const program = new Command('tollgate')
+    .description(
+      'Operates Tollgate. Commands work on the stores that the environment names, also while the service runs.',
+    )
+    .option('--as <name>', 'the operator that the log records; the system user by default', parseOperator)
+    .showHelpAfterError()
+    .addCommand(accountsCommand())
+    .addCommand(creditsCommand())
+    .addCommand(keysCommand())
+    .addCommand(runsCommand())
+    .addCommand(catalogCommand())
+    .addCommand(webhooksCommand())
+    .addCommand(viewsCommand())
+    .addCommand(auditCommand())
+  configure(program)
+  return program
+}
+
+/** Shows the options of the program, such as --as, in the help of every command, and throws instead of exiting. */
+const configure = (command: Command) => {
+  command.configureHelp({ showGlobalOptions: true }).exitOverride()
+  command.commands.forEach(configure)
+}

@@ -1,0 +1,34 @@
+import type { Next } from 'koa'
+import { type AccountId, MAX_ARRIVING_BYTES, MAX_BODY_BYTES } from '../../../schemas/primitives.ts'
+import { OpenCounts } from '../../services/open-counts.ts'
+import { ApiError } from '../api-error.ts'
+import type { Context, Middleware } from '../context.ts'
+
+/**
+ * Limits the JSON bodies that each account is sending, because they are in memory until they have arrived in full. Runs
+ * after `authenticate`.
+ */
+export const arrivingBodies = (): Middleware => {
+  const arriving = new OpenCounts<AccountId>(MAX_ARRIVING_BYTES)
+  return async (ctx: Context, next: Next) => {
+    if (ctx.is('json') && !arriving.add(ctx.state.caller.accountId, ctx.req, sizeOf(ctx))) throw tooMany()
+    return next()
+  }
+}
+
+/** The most bytes that the body may take. Only a body that is not compressed has the declared length. */
+const sizeOf = (ctx: Context): number => {
+  const declared = ctx.get('Content-Encoding') === '' ? ctx.request.length : undefined
+  return Math.min(declared ?? MAX_BODY_BYTES, MAX_BODY_BYTES)
+}
+
+const tooMany = () =>
+  new ApiError(
+    'rate_limited',
+    `The account is already sending bodies of ${MAX_ARRIVING_BYTES} bytes, which is the limit. Send fewer at a time.`,
+    {},
+    { retryAfterSeconds: RETRY_SECONDS },
+  )
+
+/** By then, the bodies have arrived or were given up. */
+const RETRY_SECONDS = 30

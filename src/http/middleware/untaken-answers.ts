@@ -1,0 +1,42 @@
+import { Stream } from 'node:stream'
+import type { Next } from 'koa'
+import { type AccountId, MAX_UNTAKEN_BYTES } from '../../../schemas/primitives.ts'
+import { OpenCounts } from '../../services/open-counts.ts'
+import { ApiError } from '../api-error.ts'
+import { type Context, isRead, type Middleware } from '../context.ts'
+
+/**
+ * Limits the JSON answers that the clients of each account have not taken yet, because they are in memory until then.
+ * Runs after `authenticate`.
+ */
+export const untakenAnswers = (): Middleware => {
+  const untaken = new OpenCounts<AccountId>(MAX_UNTAKEN_BYTES)
+  return async (ctx: Context, next: Next) => {
+    const { accountId } = ctx.state.caller
+    if (untaken.isFull(accountId)) throw tooMany()
+    ctx.state.countAnswer = bytes => {
+      // A write has been done by now, and only its answer tells so.
+      if (!untaken.add(accountId, ctx.res, bytes) && isRead(ctx)) throw tooMany()
+    }
+    await next()
+    if (!isJson(ctx.body)) return
+    const bytes = Buffer.from(JSON.stringify(ctx.body))
+    ctx.state.countAnswer(bytes.length)
+    ctx.body = bytes
+  }
+}
+
+/** Other bodies are files, or static ones that all requests share. */
+const isJson = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && !Buffer.isBuffer(body) && !(body instanceof Stream)
+
+const tooMany = () =>
+  new ApiError(
+    'rate_limited',
+    `The account has not taken answers of ${MAX_UNTAKEN_BYTES} bytes, which is the limit. Read them, or request fewer.`,
+    {},
+    { retryAfterSeconds: RETRY_SECONDS },
+  )
+
+/** By then, the answers have been taken, or their connections were ended. */
+const RETRY_SECONDS = 60

@@ -1,0 +1,47 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** Requests that one connection may send ahead. Clients that pipeline send a few; the rest is an attack on memory. */
+const MAX_AHEAD = 8
+
+type Exchange = [IncomingMessage, ServerResponse]
+
+/**
+ * Handles the requests of each connection one after another. Node.js hands over all that a client sends ahead, and work
+ * on them would pile up while the client takes no response.
+ */
+export class Pipelines {
+  readonly #handle: RequestListener
+  /** The exchange that is handled, and those that were sent ahead. */
+  readonly #exchanges = new WeakMap<Socket, Exchange[]>()
+
+  constructor(handle: RequestListener) {
+    this.#handle = handle
+  }
+
+  /** The request that is handled; undefined between two requests. */
+  current(socket: Socket): IncomingMessage | undefined {
+    return this.#exchanges.get(socket)?.[0]?.[0]
+  }
+
+  /** Destroys a connection that sends too many requests ahead. */
+  add(...exchange: Exchange) {
+    const [{ socket }] = exchange
+    const exchanges = this.#exchanges.get(socket)
+    if (exchanges === undefined) this.#begin(socket, [exchange])
+    else if (exchanges.length <= MAX_AHEAD) exchanges.push(exchange)
+    else socket.destroy()
+  }
+
+  #begin(socket: Socket, exchanges: Exchange[]) {
+    const [exchange] = exchanges
+    if (!exchange || socket.destroyed) {
+      this.#exchanges.delete(socket)
+      return
+    }
+    this.#exchanges.set(socket, exchanges)
+    const [, response] = exchange
+    response.once('close', () => this.#begin(socket, exchanges.slice(1)))
+    this.#handle(...exchange)
+  }
+}

@@ -1,0 +1,87 @@
+import type { Views } from '../../schemas/views.ts'
+import type { Clock } from '../ports/clock.ts'
+import { BY_KEY } from '../ports/view-store.ts'
+import { delay } from '../time/delay.ts'
+import type { Reads } from './reads.ts'
+
+/** Rows read at a time. The largest take a few milliseconds, in which nothing else is done. */
+const SCAN_ROWS = 25
+
+/** Rows examined for one page of a filtered list, so that a rare match cannot make a request read a whole history. */
+const MAX_SCANNED = 500
+
+interface PageQuery<Row, Id> {
+  limit: number
+  /** The id of the last row of the page before. */
+  cursor?: Id | undefined
+  matches(row: Row): boolean
+}
+
+/** `next` is the cursor of the following page, or null at the end. */
+export interface Page<Row, Id> {
+  found: Row[]
+  next: Id | null
+}
+
+interface Parts {
+  reads: Reads
+  clock: Clock
+}
+
+/**
+ * Lists owners' rows, newest first, from views whose keys are `<owner>/<id>` with ids that rise over time. The pages of
+ * one owner are read one after another, since reading many at once would hold up everybody else.
+ */
+export class NewestFirst {
+  readonly #parts: Parts
+  /** The end of the last page that an owner has asked for. */
+  readonly #reading = new Map<string, Promise<unknown>>()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** A page may have fewer rows than the limit, or none, although `next` shows that there are more to examine. */
+  async page<Name extends keyof Views, Id extends string>(
+    view: Name,
+    owner: string,
+    query: PageQuery<Views[Name], Id>,
+  ): Promise<Page<Views[Name], Id>> {
+    await this.#parts.reads.ownWrites(owner)
+    const before = this.#reading.get(owner)
+    const read = () => this.#read(view, owner, query)
+    const reading = before ? before.then(read, read) : read()
+    this.#reading.set(owner, reading)
+    return reading.finally(() => {
+      if (this.#reading.get(owner) === reading) this.#reading.delete(owner)
+    })
+  }
+
+  async #read<Name extends keyof Views, Id extends string>(
+    view: Name,
+    owner: string,
+    { limit, cursor, matches }: PageQuery<Views[Name], Id>,
+  ): Promise<Page<Views[Name], Id>> {
+    const { reads, clock } = this.#parts
+    const prefix = `${owner}/`
+    const found: Views[Name][] = []
+    let shown: Id | null = null
+    let last = cursor
+    for (let scanned = 0; scanned < MAX_SCANNED; scanned += SCAN_ROWS) {
+      // Other requests are served between two reads.
+      if (scanned > 0) await delay(clock, 0)
+      const after = last && prefix + last
+      const entries = await reads.list(view, BY_KEY, { prefix, after, newestFirst: true, limit: SCAN_ROWS })
+      for (const { key, row } of entries) {
+        last = key.slice(prefix.length) as Id
+        if (!matches(row)) continue
+        // One match more than requested shows that there are more.
+        if (found.length === limit) return { found, next: shown }
+        found.push(row)
+        shown = last
+      }
+      if (entries.length < SCAN_ROWS) return { found, next: null }
+    }
+    return { found, next: last ?? null }
+  }
+}

@@ -1,0 +1,81 @@
+import { LRUCache } from 'lru-cache'
+import type { UploadRow } from '../../../schemas/views.ts'
+import { hasPlace, isLate } from '../../domain/account/uploads.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import { Unavailable } from '../../ports/faults.ts'
+import type { ObjectFacts, ObjectStore } from '../../ports/object-store.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
+import type { Reads } from '../reads.ts'
+import { inspect } from './inspection.ts'
+import type { UploadFinder } from './upload-finder.ts'
+
+/** Digests of files that can still be replaced, a few hundred bytes each. */
+const MAX_DIGESTS = 1000
+
+/** `withdrawn`: the file was sent after its upload was deleted or its key revoked, which an S3 server cannot know. */
+export type FileState = 'inspected' | 'uninspected' | 'withdrawn'
+
+export interface FileStatesParts {
+  objects: ObjectStore
+  accounts: AccountMailboxes
+  finder: UploadFinder
+  reads: Reads
+  log: EventLog
+}
+
+/** Tells whether an upload’s file is the one that was inspected: a client can replace it until it is sealed. */
+export class FileStates {
+  readonly #parts: FileStatesParts
+  /** By key and entity tag. */
+  readonly #digests = new LRUCache<string, string, Version>({
+    max: MAX_DIGESTS,
+    fetchMethod: (_place, _stale, { context }) => this.#readDigest(context),
+  })
+
+  constructor(parts: FileStatesParts) {
+    this.#parts = parts
+  }
+
+  /** The state of a file that exists. It counts as not inspected while the views or the log do not answer. */
+  async of(key: string, facts: ObjectFacts): Promise<FileState> {
+    try {
+      const row = await this.#rowAt(key)
+      if (!row) return 'withdrawn'
+      if (await this.#isInspected(row, key, facts)) return 'inspected'
+      const state = await this.#parts.accounts.currentState(row.accountId)
+      const isWithdrawn = !hasPlace(row.uploadId, state) || isLate(row.uploadId, facts.storedAtMs, state)
+      return isWithdrawn ? 'withdrawn' : 'uninspected'
+    } catch (error) {
+      if (error instanceof Unavailable) return 'uninspected'
+      throw error
+    }
+  }
+
+  async #rowAt(key: string): Promise<UploadRow | undefined> {
+    const { finder, reads, log } = this.#parts
+    const row = await finder.at(key)
+    if (row?.status === 'stored') return row
+    // The views may be a moment behind.
+    await reads.passed(await log.head())
+    return finder.at(key)
+  }
+
+  async #isInspected({ status, sealed, sha256 }: UploadRow, key: string, { etag }: ObjectFacts): Promise<boolean> {
+    if (status !== 'stored') return false
+    return sealed || sha256 === (await this.#digests.fetch(`${key} ${etag}`, { context: { key, etag } }))
+  }
+
+  /** Undefined if the file was replaced or deleted since. */
+  async #readDigest({ key, etag }: Version): Promise<string | undefined> {
+    const object = await this.#parts.objects.get(key)
+    if (object?.etag === etag) return (await inspect(object.body)).sha256
+    object?.body.destroy()
+    return undefined
+  }
+}
+
+/** A file with its entity tag. */
+interface Version {
+  key: string
+  etag: string
+}

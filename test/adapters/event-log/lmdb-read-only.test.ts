@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { openLmdbEventLogReadOnly } from '../../../src/adapters/event-log/lmdb-read-only.ts'
+import { BEFORE_FIRST, NO_STREAM } from '../../../src/ports/event-log.ts'
+import { Damaged, Unavailable } from '../../../src/ports/faults.ts'
+import { collect } from '../../support/collect.ts'
+import { openLog } from '../../support/engine.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const event = () => ({ id: crypto.randomUUID(), type: 'Happened', data: {}, metadata: {} })
+
+t.test('a log that another process writes is read, also what it writes later', async t => {
+  const folder = await temporaryFolder(t)
+  const log = await openLog(t, folder)
+  await log.append('account-1', [event(), event()], NO_STREAM)
+  const readable = openLmdbEventLogReadOnly(folder)
+  t.equal(await readable.head(), 1)
+  t.same(await collect(readable.readAll(BEFORE_FIRST)), await collect(log.readAll(BEFORE_FIRST)))
+  await log.append('account-2', Array.from({ length: 3000 }, event), NO_STREAM)
+  t.equal(await readable.head(), 3001)
+  t.equal((await collect(readable.readAll(1))).length, 3000)
+  await readable.close()
+})
+
+t.test('reading changes no byte of the file, and needs no lock file', async t => {
+  const folder = await temporaryFolder(t)
+  const log = await openLog(t, folder)
+  await log.append('account-1', [event()], NO_STREAM)
+  await log.close()
+  await rm(join(folder, 'lock.mdb'))
+  const digest = async () =>
+    createHash('sha256')
+      .update(await readFile(join(folder, 'data.mdb')))
+      .digest('hex')
+  const before = await digest()
+  const readable = openLmdbEventLogReadOnly(folder)
+  t.equal((await collect(readable.readAll(BEFORE_FIRST))).length, 1)
+  await readable.close()
+  t.equal(await digest(), before)
+})
+
+t.test('a folder without a log is unavailable, and is not created', async t => {
+  const folder = join(await temporaryFolder(t), 'log')
+  t.throws(() => openLmdbEventLogReadOnly(folder), new Unavailable(`${folder} holds no LMDB file`))
+  await t.rejects(readFile(folder), { code: 'ENOENT' })
+})
+
+t.test('a file without the entries of a log is damaged', async t => {
+  const folder = await temporaryFolder(t)
+  await mkdir(join(folder, 'views'))
+  const { openLmdb } = await import('../../../src/adapters/lmdb.ts')
+  await openLmdb(join(folder, 'views'), { durable: false }).close()
+  t.throws(() => openLmdbEventLogReadOnly(join(folder, 'views')), Damaged)
+})

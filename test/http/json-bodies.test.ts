@@ -1,0 +1,64 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import Koa from 'koa'
+import t, { type Test } from 'tap'
+import { MAX_ARRIVING_BYTES, MAX_BODY_BYTES } from '../../schemas/primitives.ts'
+import { createLogger } from '../../src/adapters/logger/pino.ts'
+import type { RequestState } from '../../src/http/context.ts'
+import { errors } from '../../src/http/middleware/errors.ts'
+import { jsonBody } from '../../src/http/middleware/json-body.ts'
+import { picture } from '../support/client.ts'
+import { type Customer, openAccount, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** A connection that begins a request, and what it has received. */
+const begin = (t: Test, port: number, path: string, headers: Record<string, string>, body = '') => {
+  const lines = Object.entries({ Host: 'a', 'Content-Type': 'application/json', ...headers })
+  const socket = connect(port, '127.0.0.1', () =>
+    socket.write(`POST ${path} HTTP/1.1\r\n${lines.map(line => line.join(': ')).join('\r\n')}\r\n\r\n${body}`),
+  )
+  let received = ''
+  socket.on('data', bytes => {
+    received += bytes
+  })
+  socket.on('error', () => undefined)
+  t.teardown(() => socket.destroy())
+  return { socket, received: () => received, isClosed: () => socket.closed }
+}
+
+t.test('the bodies that an account is sending are limited', async t => {
+  const service = await startService(t)
+  const [customer, other] = [await openAccount(service), await openAccount(service)]
+  const path = '/v1/run?dry_run=true'
+  const quote = (customer: Customer) => customer.post(path, picture)
+  const largest = [
+    [path, { 'Content-Length': `${MAX_BODY_BYTES}` }],
+    [path, { 'Content-Length': '10', 'Content-Encoding': 'gzip' }],
+    ['/mcp', { 'Transfer-Encoding': 'chunked' }],
+  ] as const
+  const sent = Array.from({ length: MAX_ARRIVING_BYTES / MAX_BODY_BYTES }, (_, at) => {
+    const [path, size] = largest[at % 3] ?? largest[0]
+    return begin(t, Number(new URL(service.url).port), path, { Authorization: `Bearer ${customer.apiKey}`, ...size })
+  })
+  await until('a refusal', async () => (await quote(customer)).status === 429)
+  const { body, headers } = await quote(customer)
+  t.equal(body.error.code, 'rate_limited')
+  t.equal(headers.get('Retry-After'), '30')
+  t.ok(sent.every(({ received }) => received() === ''))
+  t.equal((await customer.send('/v1/balance')).status, 200, 'requests without a body')
+  t.equal((await quote(other)).status, 200, 'other accounts')
+  sent[0]?.socket.destroy()
+  await until('room for another', async () => (await quote(customer)).status === 200)
+  t.equal((await quote(customer)).status, 200, 'a body that has arrived counts no longer')
+})
+
+t.test('a body that does not arrive in full is given up', async t => {
+  const app = new Koa<RequestState>().use(errors(createLogger('silent'))).use(jsonBody(100, 20))
+  const server = app.listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const { received, isClosed } = begin(t, port, '/', { 'Content-Length': '50' }, '{')
+  await until('the end of the connection', isClosed, { maxWaitMs: 5000 })
+  t.match(received(), /^HTTP\/1.1 400 .*Connection: close\r\n.*"invalid_request".*did not arrive in full/s)
+})

@@ -1,0 +1,96 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import Koa from 'koa'
+import t, { type Test } from 'tap'
+import { MAX_UNTAKEN_BYTES } from '../../schemas/primitives.ts'
+import { createLogger } from '../../src/adapters/logger/pino.ts'
+import { ApiError } from '../../src/http/api-error.ts'
+import type { RequestState } from '../../src/http/context.ts'
+import { errors } from '../../src/http/middleware/errors.ts'
+import { untakenAnswers } from '../../src/http/middleware/untaken-answers.ts'
+import { toolNamed } from '../../src/mcp/tools.ts'
+import { until } from '../support/until.ts'
+
+/** Large enough that the buffers of the system do not take it. */
+const LARGE = 'x'.repeat(MAX_UNTAKEN_BYTES / 4)
+
+/** A service whose paths are accounts, and how many requests it has begun. Each is held until it may go on. */
+const serve = async (t: Test, mayGoOn: () => Promise<unknown> = async () => undefined) => {
+  let begun = 0
+  const app = new Koa<RequestState>()
+    .use(errors(createLogger('silent')))
+    .use((ctx, next) => {
+      Object.assign(ctx.state, { caller: { accountId: ctx.path } })
+      return next()
+    })
+    .use(untakenAnswers())
+    .use(async ctx => {
+      begun++
+      await mayGoOn()
+      ctx.body = { text: LARGE }
+    })
+  // Connections break here on purpose.
+  app.on('error', () => undefined)
+  const server = app.listen(0, '127.0.0.1')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  /** Sends a request and takes no answer. */
+  const ignore = (method: string, path: string) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(`${method} ${path} HTTP/1.1\r\nHost: a\r\n\r\n`))
+    socket.pause().on('error', () => undefined)
+    t.teardown(() => socket.destroy())
+    return socket
+  }
+  const send = async (method: string, path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method })
+    await answer.text()
+    return answer
+  }
+  return { begun: () => begun, ignore, send }
+}
+
+t.test('the answers that an account has not taken are limited', async t => {
+  const { begun, ignore, send } = await serve(t)
+  const ignored = Array.from({ length: 4 }, () => ignore('GET', '/a'))
+  await until('the answers', () => begun() === 4)
+  const refused = await send('POST', '/a')
+  t.equal(refused.status, 429)
+  t.equal(refused.headers.get('Retry-After'), '60')
+  t.equal(begun(), 4, 'nothing is done for a request that is refused')
+  t.equal((await send('GET', '/b')).status, 200, 'other accounts')
+  ignored[0]?.destroy()
+  await until('room for another', async () => (await send('GET', '/a')).status === 200)
+  t.equal((await send('GET', '/a')).status, 200, 'an answer that was taken counts no longer')
+})
+
+t.test('of the requests that have begun, reads are refused and writes are answered', async t => {
+  const held: (() => void)[] = []
+  const { begun, ignore, send } = await serve(t, () => new Promise<void>(resolve => held.push(resolve)))
+  for (let count = 0; count < 4; count++) ignore('GET', '/a')
+  await until('these requests', () => begun() === 4)
+  const answers = ['GET', 'POST'].map(method => send(method, '/a'))
+  await until('all requests', () => begun() === 6)
+  for (const goOn of held) goOn()
+  t.same(
+    (await Promise.all(answers)).map(({ status }) => status),
+    [429, 200],
+  )
+})
+
+t.test('the results of tools count too', async t => {
+  const counted: number[] = []
+  const call = (countAnswer: (bytes: number) => void) => {
+    const services = { catalog: { list: async () => ({ value: [] }) } }
+    return toolNamed('list_models')?.call({}, { services, countAnswer, caller: {} } as never)
+  }
+  const result = await call(bytes => void counted.push(bytes))
+  t.same(counted, [2 * JSON.stringify(result?.structuredContent).length])
+  const refused = await call(() => {
+    throw new ApiError('rate_limited', 'Too many.')
+  })
+  t.match(refused, { isError: true, content: [{ text: /"rate_limited"/ }] })
+})

@@ -1,0 +1,23 @@
+import { EventEmitter } from 'node:events'
+import t from 'tap'
+import { OpenCounts } from '../../src/services/open-counts.ts'
+
+const open = () => Object.assign(new EventEmitter(), { destroyed: false })
+
+t.test('each key is full at its limit, until something closes', async t => {
+  const counts = new OpenCounts<string>(10)
+  const [first, second] = [open(), open()]
+  t.ok(counts.add('a', first, 9))
+  t.ok(counts.add('a', second, 5), 'the last one may pass the limit')
+  t.ok(counts.isFull('a'))
+  t.notOk(counts.add('a', open()))
+  t.ok(counts.add('b', open()))
+  first.emit('close')
+  t.notOk(counts.isFull('a'))
+})
+
+t.test('what has closed already is not counted', async t => {
+  const counts = new OpenCounts<string>(1)
+  t.ok(counts.add('a', Object.assign(open(), { destroyed: true })))
+  t.notOk(counts.isFull('a'))
+})
