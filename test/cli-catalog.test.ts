@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Family, ParametersSchema, PriceRule } from '../schemas/catalog.ts'
 import { CATALOG_STREAM } from '../schemas/events.ts'
@@ -33,7 +34,11 @@ const start = async (t: Test, provider: Provider = instantProvider) => {
 const catalogEvents = ({ core }: Service) => collect(core.log.readStream(CATALOG_STREAM, 0))
 
 /** Waits until the service has noticed the appends of another process. */
-const untilNoticed = async ({ core }: Service) => core.progress.passed(await core.log.head(), 10_000)
+const untilNoticed = async ({ core }: Service) => {
+  await core.progress.passed(await core.log.head(), 10_000)
+  // The service may use a catalog that is a tenth of a second old.
+  await delay(150)
+}
 
 const run = (customer: Client, model: string, input = {}) =>
   customer.run({ model, input: { prompt: 'hello', ...input } }, { Prefer: 'wait=1' })
