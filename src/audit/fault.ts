@@ -3,7 +3,7 @@ import type { Position } from '../../schemas/recorded.ts'
 /** Something in the log that is wrong, or for a note unusual, and its place. */
 export interface Fault {
   stream: string
-  /** What it is, as a clause without a full stop. */
+  /** A description, as a clause without a full stop. */
   what: string
   /** Absent, like the next two, if no event is at fault, such as where a stream is missing. */
   revision?: number

@@ -23,7 +23,7 @@ export interface EventLog {
   close(): Promise<void>
 }
 
-/** What auditing a log needs of it. */
+/** The part of a log that an audit needs. */
 export type ReadableLog = Pick<EventLog, 'readAll' | 'head' | 'close'>
 
 /** An event to append. Its id is fixed before the first attempt, so a retry is recognised. */

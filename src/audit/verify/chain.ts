@@ -22,11 +22,6 @@ export class Chain {
     return this.#head?.revision ?? -1
   }
 
-  /** The link of the newest event. */
-  get link(): string | undefined {
-    return this.#head?.hash
-  }
-
   take(event: RawEvent, report: Report) {
     const { revision } = event
     const { format = 1, at = '', clock, hash = '' } = (event.metadata ?? {}) as Partial<Head> & { clock?: string }

@@ -3,7 +3,6 @@ import type { Receipt } from './price.ts'
 import type { AuditedEvent } from './rule.ts'
 
 interface Listed {
-  revision: number
   family: string
   /** By endpoint. */
   rules: Map<string, PriceRule>
@@ -18,7 +17,7 @@ export class PriceList {
     const { family } = data as { family?: Family }
     if (!family) return
     const rules = new Map(family.endpoints.map(({ id, pricing }) => [id, pricing]))
-    this.#byRevision.set(revision, { revision, family: family.id, rules })
+    this.#byRevision.set(revision, { family: family.id, rules })
   }
 
   /** The price rule that a receipt names, or what is wrong with the name. */

@@ -14,7 +14,6 @@ interface ReceiptLine {
   kind: string
   parameter?: string
   value?: unknown
-  equals?: unknown
   amountMicros?: number
   factorMicros?: number
   usdMicros?: number

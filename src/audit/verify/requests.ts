@@ -1,3 +1,4 @@
+import { clockOf } from '../../../schemas/recorded.ts'
 import type { Report } from '../fault.ts'
 import { type AuditedEvent, type Rule, runIdOf } from './rule.ts'
 
@@ -11,8 +12,7 @@ export class Requests implements Rule {
   take(event: AuditedEvent, report: Report) {
     const { idempotency } = event.data as { idempotency?: { key: string } }
     if (event.type !== 'RunQueued' || !idempotency) return
-    const { at, clock = at } = event.metadata
-    const nowMs = Date.parse(clock)
+    const nowMs = Date.parse(clockOf(event))
     const usedAtMs = this.#usedAtMs.get(idempotency.key)
     if (usedAtMs !== undefined && nowMs - usedAtMs < DAY_MS)
       report(`${runIdOf(event)} has the idempotency key of another run of the same 24 hours`)

@@ -1,3 +1,4 @@
+import { clockOf } from '../../../schemas/recorded.ts'
 import type { Report } from '../fault.ts'
 import { type Receipt, receiptFault, ruleFault } from './price.ts'
 import type { PriceList } from './price-list.ts'
@@ -38,7 +39,7 @@ export class Runs implements Rule {
   readonly #prices: PriceList
   readonly #runs = new Map<string, Run>()
   #debit: AuditedEvent | undefined
-  /** What the next event must be. */
+  /** The event that must come next. */
   #due: { type: string; runId: string } | undefined
 
   constructor(prices: PriceList) {
@@ -65,7 +66,7 @@ export class Runs implements Rule {
     if (!step.from.includes(run.state)) report(`a run that is ${run.state} cannot become ${step.to}`)
     run.state = step.to
     if (type === 'RunQueued') this.#takeQueued(event, run, report)
-    if (type === 'RunStarted') run.deadlineMs = clockMs(event) + (run.timeoutMs ?? 0)
+    if (type === 'RunStarted') run.deadlineMs = Date.parse(clockOf(event)) + (run.timeoutMs ?? 0)
   }
 
   end(newestAtMs: number, report: Report) {
@@ -118,6 +119,3 @@ const takeRefund = ({ data }: AuditedEvent, run: Run | undefined, isOfFailure: b
       report(`a failed run is refunded ${run.refundedMicros} of the ${run.chargedMicros} that it cost`)
   } else if (run.state !== 'completed') report(`it refunds a run that is ${run.state}`)
 }
-
-/** When an event happened by the clock of the process that recorded it. Durations count from this time. */
-const clockMs = ({ metadata: { at, clock = at } }: AuditedEvent): number => Date.parse(clock)
