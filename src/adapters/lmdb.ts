@@ -55,6 +55,33 @@ export const openLmdbReadOnly = (folder: string): RootDatabase => {
   return openFolder(folder, { readOnly: true })
 }
 
+/** The methods that begin a read or a write, on which all others build. */
+const METHODS = [
+  'get',
+  'getRange',
+  'useReadTransaction',
+  'put',
+  'remove',
+  'clearAsync',
+  'transaction',
+  'childTransaction',
+]
+
+/**
+ * Closes an environment. Reads and writes then throw Unavailable: the library would start them while it still flushes
+ * earlier writes, and throw from a timer afterwards, which ends the process.
+ */
+export const closeLmdb = async (root: RootDatabase): Promise<void> => {
+  await root.flushed
+  // Each environment has a prototype of its own, which all its databases share.
+  Object.assign(Object.getPrototypeOf(root), Object.fromEntries(METHODS.map(method => [method, refuse])))
+  await root.close()
+}
+
+const refuse = (): never => {
+  throw new Unavailable('the database is closed')
+}
+
 const openFolder = (folder: string, options: { readOnly: true } | { overlappingSync: boolean }): RootDatabase => {
   try {
     return open({ path: folder, noSubdir: false, maxDbs: 16, pageSize: PAGE_BYTES, ...options })

@@ -135,6 +135,7 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
   const close = async () => {
     await repairs.stop()
     await keeper.stop()
+    await progress.close()
     await views.close()
     await log.close()
   }

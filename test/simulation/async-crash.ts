@@ -50,29 +50,31 @@ export const asyncCrash = async (
   let service: ScriptProcess | undefined
   try {
     const [vendorUrl] = await vendor.until(/http:\S+/)
-    const client = await openCustomer(folder)
+    const customer = await openCustomer(folder)
     const start = async (): Promise<Client> => {
       const env = { DATA_DIR: folder, PORT: '0', VENDOR_URL: vendorUrl, ALLOW_PRIVATE_WEBHOOKS: 'true' }
       service = new ScriptProcess('test/support/vendor-service-process.ts', [], env)
       const [, url = ''] = await service.until(/"url":"([^"]+)".*"msg":"listening"/)
-      return client.at(url)
+      return customer.at(url)
     }
 
-    const victims = await requestRuns(await start(), kills, runs)
+    let client = await start()
+    const victims = await requestRuns(client, kills, runs)
     for (let kill = 1; kill <= kills; kill++) {
       const dying = victims.filter(({ deaths }) => deaths >= kill)
       await until(
-        `${dying.length} runs are held (kill ${kill})`,
+        `${dying.length} runs are held and the others have ended (kill ${kill})`,
         async () => {
           const tallies = await readTallies(vendorUrl)
-          return dying.every(({ runId, step }) => tallies[runId]?.held[step] === kill)
+          const areHeld = dying.every(({ runId, step }) => tallies[runId]?.held[step] === kill)
+          return areHeld && (await countOpen(client)) === dying.length
         },
         POLL,
       )
       await service?.end('SIGKILL')
       progress(`kill ${kill} of ${kills}: ${dying.length} runs were in flight`)
-      const next = await start()
-      if (kill === kills) await until('all runs have ended', () => haveEnded(next), POLL)
+      client = await start()
+      if (kill === kills) await until('all runs have ended', async () => (await countOpen(client)) === 0, POLL)
     }
     const ended = await service?.end('SIGTERM')
     const faults = ended?.code === 0 ? [] : [`the last stop ended with ${ended?.code}: ${ended?.stderr}`]
@@ -118,12 +120,14 @@ const requestRuns = async (client: Client, kills: number, runs: number): Promise
 const readTallies = async (vendorUrl: string): Promise<Record<string, Tally>> =>
   (await fetch(`${vendorUrl}/tallies`)).json() as Promise<Record<string, Tally>>
 
-const haveEnded = async (client: Client): Promise<boolean> => {
-  for (const status of ['queued', 'processing']) {
-    const { body } = await client.send<{ data: object[]; has_more: boolean }>(`/v1/runs?status=${status}`)
-    if (body.data.length > 0 || body.has_more) return false
-  }
-  return true
+/** The number of runs that have not ended, up to 200. */
+const countOpen = async (client: Client): Promise<number> => {
+  const lists = ['queued', 'processing'].map(async status => {
+    const { body } = await client.send<{ data: object[] }>(`/v1/runs?status=${status}&limit=100`)
+    return body.data.length
+  })
+  const [queued = 0, processing = 0] = await Promise.all(lists)
+  return queued + processing
 }
 
 /** Compares a run with its expected outcome in the log and at the vendor. */

@@ -1,7 +1,7 @@
 import type { Position } from '../../../schemas/recorded.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
-import { openLmdbReadOnly } from '../lmdb.ts'
+import { closeLmdb, openLmdbReadOnly } from '../lmdb.ts'
 import { lastPosition, readPages } from './lmdb-pages.ts'
 
 /** The event log in an LMDB folder, to read only: also while a service writes to it, and from a read-only disk. */
@@ -19,8 +19,6 @@ export const openLmdbEventLogReadOnly = (folder: string): ReadableLog => {
       root.resetReadTxn()
       return readPages(entries, after)
     },
-    close: async () => {
-      await root.close()
-    },
+    close: () => closeLmdb(root),
   }
 }

@@ -3,7 +3,7 @@ import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { type AppendResult, type EventLog, RevisionConflict } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
 import { freeSpaceGuard, LOG_RESERVE_BYTES } from '../free-space.ts'
-import { type Database, openLmdb } from '../lmdb.ts'
+import { closeLmdb, type Database, openLmdb } from '../lmdb.ts'
 import { isFull, lastPosition, readPages, toRawEvent } from './lmdb-pages.ts'
 import { type Entry, MAX_REVISIONS, StreamIndex } from './lmdb-stream-index.ts'
 
@@ -44,6 +44,7 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
   const changed = new Signal()
   let pending: PendingAppend[] = []
   let committing = false
+  let closed = false
 
   /** Runs inside the write transaction, where no other process can write. */
   const write = (batch: PendingAppend[]): WriteResult[] => {
@@ -97,6 +98,7 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
   return {
     append: (stream, events, expectedRevision) =>
       new Promise((resolve, reject) => {
+        if (closed) return reject(new Unavailable('the event log is closed'))
         if (pending.length >= MAX_PENDING) return reject(new Unavailable('too many appends wait for the event log'))
         const texts = events.map(({ id, type, data, metadata }, index) => {
           const entry: Entry = [stream, expectedRevision + 1 + index, id, type, data, metadata]
@@ -155,8 +157,9 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
     },
 
     close: async () => {
+      closed = true
       while (committing) await delay(1)
-      await root.close()
+      await closeLmdb(root)
     },
   }
 }

@@ -11,7 +11,7 @@ import {
   type Snapshot,
   type ViewStore,
 } from '../../ports/view-store.ts'
-import { openLmdb } from '../lmdb.ts'
+import { closeLmdb, openLmdb } from '../lmdb.ts'
 
 /** Sorts after every character of a place. */
 const LAST = '\uffff'
@@ -150,7 +150,7 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
       await Promise.all([meta, rows, index, leases, snapshots].map(database => database.clearAsync()))
     },
 
-    close: () => root.close(),
+    close: () => closeLmdb(root),
   }
 }
 

@@ -37,6 +37,7 @@ export class ViewProgress {
   #check: Promise<unknown> | undefined
   readonly #waiters = new Set<{ position: Position; resolve: () => void }>()
   readonly #awaited = new Subject<void>()
+  readonly #closing = new AbortController()
 
   constructor({ log, store, projections, clock }: ViewProgressParts) {
     this.#log = log
@@ -135,6 +136,12 @@ export class ViewProgress {
     }
   }
 
+  /** Ends the waits of readers, so that nothing reads the views once their store is closed. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#check?.catch(() => undefined)
+  }
+
   /** Rejects when the views stop responding. */
   async #untilSilent(signal: AbortSignal): Promise<never> {
     while (!signal.aborted) await this.#checkSoon()
@@ -143,8 +150,11 @@ export class ViewProgress {
 
   /** Checks after a moment that the views still respond, once for all waiting readers. */
   #checkSoon(): Promise<unknown> {
-    this.#check ??= delay(this.#clock, CHECK_EVERY_MS)
-      .then(() => this.reached())
+    this.#check ??= delay(this.#clock, CHECK_EVERY_MS, this.#closing.signal)
+      .then(() => {
+        if (this.#closing.signal.aborted) throw new Unavailable('the service is stopping')
+        return this.reached()
+      })
       .finally(() => {
         this.#check = undefined
       })

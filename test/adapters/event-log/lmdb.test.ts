@@ -177,6 +177,16 @@ t.test('a failed commit ends the process, and its appends are not confirmed', as
   t.match(deaths, [Damaged])
 })
 
+t.test('a closed log refuses appends and reads, and ends no process', async t => {
+  const log = openLmdbEventLog(await temporaryFolder(t), error => t.fail(error.message))
+  const early = log.append('one', events(1), NO_STREAM)
+  await log.close()
+  t.same(await early, { revision: 0, position: 0 })
+  await t.rejects(log.append('one', events(1), 0), Unavailable)
+  await t.rejects(log.head(), Unavailable)
+  await t.rejects(collect(log.readAll(BEFORE_FIRST)), Unavailable)
+})
+
 t.test('a durable environment does not confirm commits before they are on disk', async t => {
   const root = openLmdb(await temporaryFolder(t), { durable: true })
   t.teardown(() => root.close())

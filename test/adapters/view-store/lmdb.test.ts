@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { openLmdbViewStore } from '../../../src/adapters/view-store/lmdb.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
-import type { Checkpoint } from '../../../src/ports/view-store.ts'
+import { BY_KEY, type Checkpoint } from '../../../src/ports/view-store.ts'
 import { viewStoreContract } from '../../contract/view-store.ts'
 import { openViews } from '../../support/engine.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -38,6 +39,32 @@ t.test('two stores on one folder see each other’s commits', async t => {
   })
   t.same(await other.checkpoint(), to)
   t.same(await other.get('fruit', 'apple'), { colour: 'red' })
+})
+
+t.test('what is read or written while a store closes is answered or refused', async t => {
+  const store = openLmdbViewStore(await temporaryFolder(t))
+  const snapshot = { body: 'x'.repeat(1000), mac: '' }
+  const save = () => store.saveSnapshot('a stream', snapshot)
+  const use = [() => store.checkpoint(), () => store.list('fruit', BY_KEY, { prefix: '', limit: 1 }), save]
+  const saved = Promise.all(upTo(50).map(save))
+  await delay(1)
+  let isClosing = true
+  const closed = store.close().then(() => {
+    isClosing = false
+  })
+  const refusals: unknown[] = []
+  const useAll = () => Promise.all(use.map(call => call().catch(error => refusals.push(error))))
+  // Reads and writes that the library begins too late throw from its timers, which fails the test.
+  while (isClosing) {
+    await useAll()
+    await delay(0)
+  }
+  await Promise.all([closed, saved])
+  refusals.length = 0
+  await useAll()
+  await delay(10)
+  t.equal(refusals.length, use.length)
+  t.ok(refusals.every(error => error instanceof Unavailable))
 })
 
 t.test('an intact store can always be reopened', async t => {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { BalanceRow } from '../../../schemas/views.ts'
 import { systemClock } from '../../../src/adapters/clock/system.ts'
@@ -7,6 +8,7 @@ import { BY_KEY, type Checkpoint, type RowAddress, type ViewStore } from '../../
 import type { Reads } from '../../../src/services/reads.ts'
 import { accountId, openAccount } from '../../support/account-samples.ts'
 import { accountsOn, openLog, openViews } from '../../support/engine.ts'
+import { until } from '../../support/until.ts'
 import { projections, projectorOf, readsOf } from '../../support/views.ts'
 
 const caller = { kind: 'service' } as const
@@ -66,6 +68,25 @@ t.test('views that were emptied are not read until they are as far as before', a
   }
   progress.advance(position, 'unknown')
   await expectReadable(t, reads, 'balance')
+})
+
+t.test('a progress that is closed ends its waits, and reads the views no more', async t => {
+  let checks = 0
+  const counting = (views: ViewStore): ViewStore => ({
+    ...views,
+    checkpoint: () => {
+      checks++
+      return views.checkpoint()
+    },
+  })
+  const { progress } = await open(t, counting)
+  const refused = t.rejects(progress.passed(1000, 60_000), { name: 'Unavailable', message: 'the service is stopping' })
+  await until('the views are checked', () => checks > 0)
+  await progress.close()
+  const checksBefore = checks
+  await refused
+  await delay(250)
+  t.equal(checks, checksBefore)
 })
 
 t.test('a view of another version is not read, and the others are', async t => {
