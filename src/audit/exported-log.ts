@@ -26,6 +26,10 @@ export const openExportedLog = (path: string): ReadableLog => {
 
   return {
     readAll,
+    readStream: async function* (stream, fromRevision) {
+      for await (const page of readAll(BEFORE_FIRST))
+        yield page.filter(event => event.stream === stream && event.revision >= fromRevision)
+    },
     head: async () => {
       let head = BEFORE_FIRST
       for await (const page of readAll(BEFORE_FIRST))

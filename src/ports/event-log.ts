@@ -24,7 +24,7 @@ export interface EventLog {
 }
 
 /** The part of a log that an audit needs. */
-export type ReadableLog = Pick<EventLog, 'readAll' | 'head' | 'close'>
+export type ReadableLog = Pick<EventLog, 'readAll' | 'readStream' | 'head' | 'close'>
 
 /** An event to append. Its id is fixed before the first attempt, so a retry is recognised. */
 export interface NewEvent {

@@ -1,7 +1,8 @@
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST } from '../../ports/event-log.ts'
+import { Damaged } from '../../ports/faults.ts'
 import type { Database } from '../lmdb.ts'
-import type { Entry } from './lmdb-stream-index.ts'
+import type { Entry, StreamIndex } from './lmdb-stream-index.ts'
 
 /** A page ends at either limit, so that neither many nor large events make it slow. */
 const PAGE_EVENTS = 1000
@@ -20,9 +21,33 @@ export async function* readPages(entries: Entries, after: Position): AsyncGenera
   }
 }
 
+/** The events of a stream from a revision on, as its index shows them. Throws Damaged if one of them is missing. */
+export async function* readStreamPages(
+  folder: string,
+  entries: Entries,
+  index: StreamIndex,
+  stream: string,
+  fromRevision: number,
+): AsyncGenerator<RawEvent[]> {
+  let from = fromRevision
+  while (true) {
+    const page: RawEvent[] = []
+    let characters = 0
+    for (const position of index.positions(stream, from)) {
+      const text = entries.get(position)
+      if (text === undefined) throw new Damaged(`${folder}: position ${position} is missing`)
+      page.push(toRawEvent(position, text))
+      characters += text.length
+      if (isFull(page.length, characters)) break
+    }
+    if (page.length === 0) return
+    from += page.length
+    yield page
+  }
+}
+
 /** Whether a page of this many events and characters has reached a limit. */
-export const isFull = (events: number, characters: number): boolean =>
-  events >= PAGE_EVENTS || characters >= PAGE_CHARACTERS
+const isFull = (events: number, characters: number): boolean => events >= PAGE_EVENTS || characters >= PAGE_CHARACTERS
 
 export const lastPosition = (entries: Entries): Position => {
   for (const position of entries.getKeys({ reverse: true, limit: 1 })) return position

@@ -2,7 +2,8 @@ import type { Position } from '../../../schemas/recorded.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
 import { closeLmdb, openLmdbReadOnly } from '../lmdb.ts'
-import { lastPosition, readPages } from './lmdb-pages.ts'
+import { lastPosition, readPages, readStreamPages } from './lmdb-pages.ts'
+import { StreamIndex } from './lmdb-stream-index.ts'
 
 /** The event log in an LMDB folder, to read only: also while a service writes to it, and from a read-only disk. */
 export const openLmdbEventLogReadOnly = (folder: string): ReadableLog => {
@@ -10,6 +11,7 @@ export const openLmdbEventLogReadOnly = (folder: string): ReadableLog => {
   const entries = root.openDB<string, Position>('entries', { encoding: 'string' })
   // Without a log in it, the file has no such database.
   if (!entries) throw new Damaged(`${folder} holds no event log`)
+  const index = new StreamIndex(folder, root, entries)
   return {
     head: async () => {
       root.resetReadTxn()
@@ -18,6 +20,11 @@ export const openLmdbEventLogReadOnly = (folder: string): ReadableLog => {
     readAll: after => {
       root.resetReadTxn()
       return readPages(entries, after)
+    },
+    readStream: (stream, fromRevision) => {
+      root.resetReadTxn()
+      index.catchUp()
+      return readStreamPages(folder, entries, index, stream, fromRevision)
     },
     close: () => closeLmdb(root),
   }

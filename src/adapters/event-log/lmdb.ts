@@ -4,7 +4,7 @@ import { type AppendResult, type EventLog, RevisionConflict } from '../../ports/
 import { Damaged, Unavailable } from '../../ports/faults.ts'
 import { freeSpaceGuard, LOG_RESERVE_BYTES } from '../free-space.ts'
 import { closeLmdb, type Database, openLmdb } from '../lmdb.ts'
-import { isFull, lastPosition, readPages, toRawEvent } from './lmdb-pages.ts'
+import { lastPosition, readPages, readStreamPages, toRawEvent } from './lmdb-pages.ts'
 import { type Entry, MAX_REVISIONS, StreamIndex } from './lmdb-stream-index.ts'
 
 /** How often to look for appends by other processes. Those of this process are noticed at once. */
@@ -112,24 +112,10 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
         }
       }),
 
-    async *readStream(stream, fromRevision) {
+    readStream: (stream, fromRevision) => {
       root.resetReadTxn()
       index.catchUp()
-      let from = fromRevision
-      while (true) {
-        const page: RawEvent[] = []
-        let characters = 0
-        for (const position of index.positions(stream, from)) {
-          const entry = entries.get(position)
-          if (entry === undefined) throw new Damaged(`${folder}: position ${position} is missing`)
-          page.push(toRawEvent(position, entry))
-          characters += entry.length
-          if (isFull(page.length, characters)) break
-        }
-        if (page.length === 0) return
-        from += page.length
-        yield page
-      }
+      return readStreamPages(folder, entries, index, stream, fromRevision)
     },
 
     readAll: after => {

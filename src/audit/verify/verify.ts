@@ -5,6 +5,7 @@ import { BEFORE_FIRST, type ReadableLog } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
 import { eventCodec } from '../../services/event-codec.ts'
 import type { Fault, Report } from '../fault.ts'
+import { type OnProgress, readLog } from '../read-log.ts'
 import { Chain } from './chain.ts'
 import { Logins, Opening } from './identity.ts'
 import { Keys } from './keys.ts'
@@ -32,7 +33,7 @@ export interface VerifyOptions {
   account?: string | undefined
   /** Whether positions have no gaps, as in the embedded log. */
   isDense: boolean
-  onProgress?: (position: Position, head: Position) => void
+  onProgress?: OnProgress
 }
 
 /**
@@ -40,19 +41,15 @@ export interface VerifyOptions {
  * Resolves to undefined if the log lacks the account that is to be checked.
  */
 export const verifyLog = async (
-  log: Pick<ReadableLog, 'head' | 'readAll'>,
+  log: ReadableLog,
   { account, isDense, onProgress }: VerifyOptions,
 ): Promise<Verification | undefined> => {
   const head = await log.head()
   const verifier = new Verifier({ isWhole: account === undefined, isDense })
   const isMeant = (stream: string) =>
     account === undefined || stream === CATALOG_STREAM || stream === accountStream(account as AccountId)
-  for await (const page of log.readAll(BEFORE_FIRST)) {
-    for (const event of page) if (event.position <= head && isMeant(event.stream)) verifier.take(event)
-    const reached = page.at(-1)?.position ?? head
-    onProgress?.(Math.min(reached, head), head)
-    if (reached >= head) break
-  }
+  for await (const page of readLog(log, { head, onProgress }))
+    for (const event of page) if (isMeant(event.stream)) verifier.take(event)
   return account === undefined || verifier.has(accountStream(account as AccountId)) ? verifier.end(head) : undefined
 }
 

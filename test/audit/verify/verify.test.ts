@@ -3,21 +3,11 @@ import type { RawEvent } from '../../../schemas/recorded.ts'
 import { type Verification, verifyLog } from '../../../src/audit/verify/verify.ts'
 import { busyLog } from '../../support/busy-log.ts'
 import { makeLink } from '../../support/links.ts'
+import { logOf } from '../../support/log-of.ts'
 
 const events = await busyLog(t)
 
-const verify = async (log: RawEvent[]) => {
-  const verification = await verifyLog(
-    {
-      head: async () => Math.max(...log.map(({ position }) => position)),
-      async *readAll() {
-        yield log
-      },
-    },
-    { isDense: true },
-  )
-  return verification as Verification
-}
+const verify = async (log: RawEvent[]) => (await verifyLog(logOf(log), { isDense: true })) as Verification
 
 t.test('a clean log has no fault', async t => {
   const { faults, notes, ...counts } = await verify(events)

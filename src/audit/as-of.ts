@@ -1,0 +1,30 @@
+import type { RawEvent } from '../../schemas/recorded.ts'
+
+/** A moment in the history of a log: a time in UTC, a revision of one stream, or a position in the log. */
+export type AsOf = { at: string } | { revision: number } | { position: number }
+
+/**
+ * Parses a moment: `2026-11-23` (the start of that day in UTC), `2026-11-23T10:00:00Z`, a revision such as `12`, or a
+ * position such as `position:345`. Undefined if the text is none of them.
+ */
+export const parseAsOf = (text: string): AsOf | undefined => {
+  const [, kind, number] = /^(position:)?(\d{1,15})$/.exec(text) ?? []
+  if (number !== undefined) return kind ? { position: Number(number) } : { revision: Number(number) }
+  const at = parseTime(text)
+  return at === undefined ? undefined : { at }
+}
+
+/** A date, or a date and time with an offset, as a time of the log; undefined if the text is neither. */
+export const parseTime = (text: string): string | undefined => {
+  if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/.test(text)) return undefined
+  const timeMs = Date.parse(text)
+  const time = Number.isNaN(timeMs) ? undefined : new Date(timeMs).toISOString()
+  // JavaScript reads the 31st of a shorter month as a day of the next one.
+  return time !== undefined && text.length === 10 && !time.startsWith(text) ? undefined : time
+}
+
+/** Whether an event had happened by then. */
+export const hadHappened = ({ revision, position, metadata }: RawEvent, asOf: AsOf): boolean => {
+  if ('revision' in asOf) return revision <= asOf.revision
+  return 'position' in asOf ? position <= asOf.position : (metadata as { at: string }).at <= asOf.at
+}

@@ -1,0 +1,31 @@
+import { accountStream } from '../../schemas/events.ts'
+import type { AccountId } from '../../schemas/primitives.ts'
+import type { Position, RawEvent } from '../../schemas/recorded.ts'
+import { BEFORE_FIRST, type ReadableLog } from '../ports/event-log.ts'
+
+/** Called after each page with the position that was reached, and the head. */
+export type OnProgress = (position: Position, head: Position) => void
+
+interface ReadOptions {
+  /** Reads only the events of this account. */
+  account?: string | undefined
+  /** Reads no event after this position; by default the present head of the log. */
+  head?: Position
+  onProgress?: OnProgress | undefined
+}
+
+/** The events of a log up to its present head, in pages. */
+export async function* readLog(
+  log: ReadableLog,
+  { account, head, onProgress }: ReadOptions = {},
+): AsyncGenerator<RawEvent[]> {
+  const last = head ?? (await log.head())
+  const pages =
+    account === undefined ? log.readAll(BEFORE_FIRST) : log.readStream(accountStream(account as AccountId), 0)
+  for await (const page of pages) {
+    const reached = page.at(-1)?.position ?? last
+    yield reached <= last ? page : page.filter(({ position }) => position <= last)
+    onProgress?.(Math.min(reached, last), last)
+    if (reached >= last) return
+  }
+}
