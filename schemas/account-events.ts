@@ -4,6 +4,7 @@ import { Mode, Receipt, Retry } from './catalog.ts'
 import {
   AccountId,
   Closed,
+  CURRENCY,
   type EventUnion,
   KeyId,
   MAX_FILENAME_LENGTH,
@@ -12,6 +13,7 @@ import {
   MAX_REASON_LENGTH,
   MAX_REFERENCE_LENGTH,
   Micros,
+  MONEY_AMOUNT,
   OneOf,
   PositiveMicros,
   RunId,
@@ -30,6 +32,14 @@ export const GRANT_KINDS = ['welcome', 'purchase', 'courtesy', 'correction'] as 
 export const GrantKind = OneOf(...GRANT_KINDS)
 export type GrantKind = Static<typeof GrantKind>
 
+/** Money that was paid for credits: a decimal number of a currency (ISO 4217), and the invoice. */
+export const Payment = Closed({
+  amount: Type.String({ pattern: `^${MONEY_AMOUNT}$` }),
+  currency: Type.String({ pattern: `^${CURRENCY}$` }),
+  invoice: Type.String({ minLength: 1, maxLength: MAX_REFERENCE_LENGTH }),
+})
+export type Payment = Static<typeof Payment>
+
 /** `reference` is unique among the account's grants and withdrawals, so that neither happens twice. */
 const grant = {
   amountMicros: PositiveMicros,
@@ -38,7 +48,8 @@ const grant = {
   reference: Type.String({ minLength: 1, maxLength: MAX_REFERENCE_LENGTH }),
   reason: Reason,
 }
-export const CreditsGranted = Closed(grant)
+/** `payment` is missing from purchases of before it was recorded, and from all other kinds. */
+export const CreditsGranted = Closed({ ...grant, payment: Type.Optional(Payment) })
 /** Reverses a mistaken grant. */
 export const CreditsWithdrawn = Closed(grant)
 

@@ -68,6 +68,10 @@ export const MAX_REASON_LENGTH = 200
 /** Characters of the reference of a grant or withdrawal, such as an invoice number or payment id. */
 export const MAX_REFERENCE_LENGTH = 200
 
+/** An amount of money as text, with the decimals that its currency has, and a currency by ISO 4217. */
+export const MONEY_AMOUNT = '(0|[1-9]\\d{0,11})(\\.\\d{1,4})?'
+export const CURRENCY = '[A-Z]{3}'
+
 /** References of one account. The account's state holds a digest of each, and must stay bounded. */
 export const MAX_REFERENCES = 10_000
 

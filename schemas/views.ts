@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { GrantKind, RunError, RunOutput } from './account-events.ts'
+import type { GrantKind, Payment, RunError, RunOutput } from './account-events.ts'
 import type { KeyScope } from './actor.ts'
 import type { Mode, Receipt, Retry } from './catalog.ts'
 import { type AccountId, type KeyId, OneOf, type RunId, type UploadId } from './primitives.ts'
@@ -72,6 +72,7 @@ export interface StatementRow {
   grantKind?: GrantKind
   reference?: string
   reason?: string
+  payment?: Payment
   runId?: RunId
   receipt?: Receipt
 }

@@ -1,5 +1,7 @@
 import t, { type Test } from 'tap'
+import { accountStream } from '../schemas/events.ts'
 import { picture } from './support/client.ts'
+import { collect } from './support/collect.ts'
 import { operatorOf } from './support/operator.ts'
 import { instantProvider, openAccount, startService } from './support/service.ts'
 import { ScriptProcess } from './support/service-process.ts'
@@ -64,10 +66,35 @@ t.test('credits grant: a refused run is accepted right after', async t => {
   }
   t.same(await json(t, ...grant), { ...granted, repeated: false })
   t.same(await json(t, ...grant), { ...granted, repeated: true }, 'the same reference grants once')
-  t.match(await text(t, ...grant, '--kind', 'purchase'), /^Already recorded under this reference: nothing has changed/)
+  t.match(await text(t, ...grant, '--kind', 'welcome'), /^Already recorded under this reference: nothing has changed/)
   t.equal((await customer.run(picture)).status, 200)
   t.match(await text(t, 'credits', 'grant', customer.accountId, '5', '--reason', 'another'), /credits balance +5\b/)
   t.equal(await customer.balance(), 5)
+})
+
+t.test('credits grant: a purchase records what was paid, and for which invoice', async t => {
+  const { accountId } = await openAccount(service)
+  const grant = ['credits', 'grant', accountId, '250', '--reason', 'order 3', '--kind']
+  for (const [options, told] of [
+    [['purchase', '--reference', 'r-17'], /needs what was paid, such as --paid '25\.00 EUR'/],
+    [['purchase', '--reference', 'r-17', '--paid', '25,00 EUR'], /needs what was paid/],
+    [['purchase', '--paid', '25.00 EUR'], /needs its invoice, as --invoice or --reference/],
+    [['courtesy', '--paid', '25.00 EUR'], /Only a purchase has a payment/],
+  ] as const) {
+    const { code, stderr } = await tollgate(t, ...grant, ...options)
+    t.equal(code, 1)
+    t.match(stderr, told)
+  }
+  await json(t, ...grant, 'purchase', '--reference', 'r-17', '--paid', '25.00 EUR')
+  await json(t, ...grant, 'purchase', '--invoice', 'i-18', '--paid', '0.5USD')
+  const grants = (await collect(service.core.log.readStream(accountStream(accountId), 2))).slice(-2)
+  t.match(
+    grants.map(({ data }) => (data as { payment: object }).payment),
+    [
+      { amount: '25.00', currency: 'EUR', invoice: 'r-17' },
+      { amount: '0.5', currency: 'USD', invoice: 'i-18' },
+    ],
+  )
 })
 
 t.test(

@@ -1,4 +1,12 @@
-import { MAX_GRANT_MICROS, MAX_NAME_LENGTH, MAX_REASON_LENGTH, MAX_REFERENCE_LENGTH } from '../../schemas/primitives.ts'
+import type { GrantKind, Payment } from '../../schemas/account-events.ts'
+import {
+  CURRENCY,
+  MAX_GRANT_MICROS,
+  MAX_NAME_LENGTH,
+  MAX_REASON_LENGTH,
+  MAX_REFERENCE_LENGTH,
+  MONEY_AMOUNT,
+} from '../../schemas/primitives.ts'
 import { fromMicros, toMicros } from '../domain/money.ts'
 import { OperatorError } from './operator-error.ts'
 
@@ -16,6 +24,29 @@ export const parseCredits = (text: string, { least }: { least: number }): number
     )
   return micros
 }
+
+interface PurchaseOptions {
+  kind: GrantKind
+  paid?: string
+  invoice?: string
+  reference?: string
+}
+
+/** The money that a purchase cost; undefined for other kinds. Throws OperatorError if it is missing or out of place. */
+export const parsePayment = ({ kind, paid, invoice, reference }: PurchaseOptions): Payment | undefined => {
+  if (kind !== 'purchase') {
+    if (paid === undefined && invoice === undefined) return undefined
+    throw new OperatorError('Only a purchase has a payment: add --kind purchase, or omit --paid and --invoice.')
+  }
+  const { amount, currency } = PAID.exec(paid ?? '')?.groups ?? {}
+  if (!amount || !currency) throw new OperatorError("A purchase needs what was paid, such as --paid '25.00 EUR'.")
+  const named = invoice ?? reference
+  if (named === undefined) throw new OperatorError('A purchase needs its invoice, as --invoice or --reference.')
+  checkText('invoice', named, MAX_REFERENCE_LENGTH)
+  return { amount, currency, invoice: named }
+}
+
+const PAID = new RegExp(`^(?<amount>${MONEY_AMOUNT}) ?(?<currency>${CURRENCY})$`)
 
 /** Throws OperatorError for a name that no key can have. */
 export const checkKeyName = (name: string) => checkText('name of a key', name, MAX_NAME_LENGTH)

@@ -1,5 +1,9 @@
 import { Command } from 'commander'
+import { trialBalanceCommand } from './audit/trial-balance.ts'
 import { verifyCommand } from './audit/verify.ts'
 
 export const auditCommand = (): Command =>
-  new Command('audit').description('check and read the event log, without writing anything').addCommand(verifyCommand())
+  new Command('audit')
+    .description('check and read the event log, without writing anything')
+    .addCommand(verifyCommand())
+    .addCommand(trialBalanceCommand())

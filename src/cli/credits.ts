@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import { GRANT_KINDS } from '../../schemas/account-events.ts'
 import { fromMicros } from '../domain/money.ts'
-import { checkReason, checkReference, parseCredits } from './arguments.ts'
+import { checkReason, checkReference, parseCredits, parsePayment } from './arguments.ts'
 import { operatorOf } from './operator.ts'
 import { printOne } from './print.ts'
 import { unwrap } from './refusals.ts'
@@ -10,6 +10,8 @@ import { withCore } from './with-core.ts'
 export const creditsCommand = (): Command => {
   const command = new Command('credits').description('grant credits, and withdraw mistaken grants')
   addMove(command, 'grant', 'adds credits to an account', 'courtesy')
+    .option('--paid <money>', "what a purchase cost, such as '25.00 EUR'")
+    .option('--invoice <text>', 'the invoice of a purchase; the reference by default')
   addMove(command, 'withdraw', 'withdraws granted credits; the balance never falls below zero', 'correction')
   return command
 }
@@ -28,8 +30,9 @@ const addMove = (parent: Command, name: 'grant' | 'withdraw', description: strin
       const { kind, reference, reason } = options
       checkReason(reason)
       if (reference !== undefined) checkReference(reference)
+      const payment = parsePayment(options)
       await withCore(async ({ services: { accounts } }) => {
-        const moved = unwrap(await accounts[name](caller, account, { amountMicros, kind, reference, reason }))
+        const moved = unwrap(await accounts[name](caller, account, { amountMicros, kind, reference, reason, payment }))
         if (!moved.isNew && !options.json) console.log(REPEATED)
         printOne(
           {

@@ -18,6 +18,20 @@ export const printMany = (things: Record<string, unknown>[], { json }: { json?: 
   console.log(table.toString())
 }
 
+interface Column {
+  title: string
+  align?: 'right'
+}
+
+/** A table without rules between its cells. */
+export const toTable = (columns: Column[], rows: string[][]): string => {
+  const head = columns.map(({ title }) => title)
+  const colAligns = columns.map(({ align }) => align ?? 'left')
+  const table = new Table({ ...plain, head, colAligns })
+  table.push(...rows)
+  return table.toString()
+}
+
 const edges = ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
 const inner = ['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle']
 const plain = {

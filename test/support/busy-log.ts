@@ -58,7 +58,8 @@ export const busyLog = async (t: Test, { rounds = 1 }: { rounds?: number } = {})
   await receiver.until(2)
 
   const grant = { amountMicros: 5_000_000, kind: 'purchase', reference: 'invoice-1', reason: 'paid' } as const
-  unwrap(await accounts.grant(operator, third.accountId, grant))
+  const payment = { amount: '5.00', currency: 'EUR', invoice: 'invoice-1' }
+  unwrap(await accounts.grant(operator, third.accountId, { ...grant, payment }))
   unwrap(
     await accounts.withdraw(operator, third.accountId, { ...grant, amountMicros: 1_000_000, reference: 'mistake-1' }),
   )

@@ -10,7 +10,10 @@ interface Run extends BookedRun {
   uses: Use[]
 }
 
-type Movement = Pick<LedgerLine, 'kind' | 'change' | 'grantKind' | 'reference' | 'reason' | 'run' | 'receipt'>
+type Movement = Pick<
+  LedgerLine,
+  'kind' | 'change' | 'grantKind' | 'reference' | 'reason' | 'payment' | 'run' | 'receipt'
+>
 
 /** Keeps the books of one account: which credits moved when, and where they came from. */
 export class AccountBook {
@@ -44,13 +47,13 @@ export class AccountBook {
   #move({ type, data, metadata: { actor } }: RecordedEvent): Movement | undefined {
     switch (type) {
       case 'CreditsGranted': {
-        const { amountMicros, kind: grantKind, reference, reason } = data
+        const { amountMicros, kind: grantKind, reference, reason, payment } = data
         const isPaid = grantKind === 'purchase'
         this.#lots.grant(amountMicros, isPaid)
         const change = isPaid
           ? { freeMicros: 0, paidMicros: amountMicros }
           : { freeMicros: amountMicros, paidMicros: 0 }
-        return { kind: 'grant', change, grantKind, reference, reason }
+        return { kind: 'grant', change, grantKind, reference, reason, ...(payment && { payment }) }
       }
       case 'CreditsWithdrawn': {
         const { amountMicros, kind: grantKind, reference, reason } = data

@@ -1,4 +1,4 @@
-import type { GrantKind } from '../../../schemas/account-events.ts'
+import type { GrantKind, Payment } from '../../../schemas/account-events.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import type { Position } from '../../../schemas/recorded.ts'
 import type { Split } from './lots.ts'
@@ -22,6 +22,8 @@ export interface LedgerLine {
   reference?: string
   /** In all lines but debits. */
   reason?: string
+  /** In purchases, unless they are from before payments were recorded. */
+  payment?: Payment
   /** In debits and refunds. */
   run?: BookedRun
   /** In debits. */

@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import type {
   ApiKeyCreated,
   CreditsGranted,
+  Payment,
   RunError,
   RunOutput,
   RunQueued,
@@ -53,7 +54,10 @@ export interface OpenAccount {
 
 export type NewKey = Required<Static<typeof ApiKeyCreated>>
 
-export type Grant = Omit<Static<typeof CreditsGranted>, 'balanceAfterMicros'>
+/** A payment belongs to purchases. */
+export type Grant = Omit<Static<typeof CreditsGranted>, 'balanceAfterMicros' | 'payment'> & {
+  payment?: Payment | undefined
+}
 
 /** Refunds a completed run. The amounts come from the account's stream, since the state no longer holds the run. */
 export interface RefundRun {

@@ -7,10 +7,14 @@ import { type Decided, refuse } from '../refusal.ts'
 import type { Grant, RefundRun } from './commands.ts'
 import type { AccountState } from './state.ts'
 
-export const granted = (state: AccountState, { amountMicros, kind, reference, reason }: Grant): AccountEvent => ({
-  type: 'CreditsGranted',
-  data: { amountMicros, balanceAfterMicros: state.balanceMicros + amountMicros, kind, reference, reason },
-})
+export const granted = (
+  { balanceMicros }: AccountState,
+  { amountMicros, kind, reference, reason, payment }: Grant,
+): AccountEvent => {
+  const balanceAfterMicros = balanceMicros + amountMicros
+  const data = { amountMicros, balanceAfterMicros, kind, reference, reason, ...(payment && { payment }) }
+  return { type: 'CreditsGranted', data }
+}
 
 export const debited = (state: AccountState, runId: RunId, receipt: Receipt): AccountEvent => {
   const amountMicros = receipt.totalMicros

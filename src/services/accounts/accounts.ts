@@ -1,4 +1,4 @@
-import type { GrantKind } from '../../../schemas/account-events.ts'
+import type { GrantKind, Payment } from '../../../schemas/account-events.ts'
 import type { AccountRow, BalanceRow } from '../../../schemas/views.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
 import { type Answer, answer } from '../answer.ts'
@@ -27,6 +27,8 @@ export interface Grant {
   /** Makes the grant idempotent within the account; random if missing. */
   reference?: string | undefined
   reason: string
+  /** The money that a purchase cost. */
+  payment?: Payment | undefined
 }
 
 /** `isNew` is false if the grant or withdrawal was already recorded under this reference. */

@@ -1,0 +1,111 @@
+import type { Position } from '../../schemas/recorded.ts'
+import { BEFORE_FIRST, type ReadableLog } from '../ports/event-log.ts'
+import { type AsOf, hadHappened } from './as-of.ts'
+import { Books } from './books/books.ts'
+import type { LedgerLine } from './books/ledger-line.ts'
+import type { Split } from './books/lots.ts'
+import { type OnProgress, readLog } from './read-log.ts'
+
+/** The parts of a trial balance, in the order in which it shows them. */
+export const PARTS = ['granted', 'withdrawn', 'earned', 'refunded', 'in flight', 'owed to customers'] as const
+export type Part = (typeof PARTS)[number]
+
+export interface TrialBalance {
+  /** The newest event that was read: its position and time; no time for an empty log. */
+  position: Position
+  newestAt?: string
+  accounts: number
+  lines: TrialBalanceLine[]
+  /** Zero, unless the log does not add up. */
+  sum: SplitSum
+}
+
+/** Together, the credits of all accounts may be more than a double counts exactly. */
+export interface SplitSum {
+  freeMicros: bigint
+  paidMicros: bigint
+}
+
+/**
+ * Credits of one kind. Credits that customers were given are negative, and those that they hold or have spent are
+ * positive, so that all lines add up to zero.
+ */
+export interface TrialBalanceLine {
+  part: Part
+  /** The kind of a grant or withdrawal, or the family of runs; empty for other parts. */
+  name: string
+  credits: SplitSum
+}
+
+/**
+ * Adds up the credits of all accounts: granted and withdrawn by kind, earned and refunded by family of runs, held by
+ * runs that have not ended, and owed to customers. Throws Damaged if an account does not add up.
+ */
+export const trialBalance = async (
+  log: ReadableLog,
+  { asOf, onProgress }: { asOf?: AsOf | undefined; onProgress?: OnProgress } = {},
+): Promise<TrialBalance> => {
+  const books = new Books()
+  const sums = new Sums()
+  let position = BEFORE_FIRST
+  let newestAt: string | undefined
+  for await (const page of readLog(log, { onProgress }))
+    for (const event of page) {
+      if (asOf && !hadHappened(event, asOf)) continue
+      position = event.position
+      const { at } = event.metadata as { at: string }
+      if (newestAt === undefined || at > newestAt) newestAt = at
+      const line = books.take(event)
+      if (line) sums.add(...placeOf(line), line.change, -1)
+    }
+  for (const book of books.accounts.values()) {
+    sums.add('owed to customers', '', book.balance, 1)
+    for (const { model, held } of book.openRuns()) {
+      sums.add('earned', model, held, -1)
+      sums.add('in flight', '', held, 1)
+    }
+  }
+  const accounts = books.accounts.size
+  return { position, ...(newestAt && { newestAt }), accounts, lines: sums.lines(), sum: sums.total() }
+}
+
+const placeOf = ({ kind, grantKind = 'courtesy', run }: LedgerLine): [Part, string] => {
+  switch (kind) {
+    case 'grant':
+      return ['granted', grantKind]
+    case 'withdrawal':
+      return ['withdrawn', grantKind]
+    case 'debit':
+      return ['earned', run?.model ?? '']
+    case 'refund':
+      return ['refunded', run?.model ?? '']
+  }
+}
+
+class Sums {
+  readonly #byPart = new Map<Part, Map<string, SplitSum>>(PARTS.map(part => [part, new Map()]))
+
+  add(part: Part, name: string, { freeMicros, paidMicros }: Split, sign: 1 | -1) {
+    const names = this.#byPart.get(part) as Map<string, SplitSum>
+    const sum = names.get(name) ?? { freeMicros: 0n, paidMicros: 0n }
+    sum.freeMicros += BigInt(sign * freeMicros)
+    sum.paidMicros += BigInt(sign * paidMicros)
+    names.set(name, sum)
+  }
+
+  /** By part, and by name in each. */
+  lines(): TrialBalanceLine[] {
+    return [...this.#byPart].flatMap(([part, names]) =>
+      [...names].sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, credits]) => ({ part, name, credits })),
+    )
+  }
+
+  total(): SplitSum {
+    const total = { freeMicros: 0n, paidMicros: 0n }
+    for (const { credits } of this.lines()) {
+      total.freeMicros += credits.freeMicros
+      total.paidMicros += credits.paidMicros
+    }
+    return total
+  }
+}

@@ -1,0 +1,56 @@
+import { Command } from 'commander'
+import { parseAsOf } from '../../audit/as-of.ts'
+import { toCredits } from '../../audit/credits.ts'
+import { type SplitSum, type TrialBalance, trialBalance } from '../../audit/trial-balance.ts'
+import { OperatorError } from '../operator-error.ts'
+import { toTable } from '../print.ts'
+import { progressReport } from '../progress.ts'
+import { count } from './text.ts'
+import { fileOption, UNABLE, withLog } from './with-log.ts'
+
+export const trialBalanceCommand = (): Command =>
+  new Command('trial-balance')
+    .description('adds up the credits of all accounts: granted, earned, refunded, in flight and owed; the sum is zero')
+    .option('--at <moment>', 'as of a time in UTC, such as 2026-12-01 for the end of November, or of position:123')
+    .addOption(fileOption())
+    .option('--json', 'print JSON')
+    .action(async options => {
+      const asOf = options.at === undefined ? undefined : parseMoment(options.at)
+      const balance = await withLog(options, ({ log }) =>
+        trialBalance(log, { asOf, onProgress: progressReport('added up') }),
+      )
+      console.log(options.json ? JSON.stringify(toJson(balance)) : toText(balance))
+    })
+
+const parseMoment = (text: string) => {
+  const asOf = parseAsOf(text)
+  if (asOf && !('revision' in asOf)) return asOf
+  throw new OperatorError('--at must be a date, a time such as 2026-12-01T00:00:00Z, or position:123.', UNABLE)
+}
+
+const toJson = ({ position, newestAt, accounts, lines, sum }: TrialBalance) => ({
+  position,
+  newest_at: newestAt ?? null,
+  accounts,
+  lines: lines.map(({ part, name, credits }) => ({ part, name: name || null, ...splitToJson(credits) })),
+  sum: splitToJson(sum),
+})
+
+const splitToJson = ({ freeMicros, paidMicros }: SplitSum) => ({
+  free: toCredits(freeMicros),
+  paid: toCredits(paidMicros),
+  total: toCredits(freeMicros + paidMicros),
+})
+
+const toText = ({ position, newestAt, accounts, lines, sum }: TrialBalance): string => {
+  const amounts = ['free', 'paid', 'total'].map(title => ({ title, align: 'right' as const }))
+  const rows = lines.map(({ part, name, credits }) => [part, name, ...cells(credits)])
+  const table = toTable([{ title: '' }, { title: '' }, ...amounts], [...rows, ['sum', '', ...cells(sum)]])
+  const upTo = newestAt ? `up to position ${position} of ${newestAt}` : 'an empty log'
+  return `Trial balance of ${count(accounts, 'account')} in credits, ${upTo}\n\n${table}`
+}
+
+const cells = (split: SplitSum): string[] => Object.values(splitToJson(split)).map(withCommas)
+
+/** Groups the digits before the point by thousands. */
+const withCommas = (decimal: string): string => decimal.replace(/\B(?=(\d{3})+\.)/g, ',')
