@@ -130,7 +130,7 @@ export const runOperations = [runModel, getRun, cancelRun, listRuns]
 export const runRoutes = (serve: Serve, { runs }: Services, present: Presenter) => {
   serve(runModel, async (ctx, { query, json: request }) => {
     const { caller } = ctx.state
-    if (query.dry_run === 'true') {
+    if (query.dry_run) {
       const { receipt } = unwrap(await runs.quote(caller, request))
       ctx.body = present.quote(receipt)
       return
