@@ -16,8 +16,9 @@ export const listRuns = tool({
   input: ListRunsArguments,
   output: RunList,
   annotations: READ_ONLY,
-  answer: async ({ limit = DEFAULT_PAGE, ...query }, { services, present, caller }) => {
-    const page = unwrap(await services.runs.list(caller, { ...query, limit }))
+  answer: async ({ limit = DEFAULT_PAGE, ...query }, call) => {
+    const { services, present, caller } = call
+    const page = unwrap(await services.runs.list(caller, { ...query, limit }, call))
     return { body: showPage(page, row => present.run(row)) }
   },
 })
