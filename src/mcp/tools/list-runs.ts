@@ -14,8 +14,9 @@ export const listRuns = tool({
   input: RunsQuery,
   output: RunList,
   annotations: READ_ONLY,
-  answer: async (query, { services, present, caller }) => {
-    const page = unwrap(await services.runs.list(caller, { ...query, limit: limitOf(query) }))
+  answer: async (query, call) => {
+    const { services, present, caller } = call
+    const page = unwrap(await services.runs.list(caller, { ...query, limit: limitOf(query) }, call))
     return { body: showPage(page, row => present.run(row)) }
   },
 })
