@@ -10,6 +10,8 @@ export interface RequestState {
   caller: AccountCaller
   /** Counts a JSON answer until the client has taken it. Throws rate_limited if the account has too many of them. */
   countAnswer(bytes: number): void
+  /** What `jsonBody` has read. */
+  json?: unknown
   /** The tool that a message calls; undefined if there is no such tool. */
   tool?: string | undefined
   /** True for reads whose method does not show it. */

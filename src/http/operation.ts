@@ -94,7 +94,7 @@ export const serveAt =
     const readJson = json && readerOf(json, 'body')
     const before = [...first, ...(open ? [] : keyed), ...(json ? [readBody] : [])]
     router[method](path, ...before, ctx => {
-      const parts = { params: ctx.params, query: readQuery?.(queryOf(ctx)), json: readJson?.(ctx.request.body) }
+      const parts = { params: ctx.params, query: readQuery?.(queryOf(ctx)), json: readJson?.(ctx.state.json) }
       return handler(ctx, parts as unknown as RequestParts<Of>)
     })
   }

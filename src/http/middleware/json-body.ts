@@ -1,5 +1,5 @@
+import { text as readText } from 'co-body'
 import type { Next } from 'koa'
-import { koaBody } from 'koa-body'
 import { ApiError } from '../api-error.ts'
 import { NotJson, parseBounded } from '../bounded-json.ts'
 import type { Context } from '../context.ts'
@@ -8,42 +8,30 @@ import type { Context } from '../context.ts'
 const ARRIVAL_MS = 30_000
 
 /**
- * Reads a JSON body of at most so many bytes into `ctx.request.body`. Refuses bodies that are not JSON, too large, too
+ * Reads a JSON body of at most so many bytes into `ctx.state.json`. Refuses bodies that are not JSON, too large, too
  * slow, too deep or not well-formed Unicode.
  */
 export const jsonBody = (maxBytes: number, arrivalMs = ARRIVAL_MS) => {
-  // As text, because koa-body would parse whatever the body holds.
-  const read = koaBody({
-    json: false,
-    urlencoded: false,
-    multipart: false,
-    textTypes: ['json'],
-    textLimit: maxBytes,
-    onError: error => {
+  const read = (ctx: Context): Promise<string> =>
+    readText(ctx, { limit: maxBytes }).catch(error => {
       throw toApiError(error, maxBytes)
-    },
-  })
+    })
   return async (ctx: Context, next: Next) => {
     if (ctx.is('json') === null) throw missing()
     if (!ctx.is('json')) throw notJson(ctx.get('Content-Type'))
-    await inTime(
-      ctx,
-      arrivalMs,
-      read(ctx, async () => undefined),
-    )
+    const text = await inTime(ctx, arrivalMs, read(ctx))
     // Many bodies may have arrived at once.
     await ctx.state.nextTurn()
-    const text = ctx.request.body as string
     if (text === '') throw missing()
-    Object.assign(ctx.request, { body: parseBounded(text) })
+    ctx.state.json = parseBounded(text)
     return next()
   }
 }
 
 /** Waits for a body until it is late or broken off. The answer to a late one ends the connection. */
-const inTime = async (ctx: Context, arrivalMs: number, arrived: Promise<unknown>) => {
+const inTime = async (ctx: Context, arrivalMs: number, arrived: Promise<string>): Promise<string> => {
   let timer: NodeJS.Timeout | undefined
-  const lost = new Promise((_, reject) => {
+  const lost = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       ctx.set('Connection', 'close')
       reject(new NotJson(`The body did not arrive in full within ${arrivalMs / 1000} seconds.`, 'is incomplete'))
@@ -51,7 +39,7 @@ const inTime = async (ctx: Context, arrivalMs: number, arrived: Promise<unknown>
     // Decompression would wait for the rest.
     ctx.req.once('error', error => reject(unreadable(error)))
   })
-  await Promise.race([arrived, lost]).finally(() => clearTimeout(timer))
+  return Promise.race([arrived, lost]).finally(() => clearTimeout(timer))
 }
 
 const toApiError = (error: Error & { status?: number }, maxBytes: number): ApiError => {
