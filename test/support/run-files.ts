@@ -1,0 +1,8 @@
+import { pathToFileURL } from 'node:url'
+import t from 'tap'
+
+// Runs the given test files in this process.
+
+for (const file of process.argv.slice(2)) await import(pathToFileURL(file).href)
+// A limit that one file sets is not meant for the others. The suite limits the time of the process.
+t.setTimeout(0)
