@@ -56,7 +56,7 @@ const importedByFolder: Record<string, string[]> = {
 }
 
 /** Vendors that take long to load and that many processes never need. */
-const loadedLate = ['undici', 'file-type', '@modelcontextprotocol/server', '@modelcontextprotocol/node']
+const loadedLate = ['undici', '@modelcontextprotocol/server', '@modelcontextprotocol/node']
 
 interface Import {
   file: string

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { fileTypeFromBuffer } from 'file-type'
 import { commonName } from '../../domain/media-types.ts'
 import { PictureEnd } from './picture-end.ts'
 
@@ -45,8 +46,6 @@ export class Inspection {
 
   async result(): Promise<InspectionResult> {
     const head = this.#head.subarray(0, this.#sizeBytes)
-    // Loaded with the first file, because many processes never inspect one.
-    const { fileTypeFromBuffer } = await import('file-type')
     const found = await fileTypeFromBuffer(head)
     const mimeType = found && commonName(found.mime)
     const tail = this.#tail()
