@@ -37,6 +37,8 @@ const main = async () => {
   // A supervisor that reads this line may stop the service at once.
   core.logger.info({ url, port, roles: [...config.roles], pid: process.pid }, 'listening')
   await greeted
+  // The first message to the MCP server need not wait until its code is loaded.
+  if (config.roles.has('api')) await import('./mcp/protocol.ts')
 }
 
 main().catch(error => {

@@ -57,12 +57,17 @@ const importedByFolder: Record<string, string[]> = {
   commander: ['src/cli/'],
 }
 
+/** Vendors that take long to load and that many processes never need. */
+const loadedLate = ['@modelcontextprotocol/server', '@modelcontextprotocol/node']
+
 interface Import {
   file: string
   /** The path of our own file from the root, or the name of a package or Node.js module. */
   target: string
   isOurs: boolean
   isType: boolean
+  /** Whether it is loaded when the code runs instead of at the start. */
+  isLate: boolean
 }
 
 const filesIn = async (folder: string): Promise<string[]> =>
@@ -77,7 +82,7 @@ const importsOf = (file: string, text: string): Import[] =>
       const parts = target.split('/')
       const vendor = target.startsWith('node:') ? target : parts.slice(0, target.startsWith('@') ? 2 : 1).join('/')
       const path = isOurs ? relative('.', normalize(join(dirname(file), target))) : vendor
-      return { file, target: path, isOurs, isType: type !== undefined }
+      return { file, target: path, isOurs, isType: type !== undefined, isLate: dynamic !== undefined }
     },
   )
 
@@ -236,6 +241,16 @@ t.test('other vendors are imported only in their folders', async t => {
     )
     t.same(strays.map(show), [], `${vendor} belongs to ${places.join(' and ')}`)
   }
+})
+
+t.test('vendors that many processes never need do not slow the start', async t => {
+  const begun = new Set(['src/main.ts'])
+  for (const file of begun)
+    for (const { target, isOurs, isType, isLate } of imports.filter(each => each.file === file))
+      if (isOurs && !isType && !isLate) begun.add(target)
+  t.ok(begun.has('src/mcp/endpoint.ts'), 'modules are found')
+  const early = vendors.filter(each => begun.has(each.file) && !each.isType && !each.isLate)
+  t.same(early.filter(({ target }) => loadedLate.includes(target)).map(show), [])
 })
 
 t.test("of EventStoreDB's package only the generated stubs are used, not its client", t => {

@@ -4,18 +4,37 @@ import t from 'tap'
 import { node } from './support/program.ts'
 import { isLong } from './support/test-length.ts'
 
-// Runs every test file in a process of its own, without the coverage hooks of the runner: they take longer to load than
-// the service.
+// Runs the test files in processes without the coverage hooks of the runner, which take longer to load than the service.
 
 t.setTimeout(0)
 // More than the processors of a small machine, since tests often wait for a disk or a timer. The long tests load it.
 t.jobs = isLong ? 3 : 4
 
+/** Folders with the longest tests. They begin, so that none of them is left alone at the end. */
+const first = ['simulation', 'adapters']
+
+/** Folders of short tests, which share processes: loading the service takes longer than most of them. */
+const sharing = ['domain', 'engine', 'http', 'mcp', 'projections', 'reactors', 'services']
+
+/** So few that these processes take no longer than the longest tests. In full, each file has a process of its own. */
+const FILES_PER_PROCESS = isLong ? 1 : 8
+
+const folderOf = (name: string) => name.split('/')[0] ?? ''
+
+const names = (await readdir(import.meta.dirname, { recursive: true })).filter(name => name.endsWith('.test.js')).sort()
+const folders = new Set([...first, ...names.map(folderOf)])
+
+const inGroups = (names: string[], size: number): string[][] =>
+  names.length === 0 ? [] : [names.slice(0, size), ...inGroups(names.slice(size), size)]
+
 const [command = '', ...args] = node
-for (const name of (await readdir(import.meta.dirname, { recursive: true })).sort())
-  if (name.endsWith('.test.js'))
-    t.spawn(command, [...args, '--enable-source-maps', join(import.meta.dirname, name)], {
-      name,
+const runner = join(import.meta.dirname, 'support', 'run-files.js')
+for (const folder of folders) {
+  const inFolder = names.filter(name => folderOf(name) === folder)
+  for (const group of inGroups(inFolder, sharing.includes(folder) ? FILES_PER_PROCESS : 1))
+    t.spawn(command, [...args, '--enable-source-maps', runner, ...group.map(name => join(import.meta.dirname, name))], {
+      name: group.join(' '),
       buffered: true,
       timeout: 300_000,
     })
+}

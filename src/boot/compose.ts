@@ -6,7 +6,7 @@ import { Watch } from '../engine/views/watch.ts'
 import { type ApiParts, createApp } from '../http/app.ts'
 import type { HealthChecks } from '../http/routes/health.ts'
 import { Turns } from '../http/turns.ts'
-import type { McpParts } from '../mcp/endpoint.ts'
+import { openMcpEndpoint } from '../mcp/endpoint.ts'
 import { BEFORE_FIRST } from '../ports/event-log.ts'
 import { ActiveRuns } from '../reactors/active-runs.ts'
 import { Artifacts } from '../reactors/artifacts.ts'
@@ -124,16 +124,16 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   }
   const files = new Files({ objects, accounts, finder, reads, log })
   const services: Services = { ...core.services, ...authorize({ runs, uploads, files }) }
-  const openApi = async (): Promise<ApiParts> => ({
+  const openApi = (): ApiParts => ({
     services,
     present,
     keyHolders: new KeyHolders(reads, accounts),
     acceptsPut: objects.acceptPut !== undefined,
-    mcp: await openMcp({ services, present, logger, publicUrl, allowedOrigins: config.allowedOrigins }),
+    mcp: openMcpEndpoint({ services, present, logger, publicUrl, allowedOrigins: config.allowedOrigins }),
     allowedOrigins: config.allowedOrigins,
     described: { publicUrl, isPublic: config.publicDescriptors },
   })
-  const api = config.roles.has('api') ? await openApi() : undefined
+  const api = config.roles.has('api') ? openApi() : undefined
   const turns = new Turns(clock)
   const app = createApp({ logger, clock, isTrusted: config.connections.isTrusted, checks, api, turns })
   return {
@@ -172,10 +172,4 @@ const openSealsReactor = ({ config, log, views, clock, random, logger }: Core): 
   const seals = new SealStream({ log, clock, random, logger })
   const parts = { log, seals, trees: new TreeStore(views), clock, logger, maxEvents, maxAgeMs }
   return new SealsReactor({ log, sealer: new Sealer({ ...parts, ...readSealKeys(config.seals) }), clock, logger })
-}
-
-/** The MCP server is loaded only where it is needed, because it takes a large part of a process's start-up time. */
-const openMcp = async (parts: McpParts) => {
-  const { openMcpEndpoint } = await import('../mcp/endpoint.ts')
-  return openMcpEndpoint(parts)
 }

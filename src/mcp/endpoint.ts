@@ -1,12 +1,8 @@
-import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node'
-import { type AuthInfo, createMcpHandler } from '@modelcontextprotocol/server'
 import type { McpEndpoint } from '../http/routes/mcp.ts'
-import { asksForStream } from '../http/streams.ts'
-import { jsonHandler } from './json-handler.ts'
 import { allowOrigins } from './origins.ts'
+import type { Protocol } from './protocol.ts'
 import { readMessage } from './read-message.ts'
 import { unwrap } from './refusals.ts'
-import { type Asker, createServer } from './server.ts'
 import type { ToolParts } from './tool.ts'
 import { toolCalledBy, tools } from './tools.ts'
 
@@ -19,16 +15,11 @@ export interface McpParts extends ToolParts {
 
 /** The Model Context Protocol over Streamable HTTP, without sessions: each request is authorized by its own API key. */
 export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...parts }: McpParts): McpEndpoint => {
-  const { logger, services } = parts
-  const open = (auth?: AuthInfo) => createServer(parts, auth?.extra as unknown as Asker)
-  const handler = createMcpHandler(({ authInfo }) => open(authInfo), {
-    // Most of these are client errors. The rest is logged nowhere else.
-    onerror: ({ message }) => logger.info({ reason: message.slice(0, MAX_REASON) }, 'MCP request refused'),
-  })
-  const failed = { onerror: (error: Error) => logger.error({ err: error }, 'MCP request failed unexpectedly') }
-  const answers = {
-    stream: toNodeHandler(handler, failed),
-    json: toNodeHandler(jsonHandler(handler, open), failed),
+  let protocol: Promise<Protocol> | undefined
+  // The SDK takes a large part of a process's start-up time, so it is loaded after the start.
+  const opened = () => {
+    protocol ??= import('./protocol.ts').then(({ openProtocol }) => openProtocol(parts))
+    return protocol
   }
   return {
     tools,
@@ -39,33 +30,13 @@ export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...parts }: McpPart
       const tool = toolCalledBy(message)
       ctx.state.tool = tool?.name
       ctx.state.isRead = tool?.annotations.readOnlyHint ?? true
-      const { caller, countAnswer, nextTurn } = ctx.state
       // Every message that calls no tool, such as initialize and tools/list, only describes the service.
-      if (!tool) unwrap(await services.descriptors.protocol(caller))
-      // The SDK passes the caller as AuthInfo. It never reads the token, so the secret is not passed on.
-      const auth: AuthInfo = {
-        token: caller.accountId,
-        clientId: caller.accountId,
-        scopes: [],
-        extra: { caller, countAnswer, nextTurn },
-      }
-      const form = asksForStream(ctx) ? 'stream' : 'json'
-      // The SDK refuses clients that do not accept both forms.
-      const headers = { ...ctx.req.headers, host: 'localhost', accept: 'application/json, text/event-stream' }
-      ctx.respond = false
-      // The SDK builds a URL from the Host header, which clients control. Any valid URL will do.
-      await answers[form](
-        { method: 'POST', url: '/', headers, auth } as unknown as NodeIncomingMessageLike,
-        ctx.res,
-        message,
-      )
+      if (!tool) unwrap(await parts.services.descriptors.protocol(ctx.state.caller))
+      await (await opened()).answer(ctx, message)
     },
-    close: () => handler.close(),
+    close: async () => (await protocol)?.close(),
   }
 }
-
-/** Characters of the SDK's error message, which repeats a part of the client's. */
-const MAX_REASON = 200
 
 /** Pages of the service may be open under each local name of this machine. */
 const originsOf = (publicUrl: string): string[] => {

@@ -1,12 +1,9 @@
-import { ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { MAX_MCP_BYTES } from '../../schemas/primitives.ts'
 import { ApiError } from '../http/api-error.ts'
 import { NotJson } from '../http/bounded-json.ts'
 import type { Context } from '../http/context.ts'
 import { jsonBody } from '../http/middleware/json-body.ts'
-import { jsonRpcError } from './json-rpc-error.ts'
-
-const { InvalidRequest, ParseError } = ProtocolErrorCode
+import { INVALID_REQUEST, jsonRpcError, PARSE_ERROR } from './json-rpc-error.ts'
 
 const readBody = jsonBody(MAX_MCP_BYTES)
 
@@ -16,12 +13,12 @@ export const readMessage = async (ctx: Context): Promise<unknown> => {
     await readBody(ctx, async () => undefined)
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error
-    jsonRpcError(ctx, 400, error instanceof NotJson ? ParseError : InvalidRequest, error.message, error.details)
+    jsonRpcError(ctx, 400, error instanceof NotJson ? PARSE_ERROR : INVALID_REQUEST, error.message, error.details)
     return undefined
   }
   const message: unknown = ctx.request.body
   if (!Array.isArray(message)) return message
   // One request must not make a hundred calls, and the protocol has dropped batches.
-  jsonRpcError(ctx, 400, InvalidRequest, 'Send one message per request: batches are not supported.')
+  jsonRpcError(ctx, 400, INVALID_REQUEST, 'Send one message per request: batches are not supported.')
   return undefined
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { upTo } from '../engine/up-to.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** More names than are active at a time. A forgotten name may start a new burst. */
@@ -17,7 +18,7 @@ export class Pace {
   readonly #burstMs: number
   readonly #intervalMs: number
   /** The theoretical arrival time of the next work of each name, in milliseconds of the monotonic clock. */
-  readonly #arrivalsMs = new LRUCache<string, number>({ max: MAX_NAMES })
+  readonly #arrivalsMs = new LRUCache<string, number>(upTo(MAX_NAMES))
 
   constructor({ clock, burst, perSecond }: Parts) {
     this.#clock = clock

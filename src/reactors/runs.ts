@@ -4,6 +4,7 @@ import { queues, WATCH_AFTER_MS } from '../../projections/due.ts'
 import type { RunId } from '../../schemas/primitives.ts'
 import { clockOf } from '../../schemas/recorded.ts'
 import type { StartTask, WatchTask } from '../../schemas/views.ts'
+import { upTo } from '../engine/up-to.ts'
 import type { Changes } from '../engine/views/view-progress.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -40,7 +41,7 @@ export class RunsReactor {
   readonly #lost: DueLoop<WatchTask>
   readonly #cancels: DueLoop<WatchTask>
   /** Runs that the views show as queued, and their accounts do not. */
-  readonly #notQueued = new LRUCache<RunId, true>({ max: MAX_NOT_QUEUED })
+  readonly #notQueued = new LRUCache<RunId, true>(upTo(MAX_NOT_QUEUED))
   #subscription: Subscription | undefined
 
   constructor(parts: Parts) {

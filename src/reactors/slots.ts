@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { AccountId } from '../../schemas/primitives.ts'
+import { upTo } from '../engine/up-to.ts'
 
 /** Slow names whose lower limits are remembered. */
 const MAX_SLOW_NAMES = 10_000
@@ -28,7 +29,7 @@ export class Slots {
   readonly #total: number
   readonly #all = new Pool()
   readonly #byName = new Map<string, Pool>()
-  readonly #limits = new LRUCache<string, number>({ max: MAX_SLOW_NAMES })
+  readonly #limits = new LRUCache<string, number>(upTo(MAX_SLOW_NAMES))
   /** Those who wait, by account: the account that was served last is the last one. */
   readonly #waiting = new Map<AccountId, Set<Waiter>>()
 

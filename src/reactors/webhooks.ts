@@ -7,6 +7,7 @@ import type { DeliverTask } from '../../schemas/views.ts'
 import type { RecordDelivery } from '../domain/account/commands.ts'
 import type { AccountState } from '../domain/account/state.ts'
 import { MAX_WAIT_MS } from '../domain/webhook-schedule.ts'
+import { upTo } from '../engine/up-to.ts'
 import type { Changes } from '../engine/views/view-progress.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ViewStore } from '../ports/view-store.ts'
@@ -62,7 +63,7 @@ export class WebhooksReactor {
   readonly #slots = new Slots({ each: SLOTS_PER_HOST, total: SLOTS })
   readonly #freePace: Pace
   /** When the latest attempts were due that the accounts have recorded. */
-  readonly #recorded = new LRUCache<RunId, string>({ max: MAX_RECORDED })
+  readonly #recorded = new LRUCache<RunId, string>(upTo(MAX_RECORDED))
   #stopped = false
 
   constructor(parts: Parts) {

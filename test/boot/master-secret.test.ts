@@ -1,6 +1,5 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import type { WebhookSecret } from '../../schemas/api/webhook.ts'
@@ -75,8 +74,7 @@ async function atOnce(count: number, path: string): Promise<string[]> {
     const { workerData, parentPort } = require('node:worker_threads')
     const { module, path, count, arrived } = workerData
     const read = async () => {
-      const { register } = await import('tsx/esm/api')
-      register()
+      if (module.endsWith('.ts')) (await import('tsx/esm/api')).register()
       const { readMasterSecret } = await import(module)
       const before = Atomics.add(arrived, 0, 1)
       if (before + 1 === count) Atomics.notify(arrived, 0)
@@ -84,7 +82,7 @@ async function atOnce(count: number, path: string): Promise<string[]> {
       parentPort.postMessage(readMasterSecret({ kind: 'file', path }))
     }
     read()`
-  const module = pathToFileURL(resolve('src/boot/master-secret.ts')).href
+  const module = new URL(`../../src/boot/master-secret${extname(import.meta.url)}`, import.meta.url).href
   const read = () =>
     new Promise<string>((resolve, reject) => {
       const worker = new Worker(script, { eval: true, workerData: { module, path, count, arrived } })

@@ -15,9 +15,9 @@ import { isLong } from '../support/test-length.ts'
 
 t.setTimeout(240_000)
 
-const UPLOADS = isLong ? 100 : 12
+const UPLOADS = isLong ? 100 : 10
 const FILE_BYTES = 20_000_000
-const WARM_UPS = 5
+const WARM_UPS = isLong ? 5 : 2
 
 /** Much less than the files together: only data in transit may be in memory. */
 const MAX_GROWTH_BYTES = 150_000_000

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Position } from '../../../schemas/recorded.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { Entry, Range, ViewStore } from '../../ports/view-store.ts'
+import { upTo } from '../up-to.ts'
 import type { Changes, ViewProgress } from './view-progress.ts'
 
 /**
@@ -34,7 +35,7 @@ export class Reads<Rows extends { [View in keyof Rows]: object }> {
   readonly #progress: ViewProgress
   readonly #ownWrites: OwnWrites
   readonly #isCached: ReadonlySet<string>
-  readonly #cache = new LRUCache<string, object>({ max: MAX_CACHED })
+  readonly #cache = new LRUCache<string, object>(upTo(MAX_CACHED))
   #changes = 0
 
   constructor({ store, progress, ownWrites, cached }: ReadsParts<Rows>) {

@@ -10,6 +10,7 @@ import type { Refusal } from '../../domain/refusal.ts'
 import { type CommandOutcome, Mailbox } from '../../engine/streams/mailbox.ts'
 import type { Snapshots } from '../../engine/streams/snapshots.ts'
 import { Streams } from '../../engine/streams/stream.ts'
+import { upTo } from '../../engine/up-to.ts'
 import type { Changes } from '../../engine/views/view-progress.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
@@ -53,13 +54,13 @@ export class AccountMailboxes {
     this.#streams = new Streams({ decider: account, codec: eventCodec, log, clock, random, snapshots, logger })
     this.#clock = clock
     this.#changedAtMs = new LRUCache({
-      max: maxInMemory,
+      ...upTo(maxInMemory),
       noDisposeOnSet: true,
       dispose: changedAtMs => {
         this.#viewsChangedAtMs = Math.max(this.#viewsChangedAtMs, changedAtMs)
       },
     })
-    this.#mailboxes = new LRUCache({ max: maxInMemory, dispose: mailbox => this.#forget(mailbox) })
+    this.#mailboxes = new LRUCache({ ...upTo(maxInMemory), dispose: mailbox => this.#forget(mailbox) })
   }
 
   /**

@@ -3,6 +3,7 @@ import type { AccountId, KeyId } from '../../../schemas/primitives.ts'
 import { scopeOf } from '../../domain/account/keys.ts'
 import type { AccountState } from '../../domain/account/state.ts'
 import { sha256 } from '../../domain/digest.ts'
+import { upTo } from '../../engine/up-to.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { KeyHolder } from '../caller.ts'
 import type { Reads } from '../reads.ts'
@@ -19,7 +20,7 @@ const MAX_KNOWN = 50_000
 export class KeyHolders {
   readonly #reads: Reads
   readonly #accounts: AccountMailboxes
-  readonly #known = new LRUCache<string, Candidate>({ max: MAX_KNOWN })
+  readonly #known = new LRUCache<string, Candidate>(upTo(MAX_KNOWN))
 
   constructor(reads: Reads, accounts: AccountMailboxes) {
     this.#reads = reads
