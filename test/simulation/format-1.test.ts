@@ -1,4 +1,4 @@
-import { cp, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { accountStream } from '../../schemas/events.ts'
@@ -9,10 +9,10 @@ import { BEFORE_FIRST, type EventLog } from '../../src/ports/event-log.ts'
 import { BY_KEY, type ViewStore } from '../../src/ports/view-store.ts'
 import { eventCodec } from '../../src/services/event-codec.ts'
 import { collect } from '../support/collect.ts'
+import { copyFormat1Log } from '../support/format-1-log.ts'
 import { checkChains } from '../support/links.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { openFolder, startService } from '../support/service.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** What the version that wrote the log said of it. */
 interface Expected {
@@ -44,13 +44,6 @@ const expected: Expected = JSON.parse(await readFile(join(fixture, 'expected.jso
 /** A minute after the log was written, when its idempotency keys still count. */
 const LATER_MS = Date.parse('2026-11-22T16:11:30.000Z')
 
-/** A copy of the log in a folder of its own. */
-const copyLog = async (t: Test): Promise<string> => {
-  const folder = await temporaryFolder(t)
-  await cp(join(fixture, 'log'), join(folder, 'log'), { recursive: true })
-  return folder
-}
-
 const open = async (t: Test, folder: string) => {
   const core = await openFolder(folder, { clock: new ManualClock(LATER_MS) })
   t.teardown(core.close)
@@ -67,7 +60,7 @@ const accountNamed = (email: string) => {
 }
 
 t.test('every stream ends with the link that it had', async t => {
-  const { log } = await open(t, await copyLog(t))
+  const { log } = await open(t, await copyFormat1Log(t))
   const chains = checkChains(await readAll(log))
   t.same(
     Object.fromEntries(Object.entries(chains).map(([stream, { events, last }]) => [stream, { events, last }])),
@@ -77,7 +70,7 @@ t.test('every stream ends with the link that it had', async t => {
 })
 
 t.test('accounts fold to the balances, keys and open runs that they had', async t => {
-  const { accounts } = await open(t, await copyLog(t))
+  const { accounts } = await open(t, await copyFormat1Log(t))
   for (const [id, { balanceMicros, activeKeys, openRuns }] of Object.entries(expected.accounts)) {
     const state = await accounts.state(id as AccountId)
     const folded = {
@@ -90,7 +83,7 @@ t.test('accounts fold to the balances, keys and open runs that they had', async 
 })
 
 t.test('views show the balances, runs and statement lines that they had', async t => {
-  const { views } = await open(t, await copyLog(t))
+  const { views } = await open(t, await copyFormat1Log(t))
   const balances = await readView<BalanceRow>(views, 'balance')
   t.match(
     Object.fromEntries(balances.map(({ place, row }) => [place, row])),
@@ -119,7 +112,7 @@ const movement = ({ eventId, at, kind, amountMicros, balanceAfterMicros, runId, 
 })
 
 t.test('old grants, refunds and receipts are read in the present shape', async t => {
-  const { log } = await open(t, await copyLog(t))
+  const { log } = await open(t, await copyFormat1Log(t))
   const events = (await readAll(log)).map(raw => eventCodec.decode(raw))
   const grants = events.flatMap(event => (event.type === 'CreditsGranted' ? [event] : []))
   const emailOf = (stream: string) => expected.accounts[stream.replace('account-', '')]?.email
@@ -148,7 +141,7 @@ t.test('old grants, refunds and receipts are read in the present shape', async t
 })
 
 t.test('accounts go on in format 2, and every chain holds over both formats', async t => {
-  const folder = await copyLog(t)
+  const folder = await copyFormat1Log(t)
   const ada = accountNamed('ada@example.com')
   const bob = accountNamed('bob@example.com')
   const service = await startService(t, { folder, clock: new ManualClock(LATER_MS) })

@@ -9,8 +9,9 @@ const run = async ({ args, env }: Command): Promise<CommandEnd> => {
   process.exitCode = undefined
   const written = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const)
-    process[name].write = (text: string | Uint8Array) => {
+    process[name].write = (text: string | Uint8Array, ...[encoding, done]: unknown[]) => {
       written[name] += text
+      for (const call of [encoding, done]) if (typeof call === 'function') call()
       return true
     }
   return { code: await runProgram(args), ...written }

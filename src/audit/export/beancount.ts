@@ -1,0 +1,74 @@
+import { toCredits } from '../credits.ts'
+import { dayAfter } from './days.ts'
+import { COMMODITY, DoubleEntry, type Entry } from './double-entry.ts'
+import type { Exporter } from './exporter.ts'
+import { percentEncoded } from './percent.ts'
+
+/** Before every event, so that accounts which all customers share are open whichever customer's clock was behind. */
+const BEGINNING = '1970-01-01'
+
+const HEAD = `option "title" "Tollgate"
+option "operating_currency" "${COMMODITY}"
+${BEGINNING} commodity ${COMMODITY}
+
+`
+
+/** The balances of a customer after the last entry of a day, by account. */
+interface DayEnd {
+  day: string
+  balances: Map<string, number>
+}
+
+/** A file of beancount with the balances of each customer at the end of every day that moved them. */
+export const beancountExporter = (): Exporter => {
+  const ledger = new DoubleEntry()
+  const opened = new Set<string>()
+  const dayEnds = new Map<string, DayEnd>()
+
+  const open = ({ day, postings }: Entry): string =>
+    postings
+      .filter(({ account }) => !opened.has(account))
+      .map(({ account, balanceMicros }) => {
+        opened.add(account)
+        return `${balanceMicros === undefined ? BEGINNING : day} open ${account} ${COMMODITY}\n`
+      })
+      .join('')
+
+  /** Notes the balances after an entry. Returns the assertions of the customer's last day if that is over. */
+  const note = ({ account, day, postings }: Entry): string => {
+    const last = dayEnds.get(account)
+    const today = last?.day === day ? last : { day, balances: new Map<string, number>() }
+    dayEnds.set(account, today)
+    for (const { account: name, balanceMicros } of postings)
+      if (balanceMicros !== undefined) today.balances.set(name, balanceMicros)
+    return last && last !== today ? assertions(last) : ''
+  }
+
+  return {
+    head: HEAD,
+    take: event => {
+      const entry = ledger.take(event)
+      return entry ? `${note(entry)}${open(entry)}${transaction(entry)}` : ''
+    },
+    end: () => [...dayEnds.values()].map(assertions).join(''),
+  }
+}
+
+const transaction = ({ day, narration, tags, postings }: Entry): string =>
+  [
+    `${day} * ${quoted(narration)}`,
+    ...tags.map(([name, value]) => `  ${name}: ${quoted(value)}`),
+    ...postings.map(({ account, amountMicros }) => `  ${account}  ${toCredits(amountMicros)} ${COMMODITY}`),
+    '\n',
+  ].join('\n')
+
+/**
+ * A balance is that at the start of its day, so it is dated a day later. Without a tolerance of its own, beancount lets
+ * a difference of a millionth pass.
+ */
+const assertions = ({ day, balances }: DayEnd): string =>
+  [...balances]
+    .map(([account, micros]) => `${dayAfter(day)} balance ${account}  ${toCredits(micros)} ~ 0 ${COMMODITY}\n`)
+    .join('')
+
+const quoted = (text: string): string => `"${percentEncoded(text).replaceAll(/["\\]/g, '\\$&')}"`

@@ -1,0 +1,50 @@
+import { stringify } from 'csv-stringify/sync'
+import { Books } from '../books/books.ts'
+import { type LedgerLine, totalOf } from '../books/ledger-line.ts'
+import { toCredits } from '../credits.ts'
+import type { Exporter } from './exporter.ts'
+import { takeLine } from './take-line.ts'
+
+/** A table by RFC 4180 with a line for each movement of credits. `docs/exports.md` promises its columns. */
+export const csvExporter = (): Exporter => {
+  const books = new Books()
+  return {
+    head: row(Object.keys(columns)),
+    take: event => {
+      const line = takeLine(books, event)
+      return line ? row(Object.values(columns).map(cell => cell(line))) : ''
+    },
+  }
+}
+
+/** Many readers also end a line at half of a line end, which csv-stringify does not quote by itself. */
+const row = (cells: string[]): string => stringify([cells], { record_delimiter: 'windows', quoted_match: /[\r\n]/ })
+
+/**
+ * A text that a spreadsheet would take for a formula gets an apostrophe before it, as spreadsheets write texts. Some
+ * take the wide forms of the signs too.
+ */
+const text = (value: string | undefined): string => value?.replace(/^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/, "'$&") ?? ''
+
+const columns: Record<string, (line: LedgerLine) => string> = {
+  account: ({ account }) => text(account),
+  revision: ({ revision }) => String(revision),
+  position: ({ position }) => String(position),
+  event_id: ({ eventId }) => text(eventId),
+  time: ({ at }) => at,
+  kind: ({ kind }) => kind,
+  grant_kind: ({ grantKind = '' }) => grantKind,
+  amount: ({ change }) => toCredits(totalOf(change)),
+  amount_free: ({ change }) => toCredits(change.freeMicros),
+  amount_paid: ({ change }) => toCredits(change.paidMicros),
+  balance: ({ balance }) => toCredits(totalOf(balance)),
+  balance_free: ({ balance }) => toCredits(balance.freeMicros),
+  balance_paid: ({ balance }) => toCredits(balance.paidMicros),
+  run_id: ({ run }) => text(run?.runId),
+  model: ({ run }) => text(run?.model),
+  endpoint: ({ run }) => text(run?.endpoint),
+  key_id: ({ run }) => text(run?.keyId),
+  reference: ({ reference }) => text(reference),
+  reason: ({ reason }) => text(reason),
+  hash: ({ hash }) => text(hash),
+}

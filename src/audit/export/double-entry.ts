@@ -1,0 +1,105 @@
+import { CATALOG_STREAM } from '../../../schemas/events.ts'
+import type { RawEvent } from '../../../schemas/recorded.ts'
+import { Damaged } from '../../ports/faults.ts'
+import { eventCodec } from '../../services/event-codec.ts'
+import { Books } from '../books/books.ts'
+import { type LedgerLine, totalOf } from '../books/ledger-line.ts'
+import { dayOf } from './days.ts'
+import { grantsOf, liabilityTo, Names } from './names.ts'
+import { takeLine } from './take-line.ts'
+
+/** The commodity that the books are kept in. */
+export const COMMODITY = 'CREDIT'
+
+/** A movement of credits as a transaction of double-entry bookkeeping. */
+export interface Entry {
+  /** The customer, whose transactions have rising days. */
+  account: string
+  /** In UTC, such as `2026-11-23`. */
+  day: string
+  narration: string
+  /** Names and values, without the absent ones. */
+  tags: [name: string, value: string][]
+  postings: Posting[]
+}
+
+/** Liabilities and revenues grow by negative amounts, as in all such books, so that an entry adds up to zero. */
+export interface Posting {
+  account: string
+  amountMicros: number
+  /** The account's balance after the entry, if the log tells it. */
+  balanceMicros?: number
+}
+
+/** Turns the events of a log into transactions. */
+export class DoubleEntry {
+  readonly #books = new Books()
+  readonly #names = new Names()
+  /** The day of each account's last entry. */
+  readonly #days = new Map<string, string>()
+
+  /** Takes the next event. Returns its transaction if it moved credits. Throws Damaged if they do not add up. */
+  take(event: RawEvent): Entry | undefined {
+    if (event.stream === CATALOG_STREAM) this.#name(event)
+    const line = takeLine(this.#books, event)
+    if (!line) return undefined
+    return {
+      account: line.account,
+      day: this.#dayOf(line),
+      narration: narrationOf(line),
+      tags: tagsOf(line),
+      postings: this.#postingsOf(line),
+    }
+  }
+
+  /** Families are named in the order of the catalog, so that the books of one account use the names of all books. */
+  #name(event: RawEvent) {
+    const { data } = eventCodec.decode(event)
+    if ('family' in data && typeof data.family === 'object') this.#names.revenueOf(data.family.id)
+  }
+
+  /** An account's time may go back in ledger format 1. Its days must not: balances hold only in the order of events. */
+  #dayOf({ account, revision, at }: LedgerLine): string {
+    const day = dayOf(at)
+    if (!day) throw new Damaged(`${account}, revision ${revision}: the calendar has no such time as ${at}`)
+    const last = this.#days.get(account) ?? day
+    if (day < last) return last
+    this.#days.set(account, day)
+    return day
+  }
+
+  #postingsOf({ account, kind, change, balance, grantKind, run }: LedgerLine): Posting[] {
+    const customer = liabilityTo(account)
+    const sides = [
+      { account: `${customer}:Free`, amountMicros: 0 - change.freeMicros, balanceMicros: 0 - balance.freeMicros },
+      { account: `${customer}:Paid`, amountMicros: 0 - change.paidMicros, balanceMicros: 0 - balance.paidMicros },
+    ].filter(({ amountMicros }) => amountMicros !== 0)
+    const other = run ? this.#names.revenueOf(run.model) : grantKind && grantsOf(grantKind)
+    if (!other) throw new Damaged(`the ${kind} of ${account} names neither its kind nor its run`)
+    return [...sides, { account: other, amountMicros: totalOf(change) }]
+  }
+}
+
+const narrationOf = ({ kind, grantKind, run }: LedgerLine): string =>
+  ({
+    grant: `Grant: ${grantKind}`,
+    withdrawal: `Withdrawal: ${grantKind}`,
+    debit: `Run: ${run?.model}`,
+    refund: `Refund: ${run?.model}`,
+  })[kind]
+
+const tagsOf = ({ eventId, position, revision, at, run, reference, reason, hash }: LedgerLine): [string, string][] => {
+  const tags: Record<string, string | number | undefined> = {
+    event_id: eventId,
+    position,
+    revision,
+    time: at,
+    run_id: run?.runId,
+    endpoint: run?.endpoint,
+    key_id: run?.keyId,
+    reference,
+    reason,
+    hash,
+  }
+  return Object.entries(tags).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
+}

@@ -1,0 +1,52 @@
+import { accountStream, CATALOG_STREAM } from '../../../schemas/events.ts'
+import type { AccountId } from '../../../schemas/primitives.ts'
+import type { ReadableLog } from '../../ports/event-log.ts'
+import { type OnProgress, readLog } from '../read-log.ts'
+import { beancountExporter } from './beancount.ts'
+import { csvExporter } from './csv.ts'
+import type { Exporter } from './exporter.ts'
+import { hledgerExporter } from './hledger.ts'
+import { jsonlExporter } from './jsonl.ts'
+
+const exporters = {
+  jsonl: jsonlExporter,
+  csv: csvExporter,
+  hledger: hledgerExporter,
+  beancount: beancountExporter,
+} satisfies Record<string, () => Exporter>
+
+export type ExportFormat = keyof typeof exporters
+export const EXPORT_FORMATS = Object.keys(exporters) as ExportFormat[]
+
+export interface ExportOptions {
+  format: ExportFormat
+  /** Exports only this account, and where the format has a place for it the catalog that its prices come from. */
+  account?: string | undefined
+  onProgress?: OnProgress | undefined
+}
+
+/**
+ * The log up to its present head in a format, in pieces of text. Throws Damaged at an event that the format cannot
+ * show, and where credits do not add up.
+ */
+export async function* exportLog(
+  log: ReadableLog,
+  { format, account, onProgress }: ExportOptions,
+): AsyncGenerator<string> {
+  const isMeant = (stream: string) =>
+    account === undefined || stream === CATALOG_STREAM || stream === accountStream(account as AccountId)
+  const exporter = exporters[format]()
+  if (exporter.head) yield exporter.head
+  for await (const page of readLog(log, { onProgress })) {
+    const text = page.map(event => (isMeant(event.stream) ? exporter.take(event) : '')).join('')
+    if (text) yield text
+  }
+  const end = exporter.end?.()
+  if (end) yield end
+}
+
+/** Whether a log has an event of an account. */
+export const hasAccount = async (log: ReadableLog, account: string): Promise<boolean> => {
+  for await (const page of log.readStream(accountStream(account as AccountId), 0)) if (page.length > 0) return true
+  return false
+}

@@ -1,0 +1,45 @@
+import { AccountId } from '../../../schemas/primitives.ts'
+import { compileGuard } from '../../engine/log/guard.ts'
+import { Damaged } from '../../ports/faults.ts'
+
+/** The names of the accounts in the books of hledger and beancount. Both tools take them. */
+export class Names {
+  readonly #revenues = new Map<string, string>()
+  readonly #taken = new Set<string>()
+
+  /**
+   * The revenue of a family: `Income:Runs:NanoBanana2` for `nano-banana-2`. Of families that would share a name, the
+   * one that comes first gets it, and the next ones get a number.
+   */
+  revenueOf(family: string): string {
+    const known = this.#revenues.get(family)
+    if (known) return known
+    const name = this.#free(`Income:Runs:${camelCase(family)}`)
+    this.#taken.add(name)
+    this.#revenues.set(family, name)
+    return name
+  }
+
+  #free(name: string): string {
+    if (!this.#taken.has(name)) return name
+    let number = 2
+    while (this.#taken.has(`${name}-No${number}`)) number += 1
+    return `${name}-No${number}`
+  }
+}
+
+/** What is owed to a customer: `Liabilities:Customers:Acct-01m…`. */
+export const liabilityTo = (account: string): string => {
+  if (!isAccountId(account)) throw new Damaged(`${JSON.stringify(account)} is no id of an account`)
+  return `Liabilities:Customers:Acct-${account.slice('acct_'.length)}`
+}
+
+export const grantsOf = (kind: string): string => `Equity:Grants:${capitalized(kind)}`
+
+const isAccountId = compileGuard(AccountId)
+
+/** A hyphen stays between digits, so that version 1.5 is not taken for version 15. */
+const camelCase = (slug: string): string =>
+  capitalized(slug).replaceAll(/(?<!\d)-(\d)|-([a-z])/g, (_, digit, letter) => digit ?? letter.toUpperCase())
+
+const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)

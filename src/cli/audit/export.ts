@@ -1,0 +1,22 @@
+import { Command, Option } from 'commander'
+import { EXPORT_FORMATS, exportLog, hasAccount } from '../../audit/export/export-log.ts'
+import { OperatorError } from '../operator-error.ts'
+import { progressReport } from '../progress.ts'
+import { fileOption, UNABLE, withLog } from './with-log.ts'
+import { writeOut } from './write-out.ts'
+
+export const exportCommand = (): Command =>
+  new Command('export')
+    .argument('[account]')
+    .description('prints the whole log, or one account, for other programs; exits with 2 if it cannot')
+    .addOption(new Option('--format <format>', 'the form of the output').choices(EXPORT_FORMATS).default('jsonl'))
+    .addOption(fileOption())
+    .action((account, options) =>
+      withLog(options, async ({ log }) => {
+        if (account !== undefined && !(await hasAccount(log, account)))
+          throw new OperatorError(`The log has no account ${account}.`, UNABLE)
+        // On a terminal that also shows the export, progress would stand among its lines.
+        const onProgress = process.stderr.isTTY && !process.stdout.isTTY ? progressReport('exported') : undefined
+        await writeOut(exportLog(log, { format: options.format, account, onProgress }))
+      }),
+    )

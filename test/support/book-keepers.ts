@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Test } from 'tap'
+import { parseCsv } from './csv.ts'
+import { needsPrograms } from './needs.ts'
+import { STEP_MS } from './server-program.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+// The programs that read exported books.
+
+export const needsBookKeepers = needsPrograms('hledger', 'bean-check', 'bean-query')
+
+/** Books as a program understood them, after it found every assertion to hold. */
+export interface ReadBooks {
+  /** In millionths, by account. */
+  balances: Record<string, number>
+  /** In the order of the program, which is that of days. */
+  entries: { day: string; tags: Record<string, string> }[]
+}
+
+/** Reads the text of books. Rejects with what the program says of wrong ones. */
+export type Read = (t: Test, text: string) => Promise<ReadBooks>
+
+export const readByHledger: Read = async (t, text) => {
+  const path = await fileOf(t, text)
+  const hledger = (...args: string[]) => run('hledger', '-f', path, ...args)
+  await hledger('check', '--strict')
+  const balances = parseCsv(await hledger('balance', '--flat', '--no-total', '--output-format', 'csv'))
+  const entries: Transaction[] = JSON.parse(await hledger('print', '--output-format', 'json'))
+  return {
+    balances: Object.fromEntries(balances.map(({ account = '', balance = '' }) => [account, microsOf(balance)])),
+    entries: entries.map(({ tdate, ttags }) => ({ day: tdate, tags: Object.fromEntries(ttags) })),
+  }
+}
+
+/** A transaction as hledger writes it. */
+interface Transaction {
+  tdate: string
+  ttags: [string, string][]
+}
+
+const TAGS = ['event_id', 'position', 'revision', 'time', 'run_id', 'endpoint', 'key_id', 'reference', 'reason', 'hash']
+
+export const readByBeancount: Read = async (t, text) => {
+  const path = await fileOf(t, text)
+  await run('bean-check', path)
+  const query = async (select: string) => parseCsv(await run('bean-query', '--format', 'csv', path, select))
+  const balances = await query('SELECT account, sum(number) AS balance GROUP BY account')
+  const tags = TAGS.map(name => `entry_meta('${name}') AS ${name}`)
+  const postings = await query(`SELECT date, ${tags.join(', ')}`)
+  const entries = new Map(postings.map(({ date = '', ...tags }) => [tags['event_id'], { day: date, tags }]))
+  return {
+    // bean-query pads names to the same width.
+    balances: Object.fromEntries(balances.map(({ account = '', balance = '' }) => [account.trim(), microsOf(balance)])),
+    entries: [...entries.values()].map(({ day, tags }) => ({ day, tags: withoutEmpty(tags) })),
+  }
+}
+
+const withoutEmpty = (tags: Record<string, string>) =>
+  Object.fromEntries(Object.entries(tags).filter(([, value]) => value !== ''))
+
+/** Such as of `-1,234.500000 CREDIT`. */
+const microsOf = (amount: string): number => Number(amount.replaceAll(/[^\d-]/g, ''))
+
+const fileOf = async (t: Test, text: string): Promise<string> => {
+  const path = join(await temporaryFolder(t), 'books')
+  await writeFile(path, text)
+  return path
+}
+
+/** Far more than the books of a test take. */
+const MAX_OUTPUT_BYTES = 100 * 1024 * 1024
+
+const run = async (program: string, ...args: string[]): Promise<string> => {
+  // Other locales than UTF-8 would garble the texts.
+  const options = { env: { ...process.env, LC_ALL: 'C.UTF-8' }, maxBuffer: MAX_OUTPUT_BYTES, timeout: STEP_MS }
+  const { stdout } = await promisify(execFile)(program, args, options)
+  return stdout
+}
