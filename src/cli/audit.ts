@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { replayCommand } from './audit/replay.ts'
 import { trialBalanceCommand } from './audit/trial-balance.ts'
 import { verifyCommand } from './audit/verify.ts'
 
@@ -7,3 +8,4 @@ export const auditCommand = (): Command =>
     .description('check and read the event log, without writing anything')
     .addCommand(verifyCommand())
     .addCommand(trialBalanceCommand())
+    .addCommand(replayCommand())

@@ -32,6 +32,22 @@ export const toTable = (columns: Column[], rows: string[][]): string => {
   return table.toString()
 }
 
+/** A table whose texts may have several lines each, without white space at their ends. */
+export const toAlignedRows = (
+  rows: string[][],
+  { head, aligns }: { head?: string[]; aligns?: Align[] } = {},
+): string => {
+  const table = new Table({ ...plain, ...(head && { head }), ...(aligns && { colAligns: aligns }) })
+  table.push(...rows)
+  return table
+    .toString()
+    .split('\n')
+    .map(line => line.trimEnd())
+    .join('\n')
+}
+
+export type Align = 'left' | 'right'
+
 const edges = ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
 const inner = ['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle']
 const plain = {

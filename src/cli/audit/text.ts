@@ -1,3 +1,6 @@
+import type { Split } from '../../audit/books/lots.ts'
+import { decimal } from '../../audit/decimal.ts'
+
 /** The texts of a damaged log may hold anything, also characters that control a terminal. */
 export const printable = (text: string): string =>
   text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, found => {
@@ -11,6 +14,31 @@ const escapedByCode = (character: string): string => {
   return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`
 }
 
-/** Such as `1,234 events`, or `1 event`. */
-export const count = (number: number, noun: string): string =>
-  `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
+export { count } from '../../audit/words.ts'
+
+/** An exact decimal number for people, such as −1,234.5. */
+export const shown = (number: string): string =>
+  number.replace('-', '−').replace(/\d+/, whole => BigInt(whole).toLocaleString('en'))
+
+/** Microcredits as credits, such as 1,234.5. */
+export const credits = (micros: number): string => shown(decimal(BigInt(micros), 6))
+
+/** Credits that came or went, with their sign. */
+export const signedCredits = (micros: number): string => `${micros > 0 ? '+' : ''}${credits(micros)}`
+
+/** Credits by side, such as `4 free, 6 paid`; nothing is `0`. */
+export const split = ({ freeMicros, paidMicros }: Split, show = credits): string[] => {
+  const sides = [freeMicros !== 0 && `${show(freeMicros)} free`, paidMicros !== 0 && `${show(paidMicros)} paid`]
+  const moved = sides.filter(side => side !== false)
+  return moved.length > 0 ? moved : ['0']
+}
+
+/** Text in lines of at most this many characters, broken at spaces if possible. */
+export const wrapped = (text: string, width: number): string =>
+  (text.match(new RegExp(`\\S.{0,${width - 1}}(?=\\s|$)|\\S{1,${width}}`, 'gu')) ?? [])
+    .map(line => line.trimEnd())
+    .join('\n')
+
+/** A time of the log for people, in UTC. */
+export const dayOf = (at: string): string => at.slice(0, 10)
+export const timeOf = (at: string): string => at.slice(11, -1)
