@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { TypeID } from 'typeid-js'
 import { openLmdbEventLogReadOnly } from '../src/adapters/event-log/lmdb-read-only.ts'
 import { BEFORE_FIRST } from '../src/ports/event-log.ts'
 import { picture } from './support/client.ts'
@@ -12,7 +13,12 @@ import { temporaryFolder } from './support/temporary-folder.ts'
 const folder = await temporaryFolder(t)
 const service = await startService(t, { folder, providers: { sandbox: instantProvider } })
 const customer = await openAccount(service)
-await customer.run(picture)
+const metadata = { order: 4711, note: '\u009b2J' }
+const longPrompt = 'a lake '.repeat(100)
+const { body: run } = await customer.run(
+  { ...picture, input: { prompt: longPrompt }, metadata },
+  { 'Idempotency-Key': 'order-4711' },
+)
 const operator = operatorOf(folder)
 
 /** The log as an exported file, with a change of its lines. */
@@ -111,7 +117,7 @@ t.test('audit replay --at: shows the account as it was', async t => {
   t.match(run, { open_runs: [{ status: 'queued', credits_held: 10, credits_held_free: 10 }] })
   const text = await operator.text(t, 'audit', 'replay', customer.accountId, '--at', '3')
   t.match(text, /^balance +90 credits: 90 free$/m)
-  t.match(text, /^1 open run\nrun +endpoint +status/m)
+  t.match(text, /^1 open run\nrun +status +requested \(UTC\) +holds\n/m)
   t.match(text, /^no stored uploads$/m)
   t.ok(text.split('\n').every(line => line.length <= 100))
 })
@@ -146,4 +152,61 @@ t.test('audit replay: text of a damaged log does not control the terminal, and t
   t.match(text, 'welcome granted: \\u001b[2J (welcome)')
   t.match(text, /\n\nThe chain of events is broken: 1 fault, first at revision 1: its link does not match/)
   t.match(await operator.json(t, ...args), { chain_is_whole: false, chain_faults: [{ revision: 1 }] })
+})
+
+t.test('audit explain: tells the story of a run, by either form of its ID, of the log and of a file', async t => {
+  const text = await operator.text(t, 'audit', 'explain', run.run_id)
+  t.match(text, `${run.run_id}: completed, nano-banana-2 (nano-banana-2-t2i)\n\nRequest\n`)
+  t.match(text, /^ {2}time +20[-\d]+T[:.\d]+Z by key test \(…\w{4}\)$/m)
+  t.match(text, /^ {2}idempotency key +order-4711$/m)
+  t.match(text, /a lake…\s+\(700 characters\)$/m, 'a long text is shortened')
+  t.match(text, 'note: \\u009b2J', 'and cannot control the terminal')
+  t.match(text, /^ {2}base price +10$/m)
+  t.match(text, /^ {2}= price +10\n\n {2}Credits used: 10 free\.$/m)
+  t.match(text, 'the price is the same.')
+  t.match(text, /^ {2}20\S+Z +\+[\d.]+ s +completed +reactor$/m)
+  t.match(text, /^ {2}text: done$/m)
+  t.match(text, /^ {2}All links from revision 0 to \d+ were recomputed and are whole\.$/m)
+  t.ok(
+    text.split('\n').every(line => line.length <= 100),
+    'it fits in 100 columns',
+  )
+  t.equal(await operator.text(t, 'audit', 'explain', TypeID.fromString(run.run_id).toUUID()), text)
+  t.equal(await operator.text(t, 'audit', 'explain', run.run_id, '--file', await exported()), text)
+})
+
+t.test('audit explain: the JSON has everything in full', async t => {
+  const explanation = await operator.json<Record<string, unknown>>(t, 'audit', 'explain', run.run_id)
+  t.match(explanation, {
+    ...{ run_id: run.run_id, account_id: customer.accountId, status: 'completed', model: 'nano-banana-2' },
+    requested_by: { kind: 'key', name: 'test', key_id: customer.keyId },
+    ...{ idempotency_key: 'order-4711', input: { prompt: longPrompt }, metadata },
+    ...{ credits_used: 10, credits_used_free: 10, credits_used_paid: 0 },
+    price: { credits: 10, lines: [{ kind: 'base', credits: 10 }, {}], agrees: true, faults: [] },
+    steps: [{ state: 'queued', ms_since_step_before: 0 }, { state: 'processing' }, { state: 'completed' }],
+    output: { files: [], text: 'done', deleted_at: null },
+    ...{ error: null, refunds: [], webhook_url: null, webhook: [], chain_is_whole: true, chain_faults: [] },
+  })
+  const { events, account_head: head } = explanation as { events: object[]; account_head: object }
+  t.match(
+    events,
+    ['CreditsDebited', 'RunQueued', 'RunStarted', 'RunCompleted'].map(type => ({ type, hash: String })),
+  )
+  t.same(head, events.at(-1))
+})
+
+t.test('audit explain: an unknown run, or a log that cannot be read, ends with 2 and says why', async t => {
+  const hide = (lines: string[]) => lines.map(line => line.replace('"reason":"welcome"', '"reasons":"\\u001b[2J"'))
+  for (const [args, told] of [
+    [['run_00000000000000000000000000'], /^The log has no run run_0+\.\n$/],
+    [['00000000-0000-0000-0000-000000000000'], /^The log has no run run_0+\.\n$/],
+    [['something'], /must be an ID such as run_/],
+    [[run.run_id, '--file', join(folder, 'missing.jsonl')], /no such file/],
+    [[run.run_id, '--file', await exported(hide)], /unreadable CreditsGranted at revision 1/],
+  ] as const) {
+    const { code, stdout, stderr } = await operator.run(t, 'audit', 'explain', ...args)
+    t.same([code, stdout], [2, ''])
+    t.match(stderr, told)
+    t.notMatch(stderr, /^ +at /m, 'has no stack')
+  }
 })

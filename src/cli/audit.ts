@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { explainCommand } from './audit/explain.ts'
 import { replayCommand } from './audit/replay.ts'
 import { trialBalanceCommand } from './audit/trial-balance.ts'
 import { verifyCommand } from './audit/verify.ts'
@@ -9,3 +10,4 @@ export const auditCommand = (): Command =>
     .addCommand(verifyCommand())
     .addCommand(trialBalanceCommand())
     .addCommand(replayCommand())
+    .addCommand(explainCommand())

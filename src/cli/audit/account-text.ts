@@ -5,7 +5,7 @@ import { toAlignedRows } from '../print.ts'
 import { count, credits, printable, split, wrapped } from './text.ts'
 
 /** The width of names and URLs in a table of 100 columns beside an ID, a state and numbers. */
-const NAME_WIDTH = 40
+const NAME_WIDTH = 34
 
 /** An account at a moment. It has at least one event. */
 export const accountToText = (account: AccountFold): string => {
@@ -39,11 +39,11 @@ const listsOf = (account: AccountFold): string[] => [
   ),
   list(
     'open run',
-    ['run', 'endpoint', 'status', 'requested (UTC)', 'holds'],
+    ['run', 'status', 'requested (UTC)', 'holds'],
     account
       .openRuns()
       .map(({ runId, endpoint, status, requestedAt, held }) => [
-        ...[runId, endpoint, status, requestedAt, split(held).join(', ')],
+        ...[`${runId} ${endpoint}`, status, requestedAt, split(held).join(' and ')],
       ]),
   ),
   list(

@@ -1,5 +1,6 @@
 import type { Split } from '../../audit/books/lots.ts'
 import { decimal } from '../../audit/decimal.ts'
+import { count } from '../../audit/words.ts'
 
 /** The texts of a damaged log may hold anything, also characters that control a terminal. */
 export const printable = (text: string): string =>
@@ -14,7 +15,7 @@ const escapedByCode = (character: string): string => {
   return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`
 }
 
-export { count } from '../../audit/words.ts'
+export { count }
 
 /** An exact decimal number for people, such as −1,234.5. */
 export const shown = (number: string): string =>
@@ -42,3 +43,22 @@ export const wrapped = (text: string, width: number): string =>
 /** A time of the log for people, in UTC. */
 export const dayOf = (at: string): string => at.slice(0, 10)
 export const timeOf = (at: string): string => at.slice(11, -1)
+
+/** A text of at most so many characters. A longer one is cut, and tells its length. */
+export const shortened = (text: string, limit: number): string =>
+  text.length <= limit ? text : `${text.slice(0, limit)}… (${count(text.length, 'character')})`
+
+/** Such as `0.277 s`, `2 min 3 s`, or `5 h 0 min`. */
+export const duration = (ms: number): string => {
+  if (ms < 0) return `−${duration(-ms)}`
+  if (ms < MINUTE_MS) return `${ms / 1000} s`
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min ${Math.floor((ms % MINUTE_MS) / 1000)} s`
+  return `${Math.floor(ms / HOUR_MS).toLocaleString('en')} h ${Math.floor((ms % HOUR_MS) / MINUTE_MS)} min`
+}
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+
+/** A heading with the lines below it. */
+export const section = (heading: string, text: string): string =>
+  [heading, ...text.split('\n').map(line => line && `  ${line}`)].join('\n')
