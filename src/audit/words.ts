@@ -1,4 +1,4 @@
-import type { RunOutput } from '../../schemas/account-events.ts'
+import type { Payment, RunOutput } from '../../schemas/account-events.ts'
 import { unreachable } from '../domain/decider.ts'
 import type { KeyRing } from './account/key-ring.ts'
 import type { AccountRecord } from './read-account.ts'
@@ -9,7 +9,7 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
     case 'AccountOpened':
       return `opened for ${event.data.email}${event.data.tester ? ', as a tester' : ''}`
     case 'CreditsGranted':
-      return `${event.data.kind} granted: ${event.data.reason} (${event.data.reference})`
+      return `${event.data.kind} granted: ${event.data.reason} (${event.data.reference})${describePayment(event.data)}`
     case 'CreditsWithdrawn':
       return `${event.data.kind} withdrawn: ${event.data.reason} (${event.data.reference})`
     case 'CreditsDebited':
@@ -57,6 +57,13 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
     default:
       return unreachable(event)
   }
+}
+
+/** The invoice is named where it is not the reference. */
+const describePayment = ({ payment, reference }: { payment?: Payment; reference: string }): string => {
+  if (!payment) return ''
+  const invoice = payment.invoice === reference ? '' : `, invoice ${payment.invoice}`
+  return `, ${payment.amount} ${payment.currency} paid${invoice}`
 }
 
 const describeOutput = ({ artifacts, text }: RunOutput): string => {
