@@ -1,3 +1,5 @@
+import type { CatalogEvent } from '../schemas/catalog-events.ts'
+import type { SealEvent } from '../schemas/seal-events.ts'
 import { accounts } from './accounts.ts'
 import { balance } from './balance.ts'
 import type { EventType } from './define.ts'
@@ -12,8 +14,8 @@ import { webhooks } from './webhooks.ts'
 
 const all = [accounts, balance, due, dueObjects, keys, runs, statement, uploads, webhooks] as const
 
-/** Events that concern no view: logins and the catalog are read from their streams. */
-type Unprojected = 'LoginLinked' | 'FamilyPublished' | 'FamilyRevised' | 'FamilyWithdrawn'
+/** Events that concern no view: logins, the catalog and seals are read from their streams. */
+type Unprojected = 'LoginLinked' | CatalogEvent['type'] | SealEvent['type']
 
 /** The event types that none of the projections handles. */
 export type Unhandled<Each extends { on: object }, Type extends string> = Exclude<Type, HandledBy<Each>>

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { MIN_MASTER_SECRET_LENGTH, OneOf } from './primitives.ts'
 
 /** The work that a process can do. Any number of processes may share a role and the stores. */
-export const ROLES = ['api', 'projector', 'reactors'] as const
+export const ROLES = ['api', 'projector', 'reactors', 'sealer'] as const
 export type Role = (typeof ROLES)[number]
 
 const ANY_ROLE = ROLES.join('|')
@@ -53,7 +53,7 @@ export const Environment = Type.Object({
     default: ROLES.join(','),
     description: [
       'The work of this process, separated by commas: api answers requests, projector updates the views,',
-      'reactors do due work',
+      'reactors do due work, sealer seals the log',
     ].join(' '),
   }),
   EVENT_STORE_URL: Type.Optional(
@@ -133,6 +133,31 @@ export const Environment = Type.Object({
       ].join(' '),
     }),
   ),
+  SEAL_KEY: Type.Optional(
+    Type.String({ description: 'The Ed25519 private key in PEM that seals are signed with, instead of SEAL_KEY_FILE' }),
+  ),
+  SEAL_KEY_FILE: Type.Optional(
+    Type.String({
+      description: [
+        'The file with the Ed25519 private key in PEM that seals are signed with, apart from the log;',
+        'a key for development is generated and kept in DATA_DIR/seal-key.pem if unset',
+      ].join(' '),
+    }),
+  ),
+  SEAL_PREVIOUS_KEY_FILE: Type.Optional(
+    Type.String({ description: 'The file with the key before SEAL_KEY, which signs the change to the new key' }),
+  ),
+  SEAL_EVENTS: Type.Integer({
+    minimum: 1,
+    default: 10_000,
+    description: 'The number of events after which the log is sealed',
+  }),
+  SEAL_MINUTES: Type.Number({
+    exclusiveMinimum: 0,
+    maximum: 1440,
+    default: 10,
+    description: 'The number of minutes after which new events are sealed, however few they are',
+  }),
   MAX_CONNECTIONS: Type.Integer({
     minimum: 1,
     default: 10_000,

@@ -5,6 +5,7 @@ import { type CatalogEvent, catalogEvents } from './catalog-events.ts'
 import { type LoginEvent, loginEvents } from './login-events.ts'
 import { type AccountId, Closed, Sha256, Timestamp } from './primitives.ts'
 import type { Recorded } from './recorded.ts'
+import { type SealEvent, sealEvents } from './seal-events.ts'
 
 /** `hash` chains the event to the one before it in its stream; see `src/engine/log/hash-chain.ts`. */
 export const EventMetadata = Closed({
@@ -17,12 +18,13 @@ export const EventMetadata = Closed({
 })
 
 /** The event types of each category of streams. A stream's category is its name up to the first hyphen. */
-export const events = { account: accountEvents, catalog: catalogEvents, login: loginEvents }
-export type DomainEvent = AccountEvent | CatalogEvent | LoginEvent
+export const events = { account: accountEvents, catalog: catalogEvents, login: loginEvents, seals: sealEvents }
+export type DomainEvent = AccountEvent | CatalogEvent | LoginEvent | SealEvent
 export type RecordedEvent = Recorded<DomainEvent>
 
 const ACCOUNT_PREFIX = 'account-'
 export const CATALOG_STREAM = 'catalog'
+export const SEALS_STREAM = 'seals'
 export const accountStream = (accountId: AccountId) => `${ACCOUNT_PREFIX}${accountId}`
 export const loginStream = (identityHash: string) => `login-${identityHash}`
 

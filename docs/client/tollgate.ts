@@ -31,7 +31,7 @@ export class Tollgate {
 
   /** Returns the price of a run without charging it. */
   async quote(body: RunRequest): Promise<Quote> {
-    const response = await this.#api.POST('/v1/run', { params: { query: { dry_run: 'true' } }, body })
+    const response = await this.#api.POST('/v1/run', { params: { query: { dry_run: true } }, body })
     const quote = unwrap(response)
     if (quote.object !== 'quote') throw new Error('expected a quote for a dry run')
     return quote
@@ -64,8 +64,7 @@ export class Tollgate {
   async upload(file: File): Promise<Upload> {
     const form = new FormData()
     form.append('file', file)
-    // OpenAPI has no type for files in forms, so the generated type is a string.
-    return unwrap(await this.#api.POST('/v1/uploads', { body: form as never }))
+    return unwrap(await this.#api.POST('/v1/uploads', { body: { file }, bodySerializer: () => form }))
   }
 
   async balance(): Promise<number> {

@@ -13,7 +13,9 @@ const refusals: Record<ErrorCode, Omit<ErrorBody['error'], 'code' | 'request_id'
     message: 'The input does not match the parameters_schema of nano-banana-2-t2i.',
     errors: [{ path: '/input/resolution', message: 'must be one of 1K, 2K, 4K' }],
   },
-  invalid_multipart: { message: 'The Content-Type has no boundary.' },
+  invalid_multipart: {
+    message: 'The Content-Type has no boundary; let your HTTP client set this header.',
+  },
   unsupported_media_type: {
     message: 'The body must be JSON, with Content-Type: application/json, not text/plain.',
   },

@@ -2,11 +2,11 @@ import { type TSchema, Type } from 'typebox'
 import { Closed, DEFAULT_PAGE, MAX_PAGE } from '../primitives.ts'
 import { about } from './about.ts'
 
-/** The size of a page. It is text because it is a query parameter. */
+/** The size of a page. */
 export const PageLimit = about(
-  Type.String({ pattern: `^([1-9][0-9]?|${MAX_PAGE})$` }),
-  `The maximum number of items on the page, from 1 to ${MAX_PAGE}. The default is ${DEFAULT_PAGE}.`,
-  '50',
+  Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: DEFAULT_PAGE }),
+  'The maximum number of items on the page.',
+  50,
 )
 
 /** The start of a page. */

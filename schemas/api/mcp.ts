@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { Kind, Mode, OutputType } from '../catalog.ts'
-import { Closed, DEFAULT_PAGE, IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY, JsonObject, MAX_PAGE } from '../primitives.ts'
+import { Closed, IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY, JsonObject } from '../primitives.ts'
 import { about } from './about.ts'
 import { ModelEndpoint, ModelFamily } from './model.ts'
-import { ModelId, RunRequest, RunsQuery } from './run.ts'
+import { ModelId, RunRequest } from './run.ts'
 
 const Id = Type.Union([Type.String(), Type.Number()])
 
@@ -103,12 +103,6 @@ export const RunModelArguments = Closed({
       '4b1e8a52-6c0f-4d4e-9a0c-2f7d0c1b9e11',
     ),
   ),
-})
-
-export const ListRunsArguments = Closed({
-  ...RunsQuery.properties,
-  // Tool arguments are JSON, so the limit is a number here and text in a query.
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: DEFAULT_PAGE })),
 })
 
 export const ListModelsArguments = Closed({

@@ -5,7 +5,6 @@ import {
   JsonObject,
   MAX_INPUT_BYTES,
   MAX_METADATA_BYTES,
-  OneOf,
   RunId,
   Slug,
   Timestamp,
@@ -54,7 +53,7 @@ export const RunRequest = Closed({
 export type RunRequest = Static<typeof RunRequest>
 
 export const RunQuery = Closed({
-  dry_run: Type.Optional(about(OneOf('true', 'false'), '`true` returns the price without running the model.')),
+  dry_run: Type.Optional(about(Type.Boolean(), '`true` returns the price without running the model.')),
 })
 
 /** The ID of a run in a path. */

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, MAX_FILENAME_LENGTH, MAX_FOLDER_LENGTH, Sha256, Timestamp, UploadId, Url } from '../primitives.ts'
 import { about } from './about.ts'
+import { FileBytes } from './file.ts'
 import { ListOf, PageCursor, PageLimit } from './list.ts'
 
 /** One name in a path: not `.` or `..`, and without slashes and control characters. */
@@ -25,11 +26,7 @@ export type UploadForm = Static<typeof UploadForm>
 
 /** The parts of a multipart upload. The headers of the file's part give its name and type. */
 export const UploadMultipart = Closed({
-  file: Type.Unsafe<Blob>({
-    type: 'string',
-    contentMediaType: 'application/octet-stream',
-    description: 'The file, with its name and type.',
-  }),
+  file: about(FileBytes, 'The file, with its name and type.'),
   folder_path: Type.Optional(FolderPath),
 })
 

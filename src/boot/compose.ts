@@ -14,6 +14,7 @@ import { InputSources } from '../reactors/input-sources.ts'
 import { ObjectsReactor } from '../reactors/objects.ts'
 import { RunSlots } from '../reactors/run-slots.ts'
 import { RunsReactor } from '../reactors/runs.ts'
+import { SealsReactor } from '../reactors/seals.ts'
 import { WebhooksReactor } from '../reactors/webhooks.ts'
 import { KeyHolders } from '../services/accounts/key-holders.ts'
 import { Addresses } from '../services/addresses.ts'
@@ -25,6 +26,9 @@ import { createInputMediaLoader } from '../services/runs/input-media.ts'
 import { Quotes } from '../services/runs/quotes.ts'
 import { RunReads } from '../services/runs/run-reads.ts'
 import { Runs } from '../services/runs/runs.ts'
+import { SealStream } from '../services/seals/seal-stream.ts'
+import { Sealer } from '../services/seals/sealer.ts'
+import { TreeStore } from '../services/seals/tree-store.ts'
 import type { Services } from '../services/services.ts'
 import { UploadFinder } from '../services/uploads/upload-finder.ts'
 import { UploadGrants } from '../services/uploads/upload-grants.ts'
@@ -33,6 +37,7 @@ import { Uploads } from '../services/uploads/uploads.ts'
 import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
 import { withinTime } from '../time/within-time.ts'
 import type { Core, Substitutes } from './core.ts'
+import { readSealKeys } from './seal-keys.ts'
 import { openObjects } from './stores.ts'
 
 /** How long a stop waits for the views to show the last outcomes to waiting clients. */
@@ -108,6 +113,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     logger,
     leaseMs,
   })
+  const sealing = config.roles.has('sealer') ? [openSealsReactor(core)] : []
   const disk = config.eventStore.kind === 'lmdb' ? config.eventStore.folder : config.dataDir
   const ensureFreeSpace = freeSpaceGuard(disk, LOG_RESERVE_BYTES)
   const checks: HealthChecks = {
@@ -136,12 +142,13 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     services,
     /** Starts the work of the process's roles, except for answering requests. */
     start: () => {
+      for (const reactor of sealing) reactor.start()
       if (!config.roles.has('reactors')) return
       for (const reactor of [runsReactor, webhooks, objectsReactor]) reactor.start(progress.changes)
     },
     /** Ends the work in progress, and then the waits for queued work. */
     stop: async () => {
-      await Promise.all([runsReactor.stop(), webhooks.stop(), objectsReactor.stop()])
+      await Promise.all([runsReactor, webhooks, objectsReactor, ...sealing].map(reactor => reactor.stop()))
       const shown = log.head().then(head => progress.passed(head, LAST_OUTCOMES_MS))
       await withinTime(
         clock,
@@ -158,6 +165,13 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
       await objects.close()
     },
   }
+}
+
+const openSealsReactor = ({ config, log, views, clock, random, logger }: Core): SealsReactor => {
+  const { maxEvents, maxAgeMs } = config.seals
+  const seals = new SealStream({ log, clock, random, logger })
+  const parts = { log, seals, trees: new TreeStore(views), clock, logger, maxEvents, maxAgeMs }
+  return new SealsReactor({ log, sealer: new Sealer({ ...parts, ...readSealKeys(config.seals) }), clock, logger })
 }
 
 /** The MCP server is loaded only where it is needed, because it takes a large part of a process's start-up time. */

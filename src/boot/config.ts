@@ -35,6 +35,7 @@ export interface Config {
   retention: Retention
   /** The secret itself, or the file that holds it. */
   masterSecret: { kind: 'given'; secret: string } | { kind: 'file'; path: string }
+  seals: SealConfig
   connections: ConnectionLimits
   outbound: OutboundOptions
   /** Whether anyone may read the descriptions of the API, or only those with a key. */
@@ -43,6 +44,14 @@ export interface Config {
   usdPerCreditMicros: number
   welcomeMicros: number
   logLevel: Environment['LOG_LEVEL']
+}
+
+interface SealConfig {
+  /** The private key in PEM, or its file. A missing file of a development key is created. */
+  key: { kind: 'given'; pem: string } | { kind: 'file' | 'development'; path: string }
+  previousKeyFile: string | undefined
+  maxEvents: number
+  maxAgeMs: number
 }
 
 interface S3Config extends S3Address {
@@ -79,7 +88,7 @@ export const readConfig = (variables: Record<string, string | undefined>): Confi
 }
 
 /** Even an invalid value may be a secret. */
-const isSecret = (name: string) => name.endsWith('_SECRET') || name.endsWith('_STORE_URL')
+const isSecret = (name: string) => name.endsWith('_SECRET') || name === 'SEAL_KEY' || name.endsWith('_STORE_URL')
 
 const toConfig = (environment: Environment): Config => {
   const uploadGrantMs = Math.round(environment.UPLOAD_GRANT_MINUTES * 60_000)
@@ -107,6 +116,12 @@ const toConfig = (environment: Environment): Config => {
       environment.MASTER_SECRET === undefined
         ? { kind: 'file', path: join(environment.DATA_DIR, 'master-secret') }
         : { kind: 'given', secret: environment.MASTER_SECRET },
+    seals: {
+      key: readSealKey(environment),
+      previousKeyFile: environment.SEAL_PREVIOUS_KEY_FILE,
+      maxEvents: environment.SEAL_EVENTS,
+      maxAgeMs: Math.round(environment.SEAL_MINUTES * 60_000),
+    },
     connections: {
       total: environment.MAX_CONNECTIONS,
       perAddress: environment.MAX_CONNECTIONS_PER_ADDRESS,
@@ -119,6 +134,11 @@ const toConfig = (environment: Environment): Config => {
     welcomeMicros: readMicros('WELCOME_CREDITS', environment.WELCOME_CREDITS),
     logLevel: environment.LOG_LEVEL,
   }
+}
+
+const readSealKey = ({ DATA_DIR, SEAL_KEY: pem, SEAL_KEY_FILE: path }: Environment): SealConfig['key'] => {
+  if (pem !== undefined) return { kind: 'given', pem }
+  return path === undefined ? { kind: 'development', path: join(DATA_DIR, 'seal-key.pem') } : { kind: 'file', path }
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000

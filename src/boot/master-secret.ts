@@ -1,8 +1,7 @@
-import { randomBytes, randomUUID } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { randomBytes } from 'node:crypto'
 import { MIN_MASTER_SECRET_LENGTH } from '../../schemas/primitives.ts'
 import { type Config, ConfigError } from './config.ts'
+import { readKeptFile } from './kept-file.ts'
 
 /**
  * The secret from which others are derived. If none is configured, it is generated once and kept in a file that only
@@ -11,28 +10,8 @@ import { type Config, ConfigError } from './config.ts'
 export const readMasterSecret = (source: Config['masterSecret']): string => {
   if (source.kind === 'given') return source.secret
   const { path } = source
-  try {
-    return check(readFileSync(path, 'utf8'), path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-  }
-  mkdirSync(dirname(path), { recursive: true })
-  // Process ids are not unique: each container has its own.
-  const own = `${path}.${randomUUID()}`
-  writeFileSync(own, randomBytes(32).toString('base64url'), { mode: 0o600, flush: true })
-  try {
-    // A link appears complete, and only one of several starting processes can create it.
-    linkSync(own, path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    unlinkSync(own)
-  }
-  return check(readFileSync(path, 'utf8'), path)
-}
-
-/** With an empty secret anyone could sign. */
-const check = (secret: string, path: string): string => {
+  const secret = readKeptFile(path, () => randomBytes(32).toString('base64url'))
+  // With an empty secret anyone could sign.
   if (secret.length >= MIN_MASTER_SECRET_LENGTH) return secret
   throw new ConfigError(`${path} contains no secret. Restore it, or delete it and give receivers their new secrets.`)
 }

@@ -10,7 +10,7 @@ export interface Acceptance<Event> {
 /** An event as `evolve` sees it: with its place in the stream, its time, and the caller that caused it. */
 export type PastEvent<Event> = Event & {
   revision: number
-  metadata: { at: string; clock?: string; actor?: object }
+  metadata: { at: string; clock?: string; actor?: object; hash?: string }
 }
 
 /** Thrown by `evolve` for an event that contradicts the state before it, which no decision can have produced. */

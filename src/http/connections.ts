@@ -60,6 +60,8 @@ export const createLimitedServer = (
   const server = createServer({ headersTimeout: idleMs, connectionsCheckingInterval }, (request, response) =>
     pipelines.add(request, response),
   )
+  // Node.js itself would refuse any number of these ahead of the requests that are handled. The header may be ignored.
+  server.on('checkExpectation', (request, response) => pipelines.add(request, response))
   server.setTimeout(idleMs, socket => endIdle(socket, pipelines.current(socket), PAUSES_PER_RESPONSE * idleMs))
   server.maxConnections = total
   server.on('drop', onRefused)

@@ -8,6 +8,8 @@ export interface RequestState {
   nextTurn(): Promise<void>
   /** Set by `authenticate`, and so available on every keyed route. */
   caller: AccountCaller
+  /** Ends the count of a body that is no longer held as text. */
+  bodyIsRead?: () => void
   /** Counts a JSON answer until the client has taken it. Throws rate_limited if the account has too many of them. */
   countAnswer(bytes: number): void
   /** The tool that a message calls; undefined if there is no such tool. */

@@ -44,7 +44,8 @@ const boundaryOf = (ctx: Context): string => {
   }
   const [, quoted, token] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))\s*(?:;|$)/i.exec(given) ?? []
   const boundary = quoted ?? token
-  if (boundary === undefined) throw new Malformed('The Content-Type has no boundary')
+  if (boundary === undefined)
+    throw new Malformed('The Content-Type has no boundary; let your HTTP client set this header')
   return boundary
 }
 

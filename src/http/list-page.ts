@@ -2,7 +2,7 @@ import { DEFAULT_PAGE } from '../../schemas/primitives.ts'
 import type { Page } from '../services/newest-first.ts'
 
 /** The limit of a list from its query. */
-export const limitOf = ({ limit = `${DEFAULT_PAGE}` }: { limit?: string }): number => Number(limit)
+export const limitOf = ({ limit = DEFAULT_PAGE }: { limit?: number }): number => limit
 
 /** A page in the API's form. */
 export const showPage = <Row, Id extends string, Shown>({ found, next }: Page<Row, Id>, show: (row: Row) => Shown) => ({

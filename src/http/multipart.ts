@@ -60,7 +60,7 @@ export const readForm = async (req: IncomingMessage, { boundary, maxBytes, tooLa
   parser.on('error', () => undefined)
   try {
     const parsed = once(parser, 'finish').catch(error => {
-      throw error.message === UNEXPECTED_END ? new Malformed('The body ends before the form does') : error
+      throw error.message === UNEXPECTED_END ? new Malformed(ENDED) : error
     })
     const read = finished(req, { writable: false }).catch(() => {
       throw new Malformed('The body was interrupted')
@@ -84,6 +84,8 @@ export const readForm = async (req: IncomingMessage, { boundary, maxBytes, tooLa
 }
 
 const UNEXPECTED_END = 'Unexpected end of multipart data'
+
+const ENDED = 'The body ends before the form does: it was cut off, or the Content-Type names a wrong boundary'
 
 const headless = () => new Malformed('The headers of a part are incomplete')
 

@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../schemas/api/error.ts'
 import { Closed, MAX_BODY_BYTES } from '../../schemas/primitives.ts'
 import type { Context, Middleware, RequestState } from './context.ts'
 import { jsonBody } from './middleware/json-body.ts'
-import { queryOf } from './query.ts'
+import { queryReaderOf } from './query.ts'
 import { readerOf } from './validate.ts'
 
 /**
@@ -90,11 +90,11 @@ export const serveAt =
     const first = steps.slice(0, -1) as Middleware[]
     const handler = steps.at(-1) as Handler<Of>
     const query = queryShapeOf(of)
-    const readQuery = query && readerOf(query, 'query')
+    const readQuery = query && queryReaderOf(query)
     const readJson = json && readerOf(json, 'body')
     const before = [...first, ...(open ? [] : keyed), ...(json ? [readBody] : [])]
     router[method](path, ...before, ctx => {
-      const parts = { params: ctx.params, query: readQuery?.(queryOf(ctx)), json: readJson?.(ctx.request.body) }
+      const parts = { params: ctx.params, query: readQuery?.(ctx), json: readJson?.(ctx.request.body) }
       return handler(ctx, parts as unknown as RequestParts<Of>)
     })
   }

@@ -39,7 +39,7 @@ export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...parts }: McpPart
       const tool = toolCalledBy(message)
       ctx.state.tool = tool?.name
       ctx.state.isRead = tool?.annotations.readOnlyHint ?? true
-      const { caller, countAnswer } = ctx.state
+      const { caller, countAnswer, nextTurn } = ctx.state
       // Every message that calls no tool, such as initialize and tools/list, only describes the service.
       if (!tool) unwrap(await services.descriptors.protocol(caller))
       // The SDK passes the caller as AuthInfo. It never reads the token, so the secret is not passed on.
@@ -47,7 +47,7 @@ export const openMcpEndpoint = ({ publicUrl, allowedOrigins, ...parts }: McpPart
         token: caller.accountId,
         clientId: caller.accountId,
         scopes: [],
-        extra: { caller, countAnswer },
+        extra: { caller, countAnswer, nextTurn },
       }
       const form = asksForStream(ctx) ? 'stream' : 'json'
       // The SDK refuses clients that do not accept both forms.

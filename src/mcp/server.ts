@@ -42,8 +42,8 @@ const listed = tools.map(({ name, title, description, input, output, annotations
   outputSchema: output as unknown as NonNullable<ToolListed['outputSchema']>,
 }))
 
-/** The caller of a request, and what counts its answer. */
-export type Asker = Pick<Call, 'caller' | 'countAnswer'>
+/** The caller of a request, what counts its answer, and its turns. */
+export type Asker = Pick<Call, 'caller' | 'countAnswer' | 'nextTurn'>
 
 /**
  * A server for one request of one account. The SDK's low-level server leaves the argument checks to the tools, whose

@@ -19,6 +19,8 @@ export interface Call extends ToolParts {
   caller: AccountCaller
   /** Counts a result until the client has taken it. Throws ApiError if the account has too many of them. */
   countAnswer(bytes: number): void
+  /** Resolves when it is the turn of the account to have more work done. */
+  nextTurn(): Promise<void>
   /** Aborts when the client disconnects. */
   signal: AbortSignal
   /** Undefined if the client did not ask for progress notifications. */

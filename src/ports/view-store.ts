@@ -38,6 +38,11 @@ export interface ViewStore {
   saveSnapshot(stream: string, snapshot: Snapshot): Promise<void>
   deleteSnapshots(): Promise<void>
 
+  /** Texts that are stored by a hash of their content; undefined for those that are not stored. */
+  loadNodes(hashes: string[]): Promise<(string | undefined)[]>
+  saveNodes(nodes: [hash: string, text: string][]): Promise<void>
+  deleteNodes(hashes: string[]): Promise<void>
+
   /** A consistent snapshot of all rows and index entries as text, by ascending address, to compare two stores. */
   dump(): Promise<Dump>
   /** Writes cells and a checkpoint of the same position in one step. Rejects like `commit`. */

@@ -6,6 +6,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Failed, Provider, ProviderOutcome, SubmittedJob } from '../ports/provider.ts'
 import type { ViewStore } from '../ports/view-store.ts'
+import { delay } from '../time/delay.ts'
 import { every } from '../time/every.ts'
 import { broken, cancelled } from './failures.ts'
 import { CALL_TIMEOUT_MS, callProvider } from './provider-call.ts'
@@ -17,6 +18,9 @@ const MAX_POLL_MS = 60_000
 
 /** How often to look for jobs whose poll is due. */
 const TICK_MS = 100
+
+/** Polls are begun for this long before other work is done: reading a job with a large input takes milliseconds. */
+const SLICE_MS = 5
 
 /** How long to wait after a failed poll. The wait doubles each time. */
 const BACK_OFF_MS = 1_000
@@ -76,6 +80,7 @@ export class Jobs {
   readonly #polls = new Set<Promise<void>>()
   readonly #slots = new Slots({ each: POLLS_PER_PROVIDER })
   #stopPolling = () => {}
+  #isTicking = false
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -90,7 +95,7 @@ export class Jobs {
   }
 
   start() {
-    this.#stopPolling = every(this.#parts.clock, TICK_MS, () => this.#pollDue())
+    this.#stopPolling = every(this.#parts.clock, TICK_MS, () => this.#tick())
   }
 
   /** Leaves the jobs to the next process, except those whose end a client awaits here. */
@@ -105,8 +110,8 @@ export class Jobs {
   /** Ends the runs that are still followed with a failure, and polls no more. */
   async stop(failure: Failed) {
     for (const followed of this.#followed.values()) this.#end(followed, failure)
-    this.#pollDue()
     this.#stopPolling()
+    await this.#pollDue()
     await Promise.all(this.#polls)
   }
 
@@ -129,23 +134,42 @@ export class Jobs {
     if (followed && followed.cancelAtMs === undefined) followed.pollAtMs = 0
   }
 
-  #pollDue() {
-    const nowMs = this.#parts.clock.monotonicMs()
-    for (const [runId, followed] of this.#followed) {
-      if (followed.isPolling || followed.pollAtMs > nowMs) continue
-      // A job whose outcome is known needs no slot: its provider is not polled again.
-      if (!followed.ending && !this.#slots.take(followed.provider, followed.accountId)) continue
-      followed.hasSlot = !followed.ending
-      followed.isPolling = true
-      const poll = this.#pollUntilEnded(runId, followed)
-        .catch(error => this.#parts.logger.error({ err: error, runId }, 'a job could not be polled now'))
-        .finally(() => {
-          followed.isPolling = false
-          this.#freeSlot(followed)
-          this.#polls.delete(poll)
-        })
-      this.#polls.add(poll)
+  async #tick() {
+    if (this.#isTicking) return
+    this.#isTicking = true
+    await this.#pollDue()
+    this.#isTicking = false
+  }
+
+  /** Begins the polls that are due, the longest due first. Other work is done between two slices of them. */
+  async #pollDue() {
+    const { clock } = this.#parts
+    const nowMs = clock.monotonicMs()
+    const due = [...this.#followed].filter(([, { isPolling, pollAtMs }]) => !isPolling && pollAtMs <= nowMs)
+    let sliceEndMs = nowMs + SLICE_MS
+    for (const [runId, followed] of due.sort(([, a], [, b]) => a.pollAtMs - b.pollAtMs)) {
+      if (clock.monotonicMs() >= sliceEndMs) {
+        await delay(clock, 0)
+        sliceEndMs = clock.monotonicMs() + SLICE_MS
+      }
+      if (this.#followed.get(runId) === followed) this.#begin(runId, followed)
     }
+  }
+
+  #begin(runId: RunId, followed: Followed) {
+    if (followed.isPolling) return
+    // A job whose outcome is known needs no slot: its provider is not polled again.
+    if (!followed.ending && !this.#slots.take(followed.provider, followed.accountId)) return
+    followed.hasSlot = !followed.ending
+    followed.isPolling = true
+    const poll = this.#pollUntilEnded(runId, followed)
+      .catch(error => this.#parts.logger.error({ err: error, runId }, 'a job could not be polled now'))
+      .finally(() => {
+        followed.isPolling = false
+        this.#freeSlot(followed)
+        this.#polls.delete(poll)
+      })
+    this.#polls.add(poll)
   }
 
   /** A job that is ended during its poll needs another round, which records the outcome. */

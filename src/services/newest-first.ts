@@ -17,6 +17,14 @@ interface PageQuery<Row, Id> {
   matches(row: Row): boolean
 }
 
+/** A client that waits for a page. */
+export interface WaitingClient {
+  /** Resolves when it is the turn of the client to have more rows read. */
+  nextTurn(): Promise<void>
+  /** Aborts when the client disconnects. */
+  signal: AbortSignal
+}
+
 /** `next` is the cursor of the following page, or null at the end. */
 export interface Page<Row, Id> {
   found: Row[]
@@ -41,15 +49,19 @@ export class NewestFirst {
     this.#parts = parts
   }
 
-  /** A page may have fewer rows than the limit, or none, although `next` shows that there are more to examine. */
+  /**
+   * A page may have fewer rows than the limit, or none, although `next` shows that there are more to examine. Nothing
+   * is read for a client that has disconnected.
+   */
   async page<Name extends keyof Views, Id extends string>(
     view: Name,
     owner: string,
     query: PageQuery<Views[Name], Id>,
+    client?: WaitingClient,
   ): Promise<Page<Views[Name], Id>> {
     await this.#parts.reads.ownWrites(owner)
     const before = this.#reading.get(owner)
-    const read = () => this.#read(view, owner, query)
+    const read = () => this.#read(view, owner, query, client)
     const reading = before ? before.then(read, read) : read()
     this.#reading.set(owner, reading)
     return reading.finally(() => {
@@ -61,6 +73,7 @@ export class NewestFirst {
     view: Name,
     owner: string,
     { limit, cursor, matches }: PageQuery<Views[Name], Id>,
+    client: WaitingClient | undefined,
   ): Promise<Page<Views[Name], Id>> {
     const { reads, clock } = this.#parts
     const prefix = `${owner}/`
@@ -69,7 +82,8 @@ export class NewestFirst {
     let last = cursor
     for (let scanned = 0; scanned < MAX_SCANNED; scanned += SCAN_ROWS) {
       // Other requests are served between two reads.
-      if (scanned > 0) await delay(clock, 0)
+      if (scanned > 0) await (client?.nextTurn() ?? delay(clock, 0))
+      if (client?.signal.aborted) return { found: [], next: null }
       const after = last && prefix + last
       const entries = await reads.list(view, BY_KEY, { prefix, after, newestFirst: true, limit: SCAN_ROWS })
       for (const { key, row } of entries) {

@@ -18,13 +18,15 @@ export class OpenCounts<Key> {
   }
 
   /**
-   * Counts one more, or as many bytes as it has, until the returned function is called, once. Undefined if the key is
-   * full.
+   * Counts one more, or as many bytes as it has, until the returned function is called. Undefined if the key is full.
    */
   open(key: Key, weight = 1): (() => void) | undefined {
     if (this.isFull(key)) return undefined
     this.#counts.set(key, this.#countOf(key) + weight)
+    let isOpen = true
     return () => {
+      if (!isOpen) return
+      isOpen = false
       const left = this.#countOf(key) - weight
       if (left > 0) this.#counts.set(key, left)
       else this.#counts.delete(key)

@@ -51,8 +51,18 @@ const toCheck = (compile: () => ValidateFunction): Check => {
   let validate: ValidateFunction | undefined
   return value => {
     validate ??= compile()
-    return validate(value) ? [] : (validate.errors ?? []).slice(0, MAX_FAULTS).map(toFault)
+    return validate(value)
+      ? []
+      : withoutRedundant(validate.errors ?? [])
+          .slice(0, MAX_FAULTS)
+          .map(toFault)
   }
+}
+
+/** A list of the valid values also says their type. */
+const withoutRedundant = (errors: ErrorObject[]): ErrorObject[] => {
+  const listed = new Set(errors.filter(({ keyword }) => keyword === 'enum').map(({ instancePath }) => instancePath))
+  return errors.filter(({ keyword, instancePath }) => keyword !== 'type' || !listed.has(instancePath))
 }
 
 const toFault = ({ instancePath, keyword, params, message, parentSchema }: ErrorObject): Fault => {

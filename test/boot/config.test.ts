@@ -233,7 +233,7 @@ t.test('processes on several machines share stores and the master secret, and ea
   t.match(eventStore, { kind: 'eventstoredb', address: { server: 'localhost:2113' } })
   t.match(viewStore, { kind: 'redis', address: { host: 'localhost', db: 1 }, keySpace: 'tollgate' })
   t.same([...roles], ['api', 'reactors'])
-  t.same([...readConfig({}).roles], ['api', 'projector', 'reactors'])
+  t.same([...readConfig({}).roles], ['api', 'projector', 'reactors', 'sealer'])
   t.throws(() => readConfig({ ROLES: 'api,reader' }), ConfigError)
 })
 

@@ -200,6 +200,23 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       t.equal(await store.loadSnapshot('other'), undefined)
     })
 
+    t.test('nodes are stored and deleted by their hash', async t => {
+      const { store } = await open(t)
+      t.same(await store.loadNodes(['a']), [undefined])
+      await store.saveNodes([
+        ['a', '{"kind":"leaf"}'],
+        ['b', 'β'],
+        ['c', 'c'],
+      ])
+      await store.saveNodes([])
+      t.same(await store.loadNodes(['b', 'x', 'a']), ['β', undefined, '{"kind":"leaf"}'])
+      t.same((await dumpOf(store)).cells, [], 'a node is not part of the views')
+      await store.deleteNodes(['a', 'x', 'c'])
+      await store.deleteNodes([])
+      t.same(await store.loadNodes(['a', 'b', 'c']), [undefined, 'β', undefined])
+      t.same(await store.loadNodes([]), [])
+    })
+
     t.test('a dump is a consistent snapshot of all cells by ascending address', async t => {
       const { store } = await open(t)
       await store.commit(batch(undefined, 1, { pear: 'green', apple: 'red' }))
@@ -307,8 +324,10 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       await store.commit(batch(undefined, 1, { apple: 'red' }))
       await store.lease(['a'], 'one', 0, 100)
       await store.saveSnapshot('one', { body: '{}', mac: '' })
+      await store.saveNodes([['a', 'text']])
       await store.clear()
       t.same(await dumpOf(store), { checkpoint: undefined, cells: [] })
+      t.same(await store.loadNodes(['a']), [undefined])
       t.same(await store.lease(['a'], 'other', 1, 100), ['a'])
       t.equal(await store.loadSnapshot('one'), undefined)
       await store.commit(batch(undefined, 1, { apple: 'red' }))

@@ -79,6 +79,36 @@ t.test('the requests behind those that end a connection are not read', async t =
   t.ok(read < 200, `${read} requests were read`)
 })
 
+t.test('requests that arrive while responses pile up are handled once these are taken', async t => {
+  const begun: string[] = []
+  const port = await serve(t, ({ url = '' }, response) => {
+    begun.push(url)
+    response.end(`${'x'.repeat(url === '/1' ? 5_000_000 : 1)} answer ${url}`)
+  })
+  const { socket, received } = dial(t, port)
+  socket.pause()
+  socket.write(get('/1'))
+  await until('the first request', () => begun.length)
+  // Each is longer than what is parsed at once.
+  const ahead = ['/2', '/3', '/4'].map(path => get(`${path}?${'a'.repeat(2_000)}`))
+  socket.write(ahead.join(''))
+  await delay(100)
+  t.equal(begun.length, 1)
+  socket.resume()
+  await until('all responses', () => received().includes('answer /4'))
+  t.same(received().match(/answer ../g), ['answer /1', 'answer /2', 'answer /3', 'answer /4'])
+})
+
+t.test('requests with an unknown expectation are handled like others', async t => {
+  const expecting = 'GET / HTTP/1.1\r\nHost: a\r\nExpect: a miracle\r\n\r\n'
+  const port = await serve(t, (_, response) => void response.end('answer'))
+  const { received } = dial(t, port, expecting)
+  await until('the response', () => received().endsWith('answer'))
+  t.match(received(), '200 OK')
+  const { isClosed } = dial(t, port, expecting.repeat(1_000))
+  await until('the end of a connection that sends too many ahead', isClosed)
+})
+
 t.test('a body that arrives in pieces of any size is whole', async t => {
   const bytes = randomBytes(3_000_000)
   const digest = createHash('sha256')

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { MAX_ARRIVING_BYTES, MAX_BODY_BYTES } from '../../schemas/primitives.ts'
 import { createLogger } from '../../src/adapters/logger/pino.ts'
 import type { RequestState } from '../../src/http/context.ts'
+import { arrivingBodies } from '../../src/http/middleware/arriving-bodies.ts'
 import { errors } from '../../src/http/middleware/errors.ts'
 import { jsonBody } from '../../src/http/middleware/json-body.ts'
 import { picture } from '../support/client.ts'
@@ -50,6 +51,40 @@ t.test('the bodies that an account is sending are limited', async t => {
   sent[0]?.socket.destroy()
   await until('room for another', async () => (await quote(customer)).status === 200)
   t.equal((await quote(customer)).status, 200, 'a body that has arrived counts no longer')
+})
+
+t.test('a body counts until it is parsed', async t => {
+  let [waiting, isTurn] = [0, false]
+  const app = new Koa<RequestState>()
+    .use(async (ctx, next) => {
+      ctx.state.caller = { accountId: 'acct_1' } as never
+      ctx.state.nextTurn = async () => {
+        waiting += 1
+        await until('the turn', () => isTurn, { maxWaitMs: 10_000 })
+      }
+      await next()
+    })
+    .use(errors(createLogger('silent')))
+    .use(arrivingBodies())
+    .use(jsonBody(MAX_BODY_BYTES))
+    .use(ctx => {
+      ctx.body = 'parsed'
+    })
+  const server = app.listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const headers = { 'Content-Type': 'application/json' }
+  const body = JSON.stringify(['x'.repeat(MAX_BODY_BYTES - 4)])
+  const send = () => fetch(url, { method: 'POST', headers, body })
+  const count = MAX_ARRIVING_BYTES / MAX_BODY_BYTES
+  const sent = Array.from({ length: count }, send)
+  await until('bodies that wait for their turn', () => waiting === count)
+  t.equal((await send()).status, 429)
+  isTurn = true
+  const statuses = (await Promise.all(sent)).map(({ status }) => status)
+  t.same(statuses, Array(count).fill(200))
+  t.equal((await send()).status, 200, 'a body that was parsed counts no longer')
 })
 
 t.test('a body that does not arrive in full is given up', async t => {

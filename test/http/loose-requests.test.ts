@@ -102,8 +102,12 @@ t.test('a level may be a number, and is the text in the log', async t => {
     inputs.map(input => input['safety_tolerance']),
     ['2', '2'],
   )
-  for (const safety_tolerance of [0, 7, 2.5, true])
-    t.equal((await quote(customer, { ...picture.input, safety_tolerance })).status, 400)
+  const message = 'must be one of 1, 2, 3, 4, 5, 6'
+  for (const safety_tolerance of [0, 7, 2.5, true]) {
+    const { status, body } = await quote(customer, { ...picture.input, safety_tolerance })
+    t.equal(status, 400)
+    t.same(body.error.errors, [{ path: '/input/safety_tolerance', message }])
+  }
 })
 
 t.test('an empty thinking level means off', async t => {

@@ -81,13 +81,25 @@ t.test('a cursor with a run of another account still lists only own runs', async
   )
 })
 
+t.test('an invalid limit is refused in words that say what is valid', async t => {
+  const faults = {
+    'limit=0': 'must be at least 1',
+    'limit=101': 'must be at most 100',
+    'limit=1e1': 'must be an integer',
+    'limit=ten': 'must be an integer',
+    'limit=': 'must be an integer',
+    'limit=1&limit=2': 'must be given only once',
+  }
+  for (const [query, message] of Object.entries(faults)) {
+    const { status, body } = await customer.send(`/v1/runs?${query}`)
+    t.equal(status, 400, query)
+    t.same(body.error.errors, [{ path: '/limit', message }], query)
+    t.equal(body.error.message, `Invalid query: /limit ${message}.`)
+  }
+})
+
 t.test('an invalid query is refused with the path of its fault', async t => {
   const faults = {
-    'limit=0': '/limit',
-    'limit=101': '/limit',
-    'limit=1e1': '/limit',
-    'limit=': '/limit',
-    'limit=1&limit=2': '/limit',
     'cursor=x': '/cursor',
     'cursor=run_zzzzzzzzzzzzzzzzzzzzzzzzzz': '/cursor',
     'status=done': '/status',

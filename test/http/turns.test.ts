@@ -67,11 +67,14 @@ t.test('connections that arrive go first, 100 of them before the next turn', asy
 interface Sent {
   key?: string
   remoteAddress?: string
+  hasLeft?: boolean
 }
 
 /** A request as far as it matters here. */
-const requestOf = (url: string, { key: authorization, remoteAddress = '192.0.2.1' }: Sent = {}) =>
-  ({ url, state: {}, req: { headers: { authorization }, socket: { remoteAddress } } }) as unknown as Context
+const requestOf = (url: string, { key: authorization, remoteAddress = '192.0.2.1', hasLeft = false }: Sent = {}) => {
+  const req = { headers: { authorization }, socket: { remoteAddress } }
+  return { url, state: {}, req, res: { destroyed: hasLeft } } as unknown as Context
+}
 
 t.test('requests take turns, and health checks go first', async t => {
   const take = takeTurns(startTurns().turns)
@@ -85,6 +88,14 @@ t.test('requests take turns, and health checks go first', async t => {
   t.equal(begun.length, 1 + 10)
   await Promise.all(requests)
   t.equal(begun.length, 1 + 15)
+})
+
+t.test('nothing is done for a client that leaves before its turn', async t => {
+  const take = takeTurns(startTurns().turns)
+  const begun: boolean[] = []
+  const request = (hasLeft: boolean) => take(requestOf('/v1/run', { hasLeft }), async () => void begun.push(hasLeft))
+  await Promise.all([request(true), request(false)])
+  t.same(begun, [false])
 })
 
 t.test('a client is an account, or else a key or an address', async t => {

@@ -200,3 +200,9 @@ t.test('the error for an oversized file names the presigned upload', async t => 
   const { body } = await upload(customer, filePart(Buffer.alloc(MAX_INLINE_BYTES + 1)))
   t.match(body.error.message, 'POST /v1/uploads/presigned')
 })
+
+t.test('the message about a boundary says what to do', async t => {
+  const messageOf = async (type: string) => (await sendForm(customer, whole, type)).body.error.message
+  t.match(await messageOf('multipart/form-data'), /no boundary; let your HTTP client set this header/)
+  t.match(await messageOf('multipart/form-data; boundary=other'), /names a wrong boundary/)
+})

@@ -117,3 +117,27 @@ t.test('a job is polled only once the views show its id', async t => {
   await ended
   t.same(polled, [jobId])
 })
+
+t.test('other work is done between the polls of jobs whose rows take long to read', async t => {
+  let [nowMs, begun] = [1_000, 0]
+  const order: string[] = []
+  const rows = Array.from({ length: 6 }, () => task(newRunId(systemRandom)))
+  const get = (async (_view: string, key: string) => {
+    // The time that only this test's reads take.
+    nowMs += 3
+    begun += 1
+    order.push(`read ${begun}`)
+    if (begun === 1) setImmediate(() => order.push('other work'))
+    return rows.find(({ runId }) => runId === key)
+  }) as ViewStore['get']
+  const poll: Poll = () => new Promise(() => undefined)
+  const clock = { ...systemClock, monotonicMs: () => nowMs }
+  const jobs = jobsOf(t, { poll, views: { get } as ViewStore, clock })
+  for (const row of rows) jobs.follow(row, 0)
+  nowMs += 1_000
+  jobs.start()
+  await until('all reads', () => begun === rows.length)
+  t.same(order.slice(0, 4), ['read 1', 'read 2', 'other work', 'read 3'])
+  jobs.release()
+  await jobs.stop(failure)
+})

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { RunId } from '../../schemas/primitives.ts'
 import type { RunRow } from '../../schemas/views.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
-import { NewestFirst } from '../../src/services/newest-first.ts'
+import { NewestFirst, type WaitingClient } from '../../src/services/newest-first.ts'
 import type { Reads } from '../../src/services/reads.ts'
 import { accountId, runId } from '../support/account-samples.ts'
 
@@ -23,8 +23,8 @@ const open = () => {
     }) as never
   }
   const lists = new NewestFirst({ reads: { ownWrites: () => undefined, list } as unknown as Reads, clock: systemClock })
-  const page = (matches: (row: RunRow) => boolean, cursor?: RunId, account = 1) =>
-    lists.page<'runs', RunId>('runs', accountId(account), { limit: 10, cursor, matches })
+  const page = (matches: (row: RunRow) => boolean, cursor?: RunId, account = 1, client?: WaitingClient) =>
+    lists.page<'runs', RunId>('runs', accountId(account), { limit: 10, cursor, matches }, client)
   return { counts, page }
 }
 
@@ -62,4 +62,20 @@ t.test('a page that fails does not stop the next one', async t => {
   const next = page(isRare)
   await t.rejects(failing)
   t.equal((await next).found.length, 1)
+})
+
+t.test('each read but the first takes a turn, and none is made for a client that has disconnected', async t => {
+  const { counts, page } = open()
+  const disconnected = new AbortController()
+  const { signal } = disconnected
+  let turns = 0
+  const nextTurn = async () => {
+    turns += 1
+    if (turns === 3) disconnected.abort()
+  }
+  await page(isRare, undefined, 1, { nextTurn, signal })
+  t.same([turns, counts.rows], [3, 3 * 25])
+  // These wait for each other.
+  await Promise.all(Array.from({ length: 20 }, () => page(isRare, undefined, 1, { nextTurn, signal })))
+  t.same([turns, counts.rows], [3, 3 * 25])
 })

@@ -37,6 +37,7 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
   const index = root.openDB<string, string>('index', { encoding: 'string' })
   const leases = root.openDB<Lease, string>('leases', { encoding: 'json' })
   const snapshots = root.openDB<Snapshot, string>('snapshots', { encoding: 'json' })
+  const nodes = root.openDB<string, string>('nodes', { encoding: 'string' })
 
   const get = <Row>(view: string, key: string) => rows.get(rowAddress(view, key)) as Row | undefined
 
@@ -119,6 +120,18 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
       await snapshots.clearAsync()
     },
 
+    loadNodes: async hashes => hashes.map(hash => nodes.get(hash)),
+    saveNodes: async added => {
+      await root.transaction(() => {
+        for (const [hash, text] of added) nodes.put(hash, text)
+      })
+    },
+    deleteNodes: async hashes => {
+      await root.transaction(() => {
+        for (const hash of hashes) nodes.remove(hash)
+      })
+    },
+
     dump: async () => {
       root.resetReadTxn()
       const transaction = root.useReadTransaction()
@@ -147,7 +160,7 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
     },
 
     clear: async () => {
-      await Promise.all([meta, rows, index, leases, snapshots].map(database => database.clearAsync()))
+      await Promise.all([meta, rows, index, leases, snapshots, nodes].map(database => database.clearAsync()))
     },
 
     close: () => closeLmdb(root),

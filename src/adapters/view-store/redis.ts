@@ -50,7 +50,8 @@ export const openRedisViewStore = async ({
 }: RedisOptions): Promise<ViewStore> => {
   const own = (name: string) => `{${keySpace}}:${name}`
   const [cells, order, dumps] = [own('cells'), own('order'), own('dumps')]
-  const [holders, ends, snapshots] = [own('lease-holders'), own('lease-ends'), own('snapshots')]
+  const [holders, ends] = [own('lease-holders'), own('lease-ends')]
+  const [snapshots, nodes] = [own('snapshots'), own('nodes')]
   const redis = await connectToRedis({ address, writeMs, onWarning })
 
   /** The highest position of the store that this process has seen. */
@@ -155,6 +156,18 @@ export const openRedisViewStore = async ({
       await redis.change(client => client.unlink(snapshots))
     },
 
+    loadNodes: async hashes => {
+      if (hashes.length === 0) return []
+      const found = await redis.read(client => client.hmget(nodes, ...hashes))
+      return found.map(text => text ?? undefined)
+    },
+    saveNodes: async added => {
+      if (added.length > 0) await redis.change(client => client.hset(nodes, ...added.flat()))
+    },
+    deleteNodes: async hashes => {
+      if (hashes.length > 0) await redis.change(client => client.hdel(nodes, ...hashes))
+    },
+
     dump: async () => {
       const dump = own(`dump:${randomUUID()}`)
       const json = await redis.write(BEGIN_DUMP, [cells, dumps, dump], [String(DUMP_MS)])
@@ -170,7 +183,7 @@ export const openRedisViewStore = async ({
 
     replaceCells: (changes, from, to) => write(from, to, changes),
     clear: async () => {
-      await redis.write(CLEAR, [dumps, cells, order, holders, ends, snapshots], [])
+      await redis.write(CLEAR, [dumps, cells, order, holders, ends, snapshots, nodes], [])
       furthest = BEFORE_FIRST
     },
     close: async () => redis.close(),

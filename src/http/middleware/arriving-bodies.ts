@@ -5,14 +5,17 @@ import { ApiError } from '../api-error.ts'
 import type { Context, Middleware } from '../context.ts'
 
 /**
- * Limits the JSON bodies that each account is sending, because they are in memory until they have arrived in full. Runs
- * after `authenticate`.
+ * Limits the JSON bodies that each account is sending, because they are in memory until they have arrived in full and
+ * it is their turn to be parsed. Runs after `authenticate`.
  */
 export const arrivingBodies = (): Middleware => {
   const arriving = new OpenCounts<AccountId>(MAX_ARRIVING_BYTES)
   return async (ctx: Context, next: Next) => {
-    if (ctx.is('json') && !arriving.add(ctx.state.caller.accountId, ctx.req, sizeOf(ctx))) throw tooMany()
-    return next()
+    if (!ctx.is('json')) return next()
+    const close = arriving.open(ctx.state.caller.accountId, sizeOf(ctx))
+    if (!close) throw tooMany()
+    ctx.state.bodyIsRead = close
+    return next().finally(close)
   }
 }
 

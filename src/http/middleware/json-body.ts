@@ -33,9 +33,11 @@ export const jsonBody = (maxBytes: number, arrivalMs = ARRIVAL_MS) => {
     )
     // Many bodies may have arrived at once.
     await ctx.state.nextTurn()
+    if (ctx.res.destroyed) throw gone()
     const text = ctx.request.body as string
     if (text === '') throw missing()
     Object.assign(ctx.request, { body: parseBounded(text) })
+    ctx.state.bodyIsRead?.()
     return next()
   }
 }
@@ -61,6 +63,8 @@ const toApiError = (error: Error & { status?: number }, maxBytes: number): ApiEr
 }
 
 const unreadable = ({ message }: Error) => new NotJson(`The body cannot be read: ${message}.`, 'cannot be read')
+
+const gone = () => new NotJson('The client did not wait for an answer.', 'was not read')
 
 const missing = () => new NotJson('The body is missing; it must be JSON.', 'is required')
 

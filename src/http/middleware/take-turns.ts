@@ -1,7 +1,10 @@
 import type { Context, Middleware } from '../context.ts'
 import type { Turns } from '../turns.ts'
 
-/** Spreads the work on requests that arrive or end at once. Clients take turns, and health checks go first. */
+/**
+ * Spreads the work on requests that arrive or end at once. Clients take turns, and health checks go first. Nothing is
+ * done for a client that has left before its turn.
+ */
 export const takeTurns =
   (turns: Turns): Middleware =>
   async (ctx, next) => {
@@ -9,6 +12,7 @@ export const takeTurns =
     // Unlike the path, the URL needs no parsing, which fails for some.
     if (ctx.url === '/healthz') return next()
     await ctx.state.nextTurn()
+    if (ctx.res.destroyed) return
     await next()
     await ctx.state.nextTurn()
   }

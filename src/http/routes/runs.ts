@@ -12,7 +12,7 @@ import type { RunRow } from '../../../schemas/views.ts'
 import type { Presenter } from '../../services/presenter.ts'
 import type { Services } from '../../services/services.ts'
 import type { Context } from '../context.ts'
-import { disconnectSignal } from '../disconnect.ts'
+import { disconnectSignal, waitingClient } from '../disconnect.ts'
 import { idempotencyKey, preferredWaitMs } from '../headers.ts'
 import { limitOf, showPage } from '../list-page.ts'
 import { operation, type Serve } from '../operation.ts'
@@ -130,7 +130,7 @@ export const runOperations = [runModel, getRun, cancelRun, listRuns]
 export const runRoutes = (serve: Serve, { runs }: Services, present: Presenter) => {
   serve(runModel, async (ctx, { query, json: request }) => {
     const { caller } = ctx.state
-    if (query.dry_run === 'true') {
+    if (query.dry_run) {
       const { receipt } = unwrap(await runs.quote(caller, request))
       ctx.body = present.quote(receipt)
       return
@@ -153,7 +153,7 @@ export const runRoutes = (serve: Serve, { runs }: Services, present: Presenter) 
   })
 
   serve(listRuns, async (ctx, { query }) => {
-    const page = unwrap(await runs.list(ctx.state.caller, { ...query, limit: limitOf(query) }))
+    const page = unwrap(await runs.list(ctx.state.caller, { ...query, limit: limitOf(query) }, waitingClient(ctx)))
     ctx.body = showPage(page, row => present.run(row)) satisfies RunList
   })
 }

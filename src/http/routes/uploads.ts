@@ -11,6 +11,7 @@ import {
 import { MAX_ARRIVING_UPLOADS, MAX_INLINE_MB, MAX_PRESIGNED_MB, UploadId } from '../../../schemas/primitives.ts'
 import type { Presenter } from '../../services/presenter.ts'
 import type { Services } from '../../services/services.ts'
+import { waitingClient } from '../disconnect.ts'
 import { receiveForm } from '../inline-upload.ts'
 import { limitOf, showPage } from '../list-page.ts'
 import { unreadBody } from '../middleware/unread-body.ts'
@@ -126,7 +127,7 @@ export const uploadRoutes = (serve: Serve, { uploads }: Services, present: Prese
   })
 
   serve(listUploads, async (ctx, { query }) => {
-    const page = unwrap(await uploads.list(ctx.state.caller, { ...query, limit: limitOf(query) }))
+    const page = unwrap(await uploads.list(ctx.state.caller, { ...query, limit: limitOf(query) }, waitingClient(ctx)))
     ctx.body = showPage(page, row => present.upload(row)) satisfies UploadList
   })
 }

@@ -1,7 +1,5 @@
-import { ListRunsArguments } from '../../../schemas/api/mcp.ts'
-import { RunList } from '../../../schemas/api/run.ts'
-import { DEFAULT_PAGE } from '../../../schemas/primitives.ts'
-import { showPage } from '../../http/list-page.ts'
+import { RunList, RunsQuery } from '../../../schemas/api/run.ts'
+import { limitOf, showPage } from '../../http/list-page.ts'
 import { unwrap } from '../refusals.ts'
 import { READ_ONLY, tool } from '../tool.ts'
 
@@ -13,11 +11,12 @@ export const listRuns = tool({
     'Pass next_cursor of a page as cursor to get the next page, until has_more is false: with a filter,',
     'a page may be short or empty before that. Costs nothing.',
   ].join(' '),
-  input: ListRunsArguments,
+  input: RunsQuery,
   output: RunList,
   annotations: READ_ONLY,
-  answer: async ({ limit = DEFAULT_PAGE, ...query }, { services, present, caller }) => {
-    const page = unwrap(await services.runs.list(caller, { ...query, limit }))
+  answer: async (query, call) => {
+    const { services, present, caller } = call
+    const page = unwrap(await services.runs.list(caller, { ...query, limit: limitOf(query) }, call))
     return { body: showPage(page, row => present.run(row)) }
   },
 })

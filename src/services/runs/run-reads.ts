@@ -24,7 +24,7 @@ import { Unavailable } from '../../ports/faults.ts'
 import { schedulerOf } from '../../time/scheduler.ts'
 import { type Answer, answer } from '../answer.ts'
 import { parseRunId } from '../ids.ts'
-import { NewestFirst, type Page } from '../newest-first.ts'
+import { NewestFirst, type Page, type WaitingClient } from '../newest-first.ts'
 import type { Reads } from '../reads.ts'
 import { RunChanges } from './run-changes.ts'
 
@@ -73,10 +73,14 @@ export class RunReads {
   }
 
   /** A page of an account's runs, newest first. `model` is the id of a family or endpoint. Rejects with Unavailable. */
-  list(accountId: AccountId, { limit, cursor, status, model }: RunsQuery): Promise<Page<RunRow, RunId>> {
+  list(
+    accountId: AccountId,
+    { limit, cursor, status, model }: RunsQuery,
+    client?: WaitingClient,
+  ): Promise<Page<RunRow, RunId>> {
     const matches = (row: RunRow) =>
       (!status || row.status === status) && (!model || row.model === model || row.endpoint === model)
-    return this.#newestFirst.page('runs', accountId, { limit, cursor, matches })
+    return this.#newestFirst.page('runs', accountId, { limit, cursor, matches }, client)
   }
 
   /**

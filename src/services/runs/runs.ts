@@ -17,7 +17,7 @@ import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
 import { newRunId } from '../ids.ts'
-import type { Page } from '../newest-first.ts'
+import type { Page, WaitingClient } from '../newest-first.ts'
 import { withoutNulls } from '../without-nulls.ts'
 import type { PricedRequest, Quotes } from './quotes.ts'
 import { type RecallParts, recallRequest } from './recall-request.ts'
@@ -178,12 +178,16 @@ export class Runs {
   }
 
   /** A page of the caller's runs, newest first. Rejects with Unavailable. */
-  async list({ accountId }: AccountCaller, query: RunsQuery): Promise<Answer<Page<RunRow, RunId>>> {
+  async list(
+    { accountId }: AccountCaller,
+    query: RunsQuery,
+    client?: WaitingClient,
+  ): Promise<Answer<Page<RunRow, RunId>>> {
     const { runReads, offers } = this.#parts
     const { model } = query
     // Runs record the ids of that time, which may be those of a family that was withdrawn since.
     const alias = model && (await offers.listFor(accountId)).find(({ family }) => family.aliases.includes(model))
-    return answer(await runReads.list(accountId, alias ? { ...query, model: alias.family.id } : query))
+    return answer(await runReads.list(accountId, alias ? { ...query, model: alias.family.id } : query, client))
   }
 
   /** Follows one of the caller's runs. */

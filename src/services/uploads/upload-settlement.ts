@@ -1,4 +1,5 @@
 import type { UploadDeleted } from '../../../schemas/account-events.ts'
+import type { UploadId } from '../../../schemas/primitives.ts'
 import type { UploadRow } from '../../../schemas/views.ts'
 import { isLate } from '../../domain/account/uploads.ts'
 import type { ContentRefusal, FileRefusal } from '../../domain/refusal.ts'
@@ -8,12 +9,17 @@ import { type Caller, keyIdOf } from '../caller.ts'
 import { type InspectionResult, inspect } from './inspection.ts'
 import { contentRefusal, sentTypeRefusal } from './upload-rules.ts'
 
+/** Undefined if no file has arrived. */
+type Settled = InspectionResult | { refuse: FileRefusal } | undefined
+
 type Upload = Pick<UploadRow, 'accountId' | 'uploadId' | 'objectKey' | 'mimeType' | 'maxSizeBytes'>
 
 /** Inspects files that arrived under grants, and records them as stored or deletes them. */
 export class UploadSettlement {
   readonly #accounts: AccountMailboxes
   readonly #objects: ObjectStore
+  /** The uploads that are being settled: reading a large file takes long, and any number of requests may ask for it. */
+  readonly #settling = new Map<UploadId, Promise<Settled>>()
 
   constructor(accounts: AccountMailboxes, objects: ObjectStore) {
     this.#accounts = accounts
@@ -23,14 +29,23 @@ export class UploadSettlement {
   /**
    * Inspects a file whose address can still be written to. Resolves to undefined if no file has arrived. An
    * unacceptable file is deleted and refused; the client may then send another. Refuses an upload whose deletion was
-   * requested meanwhile.
+   * requested meanwhile. All who ask at the same time share one inspection.
    */
-  async settle(caller: Caller, upload: Upload): Promise<InspectionResult | { refuse: FileRefusal } | undefined> {
+  settle(caller: Caller, upload: Upload): Promise<Settled> {
+    const { uploadId } = upload
+    const settling = this.#settling.get(uploadId)
+    if (settling) return settling
+    const settled = this.#settle(caller, upload).finally(() => this.#settling.delete(uploadId))
+    this.#settling.set(uploadId, settled)
+    return settled
+  }
+
+  async #settle(caller: Caller, upload: Upload): Promise<Settled> {
     const found = await this.#inspect(upload)
     if (!found) return undefined
     if ('refuse' in found) {
       // An acceptable file may have replaced the bad one during the inspection.
-      if ((await this.#objects.stat(upload.objectKey))?.etag !== found.etag) return this.settle(caller, upload)
+      if ((await this.#objects.stat(upload.objectKey))?.etag !== found.etag) return this.#settle(caller, upload)
       await this.#objects.delete(upload.objectKey)
       return { refuse: found.refuse }
     }

@@ -8,7 +8,7 @@ import type { ObjectStore } from '../../ports/object-store.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
-import { NewestFirst, type Page } from '../newest-first.ts'
+import { NewestFirst, type Page, type WaitingClient } from '../newest-first.ts'
 import type { Reads } from '../reads.ts'
 import { ArrivingUploads } from './arriving-uploads.ts'
 import { type IncomingUpload, receiveUpload } from './incoming-upload.ts'
@@ -84,9 +84,10 @@ export class Uploads {
   async list(
     { accountId }: AccountCaller,
     { limit, cursor }: { limit: number; cursor?: UploadId },
+    client?: WaitingClient,
   ): Promise<Answer<Page<UploadRow, UploadId>>> {
     const matches = ({ status }: UploadRow) => status === 'stored'
-    return answer(await this.#newestFirst.page('uploads', accountId, { limit, cursor, matches }))
+    return answer(await this.#newestFirst.page('uploads', accountId, { limit, cursor, matches }, client))
   }
 
   /** Deletes one of the caller's uploads, and returns its id. */

@@ -50,6 +50,22 @@ t.test('an uploaded file is stored once', async t => {
   t.same(await events(), [stored(png, false)])
 })
 
+t.test('requests for an upload at the same time share one inspection', async t => {
+  const { core, objects, upload, events } = await start(t, png)
+  let reads = 0
+  const get: ObjectStore['get'] = key => {
+    reads += 1
+    return objects.get(key)
+  }
+  const settlement = new UploadSettlement(core.accounts, { ...objects, get })
+  const found = await Promise.all(Array.from({ length: 10 }, () => settlement.settle(caller, upload)))
+  t.equal(reads, 1)
+  for (const one of found) t.match(one, { sha256: digestOf(png) })
+  t.same(await events(), [stored(png, false)])
+  await settlement.settle(caller, upload)
+  t.equal(reads, 2, 'a later request inspects the file that is there then')
+})
+
 t.test('a file of the largest size is stored', async t => {
   const largest = tooLarge.subarray(0, MAX_BYTES)
   const { settlement, upload, events } = await start(t, largest)

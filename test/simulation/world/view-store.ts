@@ -17,6 +17,7 @@ export interface Content {
   checkpoint: string | undefined
   cells: Map<string, string>
   snapshots: Map<string, string>
+  nodes: Map<string, string>
   leases: Map<string, { holder: string; untilMs: number }>
 }
 
@@ -24,13 +25,15 @@ export const emptyContent = (): Content => ({
   checkpoint: undefined,
   cells: new Map(),
   snapshots: new Map(),
+  nodes: new Map(),
   leases: new Map(),
 })
 
-const copyOf = ({ checkpoint, cells, snapshots, leases }: Content): Content => ({
+const copyOf = ({ checkpoint, cells, snapshots, nodes, leases }: Content): Content => ({
   checkpoint,
   cells: new Map(cells),
   snapshots: new Map(snapshots),
+  nodes: new Map(nodes),
   leases: new Map(leases),
 })
 
@@ -112,6 +115,16 @@ export class SimulatedViews implements ViewStore {
 
   deleteSnapshots = async () => {
     this.#content.snapshots.clear()
+  }
+
+  loadNodes = async (hashes: string[]) => hashes.map(hash => this.#content.nodes.get(hash))
+
+  saveNodes = async (nodes: [string, string][]) => {
+    for (const [hash, text] of nodes) this.#content.nodes.set(hash, text)
+  }
+
+  deleteNodes = async (hashes: string[]) => {
+    for (const hash of hashes) this.#content.nodes.delete(hash)
   }
 
   dump = async () => {

@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto'
+import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** The text of a file that only its owner can read. If it is missing, it is created once. */
+export const readKeptFile = (path: string, create: () => string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+  mkdirSync(dirname(path), { recursive: true })
+  // Process ids are not unique: each container has its own.
+  const own = `${path}.${randomUUID()}`
+  writeFileSync(own, create(), { mode: 0o600, flush: true })
+  try {
+    // A link appears complete, and only one of several starting processes can create it.
+    linkSync(own, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    unlinkSync(own)
+  }
+  return readFileSync(path, 'utf8')
+}

@@ -1,0 +1,45 @@
+import type { LogSealed, SealEvent, SealKeyAdopted } from '../../../schemas/seal-events.ts'
+import { accept, type Decider, unreachable } from '../decider.ts'
+import { emptyLogTree, type LogTree, withLink } from './log-tree.ts'
+
+/** Both are complete and signed for a state of the stream, and refused in any other. */
+export type SealCommand = { type: 'AdoptKey'; key: SealKeyAdopted; number: number } | { type: 'Seal'; seal: LogSealed }
+
+export interface SealsState {
+  /** The tree over the links of the stream. Its size is the number of the next event. */
+  links: LogTree
+  /** The link of the last event. */
+  head: string | undefined
+  key: SealKeyAdopted | undefined
+  seal: LogSealed | undefined
+}
+
+/** Another process was first. */
+export interface Outdated {
+  code: 'seal_outdated'
+}
+
+/** The history of the log's seals: the keys that signed them, and what each commits to. */
+export const seals: Decider<SealCommand, SealsState, SealEvent, Outdated> = {
+  initial: { links: emptyLogTree, head: undefined, key: undefined, seal: undefined },
+  decide: (command, { links, head }) => {
+    switch (command.type) {
+      case 'AdoptKey':
+        return command.number === links.size ? accept([{ type: 'SealKeyAdopted', data: command.key }]) : outdated
+      case 'Seal': {
+        const { number, previous } = command.seal
+        const isNext = number === links.size && previous === head
+        return isNext ? accept([{ type: 'LogSealed', data: command.seal }]) : outdated
+      }
+      default:
+        return unreachable(command)
+    }
+  },
+  evolve: (state, event) => {
+    const { hash = '' } = event.metadata
+    const next = { ...state, links: withLink(state.links, hash), head: hash }
+    return event.type === 'LogSealed' ? { ...next, seal: event.data } : { ...next, key: event.data }
+  },
+}
+
+const outdated: { refuse: Outdated } = { refuse: { code: 'seal_outdated' } }

@@ -1,0 +1,76 @@
+import { SEALS_STREAM } from '../../../schemas/events.ts'
+import type { LogSealed, SealEvent } from '../../../schemas/seal-events.ts'
+import { rootOf } from '../../domain/seals/log-tree.ts'
+import { type Outdated, type SealCommand, type SealsState, seals } from '../../domain/seals/seals.ts'
+import { Mailbox } from '../../engine/streams/mailbox.ts'
+import { Streams } from '../../engine/streams/stream.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Random } from '../../ports/random.ts'
+import { eventCodec } from '../event-codec.ts'
+import type { SealKey } from './seal-key.ts'
+
+const cause = { actor: { kind: 'service' } } as const
+
+/** What a seal commits to. */
+export type Sealable = Pick<LogSealed, 'events' | 'streams' | 'position' | 'root'>
+
+interface Parts {
+  log: EventLog
+  clock: Clock
+  random: Random
+  logger: Logger
+}
+
+/** Signs seals and appends them to their stream. */
+export class SealStream {
+  readonly #mailbox: Mailbox<SealCommand, SealsState, SealEvent, Outdated>
+  readonly #clock: Clock
+
+  constructor(parts: Parts) {
+    this.#clock = parts.clock
+    this.#mailbox = new Mailbox(SEALS_STREAM, new Streams({ decider: seals, codec: eventCodec, ...parts }))
+  }
+
+  /** The stream as the log has it now. */
+  state(): Promise<SealsState> {
+    return this.#mailbox.currentState()
+  }
+
+  /**
+   * Seals, as the successor of the given state, and adopts the key before if it is a new one, which only the key before
+   * it can sign. Resolves to false if another process was first.
+   */
+  async seal(before: SealsState, content: Sealable, key: SealKey, previousKey?: SealKey): Promise<boolean> {
+    if (before.key?.keyId !== key.keyId) {
+      if (!(await this.#adopt(before, key, previousKey))) return false
+      const after = await this.state()
+      return after.seal?.number === before.seal?.number && this.seal(after, content, key)
+    }
+    const at = new Date(this.#clock.nowMs()).toISOString()
+    const { size: number } = before.links
+    const place = { number, earlier: rootOf(before.links), previous: before.head as string }
+    const unsigned = { ...place, ...content, at, keyId: key.keyId }
+    const seal = { ...unsigned, signature: key.sign(unsigned) }
+    return !('refuse' in (await this.#mailbox.execute({ type: 'Seal', seal }, cause)))
+  }
+
+  async #adopt(before: SealsState, key: SealKey, previousKey: SealKey | undefined): Promise<boolean> {
+    const signer = before.key ? previousKey : key
+    if (signer?.keyId !== (before.key?.keyId ?? key.keyId))
+      throw new WrongSealKey(
+        `the log is sealed with the key ${before.key?.keyId}; give it as SEAL_PREVIOUS_KEY_FILE to sign the new one`,
+      )
+    const development = key.isDevelopment ? { development: true as const } : {}
+    const unsigned = { key: key.publicKey, keyId: key.keyId, ...development }
+    const adopted = { ...unsigned, signature: signer.sign(unsigned) }
+    const command: SealCommand = { type: 'AdoptKey', key: adopted, number: before.links.size }
+    return !('refuse' in (await this.#mailbox.execute(command, cause)))
+  }
+}
+
+/** The configured key is not the one that the log is sealed with. */
+export class WrongSealKey extends Error {
+  override name = 'WrongSealKey'
+}

@@ -1,0 +1,195 @@
+import { SEALS_STREAM } from '../../../schemas/events.ts'
+import type { Position, RawEvent } from '../../../schemas/recorded.ts'
+import { emptyLogTree, withLink } from '../../domain/seals/log-tree.ts'
+import type { SealsState } from '../../domain/seals/seals.ts'
+import { EMPTY_TREE, leafOf, type StreamLeaf, type TreeChange, withLeaves } from '../../domain/seals/stream-tree.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
+import { Damaged, Unavailable } from '../../ports/faults.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { SealKey } from './seal-key.ts'
+import type { SealStream } from './seal-stream.ts'
+import { NodeMissing, type TreeStore } from './tree-store.ts'
+
+export interface SealerParts {
+  log: Pick<EventLog, 'readAll'>
+  seals: SealStream
+  trees: TreeStore
+  key: SealKey
+  /** The key before this one, which signs its adoption. */
+  previousKey?: SealKey | undefined
+  clock: Clock
+  logger: Logger
+  /** The log is sealed after this many events, or so long after the first event since the last seal. */
+  maxEvents: number
+  maxAgeMs: number
+}
+
+/** An event that no seal covers yet. */
+interface Unsealed {
+  stream: string
+  revision: number
+  position: Position
+  at: string
+  link: string
+}
+
+/** Seals the log from time to time. Several processes may do so; of each seal one is recorded. */
+export class Sealer {
+  readonly #parts: SealerParts
+  /** The number of events that the last seal covers, and the events after them. */
+  #sealed = 0
+  #unsealed: Unsealed[] = []
+  /** When this process read the first of them, on the monotonic clock. */
+  #unsealedSinceMs = 0
+  /** Events that the last seal covers and that are still to be read. */
+  #toSkip = 0
+  /** Positions differ in a copy of the log, so that the place of the last seal may have to be counted out. */
+  #trustsPositions = true
+  /** Nodes that the tree before the last seal needed, and no later one. */
+  #outdated: string[] = []
+
+  constructor(parts: SealerParts) {
+    this.#parts = parts
+  }
+
+  /** Starts again from the last seal. Returns the position from which to read the log. */
+  async restart(): Promise<Position> {
+    const { seal } = await this.#parts.seals.state()
+    this.#sealed = seal?.events ?? 0
+    this.#unsealed = []
+    this.#toSkip = this.#trustsPositions ? 0 : this.#sealed
+    return (this.#trustsPositions ? seal?.position : undefined) ?? BEFORE_FIRST
+  }
+
+  /** Takes the next events of the log. */
+  take(events: RawEvent[]) {
+    for (const event of events) {
+      if (event.type === 'LogSealed') this.#drop((event.data as { events: number }).events)
+      if (event.stream === SEALS_STREAM) continue
+      if (this.#toSkip > 0) this.#toSkip -= 1
+      else this.#add(event)
+    }
+  }
+
+  /**
+   * Seals what is due. Rejects with Damaged if the log does not hold what the last seal covers. After any rejection the
+   * log must be read again from where `restart` says.
+   */
+  async sealWhatIsDue(): Promise<void> {
+    const { maxEvents } = this.#parts
+    while (this.#unsealed.length >= maxEvents) if (!(await this.#seal(maxEvents))) return
+    if (this.#isOld()) await this.#seal(this.#unsealed.length)
+  }
+
+  #add({ stream, revision, position, metadata }: RawEvent) {
+    if (this.#unsealed.length === 0) this.#unsealedSinceMs = this.#parts.clock.monotonicMs()
+    const { at, hash } = metadata as { at: string; hash: string }
+    this.#unsealed.push({ stream, revision, position, at, link: hash })
+  }
+
+  /** By the monotonic clock, which never jumps, or by the time of the event, which outlives the process. */
+  #isOld(): boolean {
+    const { clock, maxAgeMs } = this.#parts
+    const [first] = this.#unsealed
+    if (!first) return false
+    const ageMs = Math.max(clock.monotonicMs() - this.#unsealedSinceMs, clock.nowMs() - Date.parse(first.at))
+    return ageMs >= maxAgeMs
+  }
+
+  /** Resolves to false if another process was first, whose seal will be read. */
+  async #seal(count: number): Promise<boolean> {
+    const { seals, trees, key, previousKey } = this.#parts
+    const before = await seals.state()
+    const events = this.#unsealed.slice(0, count)
+    const sealed = this.#sealed
+    if ((before.seal?.events ?? 0) !== sealed) return false
+    const { root, added, replaced, newStreams } = await this.#grow(before, events)
+    // Stored first, so that a recorded seal always finds its tree.
+    await trees.save(added)
+    const content = {
+      events: sealed + count,
+      streams: (before.seal?.streams ?? 0) + newStreams,
+      position: (events.at(-1) as Unsealed).position,
+      root,
+    }
+    if (!(await seals.seal(before, content, key, previousKey))) return false
+    this.#drop(content.events)
+    await trees.delete(this.#outdated)
+    this.#outdated = replaced
+    return true
+  }
+
+  #drop(sealed: number) {
+    if (sealed <= this.#sealed) return
+    this.#unsealed.splice(0, sealed - this.#sealed)
+    this.#sealed = sealed
+    this.#unsealedSinceMs = this.#parts.clock.monotonicMs()
+  }
+
+  async #grow(before: SealsState, events: Unsealed[]): Promise<TreeChange & { newStreams: number }> {
+    const root = before.seal?.root ?? EMPTY_TREE
+    try {
+      return await this.#extend(root, events)
+    } catch (error) {
+      if (error instanceof Damaged && this.#trustsPositions) {
+        this.#trustsPositions = false
+        throw new Unavailable('the positions of the log have changed; counting the events that the last seal covers')
+      }
+      if (!(error instanceof NodeMissing)) throw error
+    }
+    await this.#rebuild(root)
+    return this.#extend(root, events)
+  }
+
+  /** The tree with these events at the ends of their streams. */
+  async #extend(root: string, events: Unsealed[]): Promise<TreeChange & { newStreams: number }> {
+    const byStream = new Map<string, Unsealed[]>()
+    for (const event of events) byStream.set(event.stream, [...(byStream.get(event.stream) ?? []), event])
+    const nodes = await this.#parts.trees.paths(root, [...byStream.keys()])
+    let newStreams = 0
+    const leaves = [...byStream].map(([stream, added]) => {
+      const leaf = leafOf(root, stream, nodes)
+      if (!leaf) newStreams += 1
+      return extended(stream, added, leaf)
+    })
+    return { ...withLeaves(root, leaves, nodes), newStreams }
+  }
+
+  /** Makes the tree of the last seal from the log. */
+  async #rebuild(root: string) {
+    const { log, trees, logger } = this.#parts
+    logger.info({ events: this.#sealed }, 'building the tree of the last seal')
+    const leaves = new Map<string, StreamLeaf>()
+    let count = 0
+    for await (const page of log.readAll(BEFORE_FIRST)) {
+      for (const { stream, revision, metadata } of page) {
+        if (stream === SEALS_STREAM || count === this.#sealed) continue
+        const { hash: link } = metadata as { hash: string }
+        leaves.set(stream, extended(stream, [{ revision, link }], leaves.get(stream)))
+        count += 1
+      }
+      if (count === this.#sealed) break
+    }
+    const rebuilt = withLeaves(EMPTY_TREE, [...leaves.values()], new Map())
+    if (rebuilt.root !== root)
+      throw new Damaged('the log does not hold what its last seal covers; see what tollgate audit verify finds')
+    await trees.save(rebuilt.added)
+  }
+}
+
+/** A leaf with further events of its stream. Throws Damaged if they do not follow it. */
+const extended = (
+  stream: string,
+  events: Pick<Unsealed, 'revision' | 'link'>[],
+  leaf: StreamLeaf | undefined,
+): StreamLeaf => {
+  let { links, head } = leaf ?? { links: emptyLogTree, head: '' }
+  for (const { revision, link } of events) {
+    if (revision !== links.size)
+      throw new Damaged(`${stream} goes on with revision ${revision} where its last seal ends before ${links.size}`)
+    links = withLink(links, link)
+    head = link
+  }
+  return { stream, head, links }
+}

@@ -1,0 +1,76 @@
+import { createClient, createConfig } from './client/client'
+import * as api from './client/sdk.gen'
+import type { Run, RunRequest } from './client/types.gen'
+
+const POLL_MS = 50
+
+/** Does with the generated client what a customer does, and returns what the service answers. */
+export const walk = async (baseUrl: string, apiKey: string, file: File) => {
+  const client = createClient(createConfig({ baseUrl, auth: apiKey }))
+
+  const run = async (body: RunRequest, key: string = crypto.randomUUID()): Promise<Run> => {
+    const { data } = await api.runModel({ client, headers: { 'Idempotency-Key': key }, body })
+    if (data?.object !== 'run') throw new Error('expected a run')
+    return data
+  }
+  const ended = async (id: string): Promise<Run> => {
+    const { data, error } = await api.getRun({ client, path: { id } })
+    if (!data) throw new Error(error?.error.message)
+    if (data.status === 'completed' || data.status === 'failed') return data
+    await new Promise(done => setTimeout(done, POLL_MS))
+    return ended(id)
+  }
+  const completedIds = async (cursor?: string): Promise<string[]> => {
+    const query = { limit: 2, status: 'completed' as const, ...(cursor !== undefined && { cursor }) }
+    const { data, error } = await api.listRuns({ client, query })
+    if (!data) throw new Error(error?.error.message)
+    const ids = data.data.map(({ run_id }) => run_id)
+    return data.next_cursor === null ? ids : [...ids, ...(await completedIds(data.next_cursor))]
+  }
+
+  const { data: models } = await api.listModels({ client, query: { output_type: 'image' } })
+  const request: RunRequest = { model: 'nano', input: { prompt: 'a lake', resolution: '1K', safety_tolerance: '2' } }
+  const { data: quote } = await api.runModel({ client, query: { dry_run: true }, body: request })
+  const key = crypto.randomUUID()
+  const [first, repeated] = [await run(request, key), await run(request, key)]
+
+  const sound = await run({
+    model: 'stable-audio-2-5',
+    input: { prompt: 'rain', duration: 1 },
+    metadata: { order: 17 },
+  })
+  const film = await run({ model: 'seedance-1-5-pro-t2v', input: { prompt: 'waves', duration: 12 } })
+  await api.cancelRun({ client, path: { id: film.run_id } })
+
+  const { data: upload } = await api.sendUpload({ client, body: { file } })
+  if (!upload) throw new Error('expected an upload')
+  const winter = await run({ model: 'nano-banana-2', input: { prompt: 'winter', image_url: upload.url } })
+
+  const wanted = { filename: file.name, mime_type: file.type, size_bytes: file.size }
+  const { data: grant } = await api.presignUpload({ client, body: wanted })
+  if (!grant) throw new Error('expected a presigned URL')
+  await fetch(grant.presigned_url, { method: grant.method, body: file })
+  const { data: sent } = await api.getUpload({ client, path: { id: grant.id } })
+
+  const { error } = await api.runModel({ client, body: { model: 'nano', input: { prompt: '' } } })
+  return {
+    models: models?.data.map(({ id }) => id),
+    price: quote?.object === 'quote' && quote.credits,
+    first,
+    isRepeated: repeated.run_id === first.run_id,
+    sound: await ended(sound.run_id),
+    film: await ended(film.run_id),
+    winter,
+    sentBytes: sent?.size_bytes,
+    completedIds: await completedIds(),
+    balance: (await api.getBalance({ client })).data?.credits_balance,
+    secret: (await api.getWebhookSecret({ client })).data?.secret,
+    refusal: error?.error.code === 'invalid_input' ? error.error.errors?.[0]?.path : error?.error.message,
+  }
+}
+
+export const edit: RunRequest = { model: 'nano-banana-2-i2i', input: { prompt: 'a', image_url: 'https://a.example/b' } }
+// @ts-expect-error there is no such model
+export const model: RunRequest = { model: 'nano-banana-3', input: { prompt: 'a lake' } }
+// @ts-expect-error there is no such value
+export const value: RunRequest = { model: 'nano-banana-2', input: { prompt: 'a lake', resolution: '8K' } }

@@ -1,0 +1,246 @@
+import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { SEALS_STREAM } from '../../../schemas/events.ts'
+import type { RawEvent } from '../../../schemas/recorded.ts'
+import type { LogSealed, SealKeyAdopted } from '../../../schemas/seal-events.ts'
+import { linksRoot, streamsRoot } from '../../../src/audit/seals/merkle.ts'
+import { canonicalJson } from '../../../src/engine/log/canonical.ts'
+import { BEFORE_FIRST, type EventLog, NO_STREAM } from '../../../src/ports/event-log.ts'
+import { Damaged, Unavailable } from '../../../src/ports/faults.ts'
+import type { ViewStore } from '../../../src/ports/view-store.ts'
+import { parseSealKey, type SealKey } from '../../../src/services/seals/seal-key.ts'
+import { SealStream, WrongSealKey } from '../../../src/services/seals/seal-stream.ts'
+import { Sealer } from '../../../src/services/seals/sealer.ts'
+import { TreeStore } from '../../../src/services/seals/tree-store.ts'
+import { collect } from '../../support/collect.ts'
+import { ambient, openLog, openViews } from '../../support/engine.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+
+const MAX_EVENTS = 10
+const MAX_AGE_MS = 600_000
+
+const newKey = (isDevelopment = false): SealKey =>
+  parseSealKey(generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), {
+    isDevelopment,
+  })
+
+const key = newKey()
+
+/** A sealer that has read the log as far as it goes, as a process that starts does. */
+const start = async (log: EventLog, views: ViewStore, options: { key?: SealKey; previousKey?: SealKey } = {}) => {
+  const parts = ambient(clock)
+  const seals = new SealStream({ log, ...parts })
+  const limits = { maxEvents: MAX_EVENTS, maxAgeMs: MAX_AGE_MS }
+  const sealer = new Sealer({ log, seals, trees: new TreeStore(views), key, ...parts, ...limits, ...options })
+  const read = async () => {
+    for await (const page of log.readAll(await sealer.restart())) sealer.take(page)
+  }
+  await read()
+  return { sealer, read }
+}
+
+const clock = new ManualClock()
+
+const open = async (t: Test) => ({ log: await openLog(t), views: await openViews(t) })
+
+/** Appends events that nobody reads but the sealer, which needs their links alone. */
+const append = async (log: EventLog, stream: string, count: number) => {
+  const before = (await collect(log.readStream(stream, 0))).length
+  const at = new Date(clock.nowMs()).toISOString()
+  const events = Array.from({ length: count }, () => ({
+    id: crypto.randomUUID(),
+    type: 'SomethingHappened',
+    data: {},
+    metadata: { at, hash: `${crypto.randomUUID()}${crypto.randomUUID()}`.replaceAll('-', '') },
+  }))
+  await log.append(stream, events, before === 0 ? NO_STREAM : before - 1)
+}
+
+const sealsIn = async (log: EventLog): Promise<LogSealed[]> =>
+  (await collect(log.readStream(SEALS_STREAM, 0)))
+    .filter(({ type }) => type === 'LogSealed')
+    .map(({ data }) => data as LogSealed)
+
+const linkOf = ({ metadata }: RawEvent): string => (metadata as { hash: string }).hash
+
+/** Checks each seal against the log: what it covers, its place among the seals, and its signature. */
+const checkSeals = async (t: Test, log: EventLog): Promise<LogSealed[]> => {
+  const events = await collect(log.readAll(BEFORE_FIRST))
+  const covered = events.filter(({ stream }) => stream !== SEALS_STREAM)
+  const own = events.filter(({ stream }) => stream === SEALS_STREAM)
+  const seals = await sealsIn(log)
+  for (const { signature, ...seal } of seals) {
+    const byStream = new Map<string, string[]>()
+    for (const event of covered.slice(0, seal.events))
+      byStream.set(event.stream, [...(byStream.get(event.stream) ?? []), linkOf(event)])
+    const streams = [...byStream].map(([stream, links]) => ({
+      ...{ stream, revision: links.length - 1, head: links.at(-1) as string },
+      links: linksRoot(links),
+    }))
+    t.equal(seal.root, streamsRoot(streams))
+    t.equal(seal.streams, streams.length)
+    t.equal(seal.position, covered[seal.events - 1]?.position)
+    t.equal(seal.earlier, linksRoot(own.slice(0, seal.number).map(linkOf)))
+    t.equal(seal.previous, own[seal.number - 1] && linkOf(own[seal.number - 1] as RawEvent))
+    const publicKey = createPublicKey({ key: key.publicKey, format: 'jwk' })
+    t.ok(verify(null, Buffer.from(canonicalJson(seal)), publicKey, Buffer.from(signature, 'base64url')))
+  }
+  return seals
+}
+
+t.test('the log is sealed after so many events, and each seal covers all streams', async t => {
+  const { log, views } = await open(t)
+  for (let round = 0; round < 12; round++) {
+    await append(log, `a-${round % 5}`, 1 + (round % 4))
+    await append(log, `b-${round}`, 1)
+    const { sealer } = await start(log, views)
+    await sealer.sealWhatIsDue()
+  }
+  const seals = await checkSeals(t, log)
+  t.same(
+    seals.map(({ events }) => events),
+    [10, 20, 30, 40],
+  )
+  t.equal(seals.at(-1)?.number, 4, 'the first event is the adoption of the key')
+})
+
+t.test('fewer events are sealed after a while, and none twice', async t => {
+  const { log, views } = await open(t)
+  const { sealer, read } = await start(log, views)
+  await sealer.sealWhatIsDue()
+  await append(log, 'a', 3)
+  await read()
+  await sealer.sealWhatIsDue()
+  t.same(await sealsIn(log), [])
+  clock.advance(MAX_AGE_MS)
+  await sealer.sealWhatIsDue()
+  await sealer.sealWhatIsDue()
+  await read()
+  clock.advance(MAX_AGE_MS)
+  await sealer.sealWhatIsDue()
+  t.match(await checkSeals(t, log), [{ events: 3, streams: 1 }])
+})
+
+t.test('a process that starts seals what is old', async t => {
+  const { log, views } = await open(t)
+  await append(log, 'a', 3)
+  clock.advance(MAX_AGE_MS)
+  const { sealer } = await start(log, views)
+  await sealer.sealWhatIsDue()
+  t.match(await checkSeals(t, log), [{ events: 3 }])
+})
+
+t.test('of two processes that seal at once, one succeeds', async t => {
+  const { log, views } = await open(t)
+  const processes = [await start(log, views), await start(log, views), await start(log, views)]
+  for (let round = 0; round < 6; round++) {
+    await append(log, `a-${round % 4}`, 8)
+    for (const { read } of processes) await read()
+    await Promise.all(processes.map(({ sealer }) => sealer.sealWhatIsDue()))
+  }
+  const seals = await checkSeals(t, log)
+  t.same(
+    seals.map(({ events }) => events),
+    [10, 20, 30, 40],
+  )
+  const keys = (await collect(log.readStream(SEALS_STREAM, 0))).filter(({ type }) => type === 'SealKeyAdopted')
+  t.equal(keys.length, 1)
+})
+
+t.test('a tree that was lost is made again from the log', async t => {
+  const { log, views } = await open(t)
+  await append(log, 'a', 10)
+  await append(log, 'b', 5)
+  const first = await start(log, views)
+  await first.sealer.sealWhatIsDue()
+  await views.clear()
+  await append(log, 'b', 5)
+  await append(log, 'c', 5)
+  const second = await start(log, views)
+  await second.sealer.sealWhatIsDue()
+  t.equal((await checkSeals(t, log)).length, 2)
+})
+
+t.test('a forged node counts as lost', async t => {
+  const { log, views } = await open(t)
+  await append(log, 'a', 5)
+  await append(log, 'b', 5)
+  const first = await start(log, views)
+  await first.sealer.sealWhatIsDue()
+  const [{ root }] = (await sealsIn(log)) as [LogSealed]
+  await views.saveNodes([[root, '{"kind":"leaf","stream":"a","head":"00","links":{"size":9,"hashes":[]}}']])
+  await append(log, 'a', 10)
+  const second = await start(log, views)
+  await second.sealer.sealWhatIsDue()
+  t.equal((await checkSeals(t, log)).length, 2)
+})
+
+t.test('a seal that could not be recorded is made again', async t => {
+  const { log, views } = await open(t)
+  await append(log, 'a', 10)
+  const down: EventLog = { ...log, append: () => Promise.reject(new Unavailable('down')) }
+  const first = await start(down, views)
+  await t.rejects(first.sealer.sealWhatIsDue(), Unavailable)
+  const second = await start(log, views)
+  await second.sealer.sealWhatIsDue()
+  t.match(await checkSeals(t, log), [{ events: 10 }])
+})
+
+t.test('in a copy of the log, where positions differ, the covered events are counted', async t => {
+  const { log, views } = await open(t)
+  await append(log, 'a', 10)
+  await append(log, 'b', 3)
+  const first = await start(log, views)
+  await first.sealer.sealWhatIsDue()
+  await append(log, 'a', 10)
+  const later = 1000
+  async function* moved(after: number) {
+    for await (const page of log.readAll(Math.max(BEFORE_FIRST, after - later)))
+      yield page.map(event => ({ ...event, position: event.position + later }))
+  }
+  const { sealer, read } = await start({ ...log, readAll: moved }, views)
+  await t.rejects(sealer.sealWhatIsDue(), Unavailable)
+  await read()
+  await sealer.sealWhatIsDue()
+  t.match(await sealsIn(log), [{ events: 10 }, { events: 20, streams: 2 }])
+})
+
+t.test('a log that lost what its last seal covers is not sealed', async t => {
+  const { log, views } = await open(t)
+  await append(log, 'a', 6)
+  await append(log, 'b', 6)
+  const first = await start(log, views)
+  await first.sealer.sealWhatIsDue()
+  await append(log, 'a', 10)
+  async function* cut(after: number) {
+    for await (const page of log.readAll(after)) yield page.filter(({ stream }) => stream !== 'b')
+  }
+  await views.clear()
+  const { sealer, read } = await start({ ...log, readAll: cut }, views)
+  await t.rejects(sealer.sealWhatIsDue(), Damaged)
+  await read()
+  await t.rejects(sealer.sealWhatIsDue(), Damaged)
+  t.equal((await sealsIn(log)).length, 1)
+})
+
+t.test('a new key is adopted only with a signature of the key before it', async t => {
+  const { log, views } = await open(t)
+  const oldKey = newKey(true)
+  await append(log, 'a', 10)
+  const first = await start(log, views, { key: oldKey })
+  await first.sealer.sealWhatIsDue()
+  await append(log, 'a', 10)
+  const other = await start(log, views)
+  await t.rejects(other.sealer.sealWhatIsDue(), WrongSealKey)
+  const wrong = await start(log, views, { previousKey: newKey() })
+  await t.rejects(wrong.sealer.sealWhatIsDue(), WrongSealKey)
+  t.equal((await sealsIn(log)).length, 1)
+  const right = await start(log, views, { previousKey: oldKey })
+  await right.sealer.sealWhatIsDue()
+  const adoptions = (await collect(log.readStream(SEALS_STREAM, 0))).filter(({ type }) => type === 'SealKeyAdopted')
+  t.match(adoptions, [{ data: { keyId: oldKey.keyId, development: true } }, { data: { keyId: key.keyId } }])
+  const { signature, ...adopted } = (adoptions[1] as RawEvent).data as SealKeyAdopted
+  const oldPublicKey = createPublicKey({ key: oldKey.publicKey, format: 'jwk' })
+  t.ok(verify(null, Buffer.from(canonicalJson(adopted)), oldPublicKey, Buffer.from(signature, 'base64url')))
+  t.match(await sealsIn(log), [{ keyId: oldKey.keyId }, { keyId: key.keyId }])
+})
