@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { TypeID } from 'typeid-js'
 import { openLmdbEventLogReadOnly } from '../src/adapters/event-log/lmdb-read-only.ts'
 import { BEFORE_FIRST } from '../src/ports/event-log.ts'
 import { picture } from './support/client.ts'
@@ -12,7 +13,12 @@ import { temporaryFolder } from './support/temporary-folder.ts'
 const folder = await temporaryFolder(t)
 const service = await startService(t, { folder, providers: { sandbox: instantProvider } })
 const customer = await openAccount(service)
-await customer.run(picture)
+const metadata = { order: 4711, note: '\u009b2J' }
+const longPrompt = 'a lake '.repeat(100)
+const { body: run } = await customer.run(
+  { ...picture, input: { prompt: longPrompt }, metadata },
+  { 'Idempotency-Key': 'order-4711' },
+)
 const operator = operatorOf(folder)
 
 /** The log as an exported file, with a change of its lines. */
@@ -74,4 +80,133 @@ t.test('audit verify: what cannot be read is no fault', async t => {
     t.notMatch(stderr, /^ +at /m, 'has no stack')
   }
   await t.rejects(readFile(missing), { code: 'ENOENT' })
+})
+
+t.test('audit replay: shows each event with its balance, of the log and of an exported file', async t => {
+  const text = await operator.text(t, 'audit', 'replay', customer.accountId)
+  t.match(text, /^ *rev +time \(UTC\) +event +by +change +balance\n/)
+  t.match(text, /^ *1 {2}[\d:.]+ {2}welcome granted: welcome \(welcome\) +operator test +\+100 free +100 free$/m)
+  t.match(text, /\n\n\d+ events; the balance is 90 credits\.\n$/)
+  t.ok(text.split('\n').every(line => line.length <= 100))
+  t.equal(await operator.text(t, 'audit', 'replay', customer.accountId, '--file', await exported()), text)
+})
+
+t.test('audit replay: the JSON has every event in full', async t => {
+  const replay = await operator.json<Record<string, never>>(t, 'audit', 'replay', customer.accountId)
+  const { events } = replay as unknown as { events: Record<string, unknown>[] }
+  t.match(replay, { account_id: customer.accountId, chain_is_whole: true, chain_faults: [] })
+  t.same(
+    events.map(({ revision }) => revision),
+    events.map((_, index) => index),
+  )
+  t.match(events[3], {
+    ...{ type: 'CreditsDebited', hash: /^[0-9a-f]{64}$/, clock: null, request_id: String },
+    actor: { kind: 'key', name: 'test', key_id: customer.keyId },
+    data: { amountMicros: 10_000_000 },
+    ...{ credits_change: -10, credits_change_free: -10, credits_change_paid: 0 },
+    ...{ credits_balance: 90, credits_balance_free: 90, credits_balance_paid: 0 },
+  })
+})
+
+t.test('audit replay --at: shows the account as it was', async t => {
+  const at = (moment: string) => operator.json(t, 'audit', 'replay', customer.accountId, '--at', moment)
+  const before = await at('1')
+  t.match(before, { as_of: { revision: 1 }, credits_balance: 100, active_keys: [], last_event: { revision: 1 } })
+  const [run] = await Promise.all([at('3')])
+  t.match(run, { credits_balance: 90, credits_debited: 10, active_keys: [{ key_id: customer.keyId, name: 'test' }] })
+  t.match(run, { open_runs: [{ status: 'queued', credits_held: 10, credits_held_free: 10 }] })
+  const text = await operator.text(t, 'audit', 'replay', customer.accountId, '--at', '3')
+  t.match(text, /^balance +90 credits: 90 free$/m)
+  t.match(text, /^1 open run\nrun +status +requested \(UTC\) +holds\n/m)
+  t.match(text, /^no stored uploads$/m)
+  t.ok(text.split('\n').every(line => line.length <= 100))
+})
+
+t.test('audit replay: what cannot be shown ends with 2 and says why', async t => {
+  const { accountId } = customer
+  const hide = (lines: string[]) => lines.map(line => line.replace('"reason":"welcome"', '"reasons":"\\u001b[2J"'))
+  const forge = (lines: string[]) => lines.map(line => line.replace('100000000', '900000000'))
+  for (const [args, told] of [
+    [['acct_00000000000000000000000000'], /has no account acct_0/],
+    [['somebody'], /must be an ID such as acct_/],
+    [[accountId, '--at', '999'], /The newest revision of acct_\w+ is \d+\./],
+    [[accountId, '--at', 'position:9999'], /The newest position of the log is \d+\./],
+    [[accountId, '--at', '2020-01-01'], /was opened later, at 20/],
+    [[accountId, '--file', await exported(hide)], /unreadable CreditsGranted at revision 1/],
+    [[accountId, '--file', await exported(forge)], /does not add up; see what tollgate audit verify finds/],
+  ] as const) {
+    const { code, stderr } = await operator.run(t, 'audit', 'replay', ...args)
+    t.equal(code, 2)
+    t.match(stderr, told)
+    t.notMatch(stderr, /^ +at /m, 'has no stack')
+  }
+  const { code, stderr } = await operator.run(t, 'audit', 'replay', accountId, '--at', 'yesterday')
+  t.equal(code, 1)
+  t.match(stderr, /must be a date/)
+})
+
+t.test('audit replay: text of a damaged log does not control the terminal, and the damage is told', async t => {
+  const change = (lines: string[]) => lines.map(line => line.replace('"reason":"welcome"', '"reason":"\\u001b[2J"'))
+  const args = ['audit', 'replay', customer.accountId, '--file', await exported(change)]
+  const text = await operator.text(t, ...args)
+  t.match(text, 'welcome granted: \\u001b[2J (welcome)')
+  t.match(text, /\n\nThe chain of events is broken: 1 fault, first at revision 1: its link does not match/)
+  t.match(await operator.json(t, ...args), { chain_is_whole: false, chain_faults: [{ revision: 1 }] })
+})
+
+t.test('audit explain: tells the story of a run, by either form of its ID, of the log and of a file', async t => {
+  const text = await operator.text(t, 'audit', 'explain', run.run_id)
+  t.match(text, `${run.run_id}: completed, nano-banana-2 (nano-banana-2-t2i)\n\nRequest\n`)
+  t.match(text, /^ {2}time +20[-\d]+T[:.\d]+Z by key test \(…\w{4}\)$/m)
+  t.match(text, /^ {2}idempotency key +order-4711$/m)
+  t.match(text, /a lake…\s+\(700 characters\)$/m, 'a long text is shortened')
+  t.match(text, 'note: \\u009b2J', 'and cannot control the terminal')
+  t.match(text, /^ {2}base price +10$/m)
+  t.match(text, /^ {2}= price +10\n\n {2}Credits used: 10 free\.$/m)
+  t.match(text, 'the price is the same.')
+  t.match(text, /^ {2}20\S+Z +\+[\d.]+ s +completed +reactor$/m)
+  t.match(text, /^ {2}text: done$/m)
+  t.match(text, /^ {2}All links from revision 0 to \d+ were recomputed and are whole\.$/m)
+  t.ok(
+    text.split('\n').every(line => line.length <= 100),
+    'it fits in 100 columns',
+  )
+  t.equal(await operator.text(t, 'audit', 'explain', TypeID.fromString(run.run_id).toUUID()), text)
+  t.equal(await operator.text(t, 'audit', 'explain', run.run_id, '--file', await exported()), text)
+})
+
+t.test('audit explain: the JSON has everything in full', async t => {
+  const explanation = await operator.json<Record<string, unknown>>(t, 'audit', 'explain', run.run_id)
+  t.match(explanation, {
+    ...{ run_id: run.run_id, account_id: customer.accountId, status: 'completed', model: 'nano-banana-2' },
+    requested_by: { kind: 'key', name: 'test', key_id: customer.keyId },
+    ...{ idempotency_key: 'order-4711', input: { prompt: longPrompt }, metadata },
+    ...{ credits_used: 10, credits_used_free: 10, credits_used_paid: 0 },
+    price: { credits: 10, lines: [{ kind: 'base', credits: 10 }, {}], agrees: true, faults: [] },
+    steps: [{ state: 'queued', ms_since_step_before: 0 }, { state: 'processing' }, { state: 'completed' }],
+    output: { files: [], text: 'done', deleted_at: null },
+    ...{ error: null, refunds: [], webhook_url: null, webhook: [], chain_is_whole: true, chain_faults: [] },
+  })
+  const { events, account_head: head } = explanation as { events: object[]; account_head: object }
+  t.match(
+    events,
+    ['CreditsDebited', 'RunQueued', 'RunStarted', 'RunCompleted'].map(type => ({ type, hash: String })),
+  )
+  t.same(head, events.at(-1))
+})
+
+t.test('audit explain: an unknown run, or a log that cannot be read, ends with 2 and says why', async t => {
+  const hide = (lines: string[]) => lines.map(line => line.replace('"reason":"welcome"', '"reasons":"\\u001b[2J"'))
+  for (const [args, told] of [
+    [['run_00000000000000000000000000'], /^The log has no run run_0+\.\n$/],
+    [['00000000-0000-0000-0000-000000000000'], /^The log has no run run_0+\.\n$/],
+    [['something'], /must be an ID such as run_/],
+    [[run.run_id, '--file', join(folder, 'missing.jsonl')], /no such file/],
+    [[run.run_id, '--file', await exported(hide)], /unreadable CreditsGranted at revision 1/],
+  ] as const) {
+    const { code, stdout, stderr } = await operator.run(t, 'audit', 'explain', ...args)
+    t.same([code, stdout], [2, ''])
+    t.match(stderr, told)
+    t.notMatch(stderr, /^ +at /m, 'has no stack')
+  }
 })

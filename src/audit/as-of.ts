@@ -17,13 +17,19 @@ export const parseAsOf = (text: string): AsOf | undefined => {
 /** A date, or a date and time with an offset, as a time of the log; undefined if the text is neither. */
 export const parseTime = (text: string): string | undefined => {
   if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/.test(text)) return undefined
-  const timeMs = Date.parse(text)
-  const time = Number.isNaN(timeMs) ? undefined : new Date(timeMs).toISOString()
+  const day = toTime(text.slice(0, 10))
   // JavaScript reads the 31st of a shorter month as a day of the next one.
-  return time !== undefined && text.length === 10 && !time.startsWith(text) ? undefined : time
+  return day?.startsWith(text.slice(0, 10)) ? toTime(text) : undefined
 }
 
-/** Whether an event had happened by then. */
+/** Times are compared as texts, so a year of more than four digits is none. */
+const toTime = (text: string): string | undefined => {
+  const timeMs = Date.parse(text)
+  const time = Number.isNaN(timeMs) ? undefined : new Date(timeMs).toISOString()
+  return time?.length === 24 ? time : undefined
+}
+
+/** Whether an event had happened by then; one that happened at this very moment had. */
 export const hadHappened = ({ revision, position, metadata }: RawEvent, asOf: AsOf): boolean => {
   if ('revision' in asOf) return revision <= asOf.revision
   return 'position' in asOf ? position <= asOf.position : (metadata as { at: string }).at <= asOf.at

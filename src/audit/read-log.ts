@@ -23,7 +23,9 @@ export async function* readLog(
   const pages =
     account === undefined ? log.readAll(BEFORE_FIRST) : log.readStream(accountStream(account as AccountId), 0)
   for await (const page of pages) {
-    const reached = page.at(-1)?.position ?? last
+    const reached = page.at(-1)?.position
+    // A part of an exported file may hold no event of the account.
+    if (reached === undefined) continue
     yield reached <= last ? page : page.filter(({ position }) => position <= last)
     onProgress?.(Math.min(reached, last), last)
     if (reached >= last) return

@@ -1,5 +1,7 @@
 import { Command } from 'commander'
+import { explainCommand } from './audit/explain.ts'
 import { exportCommand } from './audit/export.ts'
+import { replayCommand } from './audit/replay.ts'
 import { trialBalanceCommand } from './audit/trial-balance.ts'
 import { verifyCommand } from './audit/verify.ts'
 
@@ -9,3 +11,5 @@ export const auditCommand = (): Command =>
     .addCommand(verifyCommand())
     .addCommand(trialBalanceCommand())
     .addCommand(exportCommand())
+    .addCommand(replayCommand())
+    .addCommand(explainCommand())

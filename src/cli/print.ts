@@ -18,19 +18,18 @@ export const printMany = (things: Record<string, unknown>[], { json }: { json?: 
   console.log(table.toString())
 }
 
-interface Column {
-  title: string
-  align?: 'right'
+/** A table whose texts may have several lines each, without white space at their ends. */
+export const toTable = (rows: string[][], { head, aligns }: { head?: string[]; aligns?: Align[] } = {}): string => {
+  const table = new Table({ ...plain, ...(head && { head }), ...(aligns && { colAligns: aligns }) })
+  table.push(...rows)
+  return table
+    .toString()
+    .split('\n')
+    .map(line => line.trimEnd())
+    .join('\n')
 }
 
-/** A table without rules between its cells. */
-export const toTable = (columns: Column[], rows: string[][]): string => {
-  const head = columns.map(({ title }) => title)
-  const colAligns = columns.map(({ align }) => align ?? 'left')
-  const table = new Table({ ...plain, head, colAligns })
-  table.push(...rows)
-  return table.toString()
-}
+export type Align = 'left' | 'right'
 
 const edges = ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
 const inner = ['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle']

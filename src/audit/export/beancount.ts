@@ -1,4 +1,4 @@
-import { toCredits } from '../credits.ts'
+import { toCredits } from '../decimal.ts'
 import { dayAfter } from './days.ts'
 import { COMMODITY, DoubleEntry, type Entry } from './double-entry.ts'
 import type { Exporter } from './exporter.ts'

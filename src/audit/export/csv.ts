@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync'
 import { Books } from '../books/books.ts'
 import { type LedgerLine, totalOf } from '../books/ledger-line.ts'
-import { toCredits } from '../credits.ts'
+import { toCredits } from '../decimal.ts'
 import type { Exporter } from './exporter.ts'
 import { takeLine } from './take-line.ts'
 

@@ -1,4 +1,4 @@
-import { toCredits } from '../credits.ts'
+import { toCredits } from '../decimal.ts'
 import { COMMODITY, DoubleEntry, type Entry, type Posting } from './double-entry.ts'
 import type { Exporter } from './exporter.ts'
 import { percentEncoded } from './percent.ts'

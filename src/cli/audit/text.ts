@@ -1,7 +1,64 @@
+import type { Split } from '../../audit/books/lots.ts'
+import { decimal } from '../../audit/decimal.ts'
+import { count } from '../../audit/words.ts'
+
 /** The texts of a damaged log may hold anything, also characters that control a terminal. */
 export const printable = (text: string): string =>
-  text.replaceAll(/\p{C}/gu, found => JSON.stringify(found).slice(1, -1))
+  text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, found => {
+    const escaped = JSON.stringify(found).slice(1, -1)
+    return escaped === found ? escapedByCode(found) : escaped
+  })
 
-/** Such as `1,234 events`, or `1 event`. */
-export const count = (number: number, noun: string): string =>
-  `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
+/** JSON leaves most characters of these kinds as they are. */
+const escapedByCode = (character: string): string => {
+  const code = (character.codePointAt(0) as number).toString(16)
+  return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`
+}
+
+export { count }
+
+/** An exact decimal number for people, such as −1,234.5. */
+export const shown = (number: string): string =>
+  number.replace('-', '−').replace(/\d+/, whole => BigInt(whole).toLocaleString('en'))
+
+/** Microcredits as credits, such as 1,234.5. */
+export const credits = (micros: number): string => shown(decimal(BigInt(micros), 6))
+
+/** Credits that came or went, with their sign. */
+export const signedCredits = (micros: number): string => `${micros > 0 ? '+' : ''}${credits(micros)}`
+
+/** Credits by side, such as `4 free, 6 paid`; nothing is `0`. */
+export const split = ({ freeMicros, paidMicros }: Split, show = credits): string[] => {
+  const sides = [freeMicros !== 0 && `${show(freeMicros)} free`, paidMicros !== 0 && `${show(paidMicros)} paid`]
+  const moved = sides.filter(side => side !== false)
+  return moved.length > 0 ? moved : ['0']
+}
+
+/** Text in lines of at most this many characters, broken at spaces if possible. */
+export const wrapped = (text: string, width: number): string =>
+  (text.match(new RegExp(`\\S.{0,${width - 1}}(?=\\s|$)|\\S{1,${width}}`, 'gu')) ?? [])
+    .map(line => line.trimEnd())
+    .join('\n')
+
+/** A time of the log for people, in UTC. */
+export const dayOf = (at: string): string => at.slice(0, 10)
+export const timeOf = (at: string): string => at.slice(11, -1)
+
+/** A text of at most so many characters. A longer one is cut, and tells its length. */
+export const shortened = (text: string, limit: number): string =>
+  text.length <= limit ? text : `${text.slice(0, limit)}… (${count(text.length, 'character')})`
+
+/** Such as `0.277 s`, `2 min 3 s`, or `5 h 0 min`. */
+export const duration = (ms: number): string => {
+  if (ms < 0) return `−${duration(-ms)}`
+  if (ms < MINUTE_MS) return `${ms / 1000} s`
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min ${Math.floor((ms % MINUTE_MS) / 1000)} s`
+  return `${Math.floor(ms / HOUR_MS).toLocaleString('en')} h ${Math.floor((ms % HOUR_MS) / MINUTE_MS)} min`
+}
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+
+/** A heading with the lines below it. */
+export const section = (heading: string, text: string): string =>
+  [heading, ...text.split('\n').map(line => line && `  ${line}`)].join('\n')

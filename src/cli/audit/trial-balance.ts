@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { parseAsOf } from '../../audit/as-of.ts'
-import { toCredits } from '../../audit/credits.ts'
+import { toCredits } from '../../audit/decimal.ts'
 import { type SplitSum, type TrialBalance, trialBalance } from '../../audit/trial-balance.ts'
 import { OperatorError } from '../operator-error.ts'
 import { toTable } from '../print.ts'
@@ -43,9 +43,11 @@ const splitToJson = ({ freeMicros, paidMicros }: SplitSum) => ({
 })
 
 const toText = ({ position, newestAt, accounts, lines, sum }: TrialBalance): string => {
-  const amounts = ['free', 'paid', 'total'].map(title => ({ title, align: 'right' as const }))
   const rows = lines.map(({ part, name, credits }) => [part, name, ...cells(credits)])
-  const table = toTable([{ title: '' }, { title: '' }, ...amounts], [...rows, ['sum', '', ...cells(sum)]])
+  const table = toTable([...rows, ['sum', '', ...cells(sum)]], {
+    head: ['', '', 'free', 'paid', 'total'],
+    aligns: ['left', 'left', 'right', 'right', 'right'],
+  })
   const upTo = newestAt ? `up to position ${position} of ${newestAt}` : 'an empty log'
   return `Trial balance of ${count(accounts, 'account')} in credits, ${upTo}\n\n${table}`
 }

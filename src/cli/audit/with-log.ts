@@ -4,7 +4,9 @@ import { readConfig } from '../../boot/config.ts'
 import { explainFailure } from '../../boot/failure.ts'
 import { openLogReadOnly } from '../../boot/stores.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
+import { Damaged } from '../../ports/faults.ts'
 import { OperatorError } from '../operator-error.ts'
+import { printable } from './text.ts'
 
 /** The exit code of an audit that could not look. */
 export const UNABLE = 2
@@ -27,6 +29,12 @@ export const withLog = async <Result>(
       await opened.log.close()
     }
   } catch (error) {
-    throw new OperatorError(error instanceof OperatorError ? error.message : explainFailure(error), UNABLE)
+    throw new OperatorError(messageOf(error), UNABLE)
   }
+}
+
+/** The message of a damaged log may quote the log. */
+const messageOf = (error: unknown): string => {
+  if (error instanceof OperatorError) return error.message
+  return error instanceof Damaged ? printable(error.message) : explainFailure(error)
 }

@@ -1,0 +1,98 @@
+import { Damaged } from '../../ports/faults.ts'
+import { AccountBook } from '../books/account-book.ts'
+import type { BookedRun, LedgerLine } from '../books/ledger-line.ts'
+import type { Split } from '../books/lots.ts'
+import type { AccountRecord } from '../read-account.ts'
+import { KeyRing } from './key-ring.ts'
+import { PendingWebhooks } from './pending-webhooks.ts'
+import { StoredUploads } from './stored-uploads.ts'
+
+export interface Opening {
+  accountId: string
+  email: string
+  tester: boolean
+  openedAt: string
+}
+
+/** A run that has not ended, with the credits that it holds. */
+export interface OpenRun extends BookedRun {
+  status: 'queued' | 'processing'
+  requestedAt: string
+  held: Split
+}
+
+/** An account at the last event that was taken. It is folded without the code that decided the events. */
+export class AccountFold {
+  readonly keys = new KeyRing()
+  readonly webhooks = new PendingWebhooks()
+  readonly uploads = new StoredUploads()
+  readonly sums = { grantedMicros: 0, withdrawnMicros: 0, debitedMicros: 0, refundedMicros: 0 }
+  readonly #book = new AccountBook()
+  /** The runs that have not ended. */
+  readonly #runs = new Map<string, Pick<OpenRun, 'status' | 'requestedAt'>>()
+  #opening: Opening | undefined
+  #last: AccountRecord | undefined
+
+  /** Takes the next event. Returns its line if it moved credits. Throws Damaged if they do not add up. */
+  take(event: AccountRecord): LedgerLine | undefined {
+    if (!this.#opening && event.type !== 'AccountOpened')
+      throw new Damaged(`${event.stream} does not begin with its opening; see what tollgate audit verify finds`)
+    const line = this.#book.take(event)
+    this.#last = event
+    this.keys.take(event)
+    this.webhooks.take(event)
+    this.uploads.take(event)
+    this.#takeOther(event)
+    return line
+  }
+
+  /** Undefined before the account is opened. */
+  get opening(): Opening | undefined {
+    return this.#opening
+  }
+
+  /** Undefined before the first event. */
+  get last(): AccountRecord | undefined {
+    return this.#last
+  }
+
+  get balance(): Split {
+    return this.#book.balance
+  }
+
+  openRuns(): OpenRun[] {
+    return [...this.#book.openRuns()].map(run => ({
+      ...run,
+      ...(this.#runs.get(run.runId) as Pick<OpenRun, 'status' | 'requestedAt'>),
+    }))
+  }
+
+  #takeOther({ type, data, metadata: { at } }: AccountRecord) {
+    switch (type) {
+      case 'AccountOpened':
+        this.#opening = { ...data, openedAt: at }
+        return
+      case 'CreditsGranted':
+        this.sums.grantedMicros += data.amountMicros
+        return
+      case 'CreditsWithdrawn':
+        this.sums.withdrawnMicros += data.amountMicros
+        return
+      case 'CreditsRefunded':
+        this.sums.refundedMicros += data.amountMicros
+        return
+      case 'CreditsDebited':
+        this.sums.debitedMicros += data.amountMicros
+        this.#runs.set(data.runId, { status: 'queued', requestedAt: at })
+        return
+      case 'RunStarted': {
+        const run = this.#runs.get(data.runId)
+        if (run) run.status = 'processing'
+        return
+      }
+      case 'RunCompleted':
+      case 'RunFailed':
+        this.#runs.delete(data.runId)
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import type { AccountRecord } from '../read-account.ts'
+
+export interface PendingWebhook {
+  runId: string
+  url: string
+  /** The failed attempts so far. */
+  attempts: number
+  lastStatus?: number
+  lastReason?: string
+  nextAttemptAt?: string
+}
+
+/** The webhooks that an account's receivers are still owed. */
+export class PendingWebhooks {
+  /** The webhook of each run that has not ended. */
+  readonly #requested = new Map<string, string>()
+  readonly #pending = new Map<string, PendingWebhook>()
+
+  take({ type, data }: AccountRecord) {
+    switch (type) {
+      case 'RunQueued':
+        if (data.webhookUrl !== undefined) this.#requested.set(data.runId, data.webhookUrl)
+        return
+      case 'RunCompleted':
+      case 'RunFailed': {
+        const url = this.#requested.get(data.runId)
+        if (url !== undefined) this.#owe(data.runId, url)
+        this.#requested.delete(data.runId)
+        return
+      }
+      case 'WebhookRedeliveryRequested':
+        this.#owe(data.runId, data.url)
+        return
+      case 'WebhookAttemptFailed': {
+        const { runId, attempt: attempts, status, reason: lastReason, nextAttemptAt } = data
+        const { url = '' } = this.#pending.get(runId) ?? {}
+        this.#pending.set(runId, {
+          ...{ runId, url, attempts, lastReason },
+          ...(status !== undefined && { lastStatus: status }),
+          ...(nextAttemptAt !== undefined && { nextAttemptAt }),
+        })
+        return
+      }
+      case 'WebhookDelivered':
+      case 'WebhookAbandoned':
+        this.#pending.delete(data.runId)
+    }
+  }
+
+  list(): PendingWebhook[] {
+    return [...this.#pending.values()]
+  }
+
+  #owe(runId: string, url: string) {
+    this.#pending.set(runId, { runId, url, attempts: 0 })
+  }
+}

@@ -1,0 +1,11 @@
+/** A whole number of the last of some decimal places, as an exact decimal number: 1500000 of six places is 1.5. */
+export const decimal = (value: bigint, places: number): string => fixed(value, places).replace(/\.?0+$/, '')
+
+/** Microcredits as an exact decimal number of credits with six decimals, such as `-16.500000`. */
+export const toCredits = (micros: number | bigint): string => fixed(BigInt(micros), 6)
+
+const fixed = (value: bigint, places: number): string => {
+  const digits = String(value < 0n ? -value : value).padStart(places + 1, '0')
+  const whole = digits.length - places
+  return `${value < 0n ? '-' : ''}${digits.slice(0, whole)}.${digits.slice(whole)}`
+}

@@ -1,0 +1,43 @@
+import type { Receipt, ReceiptLine } from '../../../schemas/catalog.ts'
+import { decimal } from '../decimal.ts'
+
+/** One step of a price, with the credits after it as an exact decimal number. */
+export type PriceStep = { line: ReceiptLine | { kind: 'rounding' }; result: string }
+
+/** Credits, factors, quantities and dollars are counted in millionths. */
+const PLACES = 6
+
+/**
+ * The arithmetic of a receipt, step by step (`docs/ledger-format.md`, "Recomputing a price"). There is a step for the
+ * rounding where it changes something: after all factors, and before the surcharges.
+ */
+export const priceSteps = ({ lines }: Receipt): PriceStep[] => {
+  const steps: PriceStep[] = []
+  let value = 0n
+  let places = PLACES
+  const add = (line: PriceStep['line']) => steps.push({ line, result: decimal(value, places) })
+  for (const line of lines.filter(({ kind }) => kind !== 'surcharge')) {
+    if (line.kind === 'base') value = BigInt(line.amountMicros)
+    else {
+      value *= millionthsOf(line)
+      places += PLACES
+    }
+    add(line)
+  }
+  const unit = 10n ** BigInt(places - PLACES)
+  const isWhole = value % unit === 0n
+  value = (value + unit - 1n) / unit
+  places = PLACES
+  if (!isWhole) add({ kind: 'rounding' })
+  for (const line of lines)
+    if (line.kind === 'surcharge') {
+      value += BigInt(line.amountMicros)
+      add(line)
+    }
+  return steps
+}
+
+const millionthsOf = (line: ReceiptLine): bigint => {
+  if (line.kind === 'quantity') return BigInt(Math.round(line.value * 1_000_000))
+  return line.kind === 'multiplier' ? BigInt(line.factorMicros) : 1n
+}

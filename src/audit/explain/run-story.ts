@@ -1,0 +1,132 @@
+import type { RunError, RunOutput, RunQueued } from '../../../schemas/account-events.ts'
+import type { Actor } from '../../../schemas/actor.ts'
+import type { Receipt } from '../../../schemas/catalog.ts'
+import { clockOf } from '../../../schemas/recorded.ts'
+import { actorOf } from '../account/key-ring.ts'
+import type { LedgerLine } from '../books/ledger-line.ts'
+import type { Split } from '../books/lots.ts'
+import type { AccountRecord } from '../read-account.ts'
+
+export interface Step {
+  state: 'queued' | 'processing' | 'submitted' | 'cancel_requested' | 'completed' | 'failed' | 'output_deleted'
+  at: string
+  /** The time since the step before. */
+  sinceMs: number
+  actor: Actor
+}
+
+export interface Refund {
+  at: string
+  credits: Split
+  reason: string
+  actor: Actor
+}
+
+/** Something that happened to the webhook of a run. */
+export interface WebhookStep {
+  kind: 'delivered' | 'failed' | 'abandoned' | 'redelivery_requested'
+  at: string
+  actor: Actor
+  attempt?: number
+  status?: number
+  reason?: string
+  nextAttemptAt?: string
+  /** The URL of a redelivery. */
+  url?: string
+}
+
+const STATES: Readonly<Partial<Record<AccountRecord['type'], Step['state']>>> = {
+  RunQueued: 'queued',
+  RunStarted: 'processing',
+  RunSubmitted: 'submitted',
+  RunCancelRequested: 'cancel_requested',
+  RunCompleted: 'completed',
+  RunFailed: 'failed',
+  RunOutputDeleted: 'output_deleted',
+}
+
+/** Everything that the log says about one run. */
+export class RunStory {
+  readonly events: AccountRecord[] = []
+  readonly steps: Step[] = []
+  readonly refunds: Refund[] = []
+  readonly webhook: WebhookStep[] = []
+  receipt: Receipt | undefined
+  /** The credits that its debit used up. */
+  used: Split = { freeMicros: 0, paidMicros: 0 }
+  request: RunQueued | undefined
+  jobId: string | undefined
+  output: RunOutput | undefined
+  outputDeletedAt: string | undefined
+  error: RunError | undefined
+  #stepAtMs: number | undefined
+
+  /** Takes the next event of the run, with its line if it moved credits. */
+  take(event: AccountRecord, line: LedgerLine | undefined) {
+    this.events.push(event)
+    const state = STATES[event.type]
+    if (state) this.#addStep(state, event)
+    this.#takeContents(event, line)
+    this.#takeWebhook(event)
+  }
+
+  /** The state of a run that the API shows: that of the last step which is one. */
+  get status(): string {
+    const states: string[] = ['queued', 'processing', 'completed', 'failed']
+    return this.steps.findLast(step => states.includes(step.state))?.state ?? 'debited'
+  }
+
+  #addStep(state: Step['state'], event: AccountRecord) {
+    const atMs = Date.parse(clockOf(event))
+    this.steps.push({ state, at: event.metadata.at, sinceMs: atMs - (this.#stepAtMs ?? atMs), actor: actorOf(event) })
+    this.#stepAtMs = atMs
+  }
+
+  #takeContents(event: AccountRecord, line: LedgerLine | undefined) {
+    const { type, data, metadata } = event
+    switch (type) {
+      case 'CreditsDebited':
+        this.receipt = data.receipt
+        if (line) this.used = { freeMicros: 0 - line.change.freeMicros, paidMicros: 0 - line.change.paidMicros }
+        return
+      case 'CreditsRefunded':
+        if (line)
+          this.refunds.push({ at: metadata.at, credits: line.change, reason: data.reason, actor: actorOf(event) })
+        return
+      case 'RunQueued':
+        this.request = data
+        return
+      case 'RunSubmitted':
+        this.jobId = data.jobId
+        return
+      case 'RunCompleted':
+        this.output = data.output
+        return
+      case 'RunFailed':
+        this.error = data.error
+        return
+      case 'RunOutputDeleted':
+        this.outputDeletedAt = metadata.at
+    }
+  }
+
+  #takeWebhook(event: AccountRecord) {
+    const { type, data, metadata } = event
+    const about = { at: metadata.at, actor: actorOf(event) }
+    switch (type) {
+      case 'WebhookDelivered':
+        this.webhook.push({ kind: 'delivered', ...about, attempt: data.attempt, status: data.status })
+        return
+      case 'WebhookAttemptFailed': {
+        const { runId: _, ...failure } = data
+        this.webhook.push({ kind: 'failed', ...about, ...failure })
+        return
+      }
+      case 'WebhookAbandoned':
+        this.webhook.push({ kind: 'abandoned', ...about, attempt: data.attempts })
+        return
+      case 'WebhookRedeliveryRequested':
+        this.webhook.push({ kind: 'redelivery_requested', ...about, url: data.url })
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import type { Payment, RunOutput } from '../../schemas/account-events.ts'
+import { unreachable } from '../domain/decider.ts'
+import type { KeyRing } from './account/key-ring.ts'
+import type { AccountRecord } from './read-account.ts'
+
+/** An event in plain words, without its amount, time and actor. */
+export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
+  switch (event.type) {
+    case 'AccountOpened':
+      return `opened for ${event.data.email}${event.data.tester ? ', as a tester' : ''}`
+    case 'CreditsGranted':
+      return `${event.data.kind} granted: ${event.data.reason} (${event.data.reference})${describePayment(event.data)}`
+    case 'CreditsWithdrawn':
+      return `${event.data.kind} withdrawn: ${event.data.reason} (${event.data.reference})`
+    case 'CreditsDebited':
+      return `${event.data.runId} debited for ${event.data.receipt.endpoint}`
+    case 'CreditsRefunded':
+      return `${event.data.runId} refunded: ${event.data.reason}`
+    case 'ApiKeyCreated':
+      return `${event.data.keyId} created: ${keys.nameOf(event.data.keyId)}, ${event.data.scope ?? 'full'}`
+    case 'ApiKeyRevoked':
+      return `${event.data.keyId} revoked: ${keys.nameOf(event.data.keyId)}`
+    case 'RunQueued': {
+      const { runId, mode, provider, webhookUrl } = event.data
+      return `${runId} queued: ${mode}, provider ${provider}${webhookUrl === undefined ? '' : ', with a webhook'}`
+    }
+    case 'RunStarted':
+      return `${event.data.runId} started`
+    case 'RunSubmitted':
+      return `${event.data.runId} submitted as job ${event.data.jobId}`
+    case 'RunCancelRequested':
+      return `${event.data.runId}: the client asks to cancel it`
+    case 'RunCompleted':
+      return `${event.data.runId} completed: ${describeOutput(event.data.output)}`
+    case 'RunFailed':
+      return `${event.data.runId} failed as ${event.data.error.code}: ${event.data.error.message}`
+    case 'RunOutputDeleted':
+      return `${event.data.runId}: its files were deleted`
+    case 'WebhookDelivered':
+      return `${event.data.runId}: webhook delivered by attempt ${event.data.attempt}, status ${event.data.status}`
+    case 'WebhookAttemptFailed':
+      return `${event.data.runId}: webhook attempt ${event.data.attempt} failed: ${event.data.reason}`
+    case 'WebhookAbandoned':
+      return `${event.data.runId}: webhook abandoned after ${count(event.data.attempts, 'attempt')}`
+    case 'WebhookRedeliveryRequested':
+      return `${event.data.runId}: webhook to be delivered again to ${event.data.url}`
+    case 'UploadGranted':
+      return `${event.data.uploadId} granted: ${event.data.filename}, ${event.data.method}`
+    case 'UploadStored': {
+      const { uploadId, sizeBytes, sealed } = event.data
+      return `${uploadId} stored: ${count(sizeBytes, 'byte')}${sealed ? '' : ', may be replaced'}`
+    }
+    case 'UploadDeletionRequested':
+      return `${event.data.uploadId}: the client asks to delete it`
+    case 'UploadDeleted':
+      return `${event.data.uploadId} deleted: ${event.data.reason.replaceAll('_', ' ')}`
+    default:
+      return unreachable(event)
+  }
+}
+
+/** The invoice is named where it is not the reference. */
+const describePayment = ({ payment, reference }: { payment?: Payment; reference: string }): string => {
+  if (!payment) return ''
+  const invoice = payment.invoice === reference ? '' : `, invoice ${payment.invoice}`
+  return `, ${payment.amount} ${payment.currency} paid${invoice}`
+}
+
+const describeOutput = ({ artifacts, text }: RunOutput): string => {
+  const files = artifacts.length > 0 && count(artifacts.length, 'file')
+  return [files, text !== undefined && 'text'].filter(Boolean).join(' and ') || 'no output'
+}
+
+/** Such as `1,234 events`, or `1 event`. */
+export const count = (number: number, noun: string): string =>
+  `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`

@@ -1,0 +1,55 @@
+import type { Opening, OpenRun } from '../../audit/account/account-fold.ts'
+import type { KnownKey } from '../../audit/account/key-ring.ts'
+import type { PendingWebhook } from '../../audit/account/pending-webhooks.ts'
+import type { StoredUpload } from '../../audit/account/stored-uploads.ts'
+import type { AsOf } from '../../audit/as-of.ts'
+import type { AccountRecord } from '../../audit/read-account.ts'
+import type { Replay } from '../../audit/replay.ts'
+import { fromMicros } from '../../domain/money.ts'
+import { chainToJson } from './chain.ts'
+import { creditsToJson, eventToJson } from './json.ts'
+
+/** An account at a moment. It has at least one event. */
+export const accountToJson = ({ account, faults }: Replay, asOf: AsOf) => {
+  const { accountId, email, tester, openedAt } = account.opening as Opening
+  const { grantedMicros, withdrawnMicros, debitedMicros, refundedMicros } = account.sums
+  return {
+    as_of: asOf,
+    ...{ account_id: accountId, email, tester, opened_at: openedAt },
+    ...creditsToJson('credits_balance', account.balance),
+    credits_granted: fromMicros(grantedMicros),
+    credits_withdrawn: fromMicros(withdrawnMicros),
+    credits_debited: fromMicros(debitedMicros),
+    credits_refunded: fromMicros(refundedMicros),
+    active_keys: account.keys.active().map(keyToJson),
+    open_runs: account.openRuns().map(runToJson),
+    pending_webhooks: account.webhooks.list().map(webhookToJson),
+    stored_uploads: account.uploads.list().map(uploadToJson),
+    last_event: eventToJson(account.last as AccountRecord),
+    ...chainToJson(faults),
+  }
+}
+
+const keyToJson = ({ keyId, name, lastFour, scope, createdAt }: KnownKey) => ({
+  ...{ key_id: keyId, name, last_four: lastFour, scope, created_at: createdAt },
+})
+
+const runToJson = ({ runId, model, endpoint, status, requestedAt, keyId, held }: OpenRun) => ({
+  ...{ run_id: runId, model, endpoint, status, created_at: requestedAt },
+  key_id: keyId ?? null,
+  ...creditsToJson('credits_held', held),
+})
+
+const webhookToJson = ({ runId, url, attempts, lastStatus, lastReason, nextAttemptAt }: PendingWebhook) => ({
+  ...{ run_id: runId, url, attempts },
+  last_status: lastStatus ?? null,
+  last_reason: lastReason ?? null,
+  next_attempt_at: nextAttemptAt ?? null,
+})
+
+const uploadToJson = ({ uploadId, state, mimeType, sizeBytes, ...upload }: StoredUpload) => ({
+  ...{ upload_id: uploadId, state, filename: upload.filename },
+  folder_path: upload.folderPath ?? null,
+  ...{ mime_type: mimeType, size_bytes: sizeBytes, sha256: upload.sha256, object_key: upload.objectKey },
+  ...{ stored_at: upload.storedAt, will_delete_at: upload.willDeleteAt },
+})

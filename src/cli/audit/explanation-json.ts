@@ -1,0 +1,116 @@
+import type { KeyRing } from '../../audit/account/key-ring.ts'
+import type { Explanation } from '../../audit/explain/explain.ts'
+import type { PriceStep } from '../../audit/explain/price-steps.ts'
+import type { RunStory, WebhookStep } from '../../audit/explain/run-story.ts'
+import type { AccountRecord } from '../../audit/read-account.ts'
+import { fromMicros } from '../../domain/money.ts'
+import { chainToJson } from './chain.ts'
+import { actorToJson, creditsToJson, eventToJson } from './json.ts'
+
+export const explanationToJson = (explanation: Explanation) => {
+  const { accountId, runId, story, account, faults } = explanation
+  const { keys } = account
+  return {
+    run_id: runId,
+    account_id: accountId,
+    email: account.opening?.email ?? null,
+    status: story.status,
+    ...requestToJson(story, keys),
+    ...creditsToJson('credits_used', story.used),
+    price: priceToJson(explanation),
+    steps: story.steps.map(({ state, at, sinceMs, actor }) => ({
+      ...{ state, at, ms_since_step_before: sinceMs },
+      actor: actorToJson(actor, keys),
+    })),
+    output: outputToJson(story),
+    error: story.error ?? null,
+    refunds: story.refunds.map(({ at, credits, reason, actor }) => ({
+      at,
+      ...creditsToJson('credits', credits),
+      reason,
+      actor: actorToJson(actor, keys),
+    })),
+    webhook_url: story.request?.webhookUrl ?? null,
+    webhook: story.webhook.map(step => webhookToJson(step, keys)),
+    events: story.events.map(eventToJson),
+    account_head: eventToJson(account.last as AccountRecord),
+    ...chainToJson(faults),
+  }
+}
+
+const requestToJson = ({ events, request, receipt, jobId }: RunStory, keys: KeyRing) => {
+  const first = events[0] as AccountRecord
+  return {
+    requested_at: first.metadata.at,
+    requested_by: actorToJson(first.metadata.actor as never, keys),
+    request_id: first.metadata.requestId ?? null,
+    idempotency_key: request?.idempotency?.key ?? null,
+    request_hash: request?.idempotency?.requestHash ?? null,
+    model: request?.model ?? receipt?.model ?? null,
+    endpoint: request?.endpoint ?? receipt?.endpoint ?? null,
+    mode: request?.mode ?? null,
+    provider: request?.provider ?? null,
+    job_id: jobId ?? null,
+    timeout_ms: request?.timeoutMs ?? null,
+    retry: request?.retry ? { attempts: request.retry.attempts, back_off_ms: request.retry.backOffMs } : null,
+    input: request?.input ?? null,
+    metadata: request?.metadata ?? null,
+  }
+}
+
+const priceToJson = ({ story: { receipt }, steps, price: { listed, faults } }: Explanation) =>
+  receipt
+    ? {
+        credits: fromMicros(receipt.totalMicros),
+        usd_per_credit: receipt.usdPerCreditMicros === undefined ? null : fromMicros(receipt.usdPerCreditMicros),
+        lines: steps.map(lineToJson),
+        catalog_revision: receipt.catalogRevision,
+        catalog_event: listed ? eventToJson(listed as never) : null,
+        agrees: faults.length === 0,
+        faults,
+      }
+    : null
+
+const lineToJson = ({ line, result }: PriceStep) => {
+  switch (line.kind) {
+    case 'base':
+      return { kind: line.kind, credits: fromMicros(line.amountMicros), result }
+    case 'quantity':
+      return { ...line, result }
+    case 'multiplier': {
+      const { kind, parameter, value, factorMicros } = line
+      return { ...{ kind, parameter, value }, factor: fromMicros(factorMicros), result }
+    }
+    case 'surcharge': {
+      const { kind, parameter, equals = null, usdMicros, amountMicros } = line
+      return { ...{ kind, parameter, equals }, usd: fromMicros(usdMicros), credits: fromMicros(amountMicros), result }
+    }
+    case 'rounding':
+      return { kind: line.kind, result }
+  }
+}
+
+const outputToJson = ({ output, outputDeletedAt }: RunStory) =>
+  output
+    ? {
+        files: output.artifacts.map(({ objectKey, mimeType, sizeBytes, sha256 }) => ({
+          ...{ object_key: objectKey, mime_type: mimeType, size_bytes: sizeBytes, sha256 },
+        })),
+        text: output.text ?? null,
+        will_delete_at: output.willDeleteAt ?? null,
+        deleted_at: outputDeletedAt ?? null,
+      }
+    : null
+
+const webhookToJson = (
+  { kind, at, actor, attempt, status, reason, nextAttemptAt, url }: WebhookStep,
+  keys: KeyRing,
+) => ({
+  ...{ kind, at },
+  attempt: attempt ?? null,
+  status: status ?? null,
+  reason: reason ?? null,
+  next_attempt_at: nextAttemptAt ?? null,
+  url: url ?? null,
+  actor: actorToJson(actor, keys),
+})

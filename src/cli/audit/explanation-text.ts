@@ -1,0 +1,91 @@
+import type { Explanation } from '../../audit/explain/explain.ts'
+import type { WebhookStep } from '../../audit/explain/run-story.ts'
+import type { AccountRecord } from '../../audit/read-account.ts'
+import { toTable } from '../print.ts'
+import { chainToText } from './chain.ts'
+import { priceToText } from './price-text.ts'
+import { requestToText } from './request-text.ts'
+import { resultToText } from './result-text.ts'
+import { count, duration, printable, section, signedCredits, split, wrapped } from './text.ts'
+
+/** The width of a column of words beside a time and a name, in 100 columns. */
+const WORDS_WIDTH = 40
+const ACTOR_WIDTH = 18
+
+export const explanationToText = (explanation: Explanation): string => {
+  const { accountId, runId, story, faults } = explanation
+  const { model, endpoint } = story.request ?? story.receipt ?? { model: 'unknown', endpoint: 'unknown' }
+  return [
+    printable(`${runId}: ${story.status}, ${model} (${endpoint})`),
+    section('Request', requestToText(explanation)),
+    section('Price', priceToText(explanation)),
+    section('Steps', stepsToText(explanation)),
+    section('Result', resultToText(story)),
+    ...(story.refunds.length > 0 ? [section('Refunds', refundsToText(explanation))] : []),
+    ...(story.webhook.length > 0 ? [section('Webhook', webhookToText(explanation))] : []),
+    section('Events', eventsToText(explanation)),
+    ...chainToText(faults, accountId),
+  ].join('\n\n')
+}
+
+const stepsToText = ({ story: { steps, jobId }, account: { keys } }: Explanation): string =>
+  toTable(
+    steps.map(({ state, at, sinceMs, actor }, index) => [
+      at,
+      index === 0 ? '' : `+${duration(sinceMs)}`,
+      wrapped(
+        printable(`${state.replaceAll('_', ' ')}${state === 'submitted' ? ` as job ${jobId}` : ''}`),
+        WORDS_WIDTH,
+      ),
+      wrapped(printable(keys.describe(actor)), ACTOR_WIDTH),
+    ]),
+    { aligns: ['left', 'right', 'left', 'left'] },
+  )
+
+const refundsToText = ({ story: { refunds }, account: { keys } }: Explanation): string =>
+  toTable(
+    refunds.map(({ at, credits, reason, actor }) => [
+      at,
+      split(credits, signedCredits).join('\n'),
+      wrapped(printable(reason), WORDS_WIDTH),
+      wrapped(printable(keys.describe(actor)), ACTOR_WIDTH),
+    ]),
+    { aligns: ['left', 'right', 'left', 'left'] },
+  )
+
+const webhookToText = ({ story: { webhook }, account: { keys } }: Explanation): string =>
+  toTable(
+    webhook.map(step => [
+      step.at,
+      wrapped(printable(webhookWords(step)), WORDS_WIDTH + 5),
+      wrapped(printable(keys.describe(step.actor)), ACTOR_WIDTH),
+    ]),
+  )
+
+const webhookWords = ({ kind, attempt = 0, status, reason, nextAttemptAt, url }: WebhookStep): string => {
+  if (kind === 'delivered') return `attempt ${attempt} delivered it: status ${status}`
+  if (kind === 'abandoned') return `abandoned after ${count(attempt, 'attempt')}`
+  if (kind === 'redelivery_requested') return `to be delivered again, to ${url}`
+  const next = nextAttemptAt === undefined ? 'the last attempt' : `the next at ${nextAttemptAt}`
+  return `attempt ${attempt} failed: ${reason} (${next})`
+}
+
+const eventsToText = ({ story: { events }, account, faults }: Explanation): string => {
+  const head = account.last as AccountRecord
+  const table = toTable(
+    events.map(({ revision, position, type, id, metadata }) => [
+      String(revision),
+      `${type}\nposition ${position}`,
+      `${printable(id)}\n${metadata.hash}`,
+    ]),
+    { aligns: ['right', 'left', 'left'] },
+  )
+  const links =
+    faults.length === 0 ? `All links from revision 0 to ${head.revision} were recomputed and are whole.` : ''
+  return [
+    table,
+    [links, `The account's newest event is revision ${head.revision} of ${head.metadata.at}:`, head.metadata.hash]
+      .filter(Boolean)
+      .join('\n'),
+  ].join('\n\n')
+}

@@ -1,0 +1,32 @@
+import type { Actor } from '../../../schemas/actor.ts'
+import type { KeyRing } from '../../audit/account/key-ring.ts'
+import { totalOf } from '../../audit/books/ledger-line.ts'
+import type { Split } from '../../audit/books/lots.ts'
+import type { AccountRecord } from '../../audit/read-account.ts'
+import { fromMicros } from '../../domain/money.ts'
+
+const NOTHING: Split = { freeMicros: 0, paidMicros: 0 }
+
+/** An amount in total, and free and paid apart. */
+export const creditsToJson = (name: string, split = NOTHING) => ({
+  [name]: fromMicros(totalOf(split)),
+  [`${name}_free`]: fromMicros(split.freeMicros),
+  [`${name}_paid`]: fromMicros(split.paidMicros),
+})
+
+/** The place of an event in the log, its time, and the link that ties it to the events before it. */
+export const eventToJson = ({ revision, position, id, type, metadata: { at, clock, hash } }: AccountRecord) => ({
+  ...{ revision, position, event_id: id, type, at },
+  clock: clock ?? null,
+  hash,
+})
+
+export const actorToJson = (actor: Actor, keys: KeyRing) => {
+  const { keyId, sessionId, name } = actor as { keyId?: string; sessionId?: string; name?: string }
+  return {
+    kind: actor.kind,
+    name: (keyId === undefined ? name : keys.find(keyId)?.name) ?? null,
+    ...(keyId !== undefined && { key_id: keyId }),
+    ...(sessionId !== undefined && { session_id: sessionId }),
+  }
+}

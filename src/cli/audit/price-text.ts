@@ -1,0 +1,50 @@
+import { decimal } from '../../audit/decimal.ts'
+import type { Explanation } from '../../audit/explain/explain.ts'
+import type { PriceStep } from '../../audit/explain/price-steps.ts'
+import { toTable } from '../print.ts'
+import { credits, printable, shown, split, wrapped } from './text.ts'
+
+/** The width of the steps beside their results, in 100 columns. */
+const STEP_WIDTH = 60
+const WIDTH = 96
+
+/** The price as an arithmetic that a person can follow, with the credits after each step. */
+export const priceToText = ({ story: { receipt, used }, steps, price: { listed, faults } }: Explanation): string => {
+  if (!receipt) return 'The run was never debited.'
+  const { catalogRevision, totalMicros, usdPerCreditMicros } = receipt
+  const rows = steps.map(step => [wrapped(printable(words(step, usdPerCreditMicros)), STEP_WIDTH), shown(step.result)])
+  const source = listed
+    ? `From revision ${catalogRevision} of the catalog, of ${listed.metadata.at}.`
+    : `From revision ${catalogRevision} of the catalog, which the log does not have.`
+  const verdict =
+    faults.length === 0
+      ? 'Recomputed from the receipt and from this price list, the price is the same.'
+      : `The price is at fault: ${faults.join('; ')}.`
+  return [
+    toTable([...rows, ['= price', credits(totalMicros)]], { aligns: ['left', 'right'] }),
+    '',
+    `Credits used: ${split(used).join(' and ')}.`,
+    wrapped(printable(`${source} ${verdict}`), WIDTH),
+  ].join('\n')
+}
+
+const words = ({ line }: PriceStep, usdPerCreditMicros = 0): string => {
+  switch (line.kind) {
+    case 'base':
+      return 'base price'
+    case 'quantity':
+      return `× ${line.value} (${line.parameter})`
+    case 'multiplier':
+      return `× ${millionths(line.factorMicros)} (${line.parameter} is ${line.value})`
+    case 'surcharge': {
+      const { parameter, equals, usdMicros, amountMicros } = line
+      const cause = equals === undefined ? parameter : `${parameter} is ${equals}`
+      const dollars = `$${millionths(usdMicros)} at $${millionths(usdPerCreditMicros)} a credit`
+      return `+ ${credits(amountMicros)} (${cause}: ${dollars})`
+    }
+    case 'rounding':
+      return 'rounded up to a millionth of a credit'
+  }
+}
+
+const millionths = (number: number): string => shown(decimal(BigInt(number), 6))

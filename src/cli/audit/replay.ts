@@ -1,0 +1,72 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { type AsOf, parseAsOf } from '../../audit/as-of.ts'
+import { type Replay, replayAccount } from '../../audit/replay.ts'
+import { isAccountId } from '../../services/ids.ts'
+import { OperatorError } from '../operator-error.ts'
+import { progressReport } from '../progress.ts'
+import { accountToJson } from './account-json.ts'
+import { accountToText } from './account-text.ts'
+import { chainToText } from './chain.ts'
+import { HistoryPrinter } from './history.ts'
+import { fileOption, UNABLE, withLog } from './with-log.ts'
+
+export const replayCommand = (): Command =>
+  new Command('replay')
+    .argument('<account>')
+    .description('shows the history of an account with its balance after each event, or the account as it once was')
+    .option(
+      '--at <moment>',
+      'shows the account as it was then: a time such as 2026-11-23T10:00:00Z, a date (the start of that day in UTC), ' +
+        'a revision of the account such as 12, or a position of the log such as position:345; the moment is included',
+      parseMoment,
+    )
+    .addOption(fileOption())
+    .option('--json', 'print JSON')
+    .action(async (account, { at: asOf, ...options }: Options) => {
+      if (!isAccountId(account)) throw new OperatorError(NO_ACCOUNT, UNABLE)
+      await withLog(options, async ({ log }) => {
+        const printer = asOf ? undefined : new HistoryPrinter(account, options)
+        const replay = await replayAccount(log, account, {
+          asOf,
+          onEvent: (...event) => printer?.take(...event),
+          onProgress: progressReport('read'),
+        }).finally(() => printer?.flush())
+        checkMoment(account, replay, asOf)
+        if (printer) return printer.end(replay)
+        if (options.json) return console.log(JSON.stringify(accountToJson(replay, asOf as AsOf)))
+        console.log([accountToText(replay.account), ...chainToText(replay.faults, account)].join('\n\n'))
+      })
+    })
+
+interface Options {
+  at?: AsOf
+  file?: string
+  json?: boolean
+}
+
+const NO_ACCOUNT =
+  'The account must be an ID such as acct_01m820b9ztfvgrrk74p12fwn4g; "tollgate accounts list" shows them.'
+
+const parseMoment = (text: string): AsOf => {
+  const asOf = parseAsOf(text)
+  if (!asOf)
+    throw new InvalidArgumentError(
+      'It must be a date, a date and time with a zone such as 2026-11-23T10:00:00Z, a revision, or position:NUMBER.',
+    )
+  return asOf
+}
+
+/** Throws OperatorError for a moment before the account was opened, or one that its log has not reached. */
+const checkMoment = (accountId: string, { account, next, head }: Replay, asOf: AsOf | undefined) => {
+  const { last } = account
+  if (!last && !next) throw new OperatorError(`The log has no account ${accountId}.`, UNABLE)
+  if (!last)
+    throw new OperatorError(
+      `${accountId} was opened later, at ${next?.metadata.at}, position ${next?.position}.`,
+      UNABLE,
+    )
+  if (asOf && 'revision' in asOf && asOf.revision > last.revision)
+    throw new OperatorError(`The newest revision of ${accountId} is ${last.revision}.`, UNABLE)
+  if (asOf && 'position' in asOf && asOf.position > head)
+    throw new OperatorError(`The newest position of the log is ${head}.`, UNABLE)
+}

@@ -1,0 +1,37 @@
+import { actorOf } from '../../audit/account/key-ring.ts'
+import type { Explanation } from '../../audit/explain/explain.ts'
+import type { AccountRecord } from '../../audit/read-account.ts'
+import { toTable } from '../print.ts'
+import { duration, printable, shortened, wrapped } from './text.ts'
+
+/** Widths of a name and its value that fit in 100 columns, and how much of a long text is shown. */
+const VALUE_WIDTH = 78
+const MAX_SHOWN = 300
+
+export const requestToText = ({ accountId, story, account }: Explanation): string => {
+  const { request, events } = story
+  const first = events[0] as AccountRecord
+  const { keyId } = actorOf(first) as { keyId?: string }
+  const rows = [
+    ['time', `${first.metadata.at} by ${account.keys.describe(actorOf(first))}`],
+    ['API key', keyId],
+    ['account', `${accountId}, ${account.opening?.email}`],
+    ['request id', first.metadata.requestId],
+    ['idempotency key', request?.idempotency?.key],
+    ['provider', request && `${request.provider}, ${request.mode}, at most ${duration(request.timeoutMs)}`],
+    ['webhook', request?.webhookUrl],
+    ...Object.entries(request?.input ?? {}).map(([name, value], index) => [
+      index === 0 ? 'input' : '',
+      show(name, value),
+    ]),
+    ...Object.entries(request?.metadata ?? {}).map(([name, value], index) => [
+      ...[index === 0 ? 'metadata' : '', show(name, value)],
+    ]),
+  ]
+  return toTable(
+    rows.flatMap(([name = '', value]) => (value === undefined ? [] : [[name, wrapped(printable(value), VALUE_WIDTH)]])),
+  )
+}
+
+const show = (name: string, value: unknown): string =>
+  `${name}: ${shortened(typeof value === 'string' ? value : JSON.stringify(value), MAX_SHOWN)}`

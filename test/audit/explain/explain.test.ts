@@ -1,0 +1,100 @@
+import t from 'tap'
+import type { RawEvent } from '../../../schemas/recorded.ts'
+import { explainRun } from '../../../src/audit/explain/explain.ts'
+import { busyLog } from '../../support/busy-log.ts'
+import { logOf } from '../../support/log-of.ts'
+
+const events = await busyLog(t)
+const log = logOf(events)
+const dataOf = ({ data }: RawEvent) => data as Record<string, unknown>
+const runIdOf = (event: RawEvent) => dataOf(event)['runId'] as string
+const runWith = (is: (event: RawEvent) => boolean) => runIdOf(events.find(is) as RawEvent)
+const explained = async (runId: string, changed = log) => {
+  const explanation = await explainRun(changed, runId)
+  if (!explanation) throw new Error(`${runId} is not explained`)
+  return explanation
+}
+
+t.test('every run is explained by all its events, with a price that is the same when recomputed', async t => {
+  const runs = [...new Set(events.map(runIdOf).filter(Boolean))]
+  t.ok(runs.length > 20)
+  for (const runId of runs) {
+    const { story, steps, price, faults, account } = await explained(runId)
+    const own = events.filter(event => runIdOf(event) === runId)
+    t.same(
+      story.events.map(({ id }) => id),
+      own.map(({ id }) => id),
+    )
+    const { amountMicros } = dataOf(own[0] as RawEvent)
+    t.equal(Math.round(Number(steps.at(-1)?.result) * 1_000_000), amountMicros)
+    t.equal(story.used.freeMicros + story.used.paidMicros, amountMicros)
+    t.same([price.faults, faults], [[], []])
+    t.equal(price.listed?.revision, story.receipt?.catalogRevision)
+    t.equal(account.last?.revision, events.findLast(({ stream }) => stream === own[0]?.stream)?.revision)
+  }
+})
+
+t.test('a run that failed has its error, refund and steps', async t => {
+  const { story } = await explained(runWith(({ type }) => type === 'RunFailed'))
+  t.equal(story.status, 'failed')
+  t.match(story.error, { code: 'content_rejected', message: 'The prompt was rejected.' })
+  t.match(story.refunds, [{ reason: 'the run failed: content_rejected', actor: { kind: 'reactor' } }])
+  t.same(story.refunds[0]?.credits, story.used)
+  t.same(
+    story.steps.map(({ state }) => state),
+    ['queued', 'processing', 'failed'],
+  )
+  t.ok(story.steps.every(({ sinceMs }) => sinceMs >= 0))
+})
+
+t.test('a run that an operator refunded is completed, and says why and by whom', async t => {
+  const { story } = await explained(runWith(event => dataOf(event)['reason'] === 'a gift'))
+  t.equal(story.status, 'completed')
+  t.equal(story.output?.text, 'done')
+  t.match(story.request, { idempotency: { key: 'order-1' }, input: { prompt: 'hello' } })
+  t.match(story.refunds, [{ reason: 'a gift', actor: { kind: 'operator', name: 'test' } }])
+})
+
+t.test('the attempts of a webhook are told with their statuses', async t => {
+  const { story: delivered } = await explained(runWith(({ type }) => type === 'WebhookDelivered'))
+  t.match(delivered.webhook, [{ kind: 'delivered', attempt: 1, status: 204 }])
+  const { story: abandoned } = await explained(runWith(({ type }) => type === 'WebhookAbandoned'))
+  t.match(abandoned.webhook, [
+    { kind: 'failed', attempt: 1, status: 410, reason: 'The receiver answered with 410.' },
+    { kind: 'abandoned', attempt: 1 },
+  ])
+})
+
+t.test('a price that was changed does not agree, and its chain is broken', async t => {
+  const debit = events.find(({ type }) => type === 'CreditsDebited') as RawEvent
+  const { receipt } = debit.data as { receipt: { lines: { amountMicros: number }[] } }
+  const [base, ...lines] = receipt.lines
+  const forged = { ...receipt, lines: [{ ...base, amountMicros: 1 }, ...lines] }
+  const changed = { ...debit, data: { ...(debit.data as object), receipt: forged } }
+  const { price, faults } = await explained(
+    runIdOf(debit),
+    logOf(events.map(event => (event === debit ? changed : event))),
+  )
+  t.match(price.faults, [/^its price is \d+, and its receipt adds up to/, /which the price list does not give$/])
+  t.match(faults, [{ revision: debit.revision }])
+})
+
+t.test('a price list that the log lacks is a fault of the price', async t => {
+  const debit = events.find(({ type }) => type === 'CreditsDebited') as RawEvent
+  const { price } = await explained(runIdOf(debit), logOf(events.filter(({ stream }) => stream !== 'catalog')))
+  t.equal(price.listed, undefined)
+  t.match(price.faults, [/^its receipt names catalog revision \d+, which publishes no prices$/])
+})
+
+t.test('the account of a run is found without decoding the events of others', async t => {
+  const run = runWith(({ type }) => type === 'WebhookDelivered')
+  const { stream } = events.find(event => runIdOf(event) === run) as RawEvent
+  const unreadable = events.map(event =>
+    event.stream.startsWith('account-') && event.stream !== stream ? { ...event, type: 'Unknown', data: null } : event,
+  )
+  t.equal((await explained(run, logOf(unreadable))).accountId, stream.slice('account-'.length))
+})
+
+t.test('an unknown run is not explained', async t => {
+  t.equal(await explainRun(log, 'run_00000000000000000000000000'), undefined)
+})
