@@ -2,8 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { TypeID } from 'typeid-js'
+import type { RawEvent } from '../schemas/recorded.ts'
 import { openLmdbEventLogReadOnly } from '../src/adapters/event-log/lmdb-read-only.ts'
 import { BEFORE_FIRST } from '../src/ports/event-log.ts'
+import { busyLog } from './support/busy-log.ts'
 import { picture } from './support/client.ts'
 import { collect } from './support/collect.ts'
 import { operatorOf } from './support/operator.ts'
@@ -40,7 +42,10 @@ t.test('audit verify: the log of a running service has no fault', async t => {
   const before = await service.core.log.head()
   const verification = await operator.json<Record<string, unknown>>(t, 'audit', 'verify')
   t.match(verification, { valid: true, position: before, events: before + 1, faults: [], notes: [] })
-  t.match(await operator.text(t, 'audit', 'verify'), /^\d+ events in \d+ streams checked, .*: nothing is wrong\.\n$/)
+  t.match(
+    await operator.text(t, 'audit', 'verify'),
+    /^\d+ events in \d+ streams checked, .*: nothing is wrong\.\nNo seal /,
+  )
   t.equal(await service.core.log.head(), before, 'nothing was written')
 })
 
@@ -65,6 +70,30 @@ t.test('audit verify: an exported log has no fault, and a changed one names the 
     fault: 'its link does not match what was written',
   }
   t.match(JSON.parse(stdout), { valid: false, faults: [place] })
+})
+
+t.test('audit verify: the newest seal is named, and a kept one is found again', async t => {
+  const events = await busyLog(t, { environment: { SEAL_EVENTS: '40' } })
+  const path = join(await temporaryFolder(t), 'log.jsonl')
+  const write = (kept: RawEvent[]) => writeFile(path, kept.map(event => `${JSON.stringify(event)}\n`).join(''))
+  await write(events)
+  const verify = ['audit', 'verify', '--file', path]
+  const shown = await operator.text(t, ...verify)
+  const [, seal = ''] = /^Seal (\d+:[0-9a-f]{64}) of \S+ covers the first \d+ events/m.exec(shown) ?? []
+  t.match(shown, /note: the key of the seals was made by the service itself/)
+  t.match(shown, /Keep this seal elsewhere, and give it as --since/)
+  t.match(await operator.json(t, ...verify), { valid: true, seal: { seal } })
+  t.notMatch(await operator.text(t, ...verify, '--since', seal), /Keep this seal/)
+  const sealed = events.findLast(({ type }) => type === 'LogSealed') as RawEvent
+  await write(events.filter(({ position }) => position < sealed.position))
+  const { code, stdout } = await operator.run(t, ...verify, '--since', seal)
+  t.equal(code, 1)
+  t.match(stdout, /the log does not hold seal \d+, which was kept/)
+  for (const args of [
+    ['--since', 'x'],
+    ['--since', seal, customer.accountId],
+  ])
+    t.equal((await operator.run(t, ...verify, ...args)).code, 2)
 })
 
 t.test('audit verify: what cannot be read is no fault', async t => {

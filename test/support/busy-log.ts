@@ -22,13 +22,21 @@ const provider: Provider = {
   close: async () => undefined,
 }
 
+interface BusyOptions {
+  /** How often every model runs. */
+  rounds?: number
+  environment?: Record<string, string>
+}
+
 /**
  * The events of a service after a bit of everything: runs of every model that takes only text, failed and repeated ones,
  * refunds, grants, withdrawals, keys, uploads and webhooks, in several accounts.
  */
-export const busyLog = async (t: Test, { rounds = 1 }: { rounds?: number } = {}): Promise<RawEvent[]> => {
-  const environment = { ALLOW_PRIVATE_WEBHOOKS: 'true' }
-  const service = await startService(t, { environment, providers: { sandbox: provider } })
+export const busyLog = async (t: Test, { rounds = 1, environment = {} }: BusyOptions = {}): Promise<RawEvent[]> => {
+  const service = await startService(t, {
+    environment: { ALLOW_PRIVATE_WEBHOOKS: 'true', ...environment },
+    providers: { sandbox: provider },
+  })
   const { accounts, keys, refunds } = service.core.services
   const receiver = await startReceiver(t, (response, { path }) =>
     status(path === '/gone' ? 410 : 204)(response, {} as never),

@@ -1,4 +1,4 @@
-import { accountStream, CATALOG_STREAM } from '../../../schemas/events.ts'
+import { accountStream, CATALOG_STREAM, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST, type ReadableLog } from '../../ports/event-log.ts'
@@ -14,6 +14,7 @@ import { PriceList } from './price-list.ts'
 import { Requests } from './requests.ts'
 import type { AuditedEvent, Rule } from './rule.ts'
 import { Runs } from './runs.ts'
+import { coveredIn, type KeptSeal, type NewestSeal, Seals } from './seals.ts'
 import { Uploads } from './uploads.ts'
 import { Webhooks } from './webhooks.ts'
 
@@ -24,6 +25,10 @@ export interface Verification {
   streams: number
   /** The time of the newest event; absent from an empty log. */
   newestAt?: string
+  /** The newest seal; absent where there is none, or one account was checked. */
+  seal?: NewestSeal
+  /** Events that no seal covers. */
+  unsealed: number
   faults: Fault[]
   notes: Fault[]
 }
@@ -33,6 +38,8 @@ export interface VerifyOptions {
   account?: string | undefined
   /** Whether positions have no gaps, as in the embedded log. */
   isDense: boolean
+  /** A seal that was kept elsewhere, which the log must extend. */
+  since?: KeptSeal | undefined
   onProgress?: OnProgress
 }
 
@@ -42,10 +49,11 @@ export interface VerifyOptions {
  */
 export const verifyLog = async (
   log: ReadableLog,
-  { account, isDense, onProgress }: VerifyOptions,
+  { account, isDense, since, onProgress }: VerifyOptions,
 ): Promise<Verification | undefined> => {
   const head = await log.head()
-  const verifier = new Verifier({ isWhole: account === undefined, isDense })
+  const isWhole = account === undefined
+  const verifier = new Verifier({ isWhole, isDense, since, covered: isWhole ? await coveredIn(log) : [] })
   const isMeant = (stream: string) =>
     account === undefined || stream === CATALOG_STREAM || stream === accountStream(account as AccountId)
   for await (const page of readLog(log, { head, onProgress }))
@@ -58,20 +66,31 @@ interface Stream {
   rules: Rule[]
 }
 
+interface VerifierOptions {
+  isWhole: boolean
+  isDense: boolean
+  since: KeptSeal | undefined
+  covered: number[]
+}
+
 class Verifier {
   readonly #isWhole: boolean
   readonly #isDense: boolean
   readonly #streams = new Map<string, Stream>()
   readonly #prices = new PriceList()
   readonly #logins = new Logins()
+  readonly #seals: Seals
+  readonly #since: KeptSeal | undefined
   readonly #found: Fault[] = []
   #position: Position = BEFORE_FIRST
   #events = 0
   #newestAt = ''
 
-  constructor({ isWhole, isDense }: { isWhole: boolean; isDense: boolean }) {
+  constructor({ isWhole, isDense, since, covered }: VerifierOptions) {
     this.#isWhole = isWhole
     this.#isDense = isWhole && isDense
+    this.#since = since
+    this.#seals = new Seals(covered)
   }
 
   take(raw: RawEvent) {
@@ -86,6 +105,8 @@ class Verifier {
     const { chain, rules } = this.#streamOf(stream)
     chain.take(raw, report)
     const event = decoded(raw, report)
+    if (this.#isWhole) this.#seals.take(raw, event, report)
+    if (stream === SEALS_STREAM && revision === this.#since?.number) this.#compare(raw, this.#since)
     if (!event) return
     if (event.metadata.at > this.#newestAt) this.#newestAt = event.metadata.at
     if (stream === CATALOG_STREAM) this.#prices.take(event)
@@ -103,13 +124,28 @@ class Verifier {
       const report: Report = what => this.#found.push({ stream, revision: chain.revision, what })
       for (const rule of rules) rule.end?.(newestAtMs, report)
     }
+    const { newest } = this.#seals
+    if (this.#since && this.#since.number > (this.#streams.get(SEALS_STREAM)?.chain.revision ?? -1))
+      this.#found.push({
+        stream: SEALS_STREAM,
+        what: `the log does not hold seal ${this.#since.number}, which was kept`,
+      })
     const all = [...this.#found, ...(this.#isWhole ? this.#logins.faults() : [])]
     return {
       ...{ head, events: this.#events, streams: this.#streams.size },
       ...(this.#newestAt && { newestAt: this.#newestAt }),
+      ...(newest && { seal: newest }),
+      unsealed: this.#seals.events - (newest?.events ?? 0),
       faults: all.filter(({ isNote }) => !isNote),
       notes: all.filter(({ isNote }) => isNote),
     }
+  }
+
+  #compare({ stream, revision, position, id, type, metadata }: RawEvent, kept: KeptSeal) {
+    const { hash } = (metadata ?? {}) as { hash?: string }
+    if (type === 'LogSealed' && hash === kept.link) return
+    const what = `it is not seal ${kept.number}:${kept.link}, which was kept, so that the log was rewritten since`
+    this.#found.push({ stream, revision, position, eventId: id, what })
   }
 
   #streamOf(name: string): Stream {

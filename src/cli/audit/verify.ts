@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { Fault } from '../../audit/fault.ts'
+import type { KeptSeal, NewestSeal } from '../../audit/verify/seals.ts'
 import { type Verification, verifyLog } from '../../audit/verify/verify.ts'
 import { OperatorError } from '../operator-error.ts'
 import { progressReport } from '../progress.ts'
@@ -16,23 +17,34 @@ export const verifyCommand = (): Command =>
       'checks the whole log, or one account; exits with 1 if something is wrong, and with 2 if it cannot look',
     )
     .addOption(fileOption())
+    .option('--since <seal>', 'a seal that you kept elsewhere, as NUMBER:LINK, which the log must extend')
     .option('--json', 'print JSON')
     .action(async (account, options) => {
+      const since = options.since === undefined ? undefined : parseSeal(options.since)
+      if (since && account) throw new OperatorError('--since needs the whole log: omit the account.', UNABLE)
       const verification = await withLog(options, ({ log, isDense }) =>
-        verifyLog(log, { account, isDense, onProgress: progressReport('checked') }),
+        verifyLog(log, { account, isDense, since, onProgress: progressReport('checked') }),
       )
       if (!verification) throw new OperatorError(`The log has no account ${account}.`, UNABLE)
       if (options.json) console.log(JSON.stringify(toJson(verification)))
-      else console.log(toText(verification))
+      else console.log([toText(verification), ...aboutSeals(verification, since)].join('\n'))
       if (verification.faults.length > 0) process.exitCode = WRONG
     })
 
-const toJson = ({ head, events, streams, newestAt, faults, notes }: Verification) => ({
+const parseSeal = (text: string): KeptSeal => {
+  const [, number, link] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
+  if (link) return { number: Number(number), link }
+  throw new OperatorError('--since must be a seal such as 12:6cdf…, with 64 hexadecimal digits.', UNABLE)
+}
+
+const toJson = ({ head, events, streams, newestAt, seal, unsealed, faults, notes }: Verification) => ({
   valid: faults.length === 0,
   position: head,
   events,
   streams,
   newest_at: newestAt ?? null,
+  seal: seal ? { seal: sealText(seal), events: seal.events, at: seal.at } : null,
+  unsealed_events: unsealed,
   faults: faults.map(faultToJson),
   notes: notes.map(faultToJson),
 })
@@ -45,6 +57,8 @@ const faultToJson = ({ stream, revision, position, eventId, what }: Fault) => ({
   fault: what,
 })
 
+const sealText = ({ number, link }: NewestSeal): string => `${number}:${link}`
+
 const toText = ({ head, events, streams, newestAt, faults, notes }: Verification): string => {
   const upTo = newestAt ? `position ${head} of ${newestAt}` : `position ${head}`
   const checked = `${count(events, 'event')} in ${count(streams, 'stream')} checked, up to ${upTo}`
@@ -53,6 +67,17 @@ const toText = ({ head, events, streams, newestAt, faults, notes }: Verification
     ...notes.map(note => printable(`${placeOf(note)}: note: ${note.what}`)),
     `${checked}: ${faults.length === 0 ? 'nothing is wrong.' : `${count(faults.length, 'fault')}.`}`,
   ].join('\n')
+}
+
+/** What the seals show, and what they cannot show unless one of them was kept elsewhere. */
+const aboutSeals = ({ seal, unsealed }: Verification, since: KeptSeal | undefined): string[] => {
+  if (!seal)
+    return unsealed > 0 ? ['No seal covers this log, so that a cut end or a missing stream cannot be noticed.'] : []
+  const covered = `Seal ${sealText(seal)} of ${seal.at} covers the first ${count(seal.events, 'event')}`
+  const newer = unsealed > 0 ? `, and not the last ${unsealed.toLocaleString('en')}.` : '.'
+  const advice =
+    'Keep this seal elsewhere, and give it as --since: only that shows whether the log was cut or rewritten.'
+  return since ? [covered + newer] : [covered + newer, advice]
 }
 
 const placeOf = ({ stream, revision, eventId }: Fault): string =>
