@@ -6,7 +6,7 @@ import { type Report, World } from './world.ts'
  * The worlds of every full test run, which take less than half a minute. The first ones have rare faults. `npm run
  * simulate` runs others.
  */
-const SEEDS = [29, 3, 7, 8, 11, 1, 2, 4, 5, 6, 9, 10, 12, 13, 14, 15]
+const SEEDS = [11, 23, 60, 7, 21, 2, 33, 39, 43, 70, 3, 8, 29, 1, 4, 5]
 
 /** A world takes seconds, so the tests share them. */
 const lived = new Map<number, Report>()
