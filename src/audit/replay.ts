@@ -19,7 +19,7 @@ export interface Replay {
   account: AccountFold
   /** The first event after the moment. */
   next?: AccountRecord
-  /** Where the chain of events is broken. */
+  /** The breaks in the chain of events. */
   faults: Fault[]
   /** The newest position in the log. */
   head: Position

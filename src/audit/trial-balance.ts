@@ -7,7 +7,7 @@ import type { Split } from './books/lots.ts'
 import { type OnProgress, readLog } from './read-log.ts'
 
 /** The parts of a trial balance, in the order in which it shows them. */
-export const PARTS = ['granted', 'withdrawn', 'earned', 'refunded', 'in flight', 'owed to customers'] as const
+const PARTS = ['granted', 'withdrawn', 'earned', 'refunded', 'in flight', 'owed to customers'] as const
 export type Part = (typeof PARTS)[number]
 
 export interface TrialBalance {

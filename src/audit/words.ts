@@ -1,6 +1,7 @@
 import type { Payment, RunOutput } from '../../schemas/account-events.ts'
 import { unreachable } from '../domain/decider.ts'
 import type { KeyRing } from './account/key-ring.ts'
+import { count } from './count.ts'
 import type { AccountRecord } from './read-account.ts'
 
 /** An event in plain words, without its amount, time and actor. */
@@ -70,7 +71,3 @@ const describeOutput = ({ artifacts, text }: RunOutput): string => {
   const files = artifacts.length > 0 && count(artifacts.length, 'file')
   return [files, text !== undefined && 'text'].filter(Boolean).join(' and ') || 'no output'
 }
-
-/** Such as `1,234 events`, or `1 event`. */
-export const count = (number: number, noun: string): string =>
-  `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`

@@ -35,7 +35,7 @@ export class KeyRing {
     return [...this.#keys.values()].filter(({ isActive }) => isActive)
   }
 
-  /** Who caused an event, such as `key first (…a1B2)` or `operator ada`. */
+  /** The actor that caused an event, such as `key first (…a1B2)` or `operator ada`. */
   describe(actor: Actor): string {
     switch (actor.kind) {
       case 'key':

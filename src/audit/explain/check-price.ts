@@ -10,7 +10,7 @@ import type { RunStory } from './run-story.ts'
 export interface PriceCheck {
   /** The event of the catalog that the receipt names; absent if the log lacks it. */
   listed?: AuditedEvent
-  /** What is wrong with the receipt: it does not add up, or differs from the price list or the debit. */
+  /** The receipt does not add up, or differs from the price list or the debit. */
   faults: string[]
 }
 

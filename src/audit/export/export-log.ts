@@ -1,6 +1,7 @@
-import { accountStream, CATALOG_STREAM } from '../../../schemas/events.ts'
+import { accountStream } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
+import { concerns } from '../concerns.ts'
 import { type OnProgress, readLog } from '../read-log.ts'
 import { beancountExporter } from './beancount.ts'
 import { csvExporter } from './csv.ts'
@@ -33,12 +34,10 @@ export async function* exportLog(
   log: ReadableLog,
   { format, account, onProgress }: ExportOptions,
 ): AsyncGenerator<string> {
-  const isMeant = (stream: string) =>
-    account === undefined || stream === CATALOG_STREAM || stream === accountStream(account as AccountId)
   const exporter = exporters[format]()
   if (exporter.head) yield exporter.head
   for await (const page of readLog(log, { onProgress })) {
-    const text = page.map(event => (isMeant(event.stream) ? exporter.take(event) : '')).join('')
+    const text = page.map(event => (concerns(event.stream, account) ? exporter.take(event) : '')).join('')
     if (text) yield text
   }
   const end = exporter.end?.()

@@ -28,7 +28,7 @@ export class Names {
   }
 }
 
-/** What is owed to a customer: `Liabilities:Customers:Acct-01m…`. */
+/** The liability to a customer: `Liabilities:Customers:Acct-01m…`. */
 export const liabilityTo = (account: string): string => {
   if (!isAccountId(account)) throw new Damaged(`${JSON.stringify(account)} is no id of an account`)
   return `Liabilities:Customers:Acct-${account.slice('acct_'.length)}`

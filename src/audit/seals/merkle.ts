@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
-// Written apart from the trees that make seals, so that a mistake would have to be made twice to go unnoticed. Sizes of
-// trees stay below 2^31. See `docs/ledger-format.md`, "Seals".
+// Shares no code with the trees that make seals, so that a mistake would have to be made twice to go unnoticed. Sizes
+// of trees stay below 2^31. See `docs/ledger-format.md`, "Seals".
 
-/** What a seal says about one stream: the link of its last event, and the root over the links of all its events. */
+/** A stream as a seal covers it: the link of its last event, and the root over the links of all its events. */
 export interface SealedStream {
   stream: string
   revision: number

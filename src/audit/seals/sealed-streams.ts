@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-// Computes the roots of seals, apart from the code that makes them. See `docs/ledger-format.md`, "Seals".
+// Shares no code with the trees that make seals. See `docs/ledger-format.md`, "Seals".
 
 /** A node of the tree. Its hash is unknown while something in it has changed. */
 interface Node {

@@ -4,6 +4,7 @@ import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST, type ReadableLog } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
 import { eventCodec } from '../../services/event-codec.ts'
+import { concerns } from '../concerns.ts'
 import type { Fault, Report } from '../fault.ts'
 import { type OnProgress, readLog } from '../read-log.ts'
 import { Chain } from './chain.ts'
@@ -54,10 +55,8 @@ export const verifyLog = async (
   const head = await log.head()
   const isWhole = account === undefined
   const verifier = new Verifier({ isWhole, isDense, since, covered: isWhole ? await coveredIn(log) : [] })
-  const isMeant = (stream: string) =>
-    account === undefined || stream === CATALOG_STREAM || stream === accountStream(account as AccountId)
   for await (const page of readLog(log, { head, onProgress }))
-    for (const event of page) if (isMeant(event.stream)) verifier.take(event)
+    for (const event of page) if (concerns(event.stream, account)) verifier.take(event)
   return account === undefined || verifier.has(accountStream(account as AccountId)) ? verifier.end(head) : undefined
 }
 

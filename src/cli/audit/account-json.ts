@@ -31,7 +31,11 @@ export const accountToJson = ({ account, faults }: Replay, asOf: AsOf) => {
 }
 
 const keyToJson = ({ keyId, name, lastFour, scope, createdAt }: KnownKey) => ({
-  ...{ key_id: keyId, name, last_four: lastFour, scope, created_at: createdAt },
+  key_id: keyId,
+  name,
+  last_four: lastFour,
+  scope,
+  created_at: createdAt,
 })
 
 const runToJson = ({ runId, model, endpoint, status, requestedAt, keyId, held }: OpenRun) => ({

@@ -1,8 +1,9 @@
 import type { AccountFold, Opening } from '../../audit/account/account-fold.ts'
 import { totalOf } from '../../audit/books/ledger-line.ts'
+import { count } from '../../audit/count.ts'
 import type { AccountRecord } from '../../audit/read-account.ts'
 import { toTable } from '../print.ts'
-import { count, credits, printable, split, wrapped } from './text.ts'
+import { credits, printable, split, wrapped } from './text.ts'
 
 /** The width of names and URLs in a table of 100 columns beside an ID, a state and numbers. */
 const NAME_WIDTH = 34
@@ -35,7 +36,7 @@ const listsOf = (account: AccountFold): string[] => [
     ['key', 'name', 'scope', 'created (UTC)'],
     account.keys
       .active()
-      .map(({ keyId, name, lastFour, scope, createdAt }) => [...[keyId, `${name} (…${lastFour})`, scope, createdAt]]),
+      .map(({ keyId, name, lastFour, scope, createdAt }) => [keyId, `${name} (…${lastFour})`, scope, createdAt]),
   ),
   list(
     'open run',
@@ -43,7 +44,10 @@ const listsOf = (account: AccountFold): string[] => [
     account
       .openRuns()
       .map(({ runId, endpoint, status, requestedAt, held }) => [
-        ...[`${runId} ${endpoint}`, status, requestedAt, split(held).join(' and ')],
+        `${runId} ${endpoint}`,
+        status,
+        requestedAt,
+        split(held).join(' and '),
       ]),
   ),
   list(
@@ -51,7 +55,7 @@ const listsOf = (account: AccountFold): string[] => [
     ['run', 'failed', 'next (UTC)', 'url'],
     account.webhooks
       .list()
-      .map(({ runId, attempts, nextAttemptAt = 'now', url }) => [...[runId, String(attempts), nextAttemptAt, url]]),
+      .map(({ runId, attempts, nextAttemptAt = 'now', url }) => [runId, String(attempts), nextAttemptAt, url]),
   ),
   list(
     'stored upload',

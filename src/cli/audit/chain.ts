@@ -1,5 +1,7 @@
+import { count } from '../../audit/count.ts'
 import type { Fault } from '../../audit/fault.ts'
-import { count, printable } from './text.ts'
+import { faultToJson } from './json.ts'
+import { printable } from './text.ts'
 
 /** The faults of an account's chain that a reader of its history must know; nothing if it is whole. */
 export const chainToText = (faults: Fault[], account: string): string[] => {
@@ -13,10 +15,5 @@ export const chainToText = (faults: Fault[], account: string): string[] => {
 
 export const chainToJson = (faults: Fault[]) => ({
   chain_is_whole: faults.length === 0,
-  chain_faults: faults.map(({ revision, position, eventId, what }) => ({
-    revision: revision ?? null,
-    position: position ?? null,
-    event_id: eventId ?? null,
-    fault: what,
-  })),
+  chain_faults: faults.map(faultToJson),
 })

@@ -1,4 +1,4 @@
-import type { KeyRing } from '../../audit/account/key-ring.ts'
+import { actorOf, type KeyRing } from '../../audit/account/key-ring.ts'
 import type { Explanation } from '../../audit/explain/explain.ts'
 import type { PriceStep } from '../../audit/explain/price-steps.ts'
 import type { RunStory, WebhookStep } from '../../audit/explain/run-story.ts'
@@ -42,7 +42,7 @@ const requestToJson = ({ events, request, receipt, jobId }: RunStory, keys: KeyR
   const first = events[0] as AccountRecord
   return {
     requested_at: first.metadata.at,
-    requested_by: actorToJson(first.metadata.actor as never, keys),
+    requested_by: actorToJson(actorOf(first), keys),
     request_id: first.metadata.requestId ?? null,
     idempotency_key: request?.idempotency?.key ?? null,
     request_hash: request?.idempotency?.requestHash ?? null,
@@ -65,7 +65,7 @@ const priceToJson = ({ story: { receipt }, steps, price: { listed, faults } }: E
         usd_per_credit: receipt.usdPerCreditMicros === undefined ? null : fromMicros(receipt.usdPerCreditMicros),
         lines: steps.map(lineToJson),
         catalog_revision: receipt.catalogRevision,
-        catalog_event: listed ? eventToJson(listed as never) : null,
+        catalog_event: listed ? eventToJson(listed) : null,
         agrees: faults.length === 0,
         faults,
       }

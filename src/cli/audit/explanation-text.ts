@@ -1,3 +1,4 @@
+import { count } from '../../audit/count.ts'
 import type { Explanation } from '../../audit/explain/explain.ts'
 import type { WebhookStep } from '../../audit/explain/run-story.ts'
 import type { AccountRecord } from '../../audit/read-account.ts'
@@ -6,7 +7,7 @@ import { chainToText } from './chain.ts'
 import { priceToText } from './price-text.ts'
 import { requestToText } from './request-text.ts'
 import { resultToText } from './result-text.ts'
-import { count, duration, printable, section, signedCredits, split, wrapped } from './text.ts'
+import { duration, printable, section, signedCredits, split, wrapped } from './text.ts'
 
 /** The width of a column of words beside a time and a name, in 100 columns. */
 const WORDS_WIDTH = 40

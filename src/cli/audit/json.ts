@@ -1,8 +1,9 @@
 import type { Actor } from '../../../schemas/actor.ts'
+import type { Recorded } from '../../../schemas/recorded.ts'
 import type { KeyRing } from '../../audit/account/key-ring.ts'
 import { totalOf } from '../../audit/books/ledger-line.ts'
 import type { Split } from '../../audit/books/lots.ts'
-import type { AccountRecord } from '../../audit/read-account.ts'
+import type { Fault } from '../../audit/fault.ts'
 import { fromMicros } from '../../domain/money.ts'
 
 const NOTHING: Split = { freeMicros: 0, paidMicros: 0 }
@@ -14,11 +15,23 @@ export const creditsToJson = (name: string, split = NOTHING) => ({
   [`${name}_paid`]: fromMicros(split.paidMicros),
 })
 
+interface Named {
+  type: string
+  data: unknown
+}
+
 /** The place of an event in the log, its time, and the link that ties it to the events before it. */
-export const eventToJson = ({ revision, position, id, type, metadata: { at, clock, hash } }: AccountRecord) => ({
+export const eventToJson = ({ revision, position, id, type, metadata: { at, clock, hash } }: Recorded<Named>) => ({
   ...{ revision, position, event_id: id, type, at },
   clock: clock ?? null,
   hash,
+})
+
+export const faultToJson = ({ revision, position, eventId, what }: Fault) => ({
+  revision: revision ?? null,
+  position: position ?? null,
+  event_id: eventId ?? null,
+  fault: what,
 })
 
 export const actorToJson = (actor: Actor, keys: KeyRing) => {

@@ -1,12 +1,10 @@
-import { decimal } from '../../audit/decimal.ts'
 import type { Explanation } from '../../audit/explain/explain.ts'
 import type { PriceStep } from '../../audit/explain/price-steps.ts'
 import { toTable } from '../print.ts'
-import { credits, printable, shown, split, wrapped } from './text.ts'
+import { credits, millionths, printable, SECTION_WIDTH, shown, split, wrapped } from './text.ts'
 
 /** The width of the steps beside their results, in 100 columns. */
 const STEP_WIDTH = 60
-const WIDTH = 96
 
 /** The price as an arithmetic that a person can follow, with the credits after each step. */
 export const priceToText = ({ story: { receipt, used }, steps, price: { listed, faults } }: Explanation): string => {
@@ -24,7 +22,7 @@ export const priceToText = ({ story: { receipt, used }, steps, price: { listed, 
     toTable([...rows, ['= price', credits(totalMicros)]], { aligns: ['left', 'right'] }),
     '',
     `Credits used: ${split(used).join(' and ')}.`,
-    wrapped(printable(`${source} ${verdict}`), WIDTH),
+    wrapped(printable(`${source} ${verdict}`), SECTION_WIDTH),
   ].join('\n')
 }
 
@@ -46,5 +44,3 @@ const words = ({ line }: PriceStep, usdPerCreditMicros = 0): string => {
       return 'rounded up to a millionth of a credit'
   }
 }
-
-const millionths = (number: number): string => shown(decimal(BigInt(number), 6))

@@ -4,9 +4,8 @@ import type { AccountRecord } from '../../audit/read-account.ts'
 import { toTable } from '../print.ts'
 import { duration, printable, shortened, wrapped } from './text.ts'
 
-/** Widths of a name and its value that fit in 100 columns, and how much of a long text is shown. */
+/** The width of a value beside its name, in 100 columns. */
 const VALUE_WIDTH = 78
-const MAX_SHOWN = 300
 
 export const requestToText = ({ accountId, story, account }: Explanation): string => {
   const { request, events } = story
@@ -25,7 +24,8 @@ export const requestToText = ({ accountId, story, account }: Explanation): strin
       show(name, value),
     ]),
     ...Object.entries(request?.metadata ?? {}).map(([name, value], index) => [
-      ...[index === 0 ? 'metadata' : '', show(name, value)],
+      index === 0 ? 'metadata' : '',
+      show(name, value),
     ]),
   ]
   return toTable(
@@ -34,4 +34,4 @@ export const requestToText = ({ accountId, story, account }: Explanation): strin
 }
 
 const show = (name: string, value: unknown): string =>
-  `${name}: ${shortened(typeof value === 'string' ? value : JSON.stringify(value), MAX_SHOWN)}`
+  `${name}: ${shortened(typeof value === 'string' ? value : JSON.stringify(value))}`

@@ -1,16 +1,13 @@
+import { count } from '../../audit/count.ts'
 import type { RunStory } from '../../audit/explain/run-story.ts'
 import { toTable } from '../print.ts'
-import { count, printable, shortened, wrapped } from './text.ts'
-
-/** How much of an answer is shown, and in which width. */
-const MAX_SHOWN = 300
-const WIDTH = 96
+import { printable, SECTION_WIDTH, shortened, wrapped } from './text.ts'
 
 /** As wide as the digest below it. */
 const KEY_WIDTH = 71
 
 export const resultToText = ({ output, outputDeletedAt, error }: RunStory): string => {
-  if (error) return wrapped(printable(`Failed as ${error.code}: ${error.message}`), WIDTH)
+  if (error) return wrapped(printable(`Failed as ${error.code}: ${error.message}`), SECTION_WIDTH)
   if (!output) return 'The run has not ended.'
   const { artifacts, text, willDeleteAt } = output
   const files = artifacts.map(({ objectKey, mimeType, sizeBytes, sha256 }) => [
@@ -22,7 +19,7 @@ export const resultToText = ({ output, outputDeletedAt, error }: RunStory): stri
     : willDeleteAt && files.length > 0 && `The files are kept until ${willDeleteAt}.`
   const parts = [
     files.length > 0 && toTable(files),
-    text !== undefined && wrapped(printable(`text: ${shortened(text, MAX_SHOWN)}`), WIDTH),
+    text !== undefined && wrapped(printable(`text: ${shortened(text)}`), SECTION_WIDTH),
     deletion,
   ]
   return parts.filter(Boolean).join('\n') || 'The run completed without output.'

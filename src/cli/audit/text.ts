@@ -1,6 +1,6 @@
 import type { Split } from '../../audit/books/lots.ts'
+import { count } from '../../audit/count.ts'
 import { decimal } from '../../audit/decimal.ts'
-import { count } from '../../audit/words.ts'
 
 /** The texts of a damaged log may hold anything, also characters that control a terminal. */
 export const printable = (text: string): string =>
@@ -15,14 +15,15 @@ const escapedByCode = (character: string): string => {
   return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`
 }
 
-export { count }
-
 /** An exact decimal number for people, such as −1,234.5. */
 export const shown = (number: string): string =>
   number.replace('-', '−').replace(/\d+/, whole => BigInt(whole).toLocaleString('en'))
 
-/** Microcredits as credits, such as 1,234.5. */
-export const credits = (micros: number): string => shown(decimal(BigInt(micros), 6))
+/** A number of millionths, such as 1,234.5. */
+export const millionths = (number: number): string => shown(decimal(BigInt(number), 6))
+
+/** Microcredits as credits. */
+export const credits = millionths
 
 /** Credits that came or went, with their sign. */
 export const signedCredits = (micros: number): string => `${micros > 0 ? '+' : ''}${credits(micros)}`
@@ -40,12 +41,15 @@ export const wrapped = (text: string, width: number): string =>
     .map(line => line.trimEnd())
     .join('\n')
 
-/** A time of the log for people, in UTC. */
+/** The day and the time of day in a time of the log. */
 export const dayOf = (at: string): string => at.slice(0, 10)
 export const timeOf = (at: string): string => at.slice(11, -1)
 
-/** A text of at most so many characters. A longer one is cut, and tells its length. */
-export const shortened = (text: string, limit: number): string =>
+/** Characters of a text from a request or result: enough to recognise it. */
+const MAX_SHOWN = 300
+
+/** A text that is cut if it is long, with its length. */
+export const shortened = (text: string, limit = MAX_SHOWN): string =>
   text.length <= limit ? text : `${text.slice(0, limit)}… (${count(text.length, 'character')})`
 
 /** Such as `0.277 s`, `2 min 3 s`, or `5 h 0 min`. */
@@ -58,6 +62,9 @@ export const duration = (ms: number): string => {
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
+
+/** The width of a section's lines, which are indented, in 100 columns. */
+export const SECTION_WIDTH = 96
 
 /** A heading with the lines below it. */
 export const section = (heading: string, text: string): string =>

@@ -1,11 +1,11 @@
 import { Command } from 'commander'
 import { parseAsOf } from '../../audit/as-of.ts'
+import { count } from '../../audit/count.ts'
 import { toCredits } from '../../audit/decimal.ts'
 import { type SplitSum, type TrialBalance, trialBalance } from '../../audit/trial-balance.ts'
 import { OperatorError } from '../operator-error.ts'
 import { toTable } from '../print.ts'
 import { progressReport } from '../progress.ts'
-import { count } from './text.ts'
 import { fileOption, UNABLE, withLog } from './with-log.ts'
 
 export const trialBalanceCommand = (): Command =>

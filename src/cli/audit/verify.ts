@@ -1,10 +1,12 @@
 import { Command } from 'commander'
+import { count } from '../../audit/count.ts'
 import type { Fault } from '../../audit/fault.ts'
 import type { KeptSeal, NewestSeal } from '../../audit/verify/seals.ts'
 import { type Verification, verifyLog } from '../../audit/verify/verify.ts'
 import { OperatorError } from '../operator-error.ts'
 import { progressReport } from '../progress.ts'
-import { count, printable } from './text.ts'
+import { faultToJson } from './json.ts'
+import { printable } from './text.ts'
 import { fileOption, UNABLE, withLog } from './with-log.ts'
 
 /** The exit code of a check that found something wrong. */
@@ -45,17 +47,11 @@ const toJson = ({ head, events, streams, newestAt, seal, unsealed, faults, notes
   newest_at: newestAt ?? null,
   seal: seal ? { seal: sealText(seal), events: seal.events, at: seal.at } : null,
   unsealed_events: unsealed,
-  faults: faults.map(faultToJson),
-  notes: notes.map(faultToJson),
+  faults: faults.map(foundToJson),
+  notes: notes.map(foundToJson),
 })
 
-const faultToJson = ({ stream, revision, position, eventId, what }: Fault) => ({
-  stream,
-  revision: revision ?? null,
-  position: position ?? null,
-  event_id: eventId ?? null,
-  fault: what,
-})
+const foundToJson = (fault: Fault) => ({ stream: fault.stream, ...faultToJson(fault) })
 
 const sealText = ({ number, link }: NewestSeal): string => `${number}:${link}`
 
@@ -69,7 +65,7 @@ const toText = ({ head, events, streams, newestAt, faults, notes }: Verification
   ].join('\n')
 }
 
-/** What the seals show, and what they cannot show unless one of them was kept elsewhere. */
+/** The extent of the newest seal, with advice to keep it: without a kept seal, a rewritten log passes. */
 const aboutSeals = ({ seal, unsealed }: Verification, since: KeptSeal | undefined): string[] => {
   if (!seal)
     return unsealed > 0 ? ['No seal covers this log, so that a cut end or a missing stream cannot be noticed.'] : []

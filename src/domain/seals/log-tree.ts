@@ -52,7 +52,7 @@ const subproof = (links: readonly string[], size: number, isKnown: boolean): str
 }
 
 /** The root of the tree over these links. */
-export const rootOfLinks = (links: readonly string[]): string => rootOf(links.reduce(withLink, emptyLogTree))
+const rootOfLinks = (links: readonly string[]): string => rootOf(links.reduce(withLink, emptyLogTree))
 
 /** The largest power of two below a size. */
 const splitOf = (size: number): number => {

@@ -8,7 +8,7 @@ import { type LogTree, rootOf } from './log-tree.ts'
  * `docs/ledger-format.md`, "Seals".
  */
 
-/** What a seal says about one stream. */
+/** A stream as a seal covers it. */
 export interface StreamLeaf {
   stream: string
   /** The link of the stream's last event. */
@@ -25,7 +25,7 @@ interface Branch {
   kind: 'branch'
   /** The first bit in which the keys below differ, from 0. */
   bit: number
-  /** What all keys below begin with: as many bits as `bit` says, followed by zeros; in hex, like the hashes. */
+  /** The first `bit` bits that all keys below share, followed by zeros; in hex, like the hashes. */
   prefix: string
   left: string
   right: string
@@ -49,7 +49,7 @@ export const EMPTY_TREE = sha256('')
 export const keyOf = (stream: string): string => sha256(stream)
 
 /** The canonical JSON of a leaf, which its hash covers. */
-export const leafText = ({ stream, head, links }: StreamLeaf): string =>
+const leafText = ({ stream, head, links }: StreamLeaf): string =>
   `{"head":"${head}","links":"${rootOf(links)}","revision":${links.size - 1},"stream":${JSON.stringify(stream)}}`
 
 export const hashOfNode = (node: TreeNode): string => {
@@ -78,9 +78,9 @@ export const leafOf = (root: string, stream: string, nodes: Nodes): StreamLeaf |
 /** The tree with these leaves, of which there is at least one, each instead of the earlier leaf of its stream. */
 export const withLeaves = (root: string, leaves: StreamLeaf[], nodes: Nodes): TreeChange => {
   const items = leaves.map(leaf => ({ key: keyOf(leaf.stream), leaf: { ...leaf, kind: 'leaf' } as Leaf })).sort(byKey)
-  const growth = new Growth(nodes)
-  const grown = root === EMPTY_TREE ? growth.plant(items) : growth.graft(root, items)
-  return { root: grown, added: growth.added, replaced: growth.replaced.filter(hash => !growth.added.has(hash)) }
+  const builder = new TreeBuilder(nodes)
+  const grown = root === EMPTY_TREE ? builder.build(items) : builder.insert(root, items)
+  return { root: grown, added: builder.added, replaced: builder.replaced.filter(hash => !builder.added.has(hash)) }
 }
 
 /** The path of a stream that the tree has: at each branch its bit and the other child, from the leaf up. */
@@ -98,7 +98,7 @@ interface Item {
 }
 
 /** Builds the changed part of a tree. Items are sorted by key, and there is at least one. */
-class Growth {
+class TreeBuilder {
   readonly added = new Map<string, TreeNode>()
   readonly replaced: string[] = []
   readonly #nodes: Nodes
@@ -107,35 +107,35 @@ class Growth {
     this.#nodes = nodes
   }
 
-  /** A tree of these items alone. */
-  plant(items: Item[]): string {
+  /** Builds a tree of these items alone. */
+  build(items: Item[]): string {
     const [first, last] = [items[0] as Item, items.at(-1) as Item]
     if (first.key === last.key) return this.#add(last.leaf)
     const bit = firstDifference(first.key, last.key)
     const [left, right] = split(items, bit)
-    return this.#addBranch(bit, first.key, this.plant(left), this.plant(right))
+    return this.#addBranch(bit, first.key, this.build(left), this.build(right))
   }
 
-  /** The subtree with these items. */
-  graft(root: string, items: Item[]): string {
+  /** Inserts these items into a subtree. */
+  insert(root: string, items: Item[]): string {
     if (items.length === 0) return root
     const node = this.#nodes.get(root) as TreeNode
     if (node.kind === 'leaf') {
       const own = { key: keyOf(node.stream), leaf: node }
       this.replaced.push(root)
-      return this.plant(items.some(({ key }) => key === own.key) ? items : [...items, own].sort(byKey))
+      return this.build(items.some(({ key }) => key === own.key) ? items : [...items, own].sort(byKey))
     }
     const prefix = node.prefix
     const bit = Math.min(node.bit, ...items.map(({ key }) => firstDifference(key, prefix)))
     const [left, right] = split(items, bit)
     if (bit === node.bit) {
       this.replaced.push(root)
-      return this.#addBranch(bit, prefix, this.graft(node.left, left), this.graft(node.right, right))
+      return this.#addBranch(bit, prefix, this.insert(node.left, left), this.insert(node.right, right))
     }
     // Some items part from this subtree above its root.
     return bitOf(prefix, bit) === 0
-      ? this.#addBranch(bit, prefix, this.graft(root, left), this.plant(right))
-      : this.#addBranch(bit, prefix, this.plant(left), this.graft(root, right))
+      ? this.#addBranch(bit, prefix, this.insert(root, left), this.build(right))
+      : this.#addBranch(bit, prefix, this.build(left), this.insert(root, right))
   }
 
   #addBranch(bit: number, key: string, left: string, right: string): string {

@@ -13,7 +13,7 @@ import type { SealKey } from './seal-key.ts'
 
 const cause = { actor: { kind: 'service' } } as const
 
-/** What a seal commits to. */
+/** The part of the log that a seal commits to. */
 export type Sealable = Pick<LogSealed, 'events' | 'streams' | 'position' | 'root'>
 
 interface Parts {
@@ -39,8 +39,8 @@ export class SealStream {
   }
 
   /**
-   * Seals, as the successor of the given state, and adopts the key before if it is a new one, which only the key before
-   * it can sign. Resolves to false if another process was first.
+   * Appends a seal to the stream in the given state. Adopts the key first if it is a new one, which the previous key
+   * must sign. Resolves to false if another process was first.
    */
   async seal(before: SealsState, content: Sealable, key: SealKey, previousKey?: SealKey): Promise<boolean> {
     if (before.key?.keyId !== key.keyId) {

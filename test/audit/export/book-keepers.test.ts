@@ -35,7 +35,7 @@ interface Money {
 const moneyIn = (events: RawEvent[]) =>
   events.filter(({ type }) => type.startsWith('Credits')).map(event => ({ ...event, data: event.data as Money }))
 
-/** What the log says each account has left. */
+/** The credits that each account has left by the log. */
 const balancesIn = (events: RawEvent[]): Record<string, number> =>
   Object.fromEntries(moneyIn(events).map(({ stream, data }) => [accountIn(stream), data.balanceAfterMicros]))
 
