@@ -22,7 +22,7 @@ import { Files } from '../services/files.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { Presenter } from '../services/presenter.ts'
 import { InputFiles } from '../services/runs/input-files.ts'
-import { createInputMediaLoader } from '../services/runs/input-media.ts'
+import { createInputMediaFinder } from '../services/runs/input-media.ts'
 import { Quotes } from '../services/runs/quotes.ts'
 import { RunReads } from '../services/runs/run-reads.ts'
 import { Runs } from '../services/runs/runs.ts'
@@ -52,8 +52,8 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const objects = substitutes.objects ?? (await openObjects(config, logger, addresses, masterSecret))
   const outbound = substitutes.outbound ?? createOutbound(config.outbound)
   const slots = new RunSlots(slotsPerProvider)
-  const load = createInputMediaLoader({ outbound, objects, addresses })
-  const sources = new InputSources({ load, slots, clock })
+  const find = createInputMediaFinder({ outbound, objects, addresses })
+  const sources = new InputSources({ find, slots, clock })
   const providers = substitutes.providers ?? { sandbox: createSandboxProvider({ useInputMedia: sources.use, clock }) }
   const artifacts = new Artifacts({ objects, outbound, clock, random, retentionMs: retention.outputsMs })
   const activeRuns = new ActiveRuns({

@@ -1,10 +1,17 @@
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
 
 /**
- * Fetches the file behind an input's `image_url`: a Tollgate URL, a public URL or a `data:` URL.
- * Rejects with InputMediaError if the file is unusable.
+ * Finds the file behind an input's `image_url`: a Tollgate URL, a public URL or a `data:` URL. Loads nothing of it yet.
+ * Rejects with InputMediaError if there is none.
  */
-export type LoadInputMedia = (url: string, signal: AbortSignal) => Promise<InputMedia>
+export type FindInputMedia = (url: string) => Promise<FoundMedia>
+
+export interface FoundMedia {
+  /** The most bytes that the file may have. */
+  maxBytes: number
+  /** Loads the file. Reports its size once that is known. Rejects with InputMediaError if the file is unusable. */
+  load(signal: AbortSignal, onSize: (sizeBytes: number) => void): Promise<InputMedia>
+}
 
 /** A file that a run needs. */
 export interface InputSource {
@@ -16,8 +23,8 @@ export interface InputSource {
 }
 
 /**
- * Loads a file and keeps it in memory while `use` works with it. Waits until the account may load another. Rejects like
- * LoadInputMedia, and if the signal aborts.
+ * Loads a file and keeps it in memory while `use` works with it, which may also give its bytes away. Waits until the
+ * account may load another. Rejects with InputMediaError if the file is unusable, and if the signal aborts.
  */
 export type UseInputMedia = <Result>(
   source: InputSource,

@@ -28,6 +28,8 @@ export interface OutboundGet {
   maxBytes: number
   timeoutMs: number
   signal?: AbortSignal
+  /** Called with the size of the document if it is declared, before any of it is in memory. */
+  onSize?: (sizeBytes: number) => void
 }
 
 export interface OutboundDocument {

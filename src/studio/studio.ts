@@ -58,7 +58,7 @@ export function createStudio({
         {
           filename: workerFile,
           signal: signal ? AbortSignal.any([signal, line.signal]) : line.signal,
-          transferList: [line.port],
+          transferList: [line.port, ...givenMemory(work)],
         },
       )
     } catch (error) {
@@ -107,6 +107,12 @@ function startPool(threads: number, heapMb: number): WorkerPool {
   })
   return workers
 }
+
+/** A source in memory that it shares with others is copied. */
+const givenMemory = ({ source, givesSource }: Work) =>
+  givesSource && source?.buffer instanceof ArrayBuffer && source.byteLength === source.buffer.byteLength
+    ? [source.buffer]
+    : []
 
 const isOutOfMemory = (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'

@@ -8,6 +8,8 @@ export interface Work {
   seed: number
   /** The file at the input's `image_url`. */
   source?: Uint8Array
+  /** Whether nobody else needs the source. It moves into the thread, and leaves nothing where it was. */
+  givesSource?: boolean
   /** A single value from 0 to 1 in shared memory: written by the worker, read at any time. */
   progress?: Float32Array
   /** To the studio, which limits the work's time and the sources that are decoded at once. */

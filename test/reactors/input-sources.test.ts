@@ -1,4 +1,5 @@
 import t from 'tap'
+import { MAX_PRESIGNED_BYTES } from '../../schemas/primitives.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import { type InputMedia, InputMediaError, type InputSource } from '../../src/ports/input-media.ts'
 import { InputSources } from '../../src/reactors/input-sources.ts'
@@ -10,18 +11,21 @@ const { signal } = new AbortController()
 const media: InputMedia = { mimeType: 'image/png', bytes: new Uint8Array() }
 
 /** Sources whose loads end when the test says so, on a clock that the test sets. */
-const open = (slotsPerProvider = 2) => {
-  const loads: { url: string; end(fault?: Error): void }[] = []
+const open = (slotsPerProvider = 2, maxBytes = 0) => {
+  const loads: { url: string; onSize(sizeBytes: number): void; end(fault?: Error): void }[] = []
   const slots = new RunSlots(slotsPerProvider)
   let nowMs = 0
   let runs = 0
   const sources = new InputSources({
     slots,
     clock: { ...systemClock, monotonicMs: () => nowMs },
-    load: url =>
-      new Promise((resolve, reject) => {
-        loads.push({ url, end: fault => (fault ? reject(fault) : resolve(media)) })
-      }),
+    find: async url => ({
+      maxBytes,
+      load: (_, onSize) =>
+        new Promise((resolve, reject) => {
+          loads.push({ url, onSize, end: fault => (fault ? reject(fault) : resolve(media)) })
+        }),
+    }),
   })
   const { use } = sources
   const sourceOf = (owner = ada, url = 'https://a.example/1.png'): InputSource => ({
@@ -51,6 +55,59 @@ t.test('an account loads a part of the sources at a time, and leaves the others 
   }
   await Promise.all(flood)
   t.equal(loads.length, 11)
+})
+
+t.test(
+  'large sources are loaded one after another, and one whose size turns out small gives its room back',
+  async t => {
+    const { load, loads } = open(20, MAX_PRESIGNED_BYTES)
+    const done = Promise.allSettled([load(), load(), load(bob), load(bob)])
+    await someTurns()
+    t.equal(loads.length, 1)
+    loads[0]?.onSize(1_000)
+    await someTurns()
+    t.equal(loads.length, 2)
+    loads[1]?.end(new InputMediaError('nothing is there'))
+    for (const next of [2, 3]) {
+      await someTurns()
+      t.equal(loads.length, next + 1)
+      loads[next]?.end()
+    }
+    loads[0]?.end()
+    t.equal((await done).filter(({ status }) => status === 'fulfilled').length, 3)
+  },
+)
+
+t.test('a long source leaves the room for quick ones free', async t => {
+  const { use, loads, sourceOf } = open(20, MAX_PRESIGNED_BYTES)
+  const done = [true, false].map(isLong => use({ ...sourceOf(), isLong }, signal, async () => 'done'))
+  await someTurns()
+  t.equal(loads.length, 2)
+  for (const { end } of loads) end()
+  await Promise.all(done)
+})
+
+t.test('the wait for room does not make a host slow', async t => {
+  const { load, loads, pass } = open(20, MAX_PRESIGNED_BYTES)
+  const settle = async () => {
+    await someTurns()
+    for (const { onSize } of loads) onSize(0)
+    await someTurns()
+  }
+  const quick = 'https://b.example/1.png'
+  const first = load()
+  const waiting = load(bob, quick)
+  await someTurns()
+  pass(20_000)
+  loads[0]?.onSize(0)
+  await someTurns()
+  loads[1]?.end()
+  await waiting
+  const next = [1, 2, 3, 4].map(() => load(bob, quick))
+  for (const _ of next) await settle()
+  t.equal(loads.length, 2 + 4)
+  for (const { end } of loads) end()
+  await Promise.all([first, ...next])
 })
 
 t.test('a source counts until the work with it is done', async t => {

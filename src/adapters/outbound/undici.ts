@@ -1,7 +1,8 @@
 import { promises as dns, type LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
-import { type Outbound, OutboundError } from '../../ports/outbound.ts'
+import { type Outbound, OutboundError, type OutboundGet } from '../../ports/outbound.ts'
+import { readSized } from '../../ports/read-sized.ts'
 import { callWithin } from '../../time/call-within.ts'
 import { systemClock } from '../clock/system.ts'
 import { type AddressRange, AllowedAddresses } from './allowed-address.ts'
@@ -59,7 +60,7 @@ export const createOutbound = ({
         discard(answer.body)
         return { status: answer.statusCode, retryAfter: first(answer.headers['retry-after']) }
       }),
-    get: (url, { maxBytes, timeoutMs, signal: outer }) =>
+    get: (url, { maxBytes, timeoutMs, signal: outer, onSize }) =>
       within(timeoutMs, outer, async signal => {
         const headers = { 'user-agent': USER_AGENT, 'accept-encoding': 'identity' }
         const answer = await agent.request({ ...target(url), method: 'GET', headers, signal })
@@ -69,7 +70,7 @@ export const createOutbound = ({
           throw new OutboundError('failed', fault)
         }
         const mimeType = first(answer.headers['content-type'])?.split(';')[0]?.trim().toLowerCase()
-        return { mimeType: mimeType || 'application/octet-stream', bytes: await read(answer.body, maxBytes) }
+        return { mimeType: mimeType || 'application/octet-stream', bytes: await read(answer, maxBytes, onSize) }
       }),
     close: () => agent.destroy(),
   }
@@ -173,7 +174,16 @@ const faultOf = ({ statusCode, headers }: Dispatcher.ResponseData): string | und
   return encoding === 'identity' ? undefined : 'The address sent compressed content, which was not requested.'
 }
 
-const read = async (body: AsyncIterable<Buffer>, maxBytes: number): Promise<Uint8Array> => {
+const read = async (
+  { body, headers }: Dispatcher.ResponseData,
+  maxBytes: number,
+  onSize: OutboundGet['onSize'],
+): Promise<Uint8Array> => {
+  const declaredBytes = Number(headers['content-length'] ?? Number.NaN)
+  if (declaredBytes <= maxBytes) {
+    onSize?.(declaredBytes)
+    return readSized(body, declaredBytes)
+  }
   const chunks: Buffer[] = []
   let sizeBytes = 0
   for await (const chunk of body) {

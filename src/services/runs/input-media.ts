@@ -1,13 +1,13 @@
 import { addAbortSignal } from 'node:stream'
-import { buffer } from 'node:stream/consumers'
 import { MAX_PRESIGNED_BYTES } from '../../../schemas/primitives.ts'
 import { mimeTypeOf } from '../../domain/media-types.ts'
-import { type InputMedia, InputMediaError, type LoadInputMedia } from '../../ports/input-media.ts'
+import { type FindInputMedia, type FoundMedia, type InputMedia, InputMediaError } from '../../ports/input-media.ts'
 import type { ObjectStore } from '../../ports/object-store.ts'
 import { type Outbound, OutboundError } from '../../ports/outbound.ts'
+import { readSized } from '../../ports/read-sized.ts'
 import type { Addresses } from '../addresses.ts'
 
-/** More than vendors accept, and little enough that many concurrent runs can each hold one image in memory. */
+/** More than vendors accept, and a third of the room for files, because the size of an image is known late or never. */
 const MAX_FETCHED_BYTES = 25 * 1024 * 1024
 
 /** An image of the maximum size takes this long at 10 Mbit/s; a run may take longer. */
@@ -19,22 +19,29 @@ interface Sources {
   addresses: Addresses
 }
 
-/** Loads images. Files of this service are read from the store and not over the network. */
-export const createInputMediaLoader =
-  (sources: Sources): LoadInputMedia =>
-  async (address, signal) => {
+/** Finds images. Files of this service are read from the store and not over the network. */
+export const createInputMediaFinder =
+  (sources: Sources): FindInputMedia =>
+  async address => {
     if (!URL.canParse(address)) throw new InputMediaError('The address is not a URL.')
-    const { mimeType, bytes } = await load(address, sources, signal)
-    if (!mayBeImage(mimeType)) throw new InputMediaError(`The address returned ${mimeType}, not an image.`)
-    if (bytes.byteLength === 0) throw new InputMediaError('The image is empty.')
-    return { mimeType, bytes }
+    const { maxBytes, load } = await find(address, sources)
+    return {
+      maxBytes,
+      load: async (signal, onSize) => {
+        const { mimeType, bytes } = await load(signal, onSize)
+        if (!mayBeImage(mimeType)) throw new InputMediaError(`The address returned ${mimeType}, not an image.`)
+        if (bytes.byteLength === 0) throw new InputMediaError('The image is empty.')
+        return { mimeType, bytes }
+      },
+    }
   }
 
-const load = (address: string, { outbound, objects, addresses }: Sources, signal: AbortSignal): Promise<InputMedia> => {
+const find = async (address: string, { outbound, objects, addresses }: Sources): Promise<FoundMedia> => {
   const url = new URL(address)
-  if (url.protocol === 'data:') return decodeDataUrl(url)
+  if (url.protocol === 'data:') return { maxBytes: address.length, load: () => decodeDataUrl(url) }
   const key = addresses.keyOf(address)
-  return key === undefined ? fetchPublic(outbound, url, signal) : readObject(objects, key, signal)
+  if (key !== undefined) return findObject(objects, key)
+  return { maxBytes: MAX_FETCHED_BYTES, load: (signal, onSize) => fetchPublic(outbound, url, signal, onSize) }
 }
 
 /** Servers may omit the type; then the provider inspects the bytes. */
@@ -53,19 +60,39 @@ export const decodeDataUrl = async (url: URL): Promise<InputMedia> => {
   return { mimeType, bytes: new Uint8Array(await decoded.arrayBuffer()) }
 }
 
-const readObject = async (objects: ObjectStore, key: string, signal: AbortSignal): Promise<InputMedia> => {
-  const object = await objects.get(key)
-  if (!object) throw new InputMediaError('This file does not exist or was deleted.')
-  if (object.sizeBytes > MAX_PRESIGNED_BYTES) {
-    object.body.destroy()
+const findObject = async (objects: ObjectStore, key: string): Promise<FoundMedia> => {
+  const { sizeBytes } = (await objects.stat(key)) ?? missing()
+  if (sizeBytes > MAX_PRESIGNED_BYTES)
     throw new InputMediaError(`The file is larger than ${MAX_PRESIGNED_BYTES} bytes.`)
-  }
-  return { mimeType: mimeTypeOf(key), bytes: await buffer(addAbortSignal(signal, object.body)) }
+  return { maxBytes: sizeBytes, load: signal => readObject(objects, key, sizeBytes, signal) }
 }
 
-const fetchPublic = async (outbound: Outbound, url: URL, signal: AbortSignal): Promise<InputMedia> => {
+const readObject = async (
+  objects: ObjectStore,
+  key: string,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<InputMedia> => {
+  const { body, sizeBytes } = (await objects.get(key)) ?? missing()
+  if (sizeBytes > maxBytes) {
+    body.destroy()
+    throw new InputMediaError('The file was replaced just now. Start the run again.')
+  }
+  return { mimeType: mimeTypeOf(key), bytes: await readSized(addAbortSignal(signal, body), sizeBytes) }
+}
+
+const missing = () => {
+  throw new InputMediaError('This file does not exist or was deleted.')
+}
+
+const fetchPublic = async (
+  outbound: Outbound,
+  url: URL,
+  signal: AbortSignal,
+  onSize: (sizeBytes: number) => void,
+): Promise<InputMedia> => {
   try {
-    return await outbound.get(url.href, { maxBytes: MAX_FETCHED_BYTES, timeoutMs: FETCH_TIMEOUT_MS, signal })
+    return await outbound.get(url.href, { maxBytes: MAX_FETCHED_BYTES, timeoutMs: FETCH_TIMEOUT_MS, signal, onSize })
   } catch (error) {
     throw error instanceof OutboundError ? new InputMediaError(error.message, { cause: error }) : error
   }

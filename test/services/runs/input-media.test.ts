@@ -8,7 +8,7 @@ import { createOutbound } from '../../../src/adapters/outbound/undici.ts'
 import { extensionFor, mimeTypeOf } from '../../../src/domain/media-types.ts'
 import { InputMediaError } from '../../../src/ports/input-media.ts'
 import { Addresses } from '../../../src/services/addresses.ts'
-import { createInputMediaLoader } from '../../../src/services/runs/input-media.ts'
+import { createInputMediaFinder } from '../../../src/services/runs/input-media.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex')
@@ -97,6 +97,37 @@ t.test('an oversized file in the store is refused', async t => {
   t.equal((await load(`${publicUrl}/cdn/${other}`, signal)).bytes.byteLength, MAX_PRESIGNED_BYTES)
 })
 
+t.test('the memory that a file may take is known before it is loaded', async t => {
+  const { find, load, objects, publicUrl, elsewhere } = await setUp(t, (_, response) =>
+    response.writeHead(200, { 'Content-Length': PNG.byteLength }).end(PNG),
+  )
+  await objects.put(`outputs/${NAME}.png`, PNG, 'image/png')
+  t.equal((await find(`${publicUrl}/cdn/outputs/${NAME}.png`)).maxBytes, PNG.byteLength)
+  t.equal((await find(elsewhere)).maxBytes, 25 * 1024 * 1024)
+  const sizes: number[] = []
+  await load(elsewhere, signal, sizeBytes => sizes.push(sizeBytes))
+  t.same(sizes, [PNG.byteLength], 'and more exactly as soon as the server tells')
+})
+
+t.test('a file that is replaced by a larger one before it is loaded is not loaded', async t => {
+  const { find, objects, publicUrl } = await setUp(t)
+  const key = `uploads/${NAME}.png`
+  await objects.put(key, PNG, 'image/png')
+  const found = await find(`${publicUrl}/cdn/${key}`)
+  await objects.put(key, Buffer.concat([PNG, PNG]), 'image/png')
+  await t.rejects(
+    found.load(signal, () => {}),
+    { name: 'InputMediaError', message: /was replaced/ },
+  )
+})
+
+t.test('a file from the store takes its memory once', async t => {
+  const { load, objects, publicUrl } = await setUp(t)
+  await objects.put(`outputs/${NAME}.png`, Buffer.alloc(1_000_000, 1), 'image/png')
+  const { bytes } = await load(`${publicUrl}/cdn/outputs/${NAME}.png`, signal)
+  t.same([bytes.byteLength, bytes.byteOffset, bytes.buffer.byteLength], [1_000_000, 0, 1_000_000])
+})
+
 t.test('reading a file from the store stops when aborted', async t => {
   const { load, objects, publicUrl } = await setUp(t)
   await objects.put(`outputs/${NAME}.png`, PNG, 'image/png')
@@ -172,6 +203,8 @@ async function setUp(t: Test, listener: RequestListener = (_, response) => respo
   // The public URL names the same server, so a request for an own file would be recorded.
   const publicUrl = `http://localhost:${port}`
   const addresses = new Addresses(() => publicUrl, CDN)
-  const load = createInputMediaLoader({ outbound, objects, addresses })
-  return { load, objects, requests, publicUrl, elsewhere: `http://127.0.0.1:${port}` }
+  const find = createInputMediaFinder({ outbound, objects, addresses })
+  const load = async (url: string, signal: AbortSignal, onSize = (_sizeBytes: number) => {}) =>
+    (await find(url)).load(signal, onSize)
+  return { find, load, objects, requests, publicUrl, elsewhere: `http://127.0.0.1:${port}` }
 }

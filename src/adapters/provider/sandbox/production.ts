@@ -3,7 +3,7 @@ import type { Failed, Job, ProviderOutcome } from '../../../ports/provider.ts'
 import { answer } from '../../../studio/answer.ts'
 import { Overrun, type Studio } from '../../../studio/studio.ts'
 import { thoughts } from '../../../studio/thoughts.ts'
-import { isUnusable, type Made, textIn } from '../../../studio/work.ts'
+import { isUnusable, type Made, textIn, type Unusable, type Work } from '../../../studio/work.ts'
 import { isLong, orderFor } from './order.ts'
 
 export interface ProductionParts {
@@ -22,13 +22,17 @@ export async function produce(
   const order = orderFor(job)
   if (order.craft === 'answer') return { kind: 'done', media: [], text: answer(job.input, order.seed) }
   try {
-    const make = (source?: InputMedia) => {
-      const given = { ...(source && { source: source.bytes }), ...(progress && { progress }) }
-      return Promise.all(order.works.map(work => studio.make({ ...work, ...given }, signal, accountId)))
+    const make = (work: Work) => studio.make({ ...work, ...(progress && { progress }) }, signal, accountId)
+    const makeAll = () => Promise.all(order.works.map(make))
+    // All images of an order share one source. They are made one after another, because each but the last copies it.
+    const makeFrom = async ({ bytes: source }: InputMedia) => {
+      const results: (Made | Unusable)[] = []
+      for (const work of order.works)
+        results.push(await make({ ...work, source, givesSource: work === order.works.at(-1) }))
+      return results
     }
-    // All images of an order share one source.
     const source = { url: textIn(job.input, 'image_url'), runId, accountId, isLong: isLong(order) }
-    const results = await (order.needsSource ? useInputMedia(source, signal, make) : make())
+    const results = await (order.needsSource ? useInputMedia(source, signal, makeFrom) : makeAll())
     const media: Made[] = []
     for (const result of results) {
       if (isUnusable(result)) return invalidInput(result.unusable)

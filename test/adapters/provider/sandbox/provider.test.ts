@@ -16,7 +16,10 @@ const load = async (url: string): Promise<InputMedia> => {
   if (url === 'http://example.com/broken') throw new Error('the store is broken')
   throw new InputMediaError('There is nothing at that address.')
 }
-const useInputMedia: UseInputMedia = async ({ url }, _, use) => use(await load(url))
+const useInputMedia: UseInputMedia = async ({ url }, _, use) => use(copyOf(await load(url)))
+
+/** The work may give the bytes away. */
+const copyOf = ({ mimeType, bytes }: InputMedia): InputMedia => ({ mimeType, bytes: Uint8Array.from(bytes) })
 
 const open = (threads = 2) => {
   const provider = createSandboxProvider({ useInputMedia, clock: { ...systemClock, nowMs: () => 0 }, threads })
@@ -116,7 +119,7 @@ t.test('the same run gets the same job, which runs once', async t => {
     clock: { ...systemClock, nowMs: () => 0 },
     useInputMedia: ({ url }, _, use) => {
       loads.push(url)
-      return use({ mimeType: 'image/png', bytes: picture })
+      return use(copyOf({ mimeType: 'image/png', bytes: picture }))
     },
   })
   t.teardown(() => counting.close())
@@ -159,6 +162,28 @@ t.test('an unusable image_url is the client’s mistake', async t => {
     await submit(asking('i2v', address))
     t.match((await end(asking('i2v', address))).outcome, { kind: 'failed', code: 'invalid_input', message })
   }
+})
+
+t.test('a source moves into the thread that needs it last', async t => {
+  const studio = createStudio({ threads: 1 })
+  t.teardown(() => studio.close())
+  const bytes = Uint8Array.from(picture)
+  const lengths: number[] = []
+  const observed: typeof studio = {
+    ...studio,
+    make: (work, ...others) => {
+      lengths.push(bytes.byteLength)
+      return studio.make(work, ...others)
+    },
+  }
+  const useOnce: UseInputMedia = (_, __, use) => use({ mimeType: 'image/png', bytes })
+  const request = job(20, 'x-i2i', { ...film, image_url: 'http://example.com/picture', num_images: 2 })
+  t.match(await produce({ studio: observed, useInputMedia: useOnce }, request, signal), {
+    kind: 'done',
+    media: [{}, {}],
+  })
+  t.same(lengths, [picture.byteLength, picture.byteLength])
+  t.equal(bytes.byteLength, 0)
 })
 
 t.test('work that takes too much is not worth a retry', async t => {
