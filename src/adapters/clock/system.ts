@@ -3,22 +3,23 @@ import type { Clock, Timer } from '../../ports/clock.ts'
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
-  timer: (delayMs, callback) => new SystemTimer(setTimeout(callback, delayMs)),
+  // Without a delay, the callback comes after what waits already. A timer of Node.js might come before it.
+  timer: (delayMs, callback) => new SystemTimer(delayMs > 0 ? setTimeout(callback, delayMs) : setImmediate(callback)),
 }
 
 class SystemTimer implements Timer {
-  readonly #timeout: NodeJS.Timeout
+  readonly #timer: NodeJS.Timeout | NodeJS.Immediate
 
-  constructor(timeout: NodeJS.Timeout) {
-    this.#timeout = timeout
+  constructor(timer: NodeJS.Timeout | NodeJS.Immediate) {
+    this.#timer = timer
   }
 
   cancel() {
-    clearTimeout(this.#timeout)
+    this.#timer[Symbol.dispose]()
   }
 
   unref() {
-    this.#timeout.unref()
+    this.#timer.unref()
     return this
   }
 }
