@@ -83,7 +83,10 @@ export class Projector {
 
   async #take(events: Recorded[], goal: Position): Promise<void> {
     const { store, projections, progress } = this.#parts
-    const { checkpoint, rows } = await project(store, projections, this.#checkpoint, events)
+    const before = this.#checkpoint
+    const { checkpoint, rows } = await project(store, projections, before, events)
+    // The store answered so late that the views were read again meanwhile, and may be further by now.
+    if (this.#checkpoint !== before) return
     this.#checkpoint = checkpoint
     progress.advance(checkpoint.position, rows)
     this.#report(checkpoint.position, goal)

@@ -124,6 +124,35 @@ t.test('views that are emptied are rebuilt without waiting for an event', async 
   await until('the views as before', async () => (await dumpText(views)) === before)
 })
 
+t.test('a commit that is answered after the views were read again does not set their position back', async t => {
+  const [log, views] = [await openLog(t), await openViews(t)]
+  await writeHistory(log)
+  let answer = () => {}
+  const answered = new Promise<void>(resolve => {
+    answer = resolve
+  })
+  let answerComes = Promise.resolve()
+  const store: ViewStore = { ...views, commit: batch => views.commit(batch).then(() => answerComes) }
+  const { progress } = await startProjector(t, log, store)
+  const before = progress.position
+
+  answerComes = answered
+  const accounts = accountsOn(log)
+  await accounts.execute(caller, accountId(8), openAccount({ account: 8 }))
+  await until('the unanswered commit', async () => ((await views.checkpoint())?.position ?? -1) > before)
+  answerComes = Promise.resolve()
+  await accounts.execute(caller, accountId(9), openAccount({ account: 9 }))
+  await views.clear()
+  const head = await log.head()
+  await until('views that are rebuilt', () => progress.position === head)
+  answer()
+  // The late answer is handled before this read ends.
+  await views.checkpoint()
+  await new Promise(setImmediate)
+  t.equal(progress.position, head)
+  t.ok(progress.isReadable('balance'))
+})
+
 t.test('the page size makes no difference to the views', async t => {
   const log = await openLog(t)
   await writeHistory(log)

@@ -105,6 +105,13 @@ export const plantedFaults: PlantedFault[] = [
     test: 'test/engine/log/follow.test.ts',
   },
   {
+    what: 'a commit that is answered late sets the position of the views back',
+    file: 'engine/views/projector.ts',
+    from: '    if (this.#checkpoint !== before) return\n',
+    to: '',
+    test: 'test/engine/views/projector.test.ts',
+  },
+  {
     what: 'emptied views are not noticed',
     file: 'engine/views/projector.ts',
     from: 'if (position >= before) return',
@@ -260,7 +267,7 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a lost run without a job is not submitted again',
     file: 'reactors/runs.ts',
-    from: '    else if (activeRuns.reserve(provider, accountId)) return void activeRuns.submit(row)\n',
+    from: '      if (activeRuns.reserve(provider, accountId)) return void activeRuns.submit({ ...row, input })\n',
     to: '',
   },
   {
