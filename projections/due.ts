@@ -12,7 +12,7 @@ export const WATCH_AFTER_MS = 10_000
 /** Work that is due for each run, by queue, account and time. */
 export const due = projection({
   view: 'due',
-  version: 2,
+  version: 3,
   key: event => event.data.runId,
   on: {
     RunQueued: (_, event) => start(event),
@@ -44,7 +44,7 @@ export const queues = {
 } as const
 
 const start = (event: RecordedOf<'RunQueued'>): DueRow => {
-  const { runId, endpoint, mode, provider, timeoutMs, retry, input, webhookUrl } = event.data
+  const { runId, endpoint, mode, provider, timeoutMs, retry, webhookUrl } = event.data
   return {
     task: 'start-run',
     queue: queues.start + provider,
@@ -56,7 +56,7 @@ const start = (event: RecordedOf<'RunQueued'>): DueRow => {
     provider,
     timeoutMs,
     ...(retry && { retry }),
-    input,
+    queuedRevision: event.revision,
     ...(webhookUrl !== undefined && { webhookUrl }),
   }
 }

@@ -107,7 +107,7 @@ interface Due {
   accountId: AccountId
 }
 
-/** Everything that is needed to do a run's work. */
+/** Everything that is needed to do a run's work, except for its input. */
 interface RunWork extends Due {
   runId: RunId
   endpoint: string
@@ -115,7 +115,8 @@ interface RunWork extends Due {
   provider: string
   timeoutMs: number
   retry?: Retry
-  input: Record<string, unknown>
+  /** The revision of the event that queued it, which holds the input. */
+  queuedRevision: number
   webhookUrl?: string
 }
 

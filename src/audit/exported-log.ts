@@ -24,11 +24,20 @@ export const openExportedLog = (path: string): ReadableLog => {
     if (page.length > 0) yield page
   }
 
+  const readStream = async function* (stream: string, fromRevision: number) {
+    for await (const page of readAll(BEFORE_FIRST))
+      yield page.filter(event => event.stream === stream && event.revision >= fromRevision)
+  }
+
   return {
     readAll,
-    readStream: async function* (stream, fromRevision) {
-      for await (const page of readAll(BEFORE_FIRST))
-        yield page.filter(event => event.stream === stream && event.revision >= fromRevision)
+    readStream,
+    readEvent: async (stream, revision) => {
+      for await (const page of readStream(stream, revision)) {
+        const event = page.find(one => one.revision === revision)
+        if (event) return event
+      }
+      return undefined
     },
     head: async () => {
       let head = BEFORE_FIRST

@@ -59,6 +59,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const activeRuns = new ActiveRuns({
     providers,
     accounts,
+    log,
     views,
     artifacts,
     clock,
@@ -68,7 +69,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     sources,
     leaseMs,
   })
-  const runsReactor = new RunsReactor({ activeRuns, slots, accounts, views, clock, logger })
+  const runsReactor = new RunsReactor({ activeRuns, slots, accounts, log, views, clock, logger })
   const watch = new Watch(progress.changes, clock)
   const settlement = new UploadSettlement(accounts, objects)
   const grants = new UploadGrants({

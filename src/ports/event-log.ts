@@ -14,6 +14,8 @@ export interface EventLog {
   append(stream: string, events: NewEvent[], expectedRevision: number): Promise<AppendResult>
   /** The events of a stream from a revision on, in pages, up to its current end. */
   readStream(stream: string, fromRevision: number): AsyncIterable<RawEvent[]>
+  /** The event at a revision of a stream; undefined if the stream ends before it. */
+  readEvent(stream: string, revision: number): Promise<RawEvent | undefined>
   /** All events after a position, in pages, up to the current end of the log. */
   readAll(after: Position): AsyncIterable<RawEvent[]>
   /** Like readAll, then new events until the signal aborts. Reads a page only after the consumer took the last one. */
@@ -24,7 +26,7 @@ export interface EventLog {
 }
 
 /** The part of a log that an audit needs. */
-export type ReadableLog = Pick<EventLog, 'readAll' | 'readStream' | 'head' | 'close'>
+export type ReadableLog = Pick<EventLog, 'readAll' | 'readStream' | 'readEvent' | 'head' | 'close'>
 
 /** An event to append. Its id is fixed before the first attempt, so a retry is recognised. */
 export interface NewEvent {

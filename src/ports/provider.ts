@@ -26,9 +26,12 @@ export interface Job {
   input: Record<string, unknown>
 }
 
-/** A job that the provider accepted, with the provider's id. */
-export interface SubmittedJob extends Job {
+/** A job that the provider accepted. */
+export interface SubmittedJob extends Omit<Job, 'input'> {
+  /** The provider's id for it. */
   jobId: string
+  /** Reads the input, which few providers need again. */
+  input(): Promise<Job['input']>
 }
 
 export interface Submitted {

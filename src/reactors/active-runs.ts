@@ -4,6 +4,7 @@ import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
 import type { WatchTask } from '../../schemas/views.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Failed, Provider, ProviderOutcome } from '../ports/provider.ts'
 import type { Random } from '../ports/random.ts'
@@ -30,6 +31,7 @@ const STOP_GRACE_MS = 5_000
 interface Parts {
   providers: Record<string, Provider>
   accounts: AccountMailboxes
+  log: EventLog
   views: ViewStore
   artifacts: Artifacts
   clock: Clock

@@ -3,6 +3,7 @@ import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
 import type { DueRow, WatchTask } from '../../schemas/views.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Failed, Provider, ProviderOutcome, SubmittedJob } from '../ports/provider.ts'
 import type { ViewStore } from '../ports/view-store.ts'
@@ -10,6 +11,7 @@ import { delay } from '../time/delay.ts'
 import { every } from '../time/every.ts'
 import { broken, cancelled } from './failures.ts'
 import { CALL_TIMEOUT_MS, callProvider } from './provider-call.ts'
+import { readRunInput } from './run-input.ts'
 import { Slots } from './slots.ts'
 
 /** Providers may set the interval of polls within these limits, which protect the provider and the client. */
@@ -33,6 +35,7 @@ const POLLS_PER_PROVIDER = 128
 
 interface Parts {
   providers: Record<string, Provider>
+  log: Pick<EventLog, 'readEvent'>
   views: ViewStore
   clock: Clock
   logger: Logger
@@ -198,11 +201,11 @@ export class Jobs {
 
   /** Undefined while the job continues. */
   async #outcomeOf(row: WatchTask, followed: Followed): Promise<ProviderOutcome | undefined> {
-    const { runId, accountId, endpoint, input, jobId = '', startedAt, timeoutMs, provider: name } = row
-    const { providers, clock, logger, progressed } = this.#parts
+    const { runId, accountId, endpoint, jobId = '', startedAt, timeoutMs, provider: name } = row
+    const { providers, log, clock, logger, progressed } = this.#parts
     const provider = providers[name]
     if (!provider?.poll) return broken
-    const job = { runId, accountId, endpoint, input, jobId }
+    const job = { runId, accountId, endpoint, jobId, input: () => readRunInput(log, row) }
     const nowMs = clock.nowMs()
     followed.startedAtMs = Math.min(followed.startedAtMs, Date.parse(startedAt), nowMs)
     const leftMs = followed.startedAtMs + timeoutMs - nowMs

@@ -7,12 +7,14 @@ import type { StartTask, WatchTask } from '../../schemas/views.ts'
 import { upTo } from '../engine/up-to.ts'
 import type { Changes } from '../engine/views/view-progress.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import type { ActiveRuns } from './active-runs.ts'
 import { chooseFrom, DueLoop } from './due-loop.ts'
 import { cancelled, lost } from './failures.ts'
+import { readRunInput } from './run-input.ts'
 import type { RunSlots } from './run-slots.ts'
 
 /** How often to look for queued runs without being woken, and for lost ones. */
@@ -29,6 +31,7 @@ interface Parts {
   activeRuns: ActiveRuns
   slots: RunSlots
   accounts: AccountMailboxes
+  log: EventLog
   views: ViewStore
   clock: Clock
   logger: Logger
@@ -95,16 +98,17 @@ export class RunsReactor {
 
   /** False if the run was cancelled or started elsewhere, and the views do not show it yet. */
   async #startOne(row: StartTask): Promise<boolean> {
-    const { accounts, activeRuns, logger } = this.#parts
+    const { accounts, activeRuns, log, logger } = this.#parts
     const { accountId, runId } = row
     try {
+      const input = await readRunInput(log, row)
       const outcome = await accounts.execute({ kind: 'reactor' }, accountId, { type: 'StartRun', runId })
       const [started] = 'refuse' in outcome ? [] : outcome.accept
       if (!started) {
         this.#notQueued.set(runId, true)
         return false
       }
-      activeRuns.submit({ ...row, startedAt: clockOf(started) })
+      activeRuns.submit({ ...row, input, startedAt: clockOf(started) })
       return true
     } catch (error) {
       logger.error({ err: error, runId }, 'a run could not be started now and will be tried again')
@@ -142,7 +146,7 @@ export class RunsReactor {
    * sync run fails: its client was never answered.
    */
   async #takeOver(row: WatchTask): Promise<void> {
-    const { accounts, activeRuns, logger } = this.#parts
+    const { accounts, activeRuns, log, logger } = this.#parts
     const { accountId, runId, mode, provider } = row
     // The account's own state decides: a row may be older than it.
     const run = (await accounts.currentState(accountId)).openRuns.get(runId)
@@ -153,7 +157,10 @@ export class RunsReactor {
     if (mode === 'async' && jobId !== undefined) return activeRuns.follow(row)
     if (mode === 'sync') await activeRuns.end(row, lost)
     else if (isCancelRequested) await activeRuns.end(row, cancelled)
-    else if (activeRuns.reserve(provider, accountId)) return void activeRuns.submit(row)
+    else {
+      const input = await readRunInput(log, row)
+      if (activeRuns.reserve(provider, accountId)) return void activeRuns.submit({ ...row, input })
+    }
     // Without a free slot, the next look tries again.
     activeRuns.leases.release(runId)
   }

@@ -66,6 +66,19 @@ export const eventLogContract = (
       t.same(await collect(log.readStream(newStream(), 0)), [])
     })
 
+    t.test(
+      'one event is read by its revision; past the end of a stream, or if it is missing, there is none',
+      async t => {
+        const { log } = await open(t)
+        const stream = newStream()
+        await log.append(stream, numbered(MANY), NO_STREAM)
+        const events = await collect(log.readStream(stream, 0))
+        for (const revision of [0, 1, MANY - 1]) t.same(await log.readEvent(stream, revision), events[revision])
+        t.equal(await log.readEvent(stream, MANY), undefined)
+        t.equal(await log.readEvent(newStream(), 0), undefined)
+      },
+    )
+
     t.test('an unexpected revision is a conflict, and nothing is written', async t => {
       const { log } = await open(t)
       const stream = newStream()

@@ -24,7 +24,10 @@ const outcomeOf = (input: Record<string, unknown>): ProviderOutcome =>
 const provider: Provider = {
   submit: async ({ runId, endpoint, input }) =>
     endpoint.endsWith('-i2v') ? { kind: 'submitted', jobId: runId, pollAfterMs: 100 } : outcomeOf(input),
-  poll: async ({ input }) => (input['outcome'] === 'hang' ? { kind: 'working', pollAfterMs: 100 } : outcomeOf(input)),
+  poll: async job => {
+    const input = await job.input()
+    return input['outcome'] === 'hang' ? { kind: 'working', pollAfterMs: 100 } : outcomeOf(input)
+  },
   cancel: async () => undefined,
   close: async () => undefined,
 }

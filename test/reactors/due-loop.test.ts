@@ -32,7 +32,7 @@ const rowOf = (provider: string, dueAtMs: number, owner = accountId): StartTask 
   mode: 'async',
   provider,
   timeoutMs: 1000,
-  input: {},
+  queuedRevision: 1,
 })
 
 const changeOf = (row: StartTask): RowChange => ({ view: 'due', key: row.runId, row })

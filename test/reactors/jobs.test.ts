@@ -8,6 +8,7 @@ import type { ViewStore } from '../../src/ports/view-store.ts'
 import { Jobs } from '../../src/reactors/jobs.ts'
 import { newAccountId, newRunId } from '../../src/services/ids.ts'
 import { openViews, silentLogger } from '../support/engine.ts'
+import { logOf } from '../support/log-of.ts'
 import { instantProvider } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -23,7 +24,7 @@ const task = (runId: RunId): WatchTask => ({
   mode: 'async',
   provider: 'unresponsive',
   timeoutMs: 60_000,
-  input: {},
+  queuedRevision: 1,
   startedAt: new Date().toISOString(),
   jobId: runId,
 })
@@ -35,6 +36,7 @@ type Poll = NonNullable<Provider['poll']>
 const jobsOf = (t: Test, { poll, ...parts }: { poll: Poll } & Pick<Parts, 'views'> & Partial<Parts>) =>
   new Jobs({
     providers: { unresponsive: { ...instantProvider, poll } },
+    log: logOf([]),
     clock: systemClock,
     logger: silentLogger,
     end: async () => t.fail('no job has ended') as never,

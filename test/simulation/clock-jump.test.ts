@@ -9,7 +9,7 @@ import type { Metadata } from '../../schemas/recorded.ts'
 import type { Core } from '../../src/boot/core.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
-import type { Done, Job, Provider, Submitted, Working } from '../../src/ports/provider.ts'
+import type { Done, Job, Provider, Submitted, SubmittedJob, Working } from '../../src/ports/provider.ts'
 import {
   accountId,
   cancelRun,
@@ -59,9 +59,9 @@ class HeldProvider implements Provider {
     return done
   }
 
-  async poll({ runId, input }: Job): Promise<Done | Working> {
+  async poll({ runId, input }: SubmittedJob): Promise<Done | Working> {
     this.#polls.set(runId, this.pollsOf(runId) + 1)
-    return this.#isReleased && input['prompt'] !== 'hang' ? done : { kind: 'working', pollAfterMs: 100 }
+    return this.#isReleased && (await input())['prompt'] !== 'hang' ? done : { kind: 'working', pollAfterMs: 100 }
   }
 
   async cancel() {}

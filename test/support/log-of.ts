@@ -10,5 +10,6 @@ export const logOf = (events: RawEvent[]): ReadableLog => ({
   async *readStream(stream, fromRevision) {
     yield events.filter(event => event.stream === stream && event.revision >= fromRevision)
   },
+  readEvent: async (stream, revision) => events.find(event => event.stream === stream && event.revision === revision),
   close: async () => undefined,
 })

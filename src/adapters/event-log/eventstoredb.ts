@@ -138,7 +138,7 @@ export const openEventStoreLog = ({
 
   /** The events are written, so a failure here must not be Unavailable, which means that nothing was written. */
   const findPosition = async (stream: string, revision: number): Promise<Position> => {
-    const [event] = await readFirst({ stream: streamPrefix + stream, fromRevision: revision }).catch(cause => {
+    const event = await readEvent(stream, revision).catch(cause => {
       throw new Error(`EventStoreDB at ${server} accepted an append to ${stream}, but its position could not be read`, {
         cause,
       })
@@ -146,6 +146,9 @@ export const openEventStoreLog = ({
     if (!event) throw new Error(`EventStoreDB at ${server} accepted an append to ${stream}, but does not return it`)
     return event.position
   }
+
+  const readEvent = async (stream: string, revision: number): Promise<RawEvent | undefined> =>
+    (await readFirst({ stream: streamPrefix + stream, fromRevision: revision, limit: 1 }))[0]
 
   const readFirst = async (selection: Selection): Promise<RawEvent[]> => {
     for await (const page of read(selection)) return page
@@ -155,6 +158,7 @@ export const openEventStoreLog = ({
   return {
     append,
     readStream: (stream, fromRevision) => read({ stream: streamPrefix + stream, fromRevision }),
+    readEvent,
     readAll: after => read({ matching, after, live: false }),
     follow,
     head: async () => (await readFirst({ matching, last: true }))[0]?.position ?? BEFORE_FIRST,

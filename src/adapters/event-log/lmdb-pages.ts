@@ -21,6 +21,18 @@ export async function* readPages(entries: Entries, after: Position): AsyncGenera
   }
 }
 
+/** The event at a revision of a stream, as its index shows it. Throws Damaged if it is missing. */
+export const readEventAt = (
+  folder: string,
+  entries: Entries,
+  index: StreamIndex,
+  stream: string,
+  revision: number,
+): RawEvent | undefined => {
+  for (const position of index.positions(stream, revision)) return readAt(folder, entries, position).event
+  return undefined
+}
+
 /** The events of a stream from a revision on, as its index shows them. Throws Damaged if one of them is missing. */
 export async function* readStreamPages(
   folder: string,
@@ -34,16 +46,21 @@ export async function* readStreamPages(
     const page: RawEvent[] = []
     let characters = 0
     for (const position of index.positions(stream, from)) {
-      const text = entries.get(position)
-      if (text === undefined) throw new Damaged(`${folder}: position ${position} is missing`)
-      page.push(toRawEvent(position, text))
-      characters += text.length
+      const { event, length } = readAt(folder, entries, position)
+      page.push(event)
+      characters += length
       if (isFull(page.length, characters)) break
     }
     if (page.length === 0) return
     from += page.length
     yield page
   }
+}
+
+const readAt = (folder: string, entries: Entries, position: Position): { event: RawEvent; length: number } => {
+  const text = entries.get(position)
+  if (text === undefined) throw new Damaged(`${folder}: position ${position} is missing`)
+  return { event: toRawEvent(position, text), length: text.length }
 }
 
 /** Whether a page of this many events and characters has reached a limit. */

@@ -2,7 +2,7 @@ import type { Position } from '../../../schemas/recorded.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
 import { closeLmdb, openLmdbReadOnly } from '../lmdb.ts'
-import { lastPosition, readPages, readStreamPages } from './lmdb-pages.ts'
+import { lastPosition, readEventAt, readPages, readStreamPages } from './lmdb-pages.ts'
 import { StreamIndex } from './lmdb-stream-index.ts'
 
 /** The event log in an LMDB folder, to read only: also while a service writes to it, and from a read-only disk. */
@@ -25,6 +25,11 @@ export const openLmdbEventLogReadOnly = (folder: string): ReadableLog => {
       root.resetReadTxn()
       index.catchUp()
       return readStreamPages(folder, entries, index, stream, fromRevision)
+    },
+    readEvent: async (stream, revision) => {
+      root.resetReadTxn()
+      index.catchUp()
+      return readEventAt(folder, entries, index, stream, revision)
     },
     close: () => closeLmdb(root),
   }

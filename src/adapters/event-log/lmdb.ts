@@ -4,7 +4,7 @@ import { type AppendResult, type EventLog, RevisionConflict } from '../../ports/
 import { Damaged, Unavailable } from '../../ports/faults.ts'
 import { freeSpaceGuard, LOG_RESERVE_BYTES } from '../free-space.ts'
 import { closeLmdb, type Database, openLmdb } from '../lmdb.ts'
-import { lastPosition, readPages, readStreamPages, toRawEvent } from './lmdb-pages.ts'
+import { lastPosition, readEventAt, readPages, readStreamPages, toRawEvent } from './lmdb-pages.ts'
 import { type Entry, MAX_REVISIONS, StreamIndex } from './lmdb-stream-index.ts'
 
 /** How often to look for appends by other processes. Those of this process are noticed at once. */
@@ -116,6 +116,12 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
       root.resetReadTxn()
       index.catchUp()
       return readStreamPages(folder, entries, index, stream, fromRevision)
+    },
+
+    readEvent: async (stream, revision) => {
+      root.resetReadTxn()
+      index.catchUp()
+      return readEventAt(folder, entries, index, stream, revision)
     },
 
     readAll: after => {

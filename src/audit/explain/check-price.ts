@@ -1,5 +1,4 @@
 import { CATALOG_STREAM } from '../../../schemas/events.ts'
-import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { eventCodec } from '../../services/event-codec.ts'
 import { receiptFault, ruleFault } from '../verify/price.ts'
@@ -17,7 +16,7 @@ export interface PriceCheck {
 /** Recomputes the price of a run from its receipt, and compares the receipt with the price list of its time. */
 export const checkPrice = async (log: ReadableLog, { receipt, request, events }: RunStory): Promise<PriceCheck> => {
   if (!receipt) return { faults: ['the run was never debited'] }
-  const raw = await eventAt(log, CATALOG_STREAM, receipt.catalogRevision)
+  const raw = await log.readEvent(CATALOG_STREAM, receipt.catalogRevision)
   const listed = raw && (eventCodec.decode(raw) as unknown as AuditedEvent)
   const prices = new PriceList()
   if (listed) prices.take(listed)
@@ -29,12 +28,4 @@ export const checkPrice = async (log: ReadableLog, { receipt, request, events }:
     debited?.amountMicros !== receipt.totalMicros && `the debit is ${debited?.amountMicros} microcredits`,
   ]
   return { ...(listed && { listed }), faults: faults.filter(fault => typeof fault === 'string') }
-}
-
-const eventAt = async (log: ReadableLog, stream: string, revision: number): Promise<RawEvent | undefined> => {
-  for await (const page of log.readStream(stream, revision)) {
-    const found = page.find(event => event.revision === revision)
-    if (found || page.length > 0) return found
-  }
-  return undefined
 }

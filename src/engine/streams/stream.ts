@@ -189,9 +189,8 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
    * The position of the event at which a snapshot was taken; undefined if the log has a different event there, or none.
    */
   async #confirm(stream: string, { revision, last }: SnapshotContent<State>): Promise<Position | undefined> {
-    for await (const [event] of this.#log.readStream(stream, revision))
-      return (event?.metadata as { hash?: string } | undefined)?.hash === last?.hash ? event?.position : undefined
-    return undefined
+    const event = await this.#log.readEvent(stream, revision)
+    return (event?.metadata as { hash?: string } | undefined)?.hash === last?.hash ? event?.position : undefined
   }
 
   /** Folds the rest of the stream. A read may repeat events, so a gap is read once more before it counts as damage. */

@@ -41,7 +41,13 @@ export interface Starter {
   begin(run: RunToDo): Promise<Recorded<AccountEvent>[]>
 }
 
-export type RunToDo = Omit<WatchTask, 'task' | 'queue' | 'dueAt' | 'cancelRequested' | 'webhookUrl'>
+/** A run to submit to its provider. */
+export type RunToDo = Omit<
+  WatchTask,
+  'task' | 'queue' | 'dueAt' | 'cancelRequested' | 'queuedRevision' | 'webhookUrl'
+> & {
+  input: Record<string, unknown>
+}
 
 /** A run as it is now. `replayed` if an earlier, equal request created it. */
 export interface RunResult {

@@ -111,6 +111,10 @@ t.test('an account is loaded from its snapshot and the events after it', async t
   const reads: number[] = []
   const watched: EventLog = {
     ...log,
+    readEvent: (stream, revision) => {
+      reads.push(revision)
+      return log.readEvent(stream, revision)
+    },
     readStream: (stream, fromRevision) => {
       reads.push(fromRevision)
       return log.readStream(stream, fromRevision)

@@ -43,6 +43,11 @@ export class SimulatedLog implements EventLog {
     }
   }
 
+  async readEvent(stream: string, revision: number) {
+    const at = this.#streams.get(stream)?.[revision]
+    return at === undefined ? undefined : this.#eventAt(at)
+  }
+
   async *readAll(after: Position) {
     for (let position = after + 1; position < this.#events.length; ) {
       const page = this.#page(position)

@@ -10,6 +10,8 @@ export const logOverWire = (wire: Wire, log: EventLog): EventLog => ({
   append: (stream, events, expectedRevision) =>
     wire.call(`append ${stream}`, () => log.append(stream, events, expectedRevision), inDoubt),
   readStream: (stream, from) => wire.pages(`read ${stream}`, log.readStream(stream, from)),
+  readEvent: (stream, revision) =>
+    wire.call(`read event ${revision} of ${stream}`, () => log.readEvent(stream, revision)),
   readAll: after => wire.pages('read all', log.readAll(after)),
   follow: (after, signal) => wire.subscription('follow', log.follow(after, signal), signal),
   head: () => wire.call('head', () => log.head()),

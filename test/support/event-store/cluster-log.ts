@@ -67,6 +67,11 @@ export class MemberLog implements EventLog {
     return this.#visible(this.#log.readStream(stream, fromRevision))
   }
 
+  async readEvent(stream: string, revision: number): Promise<RawEvent | undefined> {
+    for await (const [event] of this.readStream(stream, revision)) return event
+    return undefined
+  }
+
   readAll(after: Position): AsyncIterable<RawEvent[]> {
     return this.#visible(this.#log.readAll(after))
   }

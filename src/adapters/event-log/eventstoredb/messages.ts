@@ -23,7 +23,7 @@ export interface ServerEvent {
 
 /** The events of one stream, or of all streams with matching names. */
 export type Selection =
-  | { stream: string; fromRevision: number }
+  | { stream: string; fromRevision: number; limit?: number }
   | { matching: string; after: Position; live: boolean }
   | { matching: string; last: true }
 
@@ -90,7 +90,8 @@ export const toReadRequest = (selection: Selection): ReadReq => {
   if ('stream' in selection) {
     const stream = new messages.ReadReq.Options.StreamOptions().setStreamIdentifier(toIdentifier(selection.stream))
     options.setStream(stream.setRevision(String(selection.fromRevision))).setNoFilter(new shared.Empty())
-    return new messages.ReadReq().setOptions(options.setCount(ALL))
+    const count = selection.limit === undefined ? ALL : String(selection.limit)
+    return new messages.ReadReq().setOptions(options.setCount(count))
   }
   const all = new messages.ReadReq.Options.AllOptions()
   if ('last' in selection) options.setReadDirection(BACKWARDS).setAll(all.setEnd(new shared.Empty())).setCount('1')

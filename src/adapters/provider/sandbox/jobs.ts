@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { RunId } from '../../../../schemas/primitives.ts'
-import type { Job, ProviderOutcome, Submitted, Working } from '../../../ports/provider.ts'
+import type { Job, ProviderOutcome, Submitted, SubmittedJob, Working } from '../../../ports/provider.ts'
 
 /** Completes a job, and updates `progress` as it runs. */
 type Produce = (job: Job, signal: AbortSignal, progress: Float32Array) => Promise<ProviderOutcome>
@@ -31,16 +31,17 @@ export class Jobs {
   }
 
   /** Returns the progress, or the result, which is then forgotten. */
-  async poll(job: Job): Promise<ProviderOutcome | Working> {
+  async poll(job: SubmittedJob): Promise<ProviderOutcome | Working> {
     if (this.#cancelled.has(job.runId)) return cancelled
-    const running = this.#find(job)
+    const running = this.#running.get(job.runId) ?? (await this.#restart(job))
+    if (!running) return cancelled
     if (!running.hasEnded) return { kind: 'working', pollAfterMs: POLL_AFTER_MS, progress: running.progress[0] ?? 0 }
     this.#running.delete(job.runId)
     return running.result
   }
 
   /** Remembers the run, so that a later poll does not restart the job. */
-  cancel({ runId }: Job): void {
+  cancel({ runId }: SubmittedJob): void {
     this.#cancelled.set(runId, true)
     this.#running.get(runId)?.abort.abort()
     this.#running.delete(runId)
@@ -49,6 +50,12 @@ export class Jobs {
   close(): void {
     for (const { abort } of this.#running.values()) abort.abort()
     this.#running.clear()
+  }
+
+  /** Undefined if the job is cancelled before its input is read. */
+  async #restart(job: SubmittedJob): Promise<Running | undefined> {
+    const input = await job.input()
+    return this.#cancelled.has(job.runId) ? undefined : this.#find({ ...job, input })
   }
 
   #find(job: Job): Running {

@@ -2,19 +2,25 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { RunErrorCode } from '../../../../schemas/account-events.ts'
 import type { RunId } from '../../../../schemas/primitives.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { Job, ProviderOutcome, Submitted, Working } from '../../../ports/provider.ts'
+import type { Job, ProviderOutcome, Submitted, SubmittedJob, Working } from '../../../ports/provider.ts'
 import { numberIn, textIn } from '../../../studio/work.ts'
 import { jobIdOf } from './jobs.ts'
 
-export const isTestJob = ({ endpoint }: Job) => endpoint.startsWith('sandbox-')
+export const isTestJob = ({ endpoint }: Pick<Job, 'endpoint'>) => endpoint.startsWith('sandbox-')
+
+interface Started {
+  atMs: number
+  delayMs: number
+  hangs: boolean
+}
 
 /**
- * Behaves as the test family's input says. A job is just its start time, from which each poll computes the rest, so
- * thousands of concurrent jobs cost almost nothing.
+ * Behaves as the test family's input says. A job is just its start and its delay, from which each poll computes the
+ * rest, so thousands of concurrent jobs cost almost nothing.
  */
 export class TestFamily {
   readonly #clock: Clock
-  readonly #startedAtMs = new Map<RunId, number>()
+  readonly #started = new Map<RunId, Started>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -23,47 +29,53 @@ export class TestFamily {
   async submit(job: Job, signal: AbortSignal): Promise<ProviderOutcome | Submitted> {
     const outcome = textIn(job.input, 'outcome')
     if (outcome === 'crash_before_answer') throw new Error('the sandbox simulates a crash before the answer')
-    const isNew = !this.#startedAtMs.has(job.runId)
-    const remainingMs = this.#remainingMs(job)
+    const isNew = !this.#started.has(job.runId)
+    const remainingMs = this.#remainingMs(this.#start(job))
     if (outcome === 'crash_after_answer' && isNew) throw new Error('the sandbox simulates a lost first answer')
     if (job.endpoint.endsWith('-i2v'))
       return { kind: 'submitted', jobId: jobIdOf(job), pollAfterMs: pauseMs(remainingMs) }
     try {
       if (remainingMs > 0) await delay(remainingMs, undefined, { signal })
-      if (outcome !== 'hang') return outcomeOf(job)
+      if (outcome !== 'hang') return outcomeOf(job.input)
     } finally {
-      this.#startedAtMs.delete(job.runId)
+      this.#started.delete(job.runId)
     }
     return new Promise(() => undefined)
   }
 
-  async poll(job: Job): Promise<ProviderOutcome | Working> {
-    const remainingMs = this.#remainingMs(job)
-    if (remainingMs > 0 || job.input['outcome'] === 'hang') {
-      const delayMs = delayOf(job)
+  async poll(job: SubmittedJob): Promise<ProviderOutcome | Working> {
+    const started = this.#started.get(job.runId) ?? this.#start({ ...job, input: await job.input() })
+    const { delayMs, hangs } = started
+    const remainingMs = this.#remainingMs(started)
+    if (remainingMs > 0 || hangs) {
       const progress = delayMs === 0 ? 0 : 1 - Math.max(0, remainingMs) / delayMs
       return { kind: 'working', pollAfterMs: pauseMs(remainingMs), progress }
     }
-    this.#startedAtMs.delete(job.runId)
-    return outcomeOf(job)
+    this.#started.delete(job.runId)
+    return outcomeOf(await job.input())
   }
 
-  cancel({ runId }: Job): void {
-    this.#startedAtMs.delete(runId)
+  cancel({ runId }: SubmittedJob): void {
+    this.#started.delete(runId)
   }
 
-  /** The time until the outcome. Starts an unknown job. */
-  #remainingMs(job: Job): number {
-    const nowMs = this.#clock.nowMs()
-    const startedAtMs = this.#startedAtMs.get(job.runId) ?? nowMs
-    this.#startedAtMs.set(job.runId, startedAtMs)
-    return startedAtMs + delayOf(job) - nowMs
+  /** Starts a job, unless it is known. */
+  #start({ runId, input }: Job): Started {
+    const known = this.#started.get(runId)
+    if (known) return known
+    const delayMs = numberIn(input, 'delay_ms', 0)
+    const started = { atMs: this.#clock.nowMs(), delayMs, hangs: input['outcome'] === 'hang' }
+    this.#started.set(runId, started)
+    return started
+  }
+
+  /** The time until the outcome. */
+  #remainingMs({ atMs, delayMs }: Started): number {
+    return atMs + delayMs - this.#clock.nowMs()
   }
 }
 
-const delayOf = ({ input }: Job) => numberIn(input, 'delay_ms', 0)
-
-function outcomeOf({ input }: Job): ProviderOutcome {
+function outcomeOf(input: Job['input']): ProviderOutcome {
   const outcome = textIn(input, 'outcome')
   if (outcome === 'success' || outcome === 'crash_after_answer')
     return { kind: 'done', media: [], text: `Sandbox heard: ${textIn(input, 'prompt')}` }

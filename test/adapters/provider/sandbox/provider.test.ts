@@ -7,6 +7,7 @@ import { type InputMedia, InputMediaError, type UseInputMedia } from '../../../.
 import type { Done, Job, Media, ProviderOutcome, Submitted, Working } from '../../../../src/ports/provider.ts'
 import { createStudio } from '../../../../src/studio/studio.ts'
 import { accountId, runId } from '../../../support/account-samples.ts'
+import { submittedJob } from '../../../support/submitted-job.ts'
 import { until } from '../../../support/until.ts'
 
 const picture = await createCanvas(200, 100).encode('png')
@@ -37,7 +38,7 @@ const job = (run: number, endpoint: string, input: Record<string, unknown>): Job
 })
 const submit = (request: Job, at = provider) => at.submit(request, signal)
 const poll = async (request: Job, at = provider): Promise<ProviderOutcome | Working> => {
-  const answer = await at.poll?.({ ...request, jobId: 'any' }, signal)
+  const answer = await at.poll?.(submittedJob(request), signal)
   if (!answer) throw new Error('the sandbox must have jobs')
   return answer
 }
@@ -146,7 +147,7 @@ t.test('cancelling frees the thread for the next job', async t => {
   const next = job(11, 'any-t2v', film)
   await submit(next, alone)
   t.match(await poll(next, alone), { kind: 'working', progress: 0 }, 'it waits')
-  await alone.cancel?.({ ...long, jobId: 'any' }, signal)
+  await alone.cancel?.(submittedJob(long), signal)
   t.match((await end(next, alone)).outcome, { kind: 'done' })
 })
 
@@ -213,7 +214,7 @@ t.test('a failure to load the input is not the client’s mistake', async t => {
 t.test('polling a cancelled film does not restart it', async t => {
   const request = job(23, 'any-t2v', { ...film, duration: 60 })
   await submit(request)
-  await provider.cancel?.({ ...request, jobId: 'any' }, signal)
+  await provider.cancel?.(submittedJob(request), signal)
   t.match(await poll(request), { kind: 'failed', code: 'cancelled' })
 })
 

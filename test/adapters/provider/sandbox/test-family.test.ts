@@ -4,6 +4,7 @@ import { createSandboxProvider } from '../../../../src/adapters/provider/sandbox
 import { sandbox } from '../../../../src/catalog/sandbox.ts'
 import type { Job, ProviderOutcome, Submitted, Working } from '../../../../src/ports/provider.ts'
 import { accountId, runId } from '../../../support/account-samples.ts'
+import { submittedJob } from '../../../support/submitted-job.ts'
 
 let nowMs = 1_000_000
 const open = () => {
@@ -26,7 +27,7 @@ const job = (kind: 't2t' | 'i2v', input: Record<string, unknown> = {}): Job => (
 })
 const submitted = async (request: Job) => (await provider.submit(request, signal)) as Submitted
 const poll = async (request: Job, at = provider): Promise<ProviderOutcome | Working | undefined> =>
-  at.poll?.({ ...request, jobId: 'any' }, signal)
+  at.poll?.(submittedJob(request), signal)
 
 const done = { kind: 'done', media: [], text: 'Sandbox heard: ping' }
 const codes = ['model_not_found', 'content_rejected', 'provider_timeout', 'interrupted', 'invalid_input']
@@ -115,7 +116,7 @@ t.test('a cancelled job is forgotten', async t => {
   const request = job('i2v', { delay_ms: 5_000 })
   await submitted(request)
   nowMs += 4_000
-  await provider.cancel?.({ ...request, jobId: 'any' }, signal)
+  await provider.cancel?.(submittedJob(request), signal)
   t.match(await poll(request), { kind: 'working', progress: 0 })
 })
 
