@@ -101,6 +101,16 @@ t.test('the newest seal is named, with the events and lines that it does not cov
   t.same([without.seal, without.unsealed], [undefined, others.length])
 })
 
+t.test('a line is sealed if the seal covers its event, also if it is the last one', async t => {
+  const { events: moves, grant } = ledgerEvents()
+  for (const reference of ['one', 'two']) grant({ reference })
+  const [opened, one, two] = linked(moves) as [RawEvent, RawEvent, RawEvent]
+  const sealed = events.find(({ type }) => type === 'LogSealed') as RawEvent
+  const seal = { ...sealed, data: { ...(sealed.data as object), events: 2 } }
+  const { lines, unsealed } = await statementOf([opened, one, two, seal])
+  t.same([lines.map(({ isSealed }) => isSealed), unsealed], [[true, false], 1])
+})
+
 t.test('a log without the account has no statement of it', async t => {
   t.equal(await statementOrFault(events, { account: accountId(9) }), undefined)
 })

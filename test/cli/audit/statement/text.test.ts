@@ -3,6 +3,8 @@ import t from 'tap'
 import { statementToJson } from '../../../../src/cli/audit/statement/json.ts'
 import { statementToText } from '../../../../src/cli/audit/statement/text.ts'
 import { accountId, runId } from '../../../support/account-samples.ts'
+import { ledgerEvents } from '../../../support/ledger-events.ts'
+import { linked } from '../../../support/linked.ts'
 import { everyKind, reasons } from '../../../support/statement-samples.ts'
 import { joined, statementOf, year } from '../../../support/statements.ts'
 
@@ -23,6 +25,18 @@ t.test('the text shows balances, sums and lines, and the offset where the clocks
     text.split('\n').every(line => line.length <= 100),
     'it fits in 100 columns',
   )
+})
+
+t.test('the columns stand below each other, whatever the figures and scripts', async t => {
+  const { events, grant } = ledgerEvents()
+  grant({ micros: 9_000_000_000_000_001, kind: 'purchase', reference: 'large' })
+  grant({ micros: 1, reference: 'small', reason: '山田 🌊' })
+  const text = joined(statementToText(await statementOf(linked(events))))
+  const widthOf = (line: string) => [...line].length + (line.match(/[山田🌊]/gu)?.length ?? 0)
+  const ends = text.split('\n').filter(line => / (free|paid)$/.test(line) && /\d /.test(line))
+  t.equal(ends.length, 3)
+  t.match(ends[1], /山田 🌊 +0\.000001 free$/)
+  t.equal(new Set(ends.map(widthOf)).size, 1)
 })
 
 t.test('the texts of the log cannot control the terminal', async t => {

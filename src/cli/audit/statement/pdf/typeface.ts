@@ -48,7 +48,7 @@ export class Typeface {
     let ems = 0
     for (const run of this.#runs(text)) {
       this.#document.font(`${run.font}-${weight}`).fontSize(1)
-      ems += this.#document.widthOfString(run.text, featuresOf(isTabular))
+      ems += this.#document.widthOfString(run.text, optionsOf(isTabular))
     }
     if (this.#words.size >= MAX_WORDS) this.#words.clear()
     this.#words.set(key, ems)
@@ -59,9 +59,10 @@ export class Typeface {
   write(text: string, x: number, y: number, style: Style) {
     let left = x
     for (const run of this.#runs(text)) {
+      const textWidth = this.width(run.text, style)
       this.#document.font(`${run.font}-${style.weight}`).fontSize(style.size).fillColor(style.color)
-      this.#document.text(run.text, left, y, { lineBreak: false, ...featuresOf(style.isTabular) })
-      left += this.#document.widthOfString(run.text, featuresOf(style.isTabular))
+      this.#document.text(run.text, left, y, { ...optionsOf(style.isTabular, textWidth), lineBreak: false })
+      left += textWidth
     }
   }
 
@@ -133,8 +134,12 @@ export class Typeface {
   }
 }
 
-const featuresOf = (isTabular = false): { features?: PDFKit.Mixins.OpenTypeFeatures[] } =>
-  isTabular ? { features: ['tnum'] } : {}
+/**
+ * The features of the font, and the width of a text where it is known. Contextual forms, such as an arrow for `->`,
+ * take most of the time of a page, and would change what the log says. The types of pdfkit lack both.
+ */
+const optionsOf = (isTabular = false, textWidth?: number): PDFKit.Mixins.TextOptions =>
+  ({ features: { calt: false, tnum: isTabular }, textWidth }) as object
 
 /** The font that pdfkit has open. Its types leave it out. */
 interface Internals {
