@@ -7,6 +7,8 @@ import { BEFORE_FIRST } from '../src/ports/event-log.ts'
 import { accountId } from './support/account-samples.ts'
 import { picture } from './support/client.ts'
 import { collect } from './support/collect.ts'
+import { runCommand } from './support/command-runner.ts'
+import { startEventStoreServer } from './support/event-store/server.ts'
 import { operatorOf } from './support/operator.ts'
 import { pageText, pdfPages } from './support/pdf-text.ts'
 import { instantProvider, openAccount, startService } from './support/service.ts'
@@ -38,6 +40,17 @@ t.test('audit statement: reads the log of a running service, or an exported one,
   }
   t.match(await operator.text(t, ...statement, ...ever), /^closing balance +90\.00 +0\.00 +90\.00$/m)
   t.equal(await service.core.log.head(), events.at(-1)?.position)
+})
+
+t.test('audit statement: reads EventStoreDB', async t => {
+  const server = await startEventStoreServer({ log: service.core.log })
+  t.teardown(() => server.close())
+  const args = [...statement, ...ever, '--format', 'json']
+  const env = { DATA_DIR: await temporaryFolder(t), EVENT_STORE_URL: server.url, MASTER_SECRET: 's'.repeat(32) }
+  const { code, stdout, stderr } = await runCommand({ args, env })
+  t.same([code, stderr], [0, ''])
+  const withoutPositions = (text: string) => text.replaceAll(/"position":\d+/g, '')
+  t.equal(withoutPositions(stdout), withoutPositions(await operator.text(t, ...args)))
 })
 
 t.test('audit statement: --output writes a file, and the same PDF each time', async t => {
