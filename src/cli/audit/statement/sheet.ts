@@ -70,18 +70,16 @@ const momentText = (at: string, zone: string): string => {
 const summaryOf = ({ opening, closing, totals, lines }: Statement, figures: Figures): SummaryRow[] => {
   const row = (name: string, amount: Split, isBalance = false): SummaryRow => {
     const show = isBalance ? figures : signed(figures)
-    const [total, free, paid] = [totalOf(amount), amount.freeMicros, amount.paidMicros].map(show) as [
-      ...[string, string, string],
-    ]
-    return { name, total, free, paid, isBalance }
+    const { freeMicros, paidMicros } = amount
+    return { name, total: show(totalOf(amount)), free: show(freeMicros), paid: show(paidMicros), isBalance }
   }
-  const of = (...kinds: LedgerLine['kind'][]) => lines.some(({ kind }) => kinds.includes(kind))
+  const has = (searched: LedgerLine['kind']) => lines.some(({ kind }) => kind === searched)
   return [
     row('opening balance', opening, true),
     ...[...totals.granted].map(([kind, amount]) => row(`granted: ${kind}`, amount)),
-    ...(of('withdrawal') ? [row('withdrawn', negated(totals.withdrawn))] : []),
-    ...(of('debit') ? [row('charged for runs', negated(totals.charged))] : []),
-    ...(of('refund') ? [row('refunded', totals.refunded)] : []),
+    ...(has('withdrawal') ? [row('withdrawn', negated(totals.withdrawn))] : []),
+    ...(has('debit') ? [row('charged for runs', negated(totals.charged))] : []),
+    ...(has('refund') ? [row('refunded', totals.refunded)] : []),
     row('closing balance', closing, true),
   ]
 }
