@@ -26,8 +26,10 @@ import { createInputMediaFinder } from '../services/runs/input-media.ts'
 import { Quotes } from '../services/runs/quotes.ts'
 import { RunReads } from '../services/runs/run-reads.ts'
 import { Runs } from '../services/runs/runs.ts'
+import { KnownSeals } from '../services/seals/known-seals.ts'
 import { SealStream } from '../services/seals/seal-stream.ts'
 import { Sealer } from '../services/seals/sealer.ts'
+import { Seals } from '../services/seals/seals.ts'
 import { TreeStore } from '../services/seals/tree-store.ts'
 import type { Services } from '../services/services.ts'
 import { UploadFinder } from '../services/uploads/upload-finder.ts'
@@ -114,7 +116,9 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     logger,
     leaseMs,
   })
-  const sealing = config.roles.has('sealer') ? [openSealsReactor(core)] : []
+  const seals = new SealStream({ log, clock, random, logger })
+  const knownSeals = new KnownSeals({ seals, clock, logger })
+  const sealing = config.roles.has('sealer') ? [openSealsReactor(core, seals)] : []
   const disk = config.eventStore.kind === 'lmdb' ? config.eventStore.folder : config.dataDir
   const ensureFreeSpace = freeSpaceGuard(disk, LOG_RESERVE_BYTES)
   const checks: HealthChecks = {
@@ -124,11 +128,15 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     disk: async () => ensureFreeSpace(),
   }
   const files = new Files({ objects, accounts, finder, reads, log })
-  const services: Services = { ...core.services, ...authorize({ runs, uploads, files }) }
+  const services: Services = {
+    ...core.services,
+    ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }) }),
+  }
   const openApi = (): ApiParts => ({
     services,
     present,
     keyHolders: new KeyHolders(reads, accounts),
+    knownSeals,
     acceptsPut: objects.acceptPut !== undefined,
     mcp: openMcpEndpoint({ services, present, logger, publicUrl, allowedOrigins: config.allowedOrigins }),
     allowedOrigins: config.allowedOrigins,
@@ -144,11 +152,13 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     /** Starts the work of the process's roles, except for answering requests. */
     start: () => {
       for (const reactor of sealing) reactor.start()
+      if (api) knownSeals.start()
       if (!config.roles.has('reactors')) return
       for (const reactor of [runsReactor, webhooks, objectsReactor]) reactor.start(progress.changes)
     },
     /** Ends the work in progress, and then the waits for queued work. */
     stop: async () => {
+      knownSeals.stop()
       await Promise.all([runsReactor, webhooks, objectsReactor, ...sealing].map(reactor => reactor.stop()))
       const shown = log.head().then(head => progress.passed(head, LAST_OUTCOMES_MS))
       await withinTime(
@@ -168,9 +178,8 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   }
 }
 
-const openSealsReactor = ({ config, log, views, clock, random, logger }: Core): SealsReactor => {
+const openSealsReactor = ({ config, log, views, clock, logger }: Core, seals: SealStream): SealsReactor => {
   const { maxEvents, maxAgeMs } = config.seals
-  const seals = new SealStream({ log, clock, random, logger })
   const parts = { log, seals, trees: new TreeStore(views), clock, logger, maxEvents, maxAgeMs }
   return new SealsReactor({ log, sealer: new Sealer({ ...parts, ...readSealKeys(config.seals) }), clock, logger })
 }
