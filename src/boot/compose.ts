@@ -14,6 +14,7 @@ import { InputSources } from '../reactors/input-sources.ts'
 import { ObjectsReactor } from '../reactors/objects.ts'
 import { RunSlots } from '../reactors/run-slots.ts'
 import { RunsReactor } from '../reactors/runs.ts'
+import { SealSinkReactor } from '../reactors/seal-sink.ts'
 import { SealsReactor } from '../reactors/seals.ts'
 import { WebhooksReactor } from '../reactors/webhooks.ts'
 import { KeyHolders } from '../services/accounts/key-holders.ts'
@@ -40,7 +41,7 @@ import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
 import { withinTime } from '../time/within-time.ts'
 import type { Core, Substitutes } from './core.ts'
 import { readSealKeys } from './seal-keys.ts'
-import { openObjects } from './stores.ts'
+import { openObjects, openSealSinks } from './stores.ts'
 
 /** How long a stop waits for the views to show the last outcomes to waiting clients. */
 const LAST_OUTCOMES_MS = 1000
@@ -118,7 +119,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   })
   const seals = new SealStream({ log, clock, random, logger })
   const knownSeals = new KnownSeals({ seals, clock, logger })
-  const sealing = config.roles.has('sealer') ? [openSealsReactor(core, seals)] : []
+  const sealing = config.roles.has('sealer') ? [openSealsReactor(core, seals), ...(await openSinkReactors(core))] : []
   const disk = config.eventStore.kind === 'lmdb' ? config.eventStore.folder : config.dataDir
   const ensureFreeSpace = freeSpaceGuard(disk, LOG_RESERVE_BYTES)
   const checks: HealthChecks = {
@@ -177,6 +178,9 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     },
   }
 }
+
+const openSinkReactors = async ({ config, log, clock, logger }: Core): Promise<SealSinkReactor[]> =>
+  (await openSealSinks(config)).map(sink => new SealSinkReactor({ log, sink, clock, logger }))
 
 const openSealsReactor = ({ config, log, views, clock, logger }: Core, seals: SealStream): SealsReactor => {
   const { maxEvents, maxAgeMs } = config.seals

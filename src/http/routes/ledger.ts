@@ -56,8 +56,7 @@ export const ledgerRoutes = (serve: Serve, { seals }: Services) => {
   })
 
   serve(getSeal, async (ctx, { query }) => {
-    const { link, seal } = unwrap(await seals.find(ctx.state.caller, query.number))
-    ctx.body = { object: 'seal', number: seal.number, link, data: seal } satisfies Seal
+    ctx.body = unwrap(await seals.find(ctx.state.caller, query.number)) satisfies Seal
   })
 }
 
