@@ -58,7 +58,7 @@ const importedByFolder: Record<string, string[]> = {
 }
 
 /** Vendors that take long to load and that many processes never need. */
-const loadedLate = ['@modelcontextprotocol/server', '@modelcontextprotocol/node']
+const loadedLate = ['@modelcontextprotocol/server', '@modelcontextprotocol/node', 'undici']
 
 interface Import {
   file: string
@@ -244,7 +244,7 @@ t.test('other vendors are imported only in their folders', async t => {
 })
 
 t.test('vendors that many processes never need do not slow the start', async t => {
-  const begun = new Set(['src/main.ts'])
+  const begun = new Set(['src/main.ts', 'src/boot/server.ts'])
   for (const file of begun)
     for (const { target, isOurs, isType, isLate } of imports.filter(each => each.file === file))
       if (isOurs && !isType && !isLate) begun.add(target)
