@@ -113,7 +113,10 @@ export class SealSinkReactor {
     this.#last = undefined
     if (this.#stop.signal.aborted) return 0
     const text = String(error)
-    if (text !== this.#reported) logger.warn({ err: error, sink: sink.name }, 'seals could not be copied; trying again')
+    // What the sink has and the log does not hold is no outage: somebody must look.
+    const level = error instanceof Damaged ? 'error' : 'warn'
+    if (text !== this.#reported)
+      logger[level]({ err: error, sink: sink.name }, 'seals could not be copied; trying again')
     this.#reported = text
     this.#failures += 1
     return Math.min(FIRST_BACK_OFF_MS * 2 ** (this.#failures - 1), MAX_BACK_OFF_MS)

@@ -59,12 +59,13 @@ const memorySink = (kept: SealCopy[] = []) => {
 }
 
 const start = (t: Test, sink: SealSink, log: Pick<ReturnType<typeof logOf>, 'readStream' | 'readEvent'>) => {
-  const told: string[] = []
+  const [told, alarms]: [string[], string[]] = [[], []]
   const tell = (_facts: object, message: string) => told.push(message)
-  const reactor = new SealSinkReactor({ log, sink, clock, logger: { ...silentLogger, warn: tell, info: tell } })
+  const error = (_facts: object, message: string) => alarms.push(message)
+  const reactor = new SealSinkReactor({ log, sink, clock, logger: { ...silentLogger, warn: tell, info: tell, error } })
   t.teardown(() => reactor.stop())
   reactor.start()
-  return { reactor, told }
+  return { reactor, told, alarms }
 }
 
 t.test('all seals are copied in order, also those that come later', async t => {
@@ -112,8 +113,8 @@ t.test('a sink that has what the log does not hold gets nothing', async t => {
     { number: 9, link: sha256('9'), text: '' },
   ]) {
     const { sink, numbers } = memorySink([foreign])
-    const { told } = start(t, sink, logOf([adoption(0), seal(1), seal(2), seal(3)]))
-    await until('it is told', () => told.length > 0)
+    const { alarms } = start(t, sink, logOf([adoption(0), seal(1), seal(2), seal(3)]))
+    await until('it is told', () => alarms.length > 0)
     t.same(numbers(), [foreign.number])
   }
 })
