@@ -8,6 +8,7 @@ import { eventStoreReplay } from './event-store-replay.ts'
 import { measureFairness, showFairness } from './fairness.ts'
 import { hotAccount } from './hot-account.ts'
 import { measureInFlight } from './in-flight.ts'
+import { ledger } from './ledger.ts'
 import { mcp } from './mcp.ts'
 import { measureMemory } from './memory.ts'
 import { redisProjector } from './redis-projector.ts'
@@ -24,7 +25,20 @@ import { uploads } from './uploads.ts'
 import { webhooks } from './webhooks.ts'
 
 const benchmarks: Benchmark[] = [
-  ...[appends, syncRuns, asyncRuns, asyncRunsEnded, balance, mcp, replay, hotAccount, webhooks, uploads, startUp],
+  ...[
+    appends,
+    syncRuns,
+    asyncRuns,
+    asyncRunsEnded,
+    balance,
+    ledger,
+    mcp,
+    replay,
+    hotAccount,
+    webhooks,
+    uploads,
+    startUp,
+  ],
   ...[redisViews, redisProjector, twoProcesses],
   ...[...eventStoreAppends, eventStoreReplay],
 ]

@@ -65,7 +65,10 @@ export interface RunRow {
 /** A line of the ledger. Key: the account id and the event's revision. */
 export interface StatementRow {
   eventId: string
+  revision: number
   at: string
+  /** The key that caused it; missing if something else did. */
+  keyId?: KeyId
   kind: 'grant' | 'withdrawal' | 'debit' | 'refund'
   amountMicros: number
   balanceAfterMicros: number
@@ -74,8 +77,14 @@ export interface StatementRow {
   reason?: string
   payment?: Payment
   runId?: RunId
-  receipt?: Receipt
+  model?: string
+  endpoint?: string
+  /** The StatementPrice of a debit as JSON. Many debits have the same one, which is then read only once. */
+  priceText?: string
 }
+
+/** The lines of a receipt, and the rate of the surcharges among them. */
+export type StatementPrice = Pick<Receipt, 'lines' | 'usdPerCreditMicros'>
 
 /** A file that a client sent, or may send. Key: `<account id>/<upload id>`. */
 export interface UploadRow {

@@ -47,6 +47,8 @@ export interface Refusals {
   idempotency_mismatch: object
   /** No event has this position: the log ends before it. */
   position_unknown: object
+  /** The cursor names no line of the account's ledger. */
+  cursor_unknown: object
   /** Too many runs have failed through the account's own fault. */
   too_many_failures: { retryAfterMs: number }
   too_many_open_runs: { limit: number }

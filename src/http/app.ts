@@ -23,6 +23,7 @@ import { cdnRoutes } from './routes/cdn.ts'
 import { type DescriptorOptions, descriptorRoutes } from './routes/descriptors.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { type HealthChecks, healthRoutes } from './routes/health.ts'
+import { ledgerRoutes } from './routes/ledger.ts'
 import { type McpEndpoint, mcpRoutes } from './routes/mcp.ts'
 import { modelRoutes } from './routes/models.ts'
 import { runEventRoutes } from './routes/run-events.ts'
@@ -83,6 +84,7 @@ const apiRoutes = (router: Router<RequestState>, api: ApiParts) => {
   const streams = new Streams()
   cdnRoutes(router, serve, services, acceptsPut)
   balanceRoutes(serve, services, present)
+  ledgerRoutes(serve, services, present)
   modelRoutes(serve, services, present)
   runRoutes(serve, services, present)
   runEventRoutes(serve, services, present, streams)

@@ -135,6 +135,7 @@ const codes: Record<RefusalCode, ErrorCode> = {
   insufficient_credits: 'insufficient_credits',
   idempotency_mismatch: 'idempotency_mismatch',
   position_unknown: 'invalid_request',
+  cursor_unknown: 'invalid_request',
   too_many_failures: 'rate_limited',
   too_many_open_runs: 'rate_limited',
   open_runs_too_large: 'rate_limited',
@@ -216,6 +217,7 @@ const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalW
   position_unknown: () => ({
     errors: [{ path: `/headers/${TOLLGATE_POSITION}`, message: 'is beyond the end of the log' }],
   }),
+  cursor_unknown: () => ({ errors: [{ path: '/cursor', message: 'is no next_cursor of this list' }] }),
   upload_too_large: ({ limitBytes }) => ({
     errors: [{ path: '/size_bytes', message: `must be at most ${limitBytes}` }],
   }),

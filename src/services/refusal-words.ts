@@ -38,6 +38,7 @@ export const sharedWords = {
   part_too_large: ({ path, limitBytes }) => `${path} is larger than ${limitBytes} bytes.`,
 
   position_unknown: () => 'No response of this service carried this position.',
+  cursor_unknown: () => 'No page of this list had this cursor. Omit it for the first page.',
   too_many_failures: ({ retryAfterMs }) =>
     [
       'Too many runs of the account were cancelled or failed because of their input.',

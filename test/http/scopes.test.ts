@@ -44,6 +44,8 @@ const requests: Record<string, Row> = {
   cancelRun: { path: `/v1/runs/${RUN}/cancel`, sending: { method: 'POST' }, allowed: full },
   listRuns: { path: '/v1/runs', allowed: reading },
   followRun: { path: `/v1/runs/${RUN}/events`, allowed: reading },
+  listLedger: { path: '/v1/ledger', allowed: reading },
+  exportLedger: { path: '/v1/ledger/export', allowed: reading },
   getBalance: { path: '/v1/balance', allowed: reading },
   sendUpload: {
     path: '/v1/uploads',

@@ -26,6 +26,7 @@ const samples: Refusals = {
   insufficient_credits: { requiredMicros: 10_000_000, balanceMicros: 2_500_000 },
   idempotency_mismatch: {},
   position_unknown: {},
+  cursor_unknown: {},
   too_many_failures: { retryAfterMs: 4_001 },
   too_many_open_runs: { limit: 10_000 },
   open_runs_too_large: { limitBytes: 1_000_000 },

@@ -4,6 +4,7 @@ import { RunErrorCode, RunId, RunStatus, Timestamp, UploadId } from '../../../sc
 import { McpDescriptor, OpenApi, ToolSummary } from '../../../schemas/api/descriptors.ts'
 import { ErrorBody, ErrorCode, Fault } from '../../../schemas/api/error.ts'
 import { Health, Readiness } from '../../../schemas/api/health.ts'
+import { LedgerKind, LedgerLine, LedgerList } from '../../../schemas/api/ledger.ts'
 import { JsonRpcAnswer, JsonRpcError, JsonRpcMessage, JsonRpcResult } from '../../../schemas/api/mcp.ts'
 import { ModelEndpoint, ModelFamily, ModelList, Pricing } from '../../../schemas/api/model.ts'
 import {
@@ -35,6 +36,7 @@ export const namedShapes = {
   ...{ RunRequest, ModelId, RunOrQuote, Run, RunList, RunAddress, RunId, RunStatus, RunOutput, RunError, RunErrorCode },
   ...{ Quote, QuoteLine },
   ...{ Balance },
+  ...{ LedgerList, LedgerLine, LedgerKind },
   ...{ Upload, UploadId, UploadList, UploadMultipart, PresignRequest, PresignedUpload, DeletedUpload },
   ...{ WebhookEvent, WebhookSecret },
   ...{ JsonRpcMessage, JsonRpcAnswer, JsonRpcResult, JsonRpcError },

@@ -13,6 +13,7 @@ import { Unavailable } from '../../ports/faults.ts'
 import type { Random } from '../../ports/random.ts'
 import { takeWhileAsync } from '../../time/take-while-async.ts'
 import { withinTime } from '../../time/within-time.ts'
+import { mayStillRead } from '../accounts/may-still-read.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
@@ -204,14 +205,10 @@ export class Runs {
     const { value: row } = found
     return answer({
       row,
-      changes: signal => runReads.changes(row, signal).pipe(takeWhileAsync(() => this.#mayRead(caller))),
+      changes: signal =>
+        runReads.changes(row, signal).pipe(takeWhileAsync(() => mayStillRead(this.#parts.accounts, caller))),
       onProgress: listener => runReads.onProgress(row.runId, listener),
     })
-  }
-
-  async #mayRead(caller: AccountCaller): Promise<boolean> {
-    const keyId = keyIdOf(caller)
-    return !keyId || (await this.#parts.accounts.recentState(caller.accountId)).activeKeys.has(keyId)
   }
 
   /**

@@ -1,0 +1,110 @@
+import { Readable } from 'node:stream'
+import * as examples from '../../../schemas/api/examples.ts'
+import { ExportQuery, LedgerExport, LedgerList, LedgerQuery } from '../../../schemas/api/ledger.ts'
+import type { AccountId } from '../../../schemas/primitives.ts'
+import type { LedgerEntry } from '../../services/ledger/ledger.ts'
+import { OpenCounts } from '../../services/open-counts.ts'
+import type { Presenter } from '../../services/presenter.ts'
+import type { Services } from '../../services/services.ts'
+import { ApiError } from '../api-error.ts'
+import { waitingClient } from '../disconnect.ts'
+import { limitOf, showPage } from '../list-page.ts'
+import { periodOf } from '../moment.ts'
+import { operation, type Serve } from '../operation.ts'
+import { unwrap } from '../refusals.ts'
+
+const EXPORT_TYPE = 'application/x-ndjson'
+
+/** Exports that an account may have open, since each reads all of its lines. */
+const MAX_EXPORTS = 1
+
+/** Most exports take less. */
+const RETRY_SECONDS = 10
+
+const listLedger = operation({
+  id: 'listLedger',
+  method: 'get',
+  path: '/v1/ledger',
+  tag: 'Account',
+  summary: 'List the lines of the ledger, newest first',
+  description: [
+    'Returns a page of all movements of credits, each with the balance after it.',
+    'Pass `next_cursor` as `cursor`, with the same other parameters, to get the next page.',
+    'A page may be short or even empty while `has_more` is true, because one request searches only so many lines.',
+  ].join(' '),
+  query: LedgerQuery,
+  responses: {
+    200: { description: 'A page of lines.', shape: LedgerList, examples: { 'First page': examples.ledgerList } },
+  },
+})
+
+const exportLedger = operation({
+  id: 'exportLedger',
+  method: 'get',
+  path: '/v1/ledger/export',
+  tag: 'Account',
+  summary: 'Export the ledger',
+  description: [
+    'Streams all lines that exist when the request begins, oldest first, as a line of JSON each. They have the shape of',
+    'those in a page. The connection is cut if the export cannot be completed, for example because its API key was',
+    'revoked: an export that ends properly is complete. An account may have one export open at a time.',
+  ].join(' '),
+  query: ExportQuery,
+  responses: {
+    200: {
+      description: 'The lines.',
+      shape: LedgerExport,
+      type: EXPORT_TYPE,
+      examples: { 'A grant and a debit': examples.ledgerExport },
+    },
+  },
+})
+
+export const ledgerOperations = [listLedger, exportLedger]
+
+export const ledgerRoutes = (serve: Serve, { ledger }: Services, present: Presenter) => {
+  serve(listLedger, async (ctx, { query }) => {
+    const { kind, cursor } = query
+    const asked = { ...periodOf(query), kind, cursor, limit: limitOf(query) }
+    const page = unwrap(await ledger.lines(ctx.state.caller, asked, waitingClient(ctx)))
+    ctx.body = showPage(page, entry => present.ledgerLine(entry)) satisfies LedgerList
+  })
+
+  const exports = new OpenCounts<AccountId>(MAX_EXPORTS)
+
+  serve(exportLedger, async (ctx, { query }) => {
+    const { caller } = ctx.state
+    const period = periodOf(query)
+    if (ctx.method === 'HEAD') {
+      ctx.type = EXPORT_TYPE
+      ctx.status = 200
+      return
+    }
+    if (!exports.add(caller.accountId, ctx.res)) throw exportOpen()
+    const parts = unwrap(await ledger.export(caller, period, waitingClient(ctx)))
+    // The first part is read before the response begins, while it can still be an error.
+    const first = await parts.next()
+    const textOf = (entries: LedgerEntry[]) =>
+      entries.map(entry => `${JSON.stringify(present.ledgerLine(entry))}\n`).join('')
+    ctx.type = EXPORT_TYPE
+    ctx.body = Readable.from(texts(first, parts, textOf), { objectMode: false })
+  })
+}
+
+/** Nothing is read ahead of the client by more than a part. */
+async function* texts(
+  first: IteratorResult<LedgerEntry[], void>,
+  rest: AsyncGenerator<LedgerEntry[], void>,
+  textOf: (entries: LedgerEntry[]) => string,
+) {
+  if (first.value) yield textOf(first.value)
+  for await (const entries of rest) yield textOf(entries)
+}
+
+const exportOpen = () =>
+  new ApiError(
+    'rate_limited',
+    'The account already has an export open. Read it to its end or close it, and try again.',
+    {},
+    { retryAfterSeconds: RETRY_SECONDS },
+  )
