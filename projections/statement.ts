@@ -29,6 +29,9 @@ export const lineKey = (accountId: string, revision: number) => `${accountId}/${
 export const linePlace = (accountId: string, at: string, revision: number) =>
   `${accountId}/${at}/${lineNumber(revision)}`
 
+/** Sorts after all lines of a time in that index, and before all later ones. */
+export const placeAfterTime = (accountId: string, at: string) => `${accountId}/${at}/~`
+
 /** Padded so that text order is the order of revisions; nine digits hold every revision that the log can have. */
 const lineNumber = (revision: number) => String(revision).padStart(9, '0')
 

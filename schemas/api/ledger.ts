@@ -13,10 +13,13 @@ export const LedgerKind = about(
   ].join(' '),
 )
 
+const MOMENT = '\\d{4}-\\d\\d-\\d\\d(T\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,3})?)?Z)?'
+const REVISION = '(0|[1-9]\\d{0,8})'
+
 /** A day or a time, as a request gives it. */
 const Moment = (description: string) =>
   about(
-    Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d(T\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,3})?)?Z)?$' }),
+    Type.String({ pattern: `^${MOMENT}$` }),
     `A UTC time such as 2026-11-23T18:00:00Z, or a date for the start of that day in UTC: ${description}`,
     '2026-11-01',
   )
@@ -29,7 +32,7 @@ const period = {
 export const ExportQuery = Closed(period)
 
 /** The revision of a line as text. */
-const LedgerCursor = Type.String({ pattern: '^(0|[1-9]\\d{0,8})$' })
+const LedgerCursor = Type.String({ pattern: `^${REVISION}$` })
 
 export const LedgerQuery = Closed({
   ...period,
@@ -38,6 +41,19 @@ export const LedgerQuery = Closed({
   cursor: Type.Optional(PageCursor(LedgerCursor)),
 })
 export type LedgerQuery = Static<typeof LedgerQuery>
+
+export const BalanceQuery = Closed({
+  at: Type.Optional(
+    about(
+      Type.String({ pattern: `^(${MOMENT}|${REVISION})$` }),
+      [
+        'A UTC time such as 2026-11-23T18:00:00Z, a date for the start of that day in UTC, or the revision of an event',
+        'of the account: the balance as it was then, after all that had happened by then.',
+      ].join(' '),
+      '2026-11-01',
+    ),
+  ),
+})
 
 const Payment = about(RecordedPayment, 'The money that was paid for the credits, and its invoice.', {
   amount: '25.00',

@@ -1,4 +1,5 @@
 import { parseTime } from '../audit/as-of.ts'
+import type { AccountMoment } from '../services/ledger/line-at.ts'
 import { ApiError } from './api-error.ts'
 
 /** A time of the log from a parameter with a date or time. Throws invalid_request if the calendar lacks it. */
@@ -10,6 +11,10 @@ export const timeOf = (name: string, text: string): string => {
     errors: [{ path: `/${name}`, message }],
   })
 }
+
+/** The same, or the revision in a parameter. */
+export const momentOf = (name: string, text: string): AccountMoment =>
+  /^\d+$/.test(text) ? { revision: Number(text) } : { at: timeOf(name, text) }
 
 /** The period of a query. */
 export const periodOf = ({ from, to }: { from?: string; to?: string }) => ({

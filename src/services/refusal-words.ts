@@ -39,6 +39,8 @@ export const sharedWords = {
 
   position_unknown: () => 'No response of this service carried this position.',
   cursor_unknown: () => 'No page of this list had this cursor. Omit it for the first page.',
+  revision_unknown: ({ lastRevision }) => `The last event of the account has the revision ${lastRevision}.`,
+  time_ahead: ({ now }) => `The time is in the future: it is ${now}.`,
   too_many_failures: ({ retryAfterMs }) =>
     [
       'Too many runs of the account were cancelled or failed because of their input.',

@@ -27,6 +27,8 @@ const samples: Refusals = {
   idempotency_mismatch: {},
   position_unknown: {},
   cursor_unknown: {},
+  revision_unknown: { lastRevision: 37 },
+  time_ahead: { now: '2026-11-23T10:00:00.000Z' },
   too_many_failures: { retryAfterMs: 4_001 },
   too_many_open_runs: { limit: 10_000 },
   open_runs_too_large: { limitBytes: 1_000_000 },

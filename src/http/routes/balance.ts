@@ -1,7 +1,9 @@
 import { Balance } from '../../../schemas/api/balance.ts'
 import * as examples from '../../../schemas/api/examples.ts'
+import { BalanceQuery } from '../../../schemas/api/ledger.ts'
 import type { Presenter } from '../../services/presenter.ts'
 import type { Services } from '../../services/services.ts'
+import { momentOf } from '../moment.ts'
 import { operation, type Serve } from '../operation.ts'
 import { unwrap } from '../refusals.ts'
 
@@ -11,7 +13,8 @@ const getBalance = operation({
   path: '/v1/balance',
   tag: 'Account',
   summary: 'Get the credit balance',
-  description: 'Returns the credits that are available to run models.',
+  description: 'Returns the credits that are available to run models, or with `at` those that were available then.',
+  query: BalanceQuery,
   responses: {
     200: {
       description: 'The balance. It reflects all requests answered earlier.',
@@ -23,8 +26,10 @@ const getBalance = operation({
 
 export const balanceOperations = [getBalance]
 
-export const balanceRoutes = (serve: Serve, { accounts }: Services, present: Presenter) => {
-  serve(getBalance, async ctx => {
-    ctx.body = present.balance(unwrap(await accounts.balance(ctx.state.caller)))
+export const balanceRoutes = (serve: Serve, { accounts, ledger }: Services, present: Presenter) => {
+  serve(getBalance, async (ctx, { query: { at } }) => {
+    const { caller } = ctx.state
+    const found = at === undefined ? accounts.balance(caller) : ledger.balanceAt(caller, momentOf('at', at))
+    ctx.body = present.balance(unwrap(await found))
   })
 }

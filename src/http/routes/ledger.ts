@@ -45,8 +45,8 @@ const exportLedger = operation({
   tag: 'Account',
   summary: 'Export the ledger',
   description: [
-    'Streams all lines that exist when the request begins, oldest first, as a line of JSON each. They have the shape of',
-    'those in a page. The connection is cut if the export cannot be completed, for example because its API key was',
+    'Streams all lines that exist when the request begins, oldest first, one line of JSON for each.',
+    'They have the shape of those in a page. The connection is cut if the export cannot be completed, for example because its API key was',
     'revoked: an export that ends properly is complete. An account may have one export open at a time.',
   ].join(' '),
   query: ExportQuery,

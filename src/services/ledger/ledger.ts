@@ -12,6 +12,7 @@ import { type Answer, answer } from '../answer.ts'
 import type { AccountCaller } from '../caller.ts'
 import { NewestFirst, type Page, SCAN_ROWS, type WaitingClient } from '../newest-first.ts'
 import type { Reads } from '../reads.ts'
+import { type AccountMoment, lineAt } from './line-at.ts'
 
 /** Times of the log: the first one is included, the second one is not. */
 export interface Period {
@@ -108,6 +109,21 @@ export class Ledger {
       if (client?.signal.aborted) return
       if (!(await mayStillRead(accounts, caller))) throw new Error('the key was revoked during the export')
     }
+  }
+
+  /** The caller's balance as it was, with all of its earlier requests. Rejects with Unavailable. */
+  async balanceAt({ accountId }: AccountCaller, moment: AccountMoment): Promise<Answer<{ balanceMicros: number }>> {
+    const { accounts, reads, clock } = this.#parts
+    if ('at' in moment) {
+      const now = new Date(clock.nowMs()).toISOString()
+      if (moment.at > now) return refuse('time_ahead', { now })
+    } else {
+      const lastRevision = await accounts.shownRevision(accountId)
+      if (moment.revision > lastRevision) return refuse('revision_unknown', { lastRevision })
+    }
+    await reads.ownWrites(accountId)
+    const line = await lineAt(reads, accountId, moment)
+    return answer({ balanceMicros: line?.balanceAfterMicros ?? 0 })
   }
 
   #withRuns(accountId: AccountId, lines: StatementRow[]): LedgerEntry[] | Promise<LedgerEntry[]> {
