@@ -59,6 +59,7 @@ export interface RunRow {
   outputDeletedAt?: string
   error?: RunError
   metadata?: Record<string, unknown>
+  label?: string
   request?: { key: string; hash: string }
 }
 
@@ -79,6 +80,7 @@ export interface StatementRow {
   runId?: RunId
   model?: string
   endpoint?: string
+  label?: string
   /** The StatementPrice of a debit as JSON. Many debits have the same one, which is then read only once. */
   priceText?: string
 }

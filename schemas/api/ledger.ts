@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { GRANT_KINDS, Payment as RecordedPayment } from '../account-events.ts'
-import { Closed, KeyId, OneOf, RunId, Slug, Timestamp, Uuid } from '../primitives.ts'
+import { Closed, KeyId, Label, OneOf, RunId, Slug, Timestamp, Uuid } from '../primitives.ts'
 import { about } from './about.ts'
 import { ListOf, PageCursor, PageLimit } from './list.ts'
 import { QuoteLine } from './run.ts'
@@ -85,6 +85,7 @@ export const LedgerLine = Closed({
   reason: Type.Optional(about(Type.String(), 'The reason for a grant, withdrawal or refund.', 'paid by card')),
   payment: Type.Optional(Payment),
   key_id: Type.Optional(about(KeyId, 'The ID of the API key that caused it.', 'key_01m820ba0efvgrrk8fytq86g1b')),
+  label: Type.Optional(about(Label, 'The label of the run.', 'spring campaign')),
 })
 export type LedgerLine = Static<typeof LedgerLine>
 

@@ -34,7 +34,7 @@ export class Presenter {
   }
 
   run(row: RunRow): Run {
-    const { startedAt, completedAt, refundedMicros, output, outputDeletedAt, error, metadata } = row
+    const { startedAt, completedAt, refundedMicros, output, outputDeletedAt, error, metadata, label } = row
     return {
       object: 'run',
       run_id: row.runId,
@@ -49,6 +49,7 @@ export class Presenter {
       ...(output && { output: this.#output(output, outputDeletedAt) }),
       ...(error && { error }),
       ...(metadata && { metadata }),
+      ...(label !== undefined && { label }),
     }
   }
 

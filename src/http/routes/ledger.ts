@@ -46,8 +46,9 @@ const exportLedger = operation({
   summary: 'Export the ledger',
   description: [
     'Streams all lines that exist when the request begins, oldest first, one line of JSON for each.',
-    'They have the shape of those in a page. The connection is cut if the export cannot be completed, for example because its API key was',
-    'revoked: an export that ends properly is complete. An account may have one export open at a time.',
+    'They have the shape of those in a page. The connection is cut if the export cannot be completed, for example',
+    'because its API key was revoked: an export that ends properly is complete.',
+    'An account may have one export open at a time.',
   ].join(' '),
   query: ExportQuery,
   responses: {

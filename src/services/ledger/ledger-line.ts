@@ -10,7 +10,7 @@ import type { LedgerEntry } from './ledger.ts'
 /** A line of the ledger as the API shows it. */
 export const ledgerLine = ({ line, run }: LedgerEntry): LedgerLine => {
   const { kind, amountMicros, runId, priceText, grantKind, reference, reason, payment, keyId } = line
-  const { model, endpoint } = run ?? line
+  const { model, endpoint, label } = run ?? line
   const isOut = kind === 'debit' || kind === 'withdrawal'
   return {
     object: 'ledger_line',
@@ -29,6 +29,7 @@ export const ledgerLine = ({ line, run }: LedgerEntry): LedgerLine => {
     ...(reason !== undefined && { reason }),
     ...(payment && { payment }),
     ...(keyId && { key_id: keyId }),
+    ...(label !== undefined && { label }),
   }
 }
 

@@ -138,7 +138,8 @@ export class Runs {
       ...(request.webhook_url !== undefined && { webhookUrl: request.webhook_url }),
       ...(idempotency && { idempotency }),
     }
-    const command = { type: 'QueueRun', ...(keyId && { keyId }), atMs: clock.nowMs(), run, receipt, startNow } as const
+    const asked = { ...(keyId && { keyId }), ...(request.label !== undefined && { label: request.label }) }
+    const command = { type: 'QueueRun', ...asked, atMs: clock.nowMs(), run, receipt, startNow } as const
     const outcome = await accounts.execute(caller, accountId, command).catch(error => {
       if (startNow) starter.unreserve(provider, accountId)
       throw error
