@@ -93,6 +93,7 @@ const calls: Record<string, { args: object; allowed: KeyScope[] }> = {
   cancel_run: { args: { run_id: RUN }, allowed: full },
   quote_run: { args: picture, allowed: reading },
   get_balance: { args: {}, allowed: reading },
+  get_statement: { args: {}, allowed: reading },
   create_upload: { args: file, allowed: full },
 }
 
