@@ -122,7 +122,7 @@ export class Ledger {
       if (moment.revision > lastRevision) return refuse('revision_unknown', { lastRevision })
     }
     await reads.ownWrites(accountId)
-    const line = await lineAt(reads, accountId, moment)
+    const line = await lineAt(reads, accountId, moment, () => delay(clock, 0))
     return answer({ balanceMicros: line?.balanceAfterMicros ?? 0 })
   }
 

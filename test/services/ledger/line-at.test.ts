@@ -1,11 +1,15 @@
 import t from 'tap'
 import { lineKey, statement } from '../../../projections/statement.ts'
+import type { AccountId } from '../../../schemas/primitives.ts'
 import type { StatementRow } from '../../../schemas/views.ts'
 import { BY_KEY, type Range } from '../../../src/ports/view-store.ts'
-import { lineAt } from '../../../src/services/ledger/line-at.ts'
+import { type AccountMoment, lineAt as find } from '../../../src/services/ledger/line-at.ts'
 import type { Reads } from '../../../src/services/reads.ts'
 import { accountId } from '../../support/account-samples.ts'
 import { seededRandom, testSeed } from '../../support/seeded-random.ts'
+
+const lineAt = (reads: Reads, account: AccountId, moment: AccountMoment, pause = async () => undefined) =>
+  find(reads, account, moment, pause)
 
 const timeOf = (second: number) => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString()
 
@@ -68,6 +72,17 @@ t.test('after a time went back, the last line of all is the last one for every l
     [11, 50, 99].map(second => lineAt(readsOf(lines), accountId(), { at: timeOf(second) })),
   )
   t.same([beforeJump?.revision, atJump, later], [1, lines.at(-1), lines.at(-1)])
+})
+
+t.test('a long way after a time went back lets other work be done', async t => {
+  const lines = linesAt(50, ...Array.from({ length: 1000 }, () => 12))
+  let pauses = 0
+  const pause = async () => {
+    pauses += 1
+    return undefined
+  }
+  t.equal(await lineAt(readsOf(lines), accountId(), { at: timeOf(99) }, pause), lines.at(-1))
+  t.ok(pauses >= 1000 / 25)
 })
 
 const seed = testSeed()
