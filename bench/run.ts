@@ -9,6 +9,7 @@ import { eventStoreReplay } from './event-store-replay.ts'
 import { measureFairness, showFairness } from './fairness.ts'
 import { hotAccount } from './hot-account.ts'
 import { measureInFlight } from './in-flight.ts'
+import { ledger } from './ledger.ts'
 import { mcp } from './mcp.ts'
 import { measureMemory } from './memory.ts'
 import { redisProjector } from './redis-projector.ts'
@@ -31,6 +32,7 @@ const benchmarks: Benchmark[] = [
     asyncRuns,
     asyncRunsEnded,
     balance,
+    ledger,
     mcp,
     replay,
     hotAccount,

@@ -1,7 +1,6 @@
-import type { ChildProcess } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request } from 'undici'
+import { cpuMsOf } from './support/cpu.ts'
 import { withFolder } from './support/folder.ts'
 import { longestResponse, startProber } from './support/prober.ts'
 import { startProcess, stopProcess } from './support/processes.ts'
@@ -26,6 +25,7 @@ export const measureStall = async (): Promise<Stall> => {
     env: { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'silent' },
   })
   const { url, keys } = server.ready
+  const pid = server.child.pid as number
   const prober = await startProber(`${url}/healthz`)
   const dispatcher = new Agent()
   const send = async ({ method, path, headers, body }: WorstRequest): Promise<number> => {
@@ -44,10 +44,10 @@ export const measureStall = async (): Promise<Stall> => {
   const idleMs = await longestResponse(prober)
   for (const worst of worstRequests) {
     await longestResponse(prober)
-    const startMs = cpuMsOf(server.child)
+    const startMs = cpuMsOf(pid)
     let status = 0
     for (let repeat = 0; repeat < REPEATS; repeat++) status = await send(worst)
-    const cpuMs = (cpuMsOf(server.child) - startMs) / REPEATS
+    const cpuMs = (cpuMsOf(pid) - startMs) / REPEATS
     results.push({ name: worst.name, status, longestMs: await longestResponse(prober), cpuMs })
   }
   await dispatcher.close()
@@ -63,11 +63,4 @@ export const showStall = ({ requests, idleMs, worst }: Stall) => {
   console.log(`  its longest wait is ${Math.round(idleMs)} ms alone, and in ms of wait and of CPU per request:`)
   for (const { name, status, longestMs, cpuMs } of worst)
     console.log(`  ${Math.round(longestMs)} and ${Math.round(cpuMs)}: ${name} (${status})`)
-}
-
-/** The CPU time of a process so far. The kernel counts in hundredths of a second. */
-const cpuMsOf = ({ pid }: ChildProcess): number => {
-  const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')
-  const [user, system] = fields.split(' ').slice(11, 13)
-  return (Number(user) + Number(system)) * 10
 }

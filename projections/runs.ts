@@ -47,7 +47,7 @@ const change = (row: RunRow | undefined, { revision }: { revision: number }, cha
   row && { ...row, revision, ...changes }
 
 const charged = (event: RecordedOf<'CreditsDebited'>): RunRow => {
-  const { runId, amountMicros, receipt } = event.data
+  const { runId, amountMicros, receipt, label } = event.data
   return {
     accountId: accountOf(event),
     runId,
@@ -57,5 +57,6 @@ const charged = (event: RecordedOf<'CreditsDebited'>): RunRow => {
     endpoint: receipt.endpoint,
     createdAt: clockOf(event),
     chargedMicros: amountMicros,
+    ...(label !== undefined && { label }),
   }
 }

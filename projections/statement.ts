@@ -1,23 +1,54 @@
 import { accountOf } from '../schemas/events.ts'
+import type { KeyId } from '../schemas/primitives.ts'
+import type { Recorded } from '../schemas/recorded.ts'
+import type { StatementPrice, StatementRow } from '../schemas/views.ts'
 import { projection, type RecordedOf } from './define.ts'
 
-/** Every movement of credits by account, in the order in which it happened, which is the order of the keys. */
+/**
+ * Every movement of credits by account. The order of the keys is that in which the movements happened; the index orders
+ * them by their times, which may go back in ledger format 1.
+ */
 export const statement = projection({
   view: 'statement',
-  version: 2,
+  version: 3,
   key: event => lineKey(accountOf(event), event.revision),
   on: {
     CreditsGranted: (_, event) => ({ ...grantLine(event), kind: 'grant' }),
     CreditsWithdrawn: (_, event) => ({ ...grantLine(event), kind: 'withdrawal' }),
-    CreditsDebited: (_, { id, data, metadata: { at } }) => ({ eventId: id, at, kind: 'debit', ...data }),
-    CreditsRefunded: (_, { id, data, metadata: { at } }) => ({ eventId: id, at, kind: 'refund', ...data }),
+    CreditsDebited: (_, event) => debitLine(event),
+    CreditsRefunded: (_, event) => ({ ...originOf(event), kind: 'refund', ...event.data }),
+  },
+  indexes: {
+    byTime: ({ at, revision }, key) => linePlace(key.slice(0, key.indexOf('/')), at, revision),
   },
 })
 
-/** Padded so that text order is time order; nine digits hold every revision that the log can have. */
-const lineKey = (accountId: string, revision: number) => `${accountId}/${String(revision).padStart(9, '0')}`
+export const lineKey = (accountId: string, revision: number) => `${accountId}/${lineNumber(revision)}`
 
-const grantLine = ({ id, data, metadata: { at } }: RecordedOf<'CreditsGranted' | 'CreditsWithdrawn'>) => {
-  const { kind: grantKind, ...rest } = data
-  return { eventId: id, at, grantKind, ...rest }
+/** The place of a line in the index byTime. */
+export const linePlace = (accountId: string, at: string, revision: number) =>
+  `${accountId}/${at}/${lineNumber(revision)}`
+
+/** Sorts after all lines of a time in that index, and before all later ones. */
+export const placeAfterTime = (accountId: string, at: string) => `${accountId}/${at}/~`
+
+/** Padded so that text order is the order of revisions; nine digits hold every revision that the log can have. */
+const lineNumber = (revision: number) => String(revision).padStart(9, '0')
+
+const originOf = ({ id, revision, metadata: { at, actor } }: Recorded) => {
+  const { keyId } = actor as { keyId?: KeyId }
+  return { eventId: id, revision, at, ...(keyId && { keyId }) }
+}
+
+const debitLine = (event: RecordedOf<'CreditsDebited'>): StatementRow => {
+  const { receipt, ...rest } = event.data
+  const { model, endpoint, lines, usdPerCreditMicros } = receipt
+  const hasRate = usdPerCreditMicros !== undefined && lines.some(line => line.kind === 'surcharge')
+  const price: StatementPrice = { lines, ...(hasRate && { usdPerCreditMicros }) }
+  return { ...originOf(event), kind: 'debit', ...rest, model, endpoint, priceText: JSON.stringify(price) }
+}
+
+const grantLine = (event: RecordedOf<'CreditsGranted' | 'CreditsWithdrawn'>) => {
+  const { kind: grantKind, ...rest } = event.data
+  return { ...originOf(event), grantKind, ...rest }
 }

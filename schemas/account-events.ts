@@ -7,6 +7,7 @@ import {
   CURRENCY,
   type EventUnion,
   KeyId,
+  Label,
   MAX_FILENAME_LENGTH,
   MAX_FOLDER_LENGTH,
   MAX_NAME_LENGTH,
@@ -63,11 +64,13 @@ export const ApiKeyCreated = Closed({
 })
 export const ApiKeyRevoked = Closed({ keyId: KeyId, hash: Sha256 })
 
+/** `label` is the client's own name for what the run was for. It stands here since it belongs to the charge. */
 export const CreditsDebited = Closed({
   runId: RunId,
   amountMicros: PositiveMicros,
   balanceAfterMicros: Micros,
   receipt: Receipt,
+  label: Type.Optional(Label),
 })
 /** A failed run is refunded in full when it fails; an operator may refund a completed one, also in part. */
 export const CreditsRefunded = Closed({

@@ -120,6 +120,12 @@ export const MAX_WAIT_SECONDS = 120
 export const MAX_PAGE = 100
 export const DEFAULT_PAGE = 20
 
+/** Characters of a run's label. It stands in reports and lists, so it is as short as a name there. */
+export const MAX_LABEL_LENGTH = 64
+
+/** Printable characters of any script that do not begin with a blank, so that a label cannot hide or break a line. */
+export const Label = Type.String({ pattern: `^(?!\\s)[^\\p{C}\\p{Zl}\\p{Zp}]{1,${MAX_LABEL_LENGTH}}$` })
+
 /** Bytes of `metadata` and `input` as JSON text, of a whole request body, and of a message to the MCP server. */
 export const MAX_METADATA_BYTES = 16 * 1024
 export const MAX_INPUT_BYTES = 256 * 1024

@@ -59,13 +59,17 @@ export interface RunRow {
   outputDeletedAt?: string
   error?: RunError
   metadata?: Record<string, unknown>
+  label?: string
   request?: { key: string; hash: string }
 }
 
 /** A line of the ledger. Key: the account id and the event's revision. */
 export interface StatementRow {
   eventId: string
+  revision: number
   at: string
+  /** The key that caused it; missing if something else did. */
+  keyId?: KeyId
   kind: 'grant' | 'withdrawal' | 'debit' | 'refund'
   amountMicros: number
   balanceAfterMicros: number
@@ -74,8 +78,15 @@ export interface StatementRow {
   reason?: string
   payment?: Payment
   runId?: RunId
-  receipt?: Receipt
+  model?: string
+  endpoint?: string
+  label?: string
+  /** The StatementPrice of a debit as JSON. Many debits have the same one, which is then read only once. */
+  priceText?: string
 }
+
+/** The lines of a receipt, and the rate of the surcharges among them. */
+export type StatementPrice = Pick<Receipt, 'lines' | 'usdPerCreditMicros'>
 
 /** A file that a client sent, or may send. Key: `<account id>/<upload id>`. */
 export interface UploadRow {

@@ -19,7 +19,7 @@ const customer = await openAccount(service)
 const metadata = { order: 4711, note: '\u009b2J' }
 const longPrompt = 'a lake '.repeat(100)
 const { body: run } = await customer.run(
-  { ...picture, input: { prompt: longPrompt }, metadata },
+  { ...picture, input: { prompt: longPrompt }, metadata, label: 'spring' },
   { 'Idempotency-Key': 'order-4711' },
 )
 const operator = operatorOf(folder)
@@ -259,7 +259,7 @@ t.test('audit explain: the JSON has everything in full', async t => {
   t.match(explanation, {
     ...{ run_id: run.run_id, account_id: customer.accountId, status: 'completed', model: 'nano-banana-2' },
     requested_by: { kind: 'key', name: 'test', key_id: customer.keyId },
-    ...{ idempotency_key: 'order-4711', input: { prompt: longPrompt }, metadata },
+    ...{ idempotency_key: 'order-4711', input: { prompt: longPrompt }, metadata, label: 'spring' },
     ...{ credits_used: 10, credits_used_free: 10, credits_used_paid: 0 },
     price: { credits: 10, lines: [{ kind: 'base', credits: 10 }, {}], agrees: true, faults: [] },
     steps: [{ state: 'queued', ms_since_step_before: 0 }, { state: 'processing' }, { state: 'completed' }],

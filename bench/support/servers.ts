@@ -4,6 +4,7 @@ import { startProcess, stopProcess } from './processes.ts'
 export interface Server {
   url: string
   keys: string[]
+  pid: number
   stop(): Promise<void>
 }
 
@@ -18,7 +19,7 @@ export const startBare = async (): Promise<Server> => {
     await stopProcess(child)
     await discard()
   }
-  return { ...ready, stop }
+  return { ...ready, pid: child.pid as number, stop }
 }
 
 /** Starts the service in a temporary folder. It logs as in production, but the output is discarded. */
@@ -41,5 +42,5 @@ export const startTollgate = async ({
     await stopProcess(child)
     await discard()
   }
-  return { ...ready, stop }
+  return { ...ready, pid: child.pid as number, stop }
 }

@@ -77,7 +77,14 @@ const bodies: WorstRequest[] = Object.entries(places).flatMap(([place, at]) =>
 /** Node.js accepts 16 KB of headers, the request line included. */
 const LINE_BYTES = 14_000
 
-const lines: WorstRequest[] = ['/v1/runs', '/v1/models', '/v1/uploads', '/v1/balance', '/cdn/x.png'].flatMap(path =>
+const lines: WorstRequest[] = [
+  '/v1/runs',
+  '/v1/ledger',
+  '/v1/models',
+  '/v1/uploads',
+  '/v1/balance',
+  '/cdn/x.png',
+].flatMap(path =>
   Object.entries({
     'one parameter again': 'limit=1&'.repeat(LINE_BYTES / 8),
     'many parameters': repeated(LINE_BYTES, index => `p${index}=1`).replaceAll(',', '&'),

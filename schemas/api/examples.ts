@@ -1,8 +1,9 @@
 import type { Balance } from './balance.ts'
 import type { Health, Readiness } from './health.ts'
-import type { Seal, SealKeySet } from './ledger.ts'
+import type { LedgerLine, LedgerList } from './ledger.ts'
 import type { ModelList } from './model.ts'
 import type { Quote, Run, RunList, RunRequest } from './run.ts'
+import type { Seal, SealKeySet } from './seal.ts'
 import type { DeletedUpload, PresignedUpload, PresignRequest, Upload, UploadList } from './upload.ts'
 import type { WebhookEvent, WebhookSecret } from './webhook.ts'
 
@@ -199,6 +200,47 @@ export const sealKeys: SealKeySet = {
     { kty: 'OKP', crv: 'Ed25519', x: 'cR3n0hjBf9U4dzlvKfPThTDwtz0VIwwqem84PwfVEYI', kid: seal.data.keyId, use: 'sig' },
   ],
 }
+
+const debitLine: LedgerLine = {
+  object: 'ledger_line',
+  event_id: '93a5b6c7-d8e9-4fa0-9b2c-3d4e5f607182',
+  revision: 3,
+  created_at: '2026-11-21T13:25:49.312Z',
+  kind: 'debit',
+  credits: -15,
+  credits_balance: 85,
+  run_id: 'run_01m7z4hp40enbs019v3tcadvdx',
+  model: 'nano-banana-2',
+  endpoint: 'nano-banana-2-t2i',
+  lines: [
+    { kind: 'base', credits: 10 },
+    { kind: 'quantity', parameter: 'num_images', value: 1 },
+    { kind: 'multiplier', parameter: 'resolution', value: '2K', factor: 1.5 },
+  ],
+  key_id: 'key_01m820ba0efvgrrk8fytq86g1b',
+}
+
+const grantLine: LedgerLine = {
+  object: 'ledger_line',
+  event_id: '8294a5b6-c7d8-4e9f-8a1b-2c3d4e5f6071',
+  revision: 1,
+  created_at: '2026-11-20T09:00:00.000Z',
+  kind: 'grant',
+  credits: 100,
+  credits_balance: 100,
+  grant_kind: 'welcome',
+  reference: 'welcome',
+  reason: 'welcome',
+}
+
+export const ledgerList: LedgerList = {
+  object: 'list',
+  data: [debitLine, grantLine],
+  has_more: false,
+  next_cursor: null,
+}
+
+export const ledgerExport = [grantLine, debitLine].map(line => `${JSON.stringify(line)}\n`).join('')
 
 export const upload: Upload = {
   object: 'upload',

@@ -1,43 +1,95 @@
 import { type Static, Type } from 'typebox'
-import { Closed, Sha256 } from '../primitives.ts'
-import { LogSealed, SealPublicKey } from '../seal-events.ts'
+import { GRANT_KINDS, Payment as RecordedPayment } from '../account-events.ts'
+import { Closed, KeyId, Label, OneOf, RunId, Slug, Timestamp, Uuid } from '../primitives.ts'
 import { about } from './about.ts'
+import { ListOf, PageCursor, PageLimit } from './list.ts'
+import { QuoteLine } from './run.ts'
 
-const SealNumber = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+export const LedgerKind = about(
+  OneOf('grant', 'withdrawal', 'debit', 'refund'),
+  [
+    '`grant`: credits were added. `withdrawal`: granted credits were taken back. `debit`: a run was charged.',
+    '`refund`: credits of a run were returned.',
+  ].join(' '),
+)
 
-/** A commitment to the whole log. */
-export const Seal = Closed({
-  object: Type.Literal('seal'),
-  number: about(SealNumber, 'The number of the seal. Some numbers are of no seal.', 13),
-  link: about(
-    Sha256,
-    'The link of the seal, which covers all of it and all seals before it. Keep it with the number.',
-    '75bade1d404ad40e9de2e81758e38a49e78bad034c476b9be573306170336c66',
-  ),
-  data: about(LogSealed, 'The seal as the log has it. The signature is over the canonical JSON of its other fields.'),
+const MOMENT = '\\d{4}-\\d\\d-\\d\\d(T\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,3})?)?Z)?'
+const REVISION = '(0|[1-9]\\d{0,8})'
+
+/** A day or a time, as a request gives it. */
+const Moment = (description: string) =>
+  about(
+    Type.String({ pattern: `^${MOMENT}$` }),
+    `A UTC time such as 2026-11-23T18:00:00Z, or a date for the start of that day in UTC: ${description}`,
+    '2026-11-01',
+  )
+
+const period = {
+  from: Type.Optional(Moment('only lines of this time or later.')),
+  to: Type.Optional(Moment('only lines before this time.')),
+}
+
+export const ExportQuery = Closed(period)
+
+/** The revision of a line as text. */
+const LedgerCursor = Type.String({ pattern: `^${REVISION}$` })
+
+export const LedgerQuery = Closed({
+  ...period,
+  kind: Type.Optional(about(LedgerKind, 'Only lines of this kind.')),
+  limit: Type.Optional(PageLimit),
+  cursor: Type.Optional(PageCursor(LedgerCursor)),
 })
-export type Seal = Static<typeof Seal>
+export type LedgerQuery = Static<typeof LedgerQuery>
 
-export const SealQuery = Closed({
-  number: Type.Optional(about(SealNumber, 'The number of an earlier seal. Omit it for the newest one.', 12)),
-})
-
-const { kty, crv, x } = SealPublicKey.properties
-
-/** A JSON Web Key Set (RFC 7517) of Ed25519 keys (RFC 8037). Readers ignore members that they do not know. */
-export const SealKeySet = Closed({
-  keys: about(
-    Type.Array(
-      Closed({
-        ...{ kty, crv, x },
-        kid: about(Type.String(), 'The `keyId` of seals: the thumbprint of the key (RFC 7638).'),
-        use: Type.Literal('sig'),
-        development: Type.Optional(
-          about(Type.Literal(true), 'The service made the key itself, beside the log, so that its seals prove little.'),
-        ),
-      }),
+export const BalanceQuery = Closed({
+  at: Type.Optional(
+    about(
+      Type.String({ pattern: `^(${MOMENT}|${REVISION})$` }),
+      [
+        'A UTC time such as 2026-11-23T18:00:00Z, a date for the start of that day in UTC, or the revision of an event',
+        'of the account: the balance as it was then, after all that had happened by then.',
+      ].join(' '),
+      '2026-11-01',
     ),
-    'The keys in the order in which they were first used. The last may not be the present one.',
   ),
 })
-export type SealKeySet = Static<typeof SealKeySet>
+
+const Payment = about(RecordedPayment, 'The money that was paid for the credits, and its invoice.', {
+  amount: '25.00',
+  currency: 'EUR',
+  invoice: '2026-17',
+})
+
+/** A line of the ledger: one movement of credits. */
+export const LedgerLine = Closed({
+  object: Type.Literal('ledger_line'),
+  event_id: about(Uuid, 'The ID of the event in the log.', '8294a5b6-c7d8-4e9f-8a1b-2c3d4e5f6071'),
+  revision: about(
+    Type.Integer({ minimum: 0 }),
+    "The event's place among all events of the account. It rises, with gaps for events that move no credits.",
+    3,
+  ),
+  created_at: about(Timestamp, 'When the credits moved.'),
+  kind: LedgerKind,
+  credits: about(Type.Number(), 'The change of the balance: negative for debits and withdrawals.', -31.5),
+  credits_balance: about(Type.Number(), 'The balance after it.', 68.5),
+  run_id: Type.Optional(about(RunId, 'The run that was charged or refunded.')),
+  model: Type.Optional(about(Slug, 'The model family of the run.', 'nano-banana-2')),
+  endpoint: Type.Optional(about(Slug, 'The endpoint of the run.', 'nano-banana-2-t2i')),
+  lines: Type.Optional(
+    about(Type.Array(QuoteLine), 'The price of a debit: base × quantities × multipliers + surcharges.'),
+  ),
+  grant_kind: Type.Optional(about(OneOf(...GRANT_KINDS), 'Why credits were granted, or granted ones withdrawn.')),
+  reference: Type.Optional(about(Type.String(), 'The reference of a grant or withdrawal.', 'invoice 2026-17')),
+  reason: Type.Optional(about(Type.String(), 'The reason for a grant, withdrawal or refund.', 'paid by card')),
+  payment: Type.Optional(Payment),
+  key_id: Type.Optional(about(KeyId, 'The ID of the API key that caused it.', 'key_01m820ba0efvgrrk8fytq86g1b')),
+  label: Type.Optional(about(Label, 'The label of the run.', 'spring campaign')),
+})
+export type LedgerLine = Static<typeof LedgerLine>
+
+export const LedgerList = ListOf(LedgerLine, LedgerCursor)
+export type LedgerList = Static<typeof LedgerList>
+
+export const LedgerExport = about(Type.String(), 'A ledger line as JSON on each line of text.')

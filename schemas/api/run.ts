@@ -3,7 +3,9 @@ import { RunError } from '../account-events.ts'
 import {
   Closed,
   JsonObject,
+  Label,
   MAX_INPUT_BYTES,
+  MAX_LABEL_LENGTH,
   MAX_METADATA_BYTES,
   RunId,
   Slug,
@@ -30,6 +32,15 @@ const Metadata = about(
   },
 )
 
+const RunLabel = about(
+  Label,
+  [
+    `A name of 1 to ${MAX_LABEL_LENGTH} printable characters for what the run is for, such as a project or customer.`,
+    'The run and its lines in the ledger show it.',
+  ].join(' '),
+  'spring campaign',
+)
+
 export const RunRequest = Closed({
   model: ModelId,
   input: about(
@@ -49,6 +60,7 @@ export const RunRequest = Closed({
     ),
   ),
   metadata: Type.Optional(Metadata),
+  label: Type.Optional(RunLabel),
 })
 export type RunRequest = Static<typeof RunRequest>
 
@@ -76,6 +88,7 @@ export const RunsQuery = Closed({
       'nano-banana-2',
     ),
   ),
+  label: Type.Optional(about(Label, 'A label: only runs with exactly this one.', 'spring campaign')),
 })
 export type RunsQuery = Static<typeof RunsQuery>
 
@@ -121,6 +134,7 @@ export const Run = Closed({
   output: Type.Optional(about(RunOutput, 'The result of a completed run.')),
   error: Type.Optional(about(RunError, 'Why the run failed.')),
   metadata: Type.Optional(about(JsonObject, 'The metadata of the request.', { order: 17 })),
+  label: Type.Optional(about(Label, 'The label of the request.', 'spring campaign')),
 })
 export type Run = Static<typeof Run>
 

@@ -29,6 +29,7 @@ import { type McpEndpoint, mcpRoutes } from './routes/mcp.ts'
 import { modelRoutes } from './routes/models.ts'
 import { runEventRoutes } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
+import { sealRoutes } from './routes/seals.ts'
 import { uploadRoutes } from './routes/uploads.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { Streams } from './streams.ts'
@@ -86,7 +87,8 @@ const apiRoutes = (router: Router<RequestState>, api: ApiParts) => {
   const streams = new Streams()
   cdnRoutes(router, serve, services, acceptsPut)
   balanceRoutes(serve, services, present, knownSeals)
-  ledgerRoutes(serve, services)
+  ledgerRoutes(serve, services, present, knownSeals)
+  sealRoutes(serve, services)
   modelRoutes(serve, services, present)
   runRoutes(serve, services, present)
   runEventRoutes(serve, services, present, streams)

@@ -9,6 +9,7 @@ import { mcpOperations } from './routes/mcp.ts'
 import { modelOperations } from './routes/models.ts'
 import { runEventOperations } from './routes/run-events.ts'
 import { runOperations } from './routes/runs.ts'
+import { sealOperations } from './routes/seals.ts'
 import { uploadOperations } from './routes/uploads.ts'
 import { webhookOperations } from './routes/webhooks.ts'
 
@@ -19,6 +20,7 @@ export const operations: Operation[] = [
   ...runEventOperations,
   ...balanceOperations,
   ...ledgerOperations,
+  ...sealOperations,
   ...uploadOperations,
   ...webhookOperations,
   ...cdnOperations,

@@ -136,6 +136,9 @@ const codes: Record<RefusalCode, ErrorCode> = {
   idempotency_mismatch: 'idempotency_mismatch',
   position_unknown: 'invalid_request',
   seal_not_found: 'not_found',
+  cursor_unknown: 'invalid_request',
+  revision_unknown: 'invalid_request',
+  time_ahead: 'invalid_request',
   too_many_failures: 'rate_limited',
   too_many_open_runs: 'rate_limited',
   open_runs_too_large: 'rate_limited',
@@ -217,6 +220,9 @@ const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalW
   position_unknown: () => ({
     errors: [{ path: `/headers/${TOLLGATE_POSITION}`, message: 'is beyond the end of the log' }],
   }),
+  cursor_unknown: () => ({ errors: [{ path: '/cursor', message: 'is no next_cursor of this list' }] }),
+  revision_unknown: ({ lastRevision }) => ({ errors: [{ path: '/at', message: `must be at most ${lastRevision}` }] }),
+  time_ahead: () => ({ errors: [{ path: '/at', message: 'must not be in the future' }] }),
   upload_too_large: ({ limitBytes }) => ({
     errors: [{ path: '/size_bytes', message: `must be at most ${limitBytes}` }],
   }),

@@ -3,13 +3,17 @@ import { cancelRun } from './tools/cancel-run.ts'
 import { createUpload } from './tools/create-upload.ts'
 import { getBalance } from './tools/get-balance.ts'
 import { getRun } from './tools/get-run.ts'
+import { getStatement } from './tools/get-statement.ts'
 import { listModels } from './tools/list-models.ts'
 import { listRuns } from './tools/list-runs.ts'
 import { quoteRun } from './tools/quote-run.ts'
 import { runModel } from './tools/run-model.ts'
 
 /** All tools, in the order of the list. */
-export const tools: Tool[] = [listModels, runModel, getRun, listRuns, cancelRun, quoteRun, getBalance, createUpload]
+export const tools: Tool[] = [
+  ...[listModels, runModel, getRun, listRuns, cancelRun, quoteRun],
+  ...[getBalance, getStatement, createUpload],
+]
 
 const byName = new Map<unknown, Tool>(tools.map(tool => [tool.name, tool]))
 

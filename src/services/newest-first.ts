@@ -5,7 +5,7 @@ import { delay } from '../time/delay.ts'
 import type { Reads } from './reads.ts'
 
 /** Rows read at a time. The largest take a few milliseconds, in which nothing else is done. */
-const SCAN_ROWS = 25
+export const SCAN_ROWS = 25
 
 /** Rows examined for one page of a filtered list, so that a rare match cannot make a request read a whole history. */
 const MAX_SCANNED = 500
@@ -15,6 +15,11 @@ interface PageQuery<Row, Id> {
   /** The id of the last row of the page before. */
   cursor?: Id | undefined
   matches(row: Row): boolean
+  /** An index whose places are `<owner>/<id>`; by default the keys. */
+  index?: string
+  /** Only rows whose ids are less, and only rows whose ids are greater. A cursor lies between them. */
+  below?: string | undefined
+  above?: string | undefined
 }
 
 /** A client that waits for a page. */
@@ -72,30 +77,31 @@ export class NewestFirst {
   async #read<Name extends keyof Views, Id extends string>(
     view: Name,
     owner: string,
-    { limit, cursor, matches }: PageQuery<Views[Name], Id>,
+    { limit, cursor, matches, index = BY_KEY, below, above }: PageQuery<Views[Name], Id>,
     client: WaitingClient | undefined,
   ): Promise<Page<Views[Name], Id>> {
     const { reads, clock } = this.#parts
     const prefix = `${owner}/`
     const found: Views[Name][] = []
     let shown: Id | null = null
-    let last = cursor
+    let last: string | undefined = cursor ?? below
+    const before = above && prefix + above
     for (let scanned = 0; scanned < MAX_SCANNED; scanned += SCAN_ROWS) {
       // Other requests are served between two reads.
       if (scanned > 0) await (client?.nextTurn() ?? delay(clock, 0))
       if (client?.signal.aborted) return { found: [], next: null }
       const after = last && prefix + last
-      const entries = await reads.list(view, BY_KEY, { prefix, after, newestFirst: true, limit: SCAN_ROWS })
-      for (const { key, row } of entries) {
-        last = key.slice(prefix.length) as Id
+      const entries = await reads.list(view, index, { prefix, after, before, newestFirst: true, limit: SCAN_ROWS })
+      for (const { place, row } of entries) {
+        last = place.slice(prefix.length)
         if (!matches(row)) continue
         // One match more than requested shows that there are more.
         if (found.length === limit) return { found, next: shown }
         found.push(row)
-        shown = last
+        shown = last as Id
       }
       if (entries.length < SCAN_ROWS) return { found, next: null }
     }
-    return { found, next: last ?? null }
+    return { found, next: (last ?? null) as Id | null }
   }
 }

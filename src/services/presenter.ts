@@ -1,14 +1,18 @@
 import type { RunOutput, UploadGranted } from '../../schemas/account-events.ts'
 import type { Balance } from '../../schemas/api/balance.ts'
+import type { LedgerLine } from '../../schemas/api/ledger.ts'
 import type { ModelFamily, Pricing } from '../../schemas/api/model.ts'
-import type { Quote, QuoteLine, Run } from '../../schemas/api/run.ts'
+import type { Quote, Run } from '../../schemas/api/run.ts'
 import type { PresignedUpload, Upload } from '../../schemas/api/upload.ts'
-import type { Endpoint, Family, PriceRule, Receipt, ReceiptLine } from '../../schemas/catalog.ts'
+import type { Endpoint, Family, PriceRule, Receipt } from '../../schemas/catalog.ts'
 import type { RunRow, UploadRow } from '../../schemas/views.ts'
 import { statusOf } from '../domain/catalog/family.ts'
 import { priceRange, surchargeMicros } from '../domain/catalog/pricing.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { Addresses } from './addresses.ts'
+import type { LedgerEntry } from './ledger/ledger.ts'
+import { ledgerLine } from './ledger/ledger-line.ts'
+import { quoteLine } from './quote-line.ts'
 
 /** Views as the API shows them: snake case, credits instead of microcredits, addresses instead of keys. */
 export class Presenter {
@@ -25,8 +29,12 @@ export class Presenter {
     return { object: 'balance', credits_balance: fromMicros(balanceMicros) }
   }
 
+  ledgerLine(entry: LedgerEntry): LedgerLine {
+    return ledgerLine(entry)
+  }
+
   run(row: RunRow): Run {
-    const { startedAt, completedAt, refundedMicros, output, outputDeletedAt, error, metadata } = row
+    const { startedAt, completedAt, refundedMicros, output, outputDeletedAt, error, metadata, label } = row
     return {
       object: 'run',
       run_id: row.runId,
@@ -41,6 +49,7 @@ export class Presenter {
       ...(output && { output: this.#output(output, outputDeletedAt) }),
       ...(error && { error }),
       ...(metadata && { metadata }),
+      ...(label !== undefined && { label }),
     }
   }
 
@@ -104,32 +113,7 @@ export class Presenter {
       model,
       endpoint,
       credits: fromMicros(totalMicros),
-      lines: lines.map(line => this.#line(line, usdPerCreditMicros)),
-    }
-  }
-
-  /** A receipt's line with credits and US dollars as numbers. */
-  #line(line: ReceiptLine, usdPerCreditMicros: number): QuoteLine {
-    switch (line.kind) {
-      case 'base':
-        return { kind: 'base', credits: fromMicros(line.amountMicros) }
-      case 'quantity':
-        return line
-      case 'multiplier':
-        return {
-          kind: 'multiplier',
-          parameter: line.parameter,
-          value: line.value,
-          factor: fromMicros(line.factorMicros),
-        }
-      case 'surcharge':
-        return {
-          kind: 'surcharge',
-          parameter: line.parameter,
-          usd: fromMicros(line.usdMicros),
-          usd_per_credit: fromMicros(usdPerCreditMicros),
-          credits: fromMicros(line.amountMicros),
-        }
+      lines: lines.map(line => quoteLine(line, usdPerCreditMicros)),
     }
   }
 

@@ -42,6 +42,9 @@ export const sharedWords = {
     number === undefined
       ? 'The log has no seal yet. Try again later: it is sealed every few minutes.'
       : `There is no seal ${number}. Omit the number for the newest one.`,
+  cursor_unknown: () => 'No page of this list had this cursor. Omit it for the first page.',
+  revision_unknown: ({ lastRevision }) => `The last event of the account has the revision ${lastRevision}.`,
+  time_ahead: ({ now }) => `The time is in the future: it is ${now}.`,
   too_many_failures: ({ retryAfterMs }) =>
     [
       'Too many runs of the account were cancelled or failed because of their input.',

@@ -3,6 +3,7 @@ import type { ApiKeys } from './accounts/api-keys.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { Descriptors } from './descriptors.ts'
 import type { Files } from './files.ts'
+import type { Ledger } from './ledger/ledger.ts'
 import type { Positions } from './positions.ts'
 import type { Refunds } from './runs/refunds.ts'
 import type { Runs } from './runs/runs.ts'
@@ -26,6 +27,7 @@ export interface Services extends CoreServices {
 export interface CoreServices {
   accounts: Functions<Accounts>
   keys: Functions<ApiKeys>
+  ledger: Functions<Ledger>
   catalog: Functions<Catalog>
   refunds: Functions<Refunds>
   webhooks: Functions<Webhooks>

@@ -40,6 +40,7 @@ const masked = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value)
       .replaceAll(/\b(acct|key|run|upl)_[0-9a-z]{26}/g, '$1_ID')
+      .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UUID')
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
       .replaceAll(/https?:\/\/[^/"]+/g, 'HOST')
       .replaceAll(/\b[0-9a-f]{32}\b/g, 'NAME')
@@ -126,6 +127,13 @@ t.test('the balance, and the result of a tool', async t => {
   })
   const { examples: [result] = [] } = JsonRpcResult as { examples?: unknown[] }
   t.same(body, result)
+})
+
+t.test('the ledger', async t => {
+  const customer = await openAccount(service)
+  await customer.run(examples.imageRequest)
+  t.same(masked((await customer.send('/v1/ledger')).body), masked(examples.ledgerList))
+  t.equal(masked((await customer.send('/v1/ledger/export')).text), masked(examples.ledgerExport))
 })
 
 t.test('the health check', async t => {

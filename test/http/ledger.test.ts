@@ -1,127 +1,163 @@
-import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import t from 'tap'
-import * as examples from '../../schemas/api/examples.ts'
-import type { Seal, SealKeySet } from '../../schemas/api/ledger.ts'
-import { SEALS_STREAM } from '../../schemas/events.ts'
-import type { RawEvent } from '../../schemas/recorded.ts'
-import { canonicalJson } from '../../src/engine/log/canonical.ts'
-import { collect } from '../support/collect.ts'
-import { openLog } from '../support/engine.ts'
-import { startEventStoreServer } from '../support/event-store/server.ts'
-import { type Customer, openAccount, type Service, startService } from '../support/service.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { until } from '../support/until.ts'
+import { type LedgerLine, LedgerList } from '../../schemas/api/ledger.ts'
+import type { Quote } from '../../schemas/api/run.ts'
+import { compileCheck } from '../../src/services/schema-check.ts'
+import type { Client } from '../support/client.ts'
+import { picture, sandbox } from '../support/client.ts'
+import { openAccount, startService } from '../support/service.ts'
+import { unwrap } from '../support/unwrap.ts'
 
-const newKey = () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+const service = await startService(t)
+const customer = await openAccount(service, { tester: true })
+const operator = { kind: 'operator', name: 'test' } as const
 
-/** The settings of a service that seals at once. */
-const AT_ONCE = { SEAL_EVENTS: '1' }
+const completed = (await customer.run(picture)).body
+const failed = (await customer.run(sandbox({ outcome: 'provider_error' }))).body
+const { accounts, refunds } = service.core.services
+const payment = { amount: '25.00', currency: 'EUR', invoice: '2026-17' }
+const purchase = {
+  amountMicros: 50_000_000,
+  kind: 'purchase',
+  reference: 'r-1',
+  reason: 'paid by card',
+  payment,
+} as const
+unwrap(await accounts.grant(operator, customer.accountId, purchase))
+const mistake = { amountMicros: 20_000_000, kind: 'correction', reference: 'r-2', reason: 'granted twice' } as const
+unwrap(await accounts.withdraw(operator, customer.accountId, mistake))
+unwrap(await refunds.refund(operator, completed.run_id, { amountMicros: 2_500_000, reason: 'blurred' }))
 
-const headerOf = async (customer: Customer) => (await customer.send('/v1/balance')).headers.get('Tollgate-Seal')
-
-const sealedHeader = (customer: Customer) => until('a response names a seal', () => headerOf(customer))
-
-const keysOf = async (service: Service) => (await service.client().send<SealKeySet>('/v1/ledger/keys')).body.keys
-
-const isSigned = ({ data: { signature, ...signed } }: Seal, keys: SealKeySet['keys']): boolean => {
-  const key = keys.find(({ kid }) => kid === signed.keyId)
-  if (!key) return false
-  const publicKey = createPublicKey({ key: { kty: key.kty, crv: key.crv, x: key.x }, format: 'jwk' })
-  return verify(null, Buffer.from(canonicalJson(signed)), publicKey, Buffer.from(signature, 'base64url'))
+const faultsOfList = compileCheck(LedgerList)
+const list = async (query: string, client: Client = customer): Promise<LedgerList> => {
+  const { body } = await client.send<LedgerList>(`/v1/ledger${query}`)
+  const faults = faultsOfList(body)
+  if (faults.length > 0) throw new Error(`${JSON.stringify(body)} is no page of lines: ${JSON.stringify(faults)}`)
+  return body
 }
 
-t.test('a log without seals has no newest seal and no keys', async t => {
-  const service = await startService(t)
-  const customer = await openAccount(service)
-  t.equal(await headerOf(customer), null)
-  const { status, body } = await customer.send('/v1/ledger/seal')
-  t.match({ status, body }, { status: 404, body: { error: { code: 'not_found', message: /no seal yet/ } } })
-  t.same(await keysOf(service), [])
-})
-
-t.test('the newest seal is named, shown and signed, and earlier ones are shown by number', async t => {
-  const service = await startService(t, { environment: AT_ONCE })
-  const customer = await openAccount(service)
-  await sealedHeader(customer)
-  const { body: newest } = await customer.send<Seal>('/v1/ledger/seal')
-  t.match(await sealedHeader(customer), /^\d+:[0-9a-f]{64}$/)
-  const keys = await keysOf(service)
-  t.match(keys, [{ kty: 'OKP', crv: 'Ed25519', kid: newest.data.keyId, use: 'sig', development: true }])
-  t.ok(isSigned(newest, keys))
-
-  const [adopted, ...events] = await collect(service.core.log.readStream(SEALS_STREAM, 0))
-  t.equal(adopted?.type, 'SealKeyAdopted')
-  for (const { revision, data, metadata } of events.slice(0, 3) as (RawEvent & { metadata: { hash: string } })[]) {
-    const { body } = await customer.send<Seal>(`/v1/ledger/seal?number=${revision}`)
-    t.same(body, { object: 'seal', number: revision, link: metadata.hash, data })
+/** Follows the cursors of a query to its end. */
+const listAll = async (query: string, client: Client = customer): Promise<LedgerLine[]> => {
+  const found: LedgerLine[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page = await list(`?${query}${cursor && `&cursor=${cursor}`}`, client)
+    found.push(...page.data)
+    cursor = page.next_cursor
   }
-  for (const number of [0, 1_000_000, Number.MAX_SAFE_INTEGER]) {
-    const { status, body } = await customer.send(`/v1/ledger/seal?number=${number}`)
-    t.match({ status, body }, { status: 404, body: { error: { code: 'not_found' } } }, `${number}`)
-  }
-  for (const number of ['-1', '1.5', 'x', '9007199254740992'])
-    t.equal((await customer.send(`/v1/ledger/seal?number=${number}`)).status, 400, number)
-})
+  return found
+}
 
-t.test('responses name a new seal of their own process at once, and read no log for that', async t => {
-  const service = await startService(t, { environment: AT_ONCE })
-  const customer = await openAccount(service)
-  const first = await sealedHeader(customer)
-  await openAccount(service)
-  const { log } = service.core
-  await until('a later seal is named', async () => (await headerOf(customer)) !== first)
-  let reads = 0
-  const { readStream } = log
-  Object.assign(log, {
-    readStream: (stream: string, revision: number) => {
-      if (stream === SEALS_STREAM) reads += 1
-      return readStream(stream, revision)
+const lines = (await list('')).data
+
+t.test('each movement of credits is a line with its cause and the balance after it, newest first', async t => {
+  const { key_id, run_id } = lines[4] as LedgerLine
+  t.same([key_id, run_id], [customer.keyId, failed.run_id])
+  const ofPicture = { run_id: completed.run_id, model: 'nano-banana-2', endpoint: 'nano-banana-2-t2i' }
+  const ofSandbox = { run_id: failed.run_id, model: 'sandbox', endpoint: failed.endpoint }
+  const line = 'ledger_line'
+  const expected = [
+    { object: line, kind: 'refund', credits: 2.5, credits_balance: 122.5, ...ofPicture, reason: 'blurred' },
+    {
+      ...{ object: line, kind: 'withdrawal', credits: -20, credits_balance: 120 },
+      ...{ grant_kind: 'correction', reference: 'r-2', reason: 'granted twice' },
     },
-  })
-  for (let count = 0; count < 50; count++) await sealedHeader(customer)
-  t.ok(reads < 25, `${reads} reads`)
+    {
+      ...{ object: line, kind: 'grant', credits: 50, credits_balance: 140 },
+      ...{ grant_kind: 'purchase', reference: 'r-1', reason: 'paid by card', payment },
+    },
+    {
+      ...{ object: line, kind: 'refund', credits: 1, credits_balance: 90, ...ofSandbox },
+      reason: 'the run failed: provider_error',
+    },
+    { object: line, kind: 'debit', credits: -1, credits_balance: 89, ...ofSandbox, key_id: customer.keyId },
+    { object: line, kind: 'debit', credits: -10, credits_balance: 90, ...ofPicture, key_id: customer.keyId },
+    {
+      ...{ object: line, kind: 'grant', credits: 100, credits_balance: 100 },
+      ...{ grant_kind: 'welcome', reference: 'welcome', reason: 'welcome' },
+    },
+  ]
+  t.same(
+    lines.map(({ event_id, revision, created_at, lines, ...rest }) => rest),
+    expected,
+  )
+  t.same(
+    lines.map(({ revision }) => revision).sort((a, b) => b - a),
+    lines.map(({ revision }) => revision),
+  )
+  t.equal(lines[0]?.credits_balance, await customer.balance())
 })
 
-t.test('the keys need no API key, are cacheable, and include those before a change', async t => {
-  const [folder, keys] = [await temporaryFolder(t), await temporaryFolder(t)]
-  const previousFile = join(keys, 'previous.pem')
-  const [previous, present] = [newKey(), newKey()]
-  await writeFile(previousFile, previous)
-  const before = await startService(t, { folder, environment: { ...AT_ONCE, SEAL_KEY: previous } })
-  await until('the first key is shown', async () => (await keysOf(before)).length === 1)
-  await before.stop()
-  const change = { ...AT_ONCE, SEAL_KEY: present, SEAL_PREVIOUS_KEY_FILE: previousFile }
-  const service = await startService(t, { folder, environment: change })
-  const customer = await openAccount(service)
-  await until('the next key is shown', async () => (await keysOf(service)).length === 2)
-  const sealed = await until('a seal of the next key', async () => {
-    const { body } = await customer.send<Seal>('/v1/ledger/seal')
-    return body.data.keyId === (await keysOf(service))[1]?.kid && body
-  })
-  t.ok(isSigned(sealed, (await keysOf(service)).slice(1)))
-  t.ok(isSigned((await customer.send<Seal>('/v1/ledger/seal?number=1')).body, (await keysOf(service)).slice(0, 1)))
-  const { headers } = await service.client().send('/v1/ledger/keys')
-  t.equal(headers.get('Cache-Control'), 'public, max-age=300')
-  t.equal(headers.get('Access-Control-Allow-Origin'), '*')
-  const known = { headers: { 'If-None-Match': headers.get('ETag') as string } }
-  t.equal((await service.client().send('/v1/ledger/keys', known)).status, 304)
+t.test('the price lines of a debit are those of its quote', async t => {
+  const { body } = await customer.post<Quote>('/v1/run?dry_run=true', picture)
+  t.same(lines[5]?.lines, body.lines)
 })
 
-t.test('on EventStoreDB, a process that does not seal names the seals of another', async t => {
-  const server = await startEventStoreServer({ log: await openLog(t) })
-  t.teardown(() => server.close())
-  const shared = { EVENT_STORE_URL: server.url, MASTER_SECRET: 'x'.repeat(64), ...AT_ONCE }
-  const service = await startService(t, { environment: { ...shared, ROLES: 'api,projector' } })
-  const customer = await openAccount(service)
-  t.equal(await headerOf(customer), null)
-  await startService(t, { environment: { ...shared, ROLES: 'projector,sealer' } })
-  await sealedHeader(customer)
-  const { body } = await customer.send<Seal>('/v1/ledger/seal')
-  t.ok(isSigned(body, await keysOf(service)))
+t.test('pages of any size contain every line once, with and without a period', async t => {
+  const { created_at: last = '' } = lines[0] ?? {}
+  for (const limit of [1, 2, 3, 6, 7, 100]) {
+    t.same(await listAll(`limit=${limit}`), lines, `limit ${limit}`)
+    t.same(await listAll(`limit=${limit}&from=2020-01-01`), lines, `limit ${limit} of a period`)
+    t.same(
+      await listAll(`limit=${limit}&to=${last}`),
+      lines.filter(line => line.created_at < last),
+      `limit ${limit} up to the last line`,
+    )
+  }
 })
 
-t.test('the example is a seal with its key', async t => {
-  t.ok(isSigned(examples.seal, examples.sealKeys.keys))
+t.test('a period includes its start and not its end', async t => {
+  for (const { created_at: from } of lines)
+    for (const { created_at: to } of lines) {
+      const expected = lines.filter(line => line.created_at >= from && line.created_at < to)
+      t.same((await list(`?from=${from}&to=${to}`)).data, expected)
+    }
+  t.same((await list('?to=2020-01-01')).data, [])
+  t.same((await list('?from=2999-01-01T00:00Z')).data, [])
+  t.same((await list('?from=2999-01-01&to=2020-01-01')).data, [])
+})
+
+t.test('a kind selects its lines, also in a period', async t => {
+  for (const kind of ['grant', 'withdrawal', 'debit', 'refund']) {
+    const expected = lines.filter(line => line.kind === kind)
+    t.same(await listAll(`kind=${kind}&limit=1`), expected)
+    t.same(await listAll(`kind=${kind}&from=2020-01-01&limit=1`), expected)
+  }
+})
+
+t.test('a cursor from outside of the period stays within it', async t => {
+  const [newest, , middle, , , , oldest] = lines as LedgerLine[]
+  t.same((await list(`?to=${oldest?.created_at}&cursor=${newest?.revision}`)).data, [])
+  t.same((await list(`?from=${newest?.created_at}&cursor=${oldest?.revision}`)).data, [])
+  const expected = lines.filter(line => line.created_at < (middle?.created_at ?? ''))
+  t.same((await list(`?to=${middle?.created_at}&cursor=${newest?.revision}`)).data, expected)
+})
+
+t.test('a line is listed as soon as its run is answered, and only for its account', async t => {
+  const other = await openAccount(service, { tester: true })
+  const { body } = await other.run(sandbox())
+  const { data } = await list('?limit=1', other)
+  t.match(data, [{ kind: 'debit', run_id: body.run_id, credits_balance: 99 }])
+  t.equal((await list('', customer)).data.length, lines.length)
+})
+
+t.test('an invalid query is refused with the path of its fault and what is valid', async t => {
+  const moment = /^is no .*a UTC time such as 2026-11-23T18:00:00Z, or a date|UTC time/i
+  const faults: [string, string, RegExp][] = [
+    ['from=yesterday', '/from', moment],
+    ['from=2026-11-23T10:00:00%2B01:00', '/from', moment],
+    ['to=2026-02-31', '/to', /^must be a date or time that exists$/],
+    ['from=2026-11-23T25:00Z', '/from', /^must be a date or time that exists$/],
+    ['kind=fee', '/kind', /^must be one of grant, withdrawal, debit, refund$/],
+    ['cursor=run_x', '/cursor', /./],
+    ['cursor=0', '/cursor', /^is no next_cursor of this list$/],
+    ['cursor=999999999', '/cursor', /^is no next_cursor of this list$/],
+    ['limit=101', '/limit', /^must be at most 100$/],
+    ['order=asc', '/order', /^is unknown/],
+  ]
+  for (const [query, path, message] of faults) {
+    const { status, body } = await customer.send(`/v1/ledger?${query}`)
+    t.equal(status, 400, query)
+    t.equal(body.error.code, 'invalid_request')
+    t.equal(body.error.errors?.[0]?.path, path, query)
+    t.match(body.error.errors?.[0]?.message, message, query)
+  }
 })

@@ -44,6 +44,8 @@ const requests: Record<string, Row> = {
   cancelRun: { path: `/v1/runs/${RUN}/cancel`, sending: { method: 'POST' }, allowed: full },
   listRuns: { path: '/v1/runs', allowed: reading },
   followRun: { path: `/v1/runs/${RUN}/events`, allowed: reading },
+  listLedger: { path: '/v1/ledger', allowed: reading },
+  exportLedger: { path: '/v1/ledger/export', allowed: reading },
   getBalance: { path: '/v1/balance', allowed: reading },
   getSeal: { path: '/v1/ledger/seal', allowed: reading },
   sendUpload: {
@@ -92,6 +94,7 @@ const calls: Record<string, { args: object; allowed: KeyScope[] }> = {
   cancel_run: { args: { run_id: RUN }, allowed: full },
   quote_run: { args: picture, allowed: reading },
   get_balance: { args: {}, allowed: reading },
+  get_statement: { args: {}, allowed: reading },
   create_upload: { args: file, allowed: full },
 }
 

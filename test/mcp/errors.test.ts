@@ -65,6 +65,12 @@ const refused: Record<string, [ErrorCode, string, object, (customer: Customer) =
       ],
     ]),
   ),
+  'a cursor of no line': [
+    'invalid_request',
+    'get_statement',
+    { cursor: '0' },
+    customer => customer.send('/v1/ledger?cursor=0'),
+  ],
   'a file without a valid type': [
     'unsupported_media_type',
     'create_upload',
@@ -94,6 +100,7 @@ const malformed: Record<string, [string, object, string[]]> = {
   'a limit that is too large': ['list_runs', { limit: 101 }, ['/limit']],
   'an invalid cursor': ['list_runs', { cursor: 'nope' }, ['/cursor']],
   'an unknown status': ['list_runs', { status: 'done' }, ['/status']],
+  'a day that does not exist': ['get_statement', { from: '2026-02-30' }, ['/from']],
   'an unknown kind': ['list_models', { kind: 'a2v' }, ['/kind']],
   'an argument for a tool without arguments': ['get_balance', { currency: 'EUR' }, ['/currency']],
   'no run': ['get_run', {}, ['/run_id']],

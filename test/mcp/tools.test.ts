@@ -1,6 +1,7 @@
 import t from 'tap'
 import { TypeID } from 'typeid-js'
 import { Balance } from '../../schemas/api/balance.ts'
+import { LedgerList } from '../../schemas/api/ledger.ts'
 import type { ModelFamily, ModelList } from '../../schemas/api/model.ts'
 import { Quote, Run, RunList, RunRequest } from '../../schemas/api/run.ts'
 import { PresignedUpload, PresignRequest } from '../../schemas/api/upload.ts'
@@ -22,6 +23,7 @@ const outputs = {
   cancel_run: Run,
   quote_run: Quote,
   get_balance: Balance,
+  get_statement: LedgerList,
   create_upload: PresignedUpload,
 }
 
@@ -170,6 +172,24 @@ for (const revision of revisions) {
     t.same((await list({ status: 'failed' })).data, all.data.slice(1, 2))
     t.same((await list({ model: 'nano-banana-2' })).data, [])
     t.same(await list({ limit: null, cursor: null, status: null, model: null }), all, 'null means absent')
+  })
+
+  t.test(`${revision}: the lines of the statement are those of the ledger`, async t => {
+    const customer = await openAccount(service, { tester: true })
+    const client = await connect(t, customer, revision)
+    const list = async (args: object) => (await call<LedgerList>(client, 'get_statement', args)).body
+    await call(client, 'run_model', sandbox({ outcome: 'provider_error' }))
+    const all = await list({})
+    t.same(all, (await customer.send('/v1/ledger')).body)
+    t.same(
+      all.data.map(({ kind }) => kind),
+      ['refund', 'debit', 'grant'],
+    )
+    t.same((await list({ kind: 'debit' })).data, all.data.slice(1, 2))
+    t.same((await list({ from: '2020-01-01', to: null })).data, all.data)
+    t.same((await list({ to: '2020-01-01' })).data, [])
+    const first = await list({ limit: 2 })
+    t.same((await list({ limit: 2, cursor: first.next_cursor })).data, all.data.slice(2))
   })
 
   t.test(`${revision}: a file is sent to a grant’s URL, and used`, async t => {

@@ -176,14 +176,16 @@ export const queueRun = ({
   atMs = THEN_MS,
   startNow = false,
   askedWith,
+  label,
   ...options
-}: RunOptions & { atMs?: number; startNow?: boolean; askedWith?: number } = {}) =>
+}: RunOptions & { atMs?: number; startNow?: boolean; askedWith?: number; label?: string } = {}) =>
   ({
     type: 'QueueRun',
     ...askedBy(askedWith),
     atMs,
     run: details(options),
     receipt: receipt(options.credits),
+    ...(label !== undefined && { label }),
     startNow,
   }) satisfies AccountCommand
 

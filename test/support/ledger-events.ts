@@ -12,7 +12,7 @@ interface Movement {
 
 type Moved = Movement & { kind?: GrantKind; reference?: string; reason?: string }
 
-type RunMoved = Movement & { run?: number; model?: string; reason?: string }
+type RunMoved = Movement & { run?: number; model?: string; label?: string; reason?: string }
 
 /** Writes the ledger events of numbered accounts, as they stand in a log but without true links. */
 export const ledgerEvents = () => {
@@ -41,10 +41,11 @@ export const ledgerEvents = () => {
       write('CreditsGranted', 1, move, { amountMicros: micros, kind, reference, reason }),
     withdraw: ({ micros = 1, kind = 'correction', reference = 'w', reason = 'why', ...move }: Moved = {}) =>
       write('CreditsWithdrawn', -1, move, { amountMicros: micros, kind, reference, reason }),
-    debit: ({ micros = 10_000_000, run = 1, model = 'nano-banana-2', ...move }: RunMoved = {}) =>
+    debit: ({ micros = 10_000_000, run = 1, model = 'nano-banana-2', label, ...move }: RunMoved = {}) =>
       write('CreditsDebited', -1, move, {
         ...{ amountMicros: micros, runId: runId(run) },
         receipt: { ...receipt(), model },
+        ...(label !== undefined && { label }),
       }),
     refund: ({ micros = 10_000_000, run = 1, reason = 'why', ...move }: RunMoved = {}) =>
       write('CreditsRefunded', 1, move, { amountMicros: micros, runId: runId(run), reason }),

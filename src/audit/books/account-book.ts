@@ -61,10 +61,11 @@ export class AccountBook {
         return { kind: 'withdrawal', change: negated(splitOf(uses)), grantKind, reference, reason }
       }
       case 'CreditsDebited': {
-        const { runId, amountMicros, receipt } = data
+        const { runId, amountMicros, receipt, label } = data
         const { model, endpoint } = receipt
         const keyId = (actor as { keyId?: string }).keyId
-        const run = { runId, model, endpoint, ...(keyId !== undefined && { keyId }) }
+        const asked = { ...(keyId !== undefined && { keyId }), ...(label !== undefined && { label }) }
+        const run = { runId, model, endpoint, ...asked }
         const uses = this.#lots.use(amountMicros)
         this.#runs.set(runId, { ...run, isOpen: true, uses })
         return { kind: 'debit', change: negated(splitOf(uses)), run, receipt }

@@ -37,6 +37,8 @@ export interface BookedRun {
   endpoint: string
   /** The API key that requested it; absent if something else did. */
   keyId?: string
+  /** The client's own name for what it was for. */
+  label?: string
 }
 
 export const totalOf = ({ freeMicros, paidMicros }: Split): number => freeMicros + paidMicros

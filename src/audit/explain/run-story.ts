@@ -52,6 +52,7 @@ export class RunStory {
   readonly refunds: Refund[] = []
   readonly webhook: WebhookStep[] = []
   receipt: Receipt | undefined
+  label: string | undefined
   /** The credits that its debit used up. */
   used: Split = { freeMicros: 0, paidMicros: 0 }
   request: RunQueued | undefined
@@ -87,6 +88,7 @@ export class RunStory {
     switch (type) {
       case 'CreditsDebited':
         this.receipt = data.receipt
+        this.label = data.label
         if (line) this.used = { freeMicros: 0 - line.change.freeMicros, paidMicros: 0 - line.change.paidMicros }
         return
       case 'CreditsRefunded':

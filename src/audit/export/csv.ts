@@ -38,4 +38,5 @@ const columns: Record<string, (line: LedgerLine) => string> = {
   reference: ({ reference }) => text(reference),
   reason: ({ reason }) => text(reason),
   hash: ({ hash }) => text(hash),
+  label: ({ run }) => text(run?.label),
 }

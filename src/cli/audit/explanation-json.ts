@@ -38,7 +38,7 @@ export const explanationToJson = (explanation: Explanation) => {
   }
 }
 
-const requestToJson = ({ events, request, receipt, jobId }: RunStory, keys: KeyRing) => {
+const requestToJson = ({ events, request, receipt, label, jobId }: RunStory, keys: KeyRing) => {
   const first = events[0] as AccountRecord
   return {
     requested_at: first.metadata.at,
@@ -55,6 +55,7 @@ const requestToJson = ({ events, request, receipt, jobId }: RunStory, keys: KeyR
     retry: request?.retry ? { attempts: request.retry.attempts, back_off_ms: request.retry.backOffMs } : null,
     input: request?.input ?? null,
     metadata: request?.metadata ?? null,
+    label: label ?? null,
   }
 }
 

@@ -8,7 +8,7 @@ import { duration, printable, shortened, wrapped } from './text.ts'
 const VALUE_WIDTH = 78
 
 export const requestToText = ({ accountId, story, account }: Explanation): string => {
-  const { request, events } = story
+  const { request, events, label } = story
   const first = events[0] as AccountRecord
   const { keyId } = actorOf(first) as { keyId?: string }
   const rows = [
@@ -17,6 +17,7 @@ export const requestToText = ({ accountId, story, account }: Explanation): strin
     ['account', `${accountId}, ${account.opening?.email}`],
     ['request id', first.metadata.requestId],
     ['idempotency key', request?.idempotency?.key],
+    ['label', label],
     ['provider', request && `${request.provider}, ${request.mode}, at most ${duration(request.timeoutMs)}`],
     ['webhook', request?.webhookUrl],
     ...Object.entries(request?.input ?? {}).map(([name, value], index) => [

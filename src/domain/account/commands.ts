@@ -79,6 +79,7 @@ export interface QueueRun {
   atMs: number
   run: RunQueued
   receipt: Receipt
+  label?: string
   /** True if this process has a free slot and starts the work as soon as the events are durable. */
   startNow: boolean
 }

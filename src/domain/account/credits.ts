@@ -16,13 +16,12 @@ export const granted = (
   return { type: 'CreditsGranted', data }
 }
 
-export const debited = (state: AccountState, runId: RunId, receipt: Receipt): AccountEvent => {
+export const debited = (state: AccountState, runId: RunId, receipt: Receipt, label?: string): AccountEvent => {
   const amountMicros = receipt.totalMicros
   if (amountMicros > state.balanceMicros) throw new RangeError('a debit must not exceed the balance')
-  return {
-    type: 'CreditsDebited',
-    data: { runId, amountMicros, balanceAfterMicros: state.balanceMicros - amountMicros, receipt },
-  }
+  const balanceAfterMicros = state.balanceMicros - amountMicros
+  const data = { runId, amountMicros, balanceAfterMicros, receipt, ...(label !== undefined && { label }) }
+  return { type: 'CreditsDebited', data }
 }
 
 export const refunded = (state: AccountState, runId: RunId, amountMicros: number, reason: string): AccountEvent => ({

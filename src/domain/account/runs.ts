@@ -9,7 +9,7 @@ import { limitRefusal } from './run-limits.ts'
 import { type AccountState, REMEMBER_MS, type RememberedRequest } from './state.ts'
 
 export const queue = (command: QueueRun, state: AccountState): Decided<AccountEvent> => {
-  const { keyId, run, receipt } = command
+  const { keyId, run, receipt, label } = command
   const refusal = writeRefusal(keyId, state)
   if (refusal) return refusal
   const remembered = recall(run.idempotency?.key, command.atMs, state)
@@ -24,7 +24,7 @@ export const queue = (command: QueueRun, state: AccountState): Decided<AccountEv
   const limited = limitRefusal(command, state)
   if (limited) return limited
   return accept([
-    credits.debited(state, run.runId, receipt),
+    credits.debited(state, run.runId, receipt, label),
     { type: 'RunQueued', data: run },
     ...(command.startNow ? [started(run.runId)] : []),
   ])

@@ -105,6 +105,11 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
     return this.#last?.position ?? BEFORE_FIRST
   }
 
+  /** The revision of that event; NO_STREAM until then. */
+  get revision(): number {
+    return this.#last?.revision ?? NO_STREAM
+  }
+
   /** The state after every event that this mailbox knows. Another process may have written since. */
   async state(): Promise<State> {
     return (await this.#load()).state

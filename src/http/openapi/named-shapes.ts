@@ -4,7 +4,7 @@ import { RunErrorCode, RunId, RunStatus, Timestamp, UploadId } from '../../../sc
 import { McpDescriptor, OpenApi, ToolSummary } from '../../../schemas/api/descriptors.ts'
 import { ErrorBody, ErrorCode, Fault } from '../../../schemas/api/error.ts'
 import { Health, Readiness } from '../../../schemas/api/health.ts'
-import { Seal, SealKeySet } from '../../../schemas/api/ledger.ts'
+import { LedgerKind, LedgerLine, LedgerList } from '../../../schemas/api/ledger.ts'
 import { JsonRpcAnswer, JsonRpcError, JsonRpcMessage, JsonRpcResult } from '../../../schemas/api/mcp.ts'
 import { ModelEndpoint, ModelFamily, ModelList, Pricing } from '../../../schemas/api/model.ts'
 import {
@@ -18,6 +18,7 @@ import {
   RunOutput,
   RunRequest,
 } from '../../../schemas/api/run.ts'
+import { Seal, SealKeySet } from '../../../schemas/api/seal.ts'
 import {
   DeletedUpload,
   PresignedUpload,
@@ -38,6 +39,7 @@ export const namedShapes = {
   ...{ Quote, QuoteLine },
   ...{ Balance },
   ...{ Seal, LogSealed, SealKeySet },
+  ...{ LedgerList, LedgerLine, LedgerKind },
   ...{ Upload, UploadId, UploadList, UploadMultipart, PresignRequest, PresignedUpload, DeletedUpload },
   ...{ WebhookEvent, WebhookSecret },
   ...{ JsonRpcMessage, JsonRpcAnswer, JsonRpcResult, JsonRpcError },

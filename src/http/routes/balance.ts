@@ -1,10 +1,12 @@
 import { Balance } from '../../../schemas/api/balance.ts'
 import * as examples from '../../../schemas/api/examples.ts'
 import { TollgateSeal } from '../../../schemas/api/headers.ts'
+import { BalanceQuery } from '../../../schemas/api/ledger.ts'
 import type { Presenter } from '../../services/presenter.ts'
 import type { KnownSeals } from '../../services/seals/known-seals.ts'
 import type { Services } from '../../services/services.ts'
 import { nameSeal } from '../headers.ts'
+import { momentOf } from '../moment.ts'
 import { operation, type Serve } from '../operation.ts'
 import { unwrap } from '../refusals.ts'
 
@@ -14,7 +16,8 @@ const getBalance = operation({
   path: '/v1/balance',
   tag: 'Account',
   summary: 'Get the credit balance',
-  description: 'Returns the credits that are available to run models.',
+  description: 'Returns the credits that are available to run models, or with `at` those that were available then.',
+  query: BalanceQuery,
   responses: {
     200: {
       description: 'The balance. It reflects all requests answered earlier.',
@@ -29,12 +32,14 @@ export const balanceOperations = [getBalance]
 
 export const balanceRoutes = (
   serve: Serve,
-  { accounts }: Services,
+  { accounts, ledger }: Services,
   present: Presenter,
   knownSeals: Pick<KnownSeals, 'newest'>,
 ) => {
-  serve(getBalance, async ctx => {
-    ctx.body = present.balance(unwrap(await accounts.balance(ctx.state.caller)))
+  serve(getBalance, async (ctx, { query: { at } }) => {
+    const { caller } = ctx.state
+    const found = at === undefined ? accounts.balance(caller) : ledger.balanceAt(caller, momentOf('at', at))
+    ctx.body = present.balance(unwrap(await found))
     nameSeal(ctx, knownSeals)
   })
 }

@@ -1,75 +1,125 @@
-import { seal, sealKeys } from '../../../schemas/api/examples.ts'
-import { Seal, SealKeySet, SealQuery } from '../../../schemas/api/ledger.ts'
-import type { SealKeyAdopted } from '../../../schemas/seal-events.ts'
+import { Readable } from 'node:stream'
+import * as examples from '../../../schemas/api/examples.ts'
+import { TollgateSeal } from '../../../schemas/api/headers.ts'
+import { ExportQuery, LedgerExport, LedgerList, LedgerQuery } from '../../../schemas/api/ledger.ts'
+import type { AccountId } from '../../../schemas/primitives.ts'
+import type { LedgerEntry } from '../../services/ledger/ledger.ts'
+import { OpenCounts } from '../../services/open-counts.ts'
+import type { Presenter } from '../../services/presenter.ts'
+import type { KnownSeals } from '../../services/seals/known-seals.ts'
 import type { Services } from '../../services/services.ts'
-import { anonymousCaller } from '../context.ts'
+import { ApiError } from '../api-error.ts'
+import { waitingClient } from '../disconnect.ts'
+import { nameSeal } from '../headers.ts'
+import { limitOf, showPage } from '../list-page.ts'
+import { periodOf } from '../moment.ts'
 import { operation, type Serve } from '../operation.ts'
 import { unwrap } from '../refusals.ts'
-import { StaticBody, staticHeaders, staticResponses } from '../static-body.ts'
 
-/** A new key signs seals at once, so a copy of the keys must not be much older than the time between two seals. */
-const MAX_AGE = 'max-age=300'
+const EXPORT_TYPE = 'application/x-ndjson'
 
-const getSealKeys = operation({
-  id: 'getSealKeys',
+/** Exports that an account may have open, since each reads all of its lines. */
+const MAX_EXPORTS = 1
+
+/** Most exports take less. */
+const RETRY_SECONDS = 10
+
+const listLedger = operation({
+  id: 'listLedger',
   method: 'get',
-  path: '/v1/ledger/keys',
-  tag: 'Ledger',
-  summary: 'Get the public keys of the seals',
+  path: '/v1/ledger',
+  tag: 'Account',
+  summary: 'List the lines of the ledger, newest first',
   description: [
-    'Returns every key that ever signed seals of the log, as a JSON Web Key Set (RFC 7517) of Ed25519 keys (RFC 8037).',
-    'A copy that you keep shows whether a key was replaced.',
+    'Returns a page of all movements of credits, each with the balance after it.',
+    'Pass `next_cursor` as `cursor`, with the same other parameters, to get the next page.',
+    'A page may be short or even empty while `has_more` is true, because one request searches only so many lines.',
   ].join(' '),
-  open: true,
-  headers: staticHeaders,
-  responses: staticResponses('The keys.', SealKeySet, { examples: { Keys: sealKeys } }),
+  query: LedgerQuery,
+  responses: {
+    200: {
+      description: 'A page of lines.',
+      shape: LedgerList,
+      examples: { 'First page': examples.ledgerList },
+      headers: { 'Tollgate-Seal': TollgateSeal },
+    },
+  },
 })
 
-const getSeal = operation({
-  id: 'getSeal',
+const exportLedger = operation({
+  id: 'exportLedger',
   method: 'get',
-  path: '/v1/ledger/seal',
-  tag: 'Ledger',
-  summary: 'Get the newest seal of the log, or an earlier one',
+  path: '/v1/ledger/export',
+  tag: 'Account',
+  summary: 'Export the ledger',
   description: [
-    'Returns a signed commitment to all events so far, of all accounts. It reveals nothing about an account.',
-    'If you keep one, anyone with the log can prove whether it still holds all that the seal covers.',
+    'Streams all lines that exist when the request begins, oldest first, one line of JSON for each.',
+    'They have the shape of those in a page. The connection is cut if the export cannot be completed, for example',
+    'because its API key was revoked: an export that ends properly is complete.',
+    'An account may have one export open at a time.',
   ].join(' '),
-  query: SealQuery,
-  responses: { 200: { description: 'The seal.', shape: Seal, examples: { Seal: seal } } },
-  errors: ['not_found'],
+  query: ExportQuery,
+  responses: {
+    200: {
+      description: 'The lines.',
+      shape: LedgerExport,
+      type: EXPORT_TYPE,
+      examples: { 'A grant and a debit': examples.ledgerExport },
+    },
+  },
 })
 
-export const ledgerOperations = [getSealKeys, getSeal]
+export const ledgerOperations = [listLedger, exportLedger]
 
-export const ledgerRoutes = (serve: Serve, { seals }: Services) => {
-  let shown: { keys: number; body: StaticBody } | undefined
-
-  serve(getSealKeys, async ctx => {
-    const keys = unwrap(await seals.keys(anonymousCaller(ctx)))
-    if (shown?.keys !== keys.length) shown = { keys: keys.length, body: keySetOf(keys) }
-    // Verifiers may run on pages of any site.
-    ctx.set('Access-Control-Allow-Origin', '*')
-    ctx.set('Access-Control-Expose-Headers', 'ETag')
-    ctx.set('Cache-Control', `public, ${MAX_AGE}`)
-    return shown.body.answer(ctx)
+export const ledgerRoutes = (
+  serve: Serve,
+  { ledger }: Services,
+  present: Presenter,
+  knownSeals: Pick<KnownSeals, 'newest'>,
+) => {
+  serve(listLedger, async (ctx, { query }) => {
+    const { kind, cursor } = query
+    const asked = { ...periodOf(query), kind, cursor, limit: limitOf(query) }
+    const page = unwrap(await ledger.lines(ctx.state.caller, asked, waitingClient(ctx)))
+    ctx.body = showPage(page, entry => present.ledgerLine(entry)) satisfies LedgerList
+    nameSeal(ctx, knownSeals)
   })
 
-  serve(getSeal, async (ctx, { query }) => {
-    ctx.body = unwrap(await seals.find(ctx.state.caller, query.number)) satisfies Seal
+  const exports = new OpenCounts<AccountId>(MAX_EXPORTS)
+
+  serve(exportLedger, async (ctx, { query }) => {
+    const { caller } = ctx.state
+    const period = periodOf(query)
+    if (ctx.method === 'HEAD') {
+      ctx.type = EXPORT_TYPE
+      ctx.status = 200
+      return
+    }
+    if (!exports.add(caller.accountId, ctx.res)) throw exportOpen()
+    const parts = unwrap(await ledger.export(caller, period, waitingClient(ctx)))
+    // The first part is read before the response begins, while it can still be an error.
+    const first = await parts.next()
+    const textOf = (entries: LedgerEntry[]) =>
+      entries.map(entry => `${JSON.stringify(present.ledgerLine(entry))}\n`).join('')
+    ctx.type = EXPORT_TYPE
+    ctx.body = Readable.from(texts(first, parts, textOf), { objectMode: false })
   })
 }
 
-/** Keys are only ever added, so that their number tells one set from another. */
-const keySetOf = (keys: SealKeyAdopted[]): StaticBody =>
-  new StaticBody(
-    'application/json',
-    JSON.stringify({
-      keys: keys.map(({ key, keyId, development }) => ({
-        ...key,
-        kid: keyId,
-        use: 'sig',
-        ...(development && { development }),
-      })),
-    } satisfies SealKeySet),
+/** Nothing is read ahead of the client by more than a part. */
+async function* texts(
+  first: IteratorResult<LedgerEntry[], void>,
+  rest: AsyncGenerator<LedgerEntry[], void>,
+  textOf: (entries: LedgerEntry[]) => string,
+) {
+  if (first.value) yield textOf(first.value)
+  for await (const entries of rest) yield textOf(entries)
+}
+
+const exportOpen = () =>
+  new ApiError(
+    'rate_limited',
+    'The account already has an export open. Read it to its end or close it, and try again.',
+    {},
+    { retryAfterSeconds: RETRY_SECONDS },
   )

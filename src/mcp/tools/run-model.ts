@@ -16,7 +16,7 @@ export const runModel = tool({
     'and refunded in full if it fails. input must match the parameters_schema that list_models returns for this model.',
     `Waits up to ${WAIT_MS / 1000} seconds for the result; a longer run continues, and get_run returns its result.`,
     'Use a new idempotency_key for each run: if a response is lost, repeat the call with the same key and arguments,',
-    'and it is not charged twice. metadata is stored with the run, and list_runs shows it.',
+    'and it is not charged twice. metadata and label are stored with the run, and list_runs shows them.',
   ].join(' '),
   input: RunModelArguments,
   output: Run,

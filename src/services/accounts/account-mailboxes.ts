@@ -107,6 +107,12 @@ export class AccountMailboxes {
     return this.#mailbox(accountId).stateSince(Math.max(this.#clock.monotonicMs() - MAX_AGE_MS, shownAtMs))
   }
 
+  /** The revision of the last event that `shownState` includes. */
+  async shownRevision(accountId: AccountId): Promise<number> {
+    await this.shownState(accountId)
+    return this.#mailbox(accountId).revision
+  }
+
   /** Records when the views changed. */
   onViewsChanged(changes: Changes) {
     const nowMs = this.#clock.monotonicMs()

@@ -17,6 +17,7 @@ const permissions = {
     grant: 'operate',
     withdraw: 'operate',
   },
+  ledger: { lines: 'read', export: 'read', balanceAt: 'read' },
   refunds: { refund: 'operate' },
   keys: { create: 'keys', list: 'keys', revoke: 'keys' },
   catalog: { list: 'read', export: 'operate', compare: 'operate', publish: 'operate', withdraw: 'operate' },

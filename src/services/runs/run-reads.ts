@@ -34,7 +34,7 @@ export interface RunProgress {
   progress: number
 }
 
-/** The page of runs to list, with filters by status and model. */
+/** The page of runs to list, with filters by status, model and label. */
 export type RunsQuery = Omit<api.RunsQuery, 'limit'> & { limit: number }
 
 interface Parts {
@@ -75,11 +75,13 @@ export class RunReads {
   /** A page of an account's runs, newest first. `model` is the id of a family or endpoint. Rejects with Unavailable. */
   list(
     accountId: AccountId,
-    { limit, cursor, status, model }: RunsQuery,
+    { limit, cursor, status, model, label }: RunsQuery,
     client?: WaitingClient,
   ): Promise<Page<RunRow, RunId>> {
     const matches = (row: RunRow) =>
-      (!status || row.status === status) && (!model || row.model === model || row.endpoint === model)
+      (!status || row.status === status) &&
+      (!model || row.model === model || row.endpoint === model) &&
+      (label === undefined || row.label === label)
     return this.#newestFirst.page('runs', accountId, { limit, cursor, matches }, client)
   }
 

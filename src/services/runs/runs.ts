@@ -13,6 +13,7 @@ import { Unavailable } from '../../ports/faults.ts'
 import type { Random } from '../../ports/random.ts'
 import { takeWhileAsync } from '../../time/take-while-async.ts'
 import { withinTime } from '../../time/within-time.ts'
+import { mayStillRead } from '../accounts/may-still-read.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
@@ -137,7 +138,8 @@ export class Runs {
       ...(request.webhook_url !== undefined && { webhookUrl: request.webhook_url }),
       ...(idempotency && { idempotency }),
     }
-    const command = { type: 'QueueRun', ...(keyId && { keyId }), atMs: clock.nowMs(), run, receipt, startNow } as const
+    const asked = { ...(keyId && { keyId }), ...(request.label !== undefined && { label: request.label }) }
+    const command = { type: 'QueueRun', ...asked, atMs: clock.nowMs(), run, receipt, startNow } as const
     const outcome = await accounts.execute(caller, accountId, command).catch(error => {
       if (startNow) starter.unreserve(provider, accountId)
       throw error
@@ -204,14 +206,10 @@ export class Runs {
     const { value: row } = found
     return answer({
       row,
-      changes: signal => runReads.changes(row, signal).pipe(takeWhileAsync(() => this.#mayRead(caller))),
+      changes: signal =>
+        runReads.changes(row, signal).pipe(takeWhileAsync(() => mayStillRead(this.#parts.accounts, caller))),
       onProgress: listener => runReads.onProgress(row.runId, listener),
     })
-  }
-
-  async #mayRead(caller: AccountCaller): Promise<boolean> {
-    const keyId = keyIdOf(caller)
-    return !keyId || (await this.#parts.accounts.recentState(caller.accountId)).activeKeys.has(keyId)
   }
 
   /**

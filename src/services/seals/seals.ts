@@ -1,4 +1,4 @@
-import type { Seal } from '../../../schemas/api/ledger.ts'
+import type { Seal } from '../../../schemas/api/seal.ts'
 import { SEALS_STREAM } from '../../../schemas/events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { LogSealed, SealKeyAdopted } from '../../../schemas/seal-events.ts'

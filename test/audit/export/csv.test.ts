@@ -8,7 +8,7 @@ import { ledgerEvents } from '../../support/ledger-events.ts'
 
 const COLUMNS =
   'account,revision,position,event_id,time,kind,grant_kind,amount,amount_free,amount_paid,balance,balance_free,' +
-  'balance_paid,run_id,model,endpoint,key_id,reference,reason,hash'
+  'balance_paid,run_id,model,endpoint,key_id,reference,reason,hash,label'
 
 t.test('the columns are those that the documentation promises', async t => {
   t.equal(await exported([], 'csv'), `${COLUMNS}\r\n`)
@@ -34,7 +34,7 @@ t.test('each movement is a line, with free and paid credits', async t => {
     ...{ amount: '-2.500000', amount_free: '-1.000000', amount_paid: '-1.500000' },
     ...{ balance: '3.500001', balance_free: '0.000000', balance_paid: '3.500001' },
     ...{ run_id: runId(), model: 'nano-banana-2', endpoint: 'nano-banana-2-t2i', key_id: keyId() },
-    ...{ reference: '', reason: '', hash: 'a'.repeat(64) },
+    ...{ reference: '', reason: '', hash: 'a'.repeat(64), label: '' },
   })
   t.match(rows, [
     { kind: 'grant', grant_kind: 'welcome', amount_free: '1.000000', reference: 'sign-up', reason: 'welcome' },
@@ -43,6 +43,18 @@ t.test('each movement is a line, with free and paid credits', async t => {
     { kind: 'refund', amount: '2.000000', amount_free: '0.500000', run_id: runId(), key_id: keyId(), reason: 'a gift' },
     { kind: 'withdrawal', grant_kind: 'purchase', amount: '-0.000001', balance_paid: '5.000000' },
   ])
+})
+
+t.test('debits and refunds have the label of their run, which no spreadsheet takes for a formula', async t => {
+  const { events, grant, debit, refund } = ledgerEvents()
+  grant()
+  debit({ label: '=1+1' })
+  refund()
+  const rows = parseCsv(await exported(events, 'csv'))
+  t.same(
+    rows.map(({ label }) => label),
+    ['', "'=1+1", "'=1+1"],
+  )
 })
 
 t.test('the lines of a busy log add up to its balances', async t => {

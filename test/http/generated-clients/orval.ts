@@ -53,7 +53,7 @@ export const walk = async (_: string, apiKey: string, file: File) => {
   await fetch(grant.data.presigned_url, { method: grant.data.method, body: file })
   const sent = await api.getUpload(grant.data.id, keyed)
 
-  const balance = await api.getBalance(keyed)
+  const balance = await api.getBalance(undefined, keyed)
   const secret = await api.getWebhookSecret(keyed)
   const { status, data } = await api.runModel({ model: 'nano', input: { prompt: '' } }, undefined, ofJson)
   return {

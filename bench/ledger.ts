@@ -1,0 +1,53 @@
+import type { Benchmark, Measurement } from './support/compare.ts'
+import { cpuMsOf } from './support/cpu.ts'
+import { type Load, putLoad } from './support/load.ts'
+import { type Server, startTollgate } from './support/servers.ts'
+
+/** More than a page of them. */
+const RUNS = 300
+
+const SECONDS = 4
+
+/** Reads the newest page of a list. */
+const pages = ({ url, keys }: Server, list: string): Load => ({
+  url: `${url}/v1/${list}?limit=100`,
+  keys,
+  method: 'GET',
+  connections: 50,
+  seconds: SECONDS,
+  awake: true,
+})
+
+/** Pages per second, and the CPU time of the server for each. */
+const measure = async (server: Server, list: string): Promise<Measurement> => {
+  const startMs = cpuMsOf(server.pid)
+  const value = await putLoad(pages(server, list))
+  return { value, cpuMicrosPerOperation: ((cpuMsOf(server.pid) - startMs) * 1000) / (value * SECONDS) }
+}
+
+const fill = async ({ url, keys }: Server) => {
+  const body = JSON.stringify({ model: 'nano-banana-2', input: { prompt: 'a lighthouse at dusk' } })
+  const headers = { authorization: `Bearer ${keys[0]}`, 'content-type': 'application/json' }
+  for (let run = 0; run < RUNS; run++) {
+    const answer = await fetch(`${url}/v1/run`, { method: 'POST', headers, body })
+    if (!answer.ok) throw new Error(`a run was answered with ${answer.status}: ${await answer.text()}`)
+    await answer.body?.cancel()
+  }
+}
+
+export const ledger: Benchmark = {
+  name: 'ledger',
+  question: 'GET /v1/ledger, pages of 100 lines, 50 connections',
+  baseline: 'GET /v1/runs, pages of 100 runs',
+  unit: 'pages/s',
+  goal: { atLeast: 0.8 },
+  prepare: async () => {
+    const tollgate = await startTollgate({ profile: 'ledger' })
+    await fill(tollgate)
+    return {
+      baseline: () => measure(tollgate, 'runs'),
+      measured: () => measure(tollgate, 'ledger'),
+      close: () => tollgate.stop(),
+    }
+  },
+}

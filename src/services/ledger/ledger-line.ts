@@ -1,0 +1,49 @@
+import { LRUCache } from 'lru-cache'
+import type { LedgerLine } from '../../../schemas/api/ledger.ts'
+import type { QuoteLine } from '../../../schemas/api/run.ts'
+import type { StatementPrice } from '../../../schemas/views.ts'
+import { fromMicros } from '../../domain/money.ts'
+import { upTo } from '../../engine/up-to.ts'
+import { quoteLine } from '../quote-line.ts'
+import type { LedgerEntry } from './ledger.ts'
+
+/** A line of the ledger as the API shows it. */
+export const ledgerLine = ({ line, run }: LedgerEntry): LedgerLine => {
+  const { kind, amountMicros, runId, priceText, grantKind, reference, reason, payment, keyId } = line
+  const { model, endpoint, label } = run ?? line
+  const isOut = kind === 'debit' || kind === 'withdrawal'
+  return {
+    object: 'ledger_line',
+    event_id: line.eventId,
+    revision: line.revision,
+    created_at: line.at,
+    kind,
+    credits: fromMicros(isOut ? -amountMicros : amountMicros),
+    credits_balance: fromMicros(line.balanceAfterMicros),
+    ...(runId && { run_id: runId }),
+    ...(model !== undefined && { model }),
+    ...(endpoint !== undefined && { endpoint }),
+    ...(priceText !== undefined && { lines: priceLines(priceText) }),
+    ...(grantKind && { grant_kind: grantKind }),
+    ...(reference !== undefined && { reference }),
+    ...(reason !== undefined && { reason }),
+    ...(payment && { payment }),
+    ...(keyId && { key_id: keyId }),
+    ...(label !== undefined && { label }),
+  }
+}
+
+/** Prices that stay in memory, about a kilobyte each. */
+const MAX_PRICES = 2_000
+
+const shownPrices = new LRUCache<string, QuoteLine[]>(upTo(MAX_PRICES))
+
+const priceLines = (text: string): QuoteLine[] => {
+  const known = shownPrices.get(text)
+  if (known) return known
+  // A price without a surcharge needs no rate.
+  const { lines, usdPerCreditMicros = 0 }: StatementPrice = JSON.parse(text)
+  const shown = lines.map(line => quoteLine(line, usdPerCreditMicros))
+  shownPrices.set(text, shown)
+  return shown
+}

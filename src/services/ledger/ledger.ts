@@ -1,0 +1,145 @@
+import { runKey } from '../../../projections/runs.ts'
+import { lineKey, linePlace } from '../../../projections/statement.ts'
+import type { AccountId } from '../../../schemas/primitives.ts'
+import type { RunRow, StatementRow } from '../../../schemas/views.ts'
+import { refuse } from '../../domain/refusal.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { BY_KEY } from '../../ports/view-store.ts'
+import { delay } from '../../time/delay.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
+import { mayStillRead } from '../accounts/may-still-read.ts'
+import { type Answer, answer } from '../answer.ts'
+import type { AccountCaller } from '../caller.ts'
+import { NewestFirst, type Page, SCAN_ROWS, type WaitingClient } from '../newest-first.ts'
+import type { Reads } from '../reads.ts'
+import { type AccountMoment, lineAt } from './line-at.ts'
+
+/** Times of the log: the first one is included, the second one is not. */
+export interface Period {
+  from?: string | undefined
+  to?: string | undefined
+}
+
+export interface LedgerQuery extends Period {
+  kind?: StatementRow['kind'] | undefined
+  limit: number
+  /** The revision of the last line of the page before. */
+  cursor?: string | undefined
+}
+
+/** A line of the ledger. A refund has the run that it is for, since only the run's debit says what the run was. */
+export interface LedgerEntry {
+  line: StatementRow
+  run?: RunRow | undefined
+}
+
+interface Parts {
+  accounts: AccountMailboxes
+  reads: Reads
+  clock: Clock
+}
+
+/** Shows the owner of an account its ledger. */
+export class Ledger {
+  readonly #parts: Parts
+  readonly #newestFirst: NewestFirst
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#newestFirst = new NewestFirst(parts)
+  }
+
+  /**
+   * A page of the caller's lines: in the order of the log, newest first, or in the order of time if the period is
+   * limited. These differ only where times went back, in ledger format 1. Rejects with Unavailable.
+   */
+  async lines(
+    { accountId }: AccountCaller,
+    { from, to, kind, limit, cursor }: LedgerQuery,
+    client?: WaitingClient,
+  ): Promise<Answer<Page<LedgerEntry, string>>> {
+    const matches = (row: StatementRow) => kind === undefined || row.kind === kind
+    const isOfPeriod = from !== undefined || to !== undefined
+    let below = to
+    if (cursor !== undefined) {
+      const key = lineKey(accountId, Number(cursor))
+      const last = await this.#parts.reads.getOwn(accountId, 'statement', key)
+      if (!last) return refuse('cursor_unknown')
+      const place = isOfPeriod ? linePlace(accountId, last.at, last.revision) : key
+      const id = place.slice(accountId.length + 1)
+      // Whatever the cursor, the page stays within the period.
+      below = below === undefined || id < below ? id : below
+    }
+    const query = { limit, matches, index: isOfPeriod ? 'byTime' : BY_KEY, below, above: from }
+    const page = await this.#newestFirst.page('statement', accountId, query, client)
+    return answer({ found: await this.#withRuns(accountId, page.found), next: page.next && cursorOf(page.next) })
+  }
+
+  /**
+   * All of the caller's lines that exist now, oldest first, in parts that are read one after another. Ends early if the
+   * client disconnects. Rejects with Unavailable, and also if the caller's key was revoked.
+   */
+  async export(
+    caller: AccountCaller,
+    period: Period,
+    client?: WaitingClient,
+  ): Promise<Answer<AsyncGenerator<LedgerEntry[], void>>> {
+    await this.#parts.reads.ownWrites(caller.accountId)
+    return answer(this.#read(caller, period, client))
+  }
+
+  async *#read(caller: AccountCaller, { from, to }: Period, client?: WaitingClient) {
+    const { accounts, reads, clock } = this.#parts
+    const { accountId } = caller
+    const prefix = `${accountId}/`
+    const [newest] = await reads.list('statement', BY_KEY, { prefix, newestFirst: true, limit: 1 })
+    const end = newest?.row.revision ?? -1
+    const isOfPeriod = from !== undefined || to !== undefined
+    const index = isOfPeriod ? 'byTime' : BY_KEY
+    const before = to && prefix + to
+    let after = from && prefix + from
+    while (true) {
+      const entries = await reads.list('statement', index, { prefix, after, before, limit: SCAN_ROWS })
+      const lines = entries.map(({ row }) => row).filter(({ revision }) => revision <= end)
+      yield await this.#withRuns(accountId, lines)
+      // Lines that were written meanwhile are left out, or the export of a busy account might never end.
+      if (lines.length < SCAN_ROWS) return
+      after = entries.at(-1)?.place
+      await (client?.nextTurn() ?? delay(clock, 0))
+      if (client?.signal.aborted) return
+      if (!(await mayStillRead(accounts, caller))) throw new Error('the key was revoked during the export')
+    }
+  }
+
+  /** The caller's balance as it was, with all of its earlier requests. Rejects with Unavailable. */
+  async balanceAt({ accountId }: AccountCaller, moment: AccountMoment): Promise<Answer<{ balanceMicros: number }>> {
+    const { accounts, reads, clock } = this.#parts
+    if ('at' in moment) {
+      const now = new Date(clock.nowMs()).toISOString()
+      if (moment.at > now) return refuse('time_ahead', { now })
+    } else {
+      const lastRevision = await accounts.shownRevision(accountId)
+      if (moment.revision > lastRevision) return refuse('revision_unknown', { lastRevision })
+    }
+    await reads.ownWrites(accountId)
+    const line = await lineAt(reads, accountId, moment, () => delay(clock, 0))
+    return answer({ balanceMicros: line?.balanceAfterMicros ?? 0 })
+  }
+
+  #withRuns(accountId: AccountId, lines: StatementRow[]): LedgerEntry[] | Promise<LedgerEntry[]> {
+    const { reads } = this.#parts
+    if (!lines.some(isRefund)) return lines.map(line => ({ line }))
+    return Promise.all(
+      lines.map(async line => {
+        if (!isRefund(line)) return { line }
+        return { line, run: await reads.get('runs', runKey(accountId, line.runId)) }
+      }),
+    )
+  }
+}
+
+const isRefund = (line: StatementRow): line is StatementRow & Required<Pick<StatementRow, 'runId'>> =>
+  line.kind === 'refund' && line.runId !== undefined
+
+/** The revision in the id of a row, which ends with it. */
+const cursorOf = (id: string) => String(Number(id.slice(id.lastIndexOf('/') + 1)))
