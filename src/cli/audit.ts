@@ -1,6 +1,8 @@
 import { Command } from 'commander'
+import { checkCommand } from './audit/check.ts'
 import { explainCommand } from './audit/explain.ts'
 import { exportCommand } from './audit/export.ts'
+import { proveCommand } from './audit/prove.ts'
 import { replayCommand } from './audit/replay.ts'
 import { trialBalanceCommand } from './audit/trial-balance.ts'
 import { verifyCommand } from './audit/verify.ts'
@@ -13,3 +15,5 @@ export const auditCommand = (): Command =>
     .addCommand(exportCommand())
     .addCommand(replayCommand())
     .addCommand(explainCommand())
+    .addCommand(proveCommand())
+    .addCommand(checkCommand())

@@ -6,11 +6,9 @@ import { type Verification, verifyLog } from '../../audit/verify/verify.ts'
 import { OperatorError } from '../operator-error.ts'
 import { progressReport } from '../progress.ts'
 import { faultToJson } from './json.ts'
+import { parseSeal } from './seal-argument.ts'
 import { printable } from './text.ts'
-import { fileOption, UNABLE, withLog } from './with-log.ts'
-
-/** The exit code of a check that found something wrong. */
-const WRONG = 1
+import { fileOption, UNABLE, WRONG, withLog } from './with-log.ts'
 
 export const verifyCommand = (): Command =>
   new Command('verify')
@@ -22,7 +20,7 @@ export const verifyCommand = (): Command =>
     .option('--since <seal>', 'a seal that you kept elsewhere, as NUMBER:LINK, which the log must extend')
     .option('--json', 'print JSON')
     .action(async (account, options) => {
-      const since = options.since === undefined ? undefined : parseSeal(options.since)
+      const since = options.since === undefined ? undefined : parseSeal('--since', options.since)
       if (since && account) throw new OperatorError('--since needs the whole log: omit the account.', UNABLE)
       const verification = await withLog(options, ({ log, isDense }) =>
         verifyLog(log, { account, isDense, since, onProgress: progressReport('checked') }),
@@ -32,12 +30,6 @@ export const verifyCommand = (): Command =>
       else console.log([toText(verification), ...aboutSeals(verification, since)].join('\n'))
       if (verification.faults.length > 0) process.exitCode = WRONG
     })
-
-const parseSeal = (text: string): KeptSeal => {
-  const [, number, link] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
-  if (link) return { number: Number(number), link }
-  throw new OperatorError('--since must be a seal such as 12:6cdf…, with 64 hexadecimal digits.', UNABLE)
-}
 
 const toJson = ({ head, events, streams, newestAt, seal, unsealed, faults, notes }: Verification) => ({
   valid: faults.length === 0,
