@@ -26,6 +26,7 @@ import { createInputMediaFinder } from '../services/runs/input-media.ts'
 import { Quotes } from '../services/runs/quotes.ts'
 import { RunReads } from '../services/runs/run-reads.ts'
 import { Runs } from '../services/runs/runs.ts'
+import { Proofs } from '../services/seals/proofs.ts'
 import { SealStream } from '../services/seals/seal-stream.ts'
 import { Sealer } from '../services/seals/sealer.ts'
 import { TreeStore } from '../services/seals/tree-store.ts'
@@ -124,7 +125,8 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     disk: async () => ensureFreeSpace(),
   }
   const files = new Files({ objects, accounts, finder, reads, log })
-  const services: Services = { ...core.services, ...authorize({ runs, uploads, files }) }
+  const proofs = new Proofs({ log, trees: new TreeStore(views), clock })
+  const services: Services = { ...core.services, ...authorize({ runs, uploads, files, proofs }) }
   const openApi = (): ApiParts => ({
     services,
     present,

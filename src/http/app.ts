@@ -25,6 +25,7 @@ import { docsRoutes } from './routes/docs.ts'
 import { type HealthChecks, healthRoutes } from './routes/health.ts'
 import { type McpEndpoint, mcpRoutes } from './routes/mcp.ts'
 import { modelRoutes } from './routes/models.ts'
+import { proofRoutes } from './routes/proofs.ts'
 import { runEventRoutes } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
 import { uploadRoutes } from './routes/uploads.ts'
@@ -83,6 +84,7 @@ const apiRoutes = (router: Router<RequestState>, api: ApiParts) => {
   const streams = new Streams()
   cdnRoutes(router, serve, services, acceptsPut)
   balanceRoutes(serve, services, present)
+  proofRoutes(serve, services)
   modelRoutes(serve, services, present)
   runRoutes(serve, services, present)
   runEventRoutes(serve, services, present, streams)

@@ -6,6 +6,7 @@ import { docsOperations } from './routes/docs.ts'
 import { healthOperations } from './routes/health.ts'
 import { mcpOperations } from './routes/mcp.ts'
 import { modelOperations } from './routes/models.ts'
+import { proofOperations } from './routes/proofs.ts'
 import { runEventOperations } from './routes/run-events.ts'
 import { runOperations } from './routes/runs.ts'
 import { uploadOperations } from './routes/uploads.ts'
@@ -17,6 +18,7 @@ export const operations: Operation[] = [
   ...runOperations,
   ...runEventOperations,
   ...balanceOperations,
+  ...proofOperations,
   ...uploadOperations,
   ...webhookOperations,
   ...cdnOperations,

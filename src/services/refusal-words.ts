@@ -47,6 +47,13 @@ export const sharedWords = {
     `The account already has ${limit} runs that have not ended, which is the limit. Try again when some have ended.`,
   open_runs_too_large: ({ limitBytes }) =>
     `The inputs of the account’s open runs would exceed ${limitBytes} bytes. Try again when some have ended.`,
+  event_not_found: () => 'The account has no such event.',
+  seal_not_found: ({ number }) => `There is no seal ${number}.`,
+  seals_not_in_order: () => 'The first seal must be earlier than the second.',
+  event_not_sealed: () => 'No seal covers this event yet. Try again after the next seal, in some minutes.',
+  too_many_events: ({ limit }) =>
+    `The account has more than ${limit} events. Ask the operator for the proof, which tollgate audit prove makes.`,
+  too_many_proofs: () => 'Another proof is being made for the account. Try again when it is done.',
   run_exists: () => 'The run already exists.',
   run_not_open: () => 'The run has already ended.',
   run_already_started: () => 'The run has already started.',

@@ -1,6 +1,7 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
+import { consistencyProof, inclusionProof } from '../../schemas/api/proof-examples.ts'
 import { isSigned } from '../../src/audit/proofs/check/signature.ts'
 import { checkers, needsPython, python, script } from '../support/checkers.ts'
 import { vectorKey, vectorProofs } from '../support/proof-vectors.ts'
@@ -15,6 +16,8 @@ t.test('the examples are the proofs of the log on the page', async t => {
     const example = await readFile(`docs/verify/examples/${name}.json`, 'utf8')
     t.same(JSON.parse(example), JSON.parse(JSON.stringify(proof)), name)
   }
+  t.same(inclusionProof, proofs['inclusion'], 'in the OpenAPI document')
+  t.same(consistencyProof, proofs['consistency'], 'in the OpenAPI document')
   t.match(JSON.parse(await readFile('docs/verify/examples/keys.json', 'utf8')), { keys: [vectorKey.publicKey] })
 })
 

@@ -45,6 +45,8 @@ const requests: Record<string, Row> = {
   listRuns: { path: '/v1/runs', allowed: reading },
   followRun: { path: `/v1/runs/${RUN}/events`, allowed: reading },
   getBalance: { path: '/v1/balance', allowed: reading },
+  proveEvent: { path: `/v1/ledger/proof?run=${RUN}`, allowed: reading },
+  proveConsistency: { path: '/v1/ledger/consistency?from=1&to=2', allowed: reading },
   sendUpload: {
     path: '/v1/uploads',
     sending: { method: 'POST', headers: { 'Content-Type': formType }, body: formOf(filePart('hello')) },

@@ -27,6 +27,7 @@ import {
 } from '../../../schemas/api/upload.ts'
 import { WebhookEvent, WebhookSecret } from '../../../schemas/api/webhook.ts'
 import { EndpointStatus, FamilyStatus, Kind, Mode, OutputType, ParametersSchema } from '../../../schemas/catalog.ts'
+import { ConsistencyProof, InclusionProof, ProvenEvent, ProvenLeaf, ProvenSeal } from '../../../schemas/proof.ts'
 
 /** The shapes with a name in the document. Generated clients use these names for their types. */
 export const namedShapes = {
@@ -35,6 +36,7 @@ export const namedShapes = {
   ...{ RunRequest, ModelId, RunOrQuote, Run, RunList, RunAddress, RunId, RunStatus, RunOutput, RunError, RunErrorCode },
   ...{ Quote, QuoteLine },
   ...{ Balance },
+  ...{ InclusionProof, ConsistencyProof, ProvenEvent, ProvenLeaf, ProvenSeal },
   ...{ Upload, UploadId, UploadList, UploadMultipart, PresignRequest, PresignedUpload, DeletedUpload },
   ...{ WebhookEvent, WebhookSecret },
   ...{ JsonRpcMessage, JsonRpcAnswer, JsonRpcResult, JsonRpcError },

@@ -24,11 +24,15 @@ export const previousOf = (event: RawEvent, before: string | undefined): string 
   before ?? firstPrevious(event as Linkable)
 
 /** An event in the tree over these links of its stream. */
-export const provenEvent = (event: RawEvent, links: readonly string[]): ProvenEvent => ({
+export const provenEvent = (event: RawEvent, links: readonly string[]): ProvenEvent =>
+  placedEvent(event, links[event.revision - 1], inclusionPath(links, event.revision))
+
+/** An event with the link before it, if there is one, and its path. */
+export const placedEvent = (event: RawEvent, before: string | undefined, path: string[]): ProvenEvent => ({
   revision: event.revision,
-  previous: previousOf(event, links[event.revision - 1]),
+  previous: previousOf(event, before),
   ...textsOf(event),
-  path: inclusionPath(links, event.revision),
+  path,
 })
 
 /** A stream in the tree over all streams; undefined if the tree does not have it. */
