@@ -15,10 +15,14 @@ import type { WaitingClient } from '../newest-first.ts'
 import { OpenCounts } from '../open-counts.ts'
 import { linkOf, PROOF, placedEvent, provenLeaf, provenSeal } from './proof-parts.ts'
 import { SealHistory } from './seal-history.ts'
+import { Slots } from './slots.ts'
 import { NodeMissing, type TreeStore } from './tree-store.ts'
 
 /** Events of an account that are read for a proof. Reading so many takes a few seconds. */
 const MAX_EVENTS = 100_000
+
+/** Proofs that are made at a time: each may hold the hashes of as many events, some 20 MB. */
+const MAX_AT_ONCE = 4
 
 /** Most proofs are made within this time. */
 const RETRY_MS = 1000
@@ -37,6 +41,7 @@ export class Proofs {
   readonly #seals: SealHistory
   /** An account has one proof made at a time, since each reads its events. */
   readonly #open = new OpenCounts<AccountId>(1)
+  readonly #slots = new Slots(MAX_AT_ONCE)
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -84,7 +89,7 @@ export class Proofs {
     const close = this.#open.open(accountId)
     if (!close) return refuse('too_many_proofs', { retryAfterMs: RETRY_MS })
     try {
-      return await make()
+      return await this.#slots.run(make)
     } finally {
       close()
     }
@@ -100,7 +105,7 @@ export class Proofs {
     await this.#seals.catchUp()
     const { newest } = this.#seals
     const leaf = newest && (await this.#leafUnder(newest, stream))
-    const { found, before, links } = await this.#read(stream, matches, client)
+    const { found, before, links } = await this.#read(stream, leaf?.revision ?? 0, matches, client)
     if (found === 'too many') return refuse('too_many_events', { limit: MAX_EVENTS })
     if (!found) return undefined
     if (!newest || !leaf || leaf.revision < found.revision) return refuse('event_not_sealed')
@@ -122,12 +127,14 @@ export class Proofs {
     }
   }
 
-  /** The links of a stream, the event that is asked for, and the link before it. */
-  async #read(stream: string, matches: Matches, client: WaitingClient | undefined) {
+  /** The links of a stream up to a revision, the event that is asked for, and the link before it. */
+  async #read(stream: string, upTo: number, matches: Matches, client: WaitingClient | undefined) {
     const links = new LinkLevels()
     let found: RawEvent | undefined
     let before: string | undefined
     let last: string | undefined
+    // A client may have left while it waited.
+    if (client?.signal.aborted) return { found, before, links }
     for await (const page of this.#parts.log.readStream(stream, 0)) {
       for (const event of page) {
         if (!found && matches(event)) [found, before] = [event, last]
@@ -138,6 +145,7 @@ export class Proofs {
       // Other requests are served between two pages.
       await (client?.nextTurn() ?? delay(this.#parts.clock, 0))
       if (client?.signal.aborted) return { found: undefined, before, links }
+      if (found && links.size > upTo) break
     }
     return { found, before, links }
   }
