@@ -74,6 +74,10 @@ t.test('each checker accepts the signatures that Node.js accepts, and no others'
       })
   }
   t.equal(samples.filter(({ isRight }) => isRight).length, 20)
+  // The last character has four bits that stand for nothing, so that another one gives the same bytes.
+  const [{ signature: written = '', ...sample } = {}] = samples
+  const otherwise = { A: 'B', Q: 'R', g: 'h', w: 'x' }[written.at(-1) as string] as string
+  samples.push({ ...(sample as (typeof samples)[0]), signature: written.slice(0, -1) + otherwise, isRight: false })
   for (const key of smallOrder)
     samples.push({ key, text: 'any', signature: forged.toString('base64url'), isRight: false })
 
