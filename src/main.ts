@@ -3,7 +3,6 @@ import { openCore } from './boot/core.ts'
 import { explainFailure } from './boot/failure.ts'
 import { welcome } from './boot/first-start.ts'
 import { keepFilesPrivate } from './boot/private-files.ts'
-import { startServer } from './boot/server.ts'
 
 /**
  * A stop takes at most about 8 s: 5 for the work, 1 for the views, 2 for the responses. If something hangs, the process
@@ -15,6 +14,8 @@ const main = async () => {
   const config = readConfig(process.env)
   keepFilesPrivate(config.dataDir)
   const core = await openCore(config)
+  // A process whose stores cannot be opened ends without loading the rest.
+  const { startServer } = await import('./boot/server.ts')
   const server = await startServer(core)
   const { url, port } = server
   const greeted = welcome(core, url)

@@ -155,5 +155,5 @@ t.test('audit export: ends quietly when its reader leaves', async t => {
 t.test('audit export: a full disk is told, without a stack', async t => {
   const { code, stderr } = await exportTo('> /dev/full')
   t.equal(code, 2)
-  t.match(stderr, /^The output cannot be written: .*no space left on device.*\n$/)
+  t.match(stderr, /^The export cannot be written: .*no space left on device.*\n$/)
 })

@@ -10,8 +10,8 @@ t.setTimeout(0)
 // More than the processors of a small machine, since tests often wait for a disk or a timer. The long tests load it.
 t.jobs = isLong ? 3 : 4
 
-/** Folders with the longest tests. They begin, so that none of them is left alone at the end. */
-const first = ['simulation', 'adapters']
+/** Folders and files with the longest tests. They begin, so that none of them is left alone at the end. */
+const first = ['simulation', 'types.test.js', 'adapters']
 
 /** Folders of short tests, which share processes: loading the service takes longer than most of them. */
 const sharing = ['domain', 'engine', 'http', 'mcp', 'projections', 'reactors', 'services']

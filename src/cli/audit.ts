@@ -4,6 +4,7 @@ import { explainCommand } from './audit/explain.ts'
 import { exportCommand } from './audit/export.ts'
 import { proveCommand } from './audit/prove.ts'
 import { replayCommand } from './audit/replay.ts'
+import { statementCommand } from './audit/statement.ts'
 import { trialBalanceCommand } from './audit/trial-balance.ts'
 import { verifyCommand } from './audit/verify.ts'
 
@@ -15,5 +16,6 @@ export const auditCommand = (): Command =>
     .addCommand(exportCommand())
     .addCommand(replayCommand())
     .addCommand(explainCommand())
+    .addCommand(statementCommand())
     .addCommand(proveCommand())
     .addCommand(checkCommand())

@@ -1,4 +1,5 @@
 import { type Observable, Subject } from 'rxjs'
+import { WATCH_AFTER_MS } from '../../projections/due.ts'
 import type { AccountEvent } from '../../schemas/account-events.ts'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
@@ -24,6 +25,12 @@ import { Submission } from './submission.ts'
 
 /** Jobs that one process follows at a time. More would take too much of its time. */
 const MAX_JOBS = 50_000
+
+/**
+ * A run that begins this long after its recorded start, since the log was slow to confirm it, needs its lease at once:
+ * soon other processes count it as lost.
+ */
+const LATE_AFTER_MS = WATCH_AFTER_MS - 3_000
 
 /** How long a stop waits for work in progress before it refunds the credits instead. */
 const STOP_GRACE_MS = 5_000
@@ -163,6 +170,18 @@ export class ActiveRuns implements Starter {
     return this.#outcomes.end(run, outcome)
   }
 
+  #isLate({ startedAt }: RunToDo): boolean {
+    return this.#parts.clock.nowMs() - Date.parse(startedAt) >= LATE_AFTER_MS
+  }
+
+  /** False if another process works on the run. While the views are unavailable, no process can take it over. */
+  #mayLease(runId: RunId): Promise<boolean> {
+    return this.leases.take([runId]).then(
+      taken => taken.has(runId),
+      () => true,
+    )
+  }
+
   #timedOut({ runId, timeoutMs }: Pick<WatchTask, 'runId' | 'timeoutMs'>): Failed {
     return this.#parts.sources.isMissing(runId) ? sourceTooLate(timeoutMs) : timedOut(timeoutMs)
   }
@@ -170,6 +189,7 @@ export class ActiveRuns implements Starter {
   async #process(submission: Submission): Promise<Recorded<AccountEvent>[]> {
     const { run } = submission
     const { accountId, runId, mode } = run
+    if (this.#isLate(run) && !(await this.#mayLease(runId))) return []
     const answer = await submission.answer()
     if (!answer) return []
     if (answer.kind !== 'submitted') return this.end(run, answer)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type Router from '@koa/router'
 import { Validator } from '@seriousme/openapi-schema-validator'
+import type { ValidateFunction } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { type ErrorCode, errorStatus } from '../../schemas/api/error.ts'
 import { modelList, quote } from '../../schemas/api/examples.ts'
@@ -25,7 +26,13 @@ const { body: document, text } = await customer.send<Document>('/v1/openapi.json
 const ajv = documentAjv(document)
 const { body: models } = await customer.send<ModelList>('/v1/models')
 
-const compile = (pointer: string) => ajv.compile({ $ref: `document${pointer}` })
+const validators = new Map<string, ValidateFunction>()
+
+const compile = (pointer: string): ValidateFunction => {
+  const validate = validators.get(pointer) ?? ajv.compile({ $ref: `document${pointer}` })
+  validators.set(pointer, validate)
+  return validate
+}
 
 const faultsOf = (pointer: string, value: unknown) => {
   const validate = compile(pointer)

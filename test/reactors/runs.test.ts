@@ -20,7 +20,13 @@ import { caughtUp } from '../support/caught-up.ts'
 import { cellsOf, forgeCells } from '../support/dump.ts'
 import { silentLogger } from '../support/engine.ts'
 import { ManualClock } from '../support/manual-clock.ts'
-import { instantProvider, openFolder, type Service, startService } from '../support/service.ts'
+import {
+  instantProvider,
+  openFolder,
+  openAccount as openServiceAccount,
+  type Service,
+  startService,
+} from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 
@@ -143,4 +149,49 @@ t.test('a lost run that cannot be taken over now is left to other processes', as
   const service = await startService(t, { folder, clock, logger, log: { ...log, readStream } })
   await until('the attempt', () => logged.length > 0)
   await untilUnleased(service, [runId()])
+})
+
+/** A service whose log confirms the start of a run only after some time, and the views that it shares. */
+const slowToStart = async (t: Test, lateMs: number, meanwhile: (core: Core, runId: RunId) => Promise<unknown>) => {
+  const folder = await temporaryFolder(t)
+  const clock = new ManualClock()
+  const submitted: RunId[] = []
+  const provider: Provider = {
+    ...instantProvider,
+    submit: ({ runId }) => {
+      submitted.push(runId)
+      return new Promise(() => undefined)
+    },
+  }
+  const log = openLmdbEventLog(join(folder, 'log'), error => t.fail(error.message))
+  const append: EventLog['append'] = async (stream, events, revision) => {
+    const appended = await log.append(stream, events, revision)
+    const started = events.find(({ type }) => type === 'RunStarted')?.data as { runId: RunId } | undefined
+    if (started) {
+      clock.advance(lateMs)
+      await meanwhile(service.core, started.runId)
+    }
+    return appended
+  }
+  const service = await startService(t, { folder, clock, log: { ...log, append }, providers: { sandbox: provider } })
+  const customer = await openServiceAccount(service, { tester: true })
+  const answer = customer.run({ model: 'sandbox', input: { prompt: 'hello' } }, { Prefer: 'wait=0' })
+  return { service, clock, submitted, answer }
+}
+
+t.test('a run whose start is confirmed late is leased before other processes count it as lost', async t => {
+  let started: RunId | undefined
+  const { service, clock, submitted } = await slowToStart(t, 7_000, async (_, runId) => (started = runId))
+  await until('the submission', () => submitted.length > 0)
+  const nowMs = clock.nowMs()
+  t.same(await service.core.views.lease([`run/${started}`], 'another', nowMs, nowMs + 15_000), [])
+})
+
+t.test('a run whose start is confirmed late is not submitted if another process has taken it over', async t => {
+  const { answer, submitted } = await slowToStart(t, 11_000, (core, runId) => {
+    const nowMs = core.clock.nowMs()
+    return core.views.lease([`run/${runId}`], 'another', nowMs, nowMs + 15_000)
+  })
+  t.match(await answer, { status: 202 })
+  t.same(submitted, [])
 })

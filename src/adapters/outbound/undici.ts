@@ -1,6 +1,6 @@
 import { promises as dns, type LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import { Agent, buildConnector, type Dispatcher } from 'undici'
+import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { type Outbound, OutboundError, type OutboundGet } from '../../ports/outbound.ts'
 import { readSized } from '../../ports/read-sized.ts'
 import { callWithin } from '../../time/call-within.ts'
@@ -42,28 +42,24 @@ export const createOutbound = ({
   lookup = allowPrivate ? systemLookup : dnsLookup,
 }: OutboundOptions): Outbound => {
   const addresses = new AllowedAddresses({ denied, allowPrivate })
-  const agent = new Agent({
-    connect: guardedConnector(lookup, addresses),
-    connections: CONNECTIONS_PER_ORIGIN,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    // Each request has one deadline, which a trickle of bytes cannot extend.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
+  let agent: Promise<Agent> | undefined
+  const request = async (options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData> => {
+    agent ??= openAgent(lookup, addresses)
+    return (await agent).request(options)
+  }
   return {
     refuses: url => URL.canParse(url) && !addresses.hasHost(hostOf(new URL(url))),
     post: (url, { headers, body, timeoutMs }) =>
       within(timeoutMs, undefined, async signal => {
         const sent = { 'user-agent': USER_AGENT, ...headers }
-        const answer = await agent.request({ ...target(url), method: 'POST', headers: sent, body, signal })
+        const answer = await request({ ...target(url), method: 'POST', headers: sent, body, signal })
         discard(answer.body)
         return { status: answer.statusCode, retryAfter: first(answer.headers['retry-after']) }
       }),
     get: (url, { maxBytes, timeoutMs, signal: outer, onSize }) =>
       within(timeoutMs, outer, async signal => {
         const headers = { 'user-agent': USER_AGENT, 'accept-encoding': 'identity' }
-        const answer = await agent.request({ ...target(url), method: 'GET', headers, signal })
+        const answer = await request({ ...target(url), method: 'GET', headers, signal })
         const fault = faultOf(answer)
         if (fault) {
           discard(answer.body)
@@ -72,8 +68,22 @@ export const createOutbound = ({
         const mimeType = first(answer.headers['content-type'])?.split(';')[0]?.trim().toLowerCase()
         return { mimeType: mimeType || 'application/octet-stream', bytes: await read(answer, maxBytes, onSize) }
       }),
-    close: () => agent.destroy(),
+    close: async () => (await agent)?.destroy(),
   }
+}
+
+/** Loads undici with the first request: most processes are up before they send one, and some never do. */
+const openAgent = async (lookup: Lookup, addresses: AllowedAddresses): Promise<Agent> => {
+  const { Agent, buildConnector } = await import('undici')
+  return new Agent({
+    connect: guardedConnector(buildConnector, lookup, addresses),
+    connections: CONNECTIONS_PER_ORIGIN,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    // Each request has one deadline, which a trickle of bytes cannot extend.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
 }
 
 /** The system's resolver, with its hosts file. It blocks one of a few threads. */
@@ -96,8 +106,12 @@ const dnsLookup: Lookup = async host => {
   return found
 }
 
-const guardedConnector = (lookup: Lookup, addresses: AllowedAddresses): buildConnector.connector => {
-  const connect = buildConnector({
+const guardedConnector = (
+  build: typeof buildConnector,
+  lookup: Lookup,
+  addresses: AllowedAddresses,
+): buildConnector.connector => {
+  const connect = build({
     timeout: CONNECT_TIMEOUT_MS,
     autoSelectFamily: true,
     lookup: toNodeLookup(allowedOnly(lookup, addresses)),

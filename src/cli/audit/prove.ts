@@ -44,7 +44,7 @@ export const proveCommand = (): Command =>
       const prove = toProver(options)
       const proof = await withLog(options, log => explained(() => prove(log.log)))
       const text = `${JSON.stringify(proof)}\n`
-      if (options.output === undefined) await writeOut([text])
+      if (options.output === undefined) await writeOut([text], 'proof')
       else write(options.output, text)
     })
 

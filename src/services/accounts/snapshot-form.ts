@@ -34,7 +34,7 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
 }
 
 type FrozenAccount = {
-  [Field in keyof AccountState]: AccountState[Field] extends ImmutableMap<infer Key, infer Value>
-    ? [Key, Value][]
+  [Field in keyof AccountState]: AccountState[Field] extends Iterable<infer Entry extends [unknown, unknown]>
+    ? Entry[]
     : AccountState[Field]
 }

@@ -271,6 +271,13 @@ export const plantedFaults: PlantedFault[] = [
     to: '',
   },
   {
+    what: 'a run whose start is confirmed late is submitted without its lease',
+    file: 'reactors/active-runs.ts',
+    from: '    if (this.#isLate(run) && !(await this.#mayLease(runId))) return []\n',
+    to: '',
+    test: 'test/reactors/runs.test.ts',
+  },
+  {
     what: 'a lost sync run is not ended',
     file: 'reactors/runs.ts',
     from: "if (mode === 'sync') await activeRuns.end(row, lost)",
