@@ -8,11 +8,13 @@ import { proveConsistency } from '../../../src/audit/proofs/make/consistency.ts'
 import { proveInclusion } from '../../../src/audit/proofs/make/inclusion.ts'
 import { proveStatement } from '../../../src/audit/proofs/make/statement.ts'
 import { busyLog } from '../../support/busy-log.ts'
+import { checkers, needsPython } from '../../support/checkers.ts'
 import { logOf } from '../../support/log-of.ts'
 
 const pair = generateKeyPairSync('ed25519')
 const pem = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-const keys = parseKeys(pair.publicKey.export({ type: 'spki', format: 'pem' }).toString())
+const publicPem = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString()
+const keys = parseKeys(publicPem)
 
 const events = await busyLog(t, { environment: { SEAL_EVENTS: '40', SEAL_KEY: pem } })
 const log = logOf(events)
@@ -59,4 +61,21 @@ t.test('a statement has all events of an account and its balances', async t => {
       t.match(part, { kind: 'statement', account, events: all.length - before.length, ...balances })
     }
   }
+})
+
+t.test('the programs for customers find the same', needsPython, async t => {
+  const [account = ''] = coveredBy(newest).flatMap(({ stream }) => accountIn(stream) ?? [])
+  const [first] = numbers.filter(number => coveredBy(number).some(({ stream }) => stream === `account-${account}`))
+  const from = { number: first as number }
+  const named = coveredBy(newest).filter((_, index) => index % 11 === 0)
+  const proofs = [
+    ...(await Promise.all(named.map(({ id }) => proveInclusion(log, { eventId: id })))),
+    await proveConsistency(log, from, { number: newest }),
+    await proveStatement(log, account),
+    await proveStatement(log, account, { from }),
+  ]
+  t.ok((proofs.at(-2) as { catalog?: { events: object[] } }).catalog?.events.length)
+  const texts = proofs.map(proof => Buffer.from(JSON.stringify(proof)))
+  for (const [name, check] of Object.entries(checkers))
+    t.same([...new Set(await check(texts, publicPem))], ['right'], name)
 })
