@@ -47,12 +47,15 @@ export interface Refusals {
   idempotency_mismatch: object
   /** No event has this position: the log ends before it. */
   position_unknown: object
+  /** Without a number: the log has no seal yet. */
+  seal_not_found: { number: number | undefined }
   /** Too many runs have failed through the account's own fault. */
   too_many_failures: { retryAfterMs: number }
   too_many_open_runs: { limit: number }
   open_runs_too_large: { limitBytes: number }
   event_not_found: object
-  seal_not_found: { number: number }
+  /** One of the two seals that a proof is about. */
+  seal_of_proof_not_found: { number: number }
   /** The seals are not in order. */
   seals_not_in_order: object
   /** No seal covers the event yet. */

@@ -38,6 +38,10 @@ export const sharedWords = {
   part_too_large: ({ path, limitBytes }) => `${path} is larger than ${limitBytes} bytes.`,
 
   position_unknown: () => 'No response of this service carried this position.',
+  seal_not_found: ({ number }) =>
+    number === undefined
+      ? 'The log has no seal yet. Try again later: it is sealed every few minutes.'
+      : `There is no seal ${number}. Omit the number for the newest one.`,
   too_many_failures: ({ retryAfterMs }) =>
     [
       'Too many runs of the account were cancelled or failed because of their input.',
@@ -48,7 +52,7 @@ export const sharedWords = {
   open_runs_too_large: ({ limitBytes }) =>
     `The inputs of the account’s open runs would exceed ${limitBytes} bytes. Try again when some have ended.`,
   event_not_found: () => 'The account has no such event.',
-  seal_not_found: ({ number }) => `There is no seal ${number}.`,
+  seal_of_proof_not_found: ({ number }) => `There is no seal ${number}.`,
   seals_not_in_order: () => 'The first seal must be earlier than the second.',
   event_not_sealed: () => 'No seal covers this event yet. Try again after the next seal, in some minutes.',
   too_many_events: ({ limit }) =>

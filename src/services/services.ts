@@ -7,6 +7,7 @@ import type { Positions } from './positions.ts'
 import type { Refunds } from './runs/refunds.ts'
 import type { Runs } from './runs/runs.ts'
 import type { Proofs } from './seals/proofs.ts'
+import type { Seals } from './seals/seals.ts'
 import type { Uploads } from './uploads/uploads.ts'
 import type { ViewMaintenance } from './views/view-maintenance.ts'
 import type { Webhooks } from './webhooks/webhooks.ts'
@@ -20,6 +21,7 @@ export interface Services extends CoreServices {
   uploads: Functions<Uploads>
   files: Functions<Files>
   proofs: Functions<Proofs>
+  seals: Functions<Seals>
 }
 
 /** The services that need only the log and the views, which is all that a command opens. */

@@ -47,6 +47,7 @@ const requests: Record<string, Row> = {
   getBalance: { path: '/v1/balance', allowed: reading },
   proveEvent: { path: `/v1/ledger/proof?run=${RUN}`, allowed: reading },
   proveConsistency: { path: '/v1/ledger/consistency?from=1&to=2', allowed: reading },
+  getSeal: { path: '/v1/ledger/seal', allowed: reading },
   sendUpload: {
     path: '/v1/uploads',
     sending: { method: 'POST', headers: { 'Content-Type': formType }, body: formOf(filePart('hello')) },

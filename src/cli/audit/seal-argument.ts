@@ -1,9 +1,9 @@
-import type { KeptSeal } from '../../audit/verify/seals.ts'
+import type { SealPlace } from '../../ports/seal-sink.ts'
 import { OperatorError } from '../operator-error.ts'
 import { UNABLE } from './with-log.ts'
 
 /** Parses a seal with its link, such as 12:6cdf…. Throws OperatorError if it is none. */
-export const parseSeal = (option: string, text: string): KeptSeal => {
+export const parseSeal = (option: string, text: string): SealPlace => {
   const [, number, link] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
   if (link) return { number: Number(number), link }
   throw new OperatorError(`${option} must be a seal such as 12:6cdf…, with 64 hexadecimal digits.`, UNABLE)

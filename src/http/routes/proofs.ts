@@ -12,7 +12,7 @@ const proveEvent = operation({
   method: 'get',
   path: '/v1/ledger/proof',
   asks: true,
-  tag: 'Account',
+  tag: 'Ledger',
   summary: 'Prove an event',
   description: [
     'Proves offline that the newest seal covers an event of the account, or the debit of a run with its receipt.',
@@ -30,7 +30,7 @@ const proveConsistency = operation({
   method: 'get',
   path: '/v1/ledger/consistency',
   asks: true,
-  tag: 'Account',
+  tag: 'Ledger',
   summary: 'Prove that a seal follows another',
   description: 'Proves offline that a seal continues the history of seals that an earlier one belongs to.',
   query: ConsistencyQuery,

@@ -72,7 +72,7 @@ export class Proofs {
     if (from >= to) return refuse('seals_not_in_order')
     await this.#seals.catchUp()
     const [earlier, later] = [await this.#sealAt(from), await this.#sealAt(to)]
-    if (!earlier || !later) return refuse('seal_not_found', { number: earlier ? to : from })
+    if (!earlier || !later) return refuse('seal_of_proof_not_found', { number: earlier ? to : from })
     const { links } = this.#seals
     return answer({
       ...{ ...PROOF, kind: 'consistency', earlier: provenSeal(earlier), later: provenSeal(later) },

@@ -1,16 +1,11 @@
 import { type ConsistencyProof, type InclusionProof, Proof, type StatementProof } from '../../../../schemas/proof.ts'
 import { compileGuard } from '../../../engine/log/guard.ts'
+import type { SealPlace } from '../../../ports/seal-sink.ts'
 import { isExtension, isIncluded } from '../../seals/merkle.ts'
 import type { Keys } from './keys.ts'
 import { type CheckedSeal, checkLeaf, checkSeal } from './seal.ts'
 import { checkEvent, checkStatement, type Statement } from './statement.ts'
 import { hold, Wrong } from './wrong.ts'
-
-/** A seal as people keep it: its number and its link. */
-interface KeptSeal {
-  number: number
-  link: string
-}
 
 /** The facts that a proof shows, given the key that signed its seals. */
 export type Shown = { seals: CheckedSeal[] } & (
@@ -20,7 +15,7 @@ export type Shown = { seals: CheckedSeal[] } & (
 )
 
 /** Checks a proof without the log. One of its seals must be the one that was kept, if any was. Throws Wrong. */
-export const checkProof = (text: string, keys: Keys, kept?: KeptSeal): Shown => {
+export const checkProof = (text: string, keys: Keys, kept?: SealPlace): Shown => {
   const proof = parse(text)
   hold(isProof(proof), 'it is no tollgate-proof of version 1 in the documented form')
   const shown = check(proof, keys)
