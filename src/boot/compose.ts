@@ -28,6 +28,7 @@ import { Quotes } from '../services/runs/quotes.ts'
 import { RunReads } from '../services/runs/run-reads.ts'
 import { Runs } from '../services/runs/runs.ts'
 import { KnownSeals } from '../services/seals/known-seals.ts'
+import { Proofs } from '../services/seals/proofs.ts'
 import { SealStream } from '../services/seals/seal-stream.ts'
 import { Sealer } from '../services/seals/sealer.ts'
 import { Seals } from '../services/seals/seals.ts'
@@ -129,9 +130,10 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     disk: async () => ensureFreeSpace(),
   }
   const files = new Files({ objects, accounts, finder, reads, log })
+  const proofs = new Proofs({ log, trees: new TreeStore(views), clock })
   const services: Services = {
     ...core.services,
-    ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }) }),
+    ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }), proofs }),
   }
   const openApi = (): ApiParts => ({
     services,

@@ -1,6 +1,8 @@
 import { Command } from 'commander'
+import { checkCommand } from './audit/check.ts'
 import { explainCommand } from './audit/explain.ts'
 import { exportCommand } from './audit/export.ts'
+import { proveCommand } from './audit/prove.ts'
 import { replayCommand } from './audit/replay.ts'
 import { statementCommand } from './audit/statement.ts'
 import { trialBalanceCommand } from './audit/trial-balance.ts'
@@ -15,3 +17,5 @@ export const auditCommand = (): Command =>
     .addCommand(replayCommand())
     .addCommand(explainCommand())
     .addCommand(statementCommand())
+    .addCommand(proveCommand())
+    .addCommand(checkCommand())

@@ -59,6 +59,13 @@ export interface Refusals {
   too_many_failures: { retryAfterMs: number }
   too_many_open_runs: { limit: number }
   open_runs_too_large: { limitBytes: number }
+  event_not_found: object
+  /** The seals are not in order. */
+  seals_not_in_order: object
+  /** No seal covers the event yet. */
+  event_not_sealed: object
+  too_many_events: { limit: number }
+  too_many_proofs: { retryAfterMs: number }
   run_exists: object
   run_not_found: object
   run_not_open: object

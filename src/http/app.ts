@@ -27,6 +27,7 @@ import { type HealthChecks, healthRoutes } from './routes/health.ts'
 import { ledgerRoutes } from './routes/ledger.ts'
 import { type McpEndpoint, mcpRoutes } from './routes/mcp.ts'
 import { modelRoutes } from './routes/models.ts'
+import { proofRoutes } from './routes/proofs.ts'
 import { runEventRoutes } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sealRoutes } from './routes/seals.ts'
@@ -89,6 +90,7 @@ const apiRoutes = (router: Router<RequestState>, api: ApiParts) => {
   balanceRoutes(serve, services, present, knownSeals)
   ledgerRoutes(serve, services, present, knownSeals)
   sealRoutes(serve, services)
+  proofRoutes(serve, services)
   modelRoutes(serve, services, present)
   runRoutes(serve, services, present)
   runEventRoutes(serve, services, present, streams)

@@ -71,8 +71,8 @@ const guide = [
   ],
 ].map(sentences => sentences.join(' '))
 
-/** Whether a GET without path parameters reads it. */
-const isPage = ({ method, path }: Operation) => method === 'get' && !path.includes(':')
+/** Whether a GET of its path alone reads it. */
+const isPage = ({ method, path, asks }: Operation) => method === 'get' && !path.includes(':') && !asks
 
 const linkTo = ({ summary, path, description }: Operation, baseUrl: string) =>
   `[${summary}](${baseUrl}${path}): ${description.replaceAll(/\s+/g, ' ')}`

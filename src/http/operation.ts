@@ -22,6 +22,8 @@ export interface Operation {
   description: string
   /** Set if it needs no key. */
   open?: true
+  /** Set if it needs query parameters, so that its address alone is no page. */
+  asks?: true
   /** Set if the response may start before its writes are known. */
   streams?: true
   params?: Record<string, TSchema>

@@ -7,6 +7,7 @@ import { healthOperations } from './routes/health.ts'
 import { ledgerOperations } from './routes/ledger.ts'
 import { mcpOperations } from './routes/mcp.ts'
 import { modelOperations } from './routes/models.ts'
+import { proofOperations } from './routes/proofs.ts'
 import { runEventOperations } from './routes/run-events.ts'
 import { runOperations } from './routes/runs.ts'
 import { sealOperations } from './routes/seals.ts'
@@ -19,6 +20,7 @@ export const operations: Operation[] = [
   ...runOperations,
   ...runEventOperations,
   ...balanceOperations,
+  ...proofOperations,
   ...ledgerOperations,
   ...sealOperations,
   ...uploadOperations,

@@ -41,7 +41,7 @@ export const sharedWords = {
   seal_not_found: ({ number }) =>
     number === undefined
       ? 'The log has no seal yet. Try again later: it is sealed every few minutes.'
-      : `There is no seal ${number}. Omit the number for the newest one.`,
+      : `There is no seal ${number}.`,
   cursor_unknown: () => 'No page of this list had this cursor. Omit it for the first page.',
   revision_unknown: ({ lastRevision }) => `The last event of the account has the revision ${lastRevision}.`,
   time_ahead: ({ now }) => `The time is in the future: it is ${now}.`,
@@ -54,6 +54,12 @@ export const sharedWords = {
     `The account already has ${limit} runs that have not ended, which is the limit. Try again when some have ended.`,
   open_runs_too_large: ({ limitBytes }) =>
     `The inputs of the account’s open runs would exceed ${limitBytes} bytes. Try again when some have ended.`,
+  event_not_found: () => 'The account has no such event.',
+  seals_not_in_order: () => 'The first seal must be earlier than the second.',
+  event_not_sealed: () => 'No seal covers this event yet. Try again after the next seal, in some minutes.',
+  too_many_events: ({ limit }) =>
+    `The account has more than ${limit} events. Ask the operator for the proof, which tollgate audit prove makes.`,
+  too_many_proofs: () => 'Another proof is being made for the account. Try again when it is done.',
   run_exists: () => 'The run already exists.',
   run_not_open: () => 'The run has already ended.',
   run_already_started: () => 'The run has already started.',

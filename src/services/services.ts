@@ -7,6 +7,7 @@ import type { Ledger } from './ledger/ledger.ts'
 import type { Positions } from './positions.ts'
 import type { Refunds } from './runs/refunds.ts'
 import type { Runs } from './runs/runs.ts'
+import type { Proofs } from './seals/proofs.ts'
 import type { Seals } from './seals/seals.ts'
 import type { Uploads } from './uploads/uploads.ts'
 import type { ViewMaintenance } from './views/view-maintenance.ts'
@@ -20,6 +21,7 @@ export interface Services extends CoreServices {
   runs: Functions<Runs>
   uploads: Functions<Uploads>
   files: Functions<Files>
+  proofs: Functions<Proofs>
   seals: Functions<Seals>
 }
 

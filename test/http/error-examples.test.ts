@@ -44,6 +44,10 @@ const causes: Record<ErrorCode, () => Promise<Reply>> = {
     const { body } = await customer.run(text)
     return customer.post(`/v1/runs/${body.run_id}/cancel`, {})
   },
+  not_sealed: async () => {
+    const { body } = await customer.run(text)
+    return customer.send(`/v1/ledger/proof?run=${body.run_id}`)
+  },
   payload_too_large: () => customer.run({ ...picture, metadata: { note: 'x'.repeat(MAX_BODY_BYTES) } }),
   idempotency_mismatch: async () => {
     const headers = { 'Idempotency-Key': 'the-same-key' }

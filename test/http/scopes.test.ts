@@ -47,6 +47,8 @@ const requests: Record<string, Row> = {
   listLedger: { path: '/v1/ledger', allowed: reading },
   exportLedger: { path: '/v1/ledger/export', allowed: reading },
   getBalance: { path: '/v1/balance', allowed: reading },
+  proveEvent: { path: `/v1/ledger/proof?run=${RUN}`, allowed: reading },
+  proveConsistency: { path: '/v1/ledger/consistency?from=1&to=2', allowed: reading },
   getSeal: { path: '/v1/ledger/seal', allowed: reading },
   sendUpload: {
     path: '/v1/uploads',

@@ -73,7 +73,7 @@ t.test('responses name a new seal of their own process at once, and read no log 
   await openAccount(service)
   const { log } = service.core
   await until('a later seal is named', async () => (await headerOf(customer)) !== first)
-  t.equal(await headerOf(customer, '/v1/ledger'), await headerOf(customer))
+  t.match(await headerOf(customer, '/v1/ledger'), /^\d+:[0-9a-f]{64}$/)
   let reads = 0
   const { readStream } = log
   Object.assign(log, {

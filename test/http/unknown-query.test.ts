@@ -14,7 +14,8 @@ t.test('every operation of the API refuses unknown query parameters, and names t
   for (const { id, method, path, query, json } of ofApi) {
     const known = Object.keys(query?.properties ?? {})
     const target = path.replace(':id', 'run_01m7z4hp40enbs019v3tcadvdx')
-    const { status, body } = await customer.send(`${target}?dryrun=true`, {
+    const needed = (query?.required ?? []).map(name => `${name}=1&`).join('')
+    const { status, body } = await customer.send(`${target}?${needed}dryrun=true`, {
       method: method.toUpperCase(),
       ...(json && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(picture) }),
     })

@@ -73,9 +73,20 @@ export class SealedStreams {
 
 /** The tree over the links of a stream (RFC 9162, section 2.1.1), of which only the complete parts are kept. */
 export class Links {
-  #size = 0
+  #size: number
   /** The roots of complete trees, the largest first. */
-  readonly #complete: { size: number; root: Bytes }[] = []
+  readonly #complete: { size: number; root: Bytes }[]
+
+  /** The empty tree, or one of `size` links of which the roots of its complete parts are known. */
+  constructor(size = 0, roots: readonly string[] = []) {
+    this.#size = size
+    const sizes = [...size.toString(2)].flatMap((digit, at, { length }) =>
+      digit === '1' ? [2 ** (length - 1 - at)] : [],
+    )
+    if (sizes.length !== roots.length)
+      throw new RangeError(`a tree of ${size} links has ${sizes.length} complete parts`)
+    this.#complete = roots.map((root, index) => ({ size: sizes[index] as number, root: toBytes(root) }))
+  }
 
   get size(): number {
     return this.#size
@@ -104,6 +115,8 @@ const NODE = Buffer.from([1])
 
 /** A hash with a character for each byte: Node.js makes such texts in a third of the time that buffers take. */
 type Bytes = string
+
+const toBytes = (hex: string): Bytes => Buffer.from(hex, 'hex').toString('latin1')
 
 // These two run for every event of a log.
 const leafBytes = Buffer.alloc(33)

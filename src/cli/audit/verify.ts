@@ -8,11 +8,9 @@ import type { SealPlace } from '../../ports/seal-sink.ts'
 import { OperatorError } from '../operator-error.ts'
 import { progressReport } from '../progress.ts'
 import { faultToJson } from './json.ts'
+import { parseSeal } from './seal-argument.ts'
 import { printable } from './text.ts'
-import { fileOption, UNABLE, withLog } from './with-log.ts'
-
-/** The exit code of a check that found something wrong. */
-const WRONG = 1
+import { fileOption, UNABLE, WRONG, withLog } from './with-log.ts'
 
 export const verifyCommand = (): Command =>
   new Command('verify')
@@ -39,7 +37,7 @@ export const verifyCommand = (): Command =>
 /** The seals that were kept elsewhere; undefined if none are given. */
 const keptIn = async ({ since, sink }: { since?: string; sink?: string }): Promise<SealPlace[] | undefined> => {
   if (since === undefined && sink === undefined) return undefined
-  const one = since === undefined ? [] : [parseSeal(since)]
+  const one = since === undefined ? [] : [parseSeal('--since', since)]
   return [...one, ...(sink === undefined ? [] : await sealsIn(sink))]
 }
 
@@ -49,12 +47,6 @@ const sealsIn = async (path: string): Promise<SealPlace[]> => {
   } catch (error) {
     throw new OperatorError(`The seals cannot be read: ${printable((error as Error).message)}.`, UNABLE)
   }
-}
-
-const parseSeal = (text: string): SealPlace => {
-  const [, number, link] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
-  if (link) return { number: Number(number), link }
-  throw new OperatorError('--since must be a seal such as 12:6cdf…, with 64 hexadecimal digits.', UNABLE)
 }
 
 const toJson = (

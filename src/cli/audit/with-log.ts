@@ -8,6 +8,9 @@ import { Damaged } from '../../ports/faults.ts'
 import { OperatorError } from '../operator-error.ts'
 import { printable } from './text.ts'
 
+/** The exit code of an audit that found something wrong. */
+export const WRONG = 1
+
 /** The exit code of an audit that could not look. */
 export const UNABLE = 2
 

@@ -55,14 +55,14 @@ const subproof = (links: readonly string[], size: number, isKnown: boolean): str
 const rootOfLinks = (links: readonly string[]): string => rootOf(links.reduce(withLink, emptyLogTree))
 
 /** The largest power of two below a size. */
-const splitOf = (size: number): number => {
+export const splitOf = (size: number): number => {
   let split = 1
   while (split * 2 < size) split *= 2
   return split
 }
 
-const EMPTY_ROOT = sha256('')
+export const EMPTY_ROOT = sha256('')
 
-const leafHash = (link: string): string => sha256(Buffer.from(`00${link}`, 'hex'))
+export const leafHash = (link: string): string => sha256(Buffer.from(`00${link}`, 'hex'))
 
-const nodeHash = (left: string, right: string): string => sha256(Buffer.from(`01${left}${right}`, 'hex'))
+export const nodeHash = (left: string, right: string): string => sha256(Buffer.from(`01${left}${right}`, 'hex'))

@@ -14,36 +14,51 @@ export interface Linkable {
   metadata: { format?: number; hash?: string }
 }
 
+/** The texts that a link is made of, exactly as they are hashed. */
+export interface LinkTexts {
+  linkText: string
+  /** Absent in format 1, like the next one. */
+  dataText?: string
+  metadataText?: string
+}
+
 /**
  * The link of an event to the one before it, in lowercase hex; `previous` is undefined for the first event of a stream.
  * Throws a RangeError for a format that this version does not know.
  */
 export const link = (previous: string | undefined, event: Linkable): string => {
+  const { linkText } = linkTexts(event)
+  return sha256((previous ?? firstPrevious(event)) + linkText)
+}
+
+/** The texts of an event's link. Throws a RangeError for a format that this version does not know. */
+export const linkTexts = (event: Linkable): LinkTexts => {
   const { format = 1 } = event.metadata
-  if (format === 1) return linkOfFormat1(previous ?? GENESIS_OF_FORMAT_1, event)
-  if (format === FORMAT) return linkOfFormat2(previous ?? genesis(event.stream), event)
+  if (format === 1) return { linkText: textOfFormat1(event) }
+  if (format === FORMAT) return textsOfFormat2(event)
   throw new RangeError(`ledger format ${format} is unknown to this version`)
 }
 
+/** The predecessor of a stream's first event. In format 2 it covers the name, so that streams cannot be swapped. */
+export const firstPrevious = ({ stream, metadata: { format = 1 } }: Pick<Linkable, 'stream' | 'metadata'>): string =>
+  format === 1 ? GENESIS_OF_FORMAT_1 : sha256(canonicalJson({ format, stream }))
+
 const GENESIS_OF_FORMAT_1 = '0'.repeat(64)
 
-const linkOfFormat1 = (previous: string, { type, data, metadata }: Linkable): string =>
-  sha256(previous + canonicalJson({ data, metadata: withoutHash(metadata), type }))
-
-/** The predecessor of a stream's first event. It covers the name, so that streams cannot be swapped. */
-const genesis = (stream: string): string => sha256(canonicalJson({ format: FORMAT, stream }))
+const textOfFormat1 = ({ type, data, metadata }: Linkable): string =>
+  canonicalJson({ data, metadata: withoutHash(metadata), type })
 
 /**
  * Data and metadata are hashed separately, so the place and type of an event can be proved without its contents. The
  * text is the canonical form of an object with these members, which are already in order.
  */
-const linkOfFormat2 = (previous: string, { stream, revision, id, type, data, metadata }: Linkable): string =>
-  sha256(
-    `${previous}{"data":"${digest(data)}","format":${FORMAT},"id":${JSON.stringify(id)},` +
-      `"metadata":"${digest(withoutHash(metadata))}","revision":${revision},` +
-      `"stream":${JSON.stringify(stream)},"type":${JSON.stringify(type)}}`,
-  )
-
-const digest = (value: unknown): string => sha256(canonicalJson(value))
+const textsOfFormat2 = ({ stream, revision, id, type, data, metadata }: Linkable): LinkTexts => {
+  const [dataText, metadataText] = [canonicalJson(data), canonicalJson(withoutHash(metadata))]
+  const linkText =
+    `{"data":"${sha256(dataText)}","format":${FORMAT},"id":${JSON.stringify(id)},` +
+    `"metadata":"${sha256(metadataText)}","revision":${revision},` +
+    `"stream":${JSON.stringify(stream)},"type":${JSON.stringify(type)}}`
+  return { linkText, dataText, metadataText }
+}
 
 const withoutHash = ({ hash: _, ...rest }: Linkable['metadata']): object => rest

@@ -29,6 +29,7 @@ import {
 } from '../../../schemas/api/upload.ts'
 import { WebhookEvent, WebhookSecret } from '../../../schemas/api/webhook.ts'
 import { EndpointStatus, FamilyStatus, Kind, Mode, OutputType, ParametersSchema } from '../../../schemas/catalog.ts'
+import { ConsistencyProof, InclusionProof, ProvenEvent, ProvenLeaf, ProvenSeal } from '../../../schemas/proof.ts'
 import { LogSealed } from '../../../schemas/seal-events.ts'
 
 /** The shapes with a name in the document. Generated clients use these names for their types. */
@@ -38,6 +39,7 @@ export const namedShapes = {
   ...{ RunRequest, ModelId, RunOrQuote, Run, RunList, RunAddress, RunId, RunStatus, RunOutput, RunError, RunErrorCode },
   ...{ Quote, QuoteLine },
   ...{ Balance },
+  ...{ InclusionProof, ConsistencyProof, ProvenEvent, ProvenLeaf, ProvenSeal },
   ...{ Seal, LogSealed, SealKeySet },
   ...{ LedgerList, LedgerLine, LedgerKind },
   ...{ Upload, UploadId, UploadList, UploadMultipart, PresignRequest, PresignedUpload, DeletedUpload },

@@ -23,6 +23,7 @@ const permissions = {
   catalog: { list: 'read', export: 'operate', compare: 'operate', publish: 'operate', withdraw: 'operate' },
   runs: { quote: 'read', run: 'write', cancel: 'write', find: 'read', list: 'read', follow: 'read' },
   uploads: { receive: 'write', presign: 'write', find: 'read', list: 'read', delete: 'write' },
+  proofs: { event: 'read', run: 'read', consistency: 'read' },
   // Anyone who has the address of a file may use it.
   files: { stat: 'public', read: 'public', receive: 'public' },
   webhooks: { secret: 'secret', list: 'operate', redeliver: 'operate' },

@@ -1,6 +1,5 @@
 import { SEALS_STREAM } from '../../../schemas/events.ts'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
-import { emptyLogTree, withLink } from '../../domain/seals/log-tree.ts'
 import type { SealsState } from '../../domain/seals/seals.ts'
 import { EMPTY_TREE, leafOf, type StreamLeaf, type TreeChange, withLeaves } from '../../domain/seals/stream-tree.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -9,6 +8,7 @@ import { Damaged, Unavailable } from '../../ports/faults.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { SealKey } from './seal-key.ts'
 import type { SealStream } from './seal-stream.ts'
+import { extended } from './sealed-leaf.ts'
 import { NodeMissing, type TreeStore } from './tree-store.ts'
 
 export interface SealerParts {
@@ -176,20 +176,4 @@ export class Sealer {
       throw new Damaged('the log does not hold what its last seal covers; see what tollgate audit verify finds')
     await trees.save(rebuilt.added)
   }
-}
-
-/** A leaf with further events of its stream. Throws Damaged if they do not follow it. */
-const extended = (
-  stream: string,
-  events: Pick<Unsealed, 'revision' | 'link'>[],
-  leaf: StreamLeaf | undefined,
-): StreamLeaf => {
-  let { links, head } = leaf ?? { links: emptyLogTree, head: '' }
-  for (const { revision, link } of events) {
-    if (revision !== links.size)
-      throw new Damaged(`${stream} goes on with revision ${revision} where its last seal ends before ${links.size}`)
-    links = withLink(links, link)
-    head = link
-  }
-  return { stream, head, links }
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { isExtension, isIncluded, linksRoot } from '../../../src/audit/seals/merkle.ts'
 import { sha256 } from '../../../src/domain/digest.ts'
+import { LinkLevels } from '../../../src/domain/seals/link-levels.ts'
 import { consistencyPath, emptyLogTree, inclusionPath, rootOf, withLink } from '../../../src/domain/seals/log-tree.ts'
 
 const linksOf = (count: number) => Array.from({ length: count }, (_, index) => sha256(`link ${index}`))
@@ -68,3 +69,21 @@ t.test('a path proves that a tree extends another, and nothing else', async () =
     }),
   )
 })
+
+t.test('a tree that keeps its parts has the same roots and paths, also for its first links alone', async () => {
+  const levels = new LinkLevels()
+  const links = linksOf(100)
+  for (const link of links) levels.add(link)
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 100 }), fc.nat(), (size, pick) => {
+      const [first, index] = [links.slice(0, size), pick % size]
+      return (
+        levels.root(size) === linksRoot(first) &&
+        same(levels.inclusion(index, size), inclusionPath(first, index)) &&
+        same(levels.consistency(index + 1, size), consistencyPath(first, index + 1))
+      )
+    }),
+  )
+})
+
+const same = (one: string[], other: string[]): boolean => one.join() === other.join()

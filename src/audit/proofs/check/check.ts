@@ -1,0 +1,68 @@
+import { type ConsistencyProof, type InclusionProof, Proof, type StatementProof } from '../../../../schemas/proof.ts'
+import { compileGuard } from '../../../engine/log/guard.ts'
+import type { SealPlace } from '../../../ports/seal-sink.ts'
+import { isExtension, isIncluded } from '../../seals/merkle.ts'
+import type { Keys } from './keys.ts'
+import { type CheckedSeal, checkLeaf, checkSeal } from './seal.ts'
+import { checkEvent, checkStatement, type Statement } from './statement.ts'
+import { hold, Wrong } from './wrong.ts'
+
+/** The facts that a proof shows, given the key that signed its seals. */
+export type Shown = { seals: CheckedSeal[] } & (
+  | { kind: 'inclusion'; stream: string; revision: number; type: string }
+  | { kind: 'consistency' }
+  | ({ kind: 'statement' } & Statement)
+)
+
+/** Checks a proof without the log. One of its seals must be the one that was kept, if any was. Throws Wrong. */
+export const checkProof = (text: string, keys: Keys, kept?: SealPlace): Shown => {
+  const proof = parse(text)
+  hold(isProof(proof), 'it is no tollgate-proof of version 1 in the documented form')
+  const shown = check(proof, keys)
+  const isKept = !kept || shown.seals.some(({ number, link }) => number === kept.number && link === kept.link)
+  hold(isKept, `it is not about seal ${kept?.number}:${kept?.link}, which was kept`)
+  return shown
+}
+
+const isProof = compileGuard(Proof)
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Whoever owns the log may have put anything into an event, so that reading it may fail anywhere. */
+const check = (proof: Proof, keys: Keys): Shown => {
+  try {
+    if (proof.kind === 'inclusion') return checkInclusion(proof, keys)
+    if (proof.kind === 'consistency') return checkConsistency(proof, keys)
+    return { kind: 'statement', ...checkStatement(proof as StatementProof, keys) }
+  } catch (error) {
+    if (error instanceof Wrong) throw error
+    throw new Wrong('an event is not in the documented form')
+  }
+}
+
+const checkInclusion = ({ event, leaf, seal: proven }: InclusionProof, keys: Keys): Shown => {
+  const seal = checkSeal(proven, keys)
+  checkLeaf(leaf, seal)
+  const { type } = checkEvent(event, leaf)
+  return { kind: 'inclusion', seals: [seal], stream: leaf.stream, revision: event.revision, type }
+}
+
+const checkConsistency = (proof: ConsistencyProof, keys: Keys): Shown => {
+  const [earlier, later] = [checkSeal(proof.earlier, keys), checkSeal(proof.later, keys)]
+  hold(earlier.number < later.number && earlier.events <= later.events, 'the seals are in the wrong order')
+  const isCovered = isIncluded(earlier.link, earlier.number, later.number, proof.inclusion, later.earlier)
+  hold(isCovered, `seal ${later.number} does not cover seal ${earlier.number}`)
+  const [before, after] = [earlier, later].map(({ number, earlier }) => ({ size: number, root: earlier })) as [
+    { size: number; root: string },
+    { size: number; root: string },
+  ]
+  const extends_ = isExtension(before, after, proof.consistency)
+  hold(extends_, `seal ${later.number} does not extend what came before seal ${earlier.number}`)
+  return { kind: 'consistency', seals: [earlier, later] }
+}

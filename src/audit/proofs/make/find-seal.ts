@@ -1,0 +1,36 @@
+import { SEALS_STREAM } from '../../../../schemas/events.ts'
+import type { RawEvent } from '../../../../schemas/recorded.ts'
+import type { LogSealed } from '../../../../schemas/seal-events.ts'
+import type { ReadableLog } from '../../../ports/event-log.ts'
+import { eventCodec } from '../../../services/event-codec.ts'
+import { linkOf } from '../../../services/seals/proof-parts.ts'
+import { NoProof } from './no-proof.ts'
+
+/** A seal as people name it: its number, and perhaps its link. */
+export interface NamedSeal {
+  number: number
+  link?: string | undefined
+}
+
+/** A seal, and its event as it was written. */
+export interface FoundSeal {
+  raw: RawEvent
+  seal: LogSealed
+}
+
+/** A seal of the log; the newest if none is named. Throws NoProof if the log does not have it. */
+export const findSeal = async (log: ReadableLog, named: NamedSeal | undefined): Promise<FoundSeal> => {
+  const raw = named ? await log.readEvent(SEALS_STREAM, named.number) : await newestSeal(log)
+  if (raw?.type !== 'LogSealed')
+    throw new NoProof(named ? `The log has no seal ${named.number}.` : 'The log has no seal yet.')
+  if (named?.link !== undefined && named.link !== linkOf(raw))
+    throw new NoProof(`Seal ${named.number} of the log is ${named.number}:${linkOf(raw)}, and not the one you named.`)
+  return { raw, seal: eventCodec.decode(raw).data as LogSealed }
+}
+
+const newestSeal = async (log: ReadableLog): Promise<RawEvent | undefined> => {
+  let newest: RawEvent | undefined
+  for await (const page of log.readStream(SEALS_STREAM, 0))
+    newest = page.findLast(({ type }) => type === 'LogSealed') ?? newest
+  return newest
+}

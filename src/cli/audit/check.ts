@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { decimal } from '../../audit/decimal.ts'
+import { checkProof, type Shown } from '../../audit/proofs/check/check.ts'
+import { parseKeys } from '../../audit/proofs/check/keys.ts'
+import { Wrong } from '../../audit/proofs/check/wrong.ts'
+import { OperatorError } from '../operator-error.ts'
+import { parseSeal } from './seal-argument.ts'
+import { printable } from './text.ts'
+import { UNABLE, WRONG } from './with-log.ts'
+
+export const checkCommand = (): Command =>
+  new Command('check')
+    .argument('<file>')
+    .description('checks a proof without the log; exits with 1 if it is wrong, and with 2 if it cannot look')
+    .requiredOption('--key <file>', 'the public keys of the seals: PEM, a JSON Web Key, or a set of them')
+    .option('--seal <seal>', 'a seal that you kept, as NUMBER:LINK, which the proof must be about')
+    .action((file: string, options: { key: string; seal?: string }) => {
+      const kept = options.seal === undefined ? undefined : parseSeal('--seal', options.seal)
+      const keys = parseKeys(read(options.key))
+      if (keys.size === 0) throw new OperatorError(`${options.key} has no Ed25519 public key.`, UNABLE)
+      const text = read(file)
+      try {
+        const shown = checkProof(text, keys, kept)
+        console.log([...toLines(shown), ...(kept ? [] : [COMPARE])].join('\n'))
+      } catch (error) {
+        if (!(error instanceof Wrong)) throw error
+        console.log(printable(`wrong: ${error.message}`))
+        process.exitCode = WRONG
+      }
+    })
+
+const COMPARE = 'Compare a seal with one that you kept: give it as --seal.'
+
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new OperatorError(`${path} cannot be read: ${(error as Error).message}.`, UNABLE)
+  }
+}
+
+/** The lines say the same as those of `docs/verify/verify.py` and `docs/verify/verify.mjs`. */
+const toLines = (shown: Shown): string[] => [
+  ...claims(shown),
+  ...shown.seals.map(({ number, link, at }) => `seal ${number}:${link} of ${at}`),
+]
+
+const claims = (shown: Shown): string[] => {
+  const [earlier, later] = shown.seals
+  switch (shown.kind) {
+    case 'inclusion':
+      return [`right: ${shown.type}, event ${shown.revision} of ${shown.stream}, is sealed`]
+    case 'consistency':
+      return [`right: seal ${later?.number} extends seal ${earlier?.number}`]
+    case 'statement': {
+      const extent = later ? 'between the seals' : 'up to the seal'
+      return [
+        `right: ${shown.account} has ${shown.events} events ${extent}, all here`,
+        `balance: ${credits(shown.beforeMicros)} credits before, ${credits(shown.afterMicros)} credits after`,
+        `prices: ${shown.prices} recomputed`,
+      ]
+    }
+  }
+}
+
+const credits = (micros: number): string => decimal(BigInt(micros), 6)

@@ -1,0 +1,91 @@
+import { writeFileSync } from 'node:fs'
+import { Command } from 'commander'
+import type { Proof } from '../../../schemas/proof.ts'
+import { proveConsistency } from '../../audit/proofs/make/consistency.ts'
+import type { NamedSeal } from '../../audit/proofs/make/find-seal.ts'
+import { proveInclusion } from '../../audit/proofs/make/inclusion.ts'
+import { NoProof } from '../../audit/proofs/make/no-proof.ts'
+import { proveStatement } from '../../audit/proofs/make/statement.ts'
+import type { ReadableLog } from '../../ports/event-log.ts'
+import { parseRunId } from '../../services/ids.ts'
+import { OperatorError } from '../operator-error.ts'
+import { progressReport } from '../progress.ts'
+import { parseNamedSeal } from './seal-argument.ts'
+import { fileOption, UNABLE, withLog } from './with-log.ts'
+import { writeOut } from './write-out.ts'
+
+interface Options {
+  run?: string
+  event?: string
+  account?: string
+  seals?: string[]
+  at?: string
+  from?: string
+  to?: string
+  output?: string
+  file?: string
+}
+
+export const proveCommand = (): Command =>
+  new Command('prove')
+    .description(
+      'proves an event, a statement of an account, or that a seal follows another, for people without the log',
+    )
+    .option('--run <run>', 'proves the debit of a run, with its receipt')
+    .option('--event <id>', 'proves an event')
+    .option('--account <account>', 'proves all events of an account')
+    .option('--seals <seals...>', 'proves that the second of two seals follows the first')
+    .option('--at <seal>', 'the seal of a run or event; the newest by default')
+    .option('--from <seal>', 'the seal after which the statement of an account begins; its first event by default')
+    .option('--to <seal>', 'the seal with which it ends; the newest by default')
+    .option('--output <path>', 'writes the proof to a file instead of the standard output')
+    .addOption(fileOption())
+    .action(async (options: Options) => {
+      const prove = toProver(options)
+      const proof = await withLog(options, log => explained(() => prove(log.log)))
+      const text = `${JSON.stringify(proof)}\n`
+      if (options.output === undefined) await writeOut([text], 'proof')
+      else write(options.output, text)
+    })
+
+type Prover = (log: ReadableLog) => Promise<Proof>
+
+const toProver = ({ run, event, account, seals, ...places }: Options): Prover => {
+  if ([run, event, account, seals].filter(each => each !== undefined).length !== 1) throw new OperatorError(ONE, UNABLE)
+  const onProgress = progressReport('read')
+  const [at, from, to] = (['at', 'from', 'to'] as const).map(name => named(`--${name}`, places[name]))
+  const isStatement = account !== undefined
+  if (at && (isStatement || seals)) throw new OperatorError('--at belongs to --run and --event.', UNABLE)
+  if ((from || to) && !isStatement) throw new OperatorError('--from and --to belong to --account.', UNABLE)
+  if (isStatement) return log => proveStatement(log, account, { from, to, onProgress })
+  if (seals) {
+    const [earlier, later, ...others] = seals.map(text => named('--seals', text) as NamedSeal)
+    if (!earlier || !later || others.length > 0) throw new OperatorError('--seals needs two seals.', UNABLE)
+    return log => proveConsistency(log, earlier, later)
+  }
+  if (event !== undefined) return log => proveInclusion(log, { eventId: event }, { at, onProgress })
+  const runId = parseRunId(run as string)
+  if (!runId) throw new OperatorError('--run must be an ID such as run_01m820bnqkfvgrrkb8dhy3yd82.', UNABLE)
+  return log => proveInclusion(log, { runId }, { at, onProgress })
+}
+
+const ONE = 'Name what to prove: one of --run, --event, --account and --seals.'
+
+const named = (option: string, text: string | undefined): NamedSeal | undefined =>
+  text === undefined ? undefined : parseNamedSeal(option, text)
+
+const explained = async <Result>(prove: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await prove()
+  } catch (error) {
+    throw error instanceof NoProof ? new OperatorError(error.message, UNABLE) : error
+  }
+}
+
+const write = (path: string, text: string) => {
+  try {
+    writeFileSync(path, text)
+  } catch (error) {
+    throw new OperatorError(`The proof cannot be written: ${(error as Error).message}.`, UNABLE)
+  }
+}

@@ -1,0 +1,63 @@
+import { ConsistencyQuery, ProofQuery } from '../../../schemas/api/proof.ts'
+import { consistencyProof, inclusionProof } from '../../../schemas/api/proof-examples.ts'
+import { ConsistencyProof, InclusionProof } from '../../../schemas/proof.ts'
+import type { Services } from '../../services/services.ts'
+import { ApiError } from '../api-error.ts'
+import { waitingClient } from '../disconnect.ts'
+import { operation, type Serve } from '../operation.ts'
+import { unwrap } from '../refusals.ts'
+
+const proveEvent = operation({
+  id: 'proveEvent',
+  method: 'get',
+  path: '/v1/ledger/proof',
+  asks: true,
+  tag: 'Ledger',
+  summary: 'Prove an event',
+  description: [
+    'Proves offline that the newest seal covers an event of the account, or the debit of a run with its receipt.',
+    'Give either `event` or `run`. An account may have one proof made at a time.',
+  ].join(' '),
+  query: ProofQuery,
+  responses: {
+    200: { description: 'The proof.', shape: InclusionProof, examples: { 'The debit of a run': inclusionProof } },
+  },
+  errors: ['not_found', 'run_not_found', 'not_sealed', 'rate_limited'],
+})
+
+const proveConsistency = operation({
+  id: 'proveConsistency',
+  method: 'get',
+  path: '/v1/ledger/consistency',
+  asks: true,
+  tag: 'Ledger',
+  summary: 'Prove that a seal follows another',
+  description: 'Proves offline that a seal continues the history of seals that an earlier one belongs to.',
+  query: ConsistencyQuery,
+  responses: {
+    200: { description: 'The proof.', shape: ConsistencyProof, examples: { 'Two seals': consistencyProof } },
+  },
+  errors: ['not_found'],
+})
+
+export const proofOperations = [proveEvent, proveConsistency]
+
+export const proofRoutes = (serve: Serve, { proofs }: Services) => {
+  serve(proveEvent, async (ctx, { query: { event, run } }) => {
+    const { caller } = ctx.state
+    const client = waitingClient(ctx)
+    if ((event === undefined) === (run === undefined)) throw eitherOne()
+    ctx.body = unwrap(
+      event === undefined ? await proofs.run(caller, run as string, client) : await proofs.event(caller, event, client),
+    ) satisfies InclusionProof
+  })
+
+  serve(proveConsistency, async (ctx, { query: { from, to } }) => {
+    ctx.body = unwrap(await proofs.consistency(ctx.state.caller, from, to)) satisfies ConsistencyProof
+  })
+}
+
+const eitherOne = () => {
+  const fault = { path: '/event', message: 'must be given, or run instead' }
+  return new ApiError('invalid_request', 'Invalid query: give either event or run.', { errors: [fault] })
+}

@@ -1,0 +1,53 @@
+import type { EventTexts, ProvenEvent, ProvenLeaf, ProvenSeal } from '../../../schemas/proof.ts'
+import type { RawEvent } from '../../../schemas/recorded.ts'
+import { inclusionPath, rootOf } from '../../domain/seals/log-tree.ts'
+import { leafOf, type Nodes, streamPath } from '../../domain/seals/stream-tree.ts'
+import { firstPrevious, type Linkable, linkTexts } from '../../engine/log/hash-chain.ts'
+import { Damaged } from '../../ports/faults.ts'
+
+// The parts of the proofs of `docs/ledger-format.md`, "Proofs".
+
+/** The format and version of the documents. */
+export const PROOF = { format: 'tollgate-proof', version: 1 } as const
+
+/** The texts of an event's link. Throws Damaged if it has none. */
+export const textsOf = (event: RawEvent): EventTexts => {
+  try {
+    return linkTexts(event as Linkable)
+  } catch (error) {
+    throw new Damaged(`${event.stream} has no link at revision ${event.revision}: ${(error as Error).message}`)
+  }
+}
+
+/** The link that the link of an event follows, given the link of the event before it, if there is one. */
+export const previousOf = (event: RawEvent, before: string | undefined): string =>
+  before ?? firstPrevious(event as Linkable)
+
+/** An event in the tree over these links of its stream. */
+export const provenEvent = (event: RawEvent, links: readonly string[]): ProvenEvent =>
+  placedEvent(event, links[event.revision - 1], inclusionPath(links, event.revision))
+
+/** An event with the link before it, if there is one, and its path. */
+export const placedEvent = (event: RawEvent, before: string | undefined, path: string[]): ProvenEvent => ({
+  revision: event.revision,
+  previous: previousOf(event, before),
+  ...textsOf(event),
+  path,
+})
+
+/** A stream in the tree over all streams; undefined if the tree does not have it. */
+export const provenLeaf = (root: string, stream: string, nodes: Nodes): ProvenLeaf | undefined => {
+  const leaf = leafOf(root, stream, nodes)
+  if (!leaf) return undefined
+  const { head, links } = leaf
+  return { stream, revision: links.size - 1, head, links: rootOf(links), path: streamPath(root, stream, nodes) }
+}
+
+/** A seal. */
+export const provenSeal = (event: RawEvent): ProvenSeal => {
+  const { previous } = event.data as { previous: string }
+  const { linkText, dataText = '', metadataText = '' } = textsOf(event)
+  return { previous, linkText, dataText, metadataText, link: linkOf(event) }
+}
+
+export const linkOf = ({ metadata }: RawEvent): string => (metadata as { hash: string }).hash

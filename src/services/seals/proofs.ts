@@ -1,0 +1,152 @@
+import { accountStream, SEALS_STREAM } from '../../../schemas/events.ts'
+import type { AccountId } from '../../../schemas/primitives.ts'
+import type { ConsistencyProof, InclusionProof, ProvenLeaf } from '../../../schemas/proof.ts'
+import type { RawEvent } from '../../../schemas/recorded.ts'
+import { refuse } from '../../domain/refusal.ts'
+import { LinkLevels } from '../../domain/seals/link-levels.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import { Damaged, Unavailable } from '../../ports/faults.ts'
+import { delay } from '../../time/delay.ts'
+import { type Answer, answer } from '../answer.ts'
+import type { AccountCaller } from '../caller.ts'
+import { parseRunId } from '../ids.ts'
+import type { WaitingClient } from '../newest-first.ts'
+import { OpenCounts } from '../open-counts.ts'
+import { linkOf, PROOF, placedEvent, provenLeaf, provenSeal } from './proof-parts.ts'
+import { SealHistory } from './seal-history.ts'
+import { Slots } from './slots.ts'
+import { NodeMissing, type TreeStore } from './tree-store.ts'
+
+/** Events of an account that are read for a proof. Reading so many takes a few seconds. */
+const MAX_EVENTS = 100_000
+
+/** Proofs that are made at a time: each may hold the hashes of as many events, some 20 MB. */
+const MAX_AT_ONCE = 4
+
+/** Most proofs are made within this time. */
+const RETRY_MS = 1000
+
+interface Parts {
+  log: Pick<EventLog, 'readStream' | 'readEvent'>
+  trees: Pick<TreeStore, 'paths'>
+  clock: Clock
+}
+
+type Matches = (event: RawEvent) => boolean
+
+/** Proofs of what the newest seal covers, from the tree that is stored for it. */
+export class Proofs {
+  readonly #parts: Parts
+  readonly #seals: SealHistory
+  /** An account has one proof made at a time, since each reads its events. */
+  readonly #open = new OpenCounts<AccountId>(1)
+  readonly #slots = new Slots(MAX_AT_ONCE)
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#seals = new SealHistory(parts)
+  }
+
+  /** Proves an event of the account. Another account's event is treated as absent. Rejects with Unavailable. */
+  event({ accountId }: AccountCaller, eventId: string, client?: WaitingClient): Promise<Answer<InclusionProof>> {
+    return this.#alone(accountId, async () => {
+      const proof = await this.#prove(accountId, ({ id }) => id === eventId, client)
+      return proof ?? refuse('event_not_found')
+    })
+  }
+
+  /** Proves the debit of a run, by either form of its id. */
+  run({ accountId }: AccountCaller, id: string, client?: WaitingClient): Promise<Answer<InclusionProof>> {
+    const runId = parseRunId(id)
+    const isDebit = ({ type, data }: RawEvent) =>
+      type === 'CreditsDebited' && (data as { runId: string }).runId === runId
+    return this.#alone(accountId, async () => {
+      const proof = runId && (await this.#prove(accountId, isDebit, client))
+      return proof ?? refuse('run_not_found')
+    })
+  }
+
+  /** Proves that a seal follows an earlier one. */
+  async consistency(_caller: AccountCaller, from: number, to: number): Promise<Answer<ConsistencyProof>> {
+    if (from >= to) return refuse('seals_not_in_order')
+    await this.#seals.catchUp()
+    const [earlier, later] = [await this.#sealAt(from), await this.#sealAt(to)]
+    if (!earlier || !later) return refuse('seal_not_found', { number: earlier ? to : from })
+    const { links } = this.#seals
+    return answer({
+      ...{ ...PROOF, kind: 'consistency', earlier: provenSeal(earlier), later: provenSeal(later) },
+      ...{ inclusion: links.inclusion(from, to), consistency: links.consistency(from, to) },
+    })
+  }
+
+  async #sealAt(number: number): Promise<RawEvent | undefined> {
+    const event = await this.#parts.log.readEvent(SEALS_STREAM, number)
+    return event?.type === 'LogSealed' ? event : undefined
+  }
+
+  async #alone<Value>(accountId: AccountId, make: () => Promise<Answer<Value>>): Promise<Answer<Value>> {
+    const close = this.#open.open(accountId)
+    if (!close) return refuse('too_many_proofs', { retryAfterMs: RETRY_MS })
+    try {
+      return await this.#slots.run(make)
+    } finally {
+      close()
+    }
+  }
+
+  /** Undefined if the account has no such event. */
+  async #prove(
+    accountId: AccountId,
+    matches: Matches,
+    client: WaitingClient | undefined,
+  ): Promise<Answer<InclusionProof> | undefined> {
+    const stream = accountStream(accountId)
+    await this.#seals.catchUp()
+    const { newest } = this.#seals
+    const leaf = newest && (await this.#leafUnder(newest, stream))
+    const { found, before, links } = await this.#read(stream, leaf?.revision ?? 0, matches, client)
+    if (found === 'too many') return refuse('too_many_events', { limit: MAX_EVENTS })
+    if (!found) return undefined
+    if (!newest || !leaf || leaf.revision < found.revision) return refuse('event_not_sealed')
+    const size = leaf.revision + 1
+    if (links.size < size || links.root(size) !== leaf.links)
+      throw new Damaged(`${stream} is not as the newest seal covers it; see what tollgate audit verify finds`)
+    const event = placedEvent(found, before, links.inclusion(found.revision, size))
+    return answer({ ...PROOF, kind: 'inclusion', event, leaf, seal: provenSeal(newest) })
+  }
+
+  async #leafUnder({ data }: RawEvent, stream: string): Promise<ProvenLeaf | undefined> {
+    const { root } = data as { root: string }
+    try {
+      return provenLeaf(root, stream, await this.#parts.trees.paths(root, [stream]))
+    } catch (error) {
+      if (!(error instanceof NodeMissing)) throw error
+      // Two seals may have come since, or the views are new and the next seal builds the tree again.
+      throw new Unavailable('the tree of the newest seal is not stored; it will be when the log is sealed again')
+    }
+  }
+
+  /** The links of a stream up to a revision, the event that is asked for, and the link before it. */
+  async #read(stream: string, upTo: number, matches: Matches, client: WaitingClient | undefined) {
+    const links = new LinkLevels()
+    let found: RawEvent | undefined
+    let before: string | undefined
+    let last: string | undefined
+    // A client may have left while it waited.
+    if (client?.signal.aborted) return { found, before, links }
+    for await (const page of this.#parts.log.readStream(stream, 0)) {
+      for (const event of page) {
+        if (!found && matches(event)) [found, before] = [event, last]
+        last = linkOf(event)
+        links.add(last)
+      }
+      if (links.size > MAX_EVENTS) return { found: 'too many' as const, before, links }
+      // Other requests are served between two pages.
+      await (client?.nextTurn() ?? delay(this.#parts.clock, 0))
+      if (client?.signal.aborted) return { found: undefined, before, links }
+      if (found && links.size > upTo) break
+    }
+    return { found, before, links }
+  }
+}

@@ -1,0 +1,44 @@
+import { SEALS_STREAM } from '../../../schemas/events.ts'
+import type { RawEvent } from '../../../schemas/recorded.ts'
+import { LinkLevels } from '../../domain/seals/link-levels.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import { delay } from '../../time/delay.ts'
+import { linkOf } from './proof-parts.ts'
+
+interface Parts {
+  log: Pick<EventLog, 'readStream'>
+  clock: Clock
+}
+
+/** The stream of seals as a process has read it: the tree over its links, and its newest seal. */
+export class SealHistory {
+  readonly links = new LinkLevels()
+  newest: RawEvent | undefined
+  readonly #parts: Parts
+  #reading: Promise<void> | undefined
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Reads the seals that were added since. Calls at the same time share one read. */
+  catchUp(): Promise<void> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
+  }
+
+  async #read() {
+    const { log, clock } = this.#parts
+    for await (const page of log.readStream(SEALS_STREAM, this.links.size)) {
+      for (const event of page) {
+        this.links.add(linkOf(event))
+        if (event.type === 'LogSealed') this.newest = event
+      }
+      // The first time there may be many pages, and requests are served between them.
+      await delay(clock, 0)
+    }
+  }
+}

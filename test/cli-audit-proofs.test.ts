@@ -1,0 +1,145 @@
+import { execFile } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import type { Proof } from '../schemas/proof.ts'
+import { BEFORE_FIRST } from '../src/ports/event-log.ts'
+import { needsPython } from './support/checkers.ts'
+import { collect } from './support/collect.ts'
+import { operatorOf } from './support/operator.ts'
+import { instantProvider, openAccount, startService } from './support/service.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+import { until } from './support/until.ts'
+
+const pair = generateKeyPairSync('ed25519')
+const folder = await temporaryFolder(t)
+const service = await startService(t, {
+  folder,
+  providers: { sandbox: instantProvider },
+  environment: {
+    SEAL_EVENTS: '10',
+    SEAL_KEY: pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  },
+})
+const customer = await openAccount(service)
+const { body: run } = await customer.run({ model: 'gpt-5-mini', input: { prompt: 'hello' } })
+for (let index = 0; index < 10; index++) await customer.run({ model: 'gpt-5-mini', input: { prompt: 'hello' } })
+const sealsOf = async () =>
+  (await collect(service.core.log.readStream('seals', 0))).filter(({ type }) => type === 'LogSealed')
+await until('several seals cover the run', async () => (await sealsOf()).length > 6)
+const newest = (await sealsOf()).at(-1)?.revision as number
+
+const operator = operatorOf(folder)
+const paths = { key: join(folder, 'key.pem'), proof: join(folder, 'proof.json') }
+await writeFile(paths.key, pair.publicKey.export({ type: 'spki', format: 'pem' }))
+
+const prove = async (...args: string[]): Promise<Proof> => JSON.parse(await operator.text(t, 'audit', 'prove', ...args))
+
+t.test('a proof of each kind is made beside the service, and each program finds it right', needsPython, async t => {
+  const event = (await collect(service.core.log.readAll(BEFORE_FIRST))).find(({ type }) => type === 'AccountOpened')
+  for (const [args, first] of [
+    [['--run', run.run_id], /^right: CreditsDebited, event \d+ of account-acct_\w+, is sealed$/],
+    [['--event', event?.id as string], /^right: AccountOpened, event 0 of account-acct_\w+, is sealed$/],
+    [['--event', event?.id as string, '--at', `${newest - 1}`], /^right: AccountOpened/],
+    [['--account', customer.accountId], /^right: acct_\w+ has \d+ events up to the seal, all here$/],
+    [
+      ['--account', customer.accountId, '--from', `${newest - 2}`, '--to', `${newest}`],
+      /^right: acct_\w+ has \d+ events between the seals, all here$/,
+    ],
+    [['--seals', '1', `${newest}`], RegExp(`^right: seal ${newest} extends seal 1$`)],
+  ] as const) {
+    t.equal((await operator.run(t, 'audit', 'prove', ...args, '--output', paths.proof)).stdout, '')
+    const lines = (await operator.text(t, 'audit', 'check', paths.proof, '--key', paths.key)).trimEnd().split('\n')
+    t.match(lines[0], first)
+    t.match(lines.at(-1), /^Compare a seal/)
+    const [, seal = ''] = /^seal (\S+) of/.exec(lines.at(-2) ?? '') ?? []
+    const kept = await operator.text(t, 'audit', 'check', paths.proof, '--key', paths.key, '--seal', seal)
+    t.same(kept.trimEnd().split('\n'), lines.slice(0, -1))
+    for (const [program, script] of scripts) {
+      const all = await output(program, script, paths.proof, '--key', paths.key)
+      t.same(all, { code: 0, stdout: `${lines.join('\n')}\n` }, program)
+      const other = `7:${'a'.repeat(64)}`
+      const wrong = await output(program, script, paths.proof, '--key', paths.key, '--seal', other)
+      t.same(wrong, { code: 1, stdout: `wrong: it is not about seal ${other}, which was kept\n` }, program)
+    }
+  }
+})
+
+t.test('an exported log gives the same proof', async t => {
+  const exported = join(folder, 'log.jsonl')
+  const events = await collect(service.core.log.readAll(BEFORE_FIRST))
+  await writeFile(exported, events.map(event => `${JSON.stringify(event)}\n`).join(''))
+  const args = ['--run', run.run_id, '--at', `${newest}`]
+  t.same(await prove(...args, '--file', exported), await prove(...args))
+})
+
+t.test('what cannot be proved is said', async t => {
+  for (const [args, message] of [
+    [[], /^Name what to prove: one of --run/],
+    [['--run', run.run_id, '--account', customer.accountId], /^Name what to prove/],
+    [['--run', 'run_1'], /^--run must be an ID/],
+    [['--run', 'run_01m820bnqkfvgrrkb8dhy3yd82'], /^The log has no run run_01m820bnqkfvgrrkb8dhy3yd82/],
+    [['--event', 'none'], /^The log has no event none/],
+    [['--run', run.run_id, '--at', '1'], /^Seal 1 does not cover the event yet/],
+    [['--run', run.run_id, '--at', '0'], /^The log has no seal 0/],
+    [['--run', run.run_id, '--at', `1:${'a'.repeat(64)}`], /^Seal 1 of the log is 1:\w+, and not the one you named/],
+    [['--run', run.run_id, '--at', 'x'], /^--at must be the number of a seal/],
+    [['--run', run.run_id, '--from', '1'], /^--from and --to belong to --account/],
+    [['--account', customer.accountId, '--at', '1'], /^--at belongs to --run and --event/],
+    [['--account', customer.accountId, '--from', '2', '--to', '1'], /^Name the earlier seal as --from/],
+    [['--account', 'acct_1'], /^Seal \d+ covers no event of the account/],
+    [['--seals', '1'], /^--seals needs two seals/],
+    [['--seals', '2', '1'], /^Name the earlier seal first/],
+    [['--run', run.run_id, '--output', folder], /^The proof cannot be written: EISDIR/],
+  ] as const) {
+    const { code, stderr } = await operator.run(t, 'audit', 'prove', ...args)
+    t.equal(code, 2, args.join(' '))
+    t.match(stderr, message)
+  }
+})
+
+t.test('a wrong proof exits with 1, and what cannot be read with 2', needsPython, async t => {
+  const wrong = join(folder, 'wrong.json')
+  await writeFile(wrong, JSON.stringify({ ...(await prove('--run', run.run_id)), kind: 'statement' }))
+  const what = 'wrong: it is no tollgate-proof of version 1 in the documented form\n'
+  const check = ['audit', 'check']
+  t.match(await operator.run(t, ...check, wrong, '--key', paths.key), { code: 1, stdout: what })
+  for (const [program, script] of scripts)
+    t.same(await output(program, script, wrong, '--key', paths.key), { code: 1, stdout: what })
+  for (const args of [
+    [join(folder, 'none'), '--key', paths.key],
+    [wrong, '--key', join(folder, 'none')],
+    [wrong, '--key', wrong],
+    [wrong, '--key', paths.key, '--seal', '1'],
+  ]) {
+    t.match(await operator.run(t, ...check, ...args), { code: 2, stdout: '' })
+    for (const [program, script] of scripts) t.same(await output(program, script, ...args), { code: 2, stdout: '' })
+  }
+})
+
+t.test('the examples are right, as the page says', needsPython, async t => {
+  const page = await readFile('docs/verify/README.md', 'utf8')
+  const commands = [...page.matchAll(/^(python3|node) (verify\.\w+) (examples\S+) --key (\S+) --seal (\S+)$/gm)]
+  t.equal(commands.length, 2)
+  for (const [, program = '', script = '', proof = '', key = '', seal = ''] of commands) {
+    const args = [`docs/verify/${script}`, `docs/verify/${proof}`, '--key', `docs/verify/${key}`, '--seal', seal]
+    t.match(await output(program, ...args), { code: 0, stdout: /^right: / })
+  }
+})
+
+const scripts = [
+  ['python3', 'docs/verify/verify.py'],
+  ['node', 'docs/verify/verify.mjs'],
+] as const
+
+/** Runs a script for customers, without the modules that tests preload. */
+function output(program: string, ...args: string[]): Promise<{ code: number; stdout: string }> {
+  const { NODE_OPTIONS: _, ...env } = process.env
+  return new Promise(resolve => {
+    const options = { env: { ...env, PYTHONDONTWRITEBYTECODE: '1' } }
+    execFile(program === 'node' ? process.execPath : program, args, options, (error, stdout) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout }),
+    )
+  })
+}

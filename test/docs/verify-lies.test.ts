@@ -1,0 +1,128 @@
+import t from 'tap'
+import type { ConsistencyProof, InclusionProof, StatementProof } from '../../schemas/proof.ts'
+import { proveStatement } from '../../src/audit/proofs/make/statement.ts'
+import { checkers, needsPython } from '../support/checkers.ts'
+import type { LinkedEvent } from '../support/links.ts'
+import { vectorAccount, vectorKey, vectorLog, vectorProofs } from '../support/proof-vectors.ts'
+
+// The owner of the log lies: the events are wrong, and yet linked, sealed and signed; or the proof is of something else.
+
+const keys = JSON.stringify(vectorKey.publicKey)
+
+const outcomesOf = async (proof: unknown) => {
+  const text = [Buffer.from(JSON.stringify(proof))]
+  return (await Promise.all(Object.values(checkers).map(check => check(text, keys)))).map(([outcome]) => outcome)
+}
+
+interface Receipt {
+  catalogRevision: number
+  endpoint: string
+  lines: Record<string, unknown>[]
+  totalMicros: number
+}
+
+const ofType = (type: string, change: (data: Record<string, unknown>) => object) => (event: LinkedEvent) =>
+  event.type === type && event.stream === `account-${vectorAccount}`
+    ? { ...event, data: { ...(event.data as object), ...change(event.data as Record<string, unknown>) } }
+    : event
+
+const inReceipt = (change: (receipt: Receipt) => Partial<Receipt>) =>
+  ofType('CreditsDebited', ({ receipt }) => ({ receipt: { ...(receipt as Receipt), ...change(receipt as Receipt) } }))
+
+const inLine = (index: number, change: object) =>
+  inReceipt(({ lines }) => ({ lines: lines.with(index, { ...lines[index], ...change }) }))
+
+const events: [string, (event: LinkedEvent) => LinkedEvent, string][] = [
+  [
+    'a balance',
+    ofType('CreditsRefunded', () => ({ balanceAfterMicros: 90_000_000 })),
+    'the balance after event 5 is 90000000, and 83500000 + 16500000 is not',
+  ],
+  [
+    'an amount that is no number',
+    ofType('CreditsGranted', () => ({ amountMicros: '100000000' })),
+    'event 1 is not in the documented form',
+  ],
+  [
+    'another account',
+    ofType('AccountOpened', () => ({ accountId: 'acct_0' })),
+    'the first event opens another account',
+  ],
+  ['another price', inReceipt(() => ({ totalMicros: 1 })), 'event 2 debits another amount than its receipt'],
+  [
+    'a receipt that does not add up',
+    inLine(2, { factorMicros: 2_000_000 }),
+    'event 2: its price is 16500000, and its receipt adds up to 21500000',
+  ],
+  [
+    'a surcharge at another rate',
+    inLine(3, { usdPerCreditMicros: 5000 }),
+    'event 2: its surcharge for enable_web_search is 1500000, not 3000000',
+  ],
+  ['no receipt', inReceipt(() => ({ lines: [] })), 'event 2: its receipt has not one base price'],
+  [
+    'a quantity that was not asked for',
+    ofType('RunQueued', ({ input }) => ({ input: { ...(input as object), num_images: 2 } })),
+    'event 2: its receipt has the line "quantity num_images 1", which the price list does not give',
+  ],
+  [
+    'a line for nothing',
+    ofType('RunQueued', ({ input }) => ({ input: { ...(input as object), enable_web_search: false } })),
+    'event 2: its receipt has the line "surcharge enable_web_search 15000", which the price list does not give',
+  ],
+  [
+    'an unknown endpoint',
+    ofType('RunQueued', () => ({ endpoint: 'nano-banana-2-i2i' })),
+    'event 3 runs another model than the receipt before it',
+  ],
+  [
+    'the run of another debit',
+    ofType('RunQueued', () => ({ runId: 'run_0' })),
+    'event 3 is not the run of the debit before it',
+  ],
+]
+
+t.test('each checker finds what is wrong in a log that is linked and sealed', needsPython, async t => {
+  for (const [name, change, fault] of events) {
+    const proof = await proveStatement(await vectorLog(change), vectorAccount, { to: { number: 2 } })
+    t.same(await outcomesOf(proof), [fault, fault, fault], name)
+  }
+})
+
+t.test('each checker notices what a proof leaves out or swaps', needsPython, async t => {
+  const proofs = await vectorProofs()
+  const [inclusion, consistency] = [proofs['inclusion'] as InclusionProof, proofs['consistency'] as ConsistencyProof]
+  const [whole, part] = [proofs['statement'] as StatementProof, proofs['statement-part'] as StatementProof]
+  const start = { revision: 1, previous: whole.start.previous, tree: [whole.start.previous] }
+  const { catalog: _, ...withoutCatalog } = whole
+  const { from: __, ...withoutFrom } = part
+  const lies: [string, object, string][] = [
+    [
+      'the last event',
+      { ...whole, events: whole.events.slice(0, -1) },
+      'the events are not those that the seal covers',
+    ],
+    ['an event', { ...whole, events: whole.events.toSpliced(3, 1) }, 'the events are not those that the seal covers'],
+    ['the first event', { ...whole, start, events: whole.events.slice(1) }, 'the statement begins at the wrong event'],
+    ['the earlier seal', withoutFrom, 'the statement begins at the wrong event'],
+    ['the catalog', withoutCatalog, 'event 2: its receipt names catalog revision 0, which publishes no prices'],
+    ['the order', { ...part, from: part.to, to: part.from }, 'the seals are in the wrong order'],
+    [
+      'the leaf',
+      { ...whole, to: { ...whole.to, leaf: part.from?.leaf } },
+      `seal 2 does not cover account-${vectorAccount} as its leaf says`,
+    ],
+    ['a later seal', { ...consistency, later: consistency.earlier }, 'the seals are in the wrong order'],
+    ['the path', { ...consistency, inclusion: [] }, 'seal 3 does not cover seal 1'],
+    ['the other path', { ...consistency, consistency: [] }, 'seal 3 does not extend what came before seal 1'],
+    [
+      'the place',
+      { ...inclusion, event: { ...inclusion.event, revision: 3 } },
+      `event 3 is not in the tree of account-${vectorAccount}`,
+    ],
+    ['a version', { ...inclusion, version: 2 }, 'it is no tollgate-proof of version 1 in the documented form'],
+    ['a member', { ...inclusion, note: '' }, 'it is no tollgate-proof of version 1 in the documented form'],
+    ['everything', [], 'it is no tollgate-proof of version 1 in the documented form'],
+  ]
+  for (const [name, proof, fault] of lies) t.same(await outcomesOf(proof), [fault, fault, fault], name)
+})

@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process'
+import { resolve } from 'node:path'
+import { buffer, text } from 'node:stream/consumers'
+import { pathToFileURL } from 'node:url'
+import { checkProof } from '../../src/audit/proofs/check/check.ts'
+import { parseKeys } from '../../src/audit/proofs/check/keys.ts'
+import { Wrong } from '../../src/audit/proofs/check/wrong.ts'
+import { needsPrograms } from './needs.ts'
+
+// The three programs that check proofs, without their command lines.
+
+export const needsPython = needsPrograms('python3')
+
+/** For each text what is wrong with it, or `right`. Rejects if a checker fails in any other way. */
+export type Checker = (texts: Buffer[], keys: string) => Promise<string[]>
+
+interface Script {
+  check(text: string, keys: unknown): string[]
+  parseKeys(text: string): unknown
+  isSigned(text: string, signature: string, x: string): boolean
+  Wrong: typeof Wrong
+}
+
+export const script = async (): Promise<Script> => import(pathToFileURL(resolve('docs/verify/verify.mjs')).href)
+
+const inService: Checker = async (texts, keys) => {
+  const known = parseKeys(keys)
+  return texts.map(text => attempt(() => checkProof(text.toString(), known), Wrong))
+}
+
+const inNode: Checker = async (texts, keys) => {
+  const { check, parseKeys, Wrong } = await script()
+  const known = parseKeys(keys)
+  return texts.map(text => attempt(() => check(text.toString(), known), Wrong))
+}
+
+const attempt = (check: () => unknown, expected: typeof Wrong): string => {
+  try {
+    check()
+    return 'right'
+  } catch (error) {
+    if (error instanceof expected) return error.message
+    throw error
+  }
+}
+
+/** Signatures are verified once each, because the plain arithmetic of Python takes a while. */
+const PYTHON = `
+import functools, json, sys
+sys.path.insert(0, 'docs/verify')
+import verify
+verify.ed25519_verify = functools.lru_cache(None)(verify.ed25519_verify)
+def outcome(text, keys):
+    try:
+        verify.check(bytes.fromhex(text).decode('utf-8', 'replace'), keys)
+        return 'right'
+    except verify.Wrong as wrong:
+        return str(wrong)
+given = json.load(sys.stdin)
+`
+
+const inPython: Checker = (texts, keys) =>
+  python('keys = verify.parse_keys(given["keys"])\nfound = [outcome(text, keys) for text in given["texts"]]', {
+    keys,
+    texts: texts.map(text => text.toString('hex')),
+  })
+
+/** Runs lines of Python on some JSON, which it finds as `given`. Resolves to what it leaves as `found`. */
+export const python = async <Found>(lines: string, given: object): Promise<Found> => {
+  const child = spawn('python3', ['-B', '-c', `${PYTHON}${lines}\nprint(json.dumps(found))`])
+  child.stdin.end(JSON.stringify(given))
+  const [stdout, stderr] = await Promise.all([buffer(child.stdout), text(child.stderr)])
+  if (stderr !== '') throw new Error(stderr)
+  return JSON.parse(stdout.toString())
+}
+
+export const checkers: Record<string, Checker> = { inService, inNode, inPython }

@@ -1,0 +1,126 @@
+import { readFile } from 'node:fs/promises'
+import type { Proof } from '../../schemas/proof.ts'
+import type { RawEvent } from '../../schemas/recorded.ts'
+import { proveConsistency } from '../../src/audit/proofs/make/consistency.ts'
+import { proveInclusion } from '../../src/audit/proofs/make/inclusion.ts'
+import { proveStatement } from '../../src/audit/proofs/make/statement.ts'
+import { linksRoot, streamsRoot } from '../../src/audit/seals/merkle.ts'
+import type { ReadableLog } from '../../src/ports/event-log.ts'
+import { parseSealKey } from '../../src/services/seals/seal-key.ts'
+import { type LinkedEvent, makeLink } from './links.ts'
+import { logOf } from './log-of.ts'
+
+/** The secret key of the first example of RFC 8032, section 7.1, in PEM. Everybody knows it. */
+const PEM = `-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMRJScVpezJpGXA7rAMcrn9g
+-----END PRIVATE KEY-----
+`
+export const vectorKey = parseSealKey(PEM, { isDevelopment: false })
+
+/** The proofs of `docs/verify/examples`, by the names of their files. */
+export const vectorProofs = async (): Promise<Record<string, Proof>> => {
+  const log = await vectorLog()
+  const [first, second, third] = [{ number: 1 }, { number: 2 }, { number: 3 }]
+  return {
+    inclusion: await proveInclusion(log, { runId: 'run_01m820ba3afvgrrk8mqkecp7h5' }, { at: third }),
+    consistency: await proveConsistency(log, first, third),
+    statement: await proveStatement(log, vectorAccount, { to: second }),
+    'statement-part': await proveStatement(log, vectorAccount, { from: first, to: third }),
+  }
+}
+
+export const vectorAccount = 'acct_01m820b9ztfvgrrk74p12fwn4g'
+
+/**
+ * A log with the events of the page, after the catalog that the first of its receipts names, with a seal after each four
+ * of them. The events may be changed before they are linked and sealed.
+ */
+export const vectorLog = async (change: (event: LinkedEvent) => LinkedEvent = event => event): Promise<ReadableLog> => {
+  const page = await readFile('docs/ledger-format.md', 'utf8')
+  const blocks = [...page.matchAll(/^```json\n(\{\n {2}"event".*?)\n```$/gms)]
+  const events = blocks.map(([, json = '']): LinkedEvent => JSON.parse(json).event)
+  const log = new SealedLog()
+  log.append(catalogEvent, 'FamilyPublished')
+  log.adoptKey()
+  for (const [index, event] of events.entries()) {
+    log.take(change(event))
+    if (index % 4 === 3 || index === events.length - 1) log.seal()
+  }
+  return logOf(log.events)
+}
+
+/** The price list that the receipt in the page's first stream follows. */
+const catalogEvent = {
+  family: {
+    id: 'nano-banana-2',
+    aliases: [],
+    name: 'Nano Banana 2',
+    outputType: 'image',
+    endpoints: [
+      {
+        ...{ id: 'nano-banana-2-t2i', kind: 't2i', mode: 'async', status: 'public', provider: 'sandbox' },
+        ...{ description: 'Paints a picture.', timeoutMs: 120_000 },
+        parametersSchema: {
+          type: 'object',
+          properties: {
+            prompt: { type: 'string' },
+            num_images: { type: 'integer' },
+            resolution: { type: 'string' },
+            enable_web_search: { type: 'boolean' },
+          },
+          additionalProperties: false,
+        },
+        pricing: {
+          baseMicros: 10_000_000,
+          quantities: ['num_images'],
+          multipliers: { resolution: { '1K': 1_000_000, '2K': 1_500_000 } },
+          surcharges: [{ when: { parameter: 'enable_web_search', equals: true }, usdMicros: 15_000 }],
+        },
+      },
+    ],
+  },
+}
+
+/** A log that is sealed by the page alone, without the code that seals. */
+class SealedLog {
+  readonly events: RawEvent[] = []
+  readonly #sealLinks: string[] = []
+
+  take(event: LinkedEvent) {
+    const hash = makeLink(this.#of(event.stream).at(-1), event).link
+    const metadata = { ...(event.metadata as object), hash }
+    this.events.push({ ...event, metadata, position: this.events.length })
+    if (event.stream === 'seals') this.#sealLinks.push(hash)
+  }
+
+  append(data: object, type: string, stream = 'catalog') {
+    const revision = this.#of(stream).length
+    const id = `00000000-0000-4000-8000-${String(this.events.length).padStart(12, '0')}`
+    const metadata = { format: 2, at: '2026-11-22T16:10:00.000Z', actor: { kind: 'service' } }
+    this.take({ stream, revision, id, type, data, metadata })
+  }
+
+  adoptKey() {
+    const unsigned = { key: vectorKey.publicKey, keyId: vectorKey.keyId }
+    this.append({ ...unsigned, signature: vectorKey.sign(unsigned) }, 'SealKeyAdopted', 'seals')
+  }
+
+  seal() {
+    const covered = this.events.filter(({ stream }) => stream !== 'seals')
+    const streams = [...new Set(covered.map(({ stream }) => stream))].map(stream => {
+      const links = this.#of(stream)
+      return { stream, revision: links.length - 1, head: links.at(-1) as string, links: linksRoot(links) }
+    })
+    const unsigned = {
+      ...{ number: this.#sealLinks.length, events: covered.length, streams: streams.length },
+      ...{ position: covered.at(-1)?.position, root: streamsRoot(streams), earlier: linksRoot(this.#sealLinks) },
+      ...{ previous: this.#sealLinks.at(-1), at: '2026-11-22T16:20:00.000Z', keyId: vectorKey.keyId },
+    }
+    this.append({ ...unsigned, signature: vectorKey.sign(unsigned) }, 'LogSealed', 'seals')
+  }
+
+  #of(stream: string): string[] {
+    const own = this.events.filter(event => event.stream === stream)
+    return own.map(({ metadata }) => (metadata as { hash: string }).hash)
+  }
+}
