@@ -1,6 +1,7 @@
 import { appends } from './appends.ts'
 import { asyncRuns, asyncRunsEnded } from './async-runs.ts'
 import { measureAttacks, showAttacks } from './attacks.ts'
+import { auditVerify } from './audit-verify.ts'
 import { balance } from './balance.ts'
 import { eventStoreAppends } from './event-store-appends.ts'
 import { measureLeaderChanges, showLeaderChanges } from './event-store-leader.ts'
@@ -24,7 +25,20 @@ import { uploads } from './uploads.ts'
 import { webhooks } from './webhooks.ts'
 
 const benchmarks: Benchmark[] = [
-  ...[appends, syncRuns, asyncRuns, asyncRunsEnded, balance, mcp, replay, hotAccount, webhooks, uploads, startUp],
+  ...[
+    appends,
+    syncRuns,
+    asyncRuns,
+    asyncRunsEnded,
+    balance,
+    mcp,
+    replay,
+    hotAccount,
+    webhooks,
+    uploads,
+    startUp,
+    auditVerify,
+  ],
   ...[redisViews, redisProjector, twoProcesses],
   ...[...eventStoreAppends, eventStoreReplay],
 ]

@@ -158,6 +158,14 @@ export const Environment = Type.Object({
     default: 10,
     description: 'The number of minutes after which new events are sealed, however few they are',
   }),
+  SEAL_SINK: Type.Optional(
+    Type.String({
+      description: [
+        'The places that get a copy of each seal, separated by commas: a file, s3://BUCKET/PREFIX on the server of',
+        'OBJECT_STORE_URL, or an https:// address',
+      ].join(' '),
+    }),
+  ),
   MAX_CONNECTIONS: Type.Integer({
     minimum: 1,
     default: 10_000,

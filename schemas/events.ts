@@ -19,6 +19,15 @@ export const EventMetadata = Closed({
 
 /** The event types of each category of streams. A stream's category is its name up to the first hyphen. */
 export const events = { account: accountEvents, catalog: catalogEvents, login: loginEvents, seals: sealEvents }
+
+/** Whether a category has one stream, which has its name, or one for each id, named `<category>-<id>`. */
+export const streamsOf: Record<keyof typeof events, 'one' | 'one for each id'> = {
+  account: 'one for each id',
+  catalog: 'one',
+  login: 'one for each id',
+  seals: 'one',
+}
+
 export type DomainEvent = AccountEvent | CatalogEvent | LoginEvent | SealEvent
 export type RecordedEvent = Recorded<DomainEvent>
 

@@ -5,6 +5,7 @@ import { TypeID } from 'typeid-js'
 import type { RawEvent } from '../schemas/recorded.ts'
 import { openLmdbEventLogReadOnly } from '../src/adapters/event-log/lmdb-read-only.ts'
 import { BEFORE_FIRST } from '../src/ports/event-log.ts'
+import { copyOf } from '../src/services/seals/seals.ts'
 import { busyLog } from './support/busy-log.ts'
 import { picture } from './support/client.ts'
 import { collect } from './support/collect.ts'
@@ -94,6 +95,55 @@ t.test('audit verify: the newest seal is named, and a kept one is found again', 
     ['--since', seal, customer.accountId],
   ])
     t.equal((await operator.run(t, ...verify, ...args)).code, 2)
+})
+
+t.test('audit verify: a file of kept seals is compared, and the first that the log does not hold is named', async t => {
+  const events = await busyLog(t, { environment: { SEAL_EVENTS: '40' } })
+  const [path, sink] = [join(await temporaryFolder(t), 'log.jsonl'), join(await temporaryFolder(t), 'seals.jsonl')]
+  const write = (kept: RawEvent[]) => writeFile(path, kept.map(event => `${JSON.stringify(event)}\n`).join(''))
+  await write(events)
+  const seals = events.flatMap(raw => (raw.type === 'LogSealed' ? (copyOf(raw) ?? []) : []))
+  t.ok(seals.length > 2)
+  const verify = ['audit', 'verify', '--file', path, '--sink', sink]
+  const lines = seals.map(({ text }) => text)
+  await writeFile(sink, `${lines.join('\n')}\n${lines[0]}\n{"cut`)
+  t.match(await operator.text(t, ...verify), `${seals.length + 1} seals that you kept were compared.`)
+  t.match(await operator.json(t, ...verify), { valid: true, kept_seals: seals.length + 1 })
+
+  const [, second, third] = seals.map(({ number }) => number)
+  await writeFile(
+    sink,
+    lines.map((line, at) => (at === 0 ? line : line.replace(/"link":"..../, '"link":"0000'))).join('\n'),
+  )
+  const changed = await operator.run(t, ...verify)
+  t.equal(changed.code, 1)
+  t.match(changed.stdout, `it is not seal ${second}:0000`)
+  t.notMatch(changed.stdout, `it is not seal ${third}:`)
+
+  await writeFile(sink, `${lines.join('\n')}\n`)
+  const cut = events.find(({ revision, type }) => type === 'LogSealed' && revision === second) as RawEvent
+  await write(events.filter(({ position }) => position < cut.position))
+  const { code, stdout } = await operator.run(t, ...verify)
+  t.equal(code, 1)
+  t.match(stdout, `the log does not hold seal ${second}, which was kept`)
+
+  for (const [content, told] of [
+    ['', /has no seals/],
+    [`${lines[0]}\nhello\n${lines[1]}\n`, /line 2 is no seal/],
+    ['hello', /line 1 is no seal/],
+  ] as const) {
+    await writeFile(sink, content)
+    const { code, stderr } = await operator.run(t, ...verify)
+    t.equal(code, 2)
+    t.match(stderr, told)
+  }
+  for (const other of [join(sink, '..'), join(sink, '..', 'missing')]) {
+    const { code, stderr } = await operator.run(t, 'audit', 'verify', '--file', path, '--sink', other)
+    t.equal(code, 2)
+    t.match(stderr, /^The seals cannot be read: /)
+    t.notMatch(stderr, /^ +at /m, 'has no stack')
+  }
+  t.equal((await operator.run(t, ...verify, customer.accountId)).code, 2)
 })
 
 t.test('audit verify: what cannot be read is no fault', async t => {

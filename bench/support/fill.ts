@@ -1,15 +1,18 @@
-import { accountStream } from '../../schemas/events.ts'
+import type { Receipt } from '../../schemas/catalog.ts'
+import { accountStream, loginStream } from '../../schemas/events.ts'
 import type { RunId } from '../../schemas/primitives.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import { systemRandom } from '../../src/adapters/random/system.ts'
 import { account } from '../../src/domain/account/account.ts'
 import type { AccountCommand, QueueRun } from '../../src/domain/account/commands.ts'
+import { sha256 } from '../../src/domain/digest.ts'
+import { login } from '../../src/domain/login/login.ts'
 import { unfolded } from '../../src/engine/streams/folded.ts'
 import { Streams } from '../../src/engine/streams/stream.ts'
 import { type EventLog, type NewEvent, NO_STREAM } from '../../src/ports/event-log.ts'
 import { eventCodec } from '../../src/services/event-codec.ts'
 import { newAccountId, newRunId } from '../../src/services/ids.ts'
-import { receipt } from './samples.ts'
+import { input, receipt as unlisted } from './samples.ts'
 
 /** Events per run, from the debit to the completion. */
 export const EVENTS_PER_RUN = 4
@@ -19,12 +22,22 @@ const BATCH = 100
 
 const cause = { actor: { kind: 'operator' } } as const
 
+export interface Filling {
+  runs: number
+  accounts: number
+  webhookUrl?: string
+  /** The price of each run; by default, one that no catalog lists. */
+  receipt?: Receipt
+}
+
 /** Fills a log with finished runs over several accounts, as the service would write them. */
 export const fillLog = async (
   log: EventLog,
-  { runs, accounts, webhookUrl }: { runs: number; accounts: number; webhookUrl?: string },
+  { runs, accounts, webhookUrl, receipt = unlisted }: Filling,
 ): Promise<void> => {
-  const streams = new Streams({ decider: account, codec: eventCodec, log, clock: systemClock, random: systemRandom })
+  const parts = { codec: eventCodec, log, clock: systemClock, random: systemRandom }
+  const streams = new Streams({ decider: account, ...parts })
+  const logins = new Streams({ decider: login, ...parts })
   const at = new Date().toISOString()
   for (let index = 0; index < accounts; index++) {
     const accountId = newAccountId(systemRandom)
@@ -37,6 +50,15 @@ export const fillLog = async (
       tester: false,
       welcomeMicros: 10 ** 15,
     } as const
+    const ofLogin = loginStream(sha256(`email:${open.email}`))
+    const linked = logins.extend(
+      ofLogin,
+      unfolded(login.initial),
+      { type: 'LoginLinked', data: { accountId } },
+      at,
+      cause,
+    )
+    await log.append(ofLogin, [linked.event], NO_STREAM)
     let batch: NewEvent[] = []
     const apply = (command: AccountCommand) => {
       const decision = account.decide(command, folded.state)
@@ -55,7 +77,7 @@ export const fillLog = async (
     apply(open)
     for (let run = 0; run < runs / accounts; run++) {
       const runId = newRunId(systemRandom)
-      apply(queue(runId, webhookUrl))
+      apply(queue(runId, receipt, webhookUrl))
       apply({ type: 'CompleteRun', runId, output: { artifacts: [], text: 'done' } })
       if (run % BATCH === 0) await flush()
     }
@@ -63,7 +85,7 @@ export const fillLog = async (
   }
 }
 
-const queue = (runId: RunId, webhookUrl?: string): QueueRun => ({
+const queue = (runId: RunId, receipt: Receipt, webhookUrl?: string): QueueRun => ({
   type: 'QueueRun',
   atMs: 0,
   run: {
@@ -73,13 +95,7 @@ const queue = (runId: RunId, webhookUrl?: string): QueueRun => ({
     mode: 'sync',
     provider: 'sandbox',
     timeoutMs: 120_000,
-    input: {
-      prompt: 'a lighthouse at dusk',
-      num_images: 1,
-      resolution: '1K',
-      aspect_ratio: '16:9',
-      output_format: 'png',
-    },
+    input,
     ...(webhookUrl !== undefined && { webhookUrl }),
   },
   receipt,

@@ -2,7 +2,16 @@ import type { Receipt } from '../../schemas/catalog.ts'
 import { systemRandom } from '../../src/adapters/random/system.ts'
 import { newRunId } from '../../src/services/ids.ts'
 
-/** The price of a plain image. */
+/** The input of a plain image. */
+export const input = {
+  prompt: 'a lighthouse at dusk',
+  num_images: 1,
+  resolution: '1K',
+  aspect_ratio: '16:9',
+  output_format: 'png',
+}
+
+/** Its price, by a rule that no catalog lists. */
 export const receipt: Receipt = {
   catalogRevision: 0,
   model: 'nano-banana-2',

@@ -1,5 +1,6 @@
 import type { Balance } from './balance.ts'
 import type { Health, Readiness } from './health.ts'
+import type { Seal, SealKeySet } from './ledger.ts'
 import type { ModelList } from './model.ts'
 import type { Quote, Run, RunList, RunRequest } from './run.ts'
 import type { DeletedUpload, PresignedUpload, PresignRequest, Upload, UploadList } from './upload.ts'
@@ -174,6 +175,30 @@ export const completedEvent: WebhookEvent = {
 export const failedEvent: WebhookEvent = { type: 'run.failed', timestamp: '2026-11-21T13:28:31.902Z', data: failed }
 
 export const balance: Balance = { object: 'balance', credits_balance: 87.5 }
+
+export const seal: Seal = {
+  object: 'seal',
+  number: 13,
+  link: '75bade1d404ad40e9de2e81758e38a49e78bad034c476b9be573306170336c66',
+  data: {
+    number: 13,
+    events: 61,
+    streams: 3,
+    position: 22_050,
+    root: '99ec9010ea3223d12b58c6e908d1eb092f9cee3bc51cde1d9522218e62887a1d',
+    earlier: '611c62e0145d615f0c379b8315eac4b9337895ff8781aaa7acf01028c793e36a',
+    previous: '4c9955cb6df6d1eb31575c67f0d88c145eff4f586bbcc27796618c98987e8b8f',
+    at: '2026-11-23T21:36:09.597Z',
+    keyId: 'urS23s2bOIjWYR5fmwfA2UwK3FwCMYDUlsZDmtgZdWo',
+    signature: 'xErzC7jYqACRtdUfxKfNYGPB7V_962ZbhnWMlXRZxe2019M16N9Y8rExD6KUmxvJuUtIiO0_JYgjJaCfWt0IBA',
+  },
+}
+
+export const sealKeys: SealKeySet = {
+  keys: [
+    { kty: 'OKP', crv: 'Ed25519', x: 'cR3n0hjBf9U4dzlvKfPThTDwtz0VIwwqem84PwfVEYI', kid: seal.data.keyId, use: 'sig' },
+  ],
+}
 
 export const upload: Upload = {
   object: 'upload',

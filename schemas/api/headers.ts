@@ -54,6 +54,17 @@ export const TollgatePosition = about(
   '1024',
 )
 
+export const TollgateSeal = Type.Optional(
+  about(
+    Type.String({ pattern: '^\\d+:[0-9a-f]{64}$' }),
+    [
+      'The number and the link of the newest seal that the process knows; absent before the first one.',
+      'Keep it: whoever rewrites what the seal covers cannot show a log that holds it.',
+    ].join(' '),
+    '13:75bade1d404ad40e9de2e81758e38a49e78bad034c476b9be573306170336c66',
+  ),
+)
+
 export const RequestId = about(
   Type.String({ pattern: `^${REQUEST_ID}$` }),
   'Identifies the request in logs and errors. Generated if the request has none.',

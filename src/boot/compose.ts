@@ -14,6 +14,7 @@ import { InputSources } from '../reactors/input-sources.ts'
 import { ObjectsReactor } from '../reactors/objects.ts'
 import { RunSlots } from '../reactors/run-slots.ts'
 import { RunsReactor } from '../reactors/runs.ts'
+import { SealSinkReactor } from '../reactors/seal-sink.ts'
 import { SealsReactor } from '../reactors/seals.ts'
 import { WebhooksReactor } from '../reactors/webhooks.ts'
 import { KeyHolders } from '../services/accounts/key-holders.ts'
@@ -26,8 +27,10 @@ import { createInputMediaFinder } from '../services/runs/input-media.ts'
 import { Quotes } from '../services/runs/quotes.ts'
 import { RunReads } from '../services/runs/run-reads.ts'
 import { Runs } from '../services/runs/runs.ts'
+import { KnownSeals } from '../services/seals/known-seals.ts'
 import { SealStream } from '../services/seals/seal-stream.ts'
 import { Sealer } from '../services/seals/sealer.ts'
+import { Seals } from '../services/seals/seals.ts'
 import { TreeStore } from '../services/seals/tree-store.ts'
 import type { Services } from '../services/services.ts'
 import { UploadFinder } from '../services/uploads/upload-finder.ts'
@@ -38,7 +41,7 @@ import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
 import { withinTime } from '../time/within-time.ts'
 import type { Core, Substitutes } from './core.ts'
 import { readSealKeys } from './seal-keys.ts'
-import { openObjects } from './stores.ts'
+import { openObjects, openSealSinks } from './stores.ts'
 
 /** How long a stop waits for the views to show the last outcomes to waiting clients. */
 const LAST_OUTCOMES_MS = 1000
@@ -114,7 +117,9 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     logger,
     leaseMs,
   })
-  const sealing = config.roles.has('sealer') ? [openSealsReactor(core)] : []
+  const seals = new SealStream({ log, clock, random, logger })
+  const knownSeals = new KnownSeals({ seals, clock, logger })
+  const sealing = config.roles.has('sealer') ? [openSealsReactor(core, seals), ...(await openSinkReactors(core))] : []
   const disk = config.eventStore.kind === 'lmdb' ? config.eventStore.folder : config.dataDir
   const ensureFreeSpace = freeSpaceGuard(disk, LOG_RESERVE_BYTES)
   const checks: HealthChecks = {
@@ -124,11 +129,15 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     disk: async () => ensureFreeSpace(),
   }
   const files = new Files({ objects, accounts, finder, reads, log })
-  const services: Services = { ...core.services, ...authorize({ runs, uploads, files }) }
+  const services: Services = {
+    ...core.services,
+    ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }) }),
+  }
   const openApi = (): ApiParts => ({
     services,
     present,
     keyHolders: new KeyHolders(reads, accounts),
+    knownSeals,
     acceptsPut: objects.acceptPut !== undefined,
     mcp: openMcpEndpoint({ services, present, logger, publicUrl, allowedOrigins: config.allowedOrigins }),
     allowedOrigins: config.allowedOrigins,
@@ -144,11 +153,13 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     /** Starts the work of the process's roles, except for answering requests. */
     start: () => {
       for (const reactor of sealing) reactor.start()
+      if (api) knownSeals.start()
       if (!config.roles.has('reactors')) return
       for (const reactor of [runsReactor, webhooks, objectsReactor]) reactor.start(progress.changes)
     },
     /** Ends the work in progress, and then the waits for queued work. */
     stop: async () => {
+      knownSeals.stop()
       await Promise.all([runsReactor, webhooks, objectsReactor, ...sealing].map(reactor => reactor.stop()))
       const shown = log.head().then(head => progress.passed(head, LAST_OUTCOMES_MS))
       await withinTime(
@@ -168,9 +179,11 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   }
 }
 
-const openSealsReactor = ({ config, log, views, clock, random, logger }: Core): SealsReactor => {
+const openSinkReactors = async ({ config, log, clock, logger }: Core): Promise<SealSinkReactor[]> =>
+  (await openSealSinks(config)).map(sink => new SealSinkReactor({ log, sink, clock, logger }))
+
+const openSealsReactor = ({ config, log, views, clock, logger }: Core, seals: SealStream): SealsReactor => {
   const { maxEvents, maxAgeMs } = config.seals
-  const seals = new SealStream({ log, clock, random, logger })
   const parts = { log, seals, trees: new TreeStore(views), clock, logger, maxEvents, maxAgeMs }
   return new SealsReactor({ log, sealer: new Sealer({ ...parts, ...readSealKeys(config.seals) }), clock, logger })
 }

@@ -2,10 +2,11 @@ import { join } from 'node:path'
 import { Environment, type Role } from '../../schemas/environment.ts'
 import type { EventStoreAddress } from '../adapters/event-log/eventstoredb/address.ts'
 import { parseEventStoreUrl } from '../adapters/event-log/eventstoredb/url.ts'
-import type { S3Address } from '../adapters/object-store/s3.ts'
+import type { S3Address } from '../adapters/object-store/s3-client.ts'
 import { parseS3Url } from '../adapters/object-store/s3-url.ts'
 import { type AddressRange, readRanges } from '../adapters/outbound/allowed-address.ts'
 import type { OutboundOptions } from '../adapters/outbound/undici.ts'
+import { parseSinkUrl, type SealSinkAddress } from '../adapters/seal-sink/url.ts'
 import type { RedisAddress } from '../adapters/view-store/redis-connection.ts'
 import { parseRedisUrl } from '../adapters/view-store/redis-url.ts'
 import { toMicros } from '../domain/money.ts'
@@ -50,6 +51,8 @@ interface SealConfig {
   /** The private key in PEM, or its file. A missing file of a development key is created. */
   key: { kind: 'given'; pem: string } | { kind: 'file' | 'development'; path: string }
   previousKeyFile: string | undefined
+  /** Where copies of seals go. */
+  sinks: SealSinkAddress[]
   maxEvents: number
   maxAgeMs: number
 }
@@ -88,7 +91,8 @@ export const readConfig = (variables: Record<string, string | undefined>): Confi
 }
 
 /** Even an invalid value may be a secret. */
-const isSecret = (name: string) => name.endsWith('_SECRET') || name === 'SEAL_KEY' || name.endsWith('_STORE_URL')
+const isSecret = (name: string) =>
+  name.endsWith('_SECRET') || name === 'SEAL_KEY' || name === 'SEAL_SINK' || name.endsWith('_STORE_URL')
 
 const toConfig = (environment: Environment): Config => {
   const uploadGrantMs = Math.round(environment.UPLOAD_GRANT_MINUTES * 60_000)
@@ -119,6 +123,7 @@ const toConfig = (environment: Environment): Config => {
     seals: {
       key: readSealKey(environment),
       previousKeyFile: environment.SEAL_PREVIOUS_KEY_FILE,
+      sinks: readSealSinks(environment),
       maxEvents: environment.SEAL_EVENTS,
       maxAgeMs: Math.round(environment.SEAL_MINUTES * 60_000),
     },
@@ -139,6 +144,13 @@ const toConfig = (environment: Environment): Config => {
 const readSealKey = ({ DATA_DIR, SEAL_KEY: pem, SEAL_KEY_FILE: path }: Environment): SealConfig['key'] => {
   if (pem !== undefined) return { kind: 'given', pem }
   return path === undefined ? { kind: 'development', path: join(DATA_DIR, 'seal-key.pem') } : { kind: 'file', path }
+}
+
+const readSealSinks = ({ SEAL_SINK: given = '', OBJECT_STORE_URL: objects }: Environment): SealSinkAddress[] => {
+  const sinks = [...new Set(listOf(given))].map(text => readAddress('SEAL_SINK', text, parseSinkUrl))
+  if (sinks.some(({ kind }) => kind === 's3') && !objects?.startsWith('s3:'))
+    throw new ConfigError(`SEAL_SINK with s3:// requires an S3 server in OBJECT_STORE_URL. ${advice('SEAL_SINK')}`)
+  return sinks
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000

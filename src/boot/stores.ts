@@ -4,15 +4,20 @@ import { join } from 'node:path'
 import { openLmdbEventLog } from '../adapters/event-log/lmdb.ts'
 import { openLmdbEventLogReadOnly } from '../adapters/event-log/lmdb-read-only.ts'
 import { openDiskObjectStore } from '../adapters/object-store/disk.ts'
+import { createOutbound } from '../adapters/outbound/undici.ts'
+import { openFileSealSink } from '../adapters/seal-sink/file.ts'
+import { openHttpsSealSink } from '../adapters/seal-sink/https.ts'
 import { openLmdbViewStore } from '../adapters/view-store/lmdb.ts'
+import { sha256 } from '../domain/digest.ts'
 import type { OpenScratch } from '../engine/views/rebuild.ts'
 import type { EventLog, ReadableLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
+import type { SealSink } from '../ports/seal-sink.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import type { Addresses } from '../services/addresses.ts'
 import { deriveKey } from '../services/derive-key.ts'
-import type { Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 
 // Clients of other servers are loaded only if needed, because they take a large part of a process's start-up time.
 
@@ -66,6 +71,29 @@ export const openObjects = async (
     onWarning: error => logger.warn({ err: error }, 'the object store may keep files without an owner forever'),
   })
 }
+
+/** Opens the places that get copies of seals. Checks those on this machine. */
+export const openSealSinks = async ({ seals, objectStore, dataDir }: Config): Promise<SealSink[]> =>
+  Promise.all(
+    seals.sinks.map(async sink => {
+      if (sink.kind === 'file') {
+        const opened = openFileSealSink(sink.path)
+        // A wrong path shows now, and not only with the first seal.
+        await opened.last().catch(({ message }) => {
+          throw new ConfigError(`SEAL_SINK names a file that cannot be used: ${message}.`)
+        })
+        return opened
+      }
+      if (sink.kind === 'https') {
+        const memory = join(dataDir, 'seal-sinks', `${sha256(sink.url)}.json`)
+        // The operator chose the receiver, which may be in a private network.
+        return openHttpsSealSink({ url: sink.url, outbound: createOutbound({ allowPrivate: true }), memory })
+      }
+      const { openS3SealSink } = await import('../adapters/object-store/s3-seal-sink.ts')
+      const { kind, publicUrl, stagingFolder, ...server } = objectStore as Extract<typeof objectStore, { kind: 's3' }>
+      return openS3SealSink({ ...server, bucket: sink.bucket, prefix: sink.prefix })
+    }),
+  )
 
 /** Opens an empty view store in a temporary folder. */
 export const openScratchViews: OpenScratch = async () => {

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { explainCommand } from './audit/explain.ts'
 import { exportCommand } from './audit/export.ts'
 import { replayCommand } from './audit/replay.ts'
+import { statementCommand } from './audit/statement.ts'
 import { trialBalanceCommand } from './audit/trial-balance.ts'
 import { verifyCommand } from './audit/verify.ts'
 
@@ -13,3 +14,4 @@ export const auditCommand = (): Command =>
     .addCommand(exportCommand())
     .addCommand(replayCommand())
     .addCommand(explainCommand())
+    .addCommand(statementCommand())

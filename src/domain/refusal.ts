@@ -47,6 +47,8 @@ export interface Refusals {
   idempotency_mismatch: object
   /** No event has this position: the log ends before it. */
   position_unknown: object
+  /** Without a number: the log has no seal yet. */
+  seal_not_found: { number: number | undefined }
   /** Too many runs have failed through the account's own fault. */
   too_many_failures: { retryAfterMs: number }
   too_many_open_runs: { limit: number }

@@ -4,6 +4,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { KeyHolders } from '../services/accounts/key-holders.ts'
 import type { Presenter } from '../services/presenter.ts'
+import type { KnownSeals } from '../services/seals/known-seals.ts'
 import type { Services } from '../services/services.ts'
 import type { TrustedAddress } from './connections.ts'
 import type { RequestState } from './context.ts'
@@ -23,6 +24,7 @@ import { cdnRoutes } from './routes/cdn.ts'
 import { type DescriptorOptions, descriptorRoutes } from './routes/descriptors.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { type HealthChecks, healthRoutes } from './routes/health.ts'
+import { ledgerRoutes } from './routes/ledger.ts'
 import { type McpEndpoint, mcpRoutes } from './routes/mcp.ts'
 import { modelRoutes } from './routes/models.ts'
 import { runEventRoutes } from './routes/run-events.ts'
@@ -46,6 +48,7 @@ export interface AppParts {
 export interface ApiParts {
   services: Services
   keyHolders: KeyHolders
+  knownSeals: Pick<KnownSeals, 'newest'>
   /** Whether presigned URLs lead to this service instead of a separate object store. */
   acceptsPut: boolean
   present: Presenter
@@ -76,13 +79,14 @@ export const createApp = ({ logger, clock, isTrusted, checks, api, turns }: AppP
 
 /** Operations need an API key unless they are open. */
 const apiRoutes = (router: Router<RequestState>, api: ApiParts) => {
-  const { services, keyHolders, acceptsPut, present, mcp, described } = api
+  const { services, keyHolders, knownSeals, acceptsPut, present, mcp, described } = api
   const known = authenticate(keyHolders)
   const awaited = position(services)
   const serve = serveAt(router, known, arrivingBodies(), untakenAnswers(), awaited)
   const streams = new Streams()
   cdnRoutes(router, serve, services, acceptsPut)
-  balanceRoutes(serve, services, present)
+  balanceRoutes(serve, services, present, knownSeals)
+  ledgerRoutes(serve, services)
   modelRoutes(serve, services, present)
   runRoutes(serve, services, present)
   runEventRoutes(serve, services, present, streams)

@@ -22,6 +22,14 @@ export const idempotencyKey = (ctx: Context): string | undefined => {
 /** The response header with the log position of a write. */
 export const TOLLGATE_POSITION = 'Tollgate-Position'
 
+/** The response header with the newest seal of the log. */
+export const TOLLGATE_SEAL = 'Tollgate-Seal'
+
+/** Names the newest seal that this process knows, so that clients keep seals without asking for them. */
+export const nameSeal = (ctx: Context, { newest }: { newest: string | undefined }) => {
+  if (newest) ctx.set(TOLLGATE_SEAL, newest)
+}
+
 /** The position that a client sends back; undefined if missing. */
 export const positionGiven = (ctx: Context): Position | undefined => {
   const header = ctx.get(TOLLGATE_POSITION)

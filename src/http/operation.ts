@@ -37,7 +37,7 @@ export interface Operation {
   errors?: ErrorCode[]
 }
 
-export type Tag = 'Account' | 'Models' | 'Runs' | 'Webhooks' | 'Uploads' | 'Files' | 'Agents' | 'Service'
+export type Tag = 'Account' | 'Ledger' | 'Models' | 'Runs' | 'Webhooks' | 'Uploads' | 'Files' | 'Agents' | 'Service'
 
 export interface ResponseSpec {
   description: string

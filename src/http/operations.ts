@@ -4,6 +4,7 @@ import { cdnOperations } from './routes/cdn.ts'
 import { descriptorOperations } from './routes/descriptors.ts'
 import { docsOperations } from './routes/docs.ts'
 import { healthOperations } from './routes/health.ts'
+import { ledgerOperations } from './routes/ledger.ts'
 import { mcpOperations } from './routes/mcp.ts'
 import { modelOperations } from './routes/models.ts'
 import { runEventOperations } from './routes/run-events.ts'
@@ -17,6 +18,7 @@ export const operations: Operation[] = [
   ...runOperations,
   ...runEventOperations,
   ...balanceOperations,
+  ...ledgerOperations,
   ...uploadOperations,
   ...webhookOperations,
   ...cdnOperations,

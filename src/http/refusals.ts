@@ -135,6 +135,7 @@ const codes: Record<RefusalCode, ErrorCode> = {
   insufficient_credits: 'insufficient_credits',
   idempotency_mismatch: 'idempotency_mismatch',
   position_unknown: 'invalid_request',
+  seal_not_found: 'not_found',
   too_many_failures: 'rate_limited',
   too_many_open_runs: 'rate_limited',
   open_runs_too_large: 'rate_limited',

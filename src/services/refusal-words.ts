@@ -38,6 +38,10 @@ export const sharedWords = {
   part_too_large: ({ path, limitBytes }) => `${path} is larger than ${limitBytes} bytes.`,
 
   position_unknown: () => 'No response of this service carried this position.',
+  seal_not_found: ({ number }) =>
+    number === undefined
+      ? 'The log has no seal yet. Try again later: it is sealed every few minutes.'
+      : `There is no seal ${number}. Omit the number for the newest one.`,
   too_many_failures: ({ retryAfterMs }) =>
     [
       'Too many runs of the account were cancelled or failed because of their input.',

@@ -6,6 +6,7 @@ import type { Files } from './files.ts'
 import type { Positions } from './positions.ts'
 import type { Refunds } from './runs/refunds.ts'
 import type { Runs } from './runs/runs.ts'
+import type { Seals } from './seals/seals.ts'
 import type { Uploads } from './uploads/uploads.ts'
 import type { ViewMaintenance } from './views/view-maintenance.ts'
 import type { Webhooks } from './webhooks/webhooks.ts'
@@ -18,6 +19,7 @@ export interface Services extends CoreServices {
   runs: Functions<Runs>
   uploads: Functions<Uploads>
   files: Functions<Files>
+  seals: Functions<Seals>
 }
 
 /** The services that need only the log and the views, which is all that a command opens. */

@@ -9,11 +9,13 @@ import { withdraw } from '../support/catalog-samples.ts'
 import type { Client } from '../support/client.ts'
 import type { Document } from '../support/document-parts.ts'
 import { openAccount, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import { unwrap } from '../support/unwrap.ts'
 
 const paths = ['/v1/openapi.json', '/llms.txt', '/.well-known/mcp']
 
-const service = await startService(t)
+// One of the links leads to the newest seal of the log.
+const service = await startService(t, { environment: { SEAL_EVENTS: '1' } })
 const stranger = service.client()
 const customer = await openAccount(service)
 const open = await startService(t, { environment: { PUBLIC_DESCRIPTORS: 'true' } })
@@ -123,6 +125,7 @@ t.test('llms.txt follows its format', async t => {
 t.test('every link in llms.txt works', async t => {
   const links = linksIn((await customer.send('/llms.txt')).text)
   t.ok(links.length > 8)
+  await until('the log is sealed', async () => (await customer.send('/v1/ledger/seal')).status === 200)
   for (const url of links) {
     t.ok(url.startsWith(`${service.url}/`), url)
     t.equal((await customer.send(url.slice(service.url.length))).status, 200, url)

@@ -45,6 +45,7 @@ const requests: Record<string, Row> = {
   listRuns: { path: '/v1/runs', allowed: reading },
   followRun: { path: `/v1/runs/${RUN}/events`, allowed: reading },
   getBalance: { path: '/v1/balance', allowed: reading },
+  getSeal: { path: '/v1/ledger/seal', allowed: reading },
   sendUpload: {
     path: '/v1/uploads',
     sending: { method: 'POST', headers: { 'Content-Type': formType }, body: formOf(filePart('hello')) },

@@ -60,6 +60,7 @@ const samples: Refusals = {
   data_url_unusable: {},
   file_not_found: {},
   file_over_limit: { limitBytes: 1000 },
+  seal_not_found: { number: 7 },
   put_address_invalid: {},
   put_address_expired: {},
   put_address_withdrawn: {},

@@ -1,5 +1,4 @@
-import { accountStream, CATALOG_STREAM, loginStream } from '../../../schemas/events.ts'
-import type { AccountId } from '../../../schemas/primitives.ts'
+import { streamsOf } from '../../../schemas/events.ts'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { type AppendResult, BEFORE_FIRST, type EventLog, type NewEvent } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
@@ -172,6 +171,6 @@ export const openEventStoreLog = ({
 
 /** A regular expression for the server that matches our stream names. */
 const matchOurs = (streamPrefix: string): string => {
-  const kinds = [accountStream('' as AccountId), loginStream(''), `${CATALOG_STREAM}$`]
+  const kinds = Object.entries(streamsOf).map(([category, streams]) => `${category}${streams === 'one' ? '$' : '-'}`)
   return `^${streamPrefix.replaceAll('.', '\\.')}(${kinds.join('|')})`
 }

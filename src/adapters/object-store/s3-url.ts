@@ -1,5 +1,5 @@
 import { percentDecode } from '../percent-decode.ts'
-import type { S3Address } from './s3.ts'
+import type { S3Address } from './s3-client.ts'
 
 /** S3 servers with a single region accept this name. */
 const DEFAULT_REGION = 'us-east-1'

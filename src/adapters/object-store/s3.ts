@@ -2,25 +2,14 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { Client } from 'minio'
 import { type IncomingObject, isObjectKey, type ObjectStore } from '../../ports/object-store.ts'
 import { FILE_RESERVE_BYTES } from '../free-space.ts'
 import { expectKey, expectRange } from './expect.ts'
+import { type Client, createS3Client, type S3Address } from './s3-client.ts'
 import { isAbsent, noBucket, toS3Fault } from './s3-faults.ts'
 import { type Retention, withOurRules } from './s3-lifecycle.ts'
 import { createAgent, createTransport } from './s3-transport.ts'
 import { openStaging } from './staging.ts'
-
-/** A bucket on an S3 server, and how to reach it. */
-export interface S3Address {
-  host: string
-  port: number | undefined
-  tls: boolean
-  region: string
-  bucket: string
-  accessKey: string
-  secretKey: string
-}
 
 export interface S3Options extends S3Address {
   /** The server's URL for clients, if it differs. */
@@ -49,13 +38,11 @@ const OWNER_ONLY = 0o600
 export const openS3ObjectStore = async (options: S3Options): Promise<ObjectStore> => {
   const { bucket, tls } = options
   const agent = createAgent(tls)
-  const client = new Client({
-    ...{ ...clientOptions(options), transportAgent: agent, retryOptions: { disableRetry: true } },
+  const client = createS3Client(options, {
+    ...{ transportAgent: agent, retryOptions: { disableRetry: true } },
     transport: createTransport(tls, options.answerMs ?? ANSWER_MS),
   })
-  const clientForSigning = options.publicUrl
-    ? new Client(clientOptions({ ...options, ...parse(options.publicUrl) }))
-    : client
+  const clientForSigning = options.publicUrl ? createS3Client({ ...options, ...parse(options.publicUrl) }) : client
   const place = { bucket, server: `${options.host}${options.port ? `:${options.port}` : ''}` }
 
   const mapFaults = async <T>(response: Promise<T>): Promise<T> => {
@@ -180,19 +167,6 @@ const updateLifecycle = async (client: Client, { bucket, retention }: S3Options)
   const headers = { 'content-md5': createHash('md5').update(rules).digest('base64') }
   await client.makeRequestAsyncOmit({ ...request, method: 'PUT', headers }, rules)
 }
-
-const clientOptions = ({ host, port, tls, region, accessKey, secretKey }: ServerOptions) => ({
-  // URLs put IPv6 addresses in brackets.
-  endPoint: host.replace(/^\[|\]$/g, ''),
-  ...(port !== undefined && { port }),
-  useSSL: tls,
-  // Without it, presigning calls the server.
-  region,
-  accessKey,
-  secretKey,
-})
-
-type ServerOptions = Omit<S3Address, 'bucket'>
 
 const parse = (text: string) => {
   const url = new URL(text)

@@ -1,7 +1,7 @@
-import { stringify } from 'csv-stringify/sync'
 import { Books } from '../books/books.ts'
 import { type LedgerLine, totalOf } from '../books/ledger-line.ts'
 import { toCredits } from '../decimal.ts'
+import { csvRow, csvText as text } from './csv-row.ts'
 import type { Exporter } from './exporter.ts'
 import { takeLine } from './take-line.ts'
 
@@ -9,22 +9,13 @@ import { takeLine } from './take-line.ts'
 export const csvExporter = (): Exporter => {
   const books = new Books()
   return {
-    head: row(Object.keys(columns)),
+    head: csvRow(Object.keys(columns)),
     take: event => {
       const line = takeLine(books, event)
-      return line ? row(Object.values(columns).map(cell => cell(line))) : ''
+      return line ? csvRow(Object.values(columns).map(cell => cell(line))) : ''
     },
   }
 }
-
-/** Many readers also end a line at half of a line end, which csv-stringify does not quote by itself. */
-const row = (cells: string[]): string => stringify([cells], { record_delimiter: 'windows', quoted_match: /[\r\n]/ })
-
-/**
- * A text that a spreadsheet would take for a formula gets an apostrophe before it, as spreadsheets write texts. Some
- * take the wide forms of the signs too.
- */
-const text = (value: string | undefined): string => value?.replace(/^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/, "'$&") ?? ''
 
 const columns: Record<string, (line: LedgerLine) => string> = {
   account: ({ account }) => text(account),

@@ -75,16 +75,16 @@ export class SealedStreams {
 export class Links {
   #size = 0
   /** The roots of complete trees, the largest first. */
-  readonly #complete: { size: number; root: Buffer }[] = []
+  readonly #complete: { size: number; root: Bytes }[] = []
 
   get size(): number {
     return this.#size
   }
 
   add(link: string) {
-    let part = { size: 1, root: sha256(LEAF, Buffer.from(link, 'hex')) }
+    let part = { size: 1, root: leafHash(link) }
     for (let last = this.#complete.at(-1); last?.size === part.size; last = this.#complete.at(-1)) {
-      part = { size: 2 * part.size, root: sha256(NODE, last.root, part.root) }
+      part = { size: 2 * part.size, root: nodeHash(last.root, part.root) }
       this.#complete.pop()
     }
     this.#complete.push(part)
@@ -93,15 +93,34 @@ export class Links {
 
   /** The root in lowercase hex. */
   root(): string {
-    const parts = this.#complete.map(({ root }) => root)
-    return (parts.length === 0 ? sha256() : parts.reduceRight((right, left) => sha256(NODE, left, right))).toString(
-      'hex',
-    )
+    if (this.#size === 0) return sha256().toString('hex')
+    const root = this.#complete.map(part => part.root).reduceRight((right, left) => nodeHash(left, right))
+    return Buffer.from(root, 'latin1').toString('hex')
   }
 }
 
 const LEAF = Buffer.from([0])
 const NODE = Buffer.from([1])
+
+/** A hash with a character for each byte: Node.js makes such texts in a third of the time that buffers take. */
+type Bytes = string
+
+// These two run for every event of a log.
+const leafBytes = Buffer.alloc(33)
+const nodeBytes = Buffer.concat([NODE, Buffer.alloc(64)])
+
+const leafHash = (link: string): Bytes => {
+  // A damaged link may have any length.
+  if (leafBytes.write(link, 1, 'hex') !== 32 || link.length !== 64)
+    return hash('sha256', Buffer.concat([LEAF, Buffer.from(link, 'hex')]), 'binary')
+  return hash('sha256', leafBytes, 'binary')
+}
+
+const nodeHash = (left: Bytes, right: Bytes): Bytes => {
+  nodeBytes.write(left, 1, 'latin1')
+  nodeBytes.write(right, 33, 'latin1')
+  return hash('sha256', nodeBytes, 'binary')
+}
 
 const sha256 = (...parts: Buffer[]): Buffer => hash('sha256', Buffer.concat(parts), 'buffer')
 

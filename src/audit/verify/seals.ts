@@ -4,18 +4,13 @@ import type { Position } from '../../../schemas/recorded.ts'
 import type { LogSealed, SealKeyAdopted, SealPublicKey } from '../../../schemas/seal-events.ts'
 import { canonicalJson } from '../../engine/log/canonical.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
+import type { SealPlace } from '../../ports/seal-sink.ts'
 import type { Report } from '../fault.ts'
 import { Links, SealedStreams } from '../seals/sealed-streams.ts'
 import type { AuditedEvent } from './rule.ts'
 
-/** A seal as people keep it: its number and its link. */
-export interface KeptSeal {
-  number: number
-  link: string
-}
-
 /** The newest seal, and how many events of the log it covers. */
-export interface NewestSeal extends KeptSeal {
+export interface NewestSeal extends SealPlace {
   events: number
   at: string
 }

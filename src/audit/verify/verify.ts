@@ -3,19 +3,21 @@ import type { AccountId } from '../../../schemas/primitives.ts'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST, type ReadableLog } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
+import type { SealPlace } from '../../ports/seal-sink.ts'
 import { eventCodec } from '../../services/event-codec.ts'
 import { concerns } from '../concerns.ts'
 import type { Fault, Report } from '../fault.ts'
 import { type OnProgress, readLog } from '../read-log.ts'
 import { Chain } from './chain.ts'
 import { Logins, Opening } from './identity.ts'
+import { KeptSeals } from './kept-seals.ts'
 import { Keys } from './keys.ts'
 import { Money } from './money.ts'
 import { PriceList } from './price-list.ts'
 import { Requests } from './requests.ts'
 import type { AuditedEvent, Rule } from './rule.ts'
 import { Runs } from './runs.ts'
-import { coveredIn, type KeptSeal, type NewestSeal, Seals } from './seals.ts'
+import { coveredIn, type NewestSeal, Seals } from './seals.ts'
 import { Uploads } from './uploads.ts'
 import { Webhooks } from './webhooks.ts'
 
@@ -39,8 +41,8 @@ export interface VerifyOptions {
   account?: string | undefined
   /** Whether positions have no gaps, as in the embedded log. */
   isDense: boolean
-  /** A seal that was kept elsewhere, which the log must extend. */
-  since?: KeptSeal | undefined
+  /** Seals that were kept elsewhere, which the log must hold. */
+  kept?: readonly SealPlace[] | undefined
   onProgress?: OnProgress
 }
 
@@ -50,11 +52,11 @@ export interface VerifyOptions {
  */
 export const verifyLog = async (
   log: ReadableLog,
-  { account, isDense, since, onProgress }: VerifyOptions,
+  { account, isDense, kept = [], onProgress }: VerifyOptions,
 ): Promise<Verification | undefined> => {
   const head = await log.head()
   const isWhole = account === undefined
-  const verifier = new Verifier({ isWhole, isDense, since, covered: isWhole ? await coveredIn(log) : [] })
+  const verifier = new Verifier({ isWhole, isDense, kept, covered: isWhole ? await coveredIn(log) : [] })
   for await (const page of readLog(log, { head, onProgress }))
     for (const event of page) if (concerns(event.stream, account)) verifier.take(event)
   return account === undefined || verifier.has(accountStream(account as AccountId)) ? verifier.end(head) : undefined
@@ -68,7 +70,7 @@ interface Stream {
 interface VerifierOptions {
   isWhole: boolean
   isDense: boolean
-  since: KeptSeal | undefined
+  kept: readonly SealPlace[]
   covered: number[]
 }
 
@@ -79,16 +81,16 @@ class Verifier {
   readonly #prices = new PriceList()
   readonly #logins = new Logins()
   readonly #seals: Seals
-  readonly #since: KeptSeal | undefined
+  readonly #kept: KeptSeals
   readonly #found: Fault[] = []
   #position: Position = BEFORE_FIRST
   #events = 0
   #newestAt = ''
 
-  constructor({ isWhole, isDense, since, covered }: VerifierOptions) {
+  constructor({ isWhole, isDense, kept, covered }: VerifierOptions) {
     this.#isWhole = isWhole
     this.#isDense = isWhole && isDense
-    this.#since = since
+    this.#kept = new KeptSeals(kept)
     this.#seals = new Seals(covered)
   }
 
@@ -105,7 +107,7 @@ class Verifier {
     chain.take(raw, report)
     const event = decoded(raw, report)
     if (this.#isWhole) this.#seals.take(raw, event, report)
-    if (stream === SEALS_STREAM && revision === this.#since?.number) this.#compare(raw, this.#since)
+    if (stream === SEALS_STREAM) this.#kept.take(raw, report)
     if (!event) return
     if (event.metadata.at > this.#newestAt) this.#newestAt = event.metadata.at
     if (stream === CATALOG_STREAM) this.#prices.take(event)
@@ -124,11 +126,7 @@ class Verifier {
       for (const rule of rules) rule.end?.(newestAtMs, report)
     }
     const { newest } = this.#seals
-    if (this.#since && this.#since.number > (this.#streams.get(SEALS_STREAM)?.chain.revision ?? -1))
-      this.#found.push({
-        stream: SEALS_STREAM,
-        what: `the log does not hold seal ${this.#since.number}, which was kept`,
-      })
+    this.#kept.end(what => this.#found.push({ stream: SEALS_STREAM, what }))
     const all = [...this.#found, ...(this.#isWhole ? this.#logins.faults() : [])]
     return {
       ...{ head, events: this.#events, streams: this.#streams.size },
@@ -138,13 +136,6 @@ class Verifier {
       faults: all.filter(({ isNote }) => !isNote),
       notes: all.filter(({ isNote }) => isNote),
     }
-  }
-
-  #compare({ stream, revision, position, id, type, metadata }: RawEvent, kept: KeptSeal) {
-    const { hash } = (metadata ?? {}) as { hash?: string }
-    if (type === 'LogSealed' && hash === kept.link) return
-    const what = `it is not seal ${kept.number}:${kept.link}, which was kept, so that the log was rewritten since`
-    this.#found.push({ stream, revision, position, eventId: id, what })
   }
 
   #streamOf(name: string): Stream {

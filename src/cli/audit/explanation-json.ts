@@ -63,7 +63,7 @@ const priceToJson = ({ story: { receipt }, steps, price: { listed, faults } }: E
     ? {
         credits: fromMicros(receipt.totalMicros),
         usd_per_credit: receipt.usdPerCreditMicros === undefined ? null : fromMicros(receipt.usdPerCreditMicros),
-        lines: steps.map(lineToJson),
+        lines: steps.map(stepToJson),
         catalog_revision: receipt.catalogRevision,
         catalog_event: listed ? eventToJson(listed) : null,
         agrees: faults.length === 0,
@@ -71,7 +71,8 @@ const priceToJson = ({ story: { receipt }, steps, price: { listed, faults } }: E
       }
     : null
 
-const lineToJson = ({ line, result }: PriceStep) => {
+/** A step of a price with the credits after it. */
+export const stepToJson = ({ line, result }: PriceStep) => {
   switch (line.kind) {
     case 'base':
       return { kind: line.kind, credits: fromMicros(line.amountMicros), result }

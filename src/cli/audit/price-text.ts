@@ -10,7 +10,10 @@ const STEP_WIDTH = 60
 export const priceToText = ({ story: { receipt, used }, steps, price: { listed, faults } }: Explanation): string => {
   if (!receipt) return 'The run was never debited.'
   const { catalogRevision, totalMicros, usdPerCreditMicros } = receipt
-  const rows = steps.map(step => [wrapped(printable(words(step, usdPerCreditMicros)), STEP_WIDTH), shown(step.result)])
+  const rows = steps.map(step => [
+    wrapped(printable(stepToText(step, usdPerCreditMicros)), STEP_WIDTH),
+    shown(step.result),
+  ])
   const source = listed
     ? `From revision ${catalogRevision} of the catalog, of ${listed.metadata.at}.`
     : `From revision ${catalogRevision} of the catalog, which the log does not have.`
@@ -26,7 +29,8 @@ export const priceToText = ({ story: { receipt, used }, steps, price: { listed, 
   ].join('\n')
 }
 
-const words = ({ line }: PriceStep, usdPerCreditMicros = 0): string => {
+/** A step of a price in words, without its result. */
+export const stepToText = ({ line }: PriceStep, usdPerCreditMicros = 0): string => {
   switch (line.kind) {
     case 'base':
       return 'base price'

@@ -6,11 +6,12 @@ import { decimal } from '../../audit/decimal.ts'
 export const printable = (text: string): string =>
   text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, found => {
     const escaped = JSON.stringify(found).slice(1, -1)
+    // JSON leaves most characters of these kinds as they are.
     return escaped === found ? escapedByCode(found) : escaped
   })
 
-/** JSON leaves most characters of these kinds as they are. */
-const escapedByCode = (character: string): string => {
+/** A character by its code, such as `\u5c71` or `\u{1f600}`. */
+export const escapedByCode = (character: string): string => {
   const code = (character.codePointAt(0) as number).toString(16)
   return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`
 }

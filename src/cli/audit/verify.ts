@@ -1,8 +1,10 @@
 import { Command } from 'commander'
 import { count } from '../../audit/count.ts'
 import type { Fault } from '../../audit/fault.ts'
-import type { KeptSeal, NewestSeal } from '../../audit/verify/seals.ts'
+import { readSealFile } from '../../audit/seals/seal-file.ts'
+import type { NewestSeal } from '../../audit/verify/seals.ts'
 import { type Verification, verifyLog } from '../../audit/verify/verify.ts'
+import type { SealPlace } from '../../ports/seal-sink.ts'
 import { OperatorError } from '../operator-error.ts'
 import { progressReport } from '../progress.ts'
 import { faultToJson } from './json.ts'
@@ -20,26 +22,45 @@ export const verifyCommand = (): Command =>
     )
     .addOption(fileOption())
     .option('--since <seal>', 'a seal that you kept elsewhere, as NUMBER:LINK, which the log must extend')
+    .option('--sink <path>', 'a file of seals that SEAL_SINK names, all of which the log must hold')
     .option('--json', 'print JSON')
     .action(async (account, options) => {
-      const since = options.since === undefined ? undefined : parseSeal(options.since)
-      if (since && account) throw new OperatorError('--since needs the whole log: omit the account.', UNABLE)
+      const kept = await keptIn(options)
+      if (kept && account) throw new OperatorError('--since and --sink need the whole log: omit the account.', UNABLE)
       const verification = await withLog(options, ({ log, isDense }) =>
-        verifyLog(log, { account, isDense, since, onProgress: progressReport('checked') }),
+        verifyLog(log, { account, isDense, kept, onProgress: progressReport('checked') }),
       )
       if (!verification) throw new OperatorError(`The log has no account ${account}.`, UNABLE)
-      if (options.json) console.log(JSON.stringify(toJson(verification)))
-      else console.log([toText(verification), ...aboutSeals(verification, since)].join('\n'))
+      if (options.json) console.log(JSON.stringify(toJson(verification, kept)))
+      else console.log([toText(verification), ...aboutSeals(verification, kept)].join('\n'))
       if (verification.faults.length > 0) process.exitCode = WRONG
     })
 
-const parseSeal = (text: string): KeptSeal => {
+/** The seals that were kept elsewhere; undefined if none are given. */
+const keptIn = async ({ since, sink }: { since?: string; sink?: string }): Promise<SealPlace[] | undefined> => {
+  if (since === undefined && sink === undefined) return undefined
+  const one = since === undefined ? [] : [parseSeal(since)]
+  return [...one, ...(sink === undefined ? [] : await sealsIn(sink))]
+}
+
+const sealsIn = async (path: string): Promise<SealPlace[]> => {
+  try {
+    return await readSealFile(path)
+  } catch (error) {
+    throw new OperatorError(`The seals cannot be read: ${printable((error as Error).message)}.`, UNABLE)
+  }
+}
+
+const parseSeal = (text: string): SealPlace => {
   const [, number, link] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
   if (link) return { number: Number(number), link }
   throw new OperatorError('--since must be a seal such as 12:6cdf…, with 64 hexadecimal digits.', UNABLE)
 }
 
-const toJson = ({ head, events, streams, newestAt, seal, unsealed, faults, notes }: Verification) => ({
+const toJson = (
+  { head, events, streams, newestAt, seal, unsealed, faults, notes }: Verification,
+  kept: SealPlace[] | undefined,
+) => ({
   valid: faults.length === 0,
   position: head,
   events,
@@ -47,6 +68,7 @@ const toJson = ({ head, events, streams, newestAt, seal, unsealed, faults, notes
   newest_at: newestAt ?? null,
   seal: seal ? { seal: sealText(seal), events: seal.events, at: seal.at } : null,
   unsealed_events: unsealed,
+  kept_seals: kept?.length ?? null,
   faults: faults.map(foundToJson),
   notes: notes.map(foundToJson),
 })
@@ -66,14 +88,16 @@ const toText = ({ head, events, streams, newestAt, faults, notes }: Verification
 }
 
 /** The extent of the newest seal, with advice to keep it: without a kept seal, a rewritten log passes. */
-const aboutSeals = ({ seal, unsealed }: Verification, since: KeptSeal | undefined): string[] => {
+const aboutSeals = ({ seal, unsealed }: Verification, kept: SealPlace[] | undefined): string[] => {
   if (!seal)
     return unsealed > 0 ? ['No seal covers this log, so that a cut end or a missing stream cannot be noticed.'] : []
   const covered = `Seal ${sealText(seal)} of ${seal.at} covers the first ${count(seal.events, 'event')}`
   const newer = unsealed > 0 ? `, and not the last ${unsealed.toLocaleString('en')}.` : '.'
   const advice =
     'Keep this seal elsewhere, and give it as --since: only that shows whether the log was cut or rewritten.'
-  return since ? [covered + newer] : [covered + newer, advice]
+  return kept
+    ? [covered + newer, `${count(kept.length, 'seal')} that you kept ${kept.length === 1 ? 'was' : 'were'} compared.`]
+    : [covered + newer, advice]
 }
 
 const placeOf = ({ stream, revision, eventId }: Fault): string =>

@@ -10,8 +10,12 @@ export interface SealsState {
   links: LogTree
   /** The link of the last event. */
   head: string | undefined
+  /** All keys so far, the present one last. */
+  keys: readonly SealKeyAdopted[]
   key: SealKeyAdopted | undefined
+  /** The last seal, and its link. */
   seal: LogSealed | undefined
+  sealLink: string | undefined
 }
 
 /** Another process was first. */
@@ -21,7 +25,7 @@ export interface Outdated {
 
 /** The history of the log's seals: the keys that signed them, and what each commits to. */
 export const seals: Decider<SealCommand, SealsState, SealEvent, Outdated> = {
-  initial: { links: emptyLogTree, head: undefined, key: undefined, seal: undefined },
+  initial: { links: emptyLogTree, head: undefined, keys: [], key: undefined, seal: undefined, sealLink: undefined },
   decide: (command, { links, head }) => {
     switch (command.type) {
       case 'AdoptKey':
@@ -38,7 +42,9 @@ export const seals: Decider<SealCommand, SealsState, SealEvent, Outdated> = {
   evolve: (state, event) => {
     const { hash = '' } = event.metadata
     const next = { ...state, links: withLink(state.links, hash), head: hash }
-    return event.type === 'LogSealed' ? { ...next, seal: event.data } : { ...next, key: event.data }
+    return event.type === 'LogSealed'
+      ? { ...next, seal: event.data, sealLink: hash }
+      : { ...next, key: event.data, keys: [...state.keys, event.data] }
   },
 }
 

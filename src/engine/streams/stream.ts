@@ -196,7 +196,9 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
   /** Folds the rest of the stream. A read may repeat events, so a gap is read once more before it counts as damage. */
   async #foldTail(stream: string, start: Folded<State>, mayReadAgain = true): Promise<Folded<State>> {
     let folded = start
-    for await (const page of this.#log.readStream(stream, start.revision + 1))
+    for await (const page of this.#log.readStream(stream, start.revision + 1)) {
+      // Pages of a long stream may all be there at once, and other work must not wait for all of them.
+      if (folded !== start) await delay(this.clock, 0)
       for (const raw of page) {
         const expected = folded.revision + 1
         if (raw.revision !== expected) {
@@ -205,6 +207,7 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
         }
         folded = this.#fold(folded, raw)
       }
+    }
     return folded
   }
 

@@ -28,6 +28,8 @@ const permissions = {
   views: { verify: 'operate', rebuild: 'operate' },
   // A position says nothing about the account, and every keyed request may carry one.
   positions: { wait: 'wait', last: 'wait' },
+  // Public keys are for everyone, and say nothing about any account.
+  seals: { keys: 'public', find: 'read' },
   // Whether a request for the families needs a key is a setting, which the routes know.
   descriptors: { families: 'describe', protocol: 'read' },
 } as const satisfies { [Noun in keyof Services]: Record<keyof Services[Noun], Permission> }

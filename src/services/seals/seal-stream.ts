@@ -23,19 +23,33 @@ interface Parts {
   logger: Logger
 }
 
-/** Signs seals and appends them to their stream. */
+/** The maximum age of what clients see. Reading the end of the stream ten times a second costs almost nothing. */
+const MAX_AGE_MS = 100
+
+/** Reads the stream of seals, signs new ones and appends them. */
 export class SealStream {
   readonly #mailbox: Mailbox<SealCommand, SealsState, SealEvent, Outdated>
   readonly #clock: Clock
+  #known: SealsState | undefined
 
   constructor(parts: Parts) {
     this.#clock = parts.clock
     this.#mailbox = new Mailbox(SEALS_STREAM, new Streams({ decider: seals, codec: eventCodec, ...parts }))
   }
 
+  /** The stream as this process last read or wrote it; undefined until it has done either. */
+  get known(): SealsState | undefined {
+    return this.#known
+  }
+
   /** The stream as the log has it now. */
-  state(): Promise<SealsState> {
-    return this.#mailbox.currentState()
+  async state(): Promise<SealsState> {
+    return this.#remember(await this.#mailbox.currentState())
+  }
+
+  /** The stream of a moment ago or, while the log is unavailable or slow, the last that this process read. */
+  async recentState(): Promise<SealsState> {
+    return this.#remember(await this.#mailbox.stateSince(this.#clock.monotonicMs() - MAX_AGE_MS))
   }
 
   /**
@@ -53,7 +67,15 @@ export class SealStream {
     const place = { number, earlier: rootOf(before.links), previous: before.head as string }
     const unsigned = { ...place, ...content, at, keyId: key.keyId }
     const seal = { ...unsigned, signature: key.sign(unsigned) }
-    return !('refuse' in (await this.#mailbox.execute({ type: 'Seal', seal }, cause)))
+    if ('refuse' in (await this.#mailbox.execute({ type: 'Seal', seal }, cause))) return false
+    this.#remember(await this.#mailbox.state())
+    return true
+  }
+
+  /** Reads may end in another order than they began. */
+  #remember(state: SealsState): SealsState {
+    if (state.links.size >= (this.#known?.links.size ?? 0)) this.#known = state
+    return state
   }
 
   async #adopt(before: SealsState, key: SealKey, previousKey: SealKey | undefined): Promise<boolean> {

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { events, streamsOf } from '../../../schemas/events.ts'
 import { type EventStoreOptions, openEventStoreLog } from '../../../src/adapters/event-log/eventstoredb.ts'
 import { BEFORE_FIRST, NO_STREAM } from '../../../src/ports/event-log.ts'
 import { eventLogContract } from '../../contract/event-log.ts'
@@ -69,27 +70,32 @@ t.test('streams of other applications are skipped', async t => {
   const own = openAt(t, server.url).log
   const theirs = openAt(t, `${server.url}&streamPrefix=other.-`).log
   let number = 0
-  const events = (count: number) =>
+  const newEvents = (count: number) =>
     Array.from({ length: count }, () => ({
       id: crypto.randomUUID(),
       type: 'SomethingHappened',
       data: { number: ++number },
       metadata: {},
     }))
-  const names = ['account-1', 'login-1', 'catalog']
-  for (const stream of ['orders-1', '$$account-1', 'catalogue', 'my-account-1', 'otherx-account-1'])
-    await stored.append(stream, events(300), NO_STREAM)
-  for (const log of [own, theirs]) for (const name of names) await log.append(name, events(1), NO_STREAM)
-  await stored.append('orders-1', events(300), 299)
+  const names = Object.entries(streamsOf).map(([category, streams]) => (streams === 'one' ? category : `${category}-1`))
+  t.same(
+    names.map(name => name.split('-')[0]),
+    Object.keys(events),
+    'every category that the log may hold',
+  )
+  for (const stream of ['orders-1', '$$account-1', 'catalogue', 'seals-1', 'my-account-1', 'otherx-account-1'])
+    await stored.append(stream, newEvents(300), NO_STREAM)
+  for (const log of [own, theirs]) for (const name of names) await log.append(name, newEvents(1), NO_STREAM)
+  await stored.append('orders-1', newEvents(300), 299)
 
-  for (const [log, numbers] of [
-    [own, [1501, 1502, 1503]],
-    [theirs, [1504, 1505, 1506]],
+  for (const [log, before] of [
+    [own, 1800],
+    [theirs, 1800 + names.length],
   ] as const) {
     const all = await collect(log.readAll(BEFORE_FIRST))
     t.same(
       all.map(({ stream, data }) => [stream, (data as { number: number }).number]),
-      names.map((name, index) => [name, numbers[index]]),
+      names.map((name, index) => [name, before + index + 1]),
     )
     t.equal(await log.head(), all.at(-1)?.position)
     t.same(await collect(log.readAll(await log.head())), [])

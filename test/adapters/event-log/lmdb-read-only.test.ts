@@ -1,12 +1,15 @@
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import t from 'tap'
 import { openLmdbEventLogReadOnly } from '../../../src/adapters/event-log/lmdb-read-only.ts'
 import { BEFORE_FIRST, NO_STREAM } from '../../../src/ports/event-log.ts'
 import { Damaged, Unavailable } from '../../../src/ports/faults.ts'
 import { collect } from '../../support/collect.ts'
 import { openLog } from '../../support/engine.ts'
+import { needsPrograms } from '../../support/needs.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const event = () => ({ id: crypto.randomUUID(), type: 'Happened', data: {}, metadata: {} })
@@ -39,6 +42,33 @@ t.test('reading changes no byte of the file, and needs no lock file', async t =>
   t.equal((await collect(readable.readAll(BEFORE_FIRST))).length, 1)
   await readable.close()
   t.equal(await digest(), before)
+})
+
+/** Prints the number of events in the log at a path, after an attempt to write beside it. */
+const READER = `
+  import { writeFileSync } from 'node:fs'
+  import { openLmdbEventLogReadOnly } from './src/adapters/event-log/lmdb-read-only.ts'
+  const [, folder] = process.argv
+  try { writeFileSync(folder + '/file', '') } catch ({ code }) { console.log(code) }
+  const log = openLmdbEventLogReadOnly(folder)
+  let events = 0
+  for await (const page of log.readAll(-1)) events += page.length
+  console.log(events)
+  await log.close()`
+
+t.test('a log on a read-only file system is read', needsPrograms('unshare'), async t => {
+  const folder = await temporaryFolder(t)
+  const log = await openLog(t, folder)
+  await log.append('account-1', [event(), event()], NO_STREAM)
+  await log.close()
+  const mounted = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@" "$0"'
+  const reader = [process.execPath, '--import=tsx', '--input-type=module', '--eval', READER]
+  const { stdout } = await promisify(execFile)(
+    'unshare',
+    ['--user', '--map-root-user', '--mount', 'sh', '-c', mounted, folder, ...reader],
+    { timeout: 60_000 },
+  )
+  t.equal(stdout, 'EROFS\n2\n')
 })
 
 t.test('a folder without a log is unavailable, and is not created', async t => {

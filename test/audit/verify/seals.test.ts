@@ -4,8 +4,8 @@ import { accountIn, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { LogSealed } from '../../../schemas/seal-events.ts'
 import { linksRoot } from '../../../src/audit/seals/merkle.ts'
-import type { KeptSeal } from '../../../src/audit/verify/seals.ts'
 import { type Verification, verifyLog } from '../../../src/audit/verify/verify.ts'
+import type { SealPlace } from '../../../src/ports/seal-sink.ts'
 import { parseSealKey } from '../../../src/services/seals/seal-key.ts'
 import { busyLog } from '../../support/busy-log.ts'
 import { makeLink } from '../../support/links.ts'
@@ -16,16 +16,17 @@ const pem = newPem()
 
 const events = await busyLog(t, { environment: { SEAL_EVENTS: '40', SEAL_KEY: pem } })
 
-const verify = async (log: RawEvent[], since?: KeptSeal) =>
-  (await verifyLog(logOf(log), { isDense: true, since })) as Verification
+const verify = async (log: RawEvent[], ...kept: SealPlace[]) =>
+  (await verifyLog(logOf(log), { isDense: true, kept })) as Verification
 
-const faultsOf = async (log: RawEvent[], since?: KeptSeal) => (await verify(log, since)).faults.map(({ what }) => what)
+const faultsOf = async (log: RawEvent[], ...kept: SealPlace[]) =>
+  (await verify(log, ...kept)).faults.map(({ what }) => what)
 
 const linkOf = ({ metadata }: RawEvent) => (metadata as { hash: string }).hash
 const sealData = ({ data }: RawEvent) => data as LogSealed
 const isSeal = ({ type }: RawEvent) => type === 'LogSealed'
 const seals = events.filter(isSeal)
-const keep = (seal: RawEvent | undefined): KeptSeal => ({
+const keep = (seal: RawEvent | undefined): SealPlace => ({
   number: seal?.revision ?? -1,
   link: seal ? linkOf(seal) : '',
 })

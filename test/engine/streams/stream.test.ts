@@ -177,3 +177,20 @@ t.test('an append to a log that refuses writes fails at once and is not in doubt
   t.ok(failure instanceof Unavailable)
   t.notMatch(failure.message, /it is unknown whether/)
 })
+
+t.test('other work is done between the pages of a long stream', async t => {
+  const log = await openFunded(t)
+  const events = await collect(log.readStream(STREAM, 0))
+  let turns = 0
+  async function* readStream() {
+    for (const event of events) {
+      setImmediate(() => {
+        turns += 1
+      })
+      yield [event]
+    }
+  }
+  const { folded } = await streamsOf({ ...log, readStream }).load(STREAM)
+  t.equal(folded.revision, events.length - 1)
+  t.ok(turns >= events.length - 1, 'between all of them')
+})

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { SEALS_STREAM } from '../../../schemas/events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { LogSealed, SealKeyAdopted } from '../../../schemas/seal-events.ts'
+import { openEventStoreLog } from '../../../src/adapters/event-log/eventstoredb.ts'
 import { linksRoot, streamsRoot } from '../../../src/audit/seals/merkle.ts'
 import { canonicalJson } from '../../../src/engine/log/canonical.ts'
 import { BEFORE_FIRST, type EventLog, NO_STREAM } from '../../../src/ports/event-log.ts'
@@ -14,7 +15,9 @@ import { Sealer } from '../../../src/services/seals/sealer.ts'
 import { TreeStore } from '../../../src/services/seals/tree-store.ts'
 import { collect } from '../../support/collect.ts'
 import { ambient, openLog, openViews } from '../../support/engine.ts'
+import { startEventStoreServer } from '../../support/event-store/server.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
+import { eventStoreAt } from '../../support/store-addresses.ts'
 
 const MAX_EVENTS = 10
 const MAX_AGE_MS = 600_000
@@ -145,6 +148,22 @@ t.test('of two processes that seal at once, one succeeds', async t => {
   )
   const keys = (await collect(log.readStream(SEALS_STREAM, 0))).filter(({ type }) => type === 'SealKeyAdopted')
   t.equal(keys.length, 1)
+})
+
+t.test('on EventStoreDB, a process goes on after the seal of another', async t => {
+  const server = await startEventStoreServer({ log: await openLog(t) })
+  t.teardown(() => server.close())
+  const log = openEventStoreLog({ address: eventStoreAt(server.url) })
+  t.teardown(() => log.close())
+  const views = await openViews(t)
+  await append(log, 'account-a', 10)
+  const [one, other] = [await start(log, views), await start(log, views)]
+  const read = await log.head()
+  await one.sealer.sealWhatIsDue()
+  await append(log, 'account-a', 10)
+  for await (const page of log.readAll(read)) other.sealer.take(page)
+  await other.sealer.sealWhatIsDue()
+  t.match(await checkSeals(t, log), [{ events: 10 }, { events: 20 }])
 })
 
 t.test('a tree that was lost is made again from the log', async t => {

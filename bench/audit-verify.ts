@@ -1,0 +1,54 @@
+import { join } from 'node:path'
+import { open } from 'lmdb'
+import { openLmdbEventLogReadOnly } from '../src/adapters/event-log/lmdb-read-only.ts'
+import { verifyLog } from '../src/audit/verify/verify.ts'
+import type { Benchmark, Measurement } from './support/compare.ts'
+import { withFolder } from './support/folder.ts'
+import { writeSealedLog } from './support/sealed-log.ts'
+
+const RUNS = 50_000
+const ACCOUNTS = 100
+
+export const auditVerify: Benchmark = {
+  name: 'audit-verify',
+  question: '`tollgate audit verify` of a sealed log, events/s',
+  baseline: 'raw lmdb range scan of the same records, each parsed as JSON',
+  unit: 'events/s',
+  goal: { atLeast: 0.25 },
+  prepare: async () => {
+    const { folder, discard } = await withFolder()
+    await writeSealedLog(folder, { runs: RUNS, accounts: ACCOUNTS })
+    const raw = open({ path: join(folder, 'log'), readOnly: true, maxDbs: 16 }).openDB<string, number>('entries', {
+      encoding: 'string',
+    })
+    const scan = async () => {
+      let events = 0
+      for (const { value } of raw.getRange({})) if (Array.isArray(JSON.parse(value))) events += 1
+      return events
+    }
+    const log = openLmdbEventLogReadOnly(join(folder, 'log'))
+    const verify = async () => {
+      const verification = await verifyLog(log, { isDense: true })
+      const { events = 0, faults = [] } = verification ?? {}
+      if (faults.length > 0) throw new Error(`${faults.length} faults: ${JSON.stringify(faults[0])}`)
+      return events
+    }
+    return {
+      baseline: () => rate(scan),
+      measured: () => rate(verify),
+      close: async () => {
+        await raw.close()
+        await log.close()
+        await discard()
+      },
+    }
+  },
+}
+
+const rate = async (work: () => Promise<number>): Promise<Measurement> => {
+  const [startMs, before] = [performance.now(), process.cpuUsage()]
+  const events = await work()
+  const { user, system } = process.cpuUsage(before)
+  const seconds = (performance.now() - startMs) / 1000
+  return { value: events / seconds, cpuMicrosPerOperation: (user + system) / events }
+}

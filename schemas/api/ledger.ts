@@ -1,0 +1,43 @@
+import { type Static, Type } from 'typebox'
+import { Closed, Sha256 } from '../primitives.ts'
+import { LogSealed, SealPublicKey } from '../seal-events.ts'
+import { about } from './about.ts'
+
+const SealNumber = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+
+/** A commitment to the whole log. */
+export const Seal = Closed({
+  object: Type.Literal('seal'),
+  number: about(SealNumber, 'The number of the seal. Some numbers are of no seal.', 13),
+  link: about(
+    Sha256,
+    'The link of the seal, which covers all of it and all seals before it. Keep it with the number.',
+    '75bade1d404ad40e9de2e81758e38a49e78bad034c476b9be573306170336c66',
+  ),
+  data: about(LogSealed, 'The seal as the log has it. The signature is over the canonical JSON of its other fields.'),
+})
+export type Seal = Static<typeof Seal>
+
+export const SealQuery = Closed({
+  number: Type.Optional(about(SealNumber, 'The number of an earlier seal. Omit it for the newest one.', 12)),
+})
+
+const { kty, crv, x } = SealPublicKey.properties
+
+/** A JSON Web Key Set (RFC 7517) of Ed25519 keys (RFC 8037). Readers ignore members that they do not know. */
+export const SealKeySet = Closed({
+  keys: about(
+    Type.Array(
+      Closed({
+        ...{ kty, crv, x },
+        kid: about(Type.String(), 'The `keyId` of seals: the thumbprint of the key (RFC 7638).'),
+        use: Type.Literal('sig'),
+        development: Type.Optional(
+          about(Type.Literal(true), 'The service made the key itself, beside the log, so that its seals prove little.'),
+        ),
+      }),
+    ),
+    'The keys in the order in which they were first used. The last may not be the present one.',
+  ),
+})
+export type SealKeySet = Static<typeof SealKeySet>

@@ -1,0 +1,87 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { Damaged, Unavailable } from '../../ports/faults.ts'
+import { placeIn, type SealCopy, type SealPlace, type SealSink } from '../../ports/seal-sink.ts'
+
+/** More than all that one append writes, so that whatever a crash leaves of it is in the end of the file. */
+const END_BYTES = 1024 * 1024
+
+/** Only the user of the service may read or change it. */
+const OWNER_ONLY = 0o600
+
+/** The end of a file of seals. */
+interface End {
+  last: SealPlace | undefined
+  /** The beginning of a line that a crash cut off. */
+  torn: string
+  /** Where the text ends. After it, a crash of the machine may have left bytes that were never written. */
+  textBytes: number
+  sizeBytes: number
+}
+
+/**
+ * A file with one seal in each line, which only ever grows. It is opened for each append, so that it may lie on a disk
+ * that comes and goes, and be moved away.
+ */
+export const openFileSealSink = (path: string): SealSink => {
+  const withFile = async <Result>(use: (file: FileHandle) => Promise<Result>): Promise<Result> => {
+    let file: FileHandle | undefined
+    try {
+      // For appending, so that no mistake here can overwrite a line.
+      file = await open(path, 'a+', OWNER_ONLY)
+      return await use(file)
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      throw code === undefined ? error : new Unavailable(message, { cause: error })
+    } finally {
+      await file?.close()
+    }
+  }
+
+  return {
+    name: path,
+    last: () =>
+      withFile(async file => {
+        const { last, sizeBytes } = await readEnd(file, path)
+        if (sizeBytes === 0) await syncFolder(path)
+        return last
+      }),
+    append: (seals, last) =>
+      withFile(async file => {
+        const end = await readEnd(file, path)
+        if (end.last?.link !== last?.link)
+          throw new Unavailable(`${path} was changed by another program; give every process a file of its own`)
+        const text = seals.map(seal => `${seal.text}\n`).join('')
+        if (!text.startsWith(end.torn)) throw tornElsewhere(path, seals)
+        if (end.textBytes < end.sizeBytes) await file.truncate(end.textBytes)
+        await file.appendFile(text.slice(end.torn.length))
+        await file.datasync()
+      }),
+    close: async () => undefined,
+  }
+}
+
+const readEnd = async (file: FileHandle, path: string): Promise<End> => {
+  const { size: sizeBytes } = await file.stat()
+  const startBytes = Math.max(0, sizeBytes - END_BYTES)
+  const bytes = Buffer.alloc(sizeBytes - startBytes)
+  const { bytesRead } = await file.read(bytes, 0, bytes.length, startBytes)
+  // Lines of JSON have no zero bytes.
+  const [written = ''] = bytes.toString('latin1', 0, bytesRead).split('\0', 1)
+  const lines = written.split('\n')
+  const torn = lines.pop() ?? ''
+  const line = lines.at(-1)
+  const last = line === undefined ? undefined : placeIn(line)
+  if (!last && (line !== undefined || startBytes > 0))
+    throw new Damaged(`${path} does not end with a seal; name another file in SEAL_SINK, or a new one`)
+  return { last, torn, textBytes: startBytes + written.length, sizeBytes }
+}
+
+const tornElsewhere = (path: string, [next]: SealCopy[]) =>
+  new Damaged(`${path} ends with an incomplete line that does not begin seal ${next?.number}; remove that line`)
+
+/** A new file is durable only with its name. */
+const syncFolder = async (path: string) => {
+  const folder = await open(dirname(path), 'r')
+  await folder.sync().finally(() => folder.close())
+}

@@ -1,0 +1,53 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { Unavailable } from '../../ports/faults.ts'
+import { type Outbound, OutboundError } from '../../ports/outbound.ts'
+import { placeIn, type SealCopy, type SealPlace, type SealSink } from '../../ports/seal-sink.ts'
+
+/** How long a receiver may take to store a seal. */
+const ANSWER_MS = 10_000
+
+const OWNER_ONLY = 0o600
+
+interface HttpsSealSinkOptions {
+  url: string
+  outbound: Outbound
+  /** Remembers the last seal that the receiver has confirmed. */
+  memory: string
+}
+
+/** An address that each seal is posted to. Its path may be a secret. */
+export const openHttpsSealSink = ({ url, outbound, memory }: HttpsSealSinkOptions): SealSink => {
+  const { origin: name } = new URL(url)
+
+  const post = async ({ link, text }: SealCopy) => {
+    const headers = { 'content-type': 'application/json', 'idempotency-key': link }
+    const answer = await outbound.post(url, { headers, body: text, timeoutMs: ANSWER_MS }).catch(error => {
+      throw error instanceof OutboundError ? new Unavailable(error.message, { cause: error }) : error
+    })
+    if (answer.status < 200 || answer.status > 299) throw new Unavailable(`${name} answered with ${answer.status}`)
+  }
+
+  return {
+    name,
+    last: () => recall(memory),
+    append: async seals => {
+      for (const seal of seals) {
+        await post(seal)
+        await remember(memory, seal)
+      }
+    },
+    close: () => outbound.close(),
+  }
+}
+
+/** A memory that is missing or unreadable is as good as none: the receiver knows seals that it has by their links. */
+const recall = async (memory: string): Promise<SealPlace | undefined> =>
+  placeIn(await readFile(memory, 'utf8').catch(() => ''))
+
+/** A crash leaves the memory before or after the change. */
+const remember = async (memory: string, { number, link }: SealPlace) => {
+  await mkdir(dirname(memory), { recursive: true })
+  await writeFile(`${memory}.new`, JSON.stringify({ number, link }), { mode: OWNER_ONLY, flush: true })
+  await rename(`${memory}.new`, memory)
+}

@@ -1,0 +1,50 @@
+import type { GrantKind } from '../../../schemas/account-events.ts'
+import type { LedgerLine } from '../books/ledger-line.ts'
+import type { Split } from '../books/lots.ts'
+
+/** What all lines of a statement moved together. No sum is negative. */
+export interface Totals {
+  /** By kind, in the order in which they occurred first. */
+  granted: Map<GrantKind, Split>
+  withdrawn: Split
+  charged: Split
+  refunded: Split
+}
+
+export const totalsOf = (lines: readonly LedgerLine[]): Totals => {
+  const granted = new Map<GrantKind, Split>()
+  const totals: Totals = { granted, withdrawn: NOTHING, charged: NOTHING, refunded: NOTHING }
+  for (const { kind, grantKind = 'courtesy', change } of lines)
+    switch (kind) {
+      case 'grant':
+        granted.set(grantKind, plus(granted.get(grantKind) ?? NOTHING, change))
+        break
+      case 'withdrawal':
+        totals.withdrawn = minus(totals.withdrawn, change)
+        break
+      case 'debit':
+        totals.charged = minus(totals.charged, change)
+        break
+      case 'refund':
+        totals.refunded = plus(totals.refunded, change)
+    }
+  return totals
+}
+
+/** What an account has at the end, if it has this at the beginning. */
+export const closingOf = (opening: Split, { granted, withdrawn, charged, refunded }: Totals): Split => {
+  const before = [...granted.values(), refunded].reduce(plus, opening)
+  return minus(minus(before, withdrawn), charged)
+}
+
+export const NOTHING: Split = { freeMicros: 0, paidMicros: 0 }
+
+export const plus = (one: Split, other: Split): Split => ({
+  freeMicros: one.freeMicros + other.freeMicros,
+  paidMicros: one.paidMicros + other.paidMicros,
+})
+
+const minus = (one: Split, other: Split): Split => ({
+  freeMicros: one.freeMicros - other.freeMicros,
+  paidMicros: one.paidMicros - other.paidMicros,
+})

@@ -1,0 +1,101 @@
+import { writeFile } from 'node:fs/promises'
+import { Command, Option } from 'commander'
+import { type Period, parseBound } from '../../audit/statement/period.ts'
+import { makeStatement, type Statement } from '../../audit/statement/statement.ts'
+import { parseZone } from '../../audit/statement/zone.ts'
+import { isAccountId } from '../../services/ids.ts'
+import { OperatorError } from '../operator-error.ts'
+import { progressReport } from '../progress.ts'
+import { statementToCsv } from './statement/csv.ts'
+import { statementToHtml } from './statement/html.ts'
+import { statementToJson } from './statement/json.ts'
+import { statementToText } from './statement/text.ts'
+import { printable } from './text.ts'
+import { fileOption, UNABLE, withLog } from './with-log.ts'
+import { writeOut } from './write-out.ts'
+
+const FORMATS = {
+  text: statementToText,
+  csv: statementToCsv,
+  json: statementToJson,
+  html: statementToHtml,
+  // Its library takes a while to load.
+  pdf: async function* (statement: Statement) {
+    const { statementToPdf } = await import('./statement/pdf.ts')
+    yield* statementToPdf(statement)
+  },
+} satisfies Record<string, (statement: Statement) => Pieces>
+
+type Pieces = Iterable<string> | AsyncIterable<Uint8Array>
+export type StatementFormat = keyof typeof FORMATS
+
+export const statementCommand = (): Command =>
+  new Command('statement')
+    .argument('<account>')
+    .description(
+      "lists the movements of an account's credits in a period, between its balances; exits with 1 if the account is " +
+        'at fault, and with 2 if it cannot look',
+    )
+    .option('--from <time>', 'the beginning: a date, or a time with a zone such as 2026-11-01T00:00:00Z; included')
+    .option('--to <time>', 'the end, in the same form; not included')
+    .option('--tz <zone>', 'the time zone in which dates begin and times are shown, such as Europe/Berlin', 'UTC')
+    .addOption(new Option('--format <format>', 'the form of the output').choices(Object.keys(FORMATS)).default('text'))
+    .option('--output <path>', 'a file that is written instead of the standard output')
+    .addOption(fileOption())
+    .action(async (account: string, options: Options) => {
+      if (!isAccountId(account)) throw new OperatorError(NO_ACCOUNT, UNABLE)
+      const period = periodOf(options)
+      checkTerminal(options, process.stdout.isTTY === true)
+      const made = await withLog(options, ({ log }) =>
+        makeStatement(log, { account, period, onProgress: progressReport('read') }),
+      )
+      if (!made) throw new OperatorError(`The log has no account ${account}.`, UNABLE)
+      if ('fault' in made) throw new OperatorError(faultText(made.fault, account))
+      await write(FORMATS[options.format](made), options.output)
+    })
+
+interface Options {
+  from?: string
+  to?: string
+  tz: string
+  format: StatementFormat
+  output?: string
+  file?: string
+}
+
+const NO_ACCOUNT =
+  'The account must be an ID such as acct_01m820b9ztfvgrrk74p12fwn4g; "tollgate accounts list" shows them.'
+
+const periodOf = (options: Options): Period => {
+  const zone = parseZone(options.tz)
+  if (!zone) throw new OperatorError(`--tz must be an IANA time zone such as Europe/Berlin or UTC.`, UNABLE)
+  const [from, to] = (['from', 'to'] as const).map(name => {
+    const bound = parseBound(options[name] ?? '', zone)
+    if (bound) return bound
+    throw new OperatorError(
+      `--${name} must be a date such as 2026-11-01, or a time with a zone such as 2026-11-01T00:00:00Z.`,
+      UNABLE,
+    )
+  }) as [string, string]
+  if (from >= to) throw new OperatorError(`--from must be before --to; they are ${from} and ${to} in UTC.`, UNABLE)
+  return { from, to, zone }
+}
+
+/** A PDF would disturb a terminal. */
+export const checkTerminal = ({ format, output }: Pick<Options, 'format' | 'output'>, isTerminal: boolean) => {
+  if (format === 'pdf' && output === undefined && isTerminal)
+    throw new OperatorError('A PDF cannot be shown here: name a file with --output statement.pdf.', UNABLE)
+}
+
+const faultText = (fault: string, account: string): string =>
+  `No statement can be made: ${printable(fault)}.\n` +
+  `Run "tollgate audit verify" to find every fault of the log, or "tollgate audit verify ${account}" for this account.`
+
+const write = async (pieces: Pieces, output: string | undefined) => {
+  if (output === undefined) return writeOut(pieces, 'statement')
+  try {
+    await writeFile(output, pieces)
+  } catch (error) {
+    throw new OperatorError(`The statement cannot be written: ${(error as Error).message}.`, UNABLE)
+  }
+}

@@ -1,0 +1,59 @@
+import type { Opening } from '../../../audit/account/account-fold.ts'
+import { priceSteps } from '../../../audit/explain/price-steps.ts'
+import type { Statement, StatementLine } from '../../../audit/statement/statement.ts'
+import { NOTHING, plus } from '../../../audit/statement/totals.ts'
+import { localText } from '../../../audit/statement/zone.ts'
+import { stepToJson } from '../explanation-json.ts'
+import { creditsToJson } from '../json.ts'
+import { whatOf } from './sheet.ts'
+
+/** A statement as JSON, in pieces of text. `docs/auditing.md` promises its names. */
+export function* statementToJson(statement: Statement): Generator<string> {
+  const { lines, period } = statement
+  yield `${JSON.stringify(headOf(statement)).slice(0, -1)},"lines":[`
+  for (const [index, line] of lines.entries())
+    yield `${index === 0 ? '' : ','}\n${JSON.stringify(lineToJson(line, period.zone))}`
+  yield ']}\n'
+}
+
+const headOf = ({ account, period, opening, closing, totals, readTo, seal, unsealed, lines }: Statement) => ({
+  ...accountToJson(account),
+  period: {
+    ...{ from: period.from, to: period.to, time_zone: period.zone },
+    from_local: localText(period.from, period.zone),
+    to_local: localText(period.to, period.zone),
+  },
+  ...creditsToJson('credits_opening', opening),
+  ...creditsToJson('credits_closing', closing),
+  ...creditsToJson('credits_granted', [...totals.granted.values()].reduce(plus, NOTHING)),
+  granted_by_kind: [...totals.granted].map(([kind, granted]) => ({ kind, ...creditsToJson('credits', granted) })),
+  ...creditsToJson('credits_withdrawn', totals.withdrawn),
+  ...creditsToJson('credits_charged', totals.charged),
+  ...creditsToJson('credits_refunded', totals.refunded),
+  read_to: readTo,
+  seal: seal ? { seal: `${seal.number}:${seal.link}`, ...seal } : null,
+  unsealed_events: unsealed,
+  unsealed_lines: lines.filter(({ isSealed }) => !isSealed).length,
+})
+
+const accountToJson = ({ accountId, email, tester }: Opening) => ({ account_id: accountId, email, tester })
+
+const lineToJson = (line: StatementLine, zone: string) => {
+  const { revision, position, eventId, at, hash, run, receipt, payment } = line
+  return {
+    ...{ revision, position, event_id: eventId, at, at_local: localText(at, zone), hash },
+    ...{ kind: line.kind, words: whatOf(line) },
+    grant_kind: line.grantKind ?? null,
+    reference: line.reference ?? null,
+    reason: line.reason ?? null,
+    payment: payment ?? null,
+    run_id: run?.runId ?? null,
+    model: run?.model ?? null,
+    endpoint: run?.endpoint ?? null,
+    key_id: run?.keyId ?? null,
+    price_lines: receipt ? priceSteps(receipt).map(stepToJson) : null,
+    ...creditsToJson('credits_change', line.change),
+    ...creditsToJson('credits_balance', line.balance),
+    is_sealed: line.isSealed,
+  }
+}

@@ -1,0 +1,48 @@
+import type { Style, Typeface } from './typeface.ts'
+
+// All lengths are in points. The page is A4, with its origin at the upper left.
+export const PAGE_HEIGHT = 841.89
+const PAGE_WIDTH = 595.28
+const MARGIN = 48
+
+export const LEFT = MARGIN
+export const RIGHT = PAGE_WIDTH - MARGIN
+export const TOP = MARGIN
+/** The lower end of what a page holds, above its foot. */
+export const BOTTOM = PAGE_HEIGHT - 64
+
+/** Something at a place of a page. */
+export type Mark =
+  | { kind: 'text'; text: string; x: number; y: number; style: Style }
+  | { kind: 'rule'; y: number; thickness: number; color: string }
+  | { kind: 'box'; y: number; height: number; color: string }
+
+const INK = '#111111'
+const GREY = '#555555'
+
+export const STYLES = {
+  brand: { weight: 600, size: 18, color: INK },
+  title: { weight: 600, size: 12, color: INK },
+  head: { weight: 600, size: 8, color: INK },
+  name: { weight: 400, size: 9, color: GREY },
+  value: { weight: 400, size: 9, color: INK },
+  sum: { weight: 600, size: 9, color: INK },
+  line: { weight: 600, size: 8.5, color: INK },
+  time: { weight: 400, size: 8, color: INK, isTabular: true },
+  detail: { weight: 400, size: 7.5, color: GREY },
+} as const satisfies Record<string, Style>
+
+export const strongRule = (y: number): Mark => ({ kind: 'rule', y, thickness: 1, color: INK })
+export const lightRule = (y: number): Mark => ({ kind: 'rule', y, thickness: 0.5, color: '#cccccc' })
+
+export const toLeft = (text: string, x: number, y: number, style: Style): Mark => ({ kind: 'text', text, x, y, style })
+
+/** A text, mostly figures, whose right end is at `right`. It is written smaller if it is wider than its room. */
+export const toRight = (type: Typeface, text: string, right: number, y: number, room: number, style: Style): Mark => {
+  const tabular = { ...style, isTabular: true }
+  const width = type.width(text, tabular)
+  const scale = Math.min(1, room / width)
+  return toLeft(text, right - width * scale, y, { ...tabular, size: style.size * scale })
+}
+
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

@@ -1,0 +1,150 @@
+import { createRequire } from 'node:module'
+import type PDFDocument from 'pdfkit'
+import { escapedByCode } from '../../text.ts'
+
+export interface Style {
+  weight: 400 | 600
+  /** In points. */
+  size: number
+  color: string
+  /** All digits are equally wide, so that figures stand below each other. */
+  isTabular?: boolean
+}
+
+type Document = InstanceType<typeof PDFDocument>
+
+/** A piece of a text that one font can show. */
+interface Run {
+  text: string
+  font: string
+}
+
+/** The fonts for parts of Unicode that the package has; a text is set in as many of them as it needs. */
+const SUBSETS = ['latin', 'latin-ext', 'vietnamese', 'greek', 'greek-ext', 'cyrillic', 'cyrillic-ext'] as const
+
+/** Sets texts in a document. A character that no font has is written as its code, such as `\u5c71`. */
+export class Typeface {
+  readonly #document: Document
+  /** The font of each character that occurred; undefined if there is none. */
+  readonly #fonts = new Map<string, string | undefined>()
+  readonly #words = new Map<string, number>()
+
+  constructor(document: Document) {
+    this.#document = document
+    const require = createRequire(import.meta.url)
+    for (const subset of SUBSETS)
+      for (const weight of [400, 600])
+        document.registerFont(
+          `${subset}-${weight}`,
+          require.resolve(`@fontsource/inter/files/inter-${subset}-${weight}-normal.woff`),
+        )
+  }
+
+  /** In points. */
+  width(text: string, { weight, size, isTabular = false }: Style): number {
+    const key = `${weight} ${isTabular} ${text}`
+    const known = this.#words.get(key)
+    if (known !== undefined) return known * size
+    let ems = 0
+    for (const run of this.#runs(text)) {
+      this.#document.font(`${run.font}-${weight}`).fontSize(1)
+      ems += this.#document.widthOfString(run.text, optionsOf(isTabular))
+    }
+    if (this.#words.size >= MAX_WORDS) this.#words.clear()
+    this.#words.set(key, ems)
+    return ems * size
+  }
+
+  /** Writes a text in one line, whose upper end is `y`. */
+  write(text: string, x: number, y: number, style: Style) {
+    let left = x
+    for (const run of this.#runs(text)) {
+      const textWidth = this.width(run.text, style)
+      this.#document.font(`${run.font}-${style.weight}`).fontSize(style.size).fillColor(style.color)
+      this.#document.text(run.text, left, y, { ...optionsOf(style.isTabular, textWidth), lineBreak: false })
+      left += textWidth
+    }
+  }
+
+  /** Breaks a text into lines of at most this width, at spaces if possible. Nothing is left out. */
+  lines(text: string, room: number, style: Style): string[] {
+    const lines: string[] = []
+    let line = ''
+    for (const word of this.#shown(text)
+      .split(' ')
+      .flatMap(word => this.#broken(word, room, style))) {
+      const longer = line === '' ? word : `${line} ${word}`
+      if (line !== '' && this.#sum(longer, style) > room) {
+        lines.push(line)
+        line = word
+      } else line = longer
+    }
+    return [...lines, line]
+  }
+
+  /** The width of words and the spaces between them, which are measured once each. */
+  #sum(line: string, style: Style): number {
+    const words = line.split(' ')
+    const spaces = (words.length - 1) * this.width(' ', style)
+    return words.reduce((sum, word) => sum + this.width(word, style), spaces)
+  }
+
+  /** A word that is longer than a line is broken anywhere. */
+  #broken(word: string, room: number, style: Style): string[] {
+    if (this.width(word, style) <= room) return [word]
+    const parts: string[] = []
+    let part = ''
+    for (const character of word) {
+      if (part !== '' && this.width(part + character, style) > room) {
+        parts.push(part)
+        part = ''
+      }
+      part += character
+    }
+    return [...parts, part]
+  }
+
+  /** The text with the codes of characters that no font has. */
+  #shown(text: string): string {
+    return [...text.normalize('NFC')].map(each => (this.#fontOf(each) ? each : escapedByCode(each))).join('')
+  }
+
+  #runs(text: string): Run[] {
+    const runs: Run[] = []
+    for (const character of this.#shown(text)) {
+      const font = this.#fontOf(character) as string
+      const last = runs.at(-1)
+      if (last?.font === font) last.text += character
+      else runs.push({ text: character, font })
+    }
+    return runs
+  }
+
+  #fontOf(character: string): string | undefined {
+    if (this.#fonts.has(character)) return this.#fonts.get(character)
+    const font = SUBSETS.find(subset => this.#has(subset, character.codePointAt(0) as number))
+    this.#fonts.set(character, font)
+    return font
+  }
+
+  #has(subset: string, code: number): boolean {
+    this.#document.font(`${subset}-400`)
+    const { font } = (this.#document as unknown as Internals)._font
+    return font.hasGlyphForCodePoint(code)
+  }
+}
+
+/**
+ * The features of the font, and the width of a text where it is known. Contextual forms, such as an arrow for `->`,
+ * take most of the time of a page, and would change what the log says. The types of pdfkit lack both.
+ */
+const optionsOf = (isTabular = false, textWidth?: number): PDFKit.Mixins.TextOptions =>
+  ({ features: { calt: false, tnum: isTabular }, textWidth }) as object
+
+/** The font that pdfkit has open. Its types leave it out. */
+interface Internals {
+  _font: { font: { hasGlyphForCodePoint(code: number): boolean } }
+}
+
+/** Words whose width is kept: IDs occur seldom again, and names of models often. */
+const MAX_WORDS = 10_000

@@ -1,0 +1,121 @@
+import { type LedgerLine, totalOf } from '../../../audit/books/ledger-line.ts'
+import type { Split } from '../../../audit/books/lots.ts'
+import type { Statement, StatementLine } from '../../../audit/statement/statement.ts'
+import { type LocalTime, localTimeOf } from '../../../audit/statement/zone.ts'
+import { printable, split } from '../text.ts'
+import { type Figures, figuresOf, signed } from './figures.ts'
+import { notesOf } from './notes.ts'
+import { priceOf } from './price.ts'
+
+/** What a statement shows to people, as texts that cannot control how they are shown. */
+export interface Sheet {
+  /** A title and what the statement is about. */
+  title: string
+  facts: [name: string, value: string][]
+  summary: SummaryRow[]
+  rows: SheetRow[]
+  notes: string[]
+  /** Whether the times of the lines need their offset from UTC. */
+  hasOffsets: boolean
+}
+
+export interface SummaryRow {
+  name: string
+  total: string
+  free: string
+  paid: string
+  /** Whether it is a balance. The other rows are what lies between two balances. */
+  isBalance: boolean
+}
+
+export interface SheetRow {
+  at: LocalTime
+  what: string
+  details: string[]
+  amount: Figure
+  balance: Figure
+}
+
+export interface Figure {
+  total: string
+  /** The free and the paid part, with their names; `0` if there is neither. */
+  parts: string[]
+}
+
+export const sheetOf = (statement: Statement): Sheet => {
+  const { account, period, lines } = statement
+  const figures = figuresOf(statement)
+  return {
+    title: 'Statement of credits',
+    facts: [
+      ['account', account.accountId],
+      ['e-mail', printable(account.email)],
+      ['from', momentText(period.from, period.zone)],
+      ['to', `${momentText(period.to, period.zone)}, not included`],
+      ['time zone', period.zone],
+    ],
+    summary: summaryOf(statement, figures),
+    rows: lines.map(line => rowOf(line, period.zone, figures)),
+    notes: notesOf(statement),
+    hasOffsets: period.zone !== 'UTC',
+  }
+}
+
+/** Such as `2026-11-01 00:00:00 +01:00`; milliseconds are shown where there are any. */
+const momentText = (at: string, zone: string): string => {
+  const { day, time, offset } = localTimeOf(at, zone)
+  return `${day} ${time.replace(/\.000$/, '')} ${offset}`
+}
+
+const summaryOf = ({ opening, closing, totals, lines }: Statement, figures: Figures): SummaryRow[] => {
+  const row = (name: string, amount: Split, isBalance = false): SummaryRow => {
+    const show = isBalance ? figures : signed(figures)
+    const { freeMicros, paidMicros } = amount
+    return { name, total: show(totalOf(amount)), free: show(freeMicros), paid: show(paidMicros), isBalance }
+  }
+  const has = (searched: LedgerLine['kind']) => lines.some(({ kind }) => kind === searched)
+  return [
+    row('opening balance', opening, true),
+    ...[...totals.granted].map(([kind, amount]) => row(`granted: ${kind}`, amount)),
+    ...(has('withdrawal') ? [row('withdrawn', negated(totals.withdrawn))] : []),
+    ...(has('debit') ? [row('charged for runs', negated(totals.charged))] : []),
+    ...(has('refund') ? [row('refunded', totals.refunded)] : []),
+    row('closing balance', closing, true),
+  ]
+}
+
+const negated = ({ freeMicros, paidMicros }: Split): Split => ({
+  freeMicros: 0 - freeMicros,
+  paidMicros: 0 - paidMicros,
+})
+
+const rowOf = (line: StatementLine, zone: string, figures: Figures): SheetRow => ({
+  at: localTimeOf(line.at, zone),
+  what: printable(whatOf(line)),
+  details: detailsOf(line).map(printable),
+  amount: figureOf(line.change, signed(figures)),
+  balance: figureOf(line.balance, figures),
+})
+
+const figureOf = (amount: Split, figures: Figures): Figure => ({
+  total: figures(totalOf(amount)),
+  parts: split(amount, figures),
+})
+
+/** The kind of a line in words. */
+export const whatOf = ({ kind, grantKind, run }: LedgerLine): string =>
+  ({
+    grant: `granted: ${grantKind}`,
+    withdrawal: `withdrawn: ${grantKind}`,
+    debit: `charged: ${run?.model}`,
+    refund: `refunded: ${run?.model}`,
+  })[kind]
+
+const detailsOf = ({ reason, reference, payment, run, receipt }: LedgerLine): string[] =>
+  [
+    run && (receipt ? `${run.runId}, ${run.endpoint}` : run.runId),
+    receipt && `price: ${priceOf(receipt)}`,
+    reason,
+    reference !== undefined && `reference ${reference}`,
+    payment && `${payment.amount} ${payment.currency} paid, invoice ${payment.invoice}`,
+  ].filter(text => typeof text === 'string')

@@ -1,0 +1,78 @@
+import { count } from '../../../audit/count.ts'
+import type { Statement } from '../../../audit/statement/statement.ts'
+import { toTable } from '../../print.ts'
+import { wrapped } from '../text.ts'
+import { type Figure, type Sheet, type SheetRow, sheetOf } from './sheet.ts'
+
+/** The width of a page, and of columns with which its lines usually fit. */
+const WIDTH = 100
+const TIME_WIDTH = 17
+const WORDS_WIDTH = 36
+
+/**
+ * A statement as tables for a terminal, in pieces of text. That of the lines has columns of a fixed width: a library
+ * that fits them to their contents takes seconds for the lines of a month.
+ */
+export function* statementToText(statement: Statement): Generator<string> {
+  const sheet = sheetOf(statement)
+  yield `${sheet.title}\n\n${toTable(sheet.facts)}\n\n${summaryTable(sheet)}\n\n`
+  const figureWidth = figureWidthOf(sheet)
+  if (sheet.rows.length > 0) yield beside([['time'], ['line'], ['change'], ['balance']], figureWidth)
+  let day = ''
+  for (const row of sheet.rows) {
+    const before = day
+    day = dayOf(row, sheet)
+    if (day !== before) yield `${day}\n`
+    yield beside(cellsOf(row), figureWidth)
+  }
+  yield `${sheet.rows.length > 0 ? '\n' : ''}${count(sheet.rows.length, 'line')}\n\n`
+  yield sheet.notes.map(note => `${wrapped(note, WIDTH)}\n`).join('')
+}
+
+/** Cells of one or more lines beside each other. */
+const beside = ([times = [], words = [], ...figures]: string[][], figureWidth: number): string => {
+  const height = Math.max(...[times, words, ...figures].map(({ length }) => length))
+  const lines = Array.from({ length: height }, (_, at) => {
+    const texts = `${padded(times[at], TIME_WIDTH)}  ${padded(words[at], WORDS_WIDTH)}`
+    return [texts, ...figures.map(column => (column[at] ?? '').padStart(figureWidth))].join('  ').trimEnd()
+  })
+  return `${lines.join('\n')}\n`
+}
+
+const figureWidthOf = ({ rows }: Sheet): number => {
+  let width = 0
+  for (const { amount, balance } of rows)
+    for (const figure of [amount, balance]) for (const line of figureLines(figure)) width = Math.max(width, line.length)
+  return width
+}
+
+/** Terminals show the characters of some scripts, and pictures, in the width of two. */
+const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|\p{Emoji_Presentation}/gu
+
+const padded = (text = '', width: number): string => {
+  const characters = [...text].length + (text.match(WIDE)?.length ?? 0)
+  return text + ' '.repeat(Math.max(0, width - characters))
+}
+
+const summaryTable = ({ summary }: Sheet): string =>
+  toTable(
+    summary.map(({ name, free, paid, total }) => [name, free, paid, total]),
+    { head: ['', 'free', 'paid', 'total'], aligns: ['left', 'right', 'right', 'right'] },
+  )
+
+/** The offset is told where it changes, since a clock that is set back shows an hour twice. */
+const dayOf = ({ at }: SheetRow, { hasOffsets }: Sheet): string => (hasOffsets ? `${at.day} ${at.offset}` : at.day)
+
+const cellsOf = ({ at, what, details, amount, balance }: SheetRow): string[][] => [
+  [at.time],
+  [what, ...details].flatMap(text => wrapped(text, WORDS_WIDTH).split('\n')),
+  figureLines(amount),
+  figureLines(balance),
+]
+
+/** With room for the name of a part, so that all numbers of a column end below each other. */
+const figureLines = ({ total, parts }: Figure): string[] => {
+  const [part = '0'] = parts
+  if (part === '0') return [`${total}     `]
+  return parts.length === 1 ? [part] : [`${total}     `, ...parts]
+}

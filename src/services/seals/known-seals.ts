@@ -1,0 +1,53 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import { every } from '../../time/every.ts'
+import type { SealStream } from './seal-stream.ts'
+
+/** How old the newest seal that responses name may be. The log is sealed every few minutes. */
+const REFRESH_MS = 5000
+
+interface Parts {
+  seals: SealStream
+  clock: Clock
+  logger: Pick<Logger, 'warn'>
+}
+
+/** Keeps the newest seal in memory, so that no response waits for the log to name it. */
+export class KnownSeals {
+  readonly #parts: Parts
+  #stop: (() => void) | undefined
+  #reported = ''
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** The newest seal that this process knows, as `<number>:<link>`; undefined before the first seal. */
+  get newest(): string | undefined {
+    const { seal, sealLink } = this.#parts.seals.known ?? {}
+    return seal && `${seal.number}:${sealLink}`
+  }
+
+  start() {
+    this.#refresh()
+    this.#stop = every(this.#parts.clock, REFRESH_MS, () => this.#refresh())
+  }
+
+  stop() {
+    this.#stop?.()
+  }
+
+  /** The same failure is reported once, since the attempts go on. */
+  #refresh() {
+    const { seals, logger } = this.#parts
+    seals.recentState().then(
+      () => {
+        this.#reported = ''
+      },
+      error => {
+        if (String(error) !== this.#reported) logger.warn({ err: error }, 'the seals could not be read; trying again')
+        this.#reported = String(error)
+      },
+    )
+  }
+}

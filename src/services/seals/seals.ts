@@ -1,0 +1,56 @@
+import type { Seal } from '../../../schemas/api/ledger.ts'
+import { SEALS_STREAM } from '../../../schemas/events.ts'
+import type { RawEvent } from '../../../schemas/recorded.ts'
+import type { LogSealed, SealKeyAdopted } from '../../../schemas/seal-events.ts'
+import { refuse } from '../../domain/refusal.ts'
+import { canonicalJson } from '../../engine/log/canonical.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { SealCopy } from '../../ports/seal-sink.ts'
+import { type Answer, answer } from '../answer.ts'
+import type { Caller } from '../caller.ts'
+import { eventCodec } from '../event-codec.ts'
+import type { SealStream } from './seal-stream.ts'
+
+/** Shows the seals of the log, and the keys that signed them. */
+export class Seals {
+  readonly #log: Pick<EventLog, 'readEvent'>
+  readonly #stream: SealStream
+
+  constructor({ log, seals }: { log: Pick<EventLog, 'readEvent'>; seals: SealStream }) {
+    this.#log = log
+    this.#stream = seals
+  }
+
+  /** Each key that ever signed seals, in the order of their first adoption. */
+  async keys(_caller: Caller): Promise<Answer<SealKeyAdopted[]>> {
+    const { keys } = await this.#stream.recentState()
+    return answer([...new Map(keys.map(key => [key.keyId, key])).values()])
+  }
+
+  /** The newest seal, or the one with a number. */
+  async find(_caller: Caller, number?: number): Promise<Answer<Seal>> {
+    const { links, seal, sealLink = '' } = await this.#stream.recentState()
+    if (seal && (number ?? seal.number) === seal.number) return answer(show(sealLink, seal))
+    const earlier = number !== undefined && number < links.size ? await this.#read(number) : undefined
+    return earlier ? answer(earlier) : refuse('seal_not_found', { number })
+  }
+
+  async #read(number: number): Promise<Seal | undefined> {
+    const raw = await this.#log.readEvent(SEALS_STREAM, number)
+    return raw && sealIn(raw)
+  }
+}
+
+/** The seal as a line of JSON for keeping elsewhere; undefined if the event is no seal. */
+export const copyOf = (raw: RawEvent): SealCopy | undefined => {
+  const seal = sealIn(raw)
+  return seal && { number: seal.number, link: seal.link, text: canonicalJson(seal) }
+}
+
+const sealIn = (raw: RawEvent): Seal | undefined => {
+  const event = eventCodec.decode(raw)
+  return event.type === 'LogSealed' ? show(event.metadata.hash, event.data) : undefined
+}
+
+/** A seal as clients and keepers of copies see it. */
+const show = (link: string, data: LogSealed): Seal => ({ object: 'seal', number: data.number, link, data })

@@ -1,0 +1,24 @@
+import type { RawEvent } from '../../schemas/recorded.ts'
+import { ledgerEvents } from './ledger-events.ts'
+import { linked } from './linked.ts'
+
+/** A movement of each kind, with a run that has a receipt. The account ends with 94 credits. */
+export const everyKind = (): RawEvent[] => {
+  const { events, grant, debit, refund, withdraw } = ledgerEvents()
+  grant({ micros: 4_000_000, reference: 'sign-up', reason: 'welcome', at: '2026-10-25T00:30:00.000Z' })
+  grant({ micros: 100_000_000, kind: 'purchase', reference: 'invoice 1', reason: 'paid by card', at: LATER })
+  debit({ at: LATER })
+  refund({ micros: 2_000_000, reason: 'a gift', at: LATER })
+  withdraw({ micros: 2_000_000, kind: 'purchase', reference: 'mistake', reason: 'typed wrong', at: LATER })
+  return linked(events)
+}
+
+/** In Berlin, both this and the time of the first grant are half past two on 25 October. */
+const LATER = '2026-10-25T01:30:00.000Z'
+
+/** A grant for each of some reasons. */
+export const reasons = (texts: string[], email?: string): RawEvent[] => {
+  const { events, grant } = ledgerEvents()
+  for (const [index, reason] of texts.entries()) grant({ micros: 1_000_000, reference: `r${index}`, reason })
+  return linked(events, email === undefined ? {} : { email })
+}
