@@ -14,12 +14,13 @@ t.jobs = isLong ? 3 : 4
 const first = ['simulation', 'types.test.js', 'adapters']
 
 /** Folders of short tests, which share processes: loading the service takes longer than most of them. */
-const sharing = ['domain', 'engine', 'http', 'mcp', 'projections', 'reactors', 'services']
+const sharing = ['audit', 'cli', 'domain', 'engine', 'http', 'mcp', 'projections', 'reactors', 'services']
 
 /** So few that these processes take no longer than the longest tests. In full, each file has a process of its own. */
 const FILES_PER_PROCESS = isLong ? 1 : 8
 
-const folderOf = (name: string) => name.split('/')[0] ?? ''
+/** The folder of a test file. The command line has some beside its folder. */
+const folderOf = (name: string) => (name.startsWith('cli') ? 'cli' : (name.split('/')[0] ?? ''))
 
 const names = (await readdir(import.meta.dirname, { recursive: true })).filter(name => name.endsWith('.test.js')).sort()
 const folders = new Set([...first, ...names.map(folderOf)])
