@@ -3,6 +3,7 @@ import { type AccountEvent, accountEvents } from './account-events.ts'
 import { Actor } from './actor.ts'
 import { type CatalogEvent, catalogEvents } from './catalog-events.ts'
 import { type LoginEvent, loginEvents } from './login-events.ts'
+import { type PeriodEvent, periodEvents } from './period-events.ts'
 import { type AccountId, Closed, Sha256, Timestamp } from './primitives.ts'
 import type { Recorded } from './recorded.ts'
 import { type SealEvent, sealEvents } from './seal-events.ts'
@@ -18,7 +19,13 @@ export const EventMetadata = Closed({
 })
 
 /** The event types of each category of streams. A stream's category is its name up to the first hyphen. */
-export const events = { account: accountEvents, catalog: catalogEvents, login: loginEvents, seals: sealEvents }
+export const events = {
+  account: accountEvents,
+  catalog: catalogEvents,
+  login: loginEvents,
+  seals: sealEvents,
+  periods: periodEvents,
+}
 
 /** Whether a category has one stream, which has its name, or one for each id, named `<category>-<id>`. */
 export const streamsOf: Record<keyof typeof events, 'one' | 'one for each id'> = {
@@ -26,14 +33,16 @@ export const streamsOf: Record<keyof typeof events, 'one' | 'one for each id'> =
   catalog: 'one',
   login: 'one for each id',
   seals: 'one',
+  periods: 'one',
 }
 
-export type DomainEvent = AccountEvent | CatalogEvent | LoginEvent | SealEvent
+export type DomainEvent = AccountEvent | CatalogEvent | LoginEvent | SealEvent | PeriodEvent
 export type RecordedEvent = Recorded<DomainEvent>
 
 const ACCOUNT_PREFIX = 'account-'
 export const CATALOG_STREAM = 'catalog'
 export const SEALS_STREAM = 'seals'
+export const PERIODS_STREAM = 'periods'
 export const accountStream = (accountId: AccountId) => `${ACCOUNT_PREFIX}${accountId}`
 export const loginStream = (identityHash: string) => `login-${identityHash}`
 

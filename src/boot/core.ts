@@ -31,6 +31,7 @@ import { deriveKey } from '../services/derive-key.ts'
 import { Descriptors } from '../services/descriptors.ts'
 import { eventCodec } from '../services/event-codec.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
+import { Periods } from '../services/periods/periods.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { Positions } from '../services/positions.ts'
 import type { Reads } from '../services/reads.ts'
@@ -157,6 +158,7 @@ const openServices = (parts: ServicesParts): CoreServices => {
     catalog: new Catalog({ offers, publishedCatalog, shipped }),
     webhooks: new Webhooks({ accounts, reads, secretOf: accountId => webhookSecret(masterSecret, accountId) }),
     views: new ViewMaintenance(parts),
+    periods: new Periods({ log, clock, random, logger }),
     positions: new Positions({ log, accounts, reads }),
     descriptors: new Descriptors(offers),
   })

@@ -7,6 +7,7 @@ import { creditsCommand } from './credits.ts'
 import { keysCommand } from './keys.ts'
 import { parseOperator } from './operator.ts'
 import { OperatorError } from './operator-error.ts'
+import { periodCommand } from './period.ts'
 import { runsCommand } from './runs.ts'
 import { viewsCommand } from './views.ts'
 import { webhooksCommand } from './webhooks.ts'
@@ -39,6 +40,7 @@ const createProgram = (): Command => {
     .addCommand(catalogCommand())
     .addCommand(webhooksCommand())
     .addCommand(viewsCommand())
+    .addCommand(periodCommand())
     .addCommand(auditCommand())
   configure(program)
   return program

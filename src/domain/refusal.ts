@@ -118,6 +118,17 @@ export interface Refusals {
   put_type_mismatch: { sentAs: string; granted: string }
   put_interrupted: object
 
+  /** Of a period that was closed with a later one, `closedWith` is that one. */
+  period_closed: { period: string; closedWith: string; seal: string }
+  /** `now` is the time by the clock that says so. */
+  period_not_over: { period: string; now: string }
+  /** The log began after the period. */
+  period_before_log: { first: string }
+  /** No seal covers the request to close the period yet. */
+  period_not_sealed: { period: string; waitedMs: number }
+  /** An earlier month was closed with a later seal meanwhile. */
+  period_seal_outdated: object
+
   family_exists: object
   family_not_found: object
   family_unchanged: object

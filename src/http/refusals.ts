@@ -190,6 +190,12 @@ const codes: Record<RefusalCode, ErrorCode> = {
   put_type_mismatch: 'unsupported_media_type',
   put_interrupted: 'invalid_request',
 
+  period_closed: 'invalid_request',
+  period_not_over: 'invalid_request',
+  period_before_log: 'invalid_request',
+  period_not_sealed: 'not_sealed',
+  period_seal_outdated: 'invalid_request',
+
   family_exists: 'invalid_request',
   family_not_found: 'not_found',
   family_unchanged: 'invalid_request',

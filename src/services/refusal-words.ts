@@ -97,6 +97,17 @@ export const sharedWords = {
   put_type_mismatch: ({ sentAs, granted }) => `The URL accepts ${granted}, but ${sentAs} was sent.`,
   put_interrupted: () => 'The upload was interrupted.',
 
+  period_closed: ({ period, closedWith, seal }) =>
+    `${period} was closed${closedWith === period ? '' : ` together with ${closedWith}`}, with seal ${seal}.`,
+  period_not_over: ({ period, now }) => `${period} is not over: it is ${now}. A period is a month in UTC.`,
+  period_before_log: ({ first }) => `The first event of the log is of ${first}, so there is nothing to close before.`,
+  period_not_sealed: ({ period, waitedMs }) =>
+    [
+      `The request to close ${period} is recorded, but no process has sealed the log for ${waitedMs / 1000} s.`,
+      'Start one with the role sealer, see whether it logs that the log could not be sealed, and repeat the command.',
+    ].join(' '),
+  period_seal_outdated: () => 'An earlier month was closed at the same time. Repeat the command.',
+
   family_exists: () => 'The family is already published.',
   family_unchanged: () => 'The family is already published in this form.',
   family_invalid: ({ fault }) => `The family is not valid: ${describeFamilyFault(fault)}.`,

@@ -4,6 +4,7 @@ import type { Catalog } from './catalog/catalog.ts'
 import type { Descriptors } from './descriptors.ts'
 import type { Files } from './files.ts'
 import type { Ledger } from './ledger/ledger.ts'
+import type { Periods } from './periods/periods.ts'
 import type { Positions } from './positions.ts'
 import type { Refunds } from './runs/refunds.ts'
 import type { Runs } from './runs/runs.ts'
@@ -34,6 +35,7 @@ export interface CoreServices {
   refunds: Functions<Refunds>
   webhooks: Functions<Webhooks>
   views: Functions<ViewMaintenance>
+  periods: Functions<Periods>
   positions: Functions<Positions>
   descriptors: Functions<Descriptors>
 }

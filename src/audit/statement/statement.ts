@@ -1,4 +1,4 @@
-import { accountStream } from '../../../schemas/events.ts'
+import { accountStream, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST, type ReadableLog } from '../../ports/event-log.ts'
@@ -8,15 +8,23 @@ import { AccountFold, type Opening } from '../account/account-fold.ts'
 import { parseTime } from '../as-of.ts'
 import { type LedgerLine, totalOf } from '../books/ledger-line.ts'
 import type { Split } from '../books/lots.ts'
+import { faultOf } from '../fault-of.ts'
+import { bookingMonth, type Closing, readClosings } from '../periods/closings.ts'
+import { monthOf } from '../periods/months.ts'
 import type { AccountRecord } from '../read-account.ts'
 import { type OnProgress, readLog } from '../read-log.ts'
 import { Chain } from '../verify/chain.ts'
 import type { NewestSeal } from '../verify/seals.ts'
+import { type Bounds, boundsOf, isBefore } from './bounds.ts'
+import { ClosingSeals } from './closing-seals.ts'
 import type { Period } from './period.ts'
 import { SealedExtent } from './sealed-extent.ts'
 import { closingOf, NOTHING, type Totals, totalsOf } from './totals.ts'
 
-/** The movements of an account's credits in a period. It depends on the log alone, and not on when it is made. */
+/**
+ * The movements of an account's credits in a period. It depends on the log alone, and not on when it is made. The
+ * report of closed months depends on nothing that came after their seal, either.
+ */
 export interface Statement {
   account: Opening
   period: Period
@@ -26,15 +34,21 @@ export interface Statement {
   closing: Split
   /** The newest event of the log that was read. */
   readTo: { position: Position; at: string }
-  /** The newest seal of the log; absent where there is none. */
+  /** The newest seal of the log, or the one that closed the report; absent where there is none. */
   seal?: NewestSeal
   /** The events of the log that no seal covers. */
   unsealed: number
+  /** This is the report of closed months, which never changes. */
+  closed?: Closing
+  /** Whether the period begins or ends within a closed month, so that this cannot be its report. */
+  isCut: boolean
 }
 
 export interface StatementLine extends LedgerLine {
   /** Whether a seal covers the event. */
   isSealed: boolean
+  /** The month that the event belongs to, if it came too late for the month of its time. */
+  bookedIn?: string
 }
 
 interface Options {
@@ -49,19 +63,23 @@ export interface Fault {
 }
 
 /**
- * Makes a statement of the log up to its present head. Resolves to the fault if the account's chain, its balances or
- * the seals are at fault, and to undefined if the log lacks the account.
+ * Makes a statement of the log up to its present head. Resolves to the fault if the account's chain, its balances, the
+ * seals or the closed periods are at fault, and to undefined if the log lacks the account.
  */
 export const makeStatement = async (
   log: ReadableLog,
   { account, period, onProgress }: Options,
 ): Promise<Statement | Fault | undefined> => {
-  const maker = new StatementMaker(account, period)
-  for await (const page of readLog(log, { onProgress }))
+  const closings = await readClosings(log)
+  if ('fault' in closings) return closings
+  const maker = new StatementMaker(account, period, closings)
+  for await (const page of readLog(log, { onProgress })) {
     for (const event of page) {
-      const fault = faultOf(() => maker.take(event))
-      if (fault !== undefined) return { fault: placed(fault, event) }
+      const fault = faultOf(event, () => maker.take(event))
+      if (fault !== undefined) return { fault }
     }
+    if (maker.isDone) break
+  }
   return maker.end()
 }
 
@@ -71,22 +89,40 @@ class StatementMaker {
   readonly #account = new AccountFold()
   readonly #chain = new Chain()
   readonly #extent = new SealedExtent()
+  readonly #closings: readonly Closing[]
+  readonly #bounds: Bounds
+  readonly #closingSeals: ClosingSeals
   /** The lines of the period, each with the number of events in the log up to it. */
-  readonly #lines: { line: LedgerLine; events: number }[] = []
+  readonly #lines: { line: LedgerLine; events: number; bookedIn: string | undefined }[] = []
   #opening = NOTHING
   #closing = NOTHING
   /** The latest time of the account so far, which in ledger format 1 may go back. */
   #at = ''
   #readTo = { position: BEFORE_FIRST, at: '' }
 
-  constructor(account: string, period: Period) {
+  constructor(account: string, period: Period, closings: readonly Closing[]) {
     this.#stream = accountStream(account as AccountId)
     this.#period = period
+    this.#bounds = boundsOf(period, closings)
+    this.#closings = this.#bounds.isCut ? [] : closings
+    this.#closingSeals = new ClosingSeals(this.#closings)
+  }
+
+  /** Whether nothing that follows in the log belongs to the report. */
+  get isDone(): boolean {
+    const { closed } = this.#bounds
+    return closed !== undefined && this.#extent.newest?.number === closed.seal.number
   }
 
   /** Takes the next event of the log. Throws Damaged if the account or a seal is at fault. */
   take(raw: RawEvent) {
+    if (this.isDone) return
+    const before = this.#extent.newest
     this.#extent.take(raw)
+    const { newest } = this.#extent
+    if (newest && newest !== before) this.#closingSeals.take(newest)
+    const { closed } = this.#bounds
+    if (closed && (raw.stream === SEALS_STREAM || this.#extent.events > closed.seal.events)) return
     const { at } = (raw.metadata ?? {}) as { at?: unknown }
     // Of other streams nothing is checked here, so that their times may be none.
     const isTime = typeof at === 'string' && parseTime(at) === at
@@ -102,23 +138,39 @@ class StatementMaker {
     const line = this.#account.take(event)
     const { at } = event.metadata
     if (at > this.#at) this.#at = at
-    if (this.#at < this.#period.from) this.#opening = this.#account.balance
-    if (this.#at >= this.#period.to) return
+    const { from, to } = this.#bounds
+    const { events } = this.#extent
+    const isEarlier = isBefore(from, this.#at, events)
+    if (isEarlier) this.#opening = this.#account.balance
+    if (!isBefore(to, this.#at, events)) return
     this.#closing = this.#account.balance
-    if (line && this.#at >= this.#period.from) this.#lines.push({ line, events: this.#extent.events })
+    if (line && !isEarlier) this.#lines.push({ line, events, bookedIn: this.#bookedIn(events) })
+  }
+
+  #bookedIn(number: number): string | undefined {
+    const month = bookingMonth(this.#closings, this.#at, number)
+    return month === monthOf(this.#at) ? undefined : month
   }
 
   end(): Statement | Fault | undefined {
     const account = this.#account.opening
     if (!account) return undefined
-    const { newest: seal, unsealed } = this.#extent
-    const lines = this.#lines.map(({ line, events }) => ({ ...line, isSealed: events <= (seal?.events ?? 0) }))
+    const { newest: seal } = this.#extent
+    const { closed, isCut } = this.#bounds
+    const missing = this.#closingSeals.fault(closed?.month)
+    if (missing !== undefined) return { fault: missing }
+    const unsealed = closed ? 0 : this.#extent.unsealed
+    const lines = this.#lines.map(({ line, events, bookedIn }) => ({
+      ...line,
+      isSealed: events <= (seal?.events ?? 0),
+      ...(bookedIn !== undefined && { bookedIn }),
+    }))
     const totals = totalsOf(lines)
     const [opening, closing] = [this.#opening, this.#closing]
     if (!isSame(closingOf(opening, totals), closing) || !follow(opening, lines))
       return { fault: `${this.#stream}: the opening balance and the lines do not add up to the closing balance` }
-    const sealed = seal && { seal }
-    return { account, period: this.#period, opening, lines, totals, closing, readTo: this.#readTo, ...sealed, unsealed }
+    const sealed = { ...(seal && { seal }), unsealed, ...(closed && { closed }), isCut }
+    return { account, period: this.#period, opening, lines, totals, closing, readTo: this.#readTo, ...sealed }
   }
 }
 
@@ -133,18 +185,3 @@ const follow = (opening: Split, lines: LedgerLine[]): boolean => {
 
 const isSame = (one: Split, other: Split): boolean =>
   one.freeMicros === other.freeMicros && one.paidMicros === other.paidMicros
-
-const faultOf = (take: () => void): string | undefined => {
-  try {
-    take()
-    return undefined
-  } catch (error) {
-    if (error instanceof Damaged) return error.message
-    throw error
-  }
-}
-
-const placed = (fault: string, { stream, revision }: RawEvent): string => {
-  const what = fault.replace(/; see what tollgate audit verify finds$/, '')
-  return what.includes(stream) ? what : `${stream}, revision ${revision}: ${what}`
-}

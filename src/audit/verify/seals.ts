@@ -35,6 +35,8 @@ export class Seals {
   #events = 0
   #head: string | undefined
   #key: SealKeyAdopted | undefined
+  /** Every seal so far, by its number. */
+  readonly #seals = new Map<number, NewestSeal>()
   #newest: NewestSeal | undefined
 
   /** `covered` are the numbers of events that the seals of the log cover. */
@@ -45,6 +47,11 @@ export class Seals {
 
   get newest(): NewestSeal | undefined {
     return this.#newest
+  }
+
+  /** A seal that was taken, by its number. */
+  find(number: number): NewestSeal | undefined {
+    return this.#seals.get(number)
   }
 
   /** The number of events, without those of the stream of seals. */
@@ -98,6 +105,7 @@ export class Seals {
       report(`it covers ${seal.events} events, and the seal before it ${this.#newest.events}`)
     this.#compare(seal, report)
     this.#newest = { number: revision, link: hash, events: seal.events, at: seal.at }
+    this.#seals.set(revision, this.#newest)
   }
 
   #compare({ events, root, streams, position }: LogSealed, report: Report) {

@@ -1,4 +1,4 @@
-import { accountStream, CATALOG_STREAM, SEALS_STREAM } from '../../../schemas/events.ts'
+import { accountStream, CATALOG_STREAM, PERIODS_STREAM, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST, type ReadableLog } from '../../ports/event-log.ts'
@@ -13,6 +13,7 @@ import { Logins, Opening } from './identity.ts'
 import { KeptSeals } from './kept-seals.ts'
 import { Keys } from './keys.ts'
 import { Money } from './money.ts'
+import { Periods } from './periods.ts'
 import { PriceList } from './price-list.ts'
 import { Requests } from './requests.ts'
 import type { AuditedEvent, Rule } from './rule.ts'
@@ -82,6 +83,7 @@ class Verifier {
   readonly #logins = new Logins()
   readonly #seals: Seals
   readonly #kept: KeptSeals
+  readonly #periods = new Periods()
   readonly #found: Fault[] = []
   #position: Position = BEFORE_FIRST
   #events = 0
@@ -111,6 +113,7 @@ class Verifier {
     if (!event) return
     if (event.metadata.at > this.#newestAt) this.#newestAt = event.metadata.at
     if (stream === CATALOG_STREAM) this.#prices.take(event)
+    if (stream === PERIODS_STREAM) this.#periods.take(event, number => this.#seals.find(number), report)
     this.#logins.take(event, report)
     for (const rule of rules) rule.take(event, report)
   }

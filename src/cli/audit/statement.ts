@@ -1,8 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { Command, Option } from 'commander'
+import { accountStream } from '../../../schemas/events.ts'
+import type { AccountId } from '../../../schemas/primitives.ts'
+import { monthAfter, startOf } from '../../audit/periods/months.ts'
 import { type Period, parseBound } from '../../audit/statement/period.ts'
 import { makeStatement, type Statement } from '../../audit/statement/statement.ts'
 import { parseZone } from '../../audit/statement/zone.ts'
+import type { ReadableLog } from '../../ports/event-log.ts'
 import { isAccountId } from '../../services/ids.ts'
 import { OperatorError } from '../operator-error.ts'
 import { progressReport } from '../progress.ts'
@@ -36,6 +40,7 @@ export const statementCommand = (): Command =>
       "lists the movements of an account's credits in a period, between its balances; exits with 1 if the account is " +
         'at fault, and with 2 if it cannot look',
     )
+    .option('--period <month>', 'instead of --from and --to: a month in UTC, such as 2026-11')
     .option('--from <time>', 'the beginning: a date, or a time with a zone such as 2026-11-01T00:00:00Z; included')
     .option('--to <time>', 'the end, in the same form; not included')
     .option('--tz <zone>', 'the time zone in which dates begin and times are shown, such as Europe/Berlin', 'UTC')
@@ -46,15 +51,17 @@ export const statementCommand = (): Command =>
       if (!isAccountId(account)) throw new OperatorError(NO_ACCOUNT, UNABLE)
       const period = periodOf(options)
       checkTerminal(options, process.stdout.isTTY === true)
-      const made = await withLog(options, ({ log }) =>
-        makeStatement(log, { account, period, onProgress: progressReport('read') }),
+      const made = await withLog(
+        options,
+        async ({ log }) =>
+          (await makeStatement(log, { account, period, onProgress: progressReport('read') })) ?? missing(log, account),
       )
-      if (!made) throw new OperatorError(`The log has no account ${account}.`, UNABLE)
       if ('fault' in made) throw new OperatorError(faultText(made.fault, account))
       await write(FORMATS[options.format](made), options.output)
     })
 
 interface Options {
+  period?: string
   from?: string
   to?: string
   tz: string
@@ -69,6 +76,7 @@ const NO_ACCOUNT =
 const periodOf = (options: Options): Period => {
   const zone = parseZone(options.tz)
   if (!zone) throw new OperatorError(`--tz must be an IANA time zone such as Europe/Berlin or UTC.`, UNABLE)
+  if (options.period !== undefined) return { ...monthOf(options), zone }
   const [from, to] = (['from', 'to'] as const).map(name => {
     const bound = parseBound(options[name] ?? '', zone)
     if (bound) return bound
@@ -79,6 +87,22 @@ const periodOf = (options: Options): Period => {
   }) as [string, string]
   if (from >= to) throw new OperatorError(`--from must be before --to; they are ${from} and ${to} in UTC.`, UNABLE)
   return { from, to, zone }
+}
+
+const monthOf = ({ period = '', from, to }: Options): Pick<Period, 'from' | 'to'> => {
+  if (from !== undefined || to !== undefined)
+    throw new OperatorError('Give either --period, or --from and --to.', UNABLE)
+  const bounds = /^\d{4}-\d\d$/.test(period) ? [period, monthAfter(period)].map(startOf) : []
+  const [start, end] = bounds.map(bound => parseBound(bound, 'UTC'))
+  if (start && end) return { from: start, to: end }
+  throw new OperatorError('--period must be a month in UTC, such as 2026-11.', UNABLE)
+}
+
+/** The report of a closed month has the accounts that its seal covers. */
+const missing = async (log: ReadableLog, account: string): Promise<never> => {
+  const isOpen = (await log.readEvent(accountStream(account as AccountId), 0)) !== undefined
+  const why = isOpen ? `${account} was opened after the period was closed.` : `The log has no account ${account}.`
+  throw new OperatorError(why, UNABLE)
 }
 
 /** A PDF would disturb a terminal. */

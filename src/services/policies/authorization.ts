@@ -28,6 +28,7 @@ const permissions = {
   files: { stat: 'public', read: 'public', receive: 'public' },
   webhooks: { secret: 'secret', list: 'operate', redeliver: 'operate' },
   views: { verify: 'operate', rebuild: 'operate' },
+  periods: { close: 'operate', list: 'operate' },
   // A position says nothing about the account, and every keyed request may carry one.
   positions: { wait: 'wait', last: 'wait' },
   // Public keys are for everyone, and say nothing about any account.

@@ -1,4 +1,4 @@
-import { SEALS_STREAM } from '../../../schemas/events.ts'
+import { PERIODS_STREAM, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import type { SealsState } from '../../domain/seals/seals.ts'
 import { EMPTY_TREE, leafOf, type StreamLeaf, type TreeChange, withLeaves } from '../../domain/seals/stream-tree.ts'
@@ -32,6 +32,8 @@ interface Unsealed {
   position: Position
   at: string
   link: string
+  /** An operator waits for the seal. */
+  isAwaited: boolean
 }
 
 /** Seals the log from time to time. Several processes may do so; of each seal one is recorded. */
@@ -79,13 +81,14 @@ export class Sealer {
   async sealWhatIsDue(): Promise<void> {
     const { maxEvents } = this.#parts
     while (this.#unsealed.length >= maxEvents) if (!(await this.#seal(maxEvents))) return
-    if (this.#isOld()) await this.#seal(this.#unsealed.length)
+    if (this.#isOld() || this.#isAwaited()) await this.#seal(this.#unsealed.length)
   }
 
-  #add({ stream, revision, position, metadata }: RawEvent) {
+  #add({ stream, revision, position, type, metadata }: RawEvent) {
     if (this.#unsealed.length === 0) this.#unsealedSinceMs = this.#parts.clock.monotonicMs()
     const { at, hash } = metadata as { at: string; hash: string }
-    this.#unsealed.push({ stream, revision, position, at, link: hash })
+    const isAwaited = stream === PERIODS_STREAM && type === 'PeriodCloseRequested'
+    this.#unsealed.push({ stream, revision, position, at, link: hash, isAwaited })
   }
 
   /** By the monotonic clock, which never jumps, or by the time of the event, which outlives the process. */
@@ -95,6 +98,10 @@ export class Sealer {
     if (!first) return false
     const ageMs = Math.max(clock.monotonicMs() - this.#unsealedSinceMs, clock.nowMs() - Date.parse(first.at))
     return ageMs >= maxAgeMs
+  }
+
+  #isAwaited(): boolean {
+    return this.#unsealed.some(({ isAwaited }) => isAwaited)
   }
 
   /** Resolves to false if another process was first, whose seal will be read. */

@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { SEALS_STREAM } from '../../../schemas/events.ts'
+import { PERIODS_STREAM, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { LogSealed, SealKeyAdopted } from '../../../schemas/seal-events.ts'
 import { openEventStoreLog } from '../../../src/adapters/event-log/eventstoredb.ts'
@@ -47,12 +47,12 @@ const clock = new ManualClock()
 const open = async (t: Test) => ({ log: await openLog(t), views: await openViews(t) })
 
 /** Appends events that nobody reads but the sealer, which needs their links alone. */
-const append = async (log: EventLog, stream: string, count: number) => {
+const append = async (log: EventLog, stream: string, count: number, type = 'SomethingHappened') => {
   const before = (await collect(log.readStream(stream, 0))).length
   const at = new Date(clock.nowMs()).toISOString()
   const events = Array.from({ length: count }, () => ({
     id: crypto.randomUUID(),
-    type: 'SomethingHappened',
+    type,
     data: {},
     metadata: { at, hash: `${crypto.randomUUID()}${crypto.randomUUID()}`.replaceAll('-', '') },
   }))
@@ -122,6 +122,20 @@ t.test('fewer events are sealed after a while, and none twice', async t => {
   clock.advance(MAX_AGE_MS)
   await sealer.sealWhatIsDue()
   t.match(await checkSeals(t, log), [{ events: 3, streams: 1 }])
+})
+
+t.test('the log is sealed at once where an operator waits to close a month', async t => {
+  const { log, views } = await open(t)
+  await append(log, 'a', 3)
+  await append(log, PERIODS_STREAM, 1, 'PeriodCloseRequested')
+  await append(log, 'b', 1)
+  const { sealer } = await start(log, views)
+  await sealer.sealWhatIsDue()
+  await append(log, PERIODS_STREAM, 1, 'PeriodClosed')
+  await append(log, 'a', 1, 'PeriodCloseRequested')
+  const later = await start(log, views)
+  await later.sealer.sealWhatIsDue()
+  t.match(await checkSeals(t, log), [{ events: 5 }], 'nothing else is sealed at once')
 })
 
 t.test('a process that starts seals what is old', async t => {

@@ -343,4 +343,32 @@ export const plantedFaults: PlantedFault[] = [
     to: 'const appended = append()',
     test: 'test/adapters/event-log/eventstoredb.test.ts',
   },
+  {
+    what: 'an event that came after a month was closed belongs to that month',
+    file: 'audit/statement/bounds.ts',
+    from: 'time < at && number <= events',
+    to: 'time < at && number >= 0 && events >= 0',
+    test: 'test/audit/statement/closed.test.ts',
+  },
+  {
+    what: 'a report of a closed month names the newest seal',
+    file: 'audit/statement/statement.ts',
+    from: '    if (this.isDone) return\n',
+    to: '',
+    test: 'test/audit/statement/closed.test.ts',
+  },
+  {
+    what: 'a month is closed with a seal that does not cover what came before',
+    file: 'services/periods/find-seal.ts',
+    from: 'if (position < after) continue',
+    to: 'if (position < 0) continue',
+    test: 'test/services/periods/periods.test.ts',
+  },
+  {
+    what: 'a month is closed before its end by the clock of the process that seals',
+    file: 'services/periods/periods.ts',
+    from: 'Date.parse(at) < endMsOf(period)',
+    to: 'Date.parse(at) < 0 * endMsOf(period)',
+    test: 'test/services/periods/periods.test.ts',
+  },
 ]

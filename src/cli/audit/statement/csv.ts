@@ -25,6 +25,7 @@ interface Row extends Partial<Omit<LedgerLine, 'kind'>> {
   balance: Split
   sealed?: 'yes' | 'no'
   seal?: string | undefined
+  bookedIn?: string
 }
 
 const amount = (split: Split | undefined, of: (split: Split) => number): string => (split ? toCredits(of(split)) : '')
@@ -39,7 +40,8 @@ const columns: Record<string, (row: Row, statement: Statement) => string> = {
   time: ({ at }) => at,
   local_time: ({ at }, { period }) => localText(at, period.zone),
   revision: ({ revision }) => number(revision),
-  position: ({ position }) => number(position),
+  // A closed report is the same in every copy of the log, and positions are not.
+  position: ({ position }, { closed }) => number(closed ? undefined : position),
   event_id: ({ eventId }) => text(eventId),
   grant_kind: ({ grantKind = '' }) => grantKind,
   amount: ({ change }) => amount(change, totalOf),
@@ -61,4 +63,5 @@ const columns: Record<string, (row: Row, statement: Statement) => string> = {
   hash: ({ hash }) => text(hash),
   sealed: ({ sealed = '' }) => sealed,
   seal: ({ seal }) => text(seal),
+  booked_in: ({ bookedIn = '' }) => bookedIn,
 }

@@ -1,16 +1,50 @@
 import { count } from '../../../audit/count.ts'
+import type { Closing } from '../../../audit/periods/closings.ts'
 import type { Statement } from '../../../audit/statement/statement.ts'
+import { printable } from '../text.ts'
 
 /** What a reader must know to trust a statement: what it was made of, and the seal that covers it. */
 export const notesOf = (statement: Statement): string[] => {
-  const { period, readTo } = statement
+  const { closed } = statement
+  return closed
+    ? [checked('of the account that the seal covers'), closedNote(statement, closed), ...lateNotes(statement)]
+    : [checked('of the account'), ...openNotes(statement), ...sealOf(statement), ...lateNotes(statement)]
+}
+
+const checked = (which: string): string =>
+  `The opening balance and the lines add up to the closing balance, and the links of all events ${which} ` +
+  'were recomputed.'
+
+const closedNote = ({ seal }: Statement, { month, closedAt, closedBy, seal: closing }: Closing): string => {
+  const by = closedBy === '' ? '' : ` by ${printable(closedBy)}`
+  const { number, link, events } = closing
+  return (
+    `${month} was closed at ${closedAt}${by} with seal ${number}:${link} of ${seal?.at}, which covers the first ` +
+    `${count(events, 'event')} of the log. This report lists only these, so it never changes. Events that came later ` +
+    'with a time of the period belong to later months.'
+  )
+}
+
+const openNotes = ({ period, readTo, isCut }: Statement): string[] => {
   const isOver = readTo.at >= period.to
   return [
-    'The opening balance and the lines add up to the closing balance, and the links of all events of the account ' +
-      'were recomputed.',
     `Made from the log up to position ${readTo.position} of ${readTo.at}.`,
     ...(isOver ? [] : ['The log ends before the period does, so that lines may still be added.']),
-    ...sealOf(statement),
+    ...(isCut ? [CUT] : []),
+  ]
+}
+
+const CUT =
+  'This is not the report of a closed month, since the period begins or ends within one: it lists events by their ' +
+  'times alone. Closed months are months in UTC.'
+
+const lateNotes = ({ lines }: Statement): string[] => {
+  const late = lines.filter(({ bookedIn }) => bookedIn !== undefined).length
+  if (late === 0) return []
+  return [
+    late === 1
+      ? 'One line has a time of a closed month, but came after its seal, so it is booked in a later month.'
+      : `${late} lines have times of closed months, but came after their seals, so they are booked in later months.`,
   ]
 }
 

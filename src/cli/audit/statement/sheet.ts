@@ -1,5 +1,6 @@
 import { type LedgerLine, totalOf } from '../../../audit/books/ledger-line.ts'
 import type { Split } from '../../../audit/books/lots.ts'
+import { monthOf } from '../../../audit/periods/months.ts'
 import type { Statement, StatementLine } from '../../../audit/statement/statement.ts'
 import { type LocalTime, localTimeOf } from '../../../audit/statement/zone.ts'
 import { printable, split } from '../text.ts'
@@ -53,6 +54,7 @@ export const sheetOf = (statement: Statement): Sheet => {
       ['from', momentText(period.from, period.zone)],
       ['to', `${momentText(period.to, period.zone)}, not included`],
       ['time zone', period.zone],
+      ...(statement.closed ? ([['report', 'of closed months']] as [string, string][]) : []),
     ],
     summary: summaryOf(statement, figures),
     rows: lines.map(line => rowOf(line, period.zone, figures)),
@@ -111,11 +113,12 @@ export const whatOf = ({ kind, grantKind, run }: LedgerLine): string =>
     refund: `refunded: ${run?.model}`,
   })[kind]
 
-const detailsOf = ({ reason, reference, payment, run, receipt }: LedgerLine): string[] =>
+const detailsOf = ({ at, bookedIn, reason, reference, payment, run, receipt }: StatementLine): string[] =>
   [
     run && (receipt ? `${run.runId}, ${run.endpoint}` : run.runId),
     receipt && `price: ${priceOf(receipt)}`,
     reason,
     reference !== undefined && `reference ${reference}`,
     payment && `${payment.amount} ${payment.currency} paid, invoice ${payment.invoice}`,
+    bookedIn !== undefined && `time of ${monthOf(at)}, booked in ${bookedIn}`,
   ].filter(text => typeof text === 'string')

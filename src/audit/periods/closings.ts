@@ -1,0 +1,62 @@
+import { PERIODS_STREAM } from '../../../schemas/events.ts'
+import type { ClosingSeal } from '../../../schemas/period-events.ts'
+import type { RawEvent } from '../../../schemas/recorded.ts'
+import type { ReadableLog } from '../../ports/event-log.ts'
+import { Damaged } from '../../ports/faults.ts'
+import { eventCodec } from '../../services/event-codec.ts'
+import { faultOf } from '../fault-of.ts'
+import { Chain } from '../verify/chain.ts'
+import { monthAfter, monthOf } from './months.ts'
+
+/** A closed month, which closed the open ones before it, too. */
+export interface Closing {
+  month: string
+  seal: ClosingSeal
+  closedAt: string
+  /** The operator who closed it. */
+  closedBy: string
+}
+
+/**
+ * The closed months of a log, in their order, or the fault of their stream. The seals that it names are not looked up
+ * here.
+ */
+export const readClosings = async (log: Pick<ReadableLog, 'readStream'>): Promise<Closing[] | { fault: string }> => {
+  const chain = new Chain()
+  const closings: Closing[] = []
+  for await (const page of log.readStream(PERIODS_STREAM, 0))
+    for (const raw of page) {
+      const fault = faultOf(raw, () => take(raw, chain, closings))
+      if (fault !== undefined) return { fault }
+    }
+  return closings
+}
+
+/** Throws Damaged for an event that no service can have written. */
+const take = (raw: RawEvent, chain: Chain, closings: Closing[]) => {
+  chain.take(raw, (what, isNote) => {
+    if (!isNote) throw new Damaged(what)
+  })
+  const { type, data, metadata } = eventCodec.decode(raw)
+  if (type !== 'PeriodClosed') return
+  const { period, seal } = data
+  const last = closings.at(-1)
+  if (last && (period <= last.month || seal.events < last.seal.events))
+    throw new Damaged(`${period} does not follow ${last.month}, which was closed before`)
+  const { name = '' } = metadata.actor as { name?: string }
+  closings.push({ month: period, seal, closedAt: metadata.at, closedBy: name })
+}
+
+/** The closing of a month; undefined if the month is open. */
+export const closingOf = (closings: readonly Closing[], month: string): Closing | undefined =>
+  closings.find(closing => closing.month >= month)
+
+/**
+ * The month that an event belongs to, by its time and by its number in the log, counted from 1 and without the stream
+ * of seals: that of its time, or the first later one that was not closed without it.
+ */
+export const bookingMonth = (closings: readonly Closing[], at: string, number: number): string => {
+  const month = monthOf(at)
+  const missed = closings.findLast(({ seal }) => seal.events < number)
+  return missed && missed.month >= month ? monthAfter(missed.month) : month
+}

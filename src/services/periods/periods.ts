@@ -1,0 +1,128 @@
+import { PERIODS_STREAM } from '../../../schemas/events.ts'
+import type { PeriodEvent } from '../../../schemas/period-events.ts'
+import type { Position } from '../../../schemas/recorded.ts'
+import { endMsOf, nextPeriod, periodOf } from '../../domain/periods/months.ts'
+import {
+  type Closing,
+  type PeriodCommand,
+  type PeriodsState,
+  periods,
+  refuseClosed,
+} from '../../domain/periods/periods.ts'
+import { type Refusal, refuse } from '../../domain/refusal.ts'
+import { Mailbox } from '../../engine/streams/mailbox.ts'
+import { Streams } from '../../engine/streams/stream.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Random } from '../../ports/random.ts'
+import { delay } from '../../time/delay.ts'
+import { type Answer, answer } from '../answer.ts'
+import { type Caller, causeOf } from '../caller.ts'
+import { eventCodec } from '../event-codec.ts'
+import { type FoundSeal, findSeal } from './find-seal.ts'
+
+/** How long a request to close waits for its seal. A process that seals takes a moment, unless it must read the log. */
+const SEAL_WAIT_MS = 30_000
+
+/** How often it looks for the seal. */
+const LOOK_EVERY_MS = 200
+
+interface Parts {
+  log: EventLog
+  clock: Clock
+  random: Random
+  logger: Logger
+  sealWaitMs?: number
+}
+
+/** Months that were closed together: `period` and the open ones before it, of which `from` is the first. */
+export interface ClosedPeriods extends Closing {
+  from: string
+}
+
+/** Closes months, so that a seal tells which events belong to them. */
+export class Periods {
+  readonly #log: EventLog
+  readonly #clock: Clock
+  readonly #sealWaitMs: number
+  readonly #mailbox: Mailbox<PeriodCommand, PeriodsState, PeriodEvent, Refusal>
+
+  constructor({ sealWaitMs = SEAL_WAIT_MS, ...parts }: Parts) {
+    this.#log = parts.log
+    this.#clock = parts.clock
+    this.#sealWaitMs = sealWaitMs
+    this.#mailbox = new Mailbox(PERIODS_STREAM, new Streams({ decider: periods, codec: eventCodec, ...parts }))
+  }
+
+  /** All closed months, the earliest first. */
+  async list(_caller: Caller): Promise<Answer<ClosedPeriods[]>> {
+    const { closings } = await this.#mailbox.currentState()
+    const first = (await this.#firstPeriod()) ?? ''
+    return answer(closings.map((closing, index) => ({ ...closing, from: fromOf(closings.slice(0, index), first) })))
+  }
+
+  /**
+   * Closes a month that is over, and the open ones before it. Asks for a seal of everything that the log holds, and
+   * waits for it. After a crash in between, the next attempt goes on with the seal that was asked for.
+   */
+  async close(caller: Caller, period: string): Promise<Answer<ClosedPeriods>> {
+    const first = await this.#firstPeriod()
+    if (first === undefined || period < first) return refuse('period_before_log', { first: first ?? 'no month yet' })
+    const requested = await this.#request(caller, period)
+    if ('refuse' in requested) return requested
+    const seal = await this.#awaitSeal(requested.value, period)
+    if (!seal) return refuse('period_not_sealed', { period, waitedMs: this.#sealWaitMs })
+    if (isEarly(seal, period)) return refuse('period_not_over', { period, now: seal.at })
+    const { number, link, events } = seal
+    const command: PeriodCommand = { type: 'Close', period, seal: { number, link, events } }
+    const outcome = await this.#mailbox.execute(command, causeOf(caller))
+    if ('refuse' in outcome) return outcome
+    const { closings } = await this.#mailbox.state()
+    const index = closings.findIndex(closing => closing.period === period)
+    return answer({ ...(closings[index] as Closing), from: fromOf(closings.slice(0, index), first) })
+  }
+
+  /** Resolves to the position of the request whose seal closes the period: that of an earlier attempt, or a new one. */
+  async #request(caller: Caller, period: string): Promise<Answer<Position>> {
+    const state = await this.#mailbox.currentState()
+    const closed = refuseClosed(period, state)
+    if (closed) return closed
+    const { request } = state
+    const before = request?.period === period && (await this.#log.readEvent(PERIODS_STREAM, request.revision))
+    if (before) {
+      const seal = await findSeal(this.#log, soughtFor(period, before.position))
+      if (!seal || !isEarly(seal, period)) return answer(before.position)
+    }
+    const nowMs = this.#clock.nowMs()
+    const outcome = await this.#mailbox.execute({ type: 'RequestClose', period, nowMs }, causeOf(caller))
+    return 'refuse' in outcome ? outcome : answer(outcome.position)
+  }
+
+  async #awaitSeal(requested: Position, period: string): Promise<FoundSeal | undefined> {
+    const endMs = this.#clock.monotonicMs() + this.#sealWaitMs
+    for (;;) {
+      const seal = await findSeal(this.#log, soughtFor(period, requested))
+      if (seal || this.#clock.monotonicMs() >= endMs) return seal
+      await delay(this.#clock, LOOK_EVERY_MS)
+    }
+  }
+
+  /** The month of the first event; undefined for an empty log. */
+  async #firstPeriod(): Promise<string | undefined> {
+    for await (const [event] of this.#log.readAll(BEFORE_FIRST))
+      if (event) return periodOf((event.metadata as { at: string }).at)
+    return undefined
+  }
+}
+
+/** The first month that is closed together with one, after these closings. */
+const fromOf = (before: readonly Closing[], first: string): string => {
+  const last = before.at(-1)
+  return last ? nextPeriod(last.period) : first
+}
+
+const soughtFor = (period: string, after: Position) => ({ after, notBeforeMs: endMsOf(period) })
+
+/** By the clock of the process that sealed. */
+const isEarly = ({ at }: FoundSeal, period: string): boolean => Date.parse(at) < endMsOf(period)
