@@ -29,6 +29,8 @@ const filesOf = async (statement: Statement): Promise<Record<string, string>> =>
   }
 }
 
+const isLate = ({ data }: RawEvent) => (data as { reference?: string }).reference === 'late'
+
 /** Two accounts with a grant each in November, which was closed in December. */
 const closedNovember = async (t: Test) => {
   const world = await openPeriodWorld(t)
@@ -66,6 +68,12 @@ t.test('the report of a closed month is the same ever after, in every format', a
   t.same(await filesBy(last), before, 'after the next month was closed')
   const copied = last.map(event => ({ ...event, position: 5 * event.position + 3 }))
   t.same(await filesBy(copied), before, 'in a copy with other positions')
+  const [late, seal] = [last.find(isLate), last.find(({ type }) => type === 'LogSealed')] as [RawEvent, RawEvent]
+  const between = last.flatMap(event =>
+    event === seal ? [{ ...late, data: {} }, seal] : event === late ? [] : [event],
+  )
+  const moved = between.map((event, position) => ({ ...event, position }))
+  t.same(await filesBy(moved), before, 'where the first of them came while the seal was made, and is damaged')
   const damaged = last.map(event =>
     event.type === 'CreditsGranted' && event.position >= first.length ? { ...event, data: {} } : event,
   )

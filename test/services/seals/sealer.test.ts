@@ -135,7 +135,12 @@ t.test('the log is sealed at once where an operator waits to close a month', asy
   await append(log, 'a', 1, 'PeriodCloseRequested')
   const later = await start(log, views)
   await later.sealer.sealWhatIsDue()
-  t.match(await checkSeals(t, log), [{ events: 5 }], 'nothing else is sealed at once')
+  const seals = await checkSeals(t, log)
+  t.same(
+    seals.map(({ events }) => events),
+    [5],
+    'nothing else is sealed at once',
+  )
 })
 
 t.test('a process that starts seals what is old', async t => {

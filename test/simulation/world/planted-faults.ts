@@ -362,7 +362,7 @@ export const plantedFaults: PlantedFault[] = [
     file: 'services/periods/find-seal.ts',
     from: 'if (position < after) continue',
     to: 'if (position < 0) continue',
-    test: 'test/services/periods/periods.test.ts',
+    test: 'test/services/periods/find-seal.test.ts',
   },
   {
     what: 'a month is closed before its end by the clock of the process that seals',
