@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import type { Test } from 'tap'
 import { PERIODS_STREAM } from '../../schemas/events.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
-import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
+import { BEFORE_FIRST, type EventLog } from '../../src/ports/event-log.ts'
 import { SealsReactor } from '../../src/reactors/seals.ts'
 import { register } from '../../src/services/accounts/registration.ts'
 import { Periods } from '../../src/services/periods/periods.ts'
@@ -25,9 +25,9 @@ const limits = { maxEvents: 1_000_000, maxAgeMs: 1e15 }
 /** A clock that shows this time of the year 2026. */
 export const clockAt = (text: string): ManualClock => new ManualClock(Date.parse(`2026-${text}:00.000Z`))
 
-/** A log to which several processes write, each by a clock of its own. */
-export const openPeriodWorld = async (t: Test) => {
-  const log = await openLog(t)
+/** A log to which several processes write, each by a clock of its own; the embedded one by default. */
+export const openPeriodWorld = async (t: Test, given?: EventLog) => {
+  const log = given ?? (await openLog(t))
   const views = await openViews(t)
   return {
     log,

@@ -1,6 +1,10 @@
 import t, { type Test } from 'tap'
 import type { RawEvent } from '../../../schemas/recorded.ts'
+import { openEventStoreLog } from '../../../src/adapters/event-log/eventstoredb.ts'
+import { openLog } from '../../support/engine.ts'
+import { startEventStoreServer } from '../../support/event-store/server.ts'
 import { clockAt, openPeriodWorld, operator } from '../../support/period-world.ts'
+import { eventStoreAt } from '../../support/store-addresses.ts'
 import { unwrap } from '../../support/unwrap.ts'
 
 /** A log whose first account was opened in October, and has nothing in November. */
@@ -91,6 +95,21 @@ t.test('a month is not closed before its end by the clock of the process that se
   right.advance(3_600_000)
   t.match(await periodsAt(ahead).close(operator, '2026-10'), { value: { period: '2026-10' } })
   t.equal((await own()).length, 3, 'the second attempt asks for another seal')
+})
+
+t.test('a month is closed on EventStoreDB, too', async t => {
+  const server = await startEventStoreServer({ log: await openLog(t) })
+  t.teardown(() => server.close())
+  const log = openEventStoreLog({ address: eventStoreAt(server.url) })
+  t.teardown(() => log.close())
+  const { open, own, startSealer, periodsAt } = await openPeriodWorld(t, log)
+  await open(clockAt('10-20T12:00'), 'eve')
+  const clock = clockAt('11-02T12:00')
+  const sealer = startSealer(clock)
+  const closed = unwrap(await periodsAt(clock).close(operator, '2026-10'))
+  t.same(unwrap(await periodsAt(clock).list(operator)), [closed])
+  t.same(typesOf(await own()), ['PeriodCloseRequested 2026-10', 'PeriodClosed 2026-10'])
+  await sealer.stop()
 })
 
 t.test('of several processes that close a month at once, one succeeds', async t => {
