@@ -1,12 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { PERIODS_STREAM } from '../schemas/events.ts'
 import { systemClock } from '../src/adapters/clock/system.ts'
 import { BEFORE_FIRST } from '../src/ports/event-log.ts'
 import { collect } from './support/collect.ts'
 import { operatorOf } from './support/operator.ts'
 import { openAccount, openFolder, startService } from './support/service.ts'
+import { ScriptProcess } from './support/service-process.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
+import { until } from './support/until.ts'
 import { unwrap } from './support/unwrap.ts'
 
 /** The month before the present one, in which the first events were written. */
@@ -76,6 +79,23 @@ t.test('period close: closes a month in a running service, and its statement nev
   t.match(stdout, /nothing is wrong/)
   const events = await collect(service.core.log.readAll(BEFORE_FIRST))
   t.match(events.findLast(({ type }) => type === 'PeriodClosed')?.metadata, { actor: { name: 'Ada' } })
+})
+
+t.test('period close: a command that is killed while it waits for the seal has closed nothing', async t => {
+  const folder = await temporaryFolder(t)
+  const core = await openFolder(folder, { clock: then })
+  await openAccount({ core, url: 'http://localhost' })
+  const command = new ScriptProcess('src/cli.ts', ['period', 'close', month], { DATA_DIR: folder })
+  t.teardown(() => command.end('SIGKILL'))
+  const own = () => collect(core.log.readStream(PERIODS_STREAM, 0))
+  await until('the close is requested', async () => (await own()).length === 1)
+  await command.end('SIGKILL')
+  await core.close()
+  const service = await startService(t, { folder })
+  const closed = await operatorOf(folder).json(t, 'period', 'close', month)
+  t.match(closed, { to: month })
+  const types = (await collect(service.core.log.readStream(PERIODS_STREAM, 0))).map(({ type }) => type)
+  t.same(types, ['PeriodCloseRequested', 'PeriodClosed'])
 })
 
 t.test('audit statement: --period is a month, and takes the place of --from and --to', async t => {
