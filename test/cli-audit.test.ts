@@ -50,6 +50,34 @@ t.test('audit verify: the log of a running service has no fault', async t => {
   t.equal(await service.core.log.head(), before, 'nothing was written')
 })
 
+t.test('audit verify and trial-balance: the documentation has the names of their JSON, and no others', async t => {
+  const changed = await exported(lines => lines.map(line => line.replace('"reason":"welcome"', '"reason":"another"')))
+  const verify = ['audit', 'verify', '--file', changed, '--json']
+  const page = await readFile('docs/auditing.md', 'utf8')
+  const log = await busyLog(t, { environment: { SEAL_EVENTS: '40' } })
+  const whole = join(await temporaryFolder(t), 'log.jsonl')
+  await writeFile(whole, log.map(event => `${JSON.stringify(event)}\n`).join(''))
+  const sealed = await operator.json(t, 'audit', 'verify', '--file', whole)
+  for (const [command, documents] of [
+    ['verify', [JSON.parse((await operator.run(t, ...verify)).stdout), sealed]],
+    ['trial-balance', [await operator.json(t, 'audit', 'trial-balance')]],
+  ] as const) {
+    const [, section = ''] = page.split(`## \`audit ${command}\`\n`)
+    const [table = ''] = section.split('\n## ')
+    const documented = [...table.matchAll(/^\| (.*?) +\|/gm)].flatMap(([, cell = '']) =>
+      [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name as string),
+    )
+    t.same(new Set(documented), new Set(documents.flatMap(namesIn)), command)
+  }
+})
+
+/** The names of all fields in a JSON document. */
+const namesIn = (value: unknown): string[] => {
+  if (typeof value !== 'object' || value === null) return []
+  const below = Object.values(value).flatMap(namesIn)
+  return Array.isArray(value) ? below : [...Object.keys(value), ...below]
+}
+
 t.test('audit verify: checks one account', async t => {
   const { events } = await operator.json<{ events: number }>(t, 'audit', 'verify', customer.accountId)
   const all = await operator.json<{ events: number }>(t, 'audit', 'verify')
