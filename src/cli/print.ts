@@ -1,4 +1,5 @@
 import Table from 'cli-table3'
+import type { Align } from './columns.ts'
 
 /** Prints one object, as JSON or as a list of fields. */
 export const printOne = (thing: Record<string, unknown>, { json }: { json?: boolean }) => {
@@ -28,8 +29,6 @@ export const toTable = (rows: string[][], { head, aligns }: { head?: string[]; a
     .map(line => line.trimEnd())
     .join('\n')
 }
-
-export type Align = 'left' | 'right'
 
 const edges = ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
 const inner = ['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle']

@@ -2,6 +2,7 @@ import type { AccountFold, Opening } from '../../audit/account/account-fold.ts'
 import { totalOf } from '../../audit/books/ledger-line.ts'
 import { count } from '../../audit/count.ts'
 import type { AccountRecord } from '../../audit/read-account.ts'
+import { toColumns } from '../columns.ts'
 import { toTable } from '../print.ts'
 import { credits, printable, split, wrapped } from './text.ts'
 
@@ -72,5 +73,5 @@ const listsOf = (account: AccountFold): string[] => [
 const list = (noun: string, head: string[], rows: string[][]): string => {
   if (rows.length === 0) return `no ${noun}s`
   const cells = rows.map(row => row.map(text => wrapped(printable(text), NAME_WIDTH)))
-  return `${count(rows.length, noun)}\n${toTable(cells, { head })}`
+  return `${count(rows.length, noun)}\n${toColumns(cells, { head })}`
 }

@@ -6,7 +6,7 @@ import { count } from '../../audit/count.ts'
 import type { AccountRecord } from '../../audit/read-account.ts'
 import type { Replay } from '../../audit/replay.ts'
 import { describeEvent } from '../../audit/words.ts'
-import { type Align, toTable } from '../print.ts'
+import { type Align, toColumns } from '../columns.ts'
 import { chainToJson, chainToText } from './chain.ts'
 import { actorToJson, creditsToJson, eventToJson } from './json.ts'
 import { credits, dayOf, printable, signedCredits, split, timeOf, wrapped } from './text.ts'
@@ -45,7 +45,7 @@ export class HistoryPrinter {
       const isFirst = this.#events <= this.#rows.length
       if (isFirst) console.log(`{"account_id":${JSON.stringify(this.#accountId)},"events":[`)
       console.log(`${isFirst ? '' : ','}${this.#rows.join(',\n')}`)
-    } else console.log(toTable(this.#rows, { head: HEAD, aligns: ALIGNS }))
+    } else console.log(toColumns(this.#rows, { head: HEAD, aligns: ALIGNS }))
     this.#rows = []
   }
 

@@ -1,5 +1,6 @@
 import { count } from '../../../audit/count.ts'
 import type { Statement } from '../../../audit/statement/statement.ts'
+import { padded } from '../../columns.ts'
 import { toTable } from '../../print.ts'
 import { wrapped } from '../text.ts'
 import { type Figure, type Sheet, type SheetRow, sheetOf } from './sheet.ts'
@@ -33,7 +34,7 @@ export function* statementToText(statement: Statement): Generator<string> {
 const beside = ([times = [], words = [], ...figures]: string[][], figureWidth: number): string => {
   const height = Math.max(...[times, words, ...figures].map(({ length }) => length))
   const lines = Array.from({ length: height }, (_, at) => {
-    const texts = `${padded(times[at], TIME_WIDTH)}  ${padded(words[at], WORDS_WIDTH)}`
+    const texts = `${padded(times[at] ?? '', TIME_WIDTH)}  ${padded(words[at] ?? '', WORDS_WIDTH)}`
     return [texts, ...figures.map(column => (column[at] ?? '').padStart(figureWidth))].join('  ').trimEnd()
   })
   return `${lines.join('\n')}\n`
@@ -44,14 +45,6 @@ const figureWidthOf = ({ rows }: Sheet): number => {
   for (const { amount, balance } of rows)
     for (const figure of [amount, balance]) for (const line of figureLines(figure)) width = Math.max(width, line.length)
   return width
-}
-
-/** Terminals show the characters of some scripts, and pictures, in the width of two. */
-const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|\p{Emoji_Presentation}/gu
-
-const padded = (text = '', width: number): string => {
-  const characters = [...text].length + (text.match(WIDE)?.length ?? 0)
-  return text + ' '.repeat(Math.max(0, width - characters))
 }
 
 const summaryTable = ({ summary }: Sheet): string =>

@@ -1,0 +1,25 @@
+import t from 'tap'
+import { padded, toColumns } from '../../src/cli/columns.ts'
+import { toTable } from '../../src/cli/print.ts'
+import { seededRandom } from '../support/seeded-random.ts'
+
+const TEXTS = ['', 'a', '−1,234.5 free', 'two\nlines', 'one\ntwo and a half\nthree', 'Łódź', '山田', 'lake 🌊', ' in']
+
+t.test('columns are those of the library that other tables are made with', async t => {
+  const random = seededRandom(5)
+  const textOf = () => TEXTS[Math.floor(random() * TEXTS.length)] as string
+  for (let round = 0; round < 40; round++) {
+    const rows = Array.from({ length: 1 + round }, () => [textOf(), textOf(), `${textOf()}x`])
+    for (const options of [{}, { head: ['first', '', 'third'] }, { aligns: ['right', 'left', 'right'] as const }]) {
+      const aligns = 'aligns' in options ? { aligns: [...options.aligns] } : {}
+      const all = { ...('head' in options && { head: options.head }), ...aligns }
+      t.equal(toColumns(rows, all), toTable(rows, all))
+    }
+  }
+})
+
+t.test('a text is padded at one side, and never cut', async t => {
+  t.equal(padded('ab', 4), 'ab  ')
+  t.equal(padded('山', 4, 'right'), '  山')
+  t.equal(padded('abcdef', 4), 'abcdef')
+})
