@@ -37,9 +37,17 @@ await writeFile(paths.key, pair.publicKey.export({ type: 'spki', format: 'pem' }
 const prove = async (...args: string[]): Promise<Proof> => JSON.parse(await operator.text(t, 'audit', 'prove', ...args))
 
 t.test('a proof of each kind is made beside the service, and each program finds it right', needsPython, async t => {
-  const event = (await collect(service.core.log.readAll(BEFORE_FIRST))).find(({ type }) => type === 'AccountOpened')
-  for (const [args, first] of [
-    [['--run', run.run_id], /^right: CreditsDebited, event \d+ of account-acct_\w+, is sealed$/],
+  const find = async (searched: string) =>
+    (await collect(service.core.log.readAll(BEFORE_FIRST))).find(({ type }) => type === searched)
+  const [event, grant] = [await find('AccountOpened'), await find('CreditsGranted')]
+  const [debited, after] = [run.credits_charged, 100 - run.credits_charged]
+  for (const [args, first, second] of [
+    [
+      ['--run', run.run_id],
+      /^right: CreditsDebited, event \d+ of account-acct_\w+, is sealed$/,
+      `credits: ${debited} debited for ${run.run_id}, ${after} after`,
+    ],
+    [['--event', grant?.id as string], /^right: CreditsGranted, event 1 of/, 'credits: 100 granted, 100 after'],
     [['--event', event?.id as string], /^right: AccountOpened, event 0 of account-acct_\w+, is sealed$/],
     [['--event', event?.id as string, '--at', `${newest - 1}`], /^right: AccountOpened/],
     [['--account', customer.accountId], /^right: acct_\w+ has \d+ events up to the seal, all here$/],
@@ -52,6 +60,8 @@ t.test('a proof of each kind is made beside the service, and each program finds 
     t.equal((await operator.run(t, 'audit', 'prove', ...args, '--output', paths.proof)).stdout, '')
     const lines = (await operator.text(t, 'audit', 'check', paths.proof, '--key', paths.key)).trimEnd().split('\n')
     t.match(lines[0], first)
+    if (second) t.equal(lines[1], second)
+    else t.notMatch(lines[1], /^credits:/)
     t.match(lines.at(-1), /^Compare a seal/)
     const [, seal = ''] = /^seal (\S+) of/.exec(lines.at(-2) ?? '') ?? []
     const kept = await operator.text(t, 'audit', 'check', paths.proof, '--key', paths.key, '--seal', seal)

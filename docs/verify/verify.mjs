@@ -340,8 +340,30 @@ const publishedRule = ({ catalogRevision, model, endpoint }, catalog) => {
 const checkInclusion = ({ event, leaf, seal: proven }, keys) => {
   const seal = checkSeal(proven, keys)
   checkLeaf(leaf, seal)
-  const { type } = checkEvent(event, leaf)
-  return { seals: [seal], lines: [`right: ${type}, event ${event.revision} of ${leaf.stream}, is sealed`] }
+  const { revision } = event
+  const { type, data } = checkEvent(event, leaf)
+  const right = `right: ${type}, event ${revision} of ${leaf.stream}, is sealed`
+  return { seals: [seal], lines: [right, ...moves(revision, type, data)] }
+}
+
+/** @type {Readonly<Record<string, string>>} */
+const VERBS = {
+  CreditsGranted: 'granted',
+  CreditsWithdrawn: 'withdrawn',
+  CreditsDebited: 'debited',
+  CreditsRefunded: 'refunded',
+}
+
+/**
+ * What an event did to the credits of its account, as the event says: one line, or none.
+ * @type {(revision: number, type: string, data: any) => string[]}
+ */
+const moves = (revision, type, { amountMicros, balanceAfterMicros, runId }) => {
+  if (!Object.hasOwn(VERBS, type)) return []
+  const isTold = isAmount(amountMicros) && isAmount(balanceAfterMicros)
+  hold(isTold, `event ${revision} is not in the documented form`)
+  const run = typeof runId === 'string' && /^run_[0-9a-z]{26}$/.test(runId) ? ` for ${runId}` : ''
+  return [`credits: ${credits(amountMicros)} ${VERBS[type]}${run}, ${credits(balanceAfterMicros)} after`]
 }
 
 /** @type {(proof: any, keys: Keys) => Shown} */

@@ -381,7 +381,23 @@ def check_inclusion(proof, keys):
     seal = check_seal(proof["seal"], keys)
     check_leaf(proof["leaf"], seal)
     event, stream = check_event(proof["event"], proof["leaf"]), proof["leaf"]["stream"]
-    return [seal], ["right: %s, event %d of %s, is sealed" % (event["type"], proof["event"]["revision"], stream)]
+    revision = proof["event"]["revision"]
+    lines = ["right: %s, event %d of %s, is sealed" % (event["type"], revision, stream)]
+    return [seal], lines + moves(revision, event["type"], event["data"])
+
+
+VERBS = {"CreditsGranted": "granted", "CreditsWithdrawn": "withdrawn", "CreditsDebited": "debited",
+         "CreditsRefunded": "refunded"}
+
+
+def moves(revision, kind, data):
+    """What an event did to the credits of its account, as the event says: one line, or none."""
+    if kind not in VERBS:
+        return []
+    amount, after, run = data.get("amountMicros"), data.get("balanceAfterMicros"), data.get("runId")
+    hold(is_amount(amount) and is_amount(after), "event %d is not in the documented form" % revision)
+    named = " for " + run if is_text(run) and re.fullmatch("run_[0-9a-z]{26}", run) else ""
+    return ["credits: %s %s%s, %s after" % (as_credits(amount), VERBS[kind], named, as_credits(after))]
 
 
 def check_consistency(proof, keys):

@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { decimal } from '../../audit/decimal.ts'
 import { checkProof, type Shown } from '../../audit/proofs/check/check.ts'
 import { parseKeys } from '../../audit/proofs/check/keys.ts'
+import type { Move } from '../../audit/proofs/check/move.ts'
 import { Wrong } from '../../audit/proofs/check/wrong.ts'
 import { OperatorError } from '../operator-error.ts'
 import { parseSeal } from './seal-argument.ts'
@@ -50,7 +51,10 @@ const claims = (shown: Shown): string[] => {
   const [earlier, later] = shown.seals
   switch (shown.kind) {
     case 'inclusion':
-      return [`right: ${shown.type}, event ${shown.revision} of ${shown.stream}, is sealed`]
+      return [
+        `right: ${shown.type}, event ${shown.revision} of ${shown.stream}, is sealed`,
+        ...(shown.move ? [moveText(shown.move)] : []),
+      ]
     case 'consistency':
       return [`right: seal ${later?.number} extends seal ${earlier?.number}`]
     case 'statement': {
@@ -62,6 +66,18 @@ const claims = (shown: Shown): string[] => {
       ]
     }
   }
+}
+
+const moveText = ({ type, amountMicros, afterMicros, runId }: Move): string => {
+  const run = runId === undefined ? '' : ` for ${runId}`
+  return `credits: ${credits(amountMicros)} ${VERBS[type]}${run}, ${credits(afterMicros)} after`
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  CreditsGranted: 'granted',
+  CreditsWithdrawn: 'withdrawn',
+  CreditsDebited: 'debited',
+  CreditsRefunded: 'refunded',
 }
 
 const credits = (micros: number): string => decimal(BigInt(micros), 6)

@@ -3,13 +3,14 @@ import { compileGuard } from '../../../engine/log/guard.ts'
 import type { SealPlace } from '../../../ports/seal-sink.ts'
 import { isExtension, isIncluded } from '../../seals/merkle.ts'
 import type { Keys } from './keys.ts'
+import { type Move, moveOf } from './move.ts'
 import { type CheckedSeal, checkLeaf, checkSeal } from './seal.ts'
 import { checkEvent, checkStatement, type Statement } from './statement.ts'
 import { hold, Wrong } from './wrong.ts'
 
 /** The facts that a proof shows, given the key that signed its seals. */
 export type Shown = { seals: CheckedSeal[] } & (
-  | { kind: 'inclusion'; stream: string; revision: number; type: string }
+  | { kind: 'inclusion'; stream: string; revision: number; type: string; move: Move | undefined }
   | { kind: 'consistency' }
   | ({ kind: 'statement' } & Statement)
 )
@@ -49,8 +50,10 @@ const check = (proof: Proof, keys: Keys): Shown => {
 const checkInclusion = ({ event, leaf, seal: proven }: InclusionProof, keys: Keys): Shown => {
   const seal = checkSeal(proven, keys)
   checkLeaf(leaf, seal)
-  const { type } = checkEvent(event, leaf)
-  return { kind: 'inclusion', seals: [seal], stream: leaf.stream, revision: event.revision, type }
+  const read = checkEvent(event, leaf)
+  const { revision } = event
+  const shown = { stream: leaf.stream, revision, type: read.type, move: moveOf(read, revision) }
+  return { kind: 'inclusion', seals: [seal], ...shown }
 }
 
 const checkConsistency = (proof: ConsistencyProof, keys: Keys): Shown => {

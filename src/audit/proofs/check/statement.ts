@@ -5,6 +5,7 @@ import { Links } from '../../seals/sealed-streams.ts'
 import { SIGNS } from '../moves-credits.ts'
 import { firstPrevious, linkOf, type ReadEvent, readEvent } from './event.ts'
 import type { Keys } from './keys.ts'
+import { isAmount } from './move.ts'
 import { Prices } from './prices.ts'
 import { type CheckedSeal, checkLeaf, checkSeal } from './seal.ts'
 import { hold } from './wrong.ts'
@@ -110,5 +111,3 @@ const balanceAfter = ({ type, data }: ReadEvent, revision: number, before: numbe
   hold(isRight, `the balance after event ${revision} is ${balanceAfterMicros}, and ${sum} is not`)
   return balanceAfterMicros
 }
-
-const isAmount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
