@@ -36,6 +36,7 @@ import { Positions } from '../services/positions.ts'
 import type { Reads } from '../services/reads.ts'
 import { Refunds } from '../services/runs/refunds.ts'
 import type { CoreServices } from '../services/services.ts'
+import { Usage } from '../services/usage/usage.ts'
 import { ViewMaintenance } from '../services/views/view-maintenance.ts'
 import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
 import { Webhooks } from '../services/webhooks/webhooks.ts'
@@ -152,6 +153,7 @@ const openServices = (parts: ServicesParts): CoreServices => {
   return authorize({
     accounts: new Accounts({ accounts, reads, log, clock, random, logger, keyPrefix: config.keyPrefix }),
     ledger: new Ledger({ accounts, reads, clock }),
+    usage: new Usage({ reads, clock }),
     refunds: new Refunds({ accounts, reads, log }),
     keys: new ApiKeys({ accounts, reads, random, keyPrefix: config.keyPrefix }),
     catalog: new Catalog({ offers, publishedCatalog, shipped }),

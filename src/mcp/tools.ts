@@ -4,6 +4,7 @@ import { createUpload } from './tools/create-upload.ts'
 import { getBalance } from './tools/get-balance.ts'
 import { getRun } from './tools/get-run.ts'
 import { getStatement } from './tools/get-statement.ts'
+import { getUsage } from './tools/get-usage.ts'
 import { listModels } from './tools/list-models.ts'
 import { listRuns } from './tools/list-runs.ts'
 import { quoteRun } from './tools/quote-run.ts'
@@ -12,7 +13,7 @@ import { runModel } from './tools/run-model.ts'
 /** All tools, in the order of the list. */
 export const tools: Tool[] = [
   ...[listModels, runModel, getRun, listRuns, cancelRun, quoteRun],
-  ...[getBalance, getStatement, createUpload],
+  ...[getBalance, getStatement, getUsage, createUpload],
 ]
 
 const byName = new Map<unknown, Tool>(tools.map(tool => [tool.name, tool]))

@@ -10,6 +10,7 @@ import type { Runs } from './runs/runs.ts'
 import type { Proofs } from './seals/proofs.ts'
 import type { Seals } from './seals/seals.ts'
 import type { Uploads } from './uploads/uploads.ts'
+import type { Usage } from './usage/usage.ts'
 import type { ViewMaintenance } from './views/view-maintenance.ts'
 import type { Webhooks } from './webhooks/webhooks.ts'
 
@@ -30,6 +31,7 @@ export interface CoreServices {
   accounts: Functions<Accounts>
   keys: Functions<ApiKeys>
   ledger: Functions<Ledger>
+  usage: Functions<Usage>
   catalog: Functions<Catalog>
   refunds: Functions<Refunds>
   webhooks: Functions<Webhooks>

@@ -5,6 +5,7 @@ import { LedgerList } from '../../schemas/api/ledger.ts'
 import type { ModelFamily, ModelList } from '../../schemas/api/model.ts'
 import { Quote, Run, RunList, RunRequest } from '../../schemas/api/run.ts'
 import { PresignedUpload, PresignRequest } from '../../schemas/api/upload.ts'
+import { UsageList } from '../../schemas/api/usage.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import { picture, sandbox } from '../support/client.ts'
 import * as files from '../support/sample-files.ts'
@@ -24,6 +25,7 @@ const outputs = {
   quote_run: Quote,
   get_balance: Balance,
   get_statement: LedgerList,
+  get_usage: UsageList,
   create_upload: PresignedUpload,
 }
 
