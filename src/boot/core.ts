@@ -30,6 +30,7 @@ import { PublishedCatalog } from '../services/catalog/published-catalog.ts'
 import { deriveKey } from '../services/derive-key.ts'
 import { Descriptors } from '../services/descriptors.ts'
 import { eventCodec } from '../services/event-codec.ts'
+import { Charges } from '../services/ledger/charges.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { Positions } from '../services/positions.ts'
@@ -153,6 +154,7 @@ const openServices = (parts: ServicesParts): CoreServices => {
   return authorize({
     accounts: new Accounts({ accounts, reads, log, clock, random, logger, keyPrefix: config.keyPrefix }),
     ledger: new Ledger({ accounts, reads, clock }),
+    charges: new Charges({ reads, log }),
     usage: new Usage({ reads, clock }),
     refunds: new Refunds({ accounts, reads, log }),
     keys: new ApiKeys({ accounts, reads, random, keyPrefix: config.keyPrefix }),

@@ -3,6 +3,7 @@ import type { ApiKeys } from './accounts/api-keys.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { Descriptors } from './descriptors.ts'
 import type { Files } from './files.ts'
+import type { Charges } from './ledger/charges.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { Positions } from './positions.ts'
 import type { Refunds } from './runs/refunds.ts'
@@ -31,6 +32,7 @@ export interface CoreServices {
   accounts: Functions<Accounts>
   keys: Functions<ApiKeys>
   ledger: Functions<Ledger>
+  charges: Functions<Charges>
   usage: Functions<Usage>
   catalog: Functions<Catalog>
   refunds: Functions<Refunds>

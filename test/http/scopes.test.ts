@@ -99,6 +99,7 @@ const calls: Record<string, { args: object; allowed: KeyScope[] }> = {
   get_balance: { args: {}, allowed: reading },
   get_statement: { args: {}, allowed: reading },
   get_usage: { args: {}, allowed: reading },
+  explain_charge: { args: { run_id: RUN }, allowed: reading },
   create_upload: { args: file, allowed: full },
 }
 

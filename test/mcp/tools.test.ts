@@ -1,6 +1,7 @@
 import t from 'tap'
 import { TypeID } from 'typeid-js'
 import { Balance } from '../../schemas/api/balance.ts'
+import { Charge } from '../../schemas/api/charge.ts'
 import { LedgerList } from '../../schemas/api/ledger.ts'
 import type { ModelFamily, ModelList } from '../../schemas/api/model.ts'
 import { Quote, Run, RunList, RunRequest } from '../../schemas/api/run.ts'
@@ -26,6 +27,7 @@ const outputs = {
   get_balance: Balance,
   get_statement: LedgerList,
   get_usage: UsageList,
+  explain_charge: Charge,
   create_upload: PresignedUpload,
 }
 
