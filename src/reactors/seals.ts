@@ -1,5 +1,5 @@
 import { Subscription } from 'rxjs'
-import type { RawEvent, Recorded } from '../../schemas/recorded.ts'
+import type { Position, RawEvent, Recorded } from '../../schemas/recorded.ts'
 import type { Codec } from '../engine/log/codec.ts'
 import { follow } from '../engine/log/follow.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -28,7 +28,7 @@ export class SealsReactor {
   start() {
     const { log, sealer, clock } = this.#parts
     const followed = follow(log, asWritten, clock, {
-      from: () => sealer.restart(),
+      from: () => this.#restart(),
       take: async events => {
         sealer.take(events)
         await this.#seal()
@@ -42,6 +42,12 @@ export class SealsReactor {
   async stop(): Promise<void> {
     this.#subscription.unsubscribe()
     await this.#sealing?.catch(() => undefined)
+  }
+
+  /** A seal in the making counts on the events that were read for it, so it comes to its end first. */
+  async #restart(): Promise<Position> {
+    await this.#sealing?.catch(() => undefined)
+    return this.#parts.sealer.restart()
   }
 
   /** One at a time: pages arrive while the age is checked. */

@@ -37,6 +37,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const TYPES: Record<string, string[]> = {
   catalog: ['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn'],
   login: ['LoginLinked'],
+  seals: ['SealKeyAdopted', 'LogSealed'],
 }
 
 /**

@@ -10,7 +10,7 @@ t.setTimeout(280_000)
 const ALL = 'api,projector,reactors'
 
 /** The smallest number of losses, the longest time before each, and the longest time before it is repeated. */
-const LOSSES = isLong ? 12 : 4
+const LOSSES = isLong ? 12 : 3
 const MAX_PAUSE_MS = 1000
 const MAX_REPEAT_MS = 200
 

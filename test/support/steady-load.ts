@@ -3,6 +3,7 @@ import type { Balance } from '../../schemas/api/balance.ts'
 import type { RunList } from '../../schemas/api/run.ts'
 import { type Reply, type Sending, sandbox } from './client.ts'
 import type { Customer } from './service.ts'
+import { isLong } from './test-length.ts'
 
 /** The outcome of a request. */
 export interface Answered {
@@ -34,7 +35,7 @@ export interface SteadyClientParts {
 }
 
 /** The pause between rounds, so that the load does not saturate the machine. */
-const PAUSE_MS = 40
+const PAUSE_MS = isLong ? 40 : 100
 
 /** Far longer than any response may take. */
 const HANGS_MS = 20_000

@@ -53,7 +53,7 @@ export class Sealer {
     this.#parts = parts
   }
 
-  /** Starts again from the last seal. Returns the position from which to read the log. */
+  /** Starts again from the last seal, while no seal is being made. Returns the position from which to read the log. */
   async restart(): Promise<Position> {
     const { seal } = await this.#parts.seals.state()
     this.#sealed = seal?.events ?? 0
@@ -103,7 +103,8 @@ export class Sealer {
     const before = await seals.state()
     const events = this.#unsealed.slice(0, count)
     const sealed = this.#sealed
-    if ((before.seal?.events ?? 0) !== sealed) return false
+    // Another process may have sealed some of them during the read.
+    if ((before.seal?.events ?? 0) !== sealed || events.length < count) return false
     const { root, added, replaced, newStreams } = await this.#grow(before, events)
     // Stored first, so that a recorded seal always finds its tree.
     await trees.save(added)

@@ -150,6 +150,31 @@ t.test('of two processes that seal at once, one succeeds', async t => {
   t.equal(keys.length, 1)
 })
 
+t.test('a seal that comes while the stream of seals is read takes its events from the next one', async t => {
+  const { log, views } = await open(t)
+  await append(log, 'a', MAX_EVENTS + 5)
+  const { sealer: other } = await start(log, views)
+  const late: { take?: (events: RawEvent[]) => void } = {}
+  const readLate: EventLog = {
+    ...log,
+    readStream: async function* (stream, from) {
+      yield* log.readStream(stream, from)
+      const take = late.take
+      delete late.take
+      if (!take) return
+      await other.sealWhatIsDue()
+      yield* log.readStream(stream, from)
+      take(await collect(log.readStream(stream, from)))
+    },
+  }
+  const { sealer } = await start(readLate, views)
+  late.take = events => sealer.take(events)
+  await sealer.sealWhatIsDue()
+  clock.advance(MAX_AGE_MS)
+  await sealer.sealWhatIsDue()
+  t.match(await checkSeals(t, log), [{ events: MAX_EVENTS }, { events: MAX_EVENTS + 5 }])
+})
+
 t.test('on EventStoreDB, a process goes on after the seal of another', async t => {
   const server = await startEventStoreServer({ log: await openLog(t) })
   t.teardown(() => server.close())

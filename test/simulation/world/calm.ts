@@ -2,6 +2,7 @@ import { unwrap } from '../../support/unwrap.ts'
 import { operator } from './callers.ts'
 import type { SimulatedClient } from './clients.ts'
 import { SLOTS } from './process.ts'
+import { expectSeals } from './seals.ts'
 import type { World } from './world.ts'
 
 /** How long runs may take to end once the faults stop: their time limits, a lease, and some retries. */
@@ -43,6 +44,7 @@ export const expectCalm = async (world: World, clients: SimulatedClient[]) => {
   await expectNoLeases(world)
   await expectAnswers(world, clients)
   await expectFilesEnd(world)
+  await expectSeals(world)
   await compareViews(world)
 }
 

@@ -9,6 +9,7 @@ import { mustBeAvailable } from './faults.ts'
 import { ClientKeys, type Key } from './keys.ts'
 import type { Running, SimulatedProcess } from './process.ts'
 import { ClientRuns } from './runs.ts'
+import { ClientSeals } from './seals.ts'
 import { ClientUploads } from './uploads.ts'
 import type { World } from './world.ts'
 
@@ -42,7 +43,8 @@ export class SimulatedClient {
     const credits = new ClientCredits(world, accountId, keys)
     const uploads = new ClientUploads(world, accountId)
     const runs = new ClientRuns(world, accountId, { keys, credits, uploads })
-    this.#parts = { keys, credits, uploads, runs }
+    const seals = new ClientSeals(world, accountId, { keys, runs })
+    this.#parts = { keys, credits, uploads, runs, seals }
   }
 
   /** Sends commands, a few at a time, until the world asks it to stop. */

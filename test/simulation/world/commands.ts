@@ -3,6 +3,7 @@ import type { ClientKeys } from './keys.ts'
 import { NO_KEY, NOTHING } from './outcome.ts'
 import type { Running, SimulatedProcess } from './process.ts'
 import type { ClientRuns } from './runs.ts'
+import type { ClientSeals } from './seals.ts'
 import type { ClientUploads, UploadCommand } from './uploads.ts'
 
 /** The parts of a client. */
@@ -10,6 +11,7 @@ export interface Parts {
   keys: ClientKeys
   credits: ClientCredits
   runs: ClientRuns
+  seals: ClientSeals
   uploads: ClientUploads
 }
 
@@ -76,6 +78,13 @@ const commands: Command[] = [
     send: ({ runs }, ...to) => runs.retouch(...to),
     expected: [...ofKeys, 'insufficient_credits', 'input_file_refused'],
   },
+  { name: 'keepSeal', send: ({ seals }, to) => seals.keepSeal(to), expected: [...ofKeys, 'seal_not_found'] },
+  {
+    name: 'proveRun',
+    send: ({ seals }, to) => seals.proveRun(to),
+    expected: [...ofKeys, 'event_not_sealed', 'too_many_proofs'],
+  },
+  { name: 'proveConsistency', send: ({ seals }, to) => seals.proveConsistency(to), expected: ofKeys },
   { ...ofUploads('upload'), weight: 3 },
   ...(['presign', 'putAgain', 'findUpload', 'listUploads', 'deleteUpload'] as const).map(ofUploads),
 ]

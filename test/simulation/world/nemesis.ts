@@ -15,6 +15,8 @@ const MAX_OUTAGE_MS = 15_000
 /** A power loss undoes the commits since at most so many acts. */
 const MAX_UNSYNCED = 5
 
+const HARMS = ['keep', 'keep', 'roll back', 'set back', 'empty', 'forge', 'forge', 'forge', 'forge node'] as const
+
 /** Ends processes, cuts their connections, moves clocks, and damages the views. */
 export class Nemesis {
   /** The cells that were forged. They stay until they are read. */
@@ -99,13 +101,14 @@ export class Nemesis {
 
   #harmViews() {
     const { views, chance } = this.#world
-    const harm = chance.pick(['keep', 'keep', 'roll back', 'set back', 'empty', 'forge', 'forge', 'forge'] as const)
+    const harm = chance.pick(HARMS)
     this.#note(`views: ${harm}`)
     if (harm === 'keep') this.#kept = views.content
     if (harm === 'roll back' && this.#kept) views.content = this.#kept
     if (harm === 'set back') this.#setBack()
     if (harm === 'empty') views.content = emptyContent()
     if (harm === 'forge') this.#forge()
+    if (harm === 'forge node') this.#forgeNode()
   }
 
   /** Sets only the checkpoint back. Setting it forward hides events from the projector, which `views verify` finds. */
@@ -129,6 +132,16 @@ export class Nemesis {
     const forged = String(content.cells.get(address)).replaceAll(/\d/g, '7')
     this.forged.set(address, forged)
     content.cells.set(address, forged)
+    views.content = content
+  }
+
+  /** Forges a node of the tree that seals cover. The sealer makes the tree again from the log. */
+  #forgeNode() {
+    const { views, chance } = this.#world
+    const { content } = views
+    const hash = chance.pick([...content.nodes.keys()])
+    if (!hash) return
+    content.nodes.set(hash, String(content.nodes.get(hash)).replaceAll(/\d/g, '7'))
     views.content = content
   }
 

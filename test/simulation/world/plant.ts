@@ -54,7 +54,8 @@ const plant = (copy: string, fault: PlantedFault) => {
 /** The world or the test that finds a fault; undefined if nothing does. */
 const find = async (fault: PlantedFault): Promise<string | undefined> => {
   const { status, output } = await runCopy(fault.test ? [fault.test] : simulate, copy => plant(copy, fault))
-  if (fault.test) return status === 1 ? fault.test : undefined
+  // A test that reaches its time limit ends by a signal: it fails as well.
+  if (fault.test) return status !== 0 ? fault.test : undefined
   const [, seed, violation] = /^seed (\d+) fails.*\n.*\n +(.+)/m.exec(output) ?? []
   return seed && `seed ${seed}: ${violation}`
 }

@@ -322,6 +322,30 @@ export const plantedFaults: PlantedFault[] = [
     test: 'test/adapters/event-log/lmdb.test.ts',
   },
   {
+    what: 'a seal counts events that another process has sealed',
+    file: 'services/seals/sealer.ts',
+    from: ' || events.length < count) return false',
+    to: ') return false',
+  },
+  {
+    what: 'the log is read again while a seal is made',
+    file: 'reactors/seals.ts',
+    from: '    await this.#sealing?.catch(() => undefined)\n    return this.#parts.sealer.restart()',
+    to: '    return this.#parts.sealer.restart()',
+  },
+  {
+    what: 'a node of the tree counts as genuine, whatever its hash',
+    file: 'services/seals/tree-store.ts',
+    from: 'if (hashOfNode(node) === hash) return node',
+    to: 'return node',
+  },
+  {
+    what: 'a seal is recorded before its tree is stored',
+    file: 'services/seals/sealer.ts',
+    from: '    await trees.save(added)\n    const content',
+    to: '    void trees.save(added).catch(() => undefined)\n    const content',
+  },
+  {
     what: 'Redis commits without comparing the checkpoint',
     file: 'adapters/view-store/redis-scripts.ts',
     from: "if (redis.call('HGET', KEYS[1], 'checkpoint') or '') ~= ARGV[1] then return 0 end\nlocal firstGone",

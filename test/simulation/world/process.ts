@@ -9,6 +9,7 @@ import type { Services } from '../../../src/services/services.ts'
 import { SimulatedObjects } from './object-store.ts'
 import { objectsOverWire } from './object-wire.ts'
 import { logOverWire, outboundOverWire, providerOverWire, viewsOverWire } from './port-wires.ts'
+import { SEAL_KEY } from './seals.ts'
 import { Submissions } from './submissions.ts'
 import { SimulatedViews } from './view-store.ts'
 import { Wire } from './wire.ts'
@@ -18,10 +19,15 @@ const config = readConfig({
   MASTER_SECRET: 'a secret of the simulated world, long enough',
   WELCOME_CREDITS: '0',
   UPLOAD_GRANT_MINUTES: '0.2',
+  SEAL_KEY,
+  SEAL_EVENTS: '40',
+  SEAL_MINUTES: '0.1',
 })
 
+const ALL_ROLES: Role[] = ['projector', 'reactors', 'sealer']
+
 /** The work that processes share out. None of them has to do any, since clients call their services directly. */
-const ROLES: Role[][] = [['projector', 'reactors'], ['projector'], ['reactors'], []]
+const ROLES: Role[][] = [[...ALL_ROLES], ['projector', 'sealer'], ['projector'], ['reactors'], ['sealer'], []]
 
 /** Few, so that runs wait for them, and a leaked one is missed. */
 export const SLOTS = 3
@@ -53,7 +59,7 @@ export class SimulatedProcess {
   constructor(world: World, name: string, hasAllRoles: boolean) {
     this.#world = world
     this.name = name
-    this.#roles = hasAllRoles ? ['projector', 'reactors'] : world.chance.pick(ROLES)
+    this.#roles = hasAllRoles ? ALL_ROLES : world.chance.pick(ROLES)
     this.skewMs = world.chance.between(-500, 500)
   }
 

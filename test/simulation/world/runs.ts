@@ -25,10 +25,10 @@ export class ClientRuns {
   readonly accepted: RunId[] = []
   readonly #world: World
   readonly #accountId: AccountId
-  readonly #parts: Omit<Parts, 'runs'>
+  readonly #parts: Pick<Parts, 'keys' | 'credits' | 'uploads'>
   readonly #requests: Request[] = []
 
-  constructor(world: World, accountId: AccountId, parts: Omit<Parts, 'runs'>) {
+  constructor(world: World, accountId: AccountId, parts: Pick<Parts, 'keys' | 'credits' | 'uploads'>) {
     this.#world = world
     this.#accountId = accountId
     this.#parts = parts

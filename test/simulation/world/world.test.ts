@@ -40,7 +40,8 @@ const OCCURRENCES = [
     'job forgotten',
   ],
   ...['crash', 'stop', 'power loss', 'partition', 'clock jump', 'suspension'],
-  ...['views: empty', 'views: roll back', 'views: forge'],
+  ...['views: empty', 'views: roll back', 'views: forge', 'views: forge node'],
+  ...['LogSealed', 'keepSeal ok', 'proveRun ok', 'proveRun event_not_sealed', 'proveConsistency ok'],
 ]
 
 t.test('no world breaks a promise', async t => {

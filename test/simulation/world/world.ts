@@ -76,6 +76,8 @@ export class World {
   readonly bucket = new SimulatedBucket(() => this.epochMs + this.timeline.nowMs)
   readonly truth: Truth
   readonly files: FileTruth
+  /** The links of the seals that clients keep, by number. */
+  readonly keptSeals = new Map<number, string>()
   readonly provider: SimulatedProvider
   readonly receiver: SimulatedReceiver
   readonly processes: SimulatedProcess[]

@@ -3,6 +3,7 @@ import t from 'tap'
 import { type AspectRatio, pictureSize } from '../../../src/studio/picture/picture-size.ts'
 import { drawable } from '../../../src/studio/picture/text.ts'
 import { formatOf, openStudio, type Picture, small } from '../../adapters/provider/sandbox/support.ts'
+import { isLong } from '../../support/test-length.ts'
 
 const { paint } = openStudio(t.teardown)
 
@@ -20,7 +21,7 @@ t.test('a picture of every ratio has the promised size', async t => {
 
 t.test('every format is encoded as declared, at higher resolutions too', async t => {
   for (const format of ['png', 'jpeg', 'webp'] as const) {
-    for (const resolution of ['2K', '4K'] as const) {
+    for (const resolution of isLong ? (['2K', '4K'] as const) : (['2K'] as const)) {
       const size = pictureSize('1:1', resolution)
       const bytes = await paint({ ...small, ...size, format })
       t.equal(formatOf(bytes), format)
@@ -65,7 +66,7 @@ t.test('any prompt can be painted', async t => {
     control: 'a\u0000b\u200fc\u202ed',
   }
   for (const [name, prompt] of Object.entries(prompts)) {
-    for (const ratio of ['1:1', '1:8'] as const) {
+    for (const ratio of isLong ? (['1:1', '1:8'] as const) : (['1:8'] as const)) {
       const bytes = await paint({ ...small, ...pictureSize(ratio, '1K'), prompt, format: 'jpeg' })
       t.equal(formatOf(bytes), 'jpeg', `${name}, ${ratio}`)
     }

@@ -34,7 +34,7 @@ const oneIn = (count: number) => (): AppendFate | undefined =>
   Math.random() * count < 1 ? MISHAPS[Math.floor(Math.random() * MISHAPS.length)] : undefined
 
 t.test('thousands of appends with randomly lost responses: none is lost, doubled or misreported', async t => {
-  const [STREAMS, APPENDS] = [50, isLong ? 200 : 40]
+  const [STREAMS, APPENDS] = [50, isLong ? 200 : 20]
   const { stored, log } = await open(t, { append: oneIn(APPENDS / 2) }, APPEND_TIMEOUT_MS)
   const [reported, refused]: [Set<string>, Set<string>] = [new Set(), new Set()]
   let repeated = 0

@@ -146,7 +146,7 @@ t.test('appends beyond the queue limit are refused at once', async t => {
 })
 
 t.test('many connections that break leave nothing open', async t => {
-  const [LOGS, ROUNDS] = [10, isLong ? 100 : 20]
+  const [LOGS, ROUNDS] = [10, isLong ? 100 : 10]
   const { server, stored } = await open(t)
   await stored.append('account-read', newEvents(3), NO_STREAM)
   const logs = Array.from({ length: LOGS }, () => openEventStoreLog({ address: eventStoreAt(server.url) }))

@@ -63,7 +63,7 @@ const untilAvailable = async <Value>(request: () => Promise<Value>): Promise<Val
 t.test('many subscriptions that drop under load: the views miss nothing, and apply nothing twice', async t => {
   const { server, stored, reading, writing } = await open(t)
   const views = await openViews(t)
-  const [DROPS, GRANTS] = isLong ? [100, 500] : [30, 150]
+  const [DROPS, GRANTS] = isLong ? [100, 500] : [15, 75]
   let drops = 0
   const ends = ['end', 'break', consumerTooSlow()] as const
   server.faults.subscription = (): ReadFate | undefined => {
