@@ -165,8 +165,14 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a failure refunds less than the charge',
     file: 'domain/account/runs.ts',
-    from: 'credits.refunded(state, runId, run.chargedMicros,',
-    to: 'credits.refunded(state, runId, run.chargedMicros - 1,',
+    from: 'amountMicros: run.chargedMicros,',
+    to: 'amountMicros: run.chargedMicros - 1,',
+  },
+  {
+    what: 'a refund forgets the key of its debit',
+    file: 'domain/account/debit-facts.ts',
+    from: '...(keyId && { keyId }),',
+    to: '',
   },
   {
     what: 'a completed run stays open',
