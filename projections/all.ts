@@ -11,9 +11,10 @@ import type { Projection } from './projection.ts'
 import { runs } from './runs.ts'
 import { statement } from './statement.ts'
 import { uploads } from './uploads.ts'
+import { usage, usageByLabel } from './usage.ts'
 import { webhooks } from './webhooks.ts'
 
-const all = [accounts, balance, due, dueObjects, keys, runs, statement, uploads, webhooks] as const
+const all = [accounts, balance, due, dueObjects, keys, runs, statement, uploads, usage, usageByLabel, webhooks] as const
 
 /** Events that concern no view: logins, the catalog, seals and periods are read from their streams. */
 type Unprojected = 'LoginLinked' | CatalogEvent['type'] | SealEvent['type'] | PeriodEvent['type']

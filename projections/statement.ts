@@ -5,20 +5,22 @@ import type { StatementPrice, StatementRow } from '../schemas/views.ts'
 import { projection, type RecordedOf } from './define.ts'
 
 /**
- * Every movement of credits by account. The order of the keys is that in which the movements happened; the index orders
- * them by their times, which may go back in ledger format 1.
+ * Every movement of credits by account. The order of the keys is that in which the movements happened; one index orders
+ * them by their times, which may go back in ledger format 1, and another leads from a run to its lines.
  */
 export const statement = projection({
   view: 'statement',
-  version: 3,
+  version: 4,
   key: event => lineKey(accountOf(event), event.revision),
   on: {
     CreditsGranted: (_, event) => ({ ...grantLine(event), kind: 'grant' }),
     CreditsWithdrawn: (_, event) => ({ ...grantLine(event), kind: 'withdrawal' }),
     CreditsDebited: (_, event) => debitLine(event),
-    CreditsRefunded: (_, event) => ({ ...originOf(event), kind: 'refund', ...event.data }),
+    CreditsRefunded: (_, event) => refundLine(event),
   },
   indexes: {
+    byRun: ({ runId, revision }, key) =>
+      runId && `${linesOfRun(key.slice(0, key.indexOf('/')), runId)}${lineNumber(revision)}`,
     byTime: ({ at, revision }, key) => linePlace(key.slice(0, key.indexOf('/')), at, revision),
   },
 })
@@ -28,6 +30,9 @@ export const lineKey = (accountId: string, revision: number) => `${accountId}/${
 /** The place of a line in the index byTime. */
 export const linePlace = (accountId: string, at: string, revision: number) =>
   `${accountId}/${at}/${lineNumber(revision)}`
+
+/** The prefix of the places of a run's lines in the index byRun. */
+export const linesOfRun = (accountId: string, runId: string) => `${accountId}/${runId}/`
 
 /** Sorts after all lines of a time in that index, and before all later ones. */
 export const placeAfterTime = (accountId: string, at: string) => `${accountId}/${at}/~`
@@ -46,6 +51,14 @@ const debitLine = (event: RecordedOf<'CreditsDebited'>): StatementRow => {
   const hasRate = usdPerCreditMicros !== undefined && lines.some(line => line.kind === 'surcharge')
   const price: StatementPrice = { lines, ...(hasRate && { usdPerCreditMicros }) }
   return { ...originOf(event), kind: 'debit', ...rest, model, endpoint, priceText: JSON.stringify(price) }
+}
+
+/** An older refund does not repeat its debit. */
+const refundLine = (event: RecordedOf<'CreditsRefunded'>): StatementRow => {
+  const { debit, error: _, ...rest } = event.data
+  const { model, endpoint, label } = debit ?? {}
+  const run = { ...(model && { model }), ...(endpoint && { endpoint }), ...(label !== undefined && { label }) }
+  return { ...originOf(event), kind: 'refund', ...rest, ...run }
 }
 
 const grantLine = (event: RecordedOf<'CreditsGranted' | 'CreditsWithdrawn'>) => {

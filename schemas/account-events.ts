@@ -72,12 +72,39 @@ export const CreditsDebited = Closed({
   receipt: Receipt,
   label: Type.Optional(Label),
 })
-/** A failed run is refunded in full when it fails; an operator may refund a completed one, also in part. */
+/** The run that a debit was for, and the key that caused the debit, if one did. */
+export const DebitFacts = Closed({
+  model: Slug,
+  endpoint: Slug,
+  keyId: Type.Optional(KeyId),
+  label: Type.Optional(Label),
+})
+export type DebitFacts = Static<typeof DebitFacts>
+
+/** Why a run failed. The list is closed and part of the API. */
+export const runErrorCodes = [
+  'model_not_found',
+  'content_rejected',
+  'provider_error',
+  'provider_timeout',
+  'interrupted',
+  'invalid_input',
+  'cancelled',
+] as const
+export const RunErrorCode = OneOf(...runErrorCodes)
+export type RunErrorCode = Static<typeof RunErrorCode>
+
+/**
+ * A failed run is refunded in full when it fails; an operator may refund a completed one, also in part. `debit` repeats
+ * facts of the debit and `error` the code of the failure, so that a refund explains itself. Older refunds have neither.
+ */
 export const CreditsRefunded = Closed({
   runId: RunId,
   amountMicros: PositiveMicros,
   balanceAfterMicros: Micros,
   reason: Reason,
+  debit: Type.Optional(DebitFacts),
+  error: Type.Optional(RunErrorCode),
 })
 
 /** The client's key for a request, and the digest that distinguishes a repeat from a different request. */
@@ -125,18 +152,6 @@ export const RunOutput = Closed({
 })
 export type RunOutput = Static<typeof RunOutput>
 
-/** Why a run failed. The list is closed and part of the API. */
-export const runErrorCodes = [
-  'model_not_found',
-  'content_rejected',
-  'provider_error',
-  'provider_timeout',
-  'interrupted',
-  'invalid_input',
-  'cancelled',
-] as const
-export const RunErrorCode = OneOf(...runErrorCodes)
-export type RunErrorCode = Static<typeof RunErrorCode>
 export const RunError = Closed({ code: RunErrorCode, message: Type.String({ minLength: 1, maxLength: 1000 }) })
 export type RunError = Static<typeof RunError>
 

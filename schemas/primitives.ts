@@ -120,6 +120,12 @@ export const MAX_WAIT_SECONDS = 120
 export const MAX_PAGE = 100
 export const DEFAULT_PAGE = 20
 
+/**
+ * Days of usage that are added up at most, a leap year, and by default: most people ask about the last month.
+ */
+export const MAX_USAGE_DAYS = 366
+export const DEFAULT_USAGE_DAYS = 30
+
 /** Characters of a run's label. It stands in reports and lists, so it is as short as a name there. */
 export const MAX_LABEL_LENGTH = 64
 

@@ -88,6 +88,22 @@ export interface StatementRow {
 /** The lines of a receipt, and the rate of the surcharges among them. */
 export type StatementPrice = Pick<Receipt, 'lines' | 'usdPerCreditMicros'>
 
+/**
+ * Sums of an account's runs of one UTC day, model and key, in the view `usageByLabel` also of one label. Key: the
+ * account id and these parts.
+ */
+export interface UsageRow {
+  day: string
+  /** Missing from refunds that do not repeat their debits, like the key and the label. */
+  model?: string
+  keyId?: KeyId
+  label?: string
+  runs: number
+  failures: number
+  chargedMicros: number
+  refundedMicros: number
+}
+
 /** A file that a client sent, or may send. Key: `<account id>/<upload id>`. */
 export interface UploadRow {
   accountId: AccountId
@@ -205,5 +221,7 @@ export interface Views {
   due: DueRow
   webhooks: WebhookRow
   uploads: UploadRow
+  usage: UsageRow
+  usageByLabel: UsageRow
 }
 export type ViewName = keyof Views

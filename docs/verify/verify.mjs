@@ -354,15 +354,17 @@ const VERBS = {
   CreditsRefunded: 'refunded',
 }
 
+const isRun = (/** @type {unknown} */ value) => typeof value === 'string' && /^run_[0-9a-z]{26}$/.test(value)
+
 /**
  * What an event did to the credits of its account, as the event says: one line, or none.
  * @type {(revision: number, type: string, data: any) => string[]}
  */
 const moves = (revision, type, { amountMicros, balanceAfterMicros, runId }) => {
   if (!Object.hasOwn(VERBS, type)) return []
-  const isTold = isAmount(amountMicros) && isAmount(balanceAfterMicros)
+  const isTold = isAmount(amountMicros) && isAmount(balanceAfterMicros) && (runId === undefined || isRun(runId))
   hold(isTold, `event ${revision} is not in the documented form`)
-  const run = typeof runId === 'string' && /^run_[0-9a-z]{26}$/.test(runId) ? ` for ${runId}` : ''
+  const run = runId === undefined ? '' : ` for ${runId}`
   return [`credits: ${credits(amountMicros)} ${VERBS[type]}${run}, ${credits(balanceAfterMicros)} after`]
 }
 

@@ -390,13 +390,18 @@ VERBS = {"CreditsGranted": "granted", "CreditsWithdrawn": "withdrawn", "CreditsD
          "CreditsRefunded": "refunded"}
 
 
+def is_run(value):
+    return is_text(value) and re.fullmatch("run_[0-9a-z]{26}", value) is not None
+
+
 def moves(revision, kind, data):
     """What an event did to the credits of its account, as the event says: one line, or none."""
     if kind not in VERBS:
         return []
     amount, after, run = data.get("amountMicros"), data.get("balanceAfterMicros"), data.get("runId")
-    hold(is_amount(amount) and is_amount(after), "event %d is not in the documented form" % revision)
-    named = " for " + run if is_text(run) and re.fullmatch("run_[0-9a-z]{26}", run) else ""
+    is_told = is_amount(amount) and is_amount(after) and ("runId" not in data or is_run(run))
+    hold(is_told, "event %d is not in the documented form" % revision)
+    named = " for " + run if "runId" in data else ""
     return ["credits: %s %s%s, %s after" % (as_credits(amount), VERBS[kind], named, as_credits(after))]
 
 

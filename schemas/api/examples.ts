@@ -5,6 +5,7 @@ import type { ModelList } from './model.ts'
 import type { Quote, Run, RunList, RunRequest } from './run.ts'
 import type { Seal, SealKeySet } from './seal.ts'
 import type { DeletedUpload, PresignedUpload, PresignRequest, Upload, UploadList } from './upload.ts'
+import type { UsageList } from './usage.ts'
 import type { WebhookEvent, WebhookSecret } from './webhook.ts'
 
 // Examples for the OpenAPI document. Tests validate them against their schemas, and compare them with real answers.
@@ -241,6 +242,36 @@ export const ledgerList: LedgerList = {
 }
 
 export const ledgerExport = [grantLine, debitLine].map(line => `${JSON.stringify(line)}\n`).join('')
+
+export const usageList: UsageList = {
+  object: 'list',
+  data: [
+    {
+      object: 'usage',
+      day: '2026-11-21',
+      model: 'nano-banana-2',
+      runs: 1,
+      failures: 0,
+      credits_charged: 15,
+      credits_refunded: 0,
+      credits: 15,
+    },
+    {
+      object: 'usage',
+      day: '2026-11-21',
+      model: 'seedance-1-5-pro',
+      runs: 1,
+      failures: 1,
+      credits_charged: 9.36,
+      credits_refunded: 9.36,
+      credits: 0,
+    },
+  ],
+  has_more: false,
+  next_cursor: null,
+  from: '2026-10-23',
+  to: '2026-11-22',
+}
 
 export const upload: Upload = {
   object: 'upload',

@@ -17,7 +17,7 @@ const MOMENT = '\\d{4}-\\d\\d-\\d\\d(T\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,3})?)?Z)?'
 const REVISION = '(0|[1-9]\\d{0,8})'
 
 /** A day or a time, as a request gives it. */
-const Moment = (description: string) =>
+export const Moment = (description: string) =>
   about(
     Type.String({ pattern: `^${MOMENT}$` }),
     `A UTC time such as 2026-11-23T18:00:00Z, or a date for the start of that day in UTC: ${description}`,

@@ -30,6 +30,7 @@ import { PublishedCatalog } from '../services/catalog/published-catalog.ts'
 import { deriveKey } from '../services/derive-key.ts'
 import { Descriptors } from '../services/descriptors.ts'
 import { eventCodec } from '../services/event-codec.ts'
+import { Charges } from '../services/ledger/charges.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
 import { Periods } from '../services/periods/periods.ts'
 import { authorize } from '../services/policies/authorization.ts'
@@ -37,6 +38,7 @@ import { Positions } from '../services/positions.ts'
 import type { Reads } from '../services/reads.ts'
 import { Refunds } from '../services/runs/refunds.ts'
 import type { CoreServices } from '../services/services.ts'
+import { Usage } from '../services/usage/usage.ts'
 import { ViewMaintenance } from '../services/views/view-maintenance.ts'
 import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
 import { Webhooks } from '../services/webhooks/webhooks.ts'
@@ -153,6 +155,8 @@ const openServices = (parts: ServicesParts): CoreServices => {
   return authorize({
     accounts: new Accounts({ accounts, reads, log, clock, random, logger, keyPrefix: config.keyPrefix }),
     ledger: new Ledger({ accounts, reads, clock }),
+    charges: new Charges({ reads, log }),
+    usage: new Usage({ reads, clock }),
     refunds: new Refunds({ accounts, reads, log }),
     keys: new ApiKeys({ accounts, reads, random, keyPrefix: config.keyPrefix }),
     catalog: new Catalog({ offers, publishedCatalog, shipped }),

@@ -49,12 +49,16 @@ export interface Refusals {
   position_unknown: object
   /** Without a number: the log has no seal yet. */
   seal_not_found: { number: number | undefined }
-  /** The cursor names no line of the account's ledger. */
+  /** The cursor names no item of the list. */
   cursor_unknown: object
   /** The account has no event with this revision yet. */
   revision_unknown: { lastRevision: number }
   /** The time is in the future. */
   time_ahead: { now: string }
+  /** Usage is asked for of no day, or of too many. */
+  usage_days_invalid: { maxDays: number }
+  /** Usage has too many rows to be added up. */
+  usage_too_large: { limit: number }
   /** Too many runs have failed through the account's own fault. */
   too_many_failures: { retryAfterMs: number }
   too_many_open_runs: { limit: number }

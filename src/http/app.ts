@@ -32,6 +32,7 @@ import { runEventRoutes } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sealRoutes } from './routes/seals.ts'
 import { uploadRoutes } from './routes/uploads.ts'
+import { usageRoutes } from './routes/usage.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { Streams } from './streams.ts'
 import type { Turns } from './turns.ts'
@@ -89,6 +90,7 @@ const apiRoutes = (router: Router<RequestState>, api: ApiParts) => {
   cdnRoutes(router, serve, services, acceptsPut)
   balanceRoutes(serve, services, present, knownSeals)
   ledgerRoutes(serve, services, present, knownSeals)
+  usageRoutes(serve, services, present)
   sealRoutes(serve, services)
   proofRoutes(serve, services)
   modelRoutes(serve, services, present)

@@ -47,7 +47,7 @@ const guide = [
   ],
   [
     '**Cost**: with `?dry_run=true`, the same request returns its price without running or charging anything.',
-    '`GET /v1/balance` returns the remaining credits.',
+    '`GET /v1/balance` returns the remaining credits, and `GET /v1/usage` adds up runs and credits by day or model.',
     'Credits are debited when a run is accepted and refunded in full if it fails.',
     'If the balance is too low, the response is 402 with `required_credits` and `credits_balance`.',
   ],

@@ -2,6 +2,18 @@ import { parseTime } from '../audit/as-of.ts'
 import type { AccountMoment } from '../services/ledger/line-at.ts'
 import { ApiError } from './api-error.ts'
 
+/** The days of a query, or of a tool's arguments. Throws invalid_request for a time at which no UTC day begins. */
+export const daysOf = ({ from, to }: { from?: string; to?: string }, what = 'query') => ({
+  from: from === undefined ? undefined : dayOf('from', from, what),
+  to: to === undefined ? undefined : dayOf('to', to, what),
+})
+
+const dayOf = (name: string, text: string, what: string): string => {
+  const [day = '', time] = timeOf(name, text, what).split('T')
+  if (time === '00:00:00.000Z') return day
+  throw fault(name, 'must be a date or a midnight in UTC, because usage is counted by UTC days', what)
+}
+
 /**
  * A time of the log from a parameter with a date or time. Throws invalid_request if the calendar lacks it. `what` is
  * the part of the request that holds the parameter.
@@ -9,9 +21,12 @@ import { ApiError } from './api-error.ts'
 const timeOf = (name: string, text: string, what: string): string => {
   const time = parseTime(text)
   if (time !== undefined) return time
+  throw fault(name, 'must be a date or time that exists', what)
+}
+
+const fault = (name: string, message: string, what: string) => {
   const path = `/${name}`
-  const message = 'must be a date or time that exists'
-  throw new ApiError('invalid_request', `Invalid ${what}: ${path} ${message}.`, { errors: [{ path, message }] })
+  return new ApiError('invalid_request', `Invalid ${what}: ${path} ${message}.`, { errors: [{ path, message }] })
 }
 
 /** The same, or the revision in a parameter. */

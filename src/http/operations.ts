@@ -12,6 +12,7 @@ import { runEventOperations } from './routes/run-events.ts'
 import { runOperations } from './routes/runs.ts'
 import { sealOperations } from './routes/seals.ts'
 import { uploadOperations } from './routes/uploads.ts'
+import { usageOperations } from './routes/usage.ts'
 import { webhookOperations } from './routes/webhooks.ts'
 
 /** All operations of the HTTP API, in the order of the OpenAPI document. */
@@ -22,6 +23,7 @@ export const operations: Operation[] = [
   ...balanceOperations,
   ...proofOperations,
   ...ledgerOperations,
+  ...usageOperations,
   ...sealOperations,
   ...uploadOperations,
   ...webhookOperations,

@@ -139,6 +139,8 @@ const codes: Record<RefusalCode, ErrorCode> = {
   cursor_unknown: 'invalid_request',
   revision_unknown: 'invalid_request',
   time_ahead: 'invalid_request',
+  usage_days_invalid: 'invalid_request',
+  usage_too_large: 'invalid_request',
   too_many_failures: 'rate_limited',
   too_many_open_runs: 'rate_limited',
   open_runs_too_large: 'rate_limited',
@@ -235,6 +237,9 @@ const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalW
   cursor_unknown: () => ({ errors: [{ path: '/cursor', message: 'is no next_cursor of this list' }] }),
   revision_unknown: ({ lastRevision }) => ({ errors: [{ path: '/at', message: `must be at most ${lastRevision}` }] }),
   time_ahead: () => ({ errors: [{ path: '/at', message: 'must not be in the future' }] }),
+  usage_days_invalid: ({ maxDays }) => ({
+    errors: [{ path: '/to', message: `must be 1 to ${maxDays} days after from` }],
+  }),
   upload_too_large: ({ limitBytes }) => ({
     errors: [{ path: '/size_bytes', message: `must be at most ${limitBytes}` }],
   }),

@@ -1,9 +1,11 @@
 import type { Tool } from './tool.ts'
 import { cancelRun } from './tools/cancel-run.ts'
 import { createUpload } from './tools/create-upload.ts'
+import { explainCharge } from './tools/explain-charge.ts'
 import { getBalance } from './tools/get-balance.ts'
 import { getRun } from './tools/get-run.ts'
 import { getStatement } from './tools/get-statement.ts'
+import { getUsage } from './tools/get-usage.ts'
 import { listModels } from './tools/list-models.ts'
 import { listRuns } from './tools/list-runs.ts'
 import { quoteRun } from './tools/quote-run.ts'
@@ -12,7 +14,7 @@ import { runModel } from './tools/run-model.ts'
 /** All tools, in the order of the list. */
 export const tools: Tool[] = [
   ...[listModels, runModel, getRun, listRuns, cancelRun, quoteRun],
-  ...[getBalance, getStatement, createUpload],
+  ...[getBalance, getStatement, getUsage, explainCharge, createUpload],
 ]
 
 const byName = new Map<unknown, Tool>(tools.map(tool => [tool.name, tool]))

@@ -2,6 +2,7 @@ import type { Views } from '../../schemas/views.ts'
 import type { Clock } from '../ports/clock.ts'
 import { BY_KEY } from '../ports/view-store.ts'
 import { delay } from '../time/delay.ts'
+import { OneAtATime } from './one-at-a-time.ts'
 import type { Reads } from './reads.ts'
 
 /** Rows read at a time. The largest take a few milliseconds, in which nothing else is done. */
@@ -43,12 +44,11 @@ interface Parts {
 
 /**
  * Lists owners' rows, newest first, from views whose keys are `<owner>/<id>` with ids that rise over time. The pages of
- * one owner are read one after another, since reading many at once would hold up everybody else.
+ * one owner are read one after another.
  */
 export class NewestFirst {
   readonly #parts: Parts
-  /** The end of the last page that an owner has asked for. */
-  readonly #reading = new Map<string, Promise<unknown>>()
+  readonly #reading = new OneAtATime<string>()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -65,13 +65,7 @@ export class NewestFirst {
     client?: WaitingClient,
   ): Promise<Page<Views[Name], Id>> {
     await this.#parts.reads.ownWrites(owner)
-    const before = this.#reading.get(owner)
-    const read = () => this.#read(view, owner, query, client)
-    const reading = before ? before.then(read, read) : read()
-    this.#reading.set(owner, reading)
-    return reading.finally(() => {
-      if (this.#reading.get(owner) === reading) this.#reading.delete(owner)
-    })
+    return this.#reading.do(owner, () => this.#read(view, owner, query, client))
   }
 
   async #read<Name extends keyof Views, Id extends string>(

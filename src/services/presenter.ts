@@ -4,6 +4,7 @@ import type { LedgerLine } from '../../schemas/api/ledger.ts'
 import type { ModelFamily, Pricing } from '../../schemas/api/model.ts'
 import type { Quote, Run } from '../../schemas/api/run.ts'
 import type { PresignedUpload, Upload } from '../../schemas/api/upload.ts'
+import type { UsageList } from '../../schemas/api/usage.ts'
 import type { Endpoint, Family, PriceRule, Receipt } from '../../schemas/catalog.ts'
 import type { RunRow, UploadRow } from '../../schemas/views.ts'
 import { statusOf } from '../domain/catalog/family.ts'
@@ -13,6 +14,8 @@ import type { Addresses } from './addresses.ts'
 import type { LedgerEntry } from './ledger/ledger.ts'
 import { ledgerLine } from './ledger/ledger-line.ts'
 import { quoteLine } from './quote-line.ts'
+import type { UsagePage } from './usage/usage.ts'
+import { usageItem } from './usage/usage-item.ts'
 
 /** Views as the API shows them: snake case, credits instead of microcredits, addresses instead of keys. */
 export class Presenter {
@@ -31,6 +34,11 @@ export class Presenter {
 
   ledgerLine(entry: LedgerEntry): LedgerLine {
     return ledgerLine(entry)
+  }
+
+  usage({ found, next, groupBy, from, to }: UsagePage): UsageList {
+    const data = found.map(counts => usageItem(counts, groupBy))
+    return { object: 'list', data, has_more: next !== null, next_cursor: next, from, to }
   }
 
   run(row: RunRow): Run {

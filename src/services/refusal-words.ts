@@ -45,6 +45,12 @@ export const sharedWords = {
   cursor_unknown: () => 'No page of this list had this cursor. Omit it for the first page.',
   revision_unknown: ({ lastRevision }) => `The last event of the account has the revision ${lastRevision}.`,
   time_ahead: ({ now }) => `The time is in the future: it is ${now}.`,
+  usage_days_invalid: ({ maxDays }) => `The period must have 1 to ${maxDays} days: to must be a later day than from.`,
+  usage_too_large: ({ limit }) =>
+    [
+      `The period has more than ${limit} combinations of day, model, key and label, which is too many to add up.`,
+      'Choose a shorter period, add day to group_by, or leave label out of it.',
+    ].join(' '),
   too_many_failures: ({ retryAfterMs }) =>
     [
       'Too many runs of the account were cancelled or failed because of their input.',

@@ -3,6 +3,7 @@ import type { ApiKeys } from './accounts/api-keys.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { Descriptors } from './descriptors.ts'
 import type { Files } from './files.ts'
+import type { Charges } from './ledger/charges.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { Periods } from './periods/periods.ts'
 import type { Positions } from './positions.ts'
@@ -11,6 +12,7 @@ import type { Runs } from './runs/runs.ts'
 import type { Proofs } from './seals/proofs.ts'
 import type { Seals } from './seals/seals.ts'
 import type { Uploads } from './uploads/uploads.ts'
+import type { Usage } from './usage/usage.ts'
 import type { ViewMaintenance } from './views/view-maintenance.ts'
 import type { Webhooks } from './webhooks/webhooks.ts'
 
@@ -31,6 +33,8 @@ export interface CoreServices {
   accounts: Functions<Accounts>
   keys: Functions<ApiKeys>
   ledger: Functions<Ledger>
+  charges: Functions<Charges>
+  usage: Functions<Usage>
   catalog: Functions<Catalog>
   refunds: Functions<Refunds>
   webhooks: Functions<Webhooks>

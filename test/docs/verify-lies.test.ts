@@ -90,23 +90,19 @@ t.test('each checker finds what is wrong in a log that is linked and sealed', ne
   }
 })
 
-t.test(
-  'each checker refuses a sealed debit that does not tell its amounts, and shows no strange run',
-  needsPython,
-  async t => {
-    for (const [name, change, outcome] of [
-      ['a text as the amount', { amountMicros: '16500000' }, 'event 2 is not in the documented form'],
-      ['no balance', { balanceAfterMicros: null }, 'event 2 is not in the documented form'],
-      ['a negative balance', { balanceAfterMicros: -1 }, 'event 2 is not in the documented form'],
-      ['another run', { runId: '\u001b[2J' }, 'right'],
-    ] as const) {
-      const log = await vectorLog(ofType('CreditsDebited', () => change))
-      const debit = await log.readEvent(`account-${vectorAccount}`, 2)
-      const proof = await proveInclusion(log, { eventId: debit?.id as string }, { at: { number: 2 } })
-      t.same(await outcomesOf(proof), [outcome, outcome, outcome], name)
-    }
-  },
-)
+t.test('each checker refuses a sealed debit that does not tell its amounts and run', needsPython, async t => {
+  for (const [name, change, outcome] of [
+    ['a text as the amount', { amountMicros: '16500000' }, 'event 2 is not in the documented form'],
+    ['no balance', { balanceAfterMicros: null }, 'event 2 is not in the documented form'],
+    ['a negative balance', { balanceAfterMicros: -1 }, 'event 2 is not in the documented form'],
+    ['a run that would clear a terminal', { runId: '\u001b[2J' }, 'event 2 is not in the documented form'],
+  ] as const) {
+    const log = await vectorLog(ofType('CreditsDebited', () => change))
+    const debit = await log.readEvent(`account-${vectorAccount}`, 2)
+    const proof = await proveInclusion(log, { eventId: debit?.id as string }, { at: { number: 2 } })
+    t.same(await outcomesOf(proof), [outcome, outcome, outcome], name)
+  }
+})
 
 t.test('each checker notices what a proof leaves out or swaps', needsPython, async t => {
   const proofs = await vectorProofs()

@@ -42,6 +42,7 @@ const masked = (value: unknown): unknown =>
       .replaceAll(/\b(acct|key|run|upl)_[0-9a-z]{26}/g, '$1_ID')
       .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UUID')
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+      .replaceAll(/\d{4}-\d\d-\d\d/g, 'DAY')
       .replaceAll(/https?:\/\/[^/"]+/g, 'HOST')
       .replaceAll(/\b[0-9a-f]{32}\b/g, 'NAME')
       .replaceAll(/(expires=)\d+(.*signature=)[0-9a-f]{64}/g, '$1TIME$2SIGNATURE')
@@ -134,6 +135,15 @@ t.test('the ledger', async t => {
   await customer.run(examples.imageRequest)
   t.same(masked((await customer.send('/v1/ledger')).body), masked(examples.ledgerList))
   t.equal(masked((await customer.send('/v1/ledger/export')).text), masked(examples.ledgerExport))
+})
+
+t.test('the usage', async t => {
+  const customer = await openAccount(service)
+  await customer.run(examples.imageRequest)
+  const id = await startVideo(t, customer)
+  polls.set(id, [broken])
+  await until('the run has failed', async () => (await customer.send(`/v1/runs/${id}`)).body.status === 'failed')
+  t.same(masked((await customer.send('/v1/usage?group_by=day,model')).body), masked(examples.usageList))
 })
 
 t.test('the health check', async t => {

@@ -46,6 +46,7 @@ const requests: Record<string, Row> = {
   followRun: { path: `/v1/runs/${RUN}/events`, allowed: reading },
   listLedger: { path: '/v1/ledger', allowed: reading },
   exportLedger: { path: '/v1/ledger/export', allowed: reading },
+  listUsage: { path: '/v1/usage', allowed: reading },
   getBalance: { path: '/v1/balance', allowed: reading },
   proveEvent: { path: `/v1/ledger/proof?run=${RUN}`, allowed: reading },
   proveConsistency: { path: '/v1/ledger/consistency?from=1&to=2', allowed: reading },
@@ -97,6 +98,8 @@ const calls: Record<string, { args: object; allowed: KeyScope[] }> = {
   quote_run: { args: picture, allowed: reading },
   get_balance: { args: {}, allowed: reading },
   get_statement: { args: {}, allowed: reading },
+  get_usage: { args: {}, allowed: reading },
+  explain_charge: { args: { run_id: RUN }, allowed: reading },
   create_upload: { args: file, allowed: full },
 }
 

@@ -71,6 +71,12 @@ const refused: Record<string, [ErrorCode, string, object, (customer: Customer) =
     { cursor: '0' },
     customer => customer.send('/v1/ledger?cursor=0'),
   ],
+  'days that are none': [
+    'invalid_request',
+    'get_usage',
+    { from: '2026-11-02', to: '2026-11-02' },
+    customer => customer.send('/v1/usage?from=2026-11-02&to=2026-11-02'),
+  ],
   'a file without a valid type': [
     'unsupported_media_type',
     'create_upload',
@@ -101,6 +107,8 @@ const malformed: Record<string, [string, object, string[]]> = {
   'an invalid cursor': ['list_runs', { cursor: 'nope' }, ['/cursor']],
   'an unknown status': ['list_runs', { status: 'done' }, ['/status']],
   'a day that does not exist': ['get_statement', { from: '2026-02-30' }, ['/from']],
+  'a day that does not begin at midnight': ['get_usage', { to: '2026-11-30T12:00Z' }, ['/to']],
+  'a group that does not exist': ['get_usage', { group_by: 'day,hour' }, ['/group_by']],
   'an unknown kind': ['list_models', { kind: 'a2v' }, ['/kind']],
   'an argument for a tool without arguments': ['get_balance', { currency: 'EUR' }, ['/currency']],
   'no run': ['get_run', {}, ['/run_id']],

@@ -93,7 +93,7 @@ t.test('a client that reads no streams can call every method', async t => {
   const plain = (message: object) => post(customer, { headers: { 'Content-Type': 'application/json' }, message })
   t.match(JSON.parse((await plain(initialize)).text), { id: 1, result: { protocolVersion: '2025-11-25' } })
   t.equal((await plain({ jsonrpc: '2.0', method: 'notifications/initialized' })).status, 202)
-  t.match(JSON.parse((await plain({ jsonrpc: '2.0', id: 2, method: 'tools/list' })).text).result.tools.length, 9)
+  t.match(JSON.parse((await plain({ jsonrpc: '2.0', id: 2, method: 'tools/list' })).text).result.tools.length, 11)
   const call = { name: 'run_model', arguments: picture, _meta: { progressToken: 1 } }
   const ran = await plain({ jsonrpc: '2.0', id: 3, method: 'tools/call', params: call })
   t.equal(JSON.parse(ran.text).result.structuredContent.status, 'completed')

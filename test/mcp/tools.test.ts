@@ -1,10 +1,12 @@
 import t from 'tap'
 import { TypeID } from 'typeid-js'
 import { Balance } from '../../schemas/api/balance.ts'
+import { Charge } from '../../schemas/api/charge.ts'
 import { LedgerList } from '../../schemas/api/ledger.ts'
 import type { ModelFamily, ModelList } from '../../schemas/api/model.ts'
 import { Quote, Run, RunList, RunRequest } from '../../schemas/api/run.ts'
 import { PresignedUpload, PresignRequest } from '../../schemas/api/upload.ts'
+import { UsageList } from '../../schemas/api/usage.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import { picture, sandbox } from '../support/client.ts'
 import * as files from '../support/sample-files.ts'
@@ -24,6 +26,8 @@ const outputs = {
   quote_run: Quote,
   get_balance: Balance,
   get_statement: LedgerList,
+  get_usage: UsageList,
+  explain_charge: Charge,
   create_upload: PresignedUpload,
 }
 

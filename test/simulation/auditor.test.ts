@@ -63,6 +63,13 @@ t.test('the auditor detects every kind of forged history', async t => {
   const forgeries: Record<string, AuditedEvent[][]> = {
     'a run is refunded twice': [...history, [refund]],
     'a refund is too high': [opening, queueing, starting, [failure, other(refund, { amountMicros: 11 })]],
+    'a refund repeats another debit': [
+      opening,
+      queueing,
+      starting,
+      [failure, other(refund, { debit: { model: 'x' } })],
+    ],
+    'a refund repeats no debit': [opening, queueing, starting, [failure, other(refund, { debit: undefined })]],
     'a refund is in a separate append': [opening, queueing, starting, [failure], [refund]],
     'a run ends twice': [...history, failing],
     'a debit has no run': [opening, queueing.slice(0, 1)],

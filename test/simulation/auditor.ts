@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { makeLink } from '../support/links.ts'
 
 /** An event as the auditor sees it, without any types of the service. */
@@ -15,6 +16,8 @@ interface Run {
   refundedMicros: number
   state: 'debited' | 'queued' | 'processing' | 'completed' | 'failed' | 'refunded'
   chargedMicros: number
+  /** The facts of its debit that its refunds repeat. */
+  debit: Facts
 }
 
 /** The maximum number of uploads of an account. */
@@ -134,7 +137,12 @@ export class Auditor {
       case 'CreditsDebited':
         this.#expect(run === undefined, 'a run is debited twice')
         this.#expect(isBefore('RunQueued'), 'a debit is not in one append with its run')
-        this.#runs.set(runId, { state: 'debited', chargedMicros: data['amountMicros'] as number, refundedMicros: 0 })
+        this.#runs.set(runId, {
+          state: 'debited',
+          chargedMicros: data['amountMicros'] as number,
+          refundedMicros: 0,
+          debit: debitOf(event),
+        })
         return this.#move(data, -1)
       case 'RunQueued':
         this.#expect(isAfter('CreditsDebited'), 'a run is not in one append with its debit')
@@ -156,6 +164,7 @@ export class Auditor {
         this.#owe(runId)
         return this.#step(run, ['queued', 'processing'], 'failed')
       case 'CreditsRefunded':
+        this.#expect(isDeepStrictEqual(data['debit'], run?.debit), 'a refund does not repeat its debit')
         if (run?.state === 'completed') return this.#refundCompleted(run, data)
         this.#expect(isAfter('RunFailed'), 'a refund is not in one append with its failure')
         this.#expect(run?.chargedMicros === data['amountMicros'], 'a refund is not what was charged')
@@ -265,3 +274,11 @@ const isOpen = (state: Run['state']): boolean => state === 'queued' || state ===
 const idOf = ({ data }: AuditedEvent) => (data as Facts)['runId']
 
 const unknown = ({ type }: AuditedEvent) => `the event type ${type} is unknown`
+
+/** The facts of a debit that its refunds repeat. */
+const debitOf = ({ data, metadata }: AuditedEvent): Facts => {
+  const { receipt, label } = data as { receipt: Facts; label?: string }
+  const { actor } = metadata as { actor?: Facts }
+  const facts = { model: receipt['model'], endpoint: receipt['endpoint'], keyId: actor?.['keyId'], label }
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
+}

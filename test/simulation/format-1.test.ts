@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import type { Receipt, ReceiptLine } from '../../schemas/catalog.ts'
 import { accountStream } from '../../schemas/events.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
-import type { BalanceRow, RunRow, StatementRow } from '../../schemas/views.ts'
+import type { BalanceRow, RunRow, StatementRow, UsageRow } from '../../schemas/views.ts'
 import { fromMicros, toMicros } from '../../src/domain/money.ts'
 import { BEFORE_FIRST, type EventLog } from '../../src/ports/event-log.ts'
 import { BY_KEY, type ViewStore } from '../../src/ports/view-store.ts'
@@ -108,6 +108,27 @@ t.test('views show the balances, runs and statement lines that they had', async 
       lines: line.receipt?.lines.map(withoutRate),
     })),
   )
+})
+
+t.test('usage counts the refunds of failed runs, under no model and key', async t => {
+  const { views } = await open(t, await copyFormat1Log(t))
+  const sum = <Of>(items: Of[], of: (item: Of) => number) => items.reduce((total, item) => total + of(item), 0)
+  const accounts = Object.values(expected.accounts)
+  for (const view of ['usage', 'usageByLabel']) {
+    const rows = (await readView<UsageRow>(views, view)).map(({ row }) => row)
+    t.equal(
+      sum(rows, row => row.chargedMicros),
+      sum(accounts, account => account.debitedMicros),
+    )
+    const [older, others] = [rows.filter(({ model }) => !model), rows.filter(({ model }) => model)]
+    t.equal(
+      sum(older, row => row.refundedMicros),
+      sum(accounts, account => account.refundedMicros),
+    )
+    const failed = expected.runs.filter(({ status }) => status === 'failed')
+    t.same([sum(older, row => row.failures), sum(older, row => row.runs)], [failed.length, 0])
+    t.same([sum(others, row => row.failures), sum(others, row => row.runs)], [0, expected.runs.length])
+  }
 })
 
 const sumsOf = ({ balanceMicros, grantedMicros, debitedMicros, refundedMicros }: ExpectedAccount): BalanceRow => ({

@@ -1,5 +1,6 @@
 import type {
   AccountEvent,
+  DebitFacts,
   GrantKind,
   RunErrorCode,
   RunOutput,
@@ -46,6 +47,9 @@ export const receipt = (credits = 10): Receipt => {
     usdPerCreditMicros: toMicros(1),
   }
 }
+
+/** What a refund repeats of a debit with that receipt. */
+export const debitFacts: DebitFacts = { model: 'nano-banana-2', endpoint: 'nano-banana-2-t2i' }
 
 /** A client's webhook URL. */
 export const hook = 'https://example.com/hook'
@@ -333,12 +337,14 @@ export const refunded = (
     run = 1,
     after,
     code = 'provider_error',
-    reason = `the run failed: ${code}`,
-  }: { run?: number; after: number; code?: RunErrorCode; reason?: string },
-): AccountEvent => ({
-  type: 'CreditsRefunded',
-  data: { runId: runId(run), amountMicros: toMicros(credits), balanceAfterMicros: toMicros(after), reason },
-})
+    reason,
+    debit = debitFacts,
+  }: { run?: number; after: number; code?: RunErrorCode; reason?: string; debit?: DebitFacts },
+): AccountEvent => {
+  const moved = { runId: runId(run), amountMicros: toMicros(credits), balanceAfterMicros: toMicros(after) }
+  const why = reason === undefined ? { reason: `the run failed: ${code}`, debit, error: code } : { reason, debit }
+  return { type: 'CreditsRefunded', data: { ...moved, ...why } }
+}
 
 export const cancelRequested = (run = 1): AccountEvent => ({ type: 'RunCancelRequested', data: { runId: runId(run) } })
 

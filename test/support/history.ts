@@ -7,6 +7,7 @@ import {
   cancelRun,
   completeRun,
   createKey,
+  debitFacts,
   digest,
   failRun,
   grantCredits,
@@ -49,7 +50,7 @@ export const writeHistory = async (log: EventLog, { first = 1, accounts: count =
 export const refundInHistory = async (log: EventLog, account = 1, credits = 4): Promise<void> => {
   const accounts = accountsOn(log)
   const { refunds } = await accounts.state(accountId(account))
-  const run = { runId: runId(account * 1000 + 4), chargedMicros: toMicros(10), refundedMicros: 0 }
+  const run = { runId: runId(account * 1000 + 4), chargedMicros: toMicros(10), refundedMicros: 0, debit: debitFacts }
   const refund = { type: 'RefundRun', ...run, amountMicros: toMicros(credits), refunds, reason: 'a gift' } as const
   const outcome = await accounts.execute(caller, accountId(account), refund)
   if ('refuse' in outcome) throw new Error(`the refund was refused: ${outcome.refuse.code}`)

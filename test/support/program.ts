@@ -6,10 +6,10 @@ import { isLong } from './test-length.ts'
 const plainly = ['/usr/bin/env', '-u', 'NODE_OPTIONS']
 
 /**
- * Most processes of the tests end after a second or two: code is optimized later, and a larger heap is collected less
- * often, which saves a quarter of their work. In full, the tests run as production does.
+ * Most processes of the tests end after a second or two: code is compiled when it runs and optimized later, and a
+ * larger heap is collected less often, which saves a quarter of their work. In full, the tests run as production does.
  */
-const briefly = isLong ? [] : ['--interrupt-budget=1000000', '--min-semi-space-size=16']
+const briefly = isLong ? [] : ['--interrupt-budget=1000000', '--max-lazy', '--min-semi-space-size=16']
 
 /** Node.js and its arguments. */
 export const node = [...plainly, process.execPath, ...briefly]

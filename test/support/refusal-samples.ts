@@ -29,6 +29,8 @@ const samples: Refusals = {
   cursor_unknown: {},
   revision_unknown: { lastRevision: 37 },
   time_ahead: { now: '2026-11-23T10:00:00.000Z' },
+  usage_days_invalid: { maxDays: 366 },
+  usage_too_large: { limit: 100_000 },
   too_many_failures: { retryAfterMs: 4_001 },
   too_many_open_runs: { limit: 10_000 },
   open_runs_too_large: { limitBytes: 1_000_000 },

@@ -2,12 +2,15 @@ import { clockOf } from '../../../schemas/recorded.ts'
 import type { Report } from '../fault.ts'
 import { type Receipt, receiptFault, ruleFault } from './price.ts'
 import type { PriceList } from './price-list.ts'
+import { factsOfDebit, refundFactsFault, SharedTexts } from './refund-facts.ts'
 import { type AuditedEvent, type Rule, runIdOf } from './rule.ts'
 
 type State = 'debited' | 'queued' | 'processing' | 'completed' | 'failed' | 'refunded'
 
 interface Run {
   state: State
+  /** The facts that its refunds repeat, as one text. */
+  debit: string
   chargedMicros: number
   refundedMicros: number
   /** When a started run must have ended. */
@@ -33,14 +36,15 @@ const GRACE_MS = 10 * 60 * 1000
 
 /**
  * Each run is debited once, for the price that its receipt and the catalog give; takes only legal steps; ends once; and
- * is refunded in full if it fails, and never more than it cost otherwise.
+ * is refunded in full if it fails, and never more than it cost otherwise. Its refunds repeat the facts of its debit.
  */
 export class Runs implements Rule {
   readonly #prices: PriceList
   readonly #runs = new Map<string, Run>()
+  readonly #facts = new SharedTexts()
   #debit: AuditedEvent | undefined
-  /** The event that must come next. */
-  #due: { type: string; runId: string } | undefined
+  /** The event that must come next, and the code of the failure that calls for it. */
+  #due: Due | undefined
 
   constructor(prices: PriceList) {
     this.#prices = prices
@@ -55,9 +59,9 @@ export class Runs implements Rule {
     if (due && !isDue) report(`it is not the ${due.type} of ${due.runId}, which the event before it calls for`)
     this.#due = undefined
     const follower = FOLLOWERS[type]
-    if (follower) this.#due = { type: follower, runId }
+    if (follower) this.#due = { type: follower, runId, error: (event.data['error'] as { code: string })?.code }
     if (type === 'CreditsDebited') return this.#takeDebit(event, run, report)
-    if (type === 'CreditsRefunded') return takeRefund(event, run, isDue, report)
+    if (type === 'CreditsRefunded') return takeRefund(event, run, isDue ? due : undefined, report)
     if (type === 'RunOutputDeleted' && (run?.state === 'queued' || run?.state === 'processing'))
       return report('the output of an open run is deleted')
     const step = STEPS[type]
@@ -79,7 +83,8 @@ export class Runs implements Rule {
   #takeDebit(event: AuditedEvent, run: Run | undefined, report: Report) {
     if (run) report(`${runIdOf(event)} was debited before`)
     const { amountMicros, receipt } = event.data as { amountMicros: number; receipt: Receipt }
-    this.#runs.set(runIdOf(event), { state: 'debited', chargedMicros: amountMicros, refundedMicros: 0 })
+    const debit = this.#facts.of(factsOfDebit(event))
+    this.#runs.set(runIdOf(event), { state: 'debited', debit, chargedMicros: amountMicros, refundedMicros: 0 })
     this.#debit = event
     if (amountMicros !== receipt.totalMicros)
       report(`it debits ${amountMicros}, and its receipt says ${receipt.totalMicros}`)
@@ -107,13 +112,22 @@ export class Runs implements Rule {
   }
 }
 
-const takeRefund = ({ data }: AuditedEvent, run: Run | undefined, isOfFailure: boolean, report: Report) => {
+interface Due {
+  type: string
+  runId: string
+  error?: string | undefined
+}
+
+/** `due` is missing if no failure calls for the refund. */
+const takeRefund = ({ data }: AuditedEvent, run: Run | undefined, due: Due | undefined, report: Report) => {
   const amountMicros = Number(data['amountMicros'])
   if (!run) return report('it refunds a run that was never debited')
+  const fault = refundFactsFault(data, run.debit, due?.error)
+  if (fault) report(fault)
   run.refundedMicros += amountMicros
   if (run.refundedMicros > run.chargedMicros)
     report(`the refunds of the run are ${run.refundedMicros}, and it cost ${run.chargedMicros}`)
-  if (isOfFailure) {
+  if (due) {
     run.state = 'refunded'
     if (run.refundedMicros < run.chargedMicros)
       report(`a failed run is refunded ${run.refundedMicros} of the ${run.chargedMicros} that it cost`)

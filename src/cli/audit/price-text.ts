@@ -1,7 +1,7 @@
 import type { Explanation } from '../../audit/explain/explain.ts'
-import type { PriceStep } from '../../audit/explain/price-steps.ts'
+import { stepToText } from '../../audit/explain/step-words.ts'
 import { toTable } from '../print.ts'
-import { credits, millionths, printable, SECTION_WIDTH, shown, split, wrapped } from './text.ts'
+import { credits, printable, SECTION_WIDTH, shown, split, wrapped } from './text.ts'
 
 /** The width of the steps beside their results, in 100 columns. */
 const STEP_WIDTH = 60
@@ -27,24 +27,4 @@ export const priceToText = ({ story: { receipt, used }, steps, price: { listed, 
     `Credits used: ${split(used).join(' and ')}.`,
     wrapped(printable(`${source} ${verdict}`), SECTION_WIDTH),
   ].join('\n')
-}
-
-/** A step of a price in words, without its result. */
-export const stepToText = ({ line }: PriceStep, usdPerCreditMicros = 0): string => {
-  switch (line.kind) {
-    case 'base':
-      return 'base price'
-    case 'quantity':
-      return `× ${line.value} (${line.parameter})`
-    case 'multiplier':
-      return `× ${millionths(line.factorMicros)} (${line.parameter} is ${line.value})`
-    case 'surcharge': {
-      const { parameter, equals, usdMicros, amountMicros } = line
-      const cause = equals === undefined ? parameter : `${parameter} is ${equals}`
-      const dollars = `$${millionths(usdMicros)} at $${millionths(usdPerCreditMicros)} a credit`
-      return `+ ${credits(amountMicros)} (${cause}: ${dollars})`
-    }
-    case 'rounding':
-      return 'rounded up to a millionth of a credit'
-  }
 }

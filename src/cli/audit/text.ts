@@ -1,6 +1,6 @@
 import type { Split } from '../../audit/books/lots.ts'
 import { count } from '../../audit/count.ts'
-import { decimal } from '../../audit/decimal.ts'
+import { millionths, shown } from '../../audit/decimal.ts'
 
 /** The texts of a damaged log may hold anything, also characters that control a terminal. */
 export const printable = (text: string): string =>
@@ -16,12 +16,7 @@ export const escapedByCode = (character: string): string => {
   return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`
 }
 
-/** An exact decimal number for people, such as −1,234.5. */
-export const shown = (number: string): string =>
-  number.replace('-', '−').replace(/\d+/, whole => BigInt(whole).toLocaleString('en'))
-
-/** A number of millionths, such as 1,234.5. */
-export const millionths = (number: number): string => shown(decimal(BigInt(number), 6))
+export { millionths, shown }
 
 /** Microcredits as credits. */
 export const credits = millionths

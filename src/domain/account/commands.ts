@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import type {
   ApiKeyCreated,
   CreditsGranted,
+  DebitFacts,
   Payment,
   RunError,
   RunOutput,
@@ -59,13 +60,17 @@ export type Grant = Omit<Static<typeof CreditsGranted>, 'balanceAfterMicros' | '
   payment?: Payment | undefined
 }
 
-/** Refunds a completed run. The amounts come from the account's stream, since the state no longer holds the run. */
+/**
+ * Refunds a completed run. The amounts and the facts of its debit come from the account's stream, since the state no
+ * longer holds the run.
+ */
 export interface RefundRun {
   type: 'RefundRun'
   runId: RunId
   amountMicros: number
   chargedMicros: number
   refundedMicros: number
+  debit: DebitFacts
   /** How many refunds the account had when its stream was read. */
   refunds: number
   reason: string

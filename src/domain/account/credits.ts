@@ -1,4 +1,4 @@
-import type { AccountEvent } from '../../../schemas/account-events.ts'
+import type { AccountEvent, DebitFacts, RunErrorCode } from '../../../schemas/account-events.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import { MAX_REFERENCES, type RunId } from '../../../schemas/primitives.ts'
 import { accept, repeat } from '../decider.ts'
@@ -24,10 +24,23 @@ export const debited = (state: AccountState, runId: RunId, receipt: Receipt, lab
   return { type: 'CreditsDebited', data }
 }
 
-export const refunded = (state: AccountState, runId: RunId, amountMicros: number, reason: string): AccountEvent => ({
-  type: 'CreditsRefunded',
-  data: { runId, amountMicros, balanceAfterMicros: state.balanceMicros + amountMicros, reason },
-})
+/** A refund that repeats the facts of its debit, and the code of the failure if it is that of one. */
+export const refunded = (
+  { balanceMicros }: AccountState,
+  { runId, amountMicros, reason, debit, error }: Refund,
+): AccountEvent => {
+  const balanceAfterMicros = balanceMicros + amountMicros
+  const data = { runId, amountMicros, balanceAfterMicros, reason, debit, ...(error && { error }) }
+  return { type: 'CreditsRefunded', data }
+}
+
+interface Refund {
+  runId: RunId
+  amountMicros: number
+  reason: string
+  debit: DebitFacts
+  error?: RunErrorCode
+}
 
 export const grant = (command: Grant, state: AccountState): Decided<AccountEvent> => {
   const { amountMicros, reference } = command
@@ -54,7 +67,7 @@ export const withdraw = (command: Grant, state: AccountState): Decided<AccountEv
  * read again.
  */
 export const refund = (
-  { runId, amountMicros, chargedMicros, refundedMicros, refunds, reason }: RefundRun,
+  { runId, amountMicros, chargedMicros, refundedMicros, debit, refunds, reason }: RefundRun,
   state: AccountState,
 ): Decided<AccountEvent> => {
   if (state.openRuns.has(runId)) return refuse('run_not_ended')
@@ -62,7 +75,7 @@ export const refund = (
   const refundableMicros = chargedMicros - refundedMicros
   if (amountMicros > refundableMicros) return refuse('refund_too_high', { refundableMicros })
   if (!hasRoomFor(amountMicros, state)) return refuse('balance_too_high', { balanceMicros: state.balanceMicros })
-  return accept([refunded(state, runId, amountMicros, reason)])
+  return accept([refunded(state, { runId, amountMicros, reason, debit })])
 }
 
 /** The same reference with the same amount is the same grant or withdrawal; with another amount it is a mistake. */

@@ -3,6 +3,7 @@ import type { KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import { Contradiction, type PastEvent, unreachable } from '../decider.ts'
 import { digest128 } from '../digest.ts'
+import { debitFacts, keyOf } from './debit-facts.ts'
 import { bytesOf, countFailure, offsetFailure } from './run-limits.ts'
 import { type AccountState, isForgetful, type LiveUpload, MAX_REMEMBERED, type OpenRun, REMEMBER_MS } from './state.ts'
 
@@ -21,6 +22,7 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
           chargedMicros: event.data.amountMicros,
           isStarted: false,
           bytes: 0,
+          debit: debitFacts(event),
         }),
       }
     case 'CreditsRefunded':
@@ -82,10 +84,6 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
 }
 
 const clockMs = (event: PastEvent<AccountEvent>) => Date.parse(clockOf(event))
-
-/** The key that caused an event, if one did. */
-const keyOf = ({ metadata: { actor } }: PastEvent<AccountEvent>): KeyId | undefined =>
-  actor && 'keyId' in actor ? (actor.keyId as KeyId) : undefined
 
 /** Changes the balance. Throws a Contradiction if the event's balance does not match its amount. */
 const changeBalance = (

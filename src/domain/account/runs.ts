@@ -93,10 +93,9 @@ export const fail = (
 ): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
-  return accept([
-    { type: 'RunFailed', data: { runId, error } },
-    credits.refunded(state, runId, run.chargedMicros, `the run failed: ${error.code}`),
-  ])
+  const reason = `the run failed: ${error.code}`
+  const refund = { runId, amountMicros: run.chargedMicros, reason, debit: run.debit, error: error.code }
+  return accept([{ type: 'RunFailed', data: { runId, error } }, credits.refunded(state, refund)])
 }
 
 /** Records that a run's results were deleted. The state no longer holds ended runs, so only open ones are refused. */

@@ -1,4 +1,5 @@
 import { Map as ImmutableMap, OrderedMap } from 'immutable'
+import type { DebitFacts } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
 import {
   type AccountId,
@@ -47,6 +48,8 @@ interface ActiveKey {
 
 export interface OpenRun {
   chargedMicros: number
+  /** The facts that a refund repeats. */
+  debit: DebitFacts
   isStarted: boolean
   /** The bytes of the event that queued it. */
   bytes: number

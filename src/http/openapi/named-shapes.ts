@@ -27,6 +27,7 @@ import {
   UploadList,
   UploadMultipart,
 } from '../../../schemas/api/upload.ts'
+import { Usage, UsageList } from '../../../schemas/api/usage.ts'
 import { WebhookEvent, WebhookSecret } from '../../../schemas/api/webhook.ts'
 import { EndpointStatus, FamilyStatus, Kind, Mode, OutputType, ParametersSchema } from '../../../schemas/catalog.ts'
 import { ConsistencyProof, InclusionProof, ProvenEvent, ProvenLeaf, ProvenSeal } from '../../../schemas/proof.ts'
@@ -42,6 +43,7 @@ export const namedShapes = {
   ...{ InclusionProof, ConsistencyProof, ProvenEvent, ProvenLeaf, ProvenSeal },
   ...{ Seal, LogSealed, SealKeySet },
   ...{ LedgerList, LedgerLine, LedgerKind },
+  ...{ UsageList, Usage },
   ...{ Upload, UploadId, UploadList, UploadMultipart, PresignRequest, PresignedUpload, DeletedUpload },
   ...{ WebhookEvent, WebhookSecret },
   ...{ JsonRpcMessage, JsonRpcAnswer, JsonRpcResult, JsonRpcError },

@@ -27,7 +27,7 @@ export interface LedgerQuery extends Period {
   cursor?: string | undefined
 }
 
-/** A line of the ledger. A refund has the run that it is for, since only the run's debit says what the run was. */
+/** A line of the ledger. A refund that does not repeat its debit has the run that it is for. */
 export interface LedgerEntry {
   line: StatementRow
   run?: RunRow | undefined
@@ -128,18 +128,18 @@ export class Ledger {
 
   #withRuns(accountId: AccountId, lines: StatementRow[]): LedgerEntry[] | Promise<LedgerEntry[]> {
     const { reads } = this.#parts
-    if (!lines.some(isRefund)) return lines.map(line => ({ line }))
+    if (!lines.some(isOlderRefund)) return lines.map(line => ({ line }))
     return Promise.all(
       lines.map(async line => {
-        if (!isRefund(line)) return { line }
+        if (!isOlderRefund(line)) return { line }
         return { line, run: await reads.get('runs', runKey(accountId, line.runId)) }
       }),
     )
   }
 }
 
-const isRefund = (line: StatementRow): line is StatementRow & Required<Pick<StatementRow, 'runId'>> =>
-  line.kind === 'refund' && line.runId !== undefined
+const isOlderRefund = (line: StatementRow): line is StatementRow & Required<Pick<StatementRow, 'runId'>> =>
+  line.kind === 'refund' && line.runId !== undefined && line.model === undefined
 
 /** The revision in the id of a row, which ends with it. */
 const cursorOf = (id: string) => String(Number(id.slice(id.lastIndexOf('/') + 1)))

@@ -18,6 +18,8 @@ const permissions = {
     withdraw: 'operate',
   },
   ledger: { lines: 'read', export: 'read', balanceAt: 'read' },
+  charges: { explain: 'read' },
+  usage: { list: 'read' },
   refunds: { refund: 'operate' },
   keys: { create: 'keys', list: 'keys', revoke: 'keys' },
   catalog: { list: 'read', export: 'operate', compare: 'operate', publish: 'operate', withdraw: 'operate' },

@@ -1,6 +1,8 @@
 import { runKey } from '../../../projections/runs.ts'
 import { accountStream } from '../../../schemas/events.ts'
 import type { AccountId, RunId } from '../../../schemas/primitives.ts'
+import type { RefundRun } from '../../domain/account/commands.ts'
+import { debitFacts } from '../../domain/account/debit-facts.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
@@ -49,10 +51,11 @@ export class Refunds {
     const { accounts } = this.#parts
     for (let attempt = 1; ; attempt++) {
       const { refunds } = await accounts.currentState(accountId)
-      const { chargedMicros, refundedMicros } = await this.#charge(accountId, runId)
-      const refundableMicros = chargedMicros - refundedMicros
+      const charge = await this.#charge(accountId, runId)
+      if (!charge) return refuse('run_not_found')
+      const refundableMicros = charge.chargedMicros - charge.refundedMicros
       if (refundableMicros === 0) return refuse('refund_too_high', { refundableMicros })
-      const refund = { runId, amountMicros: amountMicros ?? refundableMicros, chargedMicros, refundedMicros, reason }
+      const refund = { runId, amountMicros: amountMicros ?? refundableMicros, ...charge, reason }
       const outcome = await accounts.execute(caller, accountId, { type: 'RefundRun', ...refund, refunds })
       if (!('refuse' in outcome)) {
         const { balanceMicros } = await accounts.state(accountId)
@@ -70,14 +73,19 @@ export class Refunds {
     return undefined
   }
 
-  async #charge(accountId: AccountId, runId: RunId): Promise<{ chargedMicros: number; refundedMicros: number }> {
-    let [chargedMicros, refundedMicros] = [0, 0]
+  /** Undefined if the stream has no debit of the run. */
+  async #charge(accountId: AccountId, runId: RunId): Promise<Charge | undefined> {
+    let charge: Charge | undefined
     for await (const page of this.#parts.log.readStream(accountStream(accountId), 0))
       for (const raw of page) {
-        const { type, data } = eventCodec.decode(raw)
-        if (type === 'CreditsDebited' && data.runId === runId) chargedMicros += data.amountMicros
-        if (type === 'CreditsRefunded' && data.runId === runId) refundedMicros += data.amountMicros
+        const event = eventCodec.decode(raw)
+        if (event.type === 'CreditsDebited' && event.data.runId === runId)
+          charge = { chargedMicros: event.data.amountMicros, refundedMicros: 0, debit: debitFacts(event) }
+        if (event.type === 'CreditsRefunded' && event.data.runId === runId && charge)
+          charge.refundedMicros += event.data.amountMicros
       }
-    return { chargedMicros, refundedMicros }
+    return charge
   }
 }
+
+type Charge = Pick<RefundRun, 'chargedMicros' | 'refundedMicros' | 'debit'>

@@ -58,6 +58,7 @@ const debit = eventOf('CreditsDebited', 5)
 const queued = eventOf('RunQueued', 5)
 const refund = eventOf('CreditsRefunded')
 const refundOfFailure = eventOf('CreditsRefunded', -1)
+const debitOf = ({ data }: RawEvent): object => (data as { debit: object }).debit
 const next = (event: RawEvent): RawEvent =>
   events.find(({ stream, revision }) => stream === event.stream && revision === event.revision + 1) as RawEvent
 const receipt = (debit.data as { receipt: { totalMicros: number; lines: object[]; catalogRevision: number } }).receipt
@@ -130,6 +131,26 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
     what: /it refunds a run that was never debited/,
   },
   'a refund of too little': { log: withData(refund, { amountMicros: 1 }), what: /its balance is|is refunded 1 of/ },
+  'a refund that repeats another model': {
+    log: withData(refund, { debit: { ...debitOf(refund), model: 'sora-2-pro' } }),
+    what: /it repeats the debit .*"model":"sora-2-pro".*, which was /,
+  },
+  'a refund that repeats another key': {
+    log: withData(refundOfFailure, { debit: { ...debitOf(refundOfFailure), keyId: 'key_00000000000000000000000000' } }),
+    what: /it repeats the debit .*key_0{26}.*, which was /,
+  },
+  'a refund that repeats a label which the debit lacks': {
+    log: withData(refund, { debit: { ...debitOf(refund), label: 'spring' } }),
+    what: /it repeats the debit .*"label":"spring"/,
+  },
+  'a refund that repeats another error': {
+    log: withData(refundOfFailure, { error: 'cancelled' }),
+    what: /it repeats the error cancelled, which was content_rejected/,
+  },
+  'a refund of a completed run that looks like that of a failure': {
+    log: withData(refund, { error: 'cancelled' }),
+    what: /it repeats the error cancelled, which was none/,
+  },
   'a price off its receipt': {
     log: withData(debit, { receipt: { ...receipt, totalMicros: receipt.totalMicros + 1 } }),
     what: /its receipt adds up to/,
@@ -228,6 +249,15 @@ for (const [name, { log, what }] of Object.entries(untrue))
       'the chains are whole',
     )
   })
+
+t.test('refunds from before they repeated their debits are no fault', async t => {
+  const older = events.map(event => {
+    if (event.type !== 'CreditsRefunded') return event
+    const { debit: _, error: __, ...data } = event.data as Record<string, unknown>
+    return { ...event, data }
+  })
+  t.same((await verify(rewritten(older))).faults, [])
+})
 
 t.test('an open run is a fault ten minutes after its time', async t => {
   const { position, data, metadata } = eventOf('RunStarted', -1)

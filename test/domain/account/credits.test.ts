@@ -8,10 +8,12 @@ import {
   accepted,
   completed,
   debited,
+  debitFacts,
   failed,
   failRun,
   grantCredits,
   granted,
+  keyId,
   opened,
   refunded,
   runId,
@@ -19,7 +21,7 @@ import {
   withdrawCredits,
   withdrawn,
 } from '../../support/account-samples.ts'
-import { given } from '../../support/given.ts'
+import { at, given, THEN_MS } from '../../support/given.ts'
 
 /** A balance within one maximum grant of the largest safe integer. */
 const NEAR_LIMIT_CREDITS = 9 * fromMicros(MAX_GRANT_MICROS)
@@ -98,6 +100,7 @@ const refundRun = (credits: number, { charged = 10, before = 0, refunds = 0 } = 
     amountMicros: toMicros(credits),
     chargedMicros: toMicros(charged),
     refundedMicros: toMicros(before),
+    debit: debitFacts,
     refunds,
     reason: 'the picture was black',
   }) as const
@@ -115,6 +118,18 @@ t.test('partial refunds of a completed run never exceed its price in total', asy
     .when(refundRun(7, { before: 4, refunds: 1 }))
     .refused('refund_too_high', { refundableMicros: toMicros(6) })
   refundedOnce.when(refundRun(6, { before: 4, refunds: 1 })).then(refunded(6, { after: 20, reason }))
+})
+
+t.test('a refund repeats the model, key and label of its debit, whoever causes it', async () => {
+  type CreditsDebited = Extract<AccountEvent, { type: 'CreditsDebited' }>
+  const [debit, queued] = accepted({ credits: 10, after: 10 }) as [CreditsDebited, AccountEvent]
+  const labelled = { ...debit, data: { ...debit.data, label: 'spring campaign' } }
+  const past = at(THEN_MS, labelled)
+  const byKey = { ...past, metadata: { ...past.metadata, actor: { kind: 'key', keyId: keyId(7) } } }
+  const facts = { ...debitFacts, keyId: keyId(7), label: 'spring campaign' }
+  given(account, opened(), granted(20), byKey, queued, started())
+    .when(failRun(1, 'provider_timeout'))
+    .then(failed(1, 'provider_timeout'), refunded(10, { after: 20, code: 'provider_timeout', debit: facts }))
 })
 
 t.test('an open run cannot be refunded by hand because it may still fail', async () => {

@@ -165,8 +165,14 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a failure refunds less than the charge',
     file: 'domain/account/runs.ts',
-    from: 'credits.refunded(state, runId, run.chargedMicros,',
-    to: 'credits.refunded(state, runId, run.chargedMicros - 1,',
+    from: 'amountMicros: run.chargedMicros,',
+    to: 'amountMicros: run.chargedMicros - 1,',
+  },
+  {
+    what: 'a refund forgets the key of its debit',
+    file: 'domain/account/debit-facts.ts',
+    from: '...(keyId && { keyId }),',
+    to: '',
   },
   {
     what: 'a completed run stays open',
@@ -326,18 +332,13 @@ export const plantedFaults: PlantedFault[] = [
     file: 'reactors/seals.ts',
     from: '    await this.#sealing?.catch(() => undefined)\n    return this.#parts.sealer.restart()',
     to: '    return this.#parts.sealer.restart()',
+    test: 'test/reactors/seals.test.ts',
   },
   {
     what: 'a node of the tree counts as genuine, whatever its hash',
     file: 'services/seals/tree-store.ts',
     from: 'if (hashOfNode(node) === hash) return node',
     to: 'return node',
-  },
-  {
-    what: 'a seal is recorded before its tree is stored',
-    file: 'services/seals/sealer.ts',
-    from: '    await trees.save(added)\n    const content',
-    to: '    void trees.save(added).catch(() => undefined)\n    const content',
   },
   {
     what: 'Redis commits without comparing the checkpoint',

@@ -11,17 +11,16 @@ export interface Move {
   runId?: string
 }
 
-/** The move of a proven event; undefined if it moved no credits. Throws Wrong if it does not tell its amounts. */
+/** The move of a proven event; undefined if it moved no credits. Throws Wrong if it does not tell it. */
 export const moveOf = ({ type, data }: ReadEvent, revision: number): Move | undefined => {
   if (!Object.hasOwn(SIGNS, type)) return undefined
   const { amountMicros, balanceAfterMicros, runId } = data
-  const isTold = isAmount(amountMicros) && isAmount(balanceAfterMicros)
+  const isTold = isAmount(amountMicros) && isAmount(balanceAfterMicros) && (runId === undefined || isRun(runId))
   hold(isTold, `event ${revision} is not in the documented form`)
-  const run = typeof runId === 'string' && RUN.test(runId) ? { runId } : {}
-  return { type, amountMicros, afterMicros: balanceAfterMicros, ...run }
+  return { type, amountMicros, afterMicros: balanceAfterMicros, ...(runId !== undefined && { runId }) }
 }
 
 export const isAmount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
 /** Whoever owns the log may have put anything there, and it is shown on a terminal. */
-const RUN = /^run_[0-9a-z]{26}$/
+const isRun = (value: unknown): value is string => typeof value === 'string' && /^run_[0-9a-z]{26}$/.test(value)

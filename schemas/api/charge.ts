@@ -1,0 +1,42 @@
+import { type Static, Type } from 'typebox'
+import { RunError } from '../account-events.ts'
+import { Closed, Label, Slug, Timestamp } from '../primitives.ts'
+import { about } from './about.ts'
+import { RunId, RunStatus } from './common.ts'
+import { LedgerLine } from './ledger.ts'
+
+/** The lines of a charge that are shown: the debit, and the refunds of an operator, which are few. */
+export const MAX_CHARGE_LINES = 100
+
+const State = Closed({ status: RunStatus, at: about(Timestamp, 'When the run reached it.') })
+
+const PriceStep = Closed({
+  step: about(Type.String(), 'The step of the calculation in words.', '× 1.5 (resolution is 2K)'),
+  credits: about(Type.String(), 'The exact credits after it, as a decimal number.', '31.5'),
+})
+
+/** The story of a charge: its price, its movements of credits, and the states of its run. */
+export const Charge = Closed({
+  object: Type.Literal('charge'),
+  run_id: RunId,
+  model: about(Slug, 'The model family.', 'nano-banana-2'),
+  endpoint: about(Slug, 'The endpoint.', 'nano-banana-2-t2i'),
+  label: Type.Optional(about(Label, 'The label of the run.', 'spring campaign')),
+  status: RunStatus,
+  credits_charged: about(Type.Number(), 'The credits that were debited.', 31.5),
+  credits_refunded: about(Type.Number(), 'The credits that were refunded so far.', 31.5),
+  credits: about(Type.Number(), 'The difference: what the run cost in the end.', 0),
+  price: about(Type.Array(PriceStep), 'How the price was calculated, step by step.'),
+  catalog_revision: about(Type.Integer({ minimum: 0 }), 'The revision of the catalog that had this price.', 41),
+  states: about(Type.Array(State), 'The states of the run so far, in their order.'),
+  error: Type.Optional(about(RunError, 'Why the run failed.')),
+  lines: about(
+    Type.Array(LedgerLine),
+    [
+      `The debit, then its refunds, ${MAX_CHARGE_LINES} lines at most, each with the balance after it.`,
+      '`GET /v1/ledger/proof?event=` with an `event_id` proves that this line is in the sealed log.',
+    ].join(' '),
+  ),
+  request_id: Type.Optional(about(Type.String(), 'The ID of the request that was charged.')),
+})
+export type Charge = Static<typeof Charge>

@@ -1,0 +1,39 @@
+import * as examples from '../../../schemas/api/examples.ts'
+import { UsageList, UsageQuery } from '../../../schemas/api/usage.ts'
+import type { Presenter } from '../../services/presenter.ts'
+import type { Services } from '../../services/services.ts'
+import { waitingClient } from '../disconnect.ts'
+import { operation, type Serve } from '../operation.ts'
+import { unwrap } from '../refusals.ts'
+import { usageAskedBy } from '../usage-query.ts'
+
+const listUsage = operation({
+  id: 'listUsage',
+  method: 'get',
+  path: '/v1/usage',
+  tag: 'Account',
+  summary: 'Add up runs and credits',
+  description: [
+    'Counts runs, failures and credits by day, model, key or label, or several of them, of a period of UTC days.',
+    'A run and its charge count on the day of the debit, a failure and its refund on the day of the refund,',
+    'so the credits of any period are those that `GET /v1/ledger` lists for it.',
+    'Pass `next_cursor` as `cursor`, with the same other parameters, to get the next page.',
+  ].join(' '),
+  query: UsageQuery,
+  responses: {
+    200: {
+      description: 'A page of sums. They reflect all requests answered earlier.',
+      shape: UsageList,
+      examples: { 'By day and model': examples.usageList },
+    },
+  },
+})
+
+export const usageOperations = [listUsage]
+
+export const usageRoutes = (serve: Serve, { usage }: Services, present: Presenter) => {
+  serve(listUsage, async (ctx, { query }) => {
+    const page = await usage.list(ctx.state.caller, usageAskedBy(query), waitingClient(ctx))
+    ctx.body = present.usage(unwrap(page)) satisfies UsageList
+  })
+}

@@ -1,0 +1,39 @@
+import type { Charge } from '../../schemas/api/charge.ts'
+import type { RunRow } from '../../schemas/views.ts'
+import { priceSteps } from '../audit/explain/price-steps.ts'
+import { stepToText } from '../audit/explain/step-words.ts'
+import { fromMicros } from '../domain/money.ts'
+import type { ChargeStory } from '../services/ledger/charges.ts'
+import type { Presenter } from '../services/presenter.ts'
+
+/** A charge as the API shows it. */
+export const showCharge = ({ run, lines, receipt, requestId }: ChargeStory, present: Presenter): Charge => {
+  const { runId, model, endpoint, label, status, chargedMicros, refundedMicros = 0, error } = run
+  return {
+    object: 'charge',
+    run_id: runId,
+    model,
+    endpoint,
+    ...(label !== undefined && { label }),
+    status,
+    credits_charged: fromMicros(chargedMicros),
+    credits_refunded: fromMicros(refundedMicros),
+    credits: fromMicros(chargedMicros - refundedMicros),
+    price: priceSteps(receipt).map(step => ({
+      step: stepToText(step, receipt.usdPerCreditMicros),
+      credits: step.result,
+    })),
+    catalog_revision: receipt.catalogRevision,
+    states: statesOf(run),
+    ...(error && { error }),
+    lines: lines.map(line => present.ledgerLine({ line, run })),
+    ...(requestId !== undefined && { request_id: requestId }),
+  }
+}
+
+/** A run may fail before it starts. */
+const statesOf = ({ status, createdAt, startedAt, completedAt }: RunRow): Charge['states'] => [
+  { status: 'queued', at: createdAt },
+  ...(startedAt === undefined ? [] : [{ status: 'processing' as const, at: startedAt }]),
+  ...(completedAt === undefined ? [] : [{ status, at: completedAt }]),
+]

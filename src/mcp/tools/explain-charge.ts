@@ -1,0 +1,20 @@
+import { Charge } from '../../../schemas/api/charge.ts'
+import { RunArguments } from '../../../schemas/api/mcp.ts'
+import { unwrap } from '../refusals.ts'
+import { showCharge } from '../show-charge.ts'
+import { READ_ONLY, tool } from '../tool.ts'
+
+export const explainCharge = tool({
+  name: 'explain_charge',
+  title: 'Explain a charge',
+  description: [
+    'Tells why a run cost what it did: its price step by step, the debit with the balance after it, its refunds and',
+    'their reasons, and its states with their times. Costs nothing.',
+  ].join(' '),
+  input: RunArguments,
+  output: Charge,
+  annotations: READ_ONLY,
+  answer: async ({ run_id }, { services, present, caller }) => ({
+    body: showCharge(unwrap(await services.charges.explain(caller, run_id)), present),
+  }),
+})

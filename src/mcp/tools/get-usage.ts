@@ -1,0 +1,21 @@
+import { UsageList, UsageQuery } from '../../../schemas/api/usage.ts'
+import { usageAskedBy } from '../../http/usage-query.ts'
+import { unwrap } from '../refusals.ts'
+import { READ_ONLY, tool } from '../tool.ts'
+
+export const getUsage = tool({
+  name: 'get_usage',
+  title: 'Get the usage',
+  description: [
+    'Adds up the runs, failures and credits of the account over UTC days, by default the last 30:',
+    'everything, or with group_by each day, model, key or label, or several of them, such as day,model.',
+    'Pass next_cursor of a page as cursor, with the same other arguments, to get the next page. Costs nothing.',
+  ].join(' '),
+  input: UsageQuery,
+  output: UsageList,
+  annotations: READ_ONLY,
+  answer: async (query, call) => {
+    const { services, present, caller } = call
+    return { body: present.usage(unwrap(await services.usage.list(caller, usageAskedBy(query, 'arguments'), call))) }
+  },
+})

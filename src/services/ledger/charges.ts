@@ -1,0 +1,60 @@
+import { runKey } from '../../../projections/runs.ts'
+import { linesOfRun } from '../../../projections/statement.ts'
+import { MAX_CHARGE_LINES } from '../../../schemas/api/charge.ts'
+import type { Receipt } from '../../../schemas/catalog.ts'
+import { accountStream } from '../../../schemas/events.ts'
+import type { AccountId, RunId } from '../../../schemas/primitives.ts'
+import type { RunRow, StatementRow } from '../../../schemas/views.ts'
+import { refuse } from '../../domain/refusal.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import { Unavailable } from '../../ports/faults.ts'
+import { type Answer, answer } from '../answer.ts'
+import type { AccountCaller } from '../caller.ts'
+import { eventCodec } from '../event-codec.ts'
+import { parseRunId } from '../ids.ts'
+import type { Reads } from '../reads.ts'
+
+/** A run with its lines of the ledger, and what the debit itself says. */
+export interface ChargeStory {
+  run: RunRow
+  lines: StatementRow[]
+  receipt: Receipt
+  requestId: string | undefined
+}
+
+interface Parts {
+  reads: Reads
+  log: Pick<EventLog, 'readEvent'>
+}
+
+/** Explains charges to the owner of an account. */
+export class Charges {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /**
+   * The charge of one of the caller's runs, by either form of the run's id. Another account's run is treated as absent.
+   * Reads a few rows and one event. Rejects with Unavailable.
+   */
+  async explain({ accountId }: AccountCaller, id: string): Promise<Answer<ChargeStory>> {
+    const { reads } = this.#parts
+    const runId = parseRunId(id)
+    const run = runId && (await reads.getOwn(accountId, 'runs', runKey(accountId, runId)))
+    if (!run) return refuse('run_not_found')
+    const prefix = linesOfRun(accountId, runId)
+    const entries = await reads.list('statement', 'byRun', { prefix, limit: MAX_CHARGE_LINES })
+    const lines = entries.map(({ row }) => row)
+    return answer({ run, lines, ...(await this.#debitOf(accountId, runId, lines[0])) })
+  }
+
+  async #debitOf(accountId: AccountId, runId: RunId, line: StatementRow | undefined) {
+    const raw = line && (await this.#parts.log.readEvent(accountStream(accountId), line.revision))
+    const event = raw && eventCodec.decode(raw)
+    if (event?.type !== 'CreditsDebited' || event.data.runId !== runId)
+      throw new Unavailable(`the views lack the debit of ${runId}, and are being rebuilt`)
+    return { receipt: event.data.receipt, requestId: event.metadata.requestId }
+  }
+}

@@ -1,0 +1,115 @@
+import { LABELLED_PARTS, USAGE_PARTS, type UsagePart } from '../../../projections/usage.ts'
+import type { AccountId } from '../../../schemas/primitives.ts'
+import { refuse } from '../../domain/refusal.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { BY_KEY } from '../../ports/view-store.ts'
+import { delay } from '../../time/delay.ts'
+import { type Answer, answer } from '../answer.ts'
+import type { AccountCaller } from '../caller.ts'
+import type { Page, WaitingClient } from '../newest-first.ts'
+import { OneAtATime } from '../one-at-a-time.ts'
+import type { Reads } from '../reads.ts'
+import { type Days, daysOf } from './days.ts'
+import { FirstGroups, type UsageCounts } from './first-groups.ts'
+import { cursorOf, placeIn } from './usage-cursor.ts'
+
+export interface UsageQuery {
+  /** UTC days: the first one is included, the second one is not. */
+  from?: string | undefined
+  to?: string | undefined
+  groupBy: readonly UsagePart[]
+  limit: number
+  cursor?: string | undefined
+}
+
+/** A page of groups, with the days that they add up. */
+export interface UsagePage extends Page<UsageCounts, string>, Days {
+  groupBy: readonly UsagePart[]
+}
+
+/** Rows read at a time. They take a few milliseconds, in which nothing else is done. */
+const SLICE_ROWS = 200
+
+/** Rows read for one page, in about a second: a year of 270 models and keys, or 100,000 labels. */
+const MAX_USAGE_ROWS = 100_000
+
+interface Parts {
+  reads: Reads
+  clock: Clock
+  /** Tests lower these. */
+  sliceRows?: number
+  maxRows?: number
+}
+
+/** Adds up the runs of an account for its owner. */
+export class Usage {
+  readonly #parts: Parts
+  readonly #reading = new OneAtATime<AccountId>()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /**
+   * A page of sums over the caller's runs by day, label, model and key, in this order, whichever of them are asked for.
+   * Rejects with Unavailable.
+   */
+  async list({ accountId }: AccountCaller, query: UsageQuery, client?: WaitingClient): Promise<Answer<UsagePage>> {
+    const { reads, clock } = this.#parts
+    const days = daysOf(query, clock.nowMs())
+    if ('refuse' in days) return days
+    const ordered = LABELLED_PARTS.filter(part => query.groupBy.includes(part))
+    const after = query.cursor === undefined ? undefined : placeIn(query.cursor, ordered)
+    if (query.cursor !== undefined && after === undefined) return refuse('cursor_unknown')
+    await reads.ownWrites(accountId)
+    return this.#reading.do(accountId, () => this.#read(accountId, { ...query, ...days, ordered, after }, client))
+  }
+
+  async #read(
+    accountId: AccountId,
+    { from, to, ordered, after, limit }: Days & { ordered: UsagePart[]; after: string | undefined; limit: number },
+    client: WaitingClient | undefined,
+  ): Promise<Answer<UsagePage>> {
+    const { reads, clock, sliceRows = SLICE_ROWS, maxRows = MAX_USAGE_ROWS } = this.#parts
+    const [view, parts] = ordered.includes('label')
+      ? (['usageByLabel', LABELLED_PARTS] as const)
+      : (['usage', USAGE_PARTS] as const)
+    const prefix = `${accountId}/`
+    // One group more than requested shows that there are more.
+    const groups = new FirstGroups(ordered, limit + 1, after)
+    const lead = leadOf(ordered, parts)
+    const start = after && firstParts(after, lead)
+    let place = prefix + (start && start > from ? start : from)
+    for (let rows = 0; ; ) {
+      const entries = await reads.list(view, BY_KEY, { prefix, after: place, before: prefix + to, limit: sliceRows })
+      groups.add(entries.map(({ row }) => row))
+      const last = entries.at(-1)
+      if (!last || entries.length < sliceRows) break
+      place = last.place
+      // Groups that begin before this row have no further rows.
+      if (groups.isFullBefore(firstParts(place.slice(prefix.length), lead))) break
+      rows += entries.length
+      if (rows >= maxRows) return refuse('usage_too_large', { limit: maxRows })
+      // Other requests are served between two reads.
+      await (client?.nextTurn() ?? delay(clock, 0))
+      if (client?.signal.aborted) break
+    }
+    const { first } = groups
+    const shown = first.slice(0, limit)
+    const next = first.length > limit ? cursorOf(shown.at(-1)?.place ?? '', ordered) : null
+    return answer({ from, to, groupBy: ordered, found: shown.map(({ counts }) => counts), next })
+  }
+}
+
+/** How many of the parts asked for the keys begin with. The groups of these lie together. */
+const leadOf = (asked: readonly UsagePart[], parts: readonly UsagePart[]): number => {
+  const other = parts.findIndex((part, index) => asked[index] !== part)
+  return other < 0 ? parts.length : other
+}
+
+const firstParts = (place: string, count: number): string =>
+  place
+    .split('/')
+    .slice(0, count)
+    .map(part => `${part}/`)
+    .join('')
