@@ -71,7 +71,7 @@ const faults: Record<string, { log: RawEvent[]; what: RegExp }> = {
   },
   'a month that is closed before its end': {
     log: withData(november, { period: '2026-12' }),
-    what: /^its time 2026-12-02T12:00:00.000Z is before the end of 2026-12$/,
+    what: /^its seal \d+ was made at 2026-12-02T12:00:00.000Z, before the end of 2026-12$/,
   },
   'a later month with an earlier seal': {
     log: events

@@ -20,8 +20,8 @@ const closedNote = ({ seal }: Statement, { month, closedAt, closedBy, seal: clos
   const { number, link, events } = closing
   return (
     `${month} was closed at ${closedAt}${by} with seal ${number}:${link} of ${seal?.at}, which covers the first ` +
-    `${count(events, 'event')} of the log. This report lists only these, so it never changes. Events that came later ` +
-    'with a time of the period belong to later months.'
+    `${count(events, 'event')} of the log. This report is made of these alone, so it never changes. Events that came ` +
+    'later with a time of the period belong to later months.'
   )
 }
 
