@@ -366,6 +366,6 @@ export const plantedFaults: PlantedFault[] = [
     file: 'adapters/event-log/eventstoredb/append-queue.ts',
     from: 'const appended = before ? before.then(append, append) : append()',
     to: 'const appended = append()',
-    test: 'test/adapters/event-log/eventstoredb.test.ts',
+    test: 'test/adapters/event-log/eventstoredb/append-queue.test.ts',
   },
 ]
