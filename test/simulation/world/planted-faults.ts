@@ -366,7 +366,7 @@ export const plantedFaults: PlantedFault[] = [
     file: 'adapters/event-log/eventstoredb/append-queue.ts',
     from: 'const appended = before ? before.then(append, append) : append()',
     to: 'const appended = append()',
-    test: 'test/adapters/event-log/eventstoredb.test.ts',
+    test: 'test/adapters/event-log/eventstoredb/append-queue.test.ts',
   },
   {
     what: 'an event that came after a month was closed belongs to that month',

@@ -57,9 +57,11 @@ export class ClientSeals {
     return 'ok'
   }
 
-  /** Checks that a seal of now extends the first that the client kept. */
+  /** Checks that the newest seal that the client kept extends the oldest. */
   async proveConsistency(running: Running): Promise<string> {
-    const [first, last] = [this.#kept.at(0), this.#kept.at(-1)]
+    // A process that cannot reach the log shows the newest seal that it knows.
+    const byNumber = this.#kept.toSorted((one, other) => one.number - other.number)
+    const [first, last] = [byNumber.at(0), byNumber.at(-1)]
     if (!first || !last || first.number === last.number) return NOTHING
     const caller = await this.#keys.caller(running)
     if (!caller) return NO_KEY
