@@ -19,6 +19,7 @@ t.test('the examples are the proofs of the log on the page', async t => {
   t.same(inclusionProof, proofs['inclusion'], 'in the OpenAPI document')
   t.same(consistencyProof, proofs['consistency'], 'in the OpenAPI document')
   t.match(JSON.parse(await readFile('docs/verify/examples/keys.json', 'utf8')), { keys: [vectorKey.publicKey] })
+  t.equal(vectorKey.publicKey.x, '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', 'the key of RFC 8037, appendix A.2')
 })
 
 t.test('each checker finds each example right, and knows no other key', needsPython, async t => {

@@ -12,7 +12,7 @@ import { logOf } from './log-of.ts'
 
 /** The secret key of the first example of RFC 8032, section 7.1, in PEM. Everybody knows it. */
 const PEM = `-----BEGIN PRIVATE KEY-----
-MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMRJScVpezJpGXA7rAMcrn9g
+MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g
 -----END PRIVATE KEY-----
 `
 export const vectorKey = parseSealKey(PEM, { isDevelopment: false })
