@@ -1,3 +1,4 @@
+import type { AuditorEvent, ReadEvent } from '../schemas/auditor-events.ts'
 import type { CatalogEvent } from '../schemas/catalog-events.ts'
 import type { SealEvent } from '../schemas/seal-events.ts'
 import { accounts } from './accounts.ts'
@@ -14,8 +15,8 @@ import { webhooks } from './webhooks.ts'
 
 const all = [accounts, balance, due, dueObjects, keys, runs, statement, uploads, webhooks] as const
 
-/** Events that concern no view: logins, the catalog and seals are read from their streams. */
-type Unprojected = 'LoginLinked' | CatalogEvent['type'] | SealEvent['type']
+/** Events that concern no view: logins, the catalog, seals and auditors are read from their streams. */
+type Unprojected = 'LoginLinked' | (CatalogEvent | SealEvent | AuditorEvent | ReadEvent)['type']
 
 /** The event types that none of the projections handles. */
 export type Unhandled<Each extends { on: object }, Type extends string> = Exclude<Type, HandledBy<Each>>

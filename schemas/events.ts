@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { type AccountEvent, accountEvents } from './account-events.ts'
 import { Actor } from './actor.ts'
+import { type AuditorEvent, auditorEvents, type ReadEvent, readEvents } from './auditor-events.ts'
 import { type CatalogEvent, catalogEvents } from './catalog-events.ts'
 import { type LoginEvent, loginEvents } from './login-events.ts'
 import { type AccountId, Closed, Sha256, Timestamp } from './primitives.ts'
@@ -18,7 +19,14 @@ export const EventMetadata = Closed({
 })
 
 /** The event types of each category of streams. A stream's category is its name up to the first hyphen. */
-export const events = { account: accountEvents, catalog: catalogEvents, login: loginEvents, seals: sealEvents }
+export const events = {
+  account: accountEvents,
+  catalog: catalogEvents,
+  login: loginEvents,
+  seals: sealEvents,
+  auditors: auditorEvents,
+  reads: readEvents,
+}
 
 /** Whether a category has one stream, which has its name, or one for each id, named `<category>-<id>`. */
 export const streamsOf: Record<keyof typeof events, 'one' | 'one for each id'> = {
@@ -26,14 +34,19 @@ export const streamsOf: Record<keyof typeof events, 'one' | 'one for each id'> =
   catalog: 'one',
   login: 'one for each id',
   seals: 'one',
+  auditors: 'one',
+  reads: 'one',
 }
 
-export type DomainEvent = AccountEvent | CatalogEvent | LoginEvent | SealEvent
+export type DomainEvent = AccountEvent | CatalogEvent | LoginEvent | SealEvent | AuditorEvent | ReadEvent
 export type RecordedEvent = Recorded<DomainEvent>
 
 const ACCOUNT_PREFIX = 'account-'
 export const CATALOG_STREAM = 'catalog'
 export const SEALS_STREAM = 'seals'
+export const AUDITORS_STREAM = 'auditors'
+/** What auditors have read. */
+export const READS_STREAM = 'reads'
 export const accountStream = (accountId: AccountId) => `${ACCOUNT_PREFIX}${accountId}`
 export const loginStream = (identityHash: string) => `login-${identityHash}`
 

@@ -34,6 +34,8 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const TYPES: Record<string, string[]> = {
   catalog: ['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn'],
   login: ['LoginLinked'],
+  auditors: ['AuditorKeyCreated', 'AuditorKeyRevoked'],
+  reads: ['AuditorRead'],
 }
 
 /**
