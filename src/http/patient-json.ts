@@ -11,7 +11,11 @@ const SIGN_MS = 5_000
  * fails before the first sign is an error, and what fails later breaks the connection.
  */
 export const patientJson = async (ctx: Context, clock: Clock, made: Promise<object>): Promise<void> => {
-  const soon = await within(clock, made)
+  const soon = await within(clock, made).catch(error => {
+    if (!ctx.res.destroyed) throw error
+    // Its making ends when the client leaves, which is no error.
+    return {}
+  })
   if (soon) {
     ctx.body = soon
     return

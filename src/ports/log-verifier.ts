@@ -5,7 +5,7 @@ import type { AccountId } from '../../schemas/primitives.ts'
 export interface LogVerifier {
   /**
    * Checks the whole log, or one account, up to its present head. Rejects with Unavailable if that cannot be done, or
-   * takes too much time or memory, and with the reason of the signal once that aborts, which ends the work.
+   * takes too much time or memory. Once the signal aborts, the work ends, and then it rejects with the signal's reason.
    */
   verify(account: AccountId | undefined, signal: AbortSignal): Promise<Verification>
   /** Ends all work. */

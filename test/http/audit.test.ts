@@ -144,6 +144,16 @@ t.test('auditors verify the log, or one account', async t => {
   t.ok(one.body.events < body.events)
 })
 
+t.test('a client that leaves ends its verification, and another may begin', async t => {
+  const before = (await readsOf(service)).length
+  const leave = new AbortController()
+  const left = ada.send('/v1/audit/verify', { signal: leave.signal }).catch(error => error)
+  await until('it has begun', async () => (await readsOf(service)).length > before)
+  leave.abort()
+  t.equal((await left).name, 'AbortError')
+  await until('the next one runs', async () => (await ada.send('/v1/audit/verify')).status === 200, { pollMs: 1000 })
+})
+
 t.test('auditors get 403 everywhere else, also where no key is needed, and nothing happens', async t => {
   const elsewhere = operations.filter(({ forAuditors }) => !forAuditors)
   const before = await collect(service.core.log.readStream(AUDITORS_STREAM, 0))

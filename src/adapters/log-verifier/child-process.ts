@@ -37,11 +37,18 @@ export const openLogVerifier = ({ program, eventStore, maxMs = MAX_MS, heapMb = 
     })
     children.add(child)
     return new Promise<Verification>((resolve, reject) => {
-      const late = setTimeout(() => leave(new Unavailable(`the verification took more than ${maxMs} ms`)), maxMs)
-      const abort = () => leave(signal.reason)
+      let onExit = (how: unknown) => reject(new Unavailable(`the verification ended with ${how}`))
       const leave = (reason: unknown) => {
-        reject(reason)
+        // Only then is its memory free for another.
+        onExit = () => reject(reason)
         end(child)
+      }
+      const abort = () => leave(signal.reason)
+      const late = setTimeout(() => leave(new Unavailable(`the verification took more than ${maxMs} ms`)), maxMs)
+      const forget = () => {
+        clearTimeout(late)
+        signal.removeEventListener('abort', abort)
+        children.delete(child)
       }
       signal.addEventListener('abort', abort)
       child.once('message', (report: VerifierReport) => {
@@ -49,14 +56,16 @@ export const openLogVerifier = ({ program, eventStore, maxMs = MAX_MS, heapMb = 
         else reject(new Unavailable(`the log could not be verified: ${report.failure}`))
         end(child)
       })
-      child.once('error', error => reject(new Unavailable('the verification could not be started', { cause: error })))
       child.once('exit', (code, by) => {
-        clearTimeout(late)
-        signal.removeEventListener('abort', abort)
-        children.delete(child)
-        reject(new Unavailable(`the verification ended with ${by ?? code}`))
+        forget()
+        onExit(by ?? code)
       })
-      // A process that could not be started takes no order; the error says so.
+      child.on('error', error => {
+        // It also comes when a process takes no order because it has ended.
+        if (child.pid !== undefined) return
+        forget()
+        reject(new Unavailable('the verification could not be started', { cause: error }))
+      })
       child.send({ eventStore, account } satisfies VerifierOrder, () => undefined)
     })
   }

@@ -147,6 +147,6 @@ export const auditRoutes = (serve: Serve, { audit }: Services, present: Presente
       return
     }
     const { verification } = unwrap(await audit.verify(ctx.state.auditor, query, disconnectSignal(ctx)))
-    await patientJson(ctx, clock, verification)
+    await patientJson(ctx, clock, verification.then(unwrap))
   })
 }

@@ -98,13 +98,13 @@ export class Audit {
 
   /**
    * Begins to verify the log, or one account, up to its present head. One at a time, since each reads the whole log.
-   * The verification ends when the client disconnects.
+   * The verification ends when the client disconnects. A key that was revoked meanwhile gets no result.
    */
   async verify(
     caller: AuditorCaller,
     parameters: Read['parameters'],
     signal: AbortSignal,
-  ): Promise<Answer<{ verification: Promise<Verification> }>> {
+  ): Promise<Answer<{ verification: Promise<Answer<Verification>> }>> {
     if (this.#isVerifying) return refuse('verification_running', { retryAfterMs: RETRY_VERIFICATION_MS })
     this.#isVerifying = true
     const end = () => {
@@ -121,7 +121,7 @@ export class Audit {
       }
       const verification = this.#parts.verifier.verify(account, signal)
       verification.then(end, end)
-      return answer({ verification })
+      return answer({ verification: verification.then(found => this.#ifActive(caller, answer(found))) })
     } catch (error) {
       end()
       throw error
@@ -137,13 +137,17 @@ export class Audit {
     read: Read,
     find: () => Promise<Answer<Value>>,
   ): Promise<Answer<Value>> {
-    const { record, auditorKeys } = this.#parts
+    const { record } = this.#parts
     const early = await record.refusalOf(caller)
     if (early) return early
     const found = await find()
     if ('refuse' in found) return found
     const recorded = await record.add(caller, read)
     if ('refuse' in recorded) return recorded
-    return (await auditorKeys.isActive(caller.auditorId)) ? found : refuse('key_revoked')
+    return this.#ifActive(caller, found)
+  }
+
+  async #ifActive<Value>({ auditorId }: AuditorCaller, found: Answer<Value>): Promise<Answer<Value>> {
+    return (await this.#parts.auditorKeys.isActive(auditorId)) ? found : refuse('key_revoked')
   }
 }
