@@ -1,3 +1,4 @@
+import type { AuditorEvent, ReadEvent } from '../schemas/auditor-events.ts'
 import type { CatalogEvent } from '../schemas/catalog-events.ts'
 import type { PeriodEvent } from '../schemas/period-events.ts'
 import type { SealEvent } from '../schemas/seal-events.ts'
@@ -16,8 +17,8 @@ import { webhooks } from './webhooks.ts'
 
 const all = [accounts, balance, due, dueObjects, keys, runs, statement, uploads, usage, usageByLabel, webhooks] as const
 
-/** Events that concern no view: logins, the catalog, seals and periods are read from their streams. */
-type Unprojected = 'LoginLinked' | CatalogEvent['type'] | SealEvent['type'] | PeriodEvent['type']
+/** Events that concern no view: logins, the catalog, seals, periods and auditors are read from their streams. */
+type Unprojected = 'LoginLinked' | (CatalogEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent)['type']
 
 /** The event types that none of the projections handles. */
 export type Unhandled<Each extends { on: object }, Type extends string> = Exclude<Type, HandledBy<Each>>

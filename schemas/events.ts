@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { type AccountEvent, accountEvents } from './account-events.ts'
 import { Actor } from './actor.ts'
+import { type AuditorEvent, auditorEvents, type ReadEvent, readEvents } from './auditor-events.ts'
 import { type CatalogEvent, catalogEvents } from './catalog-events.ts'
 import { type LoginEvent, loginEvents } from './login-events.ts'
 import { type PeriodEvent, periodEvents } from './period-events.ts'
@@ -25,6 +26,8 @@ export const events = {
   login: loginEvents,
   seals: sealEvents,
   periods: periodEvents,
+  auditors: auditorEvents,
+  reads: readEvents,
 }
 
 /** Whether a category has one stream, which has its name, or one for each id, named `<category>-<id>`. */
@@ -34,15 +37,20 @@ export const streamsOf: Record<keyof typeof events, 'one' | 'one for each id'> =
   login: 'one for each id',
   seals: 'one',
   periods: 'one',
+  auditors: 'one',
+  reads: 'one',
 }
 
-export type DomainEvent = AccountEvent | CatalogEvent | LoginEvent | SealEvent | PeriodEvent
+export type DomainEvent = AccountEvent | CatalogEvent | LoginEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent
 export type RecordedEvent = Recorded<DomainEvent>
 
 const ACCOUNT_PREFIX = 'account-'
 export const CATALOG_STREAM = 'catalog'
 export const SEALS_STREAM = 'seals'
 export const PERIODS_STREAM = 'periods'
+export const AUDITORS_STREAM = 'auditors'
+/** What auditors have read. */
+export const READS_STREAM = 'reads'
 export const accountStream = (accountId: AccountId) => `${ACCOUNT_PREFIX}${accountId}`
 export const loginStream = (identityHash: string) => `login-${identityHash}`
 

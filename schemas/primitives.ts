@@ -42,6 +42,8 @@ export const UploadId = typeId('upl')
 export type UploadId = Static<typeof UploadId>
 export const SessionId = typeId('sess')
 export type SessionId = Static<typeof SessionId>
+export const AuditorId = typeId('aud')
+export type AuditorId = Static<typeof AuditorId>
 
 export const Uuid = Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' })
 export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' })
@@ -77,6 +79,9 @@ export const MAX_REFERENCES = 10_000
 
 /** Active keys of one account. They are held in the account's state, which must stay bounded. */
 export const MAX_ACTIVE_KEYS = 100
+
+/** Auditors with an active key. Each has few, and a script that creates them in a loop must end. */
+export const MAX_AUDITORS = 100
 
 /** Uploads of one account that are not deleted yet. They are held in the account's state too. */
 export const MAX_LIVE_UPLOADS = 10_000

@@ -42,7 +42,7 @@ export const errorMeanings: Record<ErrorCode, string> = {
   unsupported_media_type: 'The type of the body or file is not supported.',
   invalid_api_key: 'The API key is missing, unknown or revoked.',
   insufficient_credits: 'The run costs more than the balance. Nothing was charged.',
-  forbidden: 'The scope of the API key does not allow this.',
+  forbidden: 'The scope of the API key does not allow this, or the key is that of an auditor, or not of one.',
   not_found: 'Nothing exists at this URL.',
   model_not_found: 'The model does not exist.',
   run_not_found: 'The account has no run with this ID.',
@@ -52,7 +52,7 @@ export const errorMeanings: Record<ErrorCode, string> = {
   not_sealed: 'No seal covers the event yet. Try again after the next one.',
   payload_too_large: 'The body or file exceeds the size limit.',
   idempotency_mismatch: `The key was used for a different request in the last ${IDEMPOTENCY_HOURS} hours.`,
-  rate_limited: 'The account has reached a limit. Retry after `Retry-After` seconds.',
+  rate_limited: 'The account or auditor has reached a limit. Retry after `Retry-After` seconds.',
   internal_error: 'The service failed to process the request.',
   unavailable: 'The service is temporarily unavailable. Retry after `Retry-After` seconds.',
 }

@@ -1,7 +1,11 @@
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { AccountId } from '../../schemas/primitives.ts'
 import { freeSpaceGuard, LOG_RESERVE_BYTES } from '../adapters/free-space.ts'
+import { openLogVerifier } from '../adapters/log-verifier/child-process.ts'
 import { createOutbound } from '../adapters/outbound/undici.ts'
 import { createSandboxProvider } from '../adapters/provider/sandbox/provider.ts'
+import { createSnapshots } from '../engine/streams/snapshots.ts'
 import { Watch } from '../engine/views/watch.ts'
 import { type ApiParts, createApp } from '../http/app.ts'
 import type { HealthChecks } from '../http/routes/health.ts'
@@ -19,7 +23,12 @@ import { SealsReactor } from '../reactors/seals.ts'
 import { WebhooksReactor } from '../reactors/webhooks.ts'
 import { KeyHolders } from '../services/accounts/key-holders.ts'
 import { Addresses } from '../services/addresses.ts'
+import { Audit } from '../services/auditors/audit.ts'
+import { ReadRecord } from '../services/auditors/read-record.ts'
+import { readsSnapshots } from '../services/auditors/reads-form.ts'
+import { deriveKey } from '../services/derive-key.ts'
 import { Files } from '../services/files.ts'
+import { Ledger } from '../services/ledger/ledger.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { Presenter } from '../services/presenter.ts'
 import { InputFiles } from '../services/runs/input-files.ts'
@@ -131,14 +140,21 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   }
   const files = new Files({ objects, accounts, finder, reads, log })
   const proofs = new Proofs({ log, trees: new TreeStore(views), clock })
+  const verifier = openLogVerifier({ program: verifyProgram, eventStore: config.eventStore })
+  const audit = new Audit({
+    ...{ log, reads, accounts, seals, verifier, auditorKeys: core.auditorKeys },
+    record: openReadRecord(core),
+    ledger: new Ledger({ accounts, reads, clock }),
+  })
   const services: Services = {
     ...core.services,
-    ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }), proofs }),
+    ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }), audit, proofs }),
   }
   const openApi = (): ApiParts => ({
     services,
     present,
     keyHolders: new KeyHolders(reads, accounts),
+    auditorKeys: core.auditorKeys,
     knownSeals,
     acceptsPut: objects.acceptPut !== undefined,
     mcp: openMcpEndpoint({ services, present, logger, publicUrl, allowedOrigins: config.allowedOrigins }),
@@ -162,6 +178,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     /** Ends the work in progress, and then the waits for queued work. */
     stop: async () => {
       knownSeals.stop()
+      await verifier.close()
       await Promise.all([runsReactor, webhooks, objectsReactor, ...sealing].map(reactor => reactor.stop()))
       const shown = log.head().then(head => progress.passed(head, LAST_OUTCOMES_MS))
       await withinTime(
@@ -179,6 +196,19 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
       await objects.close()
     },
   }
+}
+
+/** The program that verifies the log, with this file's extension: `.ts` from source, `.js` once compiled. */
+const verifyProgram = fileURLToPath(new URL(`./verify-process${extname(import.meta.url)}`, import.meta.url))
+
+const openReadRecord = ({ log, views, masterSecret, clock, random, logger }: Core): ReadRecord => {
+  const snapshots = createSnapshots({
+    store: views,
+    form: readsSnapshots,
+    key: deriveKey(masterSecret, 'snapshots'),
+    onForged: stream => logger.warn({ stream }, 'ignoring a snapshot that this service did not write'),
+  })
+  return new ReadRecord({ log, snapshots, clock, random, logger })
 }
 
 const openSinkReactors = async ({ config, log, clock, logger }: Core): Promise<SealSinkReactor[]> =>

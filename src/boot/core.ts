@@ -24,6 +24,8 @@ import { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import { Accounts } from '../services/accounts/accounts.ts'
 import { ApiKeys } from '../services/accounts/api-keys.ts'
 import { accountSnapshots } from '../services/accounts/snapshot-form.ts'
+import { AuditorKeys } from '../services/auditors/auditor-keys.ts'
+import { Auditors } from '../services/auditors/auditors.ts'
 import { Catalog } from '../services/catalog/catalog.ts'
 import { Offers } from '../services/catalog/offers.ts'
 import { PublishedCatalog } from '../services/catalog/published-catalog.ts'
@@ -86,6 +88,7 @@ export interface Core {
   log: EventLog
   views: ViewStore
   accounts: AccountMailboxes
+  auditorKeys: AuditorKeys
   projections: ProjectionSet
   openScratch: OpenScratch
   progress: ViewProgress
@@ -135,6 +138,7 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
   const keeper = config.roles.has('projector') ? new Projector(parts) : new CheckpointPoller({ ...parts, maxStartMs })
   const publishedCatalog = new PublishedCatalog({ log, clock, random, logger })
   const offers = new Offers(publishedCatalog, accounts)
+  const auditorKeys = new AuditorKeys({ log, clock, random, logger })
   await keeper.start()
   const close = async () => {
     await repairs.stop()
@@ -144,8 +148,8 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
     await log.close()
   }
   const stores = { config, logger, clock, random, masterSecret, log, views, projections: projectionSet, openScratch }
-  const services = openServices({ ...stores, accounts, reads, publishedCatalog, offers })
-  return { ...stores, accounts, progress, reads, publishedCatalog, offers, services, close }
+  const services = openServices({ ...stores, accounts, auditorKeys, reads, publishedCatalog, offers })
+  return { ...stores, accounts, auditorKeys, progress, reads, publishedCatalog, offers, services, close }
 }
 
 type ServicesParts = Omit<Core, 'progress' | 'services' | 'close'>
@@ -159,6 +163,7 @@ const openServices = (parts: ServicesParts): CoreServices => {
     usage: new Usage({ reads, clock }),
     refunds: new Refunds({ accounts, reads, log }),
     keys: new ApiKeys({ accounts, reads, random, keyPrefix: config.keyPrefix }),
+    auditors: new Auditors({ auditorKeys: parts.auditorKeys, random, keyPrefix: config.keyPrefix }),
     catalog: new Catalog({ offers, publishedCatalog, shipped }),
     webhooks: new Webhooks({ accounts, reads, secretOf: accountId => webhookSecret(masterSecret, accountId) }),
     views: new ViewMaintenance(parts),

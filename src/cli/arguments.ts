@@ -1,4 +1,5 @@
 import type { GrantKind, Payment } from '../../schemas/account-events.ts'
+import { MAX_ACTOR_NAME_LENGTH } from '../../schemas/actor.ts'
 import {
   CURRENCY,
   MAX_GRANT_MICROS,
@@ -50,6 +51,9 @@ const PAID = new RegExp(`^(?<amount>${MONEY_AMOUNT}) ?(?<currency>${CURRENCY})$`
 
 /** Throws OperatorError for a name that no key can have. */
 export const checkKeyName = (name: string) => checkText('name of a key', name, MAX_NAME_LENGTH)
+
+/** Throws OperatorError for a name that no auditor can have. */
+export const checkAuditorName = (name: string) => checkText('name of an auditor', name, MAX_ACTOR_NAME_LENGTH)
 
 /** Throws OperatorError for a reason that no grant can have. */
 export const checkReason = (reason: string) => checkText('reason', reason, MAX_REASON_LENGTH)

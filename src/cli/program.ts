@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { explainFailure } from '../boot/failure.ts'
 import { accountsCommand } from './accounts.ts'
 import { auditCommand } from './audit.ts'
+import { auditorsCommand } from './auditors.ts'
 import { catalogCommand } from './catalog.ts'
 import { creditsCommand } from './credits.ts'
 import { keysCommand } from './keys.ts'
@@ -36,6 +37,7 @@ const createProgram = (): Command => {
     .addCommand(accountsCommand())
     .addCommand(creditsCommand())
     .addCommand(keysCommand())
+    .addCommand(auditorsCommand())
     .addCommand(runsCommand())
     .addCommand(catalogCommand())
     .addCommand(webhooksCommand())

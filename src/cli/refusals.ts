@@ -20,6 +20,8 @@ export const words = {
   key_not_found: () => 'The account has no such active key; "tollgate keys list ACCOUNT" shows its keys.',
   key_revoked: () => 'The key was revoked.',
 
+  auditor_not_found: () => 'There is no such active auditor; "tollgate auditors list" shows all auditors.',
+
   reference_mismatch: ({ amountMicros }) =>
     [
       `This reference was used for ${amountMicros < 0 ? 'a withdrawal' : 'a grant'} of`,

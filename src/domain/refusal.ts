@@ -24,6 +24,14 @@ export interface Refusals {
   /** The caller's own key, which was active when the request began. */
   key_revoked: object
   too_many_keys: { limit: number }
+  /** An active auditor has this name, or this id. */
+  auditor_exists: { name: string }
+  auditor_not_found: object
+  too_many_auditors: { limit: number }
+  /** The auditor reads faster than it may. */
+  too_many_reads: { retryAfterMs: number }
+  /** A verification is already in progress in this process. */
+  verification_running: { retryAfterMs: number }
   reference_mismatch: { amountMicros: number }
   too_many_references: { limit: number }
   refunds_changed: object

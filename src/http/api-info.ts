@@ -24,6 +24,7 @@ const purposes: Record<Tag, string> = {
   Uploads: 'Files to use as input.',
   Webhooks: 'Notifications about ended runs.',
   Files: 'Results and uploads, readable by anyone with their URL.',
+  Audit: 'All accounts, for auditors. Their keys open nothing else.',
   Agents: 'The MCP server and machine-readable descriptions.',
   Service: 'The health of the service, and this reference.',
 }

@@ -3,6 +3,7 @@ import Koa from 'koa'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { KeyHolders } from '../services/accounts/key-holders.ts'
+import type { AuditorKeys } from '../services/auditors/auditor-keys.ts'
 import type { Presenter } from '../services/presenter.ts'
 import type { KnownSeals } from '../services/seals/known-seals.ts'
 import type { Services } from '../services/services.ts'
@@ -11,6 +12,7 @@ import type { RequestState } from './context.ts'
 import { allowedOrigins } from './middleware/allowed-origins.ts'
 import { arrivingBodies } from './middleware/arriving-bodies.ts'
 import { authenticate } from './middleware/authenticate.ts'
+import { authenticateAuditor, refuseAuditors } from './middleware/authenticate-auditor.ts'
 import { errors } from './middleware/errors.ts'
 import { log } from './middleware/log.ts'
 import { position } from './middleware/position.ts'
@@ -19,6 +21,7 @@ import { takeTurns } from './middleware/take-turns.ts'
 import { untakenAnswers } from './middleware/untaken-answers.ts'
 import { serveAt } from './operation.ts'
 import { operations } from './operations.ts'
+import { auditRoutes } from './routes/audit.ts'
 import { balanceRoutes } from './routes/balance.ts'
 import { cdnRoutes } from './routes/cdn.ts'
 import { type DescriptorOptions, descriptorRoutes } from './routes/descriptors.ts'
@@ -51,6 +54,7 @@ export interface AppParts {
 export interface ApiParts {
   services: Services
   keyHolders: KeyHolders
+  auditorKeys: AuditorKeys
   knownSeals: Pick<KnownSeals, 'newest'>
   /** Whether presigned URLs lead to this service instead of a separate object store. */
   acceptsPut: boolean
@@ -65,7 +69,7 @@ export interface ApiParts {
 export const createApp = ({ logger, clock, isTrusted, checks, api, turns }: AppParts): Koa<RequestState> => {
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   healthRoutes(serveAt(router), checks, clock)
-  if (api) apiRoutes(router, api)
+  if (api) apiRoutes(router, api, clock)
 
   const app = new Koa<RequestState>()
   app.use(takeTurns(turns))
@@ -73,6 +77,7 @@ export const createApp = ({ logger, clock, isTrusted, checks, api, turns }: AppP
   app.use(log(logger, isTrusted))
   app.use(errors(logger))
   if (api) app.use(allowedOrigins(api.allowedOrigins))
+  if (api) app.use(refuseAuditors(api.auditorKeys))
   app.use(router.routes())
   app.use(router.allowedMethods())
   // These are connections that broke during a response.
@@ -81,8 +86,8 @@ export const createApp = ({ logger, clock, isTrusted, checks, api, turns }: AppP
 }
 
 /** Operations need an API key unless they are open. */
-const apiRoutes = (router: Router<RequestState>, api: ApiParts) => {
-  const { services, keyHolders, knownSeals, acceptsPut, present, mcp, described } = api
+const apiRoutes = (router: Router<RequestState>, api: ApiParts, clock: Clock) => {
+  const { services, keyHolders, auditorKeys, knownSeals, acceptsPut, present, mcp, described } = api
   const known = authenticate(keyHolders)
   const awaited = position(services)
   const serve = serveAt(router, known, arrivingBodies(), untakenAnswers(), awaited)
@@ -101,4 +106,6 @@ const apiRoutes = (router: Router<RequestState>, api: ApiParts) => {
   mcpRoutes(router, serve, mcp, streams)
   descriptorRoutes(serve, { operations, tools: mcp.tools, ...described }, services, present)
   docsRoutes(serve)
+  const serveAuditors = serveAt(router, authenticateAuditor(auditorKeys, keyHolders), untakenAnswers())
+  auditRoutes(serveAuditors, services, present, clock)
 }

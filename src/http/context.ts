@@ -1,13 +1,15 @@
 import type { Next, ParameterizedContext } from 'koa'
-import type { AccountCaller, Caller } from '../services/caller.ts'
+import type { AccountCaller, AuditorCaller, Caller } from '../services/caller.ts'
 
 /** The data that middleware collects about a request before a route sees it. */
 export interface RequestState {
   requestId: string
   /** Resolves when it is the turn of the client to have more work done. */
   nextTurn(): Promise<void>
-  /** Set by `authenticate`, and so available on every keyed route. */
+  /** Set by `authenticate`, and so available on every keyed route that is not for auditors. */
   caller: AccountCaller
+  /** Set by `authenticateAuditor`, and so available on every route for auditors. */
+  auditor: AuditorCaller
   /** Ends the count of a body that is no longer held as text. */
   bodyIsRead?: () => void
   /** Counts a JSON answer until the client has taken it. Throws rate_limited if the account has too many of them. */

@@ -13,7 +13,9 @@ export interface GuideFacts {
 }
 
 /** A guide to the service for agents, in the https://llmstxt.org format. */
-export const llmsText = ({ baseUrl, operations, families, tools }: GuideFacts): string => {
+export const llmsText = ({ baseUrl, operations: all, families, tools }: GuideFacts): string => {
+  // Agents have the keys of accounts.
+  const operations = all.filter(of => !of.forAuditors)
   const links = (tag: Tag) => operations.filter(of => of.tag === tag && isPage(of)).map(of => linkTo(of, baseUrl))
   const sections = [...new Set(operations.map(of => of.tag))].filter(tag => tag !== OPTIONAL)
   const blocks = [

@@ -22,6 +22,8 @@ export interface Operation {
   description: string
   /** Set if it needs no key. */
   open?: true
+  /** Set if it needs the key of an auditor. */
+  forAuditors?: true
   /** Set if it needs query parameters, so that its address alone is no page. */
   asks?: true
   /** Set if the response may start before its writes are known. */
@@ -39,7 +41,17 @@ export interface Operation {
   errors?: ErrorCode[]
 }
 
-export type Tag = 'Account' | 'Ledger' | 'Models' | 'Runs' | 'Webhooks' | 'Uploads' | 'Files' | 'Agents' | 'Service'
+export type Tag =
+  | 'Account'
+  | 'Ledger'
+  | 'Models'
+  | 'Runs'
+  | 'Webhooks'
+  | 'Uploads'
+  | 'Files'
+  | 'Audit'
+  | 'Agents'
+  | 'Service'
 
 export interface ResponseSpec {
   description: string

@@ -1,4 +1,5 @@
 import type { Operation } from './operation.ts'
+import { auditOperations } from './routes/audit.ts'
 import { balanceOperations } from './routes/balance.ts'
 import { cdnOperations } from './routes/cdn.ts'
 import { descriptorOperations } from './routes/descriptors.ts'
@@ -28,6 +29,7 @@ export const operations: Operation[] = [
   ...uploadOperations,
   ...webhookOperations,
   ...cdnOperations,
+  ...auditOperations,
   ...mcpOperations,
   ...descriptorOperations,
   ...docsOperations,

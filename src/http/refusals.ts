@@ -35,6 +35,7 @@ export const words = {
   account_not_found: () => 'There is no such account.',
 
   key_not_found: () => 'The account has no such active key.',
+  auditor_not_found: () => 'There is no such active auditor.',
   key_revoked: () => 'This API key was revoked.',
 
   reference_mismatch: () => 'This reference was used for a different amount. Use a new one.',
@@ -116,6 +117,12 @@ const codes: Record<RefusalCode, ErrorCode> = {
   key_not_found: 'not_found',
   key_revoked: 'invalid_api_key',
   too_many_keys: 'rate_limited',
+
+  auditor_exists: 'invalid_request',
+  auditor_not_found: 'not_found',
+  too_many_auditors: 'rate_limited',
+  too_many_reads: 'rate_limited',
+  verification_running: 'rate_limited',
 
   reference_mismatch: 'invalid_request',
   too_many_references: 'rate_limited',

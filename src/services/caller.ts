@@ -1,5 +1,5 @@
 import type { Actor, KeyScope } from '../../schemas/actor.ts'
-import type { AccountId, KeyId, SessionId } from '../../schemas/primitives.ts'
+import type { AccountId, AuditorId, KeyId, SessionId } from '../../schemas/primitives.ts'
 import type { Cause } from '../engine/streams/stream.ts'
 
 /**
@@ -10,7 +10,7 @@ export type Caller = (
   | KeyHolder
   | SessionOwner
   | { kind: 'operator'; name: string }
-  | { kind: 'auditor'; name: string }
+  | AuditorCaller
   | { kind: 'reactor' }
   | { kind: 'service' }
   | { kind: 'anonymous' }
@@ -32,6 +32,14 @@ interface SessionOwner {
   kind: 'session'
   accountId: AccountId
   sessionId: SessionId
+}
+
+/** An auditor with a key, who reads all accounts and writes nothing but the record of that. */
+export interface AuditorCaller {
+  kind: 'auditor'
+  auditorId: AuditorId
+  name: string
+  requestId?: string | undefined
 }
 
 /** The caller as the log records it. */

@@ -1,5 +1,5 @@
 import { TypeID } from 'typeid-js'
-import { AccountId, type KeyId, RunId, UploadId, Uuid } from '../../schemas/primitives.ts'
+import { AccountId, type AuditorId, type KeyId, RunId, UploadId, Uuid } from '../../schemas/primitives.ts'
 import { compileGuard } from '../engine/log/guard.ts'
 import type { Random } from '../ports/random.ts'
 
@@ -7,6 +7,7 @@ const newId = (prefix: string, random: Random) => TypeID.fromUUID(prefix, random
 
 export const newAccountId = (random: Random) => newId('acct', random) as AccountId
 export const newKeyId = (random: Random) => newId('key', random) as KeyId
+export const newAuditorId = (random: Random) => newId('aud', random) as AuditorId
 export const newUploadId = (random: Random) => newId('upl', random) as UploadId
 export const newRunId = (random: Random) => newId('run', random) as RunId
 

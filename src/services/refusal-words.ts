@@ -22,6 +22,12 @@ export const sharedWords = {
   key_exists: () => 'The account already has this key.',
   too_many_keys: ({ limit }) => `The account already has ${limit} active keys; revoke one first.`,
 
+  auditor_exists: ({ name }) => `There already is an auditor ${JSON.stringify(name)} with an active key.`,
+  too_many_auditors: ({ limit }) => `There already are ${limit} auditors with active keys; revoke one first.`,
+  too_many_reads: ({ retryAfterMs }) =>
+    `The auditor reads too much at once. Try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
+  verification_running: () => 'Another verification is in progress, and only one runs at a time. Try again later.',
+
   too_many_references: ({ limit }) => `The account already has ${limit} grants and withdrawals, which is the limit.`,
   refunds_changed: () => 'The account received other refunds at the same time. Try again.',
   refund_too_high: ({ refundableMicros }) =>

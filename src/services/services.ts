@@ -1,5 +1,7 @@
 import type { Accounts } from './accounts/accounts.ts'
 import type { ApiKeys } from './accounts/api-keys.ts'
+import type { Audit } from './auditors/audit.ts'
+import type { Auditors } from './auditors/auditors.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { Descriptors } from './descriptors.ts'
 import type { Files } from './files.ts'
@@ -26,12 +28,14 @@ export interface Services extends CoreServices {
   files: Functions<Files>
   proofs: Functions<Proofs>
   seals: Functions<Seals>
+  audit: Functions<Audit>
 }
 
 /** The services that need only the log and the views, which is all that a command opens. */
 export interface CoreServices {
   accounts: Functions<Accounts>
   keys: Functions<ApiKeys>
+  auditors: Functions<Auditors>
   ledger: Functions<Ledger>
   charges: Functions<Charges>
   usage: Functions<Usage>

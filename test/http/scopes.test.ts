@@ -111,7 +111,7 @@ const customers: Record<KeyScope, Customer> = {
 }
 
 t.test('the tests cover every operation behind a key and every tool', async t => {
-  const keyed = operations.filter(({ open }) => !open).map(({ id }) => id)
+  const keyed = operations.filter(({ open, forAuditors }) => !open && !forAuditors).map(({ id }) => id)
   t.same(Object.keys(requests).toSorted(), keyed.toSorted())
   t.same(Object.keys(calls).toSorted(), tools.map(({ name }) => name).toSorted())
 })
@@ -145,6 +145,20 @@ for (const scope of KEY_SCOPES) {
         }
       })
 }
+
+t.test('no scope opens what is for auditors', async t => {
+  const head = await service.core.log.head()
+  for (const { id, path } of operations.filter(({ forAuditors }) => forAuditors))
+    for (const scope of KEY_SCOPES) {
+      const { status, body } = await customers[scope].send(path)
+      t.match(
+        { status, body },
+        { status: 403, body: { error: { code: 'forbidden', message: /keys of auditors/ } } },
+        id,
+      )
+    }
+  t.equal(await service.core.log.head(), head)
+})
 
 t.test('a keys key cannot call tools, even without listing them first', async t => {
   for (const [name, { args }] of Object.entries(calls)) {

@@ -74,7 +74,7 @@ t.test('every kind of caller has an actor that the log accepts', async t => {
       { kind: 'operator', name: 'ada' },
     ],
     [
-      { kind: 'auditor', name: 'ada' },
+      { kind: 'auditor', auditorId: 'aud_00000000000000000000000001', name: 'ada' },
       { kind: 'auditor', name: 'ada' },
     ],
     [{ kind: 'reactor' }, { kind: 'reactor' }],

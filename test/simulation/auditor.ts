@@ -38,6 +38,9 @@ const TYPES: Record<string, string[]> = {
   catalog: ['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn'],
   login: ['LoginLinked'],
   seals: ['SealKeyAdopted', 'LogSealed'],
+  auditors: ['AuditorKeyCreated', 'AuditorKeyRevoked'],
+  reads: ['AuditorRead'],
+  periods: ['PeriodCloseRequested', 'PeriodClosed'],
 }
 
 /**

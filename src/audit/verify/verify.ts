@@ -8,6 +8,7 @@ import { eventCodec } from '../../services/event-codec.ts'
 import { concerns } from '../concerns.ts'
 import type { Fault, Report } from '../fault.ts'
 import { type OnProgress, readLog } from '../read-log.ts'
+import { Auditors } from './auditors.ts'
 import { Chain } from './chain.ts'
 import { Logins, Opening } from './identity.ts'
 import { KeptSeals } from './kept-seals.ts'
@@ -81,6 +82,7 @@ class Verifier {
   readonly #streams = new Map<string, Stream>()
   readonly #prices = new PriceList()
   readonly #logins = new Logins()
+  readonly #auditors = new Auditors()
   readonly #seals: Seals
   readonly #kept: KeptSeals
   readonly #periods = new Periods()
@@ -115,6 +117,7 @@ class Verifier {
     if (stream === CATALOG_STREAM) this.#prices.take(event)
     if (stream === PERIODS_STREAM) this.#periods.take(event, number => this.#seals.find(number), report)
     this.#logins.take(event, report)
+    this.#auditors.take(event, report)
     for (const rule of rules) rule.take(event, report)
   }
 

@@ -8,11 +8,18 @@ const BEARER = /^Bearer ([!-~]{1,128})$/i
 
 /** Sets the caller from the request's key. Only hashes of keys are stored. */
 export const authenticate = (keyHolders: KeyHolders) => async (ctx: Context, next: Next) => {
-  const key = BEARER.exec(ctx.get('Authorization'))?.[1]
-  if (key === undefined)
-    throw new ApiError('invalid_api_key', 'An API key is required in the header "Authorization: Bearer <key>".')
+  const key = bearerKey(ctx)
+  if (key === undefined) throw keyMissing()
   const holder = await keyHolders.holderOf(key)
-  if (!holder) throw new ApiError('invalid_api_key', 'This API key is unknown or was revoked.')
+  if (!holder) throw keyUnknown()
   ctx.state.caller = { kind: 'key', ...holder, requestId: ctx.state.requestId }
   return next()
 }
+
+/** The key of a request; undefined if it has none, or something that cannot be one. */
+export const bearerKey = (ctx: Context): string | undefined => BEARER.exec(ctx.get('Authorization'))?.[1]
+
+export const keyMissing = () =>
+  new ApiError('invalid_api_key', 'An API key is required in the header "Authorization: Bearer <key>".')
+
+export const keyUnknown = () => new ApiError('invalid_api_key', 'This API key is unknown or was revoked.')

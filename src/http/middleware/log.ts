@@ -10,7 +10,7 @@ import { type Context, isRead } from '../context.ts'
 export const log = (logger: Logger, isTrusted: TrustedAddress) => async (ctx: Context, next: Next) => {
   const startMs = performance.now()
   await next()
-  const { requestId, caller, tool } = ctx.state
+  const { requestId, caller, auditor, tool } = ctx.state
   const level = isRead(ctx) && ctx.status < 400 ? 'debug' : 'info'
   if (!logger.isLevelEnabled(level)) return
   const ms = Math.round((performance.now() - startMs) * 1000) / 1000
@@ -22,6 +22,7 @@ export const log = (logger: Logger, isTrusted: TrustedAddress) => async (ctx: Co
     ms,
     client: clientAddress(ctx.req, isTrusted),
     accountId: caller?.accountId,
+    auditorId: auditor?.auditorId,
     tool,
   }
   logger[level](facts, 'request')

@@ -1,22 +1,23 @@
 import { Stream } from 'node:stream'
 import type { Next } from 'koa'
-import { type AccountId, MAX_UNTAKEN_BYTES } from '../../../schemas/primitives.ts'
+import { type AccountId, type AuditorId, MAX_UNTAKEN_BYTES } from '../../../schemas/primitives.ts'
 import { OpenCounts } from '../../services/open-counts.ts'
 import { ApiError } from '../api-error.ts'
 import { type Context, isRead, type Middleware } from '../context.ts'
 
 /**
- * Limits the JSON answers that the clients of each account have not taken yet, because they are in memory until then.
- * Runs after `authenticate`.
+ * Limits the JSON answers that each auditor or the clients of each account have not taken yet, because they are in
+ * memory until then. Runs after authentication.
  */
 export const untakenAnswers = (): Middleware => {
-  const untaken = new OpenCounts<AccountId>(MAX_UNTAKEN_BYTES)
+  const untaken = new OpenCounts<AccountId | AuditorId>(MAX_UNTAKEN_BYTES)
   return async (ctx: Context, next: Next) => {
-    const { accountId } = ctx.state.caller
-    if (untaken.isFull(accountId)) throw tooMany()
+    const { caller, auditor } = ctx.state
+    const owner = auditor?.auditorId ?? caller.accountId
+    if (untaken.isFull(owner)) throw tooMany()
     ctx.state.countAnswer = bytes => {
       // A write has been done by now, and only its answer tells so.
-      if (!untaken.add(accountId, ctx.res, bytes) && isRead(ctx)) throw tooMany()
+      if (!untaken.add(owner, ctx.res, bytes) && isRead(ctx)) throw tooMany()
     }
     await next()
     if (!isJson(ctx.body)) return
@@ -33,7 +34,7 @@ const isJson = (body: unknown): boolean =>
 const tooMany = () =>
   new ApiError(
     'rate_limited',
-    `The account has not taken answers of ${MAX_UNTAKEN_BYTES} bytes, which is the limit. Read them, or request fewer.`,
+    `The client has not taken answers of ${MAX_UNTAKEN_BYTES} bytes, which is the limit. Read them, or request fewer.`,
     {},
     { retryAfterSeconds: RETRY_SECONDS },
   )

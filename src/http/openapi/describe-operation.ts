@@ -29,7 +29,7 @@ export const describeOperation = (operation: Operation, components: Components) 
   }
 }
 
-const parametersOf = ({ params = {}, query, headers = {}, open }: Operation, components: Components) => {
+const parametersOf = ({ params = {}, query, headers = {}, open, forAuditors }: Operation, components: Components) => {
   const parameter = (place: string, name: string, shape: TSchema, required: boolean) => ({
     name,
     in: place,
@@ -37,7 +37,7 @@ const parametersOf = ({ params = {}, query, headers = {}, open }: Operation, com
     ...components.showParameter(shape),
   })
   const needed = new Set((query?.required as string[] | undefined) ?? [])
-  const common = { ...(!open && { 'Tollgate-Position': TollgatePosition }), 'X-Request-Id': RequestId }
+  const common = { ...(!open && !forAuditors && { 'Tollgate-Position': TollgatePosition }), 'X-Request-Id': RequestId }
   return [
     ...Object.entries(params).map(([name, shape]) => parameter('path', name, shape, true)),
     ...Object.entries<TSchema>(query?.properties ?? {}).map(([name, shape]) =>
@@ -151,7 +151,9 @@ const errorsOf = (operation: Operation): ErrorCode[] => {
     ...new Set<ErrorCode>([
       ...(params || queryShapeOf(operation) || json || !open ? (['invalid_request'] as const) : []),
       ...(json ? (['unsupported_media_type', 'payload_too_large'] as const) : []),
-      ...(open ? [] : (['invalid_api_key', 'forbidden', 'rate_limited'] as const)),
+      ...(open ? [] : (['invalid_api_key', 'rate_limited'] as const)),
+      // The keys of auditors are refused even where no key is needed.
+      'forbidden',
       ...errors,
       'internal_error',
       'unavailable',

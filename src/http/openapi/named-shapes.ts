@@ -1,4 +1,12 @@
 import { RunError } from '../../../schemas/account-events.ts'
+import {
+  AuditedAccount,
+  AuditedAccountList,
+  AuditedRead,
+  AuditedReadList,
+  SealList,
+  Verification,
+} from '../../../schemas/api/audit.ts'
 import { Balance } from '../../../schemas/api/balance.ts'
 import { RunErrorCode, RunId, RunStatus, Timestamp, UploadId } from '../../../schemas/api/common.ts'
 import { McpDescriptor, OpenApi, ToolSummary } from '../../../schemas/api/descriptors.ts'
@@ -42,6 +50,7 @@ export const namedShapes = {
   ...{ Balance },
   ...{ InclusionProof, ConsistencyProof, ProvenEvent, ProvenLeaf, ProvenSeal },
   ...{ Seal, LogSealed, SealKeySet },
+  ...{ AuditedAccount, AuditedAccountList, AuditedRead, AuditedReadList, SealList, Verification },
   ...{ LedgerList, LedgerLine, LedgerKind },
   ...{ UsageList, Usage },
   ...{ Upload, UploadId, UploadList, UploadMultipart, PresignRequest, PresignedUpload, DeletedUpload },

@@ -91,6 +91,11 @@ export class AccountMailboxes {
     return this.#mailbox(accountId).currentState()
   }
 
+  /** The same, with the revision and the link of its last event. */
+  currentHead(accountId: AccountId) {
+    return this.#mailbox(accountId).currentHead()
+  }
+
   /**
    * An account as the log had it within the last second or, while the log is unavailable or slow, as this process last
    * knew it.

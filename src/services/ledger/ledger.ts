@@ -54,7 +54,7 @@ export class Ledger {
    * limited. These differ only where times went back, in ledger format 1. Rejects with Unavailable.
    */
   async lines(
-    { accountId }: AccountCaller,
+    { accountId }: Pick<AccountCaller, 'accountId'>,
     { from, to, kind, limit, cursor }: LedgerQuery,
     client?: WaitingClient,
   ): Promise<Answer<Page<LedgerEntry, string>>> {

@@ -5,7 +5,7 @@ import type { Caller } from '../caller.ts'
 import type { Services } from '../services.ts'
 
 /** The permission that a function requires. */
-type Permission = 'public' | 'wait' | 'describe' | 'read' | 'write' | 'secret' | 'keys' | 'operate'
+type Permission = 'public' | 'wait' | 'describe' | 'read' | 'write' | 'secret' | 'keys' | 'operate' | 'audit'
 
 /** The permission of every function. A new function does not compile until it is listed here. */
 const permissions = {
@@ -22,6 +22,7 @@ const permissions = {
   usage: { list: 'read' },
   refunds: { refund: 'operate' },
   keys: { create: 'keys', list: 'keys', revoke: 'keys' },
+  auditors: { create: 'operate', list: 'operate', revoke: 'operate' },
   catalog: { list: 'read', export: 'operate', compare: 'operate', publish: 'operate', withdraw: 'operate' },
   runs: { quote: 'read', run: 'write', cancel: 'write', find: 'read', list: 'read', follow: 'read' },
   uploads: { receive: 'write', presign: 'write', find: 'read', list: 'read', delete: 'write' },
@@ -29,6 +30,8 @@ const permissions = {
   // Anyone who has the address of a file may use it.
   files: { stat: 'public', read: 'public', receive: 'public' },
   webhooks: { secret: 'secret', list: 'operate', redeliver: 'operate' },
+  // Each is recorded under the auditor's name, so nobody else may.
+  audit: { accounts: 'audit', ledger: 'audit', seals: 'audit', reads: 'audit', verify: 'audit' },
   views: { verify: 'operate', rebuild: 'operate' },
   periods: { close: 'operate', list: 'operate' },
   // A position says nothing about the account, and every keyed request may carry one.
@@ -56,7 +59,7 @@ const ofCaller = (caller: Caller): readonly Permission[] => {
     case 'session':
       return [...ofReader, 'write', 'secret', 'keys']
     case 'auditor':
-      return ofReader
+      return ['audit']
     case 'operator':
     case 'reactor':
     case 'service':

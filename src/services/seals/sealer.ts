@@ -1,4 +1,4 @@
-import { PERIODS_STREAM, SEALS_STREAM } from '../../../schemas/events.ts'
+import { PERIODS_STREAM, READS_STREAM, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import type { SealsState } from '../../domain/seals/seals.ts'
 import { EMPTY_TREE, leafOf, type StreamLeaf, type TreeChange, withLeaves } from '../../domain/seals/stream-tree.ts'
@@ -20,7 +20,10 @@ export interface SealerParts {
   previousKey?: SealKey | undefined
   clock: Clock
   logger: Logger
-  /** The log is sealed after this many events, or so long after the first event since the last seal. */
+  /**
+   * The log is sealed after this many events, or so long after the first event since the last seal. What auditors read
+   * does not count: a seal covers it, and none is made for it.
+   */
   maxEvents: number
   maxAgeMs: number
 }
@@ -34,6 +37,8 @@ interface Unsealed {
   link: string
   /** An operator waits for the seal. */
   isAwaited: boolean
+  /** Whether it causes a seal. If auditors who look at seals did, there would be no end. */
+  counts: boolean
 }
 
 /** Seals the log from time to time. Several processes may do so; of each seal one is recorded. */
@@ -42,7 +47,11 @@ export class Sealer {
   /** The number of events that the last seal covers, and the events after them. */
   #sealed = 0
   #unsealed: Unsealed[] = []
-  /** When this process read the first of them, on the monotonic clock. */
+  /** The number of these that cause a seal. */
+  #counted = 0
+  /** The number of these for which an operator waits. */
+  #awaited = 0
+  /** When this process read the first that does, on the monotonic clock. */
   #unsealedSinceMs = 0
   /** Events that the last seal covers and that are still to be read. */
   #toSkip = 0
@@ -60,6 +69,8 @@ export class Sealer {
     const { seal } = await this.#parts.seals.state()
     this.#sealed = seal?.events ?? 0
     this.#unsealed = []
+    this.#counted = 0
+    this.#awaited = 0
     this.#toSkip = this.#trustsPositions ? 0 : this.#sealed
     return (this.#trustsPositions ? seal?.position : undefined) ?? BEFORE_FIRST
   }
@@ -80,28 +91,33 @@ export class Sealer {
    */
   async sealWhatIsDue(): Promise<void> {
     const { maxEvents } = this.#parts
-    while (this.#unsealed.length >= maxEvents) if (!(await this.#seal(maxEvents))) return
-    if (this.#isOld() || this.#isAwaited()) await this.#seal(this.#unsealed.length)
+    while (this.#counted >= maxEvents) if (!(await this.#seal(this.#extentOf(maxEvents)))) return
+    if (this.#isOld() || this.#awaited > 0) await this.#seal(this.#unsealed.length)
   }
 
   #add({ stream, revision, position, type, metadata }: RawEvent) {
-    if (this.#unsealed.length === 0) this.#unsealedSinceMs = this.#parts.clock.monotonicMs()
+    const counts = stream !== READS_STREAM
+    if (counts && this.#counted === 0) this.#unsealedSinceMs = this.#parts.clock.monotonicMs()
+    if (counts) this.#counted += 1
     const { at, hash } = metadata as { at: string; hash: string }
     const isAwaited = stream === PERIODS_STREAM && type === 'PeriodCloseRequested'
-    this.#unsealed.push({ stream, revision, position, at, link: hash, isAwaited })
+    if (isAwaited) this.#awaited += 1
+    this.#unsealed.push({ stream, revision, position, at, link: hash, isAwaited, counts })
+  }
+
+  /** How many unsealed events there are up to the last of the first `counted` that cause a seal. */
+  #extentOf(counted: number): number {
+    let left = counted
+    return 1 + this.#unsealed.findIndex(({ counts }) => counts && --left === 0)
   }
 
   /** By the monotonic clock, which never jumps, or by the time of the event, which outlives the process. */
   #isOld(): boolean {
     const { clock, maxAgeMs } = this.#parts
-    const [first] = this.#unsealed
+    const first = this.#unsealed.find(({ counts }) => counts)
     if (!first) return false
     const ageMs = Math.max(clock.monotonicMs() - this.#unsealedSinceMs, clock.nowMs() - Date.parse(first.at))
     return ageMs >= maxAgeMs
-  }
-
-  #isAwaited(): boolean {
-    return this.#unsealed.some(({ isAwaited }) => isAwaited)
   }
 
   /** Resolves to false if another process was first, whose seal will be read. */
@@ -130,7 +146,9 @@ export class Sealer {
 
   #drop(sealed: number) {
     if (sealed <= this.#sealed) return
-    this.#unsealed.splice(0, sealed - this.#sealed)
+    const dropped = this.#unsealed.splice(0, sealed - this.#sealed)
+    this.#counted -= dropped.filter(({ counts }) => counts).length
+    this.#awaited -= dropped.filter(({ isAwaited }) => isAwaited).length
     this.#sealed = sealed
     this.#unsealedSinceMs = this.#parts.clock.monotonicMs()
   }

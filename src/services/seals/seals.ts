@@ -47,7 +47,8 @@ export const copyOf = (raw: RawEvent): SealCopy | undefined => {
   return seal && { number: seal.number, link: seal.link, text: canonicalJson(seal) }
 }
 
-const sealIn = (raw: RawEvent): Seal | undefined => {
+/** The seal of an event; undefined if the event is no seal. */
+export const sealIn = (raw: RawEvent): Seal | undefined => {
   const event = eventCodec.decode(raw)
   return event.type === 'LogSealed' ? show(event.metadata.hash, event.data) : undefined
 }

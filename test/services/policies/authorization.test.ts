@@ -18,7 +18,7 @@ const callers: Record<string, Caller> = {
   'a read key': key('read'),
   'a keys key': key('keys'),
   'a session': { kind: 'session', accountId: accountId(), sessionId: 'sess_00000000000000000000000001' },
-  'an auditor': { kind: 'auditor', name: 'ada' },
+  'an auditor': { kind: 'auditor', auditorId: 'aud_00000000000000000000000001', name: 'ada' },
   'an operator': { kind: 'operator', name: 'ada' },
   'a reactor': { kind: 'reactor' },
   'the service': { kind: 'service' },
@@ -29,7 +29,7 @@ const callers: Record<string, Caller> = {
 const expected: Record<string, { call: (services: Services, caller: never) => Promise<object>; allowed: string[] }> = {
   read: {
     call: (services, caller) => services.accounts.balance(caller),
-    allowed: ['a full key', 'a read key', 'a session', 'an auditor', 'an operator', 'a reactor', 'the service'],
+    allowed: ['a full key', 'a read key', 'a session', 'an operator', 'a reactor', 'the service'],
   },
   write: {
     call: (services, caller) => services.runs.cancel(caller, 'run', {}),
@@ -49,15 +49,19 @@ const expected: Record<string, { call: (services: Services, caller: never) => Pr
   },
   wait: {
     call: (services, caller) => services.positions.last(caller),
-    allowed: Object.keys(callers).filter(name => name !== 'an anonymous caller'),
+    allowed: Object.keys(callers).filter(name => name !== 'an anonymous caller' && name !== 'an auditor'),
   },
   describe: {
     call: (services, caller) => services.descriptors.families(caller),
-    allowed: Object.keys(callers).filter(name => name !== 'a keys key'),
+    allowed: Object.keys(callers).filter(name => name !== 'a keys key' && name !== 'an auditor'),
   },
   public: {
     call: (services, caller) => services.files.stat(caller, 'key'),
-    allowed: Object.keys(callers),
+    allowed: Object.keys(callers).filter(name => name !== 'an auditor'),
+  },
+  audit: {
+    call: (services, caller) => services.audit.verify(caller, {}, new AbortController().signal),
+    allowed: ['an auditor'],
   },
 }
 
@@ -66,7 +70,7 @@ const echo = async (...args: unknown[]) => answer(args)
 const all = new Proxy({}, { get: () => echo })
 const nouns = [
   ...['accounts', 'refunds', 'keys', 'catalog', 'runs', 'uploads', 'files'],
-  ...['webhooks', 'positions', 'descriptors'],
+  ...['webhooks', 'positions', 'descriptors', 'audit'],
 ]
 const services = authorize(Object.fromEntries(nouns.map(noun => [noun, all])) as unknown as Services)
 

@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { PERIODS_STREAM, SEALS_STREAM } from '../../../schemas/events.ts'
+import { PERIODS_STREAM, READS_STREAM, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { LogSealed, SealKeyAdopted } from '../../../schemas/seal-events.ts'
 import { openEventStoreLog } from '../../../src/adapters/event-log/eventstoredb.ts'
@@ -141,6 +141,46 @@ t.test('the log is sealed at once where an operator waits to close a month', asy
     [5],
     'nothing else is sealed at once',
   )
+})
+
+t.test(
+  'what auditors read causes no seal, however much it is and whenever it was, and the next seal covers it',
+  async t => {
+    const { log, views } = await open(t)
+    const { sealer, read } = await start(log, views)
+    await append(log, READS_STREAM, 3 * MAX_EVENTS)
+    await read()
+    clock.advance(MAX_AGE_MS)
+    await sealer.sealWhatIsDue()
+    t.same(await sealsIn(log), [])
+
+    await append(log, 'a', 1)
+    await read()
+    await sealer.sealWhatIsDue()
+    t.same(await sealsIn(log), [], 'the age counts from the other event')
+    clock.advance(MAX_AGE_MS)
+    await sealer.sealWhatIsDue()
+    t.match(await checkSeals(t, log), [{ events: 3 * MAX_EVENTS + 1, streams: 2 }])
+  },
+)
+
+t.test('what auditors read does not count among the events after which the log is sealed', async t => {
+  const { log, views } = await open(t)
+  const { sealer, read } = await start(log, views)
+  for (let round = 0; round < 2 * MAX_EVENTS; round++) {
+    await append(log, READS_STREAM, 2)
+    await append(log, 'a', 1)
+    if (round === MAX_EVENTS - 2) {
+      await read()
+      await sealer.sealWhatIsDue()
+      t.same(await sealsIn(log), [])
+    }
+  }
+  await read()
+  await sealer.sealWhatIsDue()
+  const other = await start(log, views)
+  await other.sealer.sealWhatIsDue()
+  t.match(await checkSeals(t, log), [{ events: 3 * MAX_EVENTS }, { events: 6 * MAX_EVENTS }])
 })
 
 t.test('a process that starts seals what is old', async t => {

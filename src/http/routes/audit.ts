@@ -1,0 +1,152 @@
+import {
+  AuditedAccountList,
+  AuditedAccountsQuery,
+  AuditedLedgerQuery,
+  AuditedReadList,
+  RevisionsQuery,
+  SealList,
+  Verification,
+  VerificationQuery,
+} from '../../../schemas/api/audit.ts'
+import * as examples from '../../../schemas/api/audit-examples.ts'
+import { ledgerList } from '../../../schemas/api/examples.ts'
+import { LedgerList } from '../../../schemas/api/ledger.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Presenter } from '../../services/presenter.ts'
+import type { Services } from '../../services/services.ts'
+import { disconnectSignal, waitingClient } from '../disconnect.ts'
+import { limitOf, showPage } from '../list-page.ts'
+import { periodOf } from '../moment.ts'
+import { operation, type Serve } from '../operation.ts'
+import { patientJson } from '../patient-json.ts'
+import { unwrap } from '../refusals.ts'
+
+const RECORDED = 'Needs the key of an auditor. The log records the request before it is answered.'
+
+const auditAccounts = operation({
+  id: 'auditAccounts',
+  method: 'get',
+  path: '/v1/audit/accounts',
+  tag: 'Audit',
+  summary: 'List all accounts with their balances, newest first',
+  description: [
+    'Each balance is that after the last event of the account, whose revision and link are named.',
+    RECORDED,
+  ].join(' '),
+  forAuditors: true,
+  query: AuditedAccountsQuery,
+  responses: {
+    200: {
+      description: 'A page of accounts.',
+      shape: AuditedAccountList,
+      examples: { 'First page': examples.auditedAccounts },
+    },
+  },
+})
+
+const auditLedger = operation({
+  id: 'auditLedger',
+  method: 'get',
+  path: '/v1/audit/ledger',
+  asks: true,
+  tag: 'Audit',
+  summary: 'List the lines of the ledger of an account, newest first',
+  description: ['Returns the same lines as `GET /v1/ledger` does for the account.', RECORDED].join(' '),
+  forAuditors: true,
+  query: AuditedLedgerQuery,
+  responses: {
+    200: { description: 'A page of lines.', shape: LedgerList, examples: { 'First page': ledgerList } },
+  },
+  errors: ['not_found'],
+})
+
+const auditSeals = operation({
+  id: 'auditSeals',
+  method: 'get',
+  path: '/v1/audit/seals',
+  tag: 'Audit',
+  summary: 'List the seals of the log, newest first',
+  description: ['Returns each seal as `GET /v1/ledger/seal` does.', RECORDED].join(' '),
+  forAuditors: true,
+  query: RevisionsQuery,
+  responses: {
+    200: { description: 'A page of seals.', shape: SealList, examples: { 'First page': examples.sealList } },
+  },
+})
+
+const auditReads = operation({
+  id: 'auditReads',
+  method: 'get',
+  path: '/v1/audit/reads',
+  tag: 'Audit',
+  summary: 'List what auditors have read, newest first',
+  description: ['Returns who read what and when, of all auditors. No request changes the record.', RECORDED].join(' '),
+  forAuditors: true,
+  query: RevisionsQuery,
+  responses: {
+    200: {
+      description: 'A page of the record.',
+      shape: AuditedReadList,
+      examples: { 'First page': examples.auditedReads },
+    },
+  },
+})
+
+const auditVerify = operation({
+  id: 'auditVerify',
+  method: 'get',
+  path: '/v1/audit/verify',
+  tag: 'Audit',
+  summary: 'Verify the log',
+  description: [
+    'Checks all that the log held when the request began, as `tollgate audit verify` does, or one account of it.',
+    'A million events take about 10 seconds. White space is sent meanwhile, before the JSON, so that the connection',
+    'stays open. The connection is cut if the verification cannot be completed, or takes more than 15 minutes.',
+    'One runs at a time, and closing the connection ends it.',
+    RECORDED,
+  ].join(' '),
+  forAuditors: true,
+  query: VerificationQuery,
+  responses: {
+    200: { description: 'What was found.', shape: Verification, examples: { 'No fault': examples.verification } },
+  },
+  errors: ['not_found'],
+})
+
+export const auditOperations = [auditAccounts, auditLedger, auditSeals, auditReads, auditVerify]
+
+export const auditRoutes = (serve: Serve, { audit }: Services, present: Presenter, clock: Clock) => {
+  serve(auditAccounts, async (ctx, { query }) => {
+    const asked = { limit: limitOf(query), cursor: query.cursor }
+    const page = unwrap(await audit.accounts(ctx.state.auditor, asked, query, waitingClient(ctx)))
+    ctx.body = showPage(page, account => account) satisfies AuditedAccountList
+  })
+
+  serve(auditLedger, async (ctx, { query }) => {
+    const { account, kind, cursor } = query
+    const asked = { ...periodOf(query), kind, cursor, limit: limitOf(query) }
+    const page = unwrap(await audit.ledger(ctx.state.auditor, account, asked, query, waitingClient(ctx)))
+    ctx.body = showPage(page, entry => present.ledgerLine(entry)) satisfies LedgerList
+  })
+
+  serve(auditSeals, async (ctx, { query }) => {
+    const asked = { limit: limitOf(query), cursor: query.cursor }
+    ctx.body = showPage(unwrap(await audit.seals(ctx.state.auditor, asked, query)), seal => seal) satisfies SealList
+  })
+
+  serve(auditReads, async (ctx, { query }) => {
+    const asked = { limit: limitOf(query), cursor: query.cursor }
+    const page = unwrap(await audit.reads(ctx.state.auditor, asked, query))
+    ctx.body = showPage(page, read => read) satisfies AuditedReadList
+  })
+
+  serve(auditVerify, async (ctx, { query }) => {
+    if (ctx.method === 'HEAD') {
+      ctx.type = 'application/json'
+      ctx.status = 200
+      return
+    }
+    const { verification } = unwrap(await audit.verify(ctx.state.auditor, query, disconnectSignal(ctx)))
+    await patientJson(ctx, clock, verification.then(unwrap))
+  })
+}

@@ -1,0 +1,72 @@
+import type { AuditorEvent } from '../../../schemas/auditor-events.ts'
+import { AUDITORS_STREAM } from '../../../schemas/events.ts'
+import type { AuditorId } from '../../../schemas/primitives.ts'
+import { type AuditorCommand, type AuditorsState, auditors } from '../../domain/auditors/auditors.ts'
+import { sha256 } from '../../domain/digest.ts'
+import type { Refusal } from '../../domain/refusal.ts'
+import { Mailbox } from '../../engine/streams/mailbox.ts'
+import { Streams } from '../../engine/streams/stream.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Random } from '../../ports/random.ts'
+import { type AuditorCaller, type Caller, causeOf } from '../caller.ts'
+import { eventCodec } from '../event-codec.ts'
+
+/** How old the keys may be that a made-up key is compared with. A key that was created a moment ago works after it. */
+const MAX_AGE_MS = 100
+
+interface Parts {
+  log: EventLog
+  clock: Clock
+  random: Random
+  logger: Logger
+}
+
+/** Reads and changes the stream of auditors. No view holds their keys, so that none can lend one. */
+export class AuditorKeys {
+  readonly #mailbox: Mailbox<AuditorCommand, AuditorsState, AuditorEvent, Refusal>
+  readonly #clock: Clock
+
+  constructor(parts: Parts) {
+    this.#clock = parts.clock
+    this.#mailbox = new Mailbox(AUDITORS_STREAM, new Streams({ decider: auditors, codec: eventCodec, ...parts }))
+  }
+
+  /** All auditors, as the log has them now. */
+  state(): Promise<AuditorsState> {
+    return this.#mailbox.currentState()
+  }
+
+  execute(caller: Caller, command: AuditorCommand) {
+    return this.#mailbox.execute(command, causeOf(caller))
+  }
+
+  /**
+   * The auditor with this key; undefined if it is unknown or was revoked, in any process. Keys that are made up cost no
+   * read of the log each. Rejects with Unavailable.
+   */
+  async holderOf(apiKey: string): Promise<Omit<AuditorCaller, 'kind'> | undefined> {
+    const hash = sha256(apiKey)
+    const { active } = await this.#mailbox.stateSince(this.#clock.monotonicMs() - MAX_AGE_MS)
+    return active.has(hash) ? holderIn(await this.state(), hash) : undefined
+  }
+
+  /** The same, from what this process knew a moment ago: enough to refuse an auditor, and not to let one in. */
+  async knows(apiKey: string): Promise<boolean> {
+    const { active } = await this.#mailbox.stateSince(this.#clock.monotonicMs() - MAX_AGE_MS)
+    return active.has(sha256(apiKey))
+  }
+
+  /** Whether the auditor's key is active, as the log has it now. Rejects with Unavailable. */
+  async isActive(auditorId: AuditorId): Promise<boolean> {
+    const auditor = (await this.state()).all.get(auditorId)
+    return auditor !== undefined && auditor.revokedAt === undefined
+  }
+}
+
+const holderIn = ({ all, active }: AuditorsState, hash: string) => {
+  const auditorId = active.get(hash)
+  const auditor = auditorId && all.get(auditorId)
+  return auditor && { auditorId: auditor.auditorId, name: auditor.name }
+}

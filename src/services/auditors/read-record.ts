@@ -1,0 +1,51 @@
+import type { AuditorRead, ReadEvent } from '../../../schemas/auditor-events.ts'
+import { READS_STREAM } from '../../../schemas/events.ts'
+import { type ReadsState, type RecordRead, readRefusal, reads } from '../../domain/auditors/reads.ts'
+import type { Refusal } from '../../domain/refusal.ts'
+import { Mailbox } from '../../engine/streams/mailbox.ts'
+import type { Snapshots } from '../../engine/streams/snapshots.ts'
+import { Streams } from '../../engine/streams/stream.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Random } from '../../ports/random.ts'
+import { type Answer, answer, type Refused } from '../answer.ts'
+import { type AuditorCaller, causeOf } from '../caller.ts'
+import { eventCodec } from '../event-codec.ts'
+
+interface Parts {
+  log: EventLog
+  snapshots: Snapshots<ReadsState>
+  clock: Clock
+  random: Random
+  logger: Logger
+}
+
+/** Records what auditors read. */
+export class ReadRecord {
+  readonly #mailbox: Mailbox<RecordRead, ReadsState, ReadEvent, Refusal>
+  readonly #clock: Clock
+
+  constructor(parts: Parts) {
+    this.#clock = parts.clock
+    this.#mailbox = new Mailbox(READS_STREAM, new Streams({ decider: reads, codec: eventCodec, ...parts }))
+  }
+
+  /** Why the auditor may not read now, as far as this process knows: it spares work whose record would be refused. */
+  async refusalOf({ auditorId }: AuditorCaller): Promise<Refused | undefined> {
+    return readRefusal(await this.#mailbox.state(), auditorId, this.#clock.nowMs())
+  }
+
+  /** Resolves once the record is durable. Rejects with Unavailable. */
+  async add(caller: AuditorCaller, read: Omit<AuditorRead, 'auditorId'>): Promise<Answer<undefined>> {
+    const command = { read: { auditorId: caller.auditorId, ...read }, atMs: this.#clock.nowMs() }
+    const outcome = await this.#mailbox.execute(command, causeOf(caller))
+    return 'refuse' in outcome ? outcome : answer(undefined)
+  }
+
+  /** The revision of the newest record; -1 if there is none. */
+  async newest(): Promise<number> {
+    await this.#mailbox.currentState()
+    return this.#mailbox.revision
+  }
+}
