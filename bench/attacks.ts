@@ -41,6 +41,9 @@ const ATTACKS = [
   'bodies cut off, of one account',
   'bodies cut off, of many accounts',
   'bodies cut off, without a key',
+  'answers cut off, of one account',
+  'answers cut off, of many accounts',
+  'proofs cut off',
 ]
 
 /** The accounts that attack together. */

@@ -67,6 +67,22 @@ const NO_RUN = 'run_01m7z4hp40enbs019v3tcadvdx'
 const PART = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\nContent-Type: image/png\r\n\r\n'
 const FORM = `Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${PART.length + LARGE.length + 7}\r\n`
 
+/** Answers that are long or take long, with cursors and IDs that are made up, or of another account. */
+const largeAnswers = (as: string): Buffer[] =>
+  [
+    ...['/v1/runs?limit=100', '/v1/runs?limit=100&status=failed', `/v1/runs?limit=100&cursor=${NO_RUN}`],
+    ...['/v1/ledger?limit=100', '/v1/ledger?limit=100&kind=refund', '/v1/ledger/export', '/v1/models'],
+    ...['/v1/uploads?limit=100', `/v1/runs/${NO_RUN}`],
+  ].map(path => Buffer.from(http('GET', path, { as })))
+
+const proofs = (as: string): Buffer[] =>
+  [
+    ...[`/v1/ledger/proof?run=${NO_RUN}`, `/v1/ledger/proof?event=${NO_EVENT}`],
+    ...['/v1/ledger/consistency?from=0&to=1', '/v1/ledger/consistency?from=1&to=1000000'],
+  ].map(path => Buffer.from(http('GET', path, { as })))
+
+const NO_EVENT = '0b1f9d34-64aa-4a53-8f39-b9a2b1ff8a5a'
+
 const CLIENTS = 100
 const CUT_OFF_SECONDS = 30
 
@@ -85,6 +101,9 @@ const attacks: Record<string, () => Promise<unknown>> = {
   'bodies cut off, of one account': () => cutOffAs([key], largeBodies),
   'bodies cut off, of many accounts': () => cutOffAs(keys, largeBodies),
   'bodies cut off, without a key': () => cutOffAs([''], largeBodies),
+  'answers cut off, of one account': () => cutOffAs([key], largeAnswers),
+  'answers cut off, of many accounts': () => cutOffAs(keys, largeAnswers),
+  'proofs cut off': () => cutOffAs([key], proofs),
   pipelines: async () => {
     for (const path of ['/v1/models', file]) times(30, () => open(http('GET', path).repeat(1_000), { read: false }))
     await delay(5_000)

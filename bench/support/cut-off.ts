@@ -27,6 +27,8 @@ export const cutOff = async ({ url, clients, seconds, request }: CutOffs): Promi
       const closed = once(socket, 'close').catch(() => undefined)
       // The service may refuse an attack as it likes.
       socket.on('error', () => undefined)
+      // Half of the answers are read until then.
+      if (index % 2 === 0) socket.resume()
       const sent = new Promise<unknown>(resolve => socket.write(request(index), resolve))
       await Promise.race([sent, closed, delay(1_000)])
       const waitMs = WAITS_MS[index % WAITS_MS.length] ?? 0

@@ -111,3 +111,21 @@ t.test('four proofs are made at a time, the others in their order, also after a 
   for (const end of ends) end()
   t.same(new Set((await settled).map(({ status }) => status)), new Set(['rejected']))
 })
+
+t.test('no proof is made from more than 100,000 events', async t => {
+  const [first] = own as [RawEvent]
+  const log = logOf(events)
+  const longOf = (count: number) => ({
+    ...log,
+    async *readStream(name: string, from: number) {
+      if (name !== stream) yield* log.readStream(name, from)
+      else
+        for (let next = 0; next < count; next += 1_000)
+          yield Array.from({ length: Math.min(1_000, count - next) }, (_, at) => ({ ...first, revision: next + at }))
+    },
+  })
+  const prove = (count: number) =>
+    new Proofs({ log: longOf(count), trees: sealedTree(), clock: systemClock }).event(caller, 'none')
+  t.match(await prove(100_001), { refuse: { code: 'too_many_events', limit: 100_000 } })
+  t.match(await prove(100_000), { refuse: { code: 'event_not_found' } })
+})
