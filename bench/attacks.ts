@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { cpuMsOf } from './support/cpu.ts'
 import { withFolder } from './support/folder.ts'
 import { megabytes } from './support/megabytes.ts'
 import { longestResponse, startProber } from './support/prober.ts'
@@ -14,8 +15,13 @@ export interface Attack {
   healthMs: number
   /** The same for a bare Koa server, where the attack would delay any server. */
   bareHealthMs?: number
-  /** The resident memory at its peak, including that of earlier attacks. */
+  /** The same for a bare Koa server that is not attacked: so long does the machine keep a server waiting. */
+  idleHealthMs: number
+  /** The resident memory at its peak, including that of earlier attacks, and the anonymous part of it. */
   peakBytes: number
+  anonymousBytes: number
+  /** The CPU of the service for each request, if the attack counts them. */
+  cpuMsPerRequest?: number
   /** Files and connections that were still open two seconds later. */
   filesLeftOpen: number
 }
@@ -32,7 +38,16 @@ const ATTACKS = [
   'failing runs with webhooks to hosts that hang',
   'connections, one after another',
   'slow requests',
+  'bodies cut off, of one account',
+  'bodies cut off, of many accounts',
+  'bodies cut off, without a key',
+  'answers cut off, of one account',
+  'answers cut off, of many accounts',
+  'proofs cut off',
 ]
+
+/** The accounts that attack together. */
+const ACCOUNTS = '50'
 
 /** Node.js accepts one connection at a time, whatever the server does with it. */
 const CONNECTIONS = 'connections at once'
@@ -41,19 +56,30 @@ const CONNECTIONS = 'connections at once'
 export const measureAttacks = async (): Promise<Attack[]> => {
   const { folder, discard } = await withFolder()
   const { child, ready } = await startProcess<{ url: string; keys: string[] }>('tollgate-server.js', {
-    args: ['1', 'sandbox'],
+    args: [ACCOUNTS, 'sandbox'],
     env: { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'silent', ALLOW_PRIVATE_WEBHOOKS: 'true' },
   })
   const [key = ''] = ready.keys
   const file = await storePicture(ready.url, key)
-  const prober = await startProber(`${ready.url}/healthz`, { reusesConnections: false })
+  const idle = await startBare()
+  const [prober, idleProber] = [await startHealthProber(ready.url), await startHealthProber(idle.url)]
   await delay(1_000)
   const before = openFiles(child)
   const results: Attack[] = []
   for (const attack of [...ATTACKS, CONNECTIONS]) {
-    const healthMs = await healthDuring(prober, [attack, ready.url, key, file])
-    results.push({ attack, healthMs, peakBytes: peakMemory(child), filesLeftOpen: openFiles(child) - before })
+    await longestResponse(idleProber)
+    const startMs = cpuMsOf(child.pid as number)
+    const { healthMs, requests } = await attackedBy([attack, ready.url, ready.keys.join(','), file], prober)
+    const cpuMs = cpuMsOf(child.pid as number) - startMs
+    results.push({
+      ...{ attack, healthMs, idleHealthMs: await longestResponse(idleProber) },
+      ...{ peakBytes: memory(child, 'VmHWM'), anonymousBytes: memory(child, 'RssAnon') },
+      filesLeftOpen: openFiles(child) - before,
+      ...(requests !== undefined && { cpuMsPerRequest: cpuMs / requests }),
+    })
   }
+  await stopProcess(idleProber)
+  await idle.stop()
   await stopProcess(prober)
   await stopProcess(child)
   await discard()
@@ -63,32 +89,38 @@ export const measureAttacks = async (): Promise<Attack[]> => {
 
 export const showAttacks = (results: Attack[]) => {
   console.log('attacks: the longest wait of a health check on a new connection, and the memory at its peak')
-  for (const { attack, healthMs, bareHealthMs = MAX_HEALTH_MS, peakBytes, filesLeftOpen } of results) {
+  for (const result of results) {
+    const { attack, healthMs, bareHealthMs = MAX_HEALTH_MS, idleHealthMs, peakBytes, filesLeftOpen } = result
     const maxMs = Math.max(MAX_HEALTH_MS, bareHealthMs)
     const verdict = healthMs <= maxMs && peakBytes <= MAX_PEAK_BYTES ? 'reached' : 'MISSED'
     console.log(`  ${attack}: ${Math.round(healthMs)} ms, ${megabytes(peakBytes)}, ${filesLeftOpen} files left open`)
+    console.log(`    ${Math.round(idleHealthMs)} ms by an idle server; ${megabytes(result.anonymousBytes)} anonymous`)
+    if (result.cpuMsPerRequest !== undefined)
+      console.log(`    ${result.cpuMsPerRequest.toFixed(2)} ms of CPU per request`)
     console.log(`    goal at most ${Math.round(maxMs)} ms and ${megabytes(MAX_PEAK_BYTES)}, ${verdict}`)
   }
 }
 
 const attackBare = async (): Promise<number> => {
   const bare = await startBare()
-  const prober = await startProber(`${bare.url}/healthz`, { reusesConnections: false })
+  const prober = await startHealthProber(bare.url)
   await delay(1_000)
-  const healthMs = await healthDuring(prober, [CONNECTIONS, bare.url])
+  const { healthMs } = await attackedBy([CONNECTIONS, bare.url], prober)
   await stopProcess(prober)
   await bare.stop()
   return healthMs
 }
 
+const startHealthProber = (url: string) => startProber(`${url}/healthz`, { reusesConnections: false })
+
 /** The longest response to the prober during an attack, which has ended for two seconds. */
-const healthDuring = async (prober: ChildProcess, attack: string[]): Promise<number> => {
+const attackedBy = async (attack: string[], prober: ChildProcess): Promise<{ healthMs: number; requests?: number }> => {
   await longestResponse(prober)
-  const { child } = await startProcess('attacker-process.js', { args: attack })
+  const { child, ready } = await startProcess<{ requests?: number }>('attacker-process.js', { args: attack })
   const healthMs = await longestResponse(prober)
   await stopProcess(child)
   await delay(2_000)
-  return healthMs
+  return { ...ready, healthMs }
 }
 
 /** Has the service make a picture, and returns the path of its file. */
@@ -103,7 +135,7 @@ const storePicture = async (url: string, key: string): Promise<string> => {
 
 const openFiles = ({ pid }: ChildProcess): number => readdirSync(`/proc/${pid}/fd`).length
 
-const peakMemory = ({ pid }: ChildProcess): number => {
-  const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+const memory = ({ pid }: ChildProcess, kind: 'VmHWM' | 'RssAnon'): number => {
+  const [, kilobytes] = new RegExp(`${kind}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kilobytes) * 1024
 }

@@ -143,8 +143,9 @@ export const MAX_INPUT_BYTES = 256 * 1024
 export const MAX_BODY_BYTES = 1024 * 1024
 export const MAX_MCP_BYTES = 320 * 1024
 
-/** Bytes of JSON bodies that an account may be sending at a time. */
+/** Bytes of JSON bodies that an account may be sending at a time, and all accounts together. */
 export const MAX_ARRIVING_BYTES = 32 * 1024 * 1024
+export const MAX_ARRIVING_BYTES_IN_ALL = 128 * 1024 * 1024
 
 /** Bytes of JSON answers that the clients of an account may leave untaken. */
 export const MAX_UNTAKEN_BYTES = 64 * 1024 * 1024

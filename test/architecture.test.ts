@@ -44,7 +44,7 @@ const importedByFolder: Record<string, string[]> = {
   immutable: ['src/domain/', 'src/services/accounts/snapshot-form.ts'],
   ajv: ['src/engine/log/guard.ts', 'src/services/schema-check.ts'],
   rxjs: ['src/time/', 'src/engine/', 'src/services/', 'src/reactors/'],
-  'p-limit': ['src/adapters/event-log/eventstoredb/'],
+  'p-limit': ['src/adapters/event-log/eventstoredb/', 'src/services/seals/'],
   '@napi-rs/canvas': ['src/studio/'],
   koa: ['src/http/'],
   'koa-body': ['src/http/'],

@@ -1,10 +1,13 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { cutOff } from './cut-off.ts'
 import { startHangingHosts } from './hanging-hosts.ts'
 
 /** Attacks the service at an address in one of the ways below, and says when it is over. */
-const [attack = '', url = '', key = '', file = ''] = process.argv.slice(2)
+const [attack = '', url = '', allKeys = '', file = ''] = process.argv.slice(2)
+const keys = allKeys.split(',')
+const [key = ''] = keys
 const { port } = new URL(url)
 
 const sockets = new Set<Socket>()
@@ -28,8 +31,8 @@ const openMany = async (count: number, bytes: (index: number) => string): Promis
     await Promise.all(times(AT_A_TIME, at => once(open(bytes(index + at)), 'connect')))
 }
 
-const http = (method: string, path: string, { body = '', headers = '' } = {}): string =>
-  `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n${headers}` +
+const http = (method: string, path: string, { body = '', headers = '', as = key } = {}): string =>
+  `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${as && `Authorization: Bearer ${as}\r\n`}${headers}` +
   `${body && `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`}\r\n${body}`
 
 const post = (path: string, body: object, headers = ''): string =>
@@ -50,7 +53,57 @@ const startRun = async (body: object): Promise<string> => {
 /** Sends an object whose parts are as many as its limit of bytes holds. */
 const manyParts = JSON.stringify({ model: 'sandbox', input: { a: Array(120_000).fill(0) } })
 
-const attacks: Record<string, () => Promise<void>> = {
+/** A body of a megabyte, for each route that takes one. */
+const largeBodies = (as: string): Buffer[] =>
+  [
+    ...['/v1/run', '/mcp', '/v1/uploads/presigned'].map(path => http('POST', path, { as, body: LARGE })),
+    ...[`/v1/runs/${NO_RUN}/cancel`, '/v1/runs'].map(path => http('POST', path, { as, body: LARGE })),
+    http('POST', '/v1/uploads', { as, headers: FORM }) + PART + LARGE,
+    http('PUT', '/cdn/uploads/x', { as, headers: `Content-Length: ${LARGE.length}\r\n` }) + LARGE,
+  ].map(text => Buffer.from(text))
+
+const LARGE = JSON.stringify({ model: 'sandbox', input: { prompt: 'x'.repeat(2 ** 20 - 100) } })
+const NO_RUN = 'run_01m7z4hp40enbs019v3tcadvdx'
+const PART = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\nContent-Type: image/png\r\n\r\n'
+const FORM = `Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${PART.length + LARGE.length + 7}\r\n`
+
+/** Answers that are long or take long, with cursors and IDs that are made up, or of another account. */
+const largeAnswers = (as: string): Buffer[] =>
+  [
+    ...['/v1/runs?limit=100', '/v1/runs?limit=100&status=failed', `/v1/runs?limit=100&cursor=${NO_RUN}`],
+    ...['/v1/ledger?limit=100', '/v1/ledger?limit=100&kind=refund', '/v1/ledger/export', '/v1/models'],
+    ...['/v1/uploads?limit=100', `/v1/runs/${NO_RUN}`],
+  ].map(path => Buffer.from(http('GET', path, { as })))
+
+const proofs = (as: string): Buffer[] =>
+  [
+    ...[`/v1/ledger/proof?run=${NO_RUN}`, `/v1/ledger/proof?event=${NO_EVENT}`],
+    ...['/v1/ledger/consistency?from=0&to=1', '/v1/ledger/consistency?from=1&to=1000000'],
+  ].map(path => Buffer.from(http('GET', path, { as })))
+
+const NO_EVENT = '0b1f9d34-64aa-4a53-8f39-b9a2b1ff8a5a'
+
+const CLIENTS = 100
+const CUT_OFF_SECONDS = 30
+
+/** Has clients send requests of these keys in turn, and reset their connections before the answer. */
+const cutOffAs = async (keys: string[], requestsOf: (key: string) => Buffer[]): Promise<number> => {
+  const requests = keys.map(requestsOf)
+  const request = (index: number) => {
+    const own = requests[index % keys.length] ?? []
+    return own[Math.floor(index / keys.length) % own.length] as Buffer
+  }
+  return cutOff({ url, clients: CLIENTS, seconds: CUT_OFF_SECONDS, request })
+}
+
+/** Each resolves once the attack is over, and some to the number of their requests. */
+const attacks: Record<string, () => Promise<unknown>> = {
+  'bodies cut off, of one account': () => cutOffAs([key], largeBodies),
+  'bodies cut off, of many accounts': () => cutOffAs(keys, largeBodies),
+  'bodies cut off, without a key': () => cutOffAs([''], largeBodies),
+  'answers cut off, of one account': () => cutOffAs([key], largeAnswers),
+  'answers cut off, of many accounts': () => cutOffAs(keys, largeAnswers),
+  'proofs cut off': () => cutOffAs([key], proofs),
   pipelines: async () => {
     for (const path of ['/v1/models', file]) times(30, () => open(http('GET', path).repeat(1_000), { read: false }))
     await delay(5_000)
@@ -116,7 +169,7 @@ const attacks: Record<string, () => Promise<void>> = {
   },
 }
 
-await attacks[attack]?.()
+const requests = await attacks[attack]?.()
 for (const socket of sockets) socket.destroy()
-process.send?.('over')
+process.send?.({ requests })
 process.on('message', () => process.exit(0))

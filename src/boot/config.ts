@@ -37,7 +37,7 @@ export interface Config {
   /** The secret itself, or the file that holds it. */
   masterSecret: { kind: 'given'; secret: string } | { kind: 'file'; path: string }
   seals: SealConfig
-  connections: ConnectionLimits
+  connections: Omit<ConnectionLimits, 'turns'>
   outbound: OutboundOptions
   /** Whether anyone may read the descriptions of the API, or only those with a key. */
   publicDescriptors: boolean

@@ -36,7 +36,8 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
   )
   await core.progress.passed(published, CATCH_UP_MS)
   // The service can now respond. The port, and with it the URL, is known once the server listens.
-  const server = createLimitedServer(service.app.callback(), { ...connections, onRefused: reportRefused(core) })
+  const limits = { ...connections, turns: service.turns, onRefused: reportRefused(core) }
+  const server = createLimitedServer(service.app.callback(), limits)
   server.on('connection', () => service.turns.defer())
   await listen(server, host, port)
   const actualPort = (server.address() as AddressInfo).port

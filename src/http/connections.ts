@@ -3,8 +3,10 @@ import { isIP, isIPv6, type Socket } from 'node:net'
 import onHeaders from 'on-headers'
 import proxyAddr from 'proxy-addr'
 import { OpenCounts } from '../services/open-counts.ts'
+import { ArrivingRequests } from './arriving-requests.ts'
 import { parseInSlices } from './parse-in-slices.ts'
 import { Pipelines } from './pipelines.ts'
+import { clientOf, type Turns } from './turns.ts'
 
 /** How long a connection may be idle before its request has arrived in full. */
 const IDLE_MS = 15_000
@@ -22,6 +24,8 @@ export interface ConnectionLimits {
   perAddress: number
   /** Addresses and CIDR ranges of proxies, whose connections are not limited per address. */
   isTrusted: TrustedAddress
+  /** The order in which clients may send more of their bodies. */
+  turns: Pick<Turns, 'next'>
   idleMs?: number
   /** Called for each connection that is closed because of a limit. */
   onRefused?: () => void
@@ -45,10 +49,10 @@ export const clientAddress = (request: IncomingMessage, isTrusted: TrustedAddres
   return forwarded.findLast(address => isIP(address)) ?? connection
 }
 
-/** An HTTP server that no client can fill with connections. */
+/** An HTTP server that no client can fill with connections or bodies. */
 export const createLimitedServer = (
   handle: RequestListener,
-  { total, perAddress, isTrusted, idleMs = IDLE_MS, onRefused = () => undefined }: ConnectionLimits,
+  { total, perAddress, isTrusted, turns, idleMs = IDLE_MS, onRefused = () => undefined }: ConnectionLimits,
 ): Server => {
   const connectionsCheckingInterval = Math.min(CHECK_EVERY_MS, idleMs)
   const pipelines = new Pipelines((request, response) => {
@@ -66,12 +70,20 @@ export const createLimitedServer = (
   server.maxConnections = total
   server.on('drop', onRefused)
   const connections = new OpenCounts<string>(perAddress)
+  const arriving = new ArrivingRequests(request => networkOf(clientAddress(request, isTrusted) ?? ''))
   server.on('connection', (socket: Socket) => {
-    parseInSlices(socket, () => pipelines.current(socket)?.complete === false)
+    const refuse = () => {
+      socket.destroy()
+      onRefused()
+    }
+    parseInSlices(socket, {
+      request: () => pipelines.arriving(socket),
+      admit: request => arriving.admit(request),
+      nextTurn: request => turns.next(clientOf(request), socket),
+      refuse,
+    })
     const { remoteAddress = '' } = socket
-    if (isTrusted(remoteAddress) || connections.add(networkOf(remoteAddress), socket)) return
-    socket.destroy()
-    onRefused()
+    if (!isTrusted(remoteAddress) && !connections.add(networkOf(remoteAddress), socket)) refuse()
   })
   return server
 }

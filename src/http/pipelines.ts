@@ -24,6 +24,12 @@ export class Pipelines {
     return this.#exchanges.get(socket)?.[0]?.[0]
   }
 
+  /** The request whose body is arriving, which may be behind the one that is handled. */
+  arriving(socket: Socket): IncomingMessage | undefined {
+    const request = this.#exchanges.get(socket)?.at(-1)?.[0]
+    return request?.complete === false ? request : undefined
+  }
+
   /** Destroys a connection that sends too many requests ahead. */
   add(...exchange: Exchange) {
     const [{ socket }] = exchange

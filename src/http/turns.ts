@@ -1,3 +1,5 @@
+import type { EventEmitter } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../ports/clock.ts'
 
 /** Pieces of work that are done before other requests are served, and the time after which no further one begins. */
@@ -7,11 +9,21 @@ const MAX_ROUND_MS = 5
 /** Connections that are accepted in a row before work continues. */
 const MAX_DEFERRALS = 100
 
+interface Waiting {
+  begin(): void
+  /** Set if its client left: then it takes no turn. */
+  isOver: boolean
+}
+
+/** The client of a request before its account is known: its key, or else its address. */
+export const clientOf = ({ headers, socket }: IncomingMessage): string =>
+  headers.authorization ?? socket.remoteAddress ?? ''
+
 /** Spreads work that is due for many clients at once, so that it does not delay other requests. */
 export class Turns {
   readonly #clock: Pick<Clock, 'monotonicMs'>
   /** The waiting work of each client. The client whose turn is next comes first. */
-  readonly #lanes = new Map<string, (() => void)[]>()
+  readonly #lanes = new Map<string, Waiting[]>()
   #isPassing = false
   #isDeferred = false
   #deferrals = 0
@@ -20,12 +32,25 @@ export class Turns {
     this.#clock = clock
   }
 
-  /** Resolves soon. The lanes take turns, and each keeps the order of its calls. */
-  next(lane: string): Promise<void> {
+  /**
+   * Resolves soon. The lanes take turns, and each keeps the order of its calls. Resolves at once when the client's
+   * response or connection closes: all that belongs to its request would stay in memory until its turn.
+   */
+  next(lane: string, client?: EventEmitter): Promise<void> {
     return new Promise(resolve => {
+      const leave = () => {
+        work.isOver = true
+        resolve()
+      }
+      const begin = () => {
+        client?.off('close', leave)
+        resolve()
+      }
+      const work: Waiting = { begin, isOver: false }
+      client?.once('close', leave)
       const waiting = this.#lanes.get(lane)
-      if (waiting) waiting.push(resolve)
-      else this.#lanes.set(lane, [resolve])
+      if (waiting) waiting.push(work)
+      else this.#lanes.set(lane, [work])
       if (!this.#isPassing) this.#passSoon()
     })
   }
@@ -53,19 +78,21 @@ export class Turns {
   async #passRound() {
     const endMs = this.#clock.monotonicMs() + MAX_ROUND_MS
     for (let passed = 0; passed < MAX_AT_ONCE && this.#clock.monotonicMs() < endMs; passed++) {
-      const resolve = this.#take()
-      if (!resolve) return
-      resolve()
+      const work = this.#take()
+      if (!work) return
+      work.begin()
       // By then, the work has been done up to its first wait for something else.
       await new Promise(process.nextTick)
     }
   }
 
   /** Takes the first of the first lane, which then comes last. */
-  #take(): (() => void) | undefined {
+  #take(): Waiting | undefined {
     for (const [lane, waiting] of this.#lanes) {
       this.#lanes.delete(lane)
-      const first = waiting.shift()
+      const at = waiting.findIndex(({ isOver }) => !isOver)
+      if (at === -1) continue
+      const [first] = waiting.splice(0, at + 1).slice(-1)
       if (waiting.length > 0) this.#lanes.set(lane, waiting)
       return first
     }

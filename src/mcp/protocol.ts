@@ -2,6 +2,7 @@ import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotoc
 import { type AuthInfo, createMcpHandler } from '@modelcontextprotocol/server'
 import type { Context } from '../http/context.ts'
 import { asksForStream } from '../http/streams.ts'
+import { checkedParams } from './checked-params.ts'
 import { jsonHandler } from './json-handler.ts'
 import { type Asker, createServer } from './server.ts'
 import type { ToolParts } from './tool.ts'
@@ -21,8 +22,8 @@ export const openProtocol = (parts: ToolParts): Protocol => {
   })
   const failed = { onerror: (error: Error) => logger.error({ err: error }, 'MCP request failed unexpectedly') }
   const answers = {
-    stream: toNodeHandler(handler, failed),
-    json: toNodeHandler(jsonHandler(handler, open), failed),
+    stream: toNodeHandler(checkedParams(handler), failed),
+    json: toNodeHandler(checkedParams(jsonHandler(handler, open)), failed),
   }
   return {
     answer: async (ctx, message) => {

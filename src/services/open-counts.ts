@@ -3,17 +3,28 @@ import type { EventEmitter } from 'node:events'
 /** Something that closes once, such as a socket, a request or a response. */
 type Closable = EventEmitter & { destroyed: boolean }
 
-/** Counts what each key has open, such as the connections of an address or the bytes of its requests, up to a limit. */
+/**
+ * Counts what each key has open, such as the connections of an address or the bytes of its requests, up to a limit. If
+ * there is a total, no key has more open than is left free of it, so there is always some left for another key.
+ */
 export class OpenCounts<Key> {
   readonly #limit: number
+  readonly #total: number
   readonly #counts = new Map<Key, number>()
+  #sum = 0
 
-  constructor(limit: number) {
+  constructor(limit: number, total = Number.POSITIVE_INFINITY) {
     this.#limit = limit
+    this.#total = total
   }
 
   /** True if the key has as much open as it may, or more: the last one that was opened may pass the limit. */
   isFull(key: Key): boolean {
+    return this.isAtLimit(key) || this.#countOf(key) >= this.#total - this.#sum
+  }
+
+  /** True if the key is full whatever other keys have open. */
+  isAtLimit(key: Key): boolean {
     return this.#countOf(key) >= this.#limit
   }
 
@@ -23,10 +34,12 @@ export class OpenCounts<Key> {
   open(key: Key, weight = 1): (() => void) | undefined {
     if (this.isFull(key)) return undefined
     this.#counts.set(key, this.#countOf(key) + weight)
+    this.#sum += weight
     let isOpen = true
     return () => {
       if (!isOpen) return
       isOpen = false
+      this.#sum -= weight
       const left = this.#countOf(key) - weight
       if (left > 0) this.#counts.set(key, left)
       else this.#counts.delete(key)

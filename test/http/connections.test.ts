@@ -6,6 +6,7 @@ import type { RequestListener } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { systemClock } from '../../src/adapters/clock/system.ts'
 import {
   type ConnectionLimits,
   clientAddress,
@@ -13,11 +14,13 @@ import {
   networkOf,
   trust,
 } from '../../src/http/connections.ts'
+import { Turns } from '../../src/http/turns.ts'
 import { silentLogger } from '../support/engine.ts'
 import { openAccount, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-const limits: ConnectionLimits = { total: 100, perAddress: 100, isTrusted: trust([]) }
+const turns = new Turns(systemClock)
+const limits: ConnectionLimits = { total: 100, perAddress: 100, isTrusted: trust([]), turns }
 
 const serve = async (t: Test, handle: RequestListener, changed: Partial<ConnectionLimits> = {}) => {
   const server = createLimitedServer(handle, { ...limits, ...changed }).listen(0, '127.0.0.1')
@@ -117,6 +120,69 @@ t.test('a body that arrives in pieces of any size is whole', async t => {
   })
   const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: bytes })
   t.equal(await answer.text(), createHash('sha256').update(bytes).digest('hex'))
+})
+
+t.test('a body is read in turns', async t => {
+  const turns: (() => void)[] = []
+  const next = () => new Promise<void>(resolve => turns.push(resolve))
+  let readBytes = 0
+  const handle: RequestListener = (request, response) => {
+    request.on('data', (bytes: Buffer) => {
+      readBytes += bytes.length
+    })
+    request.once('end', () => response.end('read'))
+  }
+  const port = await serve(t, handle, { turns: { next } })
+  const bodyBytes = 4 * 2 ** 20
+  const head = `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${bodyBytes}\r\n\r\n`
+  const { received } = dial(t, port, head + 'x'.repeat(bodyBytes))
+  for (let turn = 0; received() === ''; turn++) {
+    await until('the wait for a turn', () => turns.length > 0 || received() !== '')
+    await delay(2)
+    t.ok(readBytes <= (turn + 1) * 64 * 1024, 'at most 64 KB for each')
+    turns.shift()?.()
+  }
+  t.equal(readBytes, bodyBytes)
+})
+
+t.test('the requests whose bodies are arriving are limited', async t => {
+  let begun = 0
+  const handle: RequestListener = (request, response) => {
+    begun += 1
+    // The body of an upload that nobody reads yet.
+    if (request.url === '/upload') return
+    request.resume().once('end', () => response.end('read'))
+  }
+  let refused = 0
+  const changed = {
+    ...{ total: 2_000, perAddress: 2_000, isTrusted: trust(['127.0.0.1']) },
+    onRefused: () => {
+      refused += 1
+    },
+  }
+  const port = await serve(t, handle, changed)
+  const post = (path: string, network: string, body: string) =>
+    dial(
+      t,
+      port,
+      `POST ${path} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${network}\r\nContent-Length: 60000\r\n\r\n${body}`,
+    )
+  const part = 'x'.repeat(40_000)
+  const sent = Array.from({ length: 520 }, () => post('/upload', '192.0.2.1', part))
+  await until('all requests', () => begun === sent.length)
+  await until('the refusals', () => refused === 20)
+  await until('the ends of their connections', () => sent.filter(({ isClosed }) => isClosed()).length === 20)
+  const whole = post('/', '192.0.2.1', 'x'.repeat(60_000))
+  const others = post('/', '198.51.100.1', part)
+  await until('the request of another network', () => begun > sent.length + 1)
+  others.socket.write('x'.repeat(20_000))
+  await until('other networks', () => others.received().endsWith('read'))
+  sent.find(({ isClosed }) => !isClosed())?.socket.destroy()
+  await until('room again', () => {
+    const { received } = post('/', '192.0.2.1', 'x'.repeat(60_000))
+    return delay(50).then(() => received().endsWith('read'))
+  })
+  t.equal(whole.received(), '', 'a body that does not come with its headers')
 })
 
 t.test('a client that leaves takes its requests along', async t => {

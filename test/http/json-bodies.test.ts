@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import Koa from 'koa'
 import t, { type Test } from 'tap'
-import { MAX_ARRIVING_BYTES, MAX_BODY_BYTES } from '../../schemas/primitives.ts'
+import { MAX_ARRIVING_BYTES, MAX_ARRIVING_BYTES_IN_ALL, MAX_BODY_BYTES } from '../../schemas/primitives.ts'
 import { createLogger } from '../../src/adapters/logger/pino.ts'
 import type { RequestState } from '../../src/http/context.ts'
 import { arrivingBodies } from '../../src/http/middleware/arriving-bodies.ts'
@@ -85,6 +85,44 @@ t.test('a body counts until it is parsed', async t => {
   const statuses = (await Promise.all(sent)).map(({ status }) => status)
   t.same(statuses, Array(count).fill(200))
   t.equal((await send()).status, 200, 'a body that was parsed counts no longer')
+})
+
+t.test('many accounts share what all may be sending', async t => {
+  const app = new Koa<RequestState>()
+    .use(async (ctx, next) => {
+      ctx.state.caller = { accountId: ctx.get('X-Account') } as never
+      await next()
+    })
+    .use(errors(createLogger('silent')))
+    .use(arrivingBodies())
+    .use(ctx => {
+      // A body is on its way until its connection closes.
+      if (ctx.request.length !== 2) return new Promise(resolve => ctx.res.once('close', resolve))
+      ctx.body = 'read'
+    })
+  const server = app.listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const send = (account: string, bytes: number) =>
+    begin(t, port, '/', { 'X-Account': account, 'Content-Length': `${bytes}` }, '{}')
+  const counts = { a: MAX_ARRIVING_BYTES, b: MAX_ARRIVING_BYTES, c: MAX_ARRIVING_BYTES_IN_ALL - 3 * MAX_ARRIVING_BYTES }
+  const sent = Object.entries(counts).flatMap(([account, bytes]) =>
+    Array.from({ length: bytes / MAX_BODY_BYTES }, () => send(account, MAX_BODY_BYTES)),
+  )
+  const status = async (account: string) => {
+    const { received } = send(account, 2)
+    await until('an answer', () => received().includes('\r\n\r\n'))
+    return received().split(' ')[1]
+  }
+  await until('the limit of one account', async () => (await status('c')) === '429')
+  const d = Array.from({ length: 20 }, () => send('d', MAX_BODY_BYTES))
+  await until('the share that is left', () => d.some(({ received }) => received().startsWith('HTTP/1.1 503')))
+  t.match(d.findLast(({ received }) => received() !== '')?.received(), /Retry-After: 2\r\n.*"unavailable"/s)
+  t.equal(await status('e'), '200', 'others have room')
+  t.ok(sent.every(({ received }) => received() === ''))
+  for (const { socket } of sent) socket.destroy()
+  await until('room again', async () => (await status('d')) === '200')
 })
 
 t.test('a body that does not arrive in full is given up', async t => {

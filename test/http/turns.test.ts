@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import t from 'tap'
 import type { Context } from '../../src/http/context.ts'
 import { takeTurns } from '../../src/http/middleware/take-turns.ts'
@@ -64,6 +65,26 @@ t.test('connections that arrive go first, 100 of them before the next turn', asy
   t.equal(deferrals, 1 + 100)
 })
 
+t.test('a client that leaves gives up its turns at once', async t => {
+  const { turns } = startTurns()
+  const done: string[] = []
+  const client = new EventEmitter()
+  const gone = Promise.all(Array.from({ length: 50 }, () => turns.next('a', client))).then(() => done.push('gone'))
+  const next = turns.next('a', new EventEmitter()).then(() => done.push('next'))
+  setImmediate(() => setImmediate(() => done.push('other')))
+  client.emit('close')
+  await Promise.all([gone, next])
+  await new Promise(resolve => setImmediate(() => setImmediate(resolve)))
+  t.same(done, ['gone', 'next', 'other'])
+})
+
+t.test('nothing keeps listening to a client whose turn came', async t => {
+  const { turns } = startTurns()
+  const client = new EventEmitter()
+  for (let turn = 0; turn < 20; turn++) await turns.next('a', client)
+  t.equal(client.listenerCount('close'), 0)
+})
+
 interface Sent {
   key?: string
   remoteAddress?: string
@@ -73,7 +94,7 @@ interface Sent {
 /** A request as far as it matters here. */
 const requestOf = (url: string, { key: authorization, remoteAddress = '192.0.2.1', hasLeft = false }: Sent = {}) => {
   const req = { headers: { authorization }, socket: { remoteAddress } }
-  return { url, state: {}, req, res: { destroyed: hasLeft } } as unknown as Context
+  return { url, state: {}, req, res: Object.assign(new EventEmitter(), { destroyed: hasLeft }) } as unknown as Context
 }
 
 t.test('requests take turns, and health checks go first', async t => {

@@ -1,19 +1,25 @@
 import type { Next } from 'koa'
-import { type AccountId, MAX_ARRIVING_BYTES, MAX_BODY_BYTES } from '../../../schemas/primitives.ts'
+import {
+  type AccountId,
+  MAX_ARRIVING_BYTES,
+  MAX_ARRIVING_BYTES_IN_ALL,
+  MAX_BODY_BYTES,
+} from '../../../schemas/primitives.ts'
 import { OpenCounts } from '../../services/open-counts.ts'
 import { ApiError } from '../api-error.ts'
 import type { Context, Middleware } from '../context.ts'
 
 /**
  * Limits the JSON bodies that each account is sending, because they are in memory until they have arrived in full and
- * it is their turn to be parsed. Runs after `authenticate`.
+ * it is their turn to be parsed. Many accounts share what all may send. Runs after `authenticate`.
  */
 export const arrivingBodies = (): Middleware => {
-  const arriving = new OpenCounts<AccountId>(MAX_ARRIVING_BYTES)
+  const arriving = new OpenCounts<AccountId>(MAX_ARRIVING_BYTES, MAX_ARRIVING_BYTES_IN_ALL)
   return async (ctx: Context, next: Next) => {
     if (!ctx.is('json')) return next()
-    const close = arriving.open(ctx.state.caller.accountId, sizeOf(ctx))
-    if (!close) throw tooMany()
+    const { accountId } = ctx.state.caller
+    const close = arriving.open(accountId, sizeOf(ctx))
+    if (!close) throw arriving.isAtLimit(accountId) ? tooMany() : overloaded()
     ctx.state.bodyIsRead = close
     return next().finally(close)
   }
@@ -32,6 +38,9 @@ const tooMany = () =>
     {},
     { retryAfterSeconds: RETRY_SECONDS },
   )
+
+const overloaded = () =>
+  new ApiError('unavailable', 'Many clients are sending large bodies at the moment. Try again soon, or send fewer.')
 
 /** By then, the bodies have arrived or were given up. */
 const RETRY_SECONDS = 30

@@ -1,5 +1,5 @@
 import type { Context, Middleware } from '../context.ts'
-import type { Turns } from '../turns.ts'
+import { clientOf, type Turns } from '../turns.ts'
 
 /**
  * Spreads the work on requests that arrive or end at once. Clients take turns, and health checks go first. Nothing is
@@ -11,12 +11,11 @@ export const takeTurns =
     ctx.state.nextTurn = () => turns.next(laneOf(ctx))
     // Unlike the path, the URL needs no parsing, which fails for some.
     if (ctx.url === '/healthz') return next()
-    await ctx.state.nextTurn()
+    await turns.next(laneOf(ctx), ctx.res)
     if (ctx.res.destroyed) return
     await next()
     await ctx.state.nextTurn()
   }
 
-/** The account of a request; before it is known, the key, or the address of a client without one. */
-const laneOf = ({ state, req }: Context): string =>
-  state.caller?.accountId ?? req.headers.authorization ?? req.socket.remoteAddress ?? ''
+/** The account of a request, and before it is known, the client as it shows itself. */
+const laneOf = ({ state, req }: Context): string => state.caller?.accountId ?? clientOf(req)

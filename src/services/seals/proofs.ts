@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import { accountStream, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type { ConsistencyProof, InclusionProof, ProvenLeaf } from '../../../schemas/proof.ts'
@@ -13,9 +14,9 @@ import type { AccountCaller } from '../caller.ts'
 import { parseRunId } from '../ids.ts'
 import type { WaitingClient } from '../newest-first.ts'
 import { OpenCounts } from '../open-counts.ts'
+import { nextEvents } from './next-events.ts'
 import { linkOf, PROOF, placedEvent, provenLeaf, provenSeal } from './proof-parts.ts'
 import { SealHistory } from './seal-history.ts'
-import { Slots } from './slots.ts'
 import { NodeMissing, type TreeStore } from './tree-store.ts'
 
 /** Events of an account that are read for a proof. Reading so many takes a few seconds. */
@@ -41,7 +42,7 @@ export class Proofs {
   readonly #seals: SealHistory
   /** An account has one proof made at a time, since each reads its events. */
   readonly #open = new OpenCounts<AccountId>(1)
-  readonly #slots = new Slots(MAX_AT_ONCE)
+  readonly #slots = pLimit(MAX_AT_ONCE)
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -89,7 +90,7 @@ export class Proofs {
     const close = this.#open.open(accountId)
     if (!close) return refuse('too_many_proofs', { retryAfterMs: RETRY_MS })
     try {
-      return await this.#slots.run(make)
+      return await this.#slots(make)
     } finally {
       close()
     }
@@ -136,7 +137,7 @@ export class Proofs {
     // A client may have left while it waited.
     if (client?.signal.aborted) return { found, before, links }
     for await (const page of this.#parts.log.readStream(stream, 0)) {
-      for (const event of page) {
+      for (const event of nextEvents(page, links.size)) {
         if (!found && matches(event)) [found, before] = [event, last]
         last = linkOf(event)
         links.add(last)

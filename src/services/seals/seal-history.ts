@@ -4,6 +4,7 @@ import { LinkLevels } from '../../domain/seals/link-levels.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { delay } from '../../time/delay.ts'
+import { nextEvents } from './next-events.ts'
 import { linkOf } from './proof-parts.ts'
 
 interface Parts {
@@ -33,7 +34,7 @@ export class SealHistory {
   async #read() {
     const { log, clock } = this.#parts
     for await (const page of log.readStream(SEALS_STREAM, this.links.size)) {
-      for (const event of page) {
+      for (const event of nextEvents(page, this.links.size)) {
         this.links.add(linkOf(event))
         if (event.type === 'LogSealed') this.newest = event
       }
