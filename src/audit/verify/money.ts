@@ -1,12 +1,6 @@
 import type { Report } from '../fault.ts'
+import { SIGNS } from '../moves-credits.ts'
 import type { AuditedEvent, Rule } from './rule.ts'
-
-const SIGNS: Readonly<Record<string, 1 | -1>> = {
-  CreditsGranted: 1,
-  CreditsWithdrawn: -1,
-  CreditsDebited: -1,
-  CreditsRefunded: 1,
-}
 
 /** Every amount moves the balance as the event says, the balance is never negative, and no reference is used twice. */
 export class Money implements Rule {

@@ -14,6 +14,7 @@ interface ReceiptLine {
   kind: string
   parameter?: string
   value?: unknown
+  equals?: unknown
   amountMicros?: number
   factorMicros?: number
   usdMicros?: number
@@ -63,9 +64,9 @@ export const ruleFault = (
       }),
     ...surcharges
       .filter(({ when }) => input[when.parameter] === when.equals)
-      .map(({ when, usdMicros }) => `surcharge ${when.parameter} ${usdMicros}`),
+      .map(({ when, usdMicros }) => `surcharge ${when.parameter} ${JSON.stringify(when.equals)} ${usdMicros}`),
   ]
-  const found = lines.map(describe)
+  const found = lines.map(line => describe(line, input))
   const strange = found.find(line => !expected.includes(line))
   if (strange !== undefined) return `its receipt has the line "${strange}", which the price list does not give`
   const missing = expected.find(line => !found.includes(line))
@@ -73,12 +74,14 @@ export const ruleFault = (
   return found.length === expected.length ? undefined : 'its receipt has a line twice'
 }
 
-const describe = ({ kind, parameter, value, amountMicros, factorMicros, usdMicros }: ReceiptLine): string => {
+const describe = (line: ReceiptLine, input: Record<string, unknown>): string => {
+  const { kind, parameter = '', value, amountMicros, factorMicros, usdMicros } = line
   if (kind === 'base') return `base ${amountMicros}`
   if (kind === 'quantity') return `quantity ${parameter} ${value}`
-  return kind === 'multiplier'
-    ? `multiplier ${parameter} ${value} ${factorMicros}`
-    : `surcharge ${parameter} ${usdMicros}`
+  if (kind === 'multiplier') return `multiplier ${parameter} ${value} ${factorMicros}`
+  // In format 1, a surcharge does not say which value it is for: it is that of the input.
+  const { equals = input[parameter] } = line
+  return `surcharge ${parameter} ${JSON.stringify(equals)} ${usdMicros}`
 }
 
 /** A factor in millionths. Quantities have six decimals at most. */

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { openLogVerifier } from '../../../src/adapters/log-verifier/child-process.ts'
@@ -76,7 +76,9 @@ t.test('nothing is started for a client that has left', async t => {
 t.test('the program of the service verifies a log, or an account of it, while the service writes', async t => {
   const service = await startService(t)
   const { accountId } = await openAccount(service)
-  const program = fileURLToPath(new URL('../../../src/boot/verify-process.ts', import.meta.url))
+  // Like this file, it is compiled or not.
+  const script = `../../../src/boot/verify-process${extname(import.meta.url)}`
+  const program = fileURLToPath(new URL(script, import.meta.url))
   const verifier = openLogVerifier({ program, eventStore: service.core.config.eventStore })
   t.teardown(() => verifier.close())
   t.match(await verifier.verify(undefined, never), {
