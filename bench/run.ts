@@ -15,12 +15,14 @@ import { measureMemory } from './memory.ts'
 import { redisProjector } from './redis-projector.ts'
 import { redisViews } from './redis-views.ts'
 import { replay } from './replay.ts'
+import { sealing } from './sealing.ts'
 import { measureSimulation } from './simulation.ts'
 import { measureStall, showStall } from './stall.ts'
 import { startUp } from './start-up.ts'
 import { type Benchmark, compare, type Result } from './support/compare.ts'
 import { megabytes } from './support/megabytes.ts'
 import { syncRuns } from './sync-runs.ts'
+import { syncRunsSealed } from './sync-runs-sealed.ts'
 import { twoProcesses } from './two-processes.ts'
 import { uploads } from './uploads.ts'
 import { webhooks } from './webhooks.ts'
@@ -29,6 +31,7 @@ const benchmarks: Benchmark[] = [
   ...[
     appends,
     syncRuns,
+    syncRunsSealed,
     asyncRuns,
     asyncRunsEnded,
     balance,
@@ -40,6 +43,7 @@ const benchmarks: Benchmark[] = [
     uploads,
     startUp,
     auditVerify,
+    sealing,
   ],
   ...[redisViews, redisProjector, twoProcesses],
   ...[...eventStoreAppends, eventStoreReplay],

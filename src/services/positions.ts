@@ -21,13 +21,13 @@ export class Positions {
   }
 
   /**
-   * Waits until all reads show a position. Rejects with Unavailable if the log does not answer, or the views take too
-   * long.
+   * Reads what the account wrote up to a position, in any process. Every later read of this process shows it, as it
+   * shows the process's own writes. Rejects with Unavailable if the log does not answer.
    */
   async wait({ accountId }: AccountCaller, position: Position): Promise<Answer<undefined>> {
     const { log, accounts, reads } = this.#parts
     if (!reads.hasPassed(position) && position > (await log.head())) return refuse('position_unknown')
-    await Promise.all([reads.passed(position), accounts.catchUp(accountId, position)])
+    await accounts.catchUp(accountId, position)
     return answer(undefined)
   }
 

@@ -77,10 +77,10 @@ export const plantedFaults: PlantedFault[] = [
     to: 'return position <= this.#progress.position + 10 ?',
   },
   {
-    what: 'reads do not wait for the position of another process',
-    file: 'engine/views/reads.ts',
-    from: 'return this.#progress.passed(position, READ_YOUR_WRITES_MS)\n',
-    to: 'return this.#progress.passed(Math.min(position, -1), READ_YOUR_WRITES_MS)\n',
+    what: 'reads do not catch up with the position of another process',
+    file: 'services/positions.ts',
+    from: '    await accounts.catchUp(accountId, position)\n',
+    to: '',
   },
   {
     what: 'a row that is missing in emptied views counts as absent',

@@ -1,0 +1,24 @@
+import type { Benchmark } from './support/compare.ts'
+import { putLoad } from './support/load.ts'
+import { startTollgate } from './support/servers.ts'
+import { runLoad } from './sync-runs.ts'
+
+export const syncRunsSealed: Benchmark = {
+  name: 'sync-runs-sealed',
+  question: 'sync runs over 50 accounts, 50 connections, while the log is sealed every 10,000 events',
+  baseline: 'the same load without a sealer',
+  unit: 'runs/s',
+  goal: { atLeast: 0.97 },
+  prepare: async () => {
+    const unsealed = await startTollgate({ accounts: 50, env: { ROLES: 'api,projector,reactors' } })
+    const sealed = await startTollgate({ accounts: 50, profile: 'sync-runs-sealed' })
+    return {
+      baseline: () => putLoad(runLoad(unsealed)),
+      measured: () => putLoad(runLoad(sealed)),
+      close: async () => {
+        await unsealed.stop()
+        await sealed.stop()
+      },
+    }
+  },
+}
