@@ -22,11 +22,19 @@ export interface SealerParts {
   logger: Logger
   /**
    * The log is sealed after this many events, or so long after the first event since the last seal. What auditors read
-   * does not count: a seal covers it, and none is made for it.
+   * does not count: a seal covers it, and none is made for it unless it is very much.
    */
   maxEvents: number
   maxAgeMs: number
+  /** Tests lower this. */
+  maxReads?: number
 }
+
+/**
+ * The log is sealed after this many reads of auditors even if nothing else happens. Otherwise they would fill memory,
+ * and the next seal would take long. One auditor needs more than an hour for them, and a few reads to see the new seal.
+ */
+const MAX_READS = 10_000
 
 /** An event that no seal covers yet. */
 interface Unsealed {
@@ -37,7 +45,7 @@ interface Unsealed {
   link: string
   /** An operator waits for the seal. */
   isAwaited: boolean
-  /** Whether it causes a seal. If auditors who look at seals did, there would be no end. */
+  /** Whether it makes a seal due. If each look of auditors at the seals did, there would be no end. */
   counts: boolean
 }
 
@@ -90,9 +98,10 @@ export class Sealer {
    * log must be read again from where `restart` says.
    */
   async sealWhatIsDue(): Promise<void> {
-    const { maxEvents } = this.#parts
+    const { maxEvents, maxReads = MAX_READS } = this.#parts
     while (this.#counted >= maxEvents) if (!(await this.#seal(this.#extentOf(maxEvents)))) return
-    if (this.#isOld() || this.#awaited > 0) await this.#seal(this.#unsealed.length)
+    const reads = this.#unsealed.length - this.#counted
+    if (reads >= maxReads || this.#isOld() || this.#awaited > 0) await this.#seal(this.#unsealed.length)
   }
 
   #add({ stream, revision, position, type, metadata }: RawEvent) {
@@ -171,7 +180,12 @@ export class Sealer {
   /** The tree with these events at the ends of their streams. */
   async #extend(root: string, events: Unsealed[]): Promise<TreeChange & { newStreams: number }> {
     const byStream = new Map<string, Unsealed[]>()
-    for (const event of events) byStream.set(event.stream, [...(byStream.get(event.stream) ?? []), event])
+    for (const event of events) {
+      const added = byStream.get(event.stream)
+      // A copy for each event would hold up everything for a minute if 100,000 are of one stream.
+      if (added) added.push(event)
+      else byStream.set(event.stream, [event])
+    }
     const nodes = await this.#parts.trees.paths(root, [...byStream.keys()])
     let newStreams = 0
     const leaves = [...byStream].map(([stream, added]) => {

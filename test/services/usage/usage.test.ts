@@ -39,6 +39,13 @@ t.test('a period has at least a day and at most a leap year', async t => {
   t.match(await page({ from: '2028-01-01', to: '2029-01-01' }), { found: [{ runs: 0 }] })
 })
 
+t.test('the days by default begin with the first that has a name of four digits', async t => {
+  const { service, page } = usageService([], NOON)
+  t.match(await page({ to: '0000-01-15' }), { from: '0000-01-01', to: '0000-01-15', found: [{ runs: 0 }] })
+  const refused = await service.list(owner, { groupBy: [], limit: 1, to: '0000-01-01' })
+  t.match(refused, { refuse: { code: 'usage_days_invalid' } })
+})
+
 t.test('the total of nothing is one item of zeros, and groups of nothing are none', async t => {
   const { page } = usageService([], NOON)
   const zeros = { runs: 0, failures: 0, chargedMicros: 0, refundedMicros: 0 }
