@@ -6,6 +6,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
 import type { Logger } from '../../ports/logger.ts'
+import { delay } from '../../time/delay.ts'
 import type { SealKey } from './seal-key.ts'
 import type { SealStream } from './seal-stream.ts'
 import { extended } from './sealed-leaf.ts'
@@ -35,6 +36,10 @@ export interface SealerParts {
  * and the next seal would take long. One auditor needs more than an hour for them, and a few reads to see the new seal.
  */
 const MAX_READS = 10_000
+
+/** Each takes a few milliseconds. */
+const EVENTS_AT_ONCE = 1000
+const LEAVES_AT_ONCE = 100
 
 /** An event that no seal covers yet. */
 interface Unsealed {
@@ -177,23 +182,34 @@ export class Sealer {
     return this.#extend(root, events)
   }
 
-  /** The tree with these events at the ends of their streams. */
+  /** The tree with these events at the ends of their streams. Made in parts, between which other work goes on. */
   async #extend(root: string, events: Unsealed[]): Promise<TreeChange & { newStreams: number }> {
-    const byStream = new Map<string, Unsealed[]>()
-    for (const event of events) {
-      const added = byStream.get(event.stream)
-      // A copy for each event would hold up everything for a minute if 100,000 are of one stream.
-      if (added) added.push(event)
-      else byStream.set(event.stream, [event])
-    }
-    const nodes = await this.#parts.trees.paths(root, [...byStream.keys()])
+    const { trees, clock } = this.#parts
+    const nodes = new Map(await trees.paths(root, [...new Set(events.map(({ stream }) => stream))]))
+    const leaves = new Map<string, StreamLeaf>()
     let newStreams = 0
-    const leaves = [...byStream].map(([stream, added]) => {
-      const leaf = leafOf(root, stream, nodes)
-      if (!leaf) newStreams += 1
-      return extended(stream, added, leaf)
-    })
-    return { ...withLeaves(root, leaves, nodes), newStreams }
+    for (const part of partsOf(events, EVENTS_AT_ONCE)) {
+      for (const event of part) {
+        const { stream } = event
+        const leaf = leaves.get(stream) ?? leafOf(root, stream, nodes)
+        if (!leaf) newStreams += 1
+        leaves.set(stream, extended(stream, [event], leaf))
+      }
+      await delay(clock, 0)
+    }
+    const change: TreeChange = { root, added: new Map(), replaced: [] }
+    for (const part of partsOf([...leaves.values()], LEAVES_AT_ONCE)) {
+      const { root, added, replaced } = withLeaves(change.root, part, nodes)
+      change.root = root
+      // A later part replaces some nodes of an earlier one.
+      for (const hash of replaced) if (!change.added.delete(hash)) change.replaced.push(hash)
+      for (const [hash, node] of added) {
+        change.added.set(hash, node)
+        nodes.set(hash, node)
+      }
+      await delay(clock, 0)
+    }
+    return { ...change, newStreams }
   }
 
   /** Makes the tree of the last seal from the log. */
@@ -216,4 +232,8 @@ export class Sealer {
       throw new Damaged('the log does not hold what its last seal covers; see what tollgate audit verify finds')
     await trees.save(rebuilt.added)
   }
+}
+
+function* partsOf<Each>(all: Each[], size: number): Generator<Each[]> {
+  for (let from = 0; from < all.length; from += size) yield all.slice(from, from + size)
 }

@@ -31,7 +31,11 @@ const newKey = (isDevelopment = false): SealKey =>
 const key = newKey()
 
 /** A sealer that has read the log as far as it goes, as a process that starts does. */
-const start = async (log: EventLog, views: ViewStore, options: { key?: SealKey; previousKey?: SealKey } = {}) => {
+const start = async (
+  log: EventLog,
+  views: ViewStore,
+  options: { key?: SealKey; previousKey?: SealKey; maxEvents?: number } = {},
+) => {
   const parts = ambient(clock)
   const seals = new SealStream({ log, ...parts })
   const limits = { maxEvents: MAX_EVENTS, maxAgeMs: MAX_AGE_MS, maxReads: MAX_READS }
@@ -244,6 +248,25 @@ t.test('a seal that comes while the stream of seals is read takes its events fro
   clock.advance(MAX_AGE_MS)
   await sealer.sealWhatIsDue()
   t.match(await checkSeals(t, log), [{ events: MAX_EVENTS }, { events: MAX_EVENTS + 5 }])
+})
+
+t.test('many events of many streams are sealed together, and every node of the tree is stored', async t => {
+  const { log, views } = await open(t)
+  const streams = Array.from({ length: 150 }, (_, index) => `a-${index}`)
+  const { sealer, read } = await start(log, views, { maxEvents: 10_000 })
+  for (let round = 0; round < 2; round++) {
+    for (const stream of streams) await append(log, stream, 2)
+    await append(log, 'busy', 1200)
+    await read()
+    clock.advance(MAX_AGE_MS)
+    await sealer.sealWhatIsDue()
+    const root = (await sealsIn(log)).at(-1)?.root as string
+    t.ok(await new TreeStore(views).paths(root, streams))
+  }
+  t.match(await checkSeals(t, log), [
+    { events: 2600, streams: 351 },
+    { events: 5200, streams: 351 },
+  ])
 })
 
 t.test('on EventStoreDB, a process goes on after the seal of another', async t => {
