@@ -264,8 +264,8 @@ t.test('many events of many streams are sealed together, and every node of the t
     t.ok(await new TreeStore(views).paths(root, streams))
   }
   t.match(await checkSeals(t, log), [
-    { events: 2600, streams: 351 },
-    { events: 5200, streams: 351 },
+    { events: 1500, streams: 151 },
+    { events: 3000, streams: 151 },
   ])
 })
 
