@@ -154,6 +154,11 @@ t.test('a client that leaves ends its verification, and another may begin', asyn
   await until('the next one runs', async () => (await ada.send('/v1/audit/verify')).status === 200, { pollMs: 1000 })
 })
 
+t.test('auditors may name the whole URL in the request line, as clients of proxies do', async t => {
+  t.equal((await ada.sendRaw(`${ada.url}/v1/audit/seals`)).status, 200)
+  t.equal((await ada.sendRaw(`${ada.url}/v1/balance`)).status, 403)
+})
+
 t.test('auditors get 403 everywhere else, also where no key is needed, and nothing happens', async t => {
   const elsewhere = operations.filter(({ forAuditors }) => !forAuditors)
   const before = await collect(service.core.log.readStream(AUDITORS_STREAM, 0))

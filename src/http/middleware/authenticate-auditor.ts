@@ -25,7 +25,7 @@ export const authenticateAuditor =
 /** Refuses auditors everywhere else, also where no key is needed. A key that is unknown or was revoked is none. */
 export const refuseAuditors = (auditorKeys: Pick<AuditorKeys, 'knows'>) => async (ctx: Context, next: Next) => {
   const key = bearerKey(ctx)
-  const isElsewhere = key !== undefined && isAuditorKey(key) && !ctx.url.startsWith(AUDIT_PATH)
+  const isElsewhere = key !== undefined && isAuditorKey(key) && !ctx.path.startsWith(AUDIT_PATH)
   if (isElsewhere && (await auditorKeys.knows(key))) throw onlyAudit()
   return next()
 }
