@@ -35,7 +35,7 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** Whoever owns the log may have put anything into an event, so that reading it may fail anywhere. */
+/** The owner of the log may have put anything into an event, so reading it may fail anywhere. */
 const check = (proof: Proof, keys: Keys): Shown => {
   try {
     if (proof.kind === 'inclusion') return checkInclusion(proof, keys)
@@ -65,7 +65,7 @@ const checkConsistency = (proof: ConsistencyProof, keys: Keys): Shown => {
     { size: number; root: string },
     { size: number; root: string },
   ]
-  const extends_ = isExtension(before, after, proof.consistency)
-  hold(extends_, `seal ${later.number} does not extend what came before seal ${earlier.number}`)
+  const isContinued = isExtension(before, after, proof.consistency)
+  hold(isContinued, `seal ${later.number} does not extend what came before seal ${earlier.number}`)
   return { kind: 'consistency', seals: [earlier, later] }
 }
