@@ -109,6 +109,15 @@ t.test('what cannot be proved is said', async t => {
   }
 })
 
+t.test('audit check: a file without a public key is refused with the way to get one', async t => {
+  const secret = join(folder, 'secret.pem')
+  await writeFile(secret, pair.privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  const withPrivate = await operator.run(t, 'audit', 'check', paths.proof, '--key', secret)
+  t.match(withPrivate, { code: 2, stderr: /has a private key, and no public one: "openssl pkey -in .* -pubout"/ })
+  const withNone = await operator.run(t, 'audit', 'check', paths.proof, '--key', paths.proof)
+  t.match(withNone, { code: 2, stderr: /no Ed25519 public key: use one in PEM, or the JSON of GET/ })
+})
+
 t.test('a wrong proof exits with 1, and what cannot be read with 2', needsPython, async t => {
   const wrong = join(folder, 'wrong.json')
   await writeFile(wrong, JSON.stringify({ ...(await prove('--run', run.run_id)), kind: 'statement' }))
