@@ -36,6 +36,8 @@ await writeFile(paths.key, pair.publicKey.export({ type: 'spki', format: 'pem' }
 
 const prove = async (...args: string[]): Promise<Proof> => JSON.parse(await operator.text(t, 'audit', 'prove', ...args))
 
+const CONSISTENCY = '; a proof of consistency from the earlier to the later one shows whether both are of one log'
+
 t.test('a proof of each kind is made beside the service, and each program finds it right', needsPython, async t => {
   const find = async (searched: string) =>
     (await collect(service.core.log.readAll(BEFORE_FIRST))).find(({ type }) => type === searched)
@@ -69,9 +71,15 @@ t.test('a proof of each kind is made beside the service, and each program finds 
     for (const [program, script] of scripts) {
       const all = await output(program, script, paths.proof, '--key', paths.key)
       t.same(all, { code: 0, stdout: `${lines.join('\n')}\n` }, program)
-      const other = `7:${'a'.repeat(64)}`
-      const wrong = await output(program, script, paths.proof, '--key', paths.key, '--seal', other)
-      t.same(wrong, { code: 1, stdout: `wrong: it is not about seal ${other}, which was kept\n` }, program)
+    }
+    for (const number of ['999', seal.split(':')[0]]) {
+      const other = `${number}:${'a'.repeat(64)}`
+      const hint = number === '999' ? CONSISTENCY : ''
+      const stdout = `wrong: it is about seal ${seal}, and not about seal ${other}, which was kept${hint}\n`
+      const options = [paths.proof, '--key', paths.key, '--seal', other]
+      t.match(await operator.run(t, 'audit', 'check', ...options), { code: 1, stdout })
+      for (const [program, script] of scripts)
+        t.same(await output(program, script, ...options), { code: 1, stdout }, program)
     }
   }
 })

@@ -570,11 +570,15 @@ export const check = (text, keys, kept) => {
   hold(kind?.isFit(proof), 'it is no tollgate-proof of version 1 in the documented form')
   const { seals, lines } = attempt(() => /** @type {Kind} */ (kind).run(proof, keys))
   const names = seals.map(({ number, link }) => `${number}:${link}`)
-  hold(kept === undefined || names.includes(kept), `it is not about seal ${kept}, which was kept`)
+  const hint = seals.some(({ number }) => kept?.startsWith(`${number}:`)) ? '' : CONSISTENCY
+  const isKept = kept === undefined || names.includes(kept)
+  hold(isKept, `it is about seal ${names.at(-1)}, and not about seal ${kept}, which was kept${hint}`)
   return [...lines, ...seals.map(({ at }, index) => `seal ${names[index]} of ${at}`)]
 }
 
-/** Whoever owns the log may have put anything into an event. @type {(run: () => Shown) => Shown} */
+const CONSISTENCY = '; a proof of consistency from the earlier to the later one shows whether both are of one log'
+
+/** The owner of the log may have put anything into an event. @type {(run: () => Shown) => Shown} */
 const attempt = run => {
   try {
     return run()

@@ -571,6 +571,9 @@ KINDS = {
         "catalog_": is_object(leaf=LEAF, events=is_list(EVENT))})}
 
 
+CONSISTENCY = "; a proof of consistency from the earlier to the later one shows whether both are of one log"
+
+
 def check(text, keys, kept=None):
     """Returns what a proof shows, as lines. Raises Wrong if it shows nothing."""
     what = "it is no tollgate-proof of version 1 in the documented form"
@@ -585,10 +588,13 @@ def check(text, keys, kept=None):
     try:
         seals, lines = checker(proof, keys)
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, ArithmeticError):
-        # Whoever owns the log may have put anything into an event, so that reading it may fail anywhere.
+        # The owner of the log may have put anything into an event, so reading it may fail anywhere.
         raise Wrong("an event is not in the documented form") from None
     about = ["%d:%s" % (seal["number"], seal["link"]) for seal in seals]
-    hold(kept is None or kept in about, "it is not about seal %s, which was kept" % kept)
+    if kept is not None and kept not in about:
+        known = int(kept.split(":")[0]) in [seal["number"] for seal in seals]
+        what = "it is about seal %s, and not about seal %s, which was kept" % (about[-1], kept)
+        raise Wrong(what + ("" if known else CONSISTENCY))
     return lines + ["seal %s of %s" % (name, seal["at"]) for name, seal in zip(about, seals)]
 
 
