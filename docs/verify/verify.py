@@ -323,7 +323,7 @@ def receipt_fault(receipt):
     return None
 
 
-def describe(line):
+def describe(line, given):
     kind = line["kind"]
     if kind == "base":
         return "base %s" % line["amountMicros"]
@@ -331,7 +331,13 @@ def describe(line):
         return "quantity %s %s" % (line["parameter"], as_text(line["value"]))
     if kind == "multiplier":
         return "multiplier %s %s %s" % (line["parameter"], line["value"], line["factorMicros"])
-    return "surcharge %s %s" % (line["parameter"], line["usdMicros"])
+    # In format 1, a surcharge does not say which value it is for: it is that of the input.
+    values = [source[name] for source, name in ((line, "equals"), (given, line["parameter"])) if name in source]
+    return "surcharge %s %s %s" % (line["parameter"], as_json(values[0]) if values else "undefined", line["usdMicros"])
+
+
+def as_json(value):
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else as_text(value)
 
 
 def rule_fault(receipt, rule, given):
@@ -345,10 +351,10 @@ def rule_fault(receipt, rule, given):
             expected.append("multiplier %s %s %s" % (name, value, factors.get(value, "none")))
     for surcharge in rule["surcharges"]:
         when = surcharge["when"]
-        same = when["parameter"] in given and as_text(given[when["parameter"]]) == as_text(when["equals"])
-        if same and type(given[when["parameter"]]) is type(when["equals"]):
-            expected.append("surcharge %s %s" % (when["parameter"], surcharge["usdMicros"]))
-    found = [describe(line) for line in receipt["lines"]]
+        value = as_json(when["equals"])
+        if when["parameter"] in given and as_json(given[when["parameter"]]) == value:
+            expected.append("surcharge %s %s %s" % (when["parameter"], value, surcharge["usdMicros"]))
+    found = [describe(line, given) for line in receipt["lines"]]
     for line in found:
         if line not in expected:
             return 'its receipt has the line "%s", which the price list does not give' % line
