@@ -76,7 +76,7 @@ t.test('audit export: an account or a format that does not exist', async t => {
   t.same({ code, stdout }, { code: 2, stdout: '' })
   t.match(stderr, /has no account acct_/)
   const unknown = await operator.run(t, 'audit', 'export', '--format', 'xml')
-  t.equal(unknown.code, 1)
+  t.equal(unknown.code, 2)
   t.match(unknown.stderr, /jsonl, csv, hledger, beancount/)
 })
 

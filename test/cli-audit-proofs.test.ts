@@ -36,6 +36,8 @@ await writeFile(paths.key, pair.publicKey.export({ type: 'spki', format: 'pem' }
 
 const prove = async (...args: string[]): Promise<Proof> => JSON.parse(await operator.text(t, 'audit', 'prove', ...args))
 
+const CONSISTENCY = '; a proof of consistency from the earlier to the later one shows whether both are of one log'
+
 t.test('a proof of each kind is made beside the service, and each program finds it right', needsPython, async t => {
   const find = async (searched: string) =>
     (await collect(service.core.log.readAll(BEFORE_FIRST))).find(({ type }) => type === searched)
@@ -69,9 +71,15 @@ t.test('a proof of each kind is made beside the service, and each program finds 
     for (const [program, script] of scripts) {
       const all = await output(program, script, paths.proof, '--key', paths.key)
       t.same(all, { code: 0, stdout: `${lines.join('\n')}\n` }, program)
-      const other = `7:${'a'.repeat(64)}`
-      const wrong = await output(program, script, paths.proof, '--key', paths.key, '--seal', other)
-      t.same(wrong, { code: 1, stdout: `wrong: it is not about seal ${other}, which was kept\n` }, program)
+    }
+    for (const number of ['999', seal.split(':')[0]]) {
+      const other = `${number}:${'a'.repeat(64)}`
+      const hint = number === '999' ? CONSISTENCY : ''
+      const stdout = `wrong: it is about seal ${seal}, and not about seal ${other}, which was kept${hint}\n`
+      const options = [paths.proof, '--key', paths.key, '--seal', other]
+      t.match(await operator.run(t, 'audit', 'check', ...options), { code: 1, stdout })
+      for (const [program, script] of scripts)
+        t.same(await output(program, script, ...options), { code: 1, stdout }, program)
     }
   }
 })
@@ -92,7 +100,7 @@ t.test('what cannot be proved is said', async t => {
     [['--run', 'run_01m820bnqkfvgrrkb8dhy3yd82'], /^The log has no run run_01m820bnqkfvgrrkb8dhy3yd82/],
     [['--event', 'none'], /^The log has no event none/],
     [['--run', run.run_id, '--at', '1'], /^Seal 1 does not cover the event yet/],
-    [['--run', run.run_id, '--at', '0'], /^The log has no seal 0/],
+    [['--run', run.run_id, '--at', '0'], /^The log has no seal 0; its newest is seal \d+\./],
     [['--run', run.run_id, '--at', `1:${'a'.repeat(64)}`], /^Seal 1 of the log is 1:\w+, and not the one you named/],
     [['--run', run.run_id, '--at', 'x'], /^--at must be the number of a seal/],
     [['--run', run.run_id, '--from', '1'], /^--from and --to belong to --account/],
@@ -107,6 +115,15 @@ t.test('what cannot be proved is said', async t => {
     t.equal(code, 2, args.join(' '))
     t.match(stderr, message)
   }
+})
+
+t.test('audit check: a file without a public key is refused with the way to get one', async t => {
+  const secret = join(folder, 'secret.pem')
+  await writeFile(secret, pair.privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  const withPrivate = await operator.run(t, 'audit', 'check', paths.proof, '--key', secret)
+  t.match(withPrivate, { code: 2, stderr: /has a private key, and no public one: "openssl pkey -in .* -pubout"/ })
+  const withNone = await operator.run(t, 'audit', 'check', paths.proof, '--key', paths.proof)
+  t.match(withNone, { code: 2, stderr: /no Ed25519 public key: use one in PEM, or the JSON of GET/ })
 })
 
 t.test('a wrong proof exits with 1, and what cannot be read with 2', needsPython, async t => {

@@ -98,6 +98,7 @@ t.test('audit statement: what cannot be made ends with 2 and says why', async t 
   const path = join(folder, 'nonsense.jsonl')
   await writeFile(path, 'nonsense\n')
   for (const [args, told] of [
+    [[customer.accountId], /^Name the period: give --period 2026-11, or --from and --to\./],
     [[customer.accountId, '--from', '2026-01-01'], /^--to must be a date such as/],
     [[customer.accountId, '--to', '2026-01-01'], /^--from must be a date such as/],
     [[customer.accountId, '--from', '2026-02-30', '--to', '2026-03-01'], /^--from must be a date/],

@@ -45,7 +45,7 @@ t.test('audit verify: the log of a running service has no fault', async t => {
   t.match(verification, { valid: true, position: before, events: before + 1, faults: [], notes: [] })
   t.match(
     await operator.text(t, 'audit', 'verify'),
-    /^\d+ events in \d+ streams checked, .*: nothing is wrong\.\nNo seal /,
+    /^\d+ events in \d+ streams checked, .*: nothing is wrong\.\nNo seal .* makes one within SEAL_MINUTES\.$/m,
   )
   t.equal(await service.core.log.head(), before, 'nothing was written')
 })
@@ -174,11 +174,35 @@ t.test('audit verify: a file of kept seals is compared, and the first that the l
   t.equal((await operator.run(t, ...verify, customer.accountId)).code, 2)
 })
 
+t.test('audit: a misused command could not look, and so does not exit as if it had found a fault', async t => {
+  for (const [args, told] of [
+    [[], /^Usage: tollgate audit/],
+    [['verify', '--nope'], /unknown option '--nope'/],
+    [['explain'], /missing required argument 'run'/],
+    [['check', 'proof.json'], /required option '--key <file>' not specified/],
+    [['statement', customer.accountId, '--format', 'xml'], /Allowed choices are text, csv/],
+    [['frobnicate'], /unknown command 'frobnicate'/],
+  ] as const) {
+    const { code, stderr } = await operator.run(t, 'audit', ...args)
+    t.equal(code, 2, args.join(' '))
+    t.match(stderr, told)
+  }
+  t.equal((await operator.run(t, 'audit', 'verify', '--help')).code, 0)
+  t.equal((await operator.run(t, 'accounts', 'frobnicate')).code, 1, 'other commands are as before')
+})
+
+t.test('audit verify: an empty log is no fault, and is said to be empty', async t => {
+  const { code, stdout } = await operator.run(t, 'audit', 'verify', '--file', await exported(() => []))
+  t.equal(code, 0)
+  t.match(stdout, /^The log is empty: check that it is the one that you meant\.$/m)
+})
+
 t.test('audit verify: what cannot be read is no fault', async t => {
   const missing = join(folder, 'missing.jsonl')
   for (const [path, told] of [
-    [missing, /no such file/],
-    [await exported(lines => ['not JSON', ...lines]), /line 1 is not JSON/],
+    [missing, /^The exported log cannot be read: ENOENT: no such file/],
+    [folder, /^The exported log cannot be read: EISDIR/],
+    [await exported(lines => ['not JSON', ...lines]), /line 1 is not JSON: the export was cut or changed/],
     [await exported(lines => [...lines, '{"stream":"x"}']), /line \d+ is no event/],
   ] as const) {
     const { code, stderr } = await operator.run(t, 'audit', 'verify', '--file', path)
@@ -187,6 +211,9 @@ t.test('audit verify: what cannot be read is no fault', async t => {
     t.notMatch(stderr, /^ +at /m, 'has no stack')
   }
   await t.rejects(readFile(missing), { code: 'ENOENT' })
+  const elsewhere = await operatorOf(join(folder, 'elsewhere')).run(t, 'audit', 'verify')
+  t.equal(elsewhere.code, 2)
+  t.match(elsewhere.stderr, /holds no LMDB file\. Set DATA_DIR or EVENT_STORE_URL as the service has it, or name an/)
 })
 
 t.test('audit replay: shows each event with its balance, of the log and of an exported file', async t => {
@@ -248,7 +275,7 @@ t.test('audit replay: what cannot be shown ends with 2 and says why', async t =>
     t.notMatch(stderr, /^ +at /m, 'has no stack')
   }
   const { code, stderr } = await operator.run(t, 'audit', 'replay', accountId, '--at', 'yesterday')
-  t.equal(code, 1)
+  t.equal(code, 2)
   t.match(stderr, /must be a date/)
 })
 

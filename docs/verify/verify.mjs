@@ -305,8 +305,9 @@ const ruleFault = ({ lines }, { baseMicros, quantities, multipliers, surcharges 
     expected.push(`multiplier ${name} ${value} ${Object.hasOwn(factors, value) ? factors[value] : 'none'}`)
   }
   for (const { when, usdMicros } of surcharges)
-    if (input[when.parameter] === when.equals) expected.push(`surcharge ${when.parameter} ${usdMicros}`)
-  const found = lines.map(describe)
+    if (input[when.parameter] === when.equals)
+      expected.push(`surcharge ${when.parameter} ${JSON.stringify(when.equals)} ${usdMicros}`)
+  const found = lines.map((/** @type {any} */ line) => describe(line, input))
   const strange = found.find((/** @type {string} */ line) => !expected.includes(line))
   if (strange !== undefined) return `its receipt has the line "${strange}", which the price list does not give`
   const missing = expected.find(line => !found.includes(line))
@@ -314,12 +315,14 @@ const ruleFault = ({ lines }, { baseMicros, quantities, multipliers, surcharges 
   return found.length === expected.length ? undefined : 'its receipt has a line twice'
 }
 
-const describe = (/** @type {any} */ { kind, parameter, value, amountMicros, factorMicros, usdMicros }) => {
+const describe = (/** @type {any} */ line, /** @type {any} */ input) => {
+  const { kind, parameter, value, amountMicros, factorMicros, usdMicros } = line
   if (kind === 'base') return `base ${amountMicros}`
   if (kind === 'quantity') return `quantity ${parameter} ${value}`
-  return kind === 'multiplier'
-    ? `multiplier ${parameter} ${value} ${factorMicros}`
-    : `surcharge ${parameter} ${usdMicros}`
+  if (kind === 'multiplier') return `multiplier ${parameter} ${value} ${factorMicros}`
+  // In format 1, a surcharge does not say which value it is for: it is that of the input.
+  const { equals = input[parameter] } = line
+  return `surcharge ${parameter} ${JSON.stringify(equals)} ${usdMicros}`
 }
 
 /**
@@ -570,11 +573,15 @@ export const check = (text, keys, kept) => {
   hold(kind?.isFit(proof), 'it is no tollgate-proof of version 1 in the documented form')
   const { seals, lines } = attempt(() => /** @type {Kind} */ (kind).run(proof, keys))
   const names = seals.map(({ number, link }) => `${number}:${link}`)
-  hold(kept === undefined || names.includes(kept), `it is not about seal ${kept}, which was kept`)
+  const hint = seals.some(({ number }) => kept?.startsWith(`${number}:`)) ? '' : CONSISTENCY
+  const isKept = kept === undefined || names.includes(kept)
+  hold(isKept, `it is about seal ${names.at(-1)}, and not about seal ${kept}, which was kept${hint}`)
   return [...lines, ...seals.map(({ at }, index) => `seal ${names[index]} of ${at}`)]
 }
 
-/** Whoever owns the log may have put anything into an event. @type {(run: () => Shown) => Shown} */
+const CONSISTENCY = '; a proof of consistency from the earlier to the later one shows whether both are of one log'
+
+/** The owner of the log may have put anything into an event. @type {(run: () => Shown) => Shown} */
 const attempt = run => {
   try {
     return run()

@@ -323,7 +323,7 @@ def receipt_fault(receipt):
     return None
 
 
-def describe(line):
+def describe(line, given):
     kind = line["kind"]
     if kind == "base":
         return "base %s" % line["amountMicros"]
@@ -331,7 +331,13 @@ def describe(line):
         return "quantity %s %s" % (line["parameter"], as_text(line["value"]))
     if kind == "multiplier":
         return "multiplier %s %s %s" % (line["parameter"], line["value"], line["factorMicros"])
-    return "surcharge %s %s" % (line["parameter"], line["usdMicros"])
+    # In format 1, a surcharge does not say which value it is for: it is that of the input.
+    values = [source[name] for source, name in ((line, "equals"), (given, line["parameter"])) if name in source]
+    return "surcharge %s %s %s" % (line["parameter"], as_json(values[0]) if values else "undefined", line["usdMicros"])
+
+
+def as_json(value):
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else as_text(value)
 
 
 def rule_fault(receipt, rule, given):
@@ -345,10 +351,10 @@ def rule_fault(receipt, rule, given):
             expected.append("multiplier %s %s %s" % (name, value, factors.get(value, "none")))
     for surcharge in rule["surcharges"]:
         when = surcharge["when"]
-        same = when["parameter"] in given and as_text(given[when["parameter"]]) == as_text(when["equals"])
-        if same and type(given[when["parameter"]]) is type(when["equals"]):
-            expected.append("surcharge %s %s" % (when["parameter"], surcharge["usdMicros"]))
-    found = [describe(line) for line in receipt["lines"]]
+        value = as_json(when["equals"])
+        if when["parameter"] in given and as_json(given[when["parameter"]]) == value:
+            expected.append("surcharge %s %s %s" % (when["parameter"], value, surcharge["usdMicros"]))
+    found = [describe(line, given) for line in receipt["lines"]]
     for line in found:
         if line not in expected:
             return 'its receipt has the line "%s", which the price list does not give' % line
@@ -571,6 +577,9 @@ KINDS = {
         "catalog_": is_object(leaf=LEAF, events=is_list(EVENT))})}
 
 
+CONSISTENCY = "; a proof of consistency from the earlier to the later one shows whether both are of one log"
+
+
 def check(text, keys, kept=None):
     """Returns what a proof shows, as lines. Raises Wrong if it shows nothing."""
     what = "it is no tollgate-proof of version 1 in the documented form"
@@ -585,10 +594,13 @@ def check(text, keys, kept=None):
     try:
         seals, lines = checker(proof, keys)
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, ArithmeticError):
-        # Whoever owns the log may have put anything into an event, so that reading it may fail anywhere.
+        # The owner of the log may have put anything into an event, so reading it may fail anywhere.
         raise Wrong("an event is not in the documented form") from None
     about = ["%d:%s" % (seal["number"], seal["link"]) for seal in seals]
-    hold(kept is None or kept in about, "it is not about seal %s, which was kept" % kept)
+    if kept is not None and kept not in about:
+        known = int(kept.split(":")[0]) in [seal["number"] for seal in seals]
+        what = "it is about seal %s, and not about seal %s, which was kept" % (about[-1], kept)
+        raise Wrong(what + ("" if known else CONSISTENCY))
     return lines + ["seal %s of %s" % (name, seal["at"]) for name, seal in zip(about, seals)]
 
 

@@ -55,7 +55,9 @@ const parse = (line: string, place: string): RawEvent => {
   try {
     event = JSON.parse(line)
   } catch (cause) {
-    throw new Damaged(`${place} is not JSON`, { cause })
+    throw new Damaged(`${place} is not JSON: the export was cut or changed, or has another format than jsonl.`, {
+      cause,
+    })
   }
   const { stream, revision, position, id, type } = event ?? {}
   const isEvent =

@@ -36,11 +36,14 @@ export const periodCommand = (): Command => {
     .action(async (options, command) => {
       const caller = operatorOf(command)
       const closed = await withCore(async ({ services }) => unwrap(await services.periods.list(caller)))
-      printMany(closed.map(show), options, 'No month is closed yet; "tollgate period close 2026-11" closes one.')
+      printMany(closed.map(show), options, NONE_CLOSED)
     })
 
   return command
 }
+
+const NONE_CLOSED =
+  'No month is closed yet; "tollgate period close 2026-11" closes November of 2026 as soon as it is over.'
 
 const isPeriod = compileGuard(Period)
 

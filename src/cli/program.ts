@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { explainFailure } from '../boot/failure.ts'
 import { accountsCommand } from './accounts.ts'
+import { UNABLE } from './audit/with-log.ts'
 import { auditCommand } from './audit.ts'
 import { auditorsCommand } from './auditors.ts'
 import { catalogCommand } from './catalog.ts'
@@ -48,8 +49,17 @@ const createProgram = (): Command => {
   return program
 }
 
-/** Shows the options of the program, such as --as, in the help of every command, and throws instead of exiting. */
-const configure = (command: Command) => {
-  command.configureHelp({ showGlobalOptions: true }).exitOverride()
-  command.commands.forEach(configure)
+/** The exit code of a command with an unknown option or a missing argument. */
+const MISUSED = 1
+
+/**
+ * Shows the options of the program, such as --as, in the help of every command, and throws instead of exiting. A
+ * misused audit could not look: a script would take 1 for a fault in the log.
+ */
+const configure = (command: Command, inherited = MISUSED) => {
+  const misused = command.name() === 'audit' ? UNABLE : inherited
+  command.configureHelp({ showGlobalOptions: true }).exitOverride(error => {
+    throw error.exitCode === 0 ? error : new CommanderError(misused, error.code, error.message)
+  })
+  for (const child of command.commands) configure(child, misused)
 }

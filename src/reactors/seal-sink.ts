@@ -113,7 +113,7 @@ export class SealSinkReactor {
     this.#last = undefined
     if (this.#stop.signal.aborted) return 0
     const text = String(error)
-    // What the sink has and the log does not hold is no outage: somebody must look.
+    // A seal that the sink has and the log does not hold is no outage: an operator must look.
     const level = error instanceof Damaged ? 'error' : 'warn'
     if (text !== this.#reported)
       logger[level]({ err: error, sink: sink.name }, 'seals could not be copied; trying again')

@@ -69,7 +69,17 @@ const events: [string, (event: LinkedEvent) => LinkedEvent, string][] = [
   [
     'a line for nothing',
     ofType('RunQueued', ({ input }) => ({ input: { ...(input as object), enable_web_search: false } })),
-    'event 2: its receipt has the line "surcharge enable_web_search 15000", which the price list does not give',
+    'event 2: its receipt has the line "surcharge enable_web_search false 15000", which the price list does not give',
+  ],
+  [
+    'a surcharge for another value',
+    inLine(3, { equals: false }),
+    'event 2: its receipt has the line "surcharge enable_web_search false 15000", which the price list does not give',
+  ],
+  [
+    'a surcharge for a value of another type',
+    inLine(3, { equals: 'true' }),
+    'event 2: its receipt has the line "surcharge enable_web_search "true" 15000", which the price list does not give',
   ],
   [
     'an unknown endpoint',

@@ -15,7 +15,7 @@ const DIGITS = 16
 const MAX_BYTES = 64 * 1024
 
 interface S3SealSinkOptions extends S3Address {
-  /** What the names of the objects begin with: nothing, or a path that ends with a slash. */
+  /** The beginning of every name of an object: empty, or a path that ends with a slash. */
   prefix: string
 }
 

@@ -12,7 +12,7 @@ const BUCKET = /^[a-z0-9](?:[a-z0-9-]|\.(?!\.)){1,61}[a-z0-9]$/
 /** Characters of object names that every S3 server and tool takes as they are, in parts that are not empty. */
 const PREFIX = /^([\w.!*'()-]+\/)*$/
 
-/** Nobody between the service and such a receiver could read or drop a seal. */
+/** Seals to a receiver on this machine cross no network, so plain HTTP lets no third party read or drop them. */
 const THIS_MACHINE = ['localhost', '127.0.0.1', '[::1]']
 
 /**

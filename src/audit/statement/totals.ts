@@ -2,7 +2,7 @@ import type { GrantKind } from '../../../schemas/account-events.ts'
 import type { LedgerLine } from '../books/ledger-line.ts'
 import type { Split } from '../books/lots.ts'
 
-/** What all lines of a statement moved together. No sum is negative. */
+/** The sums of all lines of a statement. No sum is negative. */
 export interface Totals {
   /** By kind, in the order in which they occurred first. */
   granted: Map<GrantKind, Split>
@@ -31,7 +31,7 @@ export const totalsOf = (lines: readonly LedgerLine[]): Totals => {
   return totals
 }
 
-/** What an account has at the end, if it has this at the beginning. */
+/** The balance at the end of the lines, given the balance before them. */
 export const closingOf = (opening: Split, { granted, withdrawn, charged, refunded }: Totals): Split => {
   const before = [...granted.values(), refunded].reduce(plus, opening)
   return minus(minus(before, withdrawn), charged)

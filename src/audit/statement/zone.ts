@@ -68,7 +68,7 @@ const clockOf = (zone: string): Intl.DateTimeFormat => {
   return clock
 }
 
-/** What a clock shows at a moment, as the moment at which a clock in UTC shows it. */
+/** The moment at which a clock in UTC shows the time that this clock shows at the given moment. */
 const shownOn = (clock: Intl.DateTimeFormat, atMs: number): number => {
   const shown: Record<string, number> = {}
   for (const { type, value } of clock.formatToParts(atMs)) shown[type] = Number(value)

@@ -18,8 +18,9 @@ export const checkCommand = (): Command =>
     .option('--seal <seal>', 'a seal that you kept, as NUMBER:LINK, which the proof must be about')
     .action((file: string, options: { key: string; seal?: string }) => {
       const kept = options.seal === undefined ? undefined : parseSeal('--seal', options.seal)
-      const keys = parseKeys(read(options.key))
-      if (keys.size === 0) throw new OperatorError(`${options.key} has no Ed25519 public key.`, UNABLE)
+      const keyText = read(options.key)
+      const keys = parseKeys(keyText)
+      if (keys.size === 0) throw new OperatorError(noKey(options.key, keyText), UNABLE)
       const text = read(file)
       try {
         const shown = checkProof(text, keys, kept)
@@ -32,6 +33,11 @@ export const checkCommand = (): Command =>
     })
 
 const COMPARE = 'Compare a seal with one that you kept: give it as --seal.'
+
+const noKey = (path: string, text: string): string =>
+  text.includes('PRIVATE KEY')
+    ? `${path} has a private key, and no public one: "openssl pkey -in ${path} -pubout" prints its public key.`
+    : `${path} has no Ed25519 public key: use one in PEM, or the JSON of GET /v1/ledger/keys.`
 
 const read = (path: string): string => {
   try {

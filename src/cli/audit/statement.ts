@@ -77,6 +77,8 @@ const periodOf = (options: Options): Period => {
   const zone = parseZone(options.tz)
   if (!zone) throw new OperatorError(`--tz must be an IANA time zone such as Europe/Berlin or UTC.`, UNABLE)
   if (options.period !== undefined) return { ...monthOf(options), zone }
+  if (options.from === undefined && options.to === undefined)
+    throw new OperatorError('Name the period: give --period 2026-11, or --from and --to.', UNABLE)
   const [from, to] = (['from', 'to'] as const).map(name => {
     const bound = parseBound(options[name] ?? '', zone)
     if (bound) return bound

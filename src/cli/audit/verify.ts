@@ -80,9 +80,9 @@ const toText = ({ head, events, streams, newestAt, faults, notes }: Verification
 }
 
 /** The extent of the newest seal, with advice to keep it: without a kept seal, a rewritten log passes. */
-const aboutSeals = ({ seal, unsealed }: Verification, kept: SealPlace[] | undefined): string[] => {
-  if (!seal)
-    return unsealed > 0 ? ['No seal covers this log, so that a cut end or a missing stream cannot be noticed.'] : []
+const aboutSeals = ({ events, seal, unsealed }: Verification, kept: SealPlace[] | undefined): string[] => {
+  if (events === 0) return ['The log is empty: check that it is the one that you meant.']
+  if (!seal) return unsealed > 0 ? [UNSEALED] : []
   const covered = `Seal ${sealText(seal)} of ${seal.at} covers the first ${count(seal.events, 'event')}`
   const newer = unsealed > 0 ? `, and not the last ${unsealed.toLocaleString('en')}.` : '.'
   const advice =
@@ -91,6 +91,10 @@ const aboutSeals = ({ seal, unsealed }: Verification, kept: SealPlace[] | undefi
     ? [covered + newer, `${count(kept.length, 'seal')} that you kept ${kept.length === 1 ? 'was' : 'were'} compared.`]
     : [covered + newer, advice]
 }
+
+const UNSEALED =
+  'No seal covers this log, so that a cut end or a missing stream cannot be noticed. A running service with the role ' +
+  'sealer makes one within SEAL_MINUTES.'
 
 const placeOf = ({ stream, revision, eventId }: Fault): string =>
   [stream, revision !== undefined && `revision ${revision}`, eventId].filter(Boolean).join(', ')

@@ -4,7 +4,7 @@ import { readConfig } from '../../boot/config.ts'
 import { explainFailure } from '../../boot/failure.ts'
 import { openLogReadOnly } from '../../boot/stores.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
-import { Damaged } from '../../ports/faults.ts'
+import { Damaged, Unavailable } from '../../ports/faults.ts'
 import { OperatorError } from '../operator-error.ts'
 import { printable } from './text.ts'
 
@@ -32,12 +32,18 @@ export const withLog = async <Result>(
       await opened.log.close()
     }
   } catch (error) {
-    throw new OperatorError(messageOf(error), UNABLE)
+    throw new OperatorError(messageOf(error, file), UNABLE)
   }
 }
 
 /** The message of a damaged log may quote the log. */
-const messageOf = (error: unknown): string => {
+const messageOf = (error: unknown, file?: string): string => {
   if (error instanceof OperatorError) return error.message
-  return error instanceof Damaged ? printable(error.message) : explainFailure(error)
+  if (error instanceof Damaged) return printable(error.message)
+  if (error instanceof Unavailable) return `${error.message}. ${OTHER_LOG}`
+  const { syscall, message } = error as NodeJS.ErrnoException
+  const isOfFile = file !== undefined && syscall !== undefined
+  return isOfFile ? `The exported log cannot be read: ${printable(message)}.` : explainFailure(error)
 }
+
+const OTHER_LOG = 'Set DATA_DIR or EVENT_STORE_URL as the service has it, or name an exported log with --file.'

@@ -20,10 +20,18 @@ export const checkProof = (text: string, keys: Keys, kept?: SealPlace): Shown =>
   const proof = parse(text)
   hold(isProof(proof), 'it is no tollgate-proof of version 1 in the documented form')
   const shown = check(proof, keys)
-  const isKept = !kept || shown.seals.some(({ number, link }) => number === kept.number && link === kept.link)
-  hold(isKept, `it is not about seal ${kept?.number}:${kept?.link}, which was kept`)
+  if (kept) checkKept(shown.seals, kept)
   return shown
 }
+
+/** A proof about another seal shows nothing to the owner of the kept one, who must know how the two belong together. */
+const checkKept = (seals: CheckedSeal[], kept: SealPlace) => {
+  const [name, ...names] = [kept, ...seals].map(({ number, link }) => `${number}:${link}`) as [string, ...string[]]
+  const hint = seals.some(({ number }) => number === kept.number) ? '' : CONSISTENCY
+  hold(names.includes(name), `it is about seal ${names.at(-1)}, and not about seal ${name}, which was kept${hint}`)
+}
+
+const CONSISTENCY = '; a proof of consistency from the earlier to the later one shows whether both are of one log'
 
 const isProof = compileGuard(Proof)
 
@@ -35,7 +43,7 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** Whoever owns the log may have put anything into an event, so that reading it may fail anywhere. */
+/** The owner of the log may have put anything into an event, so reading it may fail anywhere. */
 const check = (proof: Proof, keys: Keys): Shown => {
   try {
     if (proof.kind === 'inclusion') return checkInclusion(proof, keys)
@@ -65,7 +73,7 @@ const checkConsistency = (proof: ConsistencyProof, keys: Keys): Shown => {
     { size: number; root: string },
     { size: number; root: string },
   ]
-  const extends_ = isExtension(before, after, proof.consistency)
-  hold(extends_, `seal ${later.number} does not extend what came before seal ${earlier.number}`)
+  const isContinued = isExtension(before, after, proof.consistency)
+  hold(isContinued, `seal ${later.number} does not extend what came before seal ${earlier.number}`)
   return { kind: 'consistency', seals: [earlier, later] }
 }

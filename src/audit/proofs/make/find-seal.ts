@@ -21,11 +21,15 @@ export interface FoundSeal {
 /** A seal of the log; the newest if none is named. Throws NoProof if the log does not have it. */
 export const findSeal = async (log: ReadableLog, named: NamedSeal | undefined): Promise<FoundSeal> => {
   const raw = named ? await log.readEvent(SEALS_STREAM, named.number) : await newestSeal(log)
-  if (raw?.type !== 'LogSealed')
-    throw new NoProof(named ? `The log has no seal ${named.number}.` : 'The log has no seal yet.')
+  if (raw?.type !== 'LogSealed') throw new NoProof(missing(named, await newestSeal(log)))
   if (named?.link !== undefined && named.link !== linkOf(raw))
     throw new NoProof(`Seal ${named.number} of the log is ${named.number}:${linkOf(raw)}, and not the one you named.`)
   return { raw, seal: eventCodec.decode(raw).data as LogSealed }
+}
+
+const missing = (named: NamedSeal | undefined, newest: RawEvent | undefined): string => {
+  if (!newest) return 'The log has no seal yet: a service with the role sealer makes one within SEAL_MINUTES.'
+  return `The log has no seal ${named?.number}; its newest is seal ${newest.revision}.`
 }
 
 const newestSeal = async (log: ReadableLog): Promise<RawEvent | undefined> => {

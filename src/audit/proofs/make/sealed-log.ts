@@ -8,7 +8,7 @@ import { extended } from '../../../services/seals/sealed-leaf.ts'
 import { type OnProgress, readLog } from '../../read-log.ts'
 import type { FoundSeal } from './find-seal.ts'
 
-/** What proofs need of the log up to the last of some seals. */
+/** The part of the log that proofs need, up to the last of some seals. */
 export interface SealedLog {
   /** The links of each stream that was asked for. */
   links: Map<string, string[]>

@@ -36,16 +36,16 @@ export const proveStatement = async (
     seal: provenSeal(found.raw),
     leaf: leafUnder(found, stream, sealed.leaves[index]),
   }))
-  const to_ = sealedAccounts.at(-1) as StatementProof['to']
-  const from_ = from ? sealedAccounts[0] : undefined
-  const events = await eventsOf(log, stream, from_?.leaf.revision, to_.leaf.revision)
+  const end = sealedAccounts.at(-1) as StatementProof['to']
+  const before = from ? sealedAccounts[0] : undefined
+  const events = await eventsOf(log, stream, before?.leaf.revision, end.leaf.revision)
   const start = events[0] as RawEvent
   const links = sealed.links.get(stream) as string[]
   const catalog = await provenCatalog(log, events, sealed)
   return {
     ...{ ...PROOF, kind: 'statement' },
-    ...(from_ && { from: from_ }),
-    to: to_,
+    ...(before && { from: before }),
+    to: end,
     start: {
       revision: start.revision,
       previous: previousOf(start, links[start.revision - 1]),

@@ -3,7 +3,7 @@ import type { Closing } from '../../../audit/periods/closings.ts'
 import type { Statement } from '../../../audit/statement/statement.ts'
 import { printable } from '../text.ts'
 
-/** What a reader must know to trust a statement: what it was made of, and the seal that covers it. */
+/** The notes that let a reader trust a statement: its source, and the seal that covers it. */
 export const notesOf = (statement: Statement): string[] => {
   const { closed } = statement
   return closed

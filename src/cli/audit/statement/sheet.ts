@@ -8,7 +8,7 @@ import { type Figures, figuresOf, signed } from './figures.ts'
 import { notesOf } from './notes.ts'
 import { priceOf } from './price.ts'
 
-/** What a statement shows to people, as texts that cannot control how they are shown. */
+/** A statement as people see it, in texts that cannot control how they are shown. */
 export interface Sheet {
   /** A title and what the statement is about. */
   title: string

@@ -57,7 +57,7 @@ interface Strip {
   page: Mark[]
 }
 
-/** What stands below each other, once the heights are known. */
+/** The marks that stand below each other in a column, each drawn once its height is known. */
 type Column = ((y: number) => Mark)[]
 
 const columnsOf = (
