@@ -1,7 +1,14 @@
 import { PERIODS_STREAM, READS_STREAM, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import type { SealsState } from '../../domain/seals/seals.ts'
-import { EMPTY_TREE, leafOf, type StreamLeaf, type TreeChange, withLeaves } from '../../domain/seals/stream-tree.ts'
+import {
+  EMPTY_TREE,
+  keyOf,
+  leafOf,
+  type StreamLeaf,
+  type TreeChange,
+  withLeaves,
+} from '../../domain/seals/stream-tree.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
@@ -198,7 +205,7 @@ export class Sealer {
       await delay(clock, 0)
     }
     const change: TreeChange = { root, added: new Map(), replaced: [] }
-    for (const part of partsOf([...leaves.values()], LEAVES_AT_ONCE)) {
+    for (const part of partsOf(inOrder([...leaves.values()]), LEAVES_AT_ONCE)) {
       const { root, added, replaced } = withLeaves(change.root, part, nodes)
       change.root = root
       // A later part replaces some nodes of an earlier one.
@@ -233,6 +240,13 @@ export class Sealer {
     await trees.save(rebuilt.added)
   }
 }
+
+/** In the order of their keys, so that two parts share few nodes. */
+const inOrder = (leaves: StreamLeaf[]): StreamLeaf[] =>
+  leaves
+    .map(leaf => ({ leaf, key: keyOf(leaf.stream) }))
+    .sort((one, other) => (one.key < other.key ? -1 : 1))
+    .map(({ leaf }) => leaf)
 
 function* partsOf<Each>(all: Each[], size: number): Generator<Each[]> {
   for (let from = 0; from < all.length; from += size) yield all.slice(from, from + size)

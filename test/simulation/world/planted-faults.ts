@@ -328,12 +328,6 @@ export const plantedFaults: PlantedFault[] = [
     to: ') return false',
   },
   {
-    what: 'the sealer goes on after a failure without reading the log again',
-    file: 'reactors/seals.ts',
-    from: '    this.#position = undefined\n',
-    to: '',
-  },
-  {
     what: 'a node of the tree counts as genuine, whatever its hash',
     file: 'services/seals/tree-store.ts',
     from: 'if (hashOfNode(node) === hash) return node',
