@@ -1,31 +1,24 @@
-import type { Position } from '../../schemas/recorded.ts'
-import { checkOrder } from '../engine/log/check-order.ts'
+import { Subscription } from 'rxjs'
+import type { Position, RawEvent, Recorded } from '../../schemas/recorded.ts'
+import type { Codec } from '../engine/log/codec.ts'
+import { follow } from '../engine/log/follow.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Sealer } from '../services/seals/sealer.ts'
-import { delay } from '../time/delay.ts'
-
-/** Nobody waits for a seal, and events that are read together cost much less than those that are read as they come. */
-const POLL_MS = 1000
-
-/** How long to wait after a failure. Events are sealed every few minutes. */
-const BACK_OFF_MS = 3000
 
 interface Parts {
-  log: Pick<EventLog, 'readAll'>
+  log: EventLog
   sealer: Sealer
   clock: Clock
   logger: Logger
 }
 
-/** Reads the log and seals it when that is due. */
+/** Follows the log and seals it when that is due. */
 export class SealsReactor {
   readonly #parts: Parts
-  readonly #stop = new AbortController()
-  #running: Promise<void> | undefined
-  /** How far the sealer has read; unknown at first and after a failure. */
-  #position: Position | undefined
+  readonly #subscription = new Subscription()
+  #sealing: Promise<void> | undefined
   #reported = ''
 
   constructor(parts: Parts) {
@@ -33,48 +26,46 @@ export class SealsReactor {
   }
 
   start() {
-    this.#running ??= this.#run()
-  }
-
-  /** Resolves when a seal that is being made is recorded or has failed. */
-  async stop(): Promise<void> {
-    this.#stop.abort()
-    await this.#running
-  }
-
-  async #run() {
-    const { clock } = this.#parts
-    const { signal } = this.#stop
-    while (!signal.aborted) {
-      const waitMs = await this.#read().then(
-        () => POLL_MS,
-        error => this.#onFailure(error),
-      )
-      await delay(clock, waitMs, signal)
-    }
-  }
-
-  async #read() {
     const { log, sealer, clock } = this.#parts
-    this.#position ??= await sealer.restart()
-    for await (const page of log.readAll(this.#position)) {
-      checkOrder(page, this.#position)
-      sealer.take(page)
-      this.#position = page.at(-1)?.position ?? this.#position
-      await sealer.sealWhatIsDue()
-      // Other work goes on between two pages.
-      await delay(clock, 0)
-      if (this.#stop.signal.aborted) return
-    }
-    await sealer.sealWhatIsDue()
+    const followed = follow(log, asWritten, clock, {
+      from: () => this.#restart(),
+      take: async events => {
+        sealer.take(events)
+        await this.#seal()
+      },
+      confirm: () => this.#seal(),
+      onDrop: error => this.#onDrop(error),
+    })
+    this.#subscription.add(followed.subscribe())
+  }
+
+  async stop(): Promise<void> {
+    this.#subscription.unsubscribe()
+    await this.#sealing?.catch(() => undefined)
+  }
+
+  /** A seal in the making counts on the events that were read for it, so it comes to its end first. */
+  async #restart(): Promise<Position> {
+    await this.#sealing?.catch(() => undefined)
+    return this.#parts.sealer.restart()
+  }
+
+  /** One at a time: pages arrive while the age is checked. */
+  #seal(): Promise<void> {
+    this.#sealing ??= this.#parts.sealer.sealWhatIsDue().finally(() => {
+      this.#sealing = undefined
+    })
+    return this.#sealing
   }
 
   /** The same failure is reported once, since the attempts go on. */
-  #onFailure(error: unknown): number {
-    this.#position = undefined
+  #onDrop(error: unknown): 'later' {
     const text = String(error)
     if (text !== this.#reported) this.#parts.logger.error({ err: error }, 'the log could not be sealed; trying again')
     this.#reported = text
-    return BACK_OFF_MS
+    return 'later'
   }
 }
+
+/** Seals cover events as they were written, so they are not brought into their present shape. */
+const asWritten: Codec<RawEvent> = { checkNew: () => undefined, decode: raw => raw as Recorded<RawEvent> }

@@ -84,7 +84,7 @@ export class Sealer {
     this.#parts = parts
   }
 
-  /** Starts again from the last seal. Returns the position from which to read the log. */
+  /** Starts again from the last seal, while no seal is being made. Returns the position from which to read the log. */
   async restart(): Promise<Position> {
     const { seal } = await this.#parts.seals.state()
     this.#sealed = seal?.events ?? 0

@@ -328,6 +328,13 @@ export const plantedFaults: PlantedFault[] = [
     to: ') return false',
   },
   {
+    what: 'the log is read again while a seal is made',
+    file: 'reactors/seals.ts',
+    from: '    await this.#sealing?.catch(() => undefined)\n    return this.#parts.sealer.restart()',
+    to: '    return this.#parts.sealer.restart()',
+    test: 'test/reactors/seals.test.ts',
+  },
+  {
     what: 'a node of the tree counts as genuine, whatever its hash',
     file: 'services/seals/tree-store.ts',
     from: 'if (hashOfNode(node) === hash) return node',
