@@ -8,7 +8,7 @@ import { isLong } from './support/test-length.ts'
 
 t.setTimeout(0)
 // More than the processors of a small machine, since tests often wait for a disk or a timer. The long tests load it.
-t.jobs = isLong ? 3 : 5
+t.jobs = isLong ? 3 : 4
 
 /** Folders and files with the longest tests. They begin, so that none of them is left alone at the end. */
 const first = ['simulation', 'types.test.js', 'adapters']

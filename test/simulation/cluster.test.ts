@@ -113,77 +113,79 @@ t.test('processes that share EventStoreDB, Redis and S3', needsCluster(), async 
   })
 })
 
-t.test('npm run cluster', needsCluster(), async t => {
-  const script = 'test/support/cluster-process.ts'
-  const folder = await temporaryFolder(t)
+// The short form leaves out the command, which starts the servers and services once more.
+if (isLong)
+  t.test('npm run cluster', needsCluster(), async t => {
+    const script = 'test/support/cluster-process.ts'
+    const folder = await temporaryFolder(t)
 
-  /** The files and processes of the cluster in this folder. */
-  const leftovers = async () => {
-    const files = (await readdir(folder)).filter(name => name.startsWith('tollgate-'))
-    const processes = (await readdir('/proc')).filter(name => /^\d+$/.test(name))
-    const named = await Promise.all(
-      processes.map(async pid => {
-        const read = (name: string) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')
-        return (await read('cmdline')).includes(folder) || (await read('environ')).includes(folder) ? [pid] : []
-      }),
-    )
-    return [...files, ...named.flat()]
-  }
+    /** The files and processes of the cluster in this folder. */
+    const leftovers = async () => {
+      const files = (await readdir(folder)).filter(name => name.startsWith('tollgate-'))
+      const processes = (await readdir('/proc')).filter(name => /^\d+$/.test(name))
+      const named = await Promise.all(
+        processes.map(async pid => {
+          const read = (name: string) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')
+          return (await read('cmdline')).includes(folder) || (await read('environ')).includes(folder) ? [pid] : []
+        }),
+      )
+      return [...files, ...named.flat()]
+    }
 
-  const cluster = new ScriptProcess(script, ['2', 'api'], { TMPDIR: folder })
-  t.teardown(() => cluster.end('SIGKILL'))
-  const [printed] = await cluster.until(/.*Ctrl-C stops/s)
-  t.ok((await leftovers()).length > 6, 'files and processes are found')
-  const processes = [...printed.matchAll(/process \d +(\S+) +pid (\d+) +(\S+)/g)].map(([, ...cells]) => cells)
-  t.match(processes, [
-    [/^http/, /\d/, 'api'],
-    [/^http/, /\d/, 'api,projector,reactors'],
-  ])
+    const cluster = new ScriptProcess(script, ['2', 'api'], { TMPDIR: folder })
+    t.teardown(() => cluster.end('SIGKILL'))
+    const [printed] = await cluster.until(/.*Ctrl-C stops/s)
+    t.ok((await leftovers()).length > 6, 'files and processes are found')
+    const processes = [...printed.matchAll(/process \d +(\S+) +pid (\d+) +(\S+)/g)].map(([, ...cells]) => cells)
+    t.match(processes, [
+      [/^http/, /\d/, 'api'],
+      [/^http/, /\d/, 'api,projector,reactors'],
+    ])
 
-  await t.test('prints how to use the cluster', async t => {
-    const [, apiKey] = /Bearer (\w+)/.exec(printed) ?? []
-    t.match(await new Client(String(processes[0]?.[0]), apiKey).run(picture), {
-      status: 200,
-      body: { status: 'completed' },
+    await t.test('prints how to use the cluster', async t => {
+      const [, apiKey] = /Bearer (\w+)/.exec(printed) ?? []
+      t.match(await new Client(String(processes[0]?.[0]), apiKey).run(picture), {
+        status: 200,
+        body: { status: 'completed' },
+      })
+
+      const env = Object.fromEntries([...printed.matchAll(/(\w+)='(.*?)'/g)].map(([, name, value]) => [name, value]))
+      const open = ['accounts', 'open', '--email', 'ada@example.com', '--credits', '7', '--json']
+      const { stdout, stderr } = await new ScriptProcess('src/cli.ts', open, env).ended
+      t.equal(stderr, '')
+      for (const [url = ''] of processes) t.equal(await new Client(url, JSON.parse(stdout).api_key).balance(), 7)
     })
 
-    const env = Object.fromEntries([...printed.matchAll(/(\w+)='(.*?)'/g)].map(([, name, value]) => [name, value]))
-    const open = ['accounts', 'open', '--email', 'ada@example.com', '--credits', '7', '--json']
-    const { stdout, stderr } = await new ScriptProcess('src/cli.ts', open, env).ended
-    t.equal(stderr, '')
-    for (const [url = ''] of processes) t.equal(await new Client(url, JSON.parse(stdout).api_key).balance(), 7)
-  })
+    await t.test('reports a process that ends and leaves nothing behind', async t => {
+      process.kill(Number(processes[1]?.[1]), 'SIGKILL')
+      await cluster.until(/process 2 exited unexpectedly \(SIGKILL\)/)
+      const { code, stderr } = await cluster.end('SIGINT')
+      t.same({ code, stderr }, { code: 0, stderr: '' })
+      t.same(await leftovers(), [])
+    })
 
-  await t.test('reports a process that ends and leaves nothing behind', async t => {
-    process.kill(Number(processes[1]?.[1]), 'SIGKILL')
-    await cluster.until(/process 2 exited unexpectedly \(SIGKILL\)/)
-    const { code, stderr } = await cluster.end('SIGINT')
-    t.same({ code, stderr }, { code: 0, stderr: '' })
-    t.same(await leftovers(), [])
+    await t.test('reports why it cannot start and leaves nothing behind', async t => {
+      const taken = createServer().listen(0, '127.0.0.1')
+      t.teardown(() => taken.close())
+      await once(taken, 'listening')
+      const { port } = taken.address() as AddressInfo
+      const failures: [args: string[], env: Record<string, string>, message: RegExp][] = [
+        [['many'], {}, /^Give the number of processes/],
+        [['1', 'api', 'projector'], {}, /^Give the number of processes/],
+        [[], { PATH: folder }, /install redis-server\n.*install ceph-mon, ceph-osd and radosgw$/],
+        [
+          ['1'],
+          { PORT: String(port), EVENT_STORE_URL: `lmdb:${folder}/log`, OBJECT_STORE_URL: `file:${folder}/objects` },
+          /EADDRINUSE/,
+        ],
+      ]
+      const run = async ([args, env, message]: (typeof failures)[number]) => {
+        const { code, stderr } = await new ScriptProcess(script, args, { TMPDIR: folder, ...env }).ended
+        t.equal(code, 1)
+        t.match(stderr.trim(), message)
+        t.notMatch(stderr, /^ +at /m, 'shows no stack')
+      }
+      await Promise.all(failures.map(run))
+      t.same(await leftovers(), [])
+    })
   })
-
-  await t.test('reports why it cannot start and leaves nothing behind', async t => {
-    const taken = createServer().listen(0, '127.0.0.1')
-    t.teardown(() => taken.close())
-    await once(taken, 'listening')
-    const { port } = taken.address() as AddressInfo
-    const failures: [args: string[], env: Record<string, string>, message: RegExp][] = [
-      [['many'], {}, /^Give the number of processes/],
-      [['1', 'api', 'projector'], {}, /^Give the number of processes/],
-      [[], { PATH: folder }, /install redis-server\n.*install ceph-mon, ceph-osd and radosgw$/],
-      [
-        ['1'],
-        { PORT: String(port), EVENT_STORE_URL: `lmdb:${folder}/log`, OBJECT_STORE_URL: `file:${folder}/objects` },
-        /EADDRINUSE/,
-      ],
-    ]
-    const run = async ([args, env, message]: (typeof failures)[number]) => {
-      const { code, stderr } = await new ScriptProcess(script, args, { TMPDIR: folder, ...env }).ended
-      t.equal(code, 1)
-      t.match(stderr.trim(), message)
-      t.notMatch(stderr, /^ +at /m, 'shows no stack')
-    }
-    await Promise.all(failures.map(run))
-    t.same(await leftovers(), [])
-  })
-})
