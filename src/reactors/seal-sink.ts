@@ -2,9 +2,11 @@ import { SEALS_STREAM } from '../../schemas/events.ts'
 import type { RawEvent } from '../../schemas/recorded.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
-import { Damaged, Unavailable } from '../ports/faults.ts'
+import { Damaged } from '../ports/faults.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { SealCopy, SealPlace, SealSink } from '../ports/seal-sink.ts'
+import type { SealPlace, SealSink } from '../ports/seal-sink.ts'
+import { batchesOf } from '../services/seals/batches.ts'
+import { nextEvents } from '../services/seals/next-events.ts'
 import { copyOf } from '../services/seals/seals.ts'
 import { delay } from '../time/delay.ts'
 import { withinTime } from '../time/within-time.ts'
@@ -71,15 +73,12 @@ export class SealSinkReactor {
     this.#last ??= { place: await this.#find() }
     let next = (this.#last.place?.number ?? -1) + 1
     for await (const page of log.readStream(SEALS_STREAM, next)) {
-      // A read that was interrupted may repeat events.
-      const events: RawEvent[] = []
-      for (const event of page) {
-        if (event.revision < next) continue
-        if (event.revision > next) throw new Unavailable(`the log left out event ${next} of its seals`)
-        events.push(event)
-        next += 1
-      }
-      for (const batch of batchesOf(events.flatMap(raw => copyOf(raw) ?? []))) {
+      const events = [...nextEvents(page, next)]
+      next += events.length
+      for (const batch of batchesOf(
+        events.flatMap(raw => copyOf(raw) ?? []),
+        MAX_BATCH,
+      )) {
         if (this.#stop.signal.aborted) return
         await sink.append(batch, this.#last.place)
         this.#last = { place: batch.at(-1) }
@@ -124,7 +123,3 @@ export class SealSinkReactor {
 }
 
 const linkOf = ({ metadata }: RawEvent): unknown => (metadata as { hash?: unknown } | null)?.hash
-
-function* batchesOf(copies: SealCopy[]): Generator<SealCopy[]> {
-  for (let from = 0; from < copies.length; from += MAX_BATCH) yield copies.slice(from, from + MAX_BATCH)
-}

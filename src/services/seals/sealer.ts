@@ -14,6 +14,7 @@ import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { delay } from '../../time/delay.ts'
+import { batchesOf } from './batches.ts'
 import type { SealKey } from './seal-key.ts'
 import type { SealStream } from './seal-stream.ts'
 import { extended } from './sealed-leaf.ts'
@@ -71,7 +72,7 @@ export class Sealer {
   #counted = 0
   /** The number of these for which an operator waits. */
   #awaited = 0
-  /** When this process read the first that does, on the monotonic clock. */
+  /** When this process read the first that causes one, on the monotonic clock. */
   #unsealedSinceMs = 0
   /** Events that the last seal covers and that are still to be read. */
   #toSkip = 0
@@ -195,7 +196,7 @@ export class Sealer {
     const nodes = new Map(await trees.paths(root, [...new Set(events.map(({ stream }) => stream))]))
     const leaves = new Map<string, StreamLeaf>()
     let newStreams = 0
-    for (const part of partsOf(events, EVENTS_AT_ONCE)) {
+    for (const part of batchesOf(events, EVENTS_AT_ONCE)) {
       for (const event of part) {
         const { stream } = event
         const leaf = leaves.get(stream) ?? leafOf(root, stream, nodes)
@@ -205,7 +206,7 @@ export class Sealer {
       await delay(clock, 0)
     }
     const change: TreeChange = { root, added: new Map(), replaced: [] }
-    for (const part of partsOf(inOrder([...leaves.values()]), LEAVES_AT_ONCE)) {
+    for (const part of batchesOf(inOrder([...leaves.values()]), LEAVES_AT_ONCE)) {
       const { root, added, replaced } = withLeaves(change.root, part, nodes)
       change.root = root
       // A later part replaces some nodes of an earlier one.
@@ -247,7 +248,3 @@ const inOrder = (leaves: StreamLeaf[]): StreamLeaf[] =>
     .map(leaf => ({ leaf, key: keyOf(leaf.stream) }))
     .sort((one, other) => (one.key < other.key ? -1 : 1))
     .map(({ leaf }) => leaf)
-
-function* partsOf<Each>(all: Each[], size: number): Generator<Each[]> {
-  for (let from = 0; from < all.length; from += size) yield all.slice(from, from + size)
-}

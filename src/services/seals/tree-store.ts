@@ -1,5 +1,6 @@
 import { EMPTY_TREE, hashOfNode, keyOf, type Nodes, type TreeNode, towards } from '../../domain/seals/stream-tree.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
+import { batchesOf } from './batches.ts'
 
 /** As many nodes as a store reads or writes at a time without holding up others. */
 const BATCH = 500
@@ -31,17 +32,17 @@ export class TreeStore {
   }
 
   async save(nodes: Map<string, TreeNode>): Promise<void> {
-    for (const batch of batchesOf([...nodes]))
+    for (const batch of batchesOf([...nodes], BATCH))
       await this.#views.saveNodes(batch.map(([hash, node]) => [hash, JSON.stringify(node)]))
   }
 
   async delete(hashes: string[]): Promise<void> {
-    for (const batch of batchesOf(hashes)) await this.#views.deleteNodes(batch)
+    for (const batch of batchesOf(hashes, BATCH)) await this.#views.deleteNodes(batch)
   }
 
   async #load(hashes: string[]): Promise<TreeNode[]> {
     const nodes: TreeNode[] = []
-    for (const batch of batchesOf(hashes))
+    for (const batch of batchesOf(hashes, BATCH))
       for (const [index, text] of (await this.#views.loadNodes(batch)).entries())
         nodes.push(toNode(batch[index] as string, text))
     return nodes
@@ -51,10 +52,6 @@ export class TreeStore {
 /** A node of a tree was not stored, or not as it was written. The tree can be made again from the log. */
 export class NodeMissing extends Error {
   override name = 'NodeMissing'
-}
-
-function* batchesOf<Each>(all: Each[]): Generator<Each[]> {
-  for (let from = 0; from < all.length; from += BATCH) yield all.slice(from, from + BATCH)
 }
 
 const toNode = (hash: string, text: string | undefined): TreeNode => {

@@ -22,5 +22,5 @@ export const moveOf = ({ type, data }: ReadEvent, revision: number): Move | unde
 
 export const isAmount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
-/** Whoever owns the log may have put anything there, and it is shown on a terminal. */
+/** The owner of the log may have put anything there, and it is shown on a terminal. */
 const isRun = (value: unknown): value is string => typeof value === 'string' && /^run_[0-9a-z]{26}$/.test(value)
