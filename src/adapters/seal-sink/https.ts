@@ -32,9 +32,15 @@ export const openHttpsSealSink = ({ url, outbound, memory }: HttpsSealSinkOption
     name,
     last: () => recall(memory),
     append: async seals => {
-      for (const seal of seals) {
-        await post(seal)
-        await remember(memory, seal)
+      let confirmed: SealCopy | undefined
+      try {
+        for (const seal of seals) {
+          await post(seal)
+          confirmed = seal
+        }
+      } finally {
+        // Once for all, since a write to the disk takes longer than an answer.
+        if (confirmed) await remember(memory, confirmed)
       }
     },
     close: () => outbound.close(),
