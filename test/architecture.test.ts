@@ -33,7 +33,7 @@ const layers = [
 
 /** Vendors that only one file imports, so they can be replaced. */
 const importedByOneFile = [
-  ...['lmdb', 'pino', 'piscina', 'safe-stable-stringify', 'typeid-js', 'cli-table3', 'microdiff', 'undici'],
+  ...['lmdb', 'pino', 'piscina', 'safe-stable-stringify', 'typeid-js', 'cli-table3', 'microdiff'],
   ...['minio', 'csv-stringify', 'file-type', 'range-parser', '@fastify/busboy', 'ioredis'],
   ...['ipaddr.js', 'standardwebhooks', 'better-sse', 'h264-mp4-encoder', 'wasm-media-encoders', 'image-size'],
 ]
@@ -46,6 +46,12 @@ const importedByFolder: Record<string, string[]> = {
   rxjs: ['src/time/', 'src/engine/', 'src/services/', 'src/reactors/'],
   'p-limit': ['src/adapters/event-log/eventstoredb/', 'src/services/seals/'],
   '@napi-rs/canvas': ['src/studio/'],
+  undici: ['src/adapters/outbound/'],
+  openai: ['src/adapters/provider/openai/'],
+  '@anthropic-ai/sdk': ['src/adapters/provider/anthropic/'],
+  '@google/genai': ['src/adapters/provider/google/'],
+  replicate: ['src/adapters/provider/replicate/'],
+  '@fal-ai/client': ['src/adapters/provider/fal/'],
   koa: ['src/http/'],
   'koa-body': ['src/http/'],
   '@koa/router': ['src/http/'],
@@ -59,7 +65,10 @@ const importedByFolder: Record<string, string[]> = {
 }
 
 /** Vendors that take long to load and that many processes never need. */
-const loadedLate = ['@modelcontextprotocol/server', '@modelcontextprotocol/node', 'pdfkit', 'undici']
+const loadedLate = [
+  ...['@modelcontextprotocol/server', '@modelcontextprotocol/node', 'pdfkit', 'undici'],
+  ...['openai', '@anthropic-ai/sdk', '@google/genai', 'replicate', '@fal-ai/client'],
+]
 
 interface Import {
   file: string

@@ -205,7 +205,8 @@ export class Jobs {
     const { providers, log, clock, logger, progressed } = this.#parts
     const provider = providers[name]
     if (!provider?.poll) return broken
-    const job = { runId, accountId, endpoint, jobId, input: () => readRunInput(log, row) }
+    const upstream = { model: endpoint, operation: '' }
+    const job = { runId, accountId, endpoint, jobId, upstream, input: () => readRunInput(log, row) }
     const nowMs = clock.nowMs()
     followed.startedAtMs = Math.min(followed.startedAtMs, Date.parse(startedAt), nowMs)
     const leftMs = followed.startedAtMs + timeoutMs - nowMs

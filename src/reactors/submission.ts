@@ -76,12 +76,13 @@ export class Submission {
     const { runId, accountId, endpoint, input, mode, timeoutMs } = this.run
     const { provider, clock, logger } = this.#parts
     const { signal: stop } = this.#abort
+    const upstream = { model: endpoint, operation: '', parameters: input }
     try {
       return await callProvider(
         clock,
         // A sync answer may take as long as the run.
         mode === 'sync' ? timeoutMs : CALL_TIMEOUT_MS,
-        async signal => provider.submit({ runId, accountId, endpoint, input }, signal),
+        async signal => provider.submit({ runId, accountId, endpoint, input, upstream }, signal),
         stop,
       )
     } catch (error) {

@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import type { RunId } from '../../../../schemas/primitives.ts'
-import type { Job, ProviderOutcome, Submitted, SubmittedJob, Working } from '../../../ports/provider.ts'
+import type { ProviderOutcome, Submitted, SubmittedJob, Working } from '../../../ports/provider.ts'
+import type { SandboxJob } from './order.ts'
 
 /** Completes a job, and updates `progress` as it runs. */
-type Produce = (job: Job, signal: AbortSignal, progress: Float32Array) => Promise<ProviderOutcome>
+type Produce = (job: SandboxJob, signal: AbortSignal, progress: Float32Array) => Promise<ProviderOutcome>
 
 interface Running {
   progress: Float32Array
@@ -25,7 +26,7 @@ export class Jobs {
     this.#produce = produce
   }
 
-  submit(job: Job): Submitted {
+  submit(job: SandboxJob): Submitted {
     this.#find(job)
     return { kind: 'submitted', jobId: jobIdOf(job), pollAfterMs: POLL_AFTER_MS }
   }
@@ -58,7 +59,7 @@ export class Jobs {
     return this.#cancelled.has(job.runId) ? undefined : this.#find({ ...job, input })
   }
 
-  #find(job: Job): Running {
+  #find(job: SandboxJob): Running {
     const known = this.#running.get(job.runId)
     if (known) return known
     const abort = new AbortController()
@@ -93,7 +94,7 @@ const productionFailed: ProviderOutcome = {
 }
 
 /** Derived from the run, so that every process knows it. */
-export const jobIdOf = ({ runId }: Job) => `sandbox-${runId}`
+export const jobIdOf = ({ runId }: SandboxJob) => `sandbox-${runId}`
 
 /** A film of a few seconds takes a few seconds. */
 const POLL_AFTER_MS = 1_000

@@ -7,7 +7,10 @@ export type Order =
   | { craft: 'answer'; seed: number }
   | { craft: Craft; seed: number; works: Work[]; needsSource: boolean }
 
-export function orderFor({ runId, endpoint, input }: Job): Order {
+/** The sandbox needs no words of a vendor. */
+export type SandboxJob = Omit<Job, 'upstream'>
+
+export function orderFor({ runId, endpoint, input }: SandboxJob): Order {
   // Without a seed, runs differ, but each run is reproducible.
   const seed = numberIn(input, 'seed', hashText(runId))
   const kind = endpoint.slice(endpoint.lastIndexOf('-') + 1)

@@ -1,10 +1,10 @@
 import { type InputMedia, InputMediaError, type UseInputMedia } from '../../../ports/input-media.ts'
-import type { Failed, Job, ProviderOutcome } from '../../../ports/provider.ts'
+import type { Failed, ProviderOutcome } from '../../../ports/provider.ts'
 import { answer } from '../../../studio/answer.ts'
 import { Overrun, type Studio } from '../../../studio/studio.ts'
 import { thoughts } from '../../../studio/thoughts.ts'
 import { isUnusable, type Made, textIn, type Unusable, type Work } from '../../../studio/work.ts'
-import { isLong, orderFor } from './order.ts'
+import { isLong, orderFor, type SandboxJob } from './order.ts'
 
 export interface ProductionParts {
   studio: Studio
@@ -14,7 +14,7 @@ export interface ProductionParts {
 /** Runs a job from input to outcome. The studio updates `progress`. */
 export async function produce(
   { studio, useInputMedia }: ProductionParts,
-  job: Job,
+  job: SandboxJob,
   signal: AbortSignal,
   progress?: Float32Array,
 ): Promise<ProviderOutcome> {

@@ -5,6 +5,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Job, ProviderOutcome, Submitted, SubmittedJob, Working } from '../../../ports/provider.ts'
 import { numberIn, textIn } from '../../../studio/work.ts'
 import { jobIdOf } from './jobs.ts'
+import type { SandboxJob } from './order.ts'
 
 export const isTestJob = ({ endpoint }: Pick<Job, 'endpoint'>) => endpoint.startsWith('sandbox-')
 
@@ -26,7 +27,7 @@ export class TestFamily {
     this.#clock = clock
   }
 
-  async submit(job: Job, signal: AbortSignal): Promise<ProviderOutcome | Submitted> {
+  async submit(job: SandboxJob, signal: AbortSignal): Promise<ProviderOutcome | Submitted> {
     const outcome = textIn(job.input, 'outcome')
     if (outcome === 'crash_before_answer') throw new Error('the sandbox simulates a crash before the answer')
     const isNew = !this.#started.has(job.runId)
@@ -60,7 +61,7 @@ export class TestFamily {
   }
 
   /** Starts a job, unless it is known. */
-  #start({ runId, input }: Job): Started {
+  #start({ runId, input }: SandboxJob): Started {
     const known = this.#started.get(runId)
     if (known) return known
     const delayMs = numberIn(input, 'delay_ms', 0)

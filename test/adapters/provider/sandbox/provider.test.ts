@@ -35,6 +35,7 @@ const job = (run: number, endpoint: string, input: Record<string, unknown>): Job
   accountId: accountId(),
   endpoint,
   input,
+  upstream: { model: endpoint, operation: '', parameters: {} },
 })
 const submit = (request: Job, at = provider) => at.submit(request, signal)
 const poll = async (request: Job, at = provider): Promise<ProviderOutcome | Working> => {

@@ -24,6 +24,7 @@ const job = (kind: 't2t' | 'i2v', input: Record<string, unknown> = {}): Job => (
   accountId: accountId(),
   endpoint: `sandbox-${kind}`,
   input: { prompt: 'ping', image_url: 'none', delay_ms: 0, outcome: 'success', ...input },
+  upstream: { model: 'sandbox', operation: '', parameters: {} },
 })
 const submitted = async (request: Job) => (await provider.submit(request, signal)) as Submitted
 const poll = async (request: Job, at = provider): Promise<ProviderOutcome | Working | undefined> =>

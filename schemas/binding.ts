@@ -1,0 +1,62 @@
+import { type Static, Type } from 'typebox'
+import { Closed, OneOf, Slug } from './primitives.ts'
+
+/** The vendors that Tollgate has an adapter for. The sandbox needs no bindings. */
+export const providerNames = ['openai', 'anthropic', 'google', 'replicate', 'fal', 'elevenlabs'] as const
+export const ProviderName = OneOf(...providerNames)
+export type ProviderName = Static<typeof ProviderName>
+
+const ParameterName = Type.String({ minLength: 1, maxLength: 64 })
+
+const Scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
+
+/**
+ * How parameters of a family become one of the provider's. With several names in `from`, their values are joined by a
+ * space. A value that is not among `values` cannot be honoured by the binding, and neither can one that has no rule.
+ */
+export const ParameterRule = Closed({
+  from: Type.Union([ParameterName, Type.Array(ParameterName, { minItems: 2 })]),
+  /** The path in the provider's request, such as `config.imageConfig.aspectRatio`; absent if nothing is sent. */
+  to: Type.Optional(Type.String({ minLength: 1 })),
+  /** The provider's value for each of ours. */
+  values: Type.Optional(Type.Record(Type.String(), Scalar)),
+  /** The values that need nothing to be sent, or that are sent as they are. All, if absent. */
+  only: Type.Optional(Type.Array(Scalar)),
+  /** The form in which the value is sent. `files` is a list of one file. */
+  as: Type.Optional(OneOf('string', 'list', 'file', 'files')),
+})
+export type ParameterRule = Static<typeof ParameterRule>
+
+/** The price of a unit that the provider reports, in millionths of a currency for so many units. */
+export const UnitPrice = Closed({
+  unit: Type.String({ minLength: 1 }),
+  micros: Type.Integer({ minimum: 0 }),
+  per: Type.Integer({ minimum: 1 }),
+})
+export type UnitPrice = Static<typeof UnitPrice>
+
+const Day = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })
+
+/** Where an endpoint's upstream is, and how its parameters are said there. */
+export const Binding = Closed({
+  endpoint: Slug,
+  provider: ProviderName,
+  /** The provider's id of the model. */
+  model: Type.String({ minLength: 1, maxLength: 200 }),
+  /** The operation of the provider's adapter. */
+  operation: Type.String({ minLength: 1 }),
+  parameters: Type.Array(ParameterRule),
+  /** Sent with each request, by path. */
+  constants: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  /** Combinations of values that the provider refuses. */
+  refuses: Type.Optional(Type.Array(Type.Record(ParameterName, Scalar))),
+  /** Where the addresses of the files are in the result, if the operation does not fix that. */
+  output: Type.Optional(Type.String()),
+  price: Type.Optional(Closed({ currency: Type.String({ pattern: '^[A-Z]{3}$' }), units: Type.Array(UnitPrice) })),
+  /** Where the model and its parameters were looked up, and when. */
+  source: Closed({ at: Type.String({ minLength: 1 }), on: Day }),
+  /** When the provider turns the model off, and what it recommends instead. */
+  retiresAt: Type.Optional(Day),
+  replacedBy: Type.Optional(Type.String()),
+})
+export type Binding = Static<typeof Binding>

@@ -1,0 +1,204 @@
+import type { Failed, Trouble } from '../../ports/provider.ts'
+
+/** Far more than answers with pictures in Base64 have; everything else comes as an address. */
+const MAX_ANSWER_BYTES = 128 * 1024 * 1024
+
+/** An error that is longer is cut off. */
+const MAX_ERROR_BYTES = 64 * 1024
+
+/** The longest words of a provider that are shown to a client. */
+const MAX_WORDS = 300
+
+/** Codes of errors with which no byte of a request was sent. */
+const NOT_CONNECTED =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$|CERT|TLS|SSL/
+
+/** Statuses with which a gateway says that it does not know what became of a request. */
+const UNKNOWN_STATUSES = [408, 502, 504, 520, 522, 524]
+
+/** The meaning of a provider's refusal. */
+export type Meaning = 'content_rejected' | 'invalid_input' | 'gone' | 'unknown' | Trouble['kind']
+
+/** A rule holds if all that it names holds. The first one that holds decides. */
+export interface FailureRule {
+  status?: number
+  /** Matches the provider's own code of the error. */
+  code?: RegExp
+  /** Matches the provider's message. */
+  message?: RegExp
+  means: Meaning
+}
+
+/** How a provider states its errors. */
+export interface FailureForm {
+  /** The name of the provider, for messages to the operator. */
+  provider: string
+  rules: readonly FailureRule[]
+  /** Reads the code and the message from the parsed body of an error. */
+  read(body: unknown): { code?: string | undefined; message?: string | undefined }
+}
+
+/** A provider's answer that is no success. */
+export interface Refusal {
+  status: number
+  headers: Headers
+  /** Parsed JSON, or text. */
+  body: unknown
+}
+
+/**
+ * One call through a vendor's client. The client is given `fetch`, which makes one request at most: retries, which some
+ * clients make of their own, would submit a paid job again.
+ */
+export class UpstreamCall {
+  /** The headers of the answer, which some clients drop. */
+  headers: Headers | undefined
+  #refusal: Refusal | undefined
+  #hasSent = false
+  #error: unknown
+  readonly #fetch: typeof fetch
+
+  constructor(request: typeof fetch) {
+    this.#fetch = request
+  }
+
+  /** Throws for whatever is not 2xx, so that every client fails in the same way. */
+  readonly fetch: typeof fetch = async (input, init) => {
+    if (this.#hasSent) throw this.#error ?? new Error('this call has sent its request')
+    this.#hasSent = true
+    try {
+      const response = await this.#fetch(input, init)
+      this.headers = response.headers
+      if (response.ok) return bounded(response)
+      this.#refusal = { status: response.status, headers: response.headers, body: await readError(response) }
+      throw new Error(`status ${response.status}`)
+    } catch (error) {
+      this.#error = error
+      throw error
+    }
+  }
+
+  /**
+   * What a client's error means. Rethrows an error from which nobody can tell whether the provider accepted the job.
+   * `secrets` are removed from the provider's words.
+   */
+  failure(error: unknown, form: FailureForm, secrets: readonly string[]): Failed {
+    if (this.#refusal) {
+      const meaning = meaningOf(this.#refusal, form)
+      if (meaning === 'unknown') throw new Error(`${form.provider} answered with ${this.#refusal.status}`)
+      return toFailed(meaning, this.#refusal, wordsOf(form.read(this.#refusal.body).message, secrets))
+    }
+    if (!this.#hasSent || !NOT_CONNECTED.test(codeOf(this.#error))) throw error
+    return toFailed('unreachable', undefined, '')
+  }
+
+  /** The provider's refusal in words for the operator; undefined if there is none. */
+  refusalText(form: FailureForm, secrets: readonly string[]): string | undefined {
+    if (!this.#refusal) return undefined
+    const words = wordsOf(form.read(this.#refusal.body).message, secrets)
+    return `${form.provider} answered with ${this.#refusal.status}${words && `: ${words}`}`
+  }
+}
+
+const meaningOf = ({ status, body }: Refusal, { rules, read }: FailureForm): Meaning => {
+  const { code = '', message = '' } = read(body)
+  const rule = rules.find(
+    rule =>
+      (rule.status === undefined || rule.status === status) &&
+      (rule.code === undefined || rule.code.test(code)) &&
+      (rule.message === undefined || rule.message.test(message)),
+  )
+  return rule?.means ?? byStatus(status)
+}
+
+const byStatus = (status: number): Meaning => {
+  if (UNKNOWN_STATUSES.includes(status)) return 'unknown'
+  if (status === 401 || status === 403) return 'unauthorized'
+  if (status === 402) return 'out_of_quota'
+  if (status === 404 || status === 410) return 'gone'
+  if (status === 429) return 'rate_limited'
+  return status < 500 ? 'invalid_input' : 'overloaded'
+}
+
+const toFailed = (meaning: Exclude<Meaning, 'unknown'>, refusal: Refusal | undefined, words: string): Failed => {
+  switch (meaning) {
+    case 'content_rejected':
+      return { kind: 'failed', code: 'content_rejected', message: 'The content policy of the provider forbids this.' }
+    case 'invalid_input':
+      return {
+        kind: 'failed',
+        code: 'invalid_input',
+        message: words
+          ? `The provider does not accept this input: ${words}`
+          : 'The provider does not accept this input.',
+      }
+    case 'gone':
+      return { ...unavailable, retryable: true }
+    default: {
+      const retryAfterMs = refusal && retryAfterOf(refusal.headers)
+      const trouble: Trouble = { kind: meaning, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+      return { ...unavailable, retryable: true, trouble }
+    }
+  }
+}
+
+const unavailable = { kind: 'failed', code: 'provider_error', message: 'The provider is not available now.' } as const
+
+/** Seconds or a date; https://www.rfc-editor.org/rfc/rfc9110#field.retry-after */
+const retryAfterOf = (headers: Headers): number | undefined => {
+  const text = headers.get('retry-after-ms') ?? headers.get('retry-after')
+  if (!text) return undefined
+  const scale = headers.has('retry-after-ms') ? 1 : 1000
+  const waitMs = /^\d+(\.\d+)?$/.test(text) ? Number(text) * scale : Date.parse(text) - Date.now()
+  return Number.isFinite(waitMs) ? Math.max(0, waitMs) : undefined
+}
+
+/** A provider's words, without secrets, addresses and line breaks. */
+const wordsOf = (message: string | undefined, secrets: readonly string[]): string => {
+  let words = message ?? ''
+  for (const secret of secrets) words = words.replaceAll(secret, '…')
+  return words
+    .replaceAll(/https?:\/\/\S+/g, '…')
+    .replaceAll(/\s+/g, ' ')
+    .slice(0, MAX_WORDS)
+    .toWellFormed()
+    .trim()
+}
+
+const codeOf = (error: unknown): string => {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
+  if (typeof code === 'string') return code
+  return cause === undefined ? '' : codeOf(cause)
+}
+
+/** Fails when the body exceeds the limit. An honest length needs no count. */
+const bounded = (response: Response): Response => {
+  const length = Number(response.headers.get('content-length') ?? Number.NaN)
+  if (!response.body || (length <= MAX_ANSWER_BYTES && !response.headers.has('content-encoding'))) return response
+  return new Response(response.body.pipeThrough(limit(MAX_ANSWER_BYTES)), response)
+}
+
+const limit = (maxBytes: number): TransformStream<Uint8Array, Uint8Array> => {
+  let sizeBytes = 0
+  return new TransformStream({
+    transform(chunk, controller) {
+      sizeBytes += chunk.byteLength
+      if (sizeBytes > maxBytes) controller.error(new Error(`the answer has more than ${maxBytes} bytes`))
+      else controller.enqueue(chunk)
+    },
+  })
+}
+
+const readError = async (response: Response): Promise<unknown> => {
+  let text = ''
+  const decoder = new TextDecoder()
+  try {
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk as Uint8Array, { stream: true })
+      if (text.length > MAX_ERROR_BYTES) break
+    }
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

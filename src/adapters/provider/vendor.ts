@@ -1,0 +1,45 @@
+import type { InputMedia, UseInputMedia } from '../../ports/input-media.ts'
+import type { FileReference, Job } from '../../ports/provider.ts'
+
+/** An account at a vendor, from the environment. */
+export interface VendorAccount {
+  key: string
+  /** Without a trailing slash. The vendor's own, if absent. */
+  baseUrl?: string | undefined
+}
+
+/** The means of every vendor's adapter. */
+export interface VendorParts extends VendorAccount {
+  fetch: typeof fetch
+  useInputMedia: UseInputMedia
+}
+
+/**
+ * Replaces the file of a job, if it has one, by what the vendor takes for it. The file stays in memory while `use`
+ * works with the parameters. Rejects with InputMediaError if the file is unusable.
+ */
+export const withFile = <Result>(
+  { runId, accountId, upstream: { parameters } }: Job,
+  useInputMedia: UseInputMedia,
+  signal: AbortSignal,
+  toVendor: (media: InputMedia) => unknown,
+  use: (parameters: Record<string, unknown>) => Promise<Result>,
+): Promise<Result> => {
+  const url = Object.values(parameters).flat().find(isReference)?.fileUrl
+  if (url === undefined) return use(parameters)
+  return useInputMedia({ url, runId, accountId, isLong: true }, signal, media => {
+    const file = toVendor(media)
+    const replace = (value: unknown) => (isReference(value) ? file : value)
+    const filled = Object.entries(parameters).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.map(replace) : replace(value),
+    ])
+    return use(Object.fromEntries(filled))
+  })
+}
+
+export const toDataUrl = ({ mimeType, bytes }: InputMedia) =>
+  `data:${mimeType};base64,${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')}`
+
+const isReference = (value: unknown): value is FileReference =>
+  typeof value === 'object' && value !== null && 'fileUrl' in value
