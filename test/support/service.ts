@@ -87,6 +87,7 @@ export const openAccounts = async <Many extends AccountOptions[]>(
 
 /** An instant provider, so that tests of the service do not test the provider. */
 export const instantProvider: Provider = {
+  deduplicates: true,
   submit: async () => ({ kind: 'done', media: [], text: 'done' }),
   close: async () => undefined,
 }

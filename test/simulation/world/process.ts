@@ -6,6 +6,7 @@ import type { Clock } from '../../../src/ports/clock.ts'
 import type { Logger } from '../../../src/ports/logger.ts'
 import { KeyHolders } from '../../../src/services/accounts/key-holders.ts'
 import type { Services } from '../../../src/services/services.ts'
+import { boundTo } from '../../support/bound-to.ts'
 import { SimulatedObjects } from './object-store.ts'
 import { objectsOverWire } from './object-wire.ts'
 import { logOverWire, outboundOverWire, providerOverWire, viewsOverWire } from './port-wires.ts'
@@ -14,6 +15,9 @@ import { Submissions } from './submissions.ts'
 import { SimulatedViews } from './view-store.ts'
 import { Wire } from './wire.ts'
 import type { World } from './world.ts'
+
+/** The other endpoints give jobs to poll. */
+const SYNC_ENDPOINTS = ['instant-t2i', 'retouch-i2i']
 
 const config = readConfig({
   MASTER_SECRET: 'a secret of the simulated world, long enough',
@@ -128,6 +132,7 @@ export class SimulatedProcess {
         instant: submissions.counted('instant', providerOverWire(wire('instant'), world.provider.port(false))),
         patient: submissions.counted('patient', providerOverWire(wire('patient'), world.provider.port(true))),
       },
+      bindingsOf: (endpoint: string) => boundTo(SYNC_ENDPOINTS.includes(endpoint) ? 'instant' : 'patient')(endpoint),
     }
     const core = await openCore({ ...config, retention: world.retention, roles: new Set(this.#roles) }, substitutes)
     const service = await openService(core, () => world.publicUrl, substitutes)

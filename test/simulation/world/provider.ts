@@ -23,8 +23,14 @@ export class SimulatedProvider {
   /** The port, as one process has it. Endpoints that are async get a job to poll. */
   port(isAsync: boolean): Provider {
     const close = async () => undefined
-    if (!isAsync) return { submit: job => this.#do(job), close }
-    return { submit: job => this.#accept(job), poll: job => this.#poll(job), cancel: job => this.#cancel(job), close }
+    if (!isAsync) return { deduplicates: true, submit: job => this.#do(job), close }
+    return {
+      deduplicates: true,
+      submit: job => this.#accept(job),
+      poll: job => this.#poll(job),
+      cancel: job => this.#cancel(job),
+      close,
+    }
   }
 
   async #do(job: Job): Promise<ProviderOutcome> {

@@ -56,15 +56,13 @@ const DAY_MS = 24 * 3_600_000
 const MAX_VIOLATIONS = 20
 
 /** An endpoint that takes an image. */
-const retouching = { parametersSchema: parameters({ image_url: { type: 'string' } }), provider: 'instant' }
+const retouching = { parametersSchema: parameters({ image_url: { type: 'string' } }) }
 
 const families = [
-  family('instant', {}, [endpoint('t2i', { provider: 'instant', timeoutMs: 10_000 })]),
-  family('patient', {}, [endpoint('t2i', { provider: 'patient', mode: 'async', timeoutMs: 30_000 })]),
+  family('instant', {}, [endpoint('t2i', { timeoutMs: 10_000 })]),
+  family('patient', {}, [endpoint('t2i', { mode: 'async', timeoutMs: 30_000 })]),
   family('retouch', {}, [endpoint('i2i', { ...retouching, timeoutMs: 10_000 })]),
-  family('fancy', {}, [
-    endpoint('t2i', { provider: 'patient', mode: 'async', timeoutMs: 30_000, pricing: priceRule({ baseMicros: 3 }) }),
-  ]),
+  family('fancy', {}, [endpoint('t2i', { mode: 'async', timeoutMs: 30_000, pricing: priceRule({ baseMicros: 3 }) })]),
 ]
 
 /** Whole services in one process, on simulated stores and time. One seed decides everything. */
