@@ -66,7 +66,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const addresses = new Addresses(publicUrl, config.cdnUrl)
   const objects = substitutes.objects ?? (await openObjects(config, logger, addresses, masterSecret))
   const outbound = substitutes.outbound ?? createOutbound(config.outbound)
-  const slots = new RunSlots(slotsPerProvider)
+  const slots = new RunSlots(slotsPerProvider ?? config.providerConcurrency)
   const find = createInputMediaFinder({ outbound, objects, addresses })
   const sources = new InputSources({ find, slots, clock })
   const health = new Health(clock)

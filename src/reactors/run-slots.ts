@@ -2,9 +2,6 @@ import { type Observable, Subject } from 'rxjs'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import { Slots } from './slots.ts'
 
-/** The default of `slotsPerProvider`: half of them are more than most vendors allow one customer. */
-const SLOTS_PER_PROVIDER = 128
-
 interface Holder {
   accountId: AccountId
   /** The provider whose slot it holds or has left. */
@@ -26,7 +23,7 @@ export class RunSlots {
   readonly #away = new Set<Holder>()
 
   /** Calls to one provider at a time. Further runs wait in the queue. */
-  constructor(slotsPerProvider = SLOTS_PER_PROVIDER) {
+  constructor(slotsPerProvider: number) {
     this.#slots = new Slots({ each: slotsPerProvider })
     this.#started = new Slots({ each: 2 * slotsPerProvider })
   }

@@ -4,6 +4,7 @@ import { readConfig } from '../../../src/boot/config.ts'
 import { type Core, openCore } from '../../../src/boot/core.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Logger } from '../../../src/ports/logger.ts'
+import type { Provider } from '../../../src/ports/provider.ts'
 import { KeyHolders } from '../../../src/services/accounts/key-holders.ts'
 import type { Services } from '../../../src/services/services.ts'
 import { boundTo } from '../../support/bound-to.ts'
@@ -16,8 +17,12 @@ import { SimulatedViews } from './view-store.ts'
 import { Wire } from './wire.ts'
 import type { World } from './world.ts'
 
-/** The other endpoints give jobs to poll. */
-const SYNC_ENDPOINTS = ['instant-t2i', 'retouch-i2i']
+/** The providers of endpoints, in order of preference; of all others, `patient`. */
+const PROVIDERS: Record<string, string[]> = {
+  'instant-t2i': ['instant'],
+  'retouch-i2i': ['instant'],
+  'fancy-t2i': ['vendor', 'patient'],
+}
 
 const config = readConfig({
   MASTER_SECRET: 'a secret of the simulated world, long enough',
@@ -117,6 +122,7 @@ export class SimulatedProcess {
       if (open > SLOTS) world.violation(`${this.name} submits ${open} runs to ${provider} at once`)
       if (ofAccount === SLOTS) world.violation(`${this.name} leaves no slot of ${provider} to other accounts`)
     })
+    const vendor: Provider = { ...world.vendor.port(true), deduplicates: false }
     const wire = (to: string) => new Wire(world, `${this.name}-${to}`, isAlive)
     const substitutes = {
       clock: this.#clock(isAlive),
@@ -131,8 +137,9 @@ export class SimulatedProcess {
       providers: {
         instant: submissions.counted('instant', providerOverWire(wire('instant'), world.provider.port(false))),
         patient: submissions.counted('patient', providerOverWire(wire('patient'), world.provider.port(true))),
+        vendor: submissions.counted('vendor', world.paidJobs.billed(providerOverWire(wire('vendor'), vendor))),
       },
-      bindingsOf: (endpoint: string) => boundTo(SYNC_ENDPOINTS.includes(endpoint) ? 'instant' : 'patient')(endpoint),
+      bindingsOf: (endpoint: string) => (PROVIDERS[endpoint] ?? ['patient']).flatMap(name => boundTo(name)(endpoint)),
     }
     const core = await openCore({ ...config, retention: world.retention, roles: new Set(this.#roles) }, substitutes)
     const service = await openService(core, () => world.publicUrl, substitutes)
