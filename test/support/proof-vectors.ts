@@ -58,7 +58,7 @@ const catalogEvent = {
     outputType: 'image',
     endpoints: [
       {
-        ...{ id: 'nano-banana-2-t2i', kind: 't2i', mode: 'async', status: 'public' },
+        ...{ id: 'nano-banana-2-t2i', kind: 't2i', mode: 'async', status: 'public', provider: 'sandbox' },
         ...{ description: 'Paints a picture.', timeoutMs: 120_000 },
         parametersSchema: {
           type: 'object',
