@@ -309,3 +309,15 @@ t.test('faults of several accounts are in the order of the log', async t => {
     t.equal(found.length, 3)
   }
 })
+
+t.test('a run whose time is never over is no fault, and does not end the verification', async t => {
+  const runId = (queued.data as { runId: string }).runId
+  const unended = withData(queued, { timeoutMs: Number.MAX_SAFE_INTEGER }).filter(
+    ({ type, data }) => type !== 'RunCompleted' || (data as { runId: string }).runId !== runId,
+  )
+  const { faults } = await verify(rewritten(unended))
+  t.same(
+    faults.filter(({ what }) => what.includes('has not ended')),
+    [],
+  )
+})
