@@ -277,6 +277,19 @@ export const plantedFaults: PlantedFault[] = [
     to: '',
   },
   {
+    what: 'a job that a vendor may have accepted is submitted again',
+    file: 'reactors/submission.ts',
+    from: 'return client.deduplicates ? broken : inDoubt',
+    to: 'return broken',
+    test: 'test/reactors/routing.test.ts',
+  },
+  {
+    what: 'a lost job that a vendor may have accepted is submitted again',
+    file: 'reactors/runs.ts',
+    from: "if (mode === 'sync' || !client?.deduplicates) await activeRuns.end(row, lost, upstream)",
+    to: "if (mode === 'sync') await activeRuns.end(row, lost, upstream)",
+  },
+  {
     what: 'a run whose start is confirmed late is submitted without its lease',
     file: 'reactors/active-runs.ts',
     from: '    if (this.#isLate(run) && !(await this.#mayLease(runId))) return []\n',
