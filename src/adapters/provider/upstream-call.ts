@@ -199,7 +199,7 @@ const codeOf = (error: unknown): string => {
 /** Fails when the body exceeds the limit. An honest length needs no count. */
 const bounded = (response: Response): Response => {
   const length = Number(response.headers.get('content-length') ?? Number.NaN)
-  if (!response.body || (length <= MAX_ANSWER_BYTES && !response.headers.has('content-encoding'))) return response
+  if ((length <= MAX_ANSWER_BYTES && !response.headers.has('content-encoding')) || !response.body) return response
   return new Response(response.body.pipeThrough(limit(MAX_ANSWER_BYTES)), response)
 }
 
