@@ -20,7 +20,7 @@ export interface VendorFetch {
 
 /**
  * The `fetch` of vendors' clients: to addresses that the operator configures, which may be private, and with no time
- * limit but that of the caller. It follows no redirect, since the key would go along.
+ * limit but that of the caller. It follows no redirect, since the key would go along; a caller may ask to see them.
  */
 export const openVendorFetch = (): VendorFetch => {
   let undici: Promise<Undici> | undefined
@@ -29,14 +29,15 @@ export const openVendorFetch = (): VendorFetch => {
       undici ??= openUndici()
       const { agent, request } = await undici
       const { method = 'GET', headers, body, signal = null } = init
+      const redirect = init.redirect === 'manual' ? 'manual' : 'error'
       if (typeof input === 'string' && (typeof body === 'string' || !body)) {
         const sent = { 'accept-encoding': 'identity', ...toObject(headers) }
         const options = { method: method as Dispatcher.HttpMethod, headers: sent, body: body ?? null, signal }
-        return read(await request(input, { ...options, dispatcher: agent }))
+        return read(await request(input, { ...options, dispatcher: agent }), redirect)
       }
       // The global one: that of the package does not take the forms of the vendors' clients.
       const dispatcher = agent as unknown as NonNullable<RequestInit['dispatcher']>
-      return fetch(input, { ...init, redirect: 'error', dispatcher })
+      return fetch(input, { ...init, redirect, dispatcher })
     },
     close: async () => (await undici)?.agent.destroy(),
   }
@@ -65,12 +66,15 @@ const toObject = (headers: RequestInit['headers']): Record<string, string> =>
     ? Object.fromEntries(new Headers(headers as Headers))
     : ((headers as Record<string, string> | undefined) ?? {})
 
-const read = async ({ statusCode: status, headers, body }: Dispatcher.ResponseData): Promise<Response> => {
+const read = async (
+  { statusCode: status, headers, body }: Dispatcher.ResponseData,
+  redirect: 'manual' | 'error',
+): Promise<Response> => {
   const fail = (words: string) => {
     body.destroy().on('error', () => undefined)
     return new Error(words)
   }
-  if (status >= 300 && status < 400) throw fail('unexpected redirect')
+  if (status >= 300 && status < 400 && redirect === 'error') throw fail('unexpected redirect')
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') throw fail(`the answer is compressed with ${encoding}`)
   const isError = status >= 400

@@ -76,11 +76,14 @@ t.test('an answer without a body', async t => {
   t.equal(response.body, null)
 })
 
-t.test('no redirect is followed', async t => {
+t.test('no redirect is followed, and one can be seen', async t => {
   const { fetch, seen, url } = await open(t, response => response.writeHead(307, { Location: '/there' }).end())
   await t.rejects(fetch(url, { method: 'POST', body: '{}' }), /redirect/)
   await t.rejects(fetch(url, { method: 'POST', body: new FormData() }))
   t.equal(seen.length, 2)
+  const { status, headers } = await fetch(url, { redirect: 'manual' })
+  t.same([status, headers.get('location')], [307, '/there'])
+  t.equal(seen.length, 3)
 })
 
 t.test('a compressed answer, which nobody asked for, says so', async t => {
