@@ -34,8 +34,15 @@ export interface FailureForm {
   /** The name of the provider, for messages to the operator. */
   provider: string
   rules: readonly FailureRule[]
-  /** Reads the code and the message from the parsed body of an error. */
-  read(body: unknown): { code?: string | undefined; message?: string | undefined }
+  /** Reads the parsed body of an error. */
+  read(body: unknown): Reading
+}
+
+export interface Reading {
+  code?: string | undefined
+  message?: string | undefined
+  /** How long to wait, if the body says so. A header takes precedence. */
+  retryAfterMs?: number | undefined
 }
 
 /** A provider's answer that is no success. */
@@ -86,10 +93,25 @@ export class UpstreamCall {
     if (this.#refusal) {
       const meaning = meaningOf(this.#refusal, form)
       if (meaning === 'unknown') throw new Error(`${form.provider} answered with ${this.#refusal.status}`)
-      return toFailed(meaning, this.#refusal, wordsOf(form.read(this.#refusal.body).message, secrets))
+      const { message, retryAfterMs } = form.read(this.#refusal.body)
+      return toFailed(meaning, retryAfterOf(this.#refusal.headers) ?? retryAfterMs, wordsOf(message, secrets))
     }
-    if (!this.#hasSent || !NOT_CONNECTED.test(codeOf(this.#error))) throw error
+    if (!this.#hasSent || !NOT_CONNECTED.test(codeOf(this.#error))) throw this.unanswered(error, form)
     return toFailed('unreachable', undefined, '')
+  }
+
+  /** The answer, if it was no success. */
+  get refusal(): Refusal | undefined {
+    return this.#refusal
+  }
+
+  /** Why there is no answer, in words for a log: no body, since it may hold what nobody else may read. */
+  unanswered(error: unknown, { provider }: Pick<FailureForm, 'provider'>): Error {
+    if (this.#refusal) return new Error(`${provider} answered with ${this.#refusal.status}`)
+    if (this.#error instanceof Error) return this.#error
+    if (error instanceof SyntaxError) return new Error(`the answer of ${provider} is no JSON`)
+    if (this.headers) return new Error(`the answer of ${provider} could not be read`, { cause: error })
+    return error instanceof Error ? error : new Error(`a call to ${provider} failed`)
   }
 
   /** The provider's refusal in words for the operator; undefined if there is none. */
@@ -120,7 +142,7 @@ const byStatus = (status: number): Meaning => {
   return status < 500 ? 'invalid_input' : 'overloaded'
 }
 
-const toFailed = (meaning: Exclude<Meaning, 'unknown'>, refusal: Refusal | undefined, words: string): Failed => {
+const toFailed = (meaning: Exclude<Meaning, 'unknown'>, retryAfterMs: number | undefined, words: string): Failed => {
   switch (meaning) {
     case 'content_rejected':
       return { kind: 'failed', code: 'content_rejected', message: 'The content policy of the provider forbids this.' }
@@ -135,12 +157,21 @@ const toFailed = (meaning: Exclude<Meaning, 'unknown'>, refusal: Refusal | undef
     case 'gone':
       return { ...unavailable, retryable: true }
     default: {
-      const retryAfterMs = refusal && retryAfterOf(refusal.headers)
       const trouble: Trouble = { kind: meaning, ...(retryAfterMs !== undefined && { retryAfterMs }) }
       return { ...unavailable, retryable: true, trouble }
     }
   }
 }
+
+/** The final outcome of a job that the provider accepted and could not do. */
+export const jobFailed = (
+  meaning: 'content_rejected' | 'invalid_input' | 'provider_error',
+  message?: string,
+  secrets: readonly string[] = [],
+): Failed =>
+  meaning === 'provider_error'
+    ? { kind: 'failed', code: meaning, message: 'The provider could not do this.' }
+    : toFailed(meaning, undefined, wordsOf(message, secrets))
 
 const unavailable = { kind: 'failed', code: 'provider_error', message: 'The provider is not available now.' } as const
 

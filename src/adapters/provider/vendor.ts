@@ -1,5 +1,5 @@
-import type { InputMedia, UseInputMedia } from '../../ports/input-media.ts'
-import type { FileReference, Job } from '../../ports/provider.ts'
+import { type InputMedia, InputMediaError, type UseInputMedia } from '../../ports/input-media.ts'
+import type { Failed, FileReference, Job } from '../../ports/provider.ts'
 
 /** An account at a vendor, from the environment. */
 export interface VendorAccount {
@@ -40,6 +40,12 @@ export const withFile = <Result>(
 
 export const toDataUrl = ({ mimeType, bytes }: InputMedia) =>
   `data:${mimeType};base64,${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')}`
+
+/** The outcome if an error says that the file of a job is unusable. */
+export const unusableFile = (error: unknown): Failed | undefined =>
+  error instanceof InputMediaError
+    ? { kind: 'failed', code: 'invalid_input', message: `image_url: ${error.message}` }
+    : undefined
 
 const isReference = (value: unknown): value is FileReference =>
   typeof value === 'object' && value !== null && 'fileUrl' in value
