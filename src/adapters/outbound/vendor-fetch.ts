@@ -13,7 +13,7 @@ export interface VendorFetch {
 
 /**
  * The `fetch` of vendors' clients: to addresses that the operator configures, which may be private, and with no time
- * limit but that of the caller. It follows no redirect, since the key would go along.
+ * limit but that of the caller. It follows no redirect, since the key would go along; a caller may ask to see them.
  */
 export const openVendorFetch = (): VendorFetch => {
   let agent: Promise<Agent> | undefined
@@ -22,7 +22,7 @@ export const openVendorFetch = (): VendorFetch => {
     fetch: async (input, init) => {
       agent ??= openAgent()
       const dispatcher = (await agent) as unknown as NonNullable<RequestInit['dispatcher']>
-      return fetch(input, { ...init, redirect: 'error', dispatcher })
+      return fetch(input, { ...init, redirect: init?.redirect === 'manual' ? 'manual' : 'error', dispatcher })
     },
     close: async () => (await agent)?.destroy(),
   }

@@ -4,7 +4,7 @@ import type { VendorAccount } from '../vendor.ts'
 
 const ANTHROPIC_URL = 'https://api.anthropic.com'
 
-/** Versions of the API. The newer one refuses parameters of sampling: https://platform.claude.com/docs/en/api/versioning */
+/** The newer version refuses parameters of sampling: https://platform.claude.com/docs/en/api/versioning */
 export type ApiVersion = '2023-06-01' | '2026-10-21'
 
 /** The caller's signal aborts long before. By default, the client would refuse to ask for a long answer. */

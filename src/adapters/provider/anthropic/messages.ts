@@ -1,6 +1,7 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
 import type { InputMedia } from '../../../ports/input-media.ts'
 import type { ProviderOutcome, Work } from '../../../ports/provider.ts'
+import { toBase64 } from '../base64.ts'
 import { jobFailed, type UpstreamCall } from '../upstream-call.ts'
 import { type ApiVersion, through } from './client.ts'
 
@@ -37,7 +38,7 @@ const toRequest = (model: string, { prompt, image, system, ...rest }: Record<str
 
 export const toImageBlock = ({ mimeType, bytes }: InputMedia) => ({
   type: 'image',
-  source: { type: 'base64', media_type: mimeType, data: Buffer.from(bytes).toString('base64') },
+  source: { type: 'base64', media_type: mimeType, data: toBase64(bytes) },
 })
 
 /** The client returns text, if a proxy answers in place of the API. */
