@@ -9,9 +9,9 @@ const MAX_ERROR_BYTES = 64 * 1024
 /** The longest words of a provider that are shown to a client. */
 const MAX_WORDS = 300
 
-/** Codes of errors with which no byte of a request was sent. */
+/** Codes of errors with which no byte of a request was sent. Other errors of TLS may come after that. */
 const NOT_CONNECTED =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$|CERT|TLS|SSL/
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT)$|CERT|TO_VERIFY|HANDSHAKE|WRONG_VERSION/
 
 /** Statuses with which a gateway says that it does not know what became of a request. */
 const UNKNOWN_STATUSES = [408, 502, 504, 520, 522, 524]
@@ -108,6 +108,8 @@ export class UpstreamCall {
   /** Why there is no answer, in words for a log: no body, since it may hold what nobody else may read. */
   unanswered(error: unknown, { provider }: Pick<FailureForm, 'provider'>): Error {
     if (this.#refusal) return new Error(`${provider} answered with ${this.#refusal.status}`)
+    const code = codeOf(this.#error)
+    if (code !== '') return new Error(`${provider} did not answer: ${code}`, { cause: this.#error })
     if (this.#error instanceof Error) return this.#error
     if (error instanceof SyntaxError) return new Error(`the answer of ${provider} is no JSON`)
     if (this.headers) return new Error(`the answer of ${provider} could not be read`, { cause: error })

@@ -47,7 +47,8 @@ export const readFile = async (
 
 /**
  * Files in the store of the API need the key, which must not stand in an address that is recorded. So the bytes are
- * loaded here, and the key goes to no address but the one that the operator configured. Resolves to a redirect's target.
+ * loaded here, and the key goes to no server but the one that the operator configured. Resolves to the target of a
+ * redirect if there is one.
  */
 const download = async (parts: VendorParts, url: string, signal: AbortSignal): Promise<Uint8Array | URL> => {
   const call = new UpstreamCall(parts.fetch)

@@ -21,8 +21,8 @@ const FORBIDDEN =
   /^(SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|IMAGE_SAFETY|IMAGE_PROHIBITED_CONTENT|IMAGE_RECITATION)$/
 
 /**
- * https://ai.google.dev/api/generate-content: `contents`, which may be a text with an `image` before it, and `config` as
- * the client has them. A `count` is ours: it makes so many calls at once, each of which is paid.
+ * https://ai.google.dev/api/generate-content: `contents`, which may be a text with an `image` before it, and `config`,
+ * as the client has them. A `count` is ours: it makes so many calls at once, each of which is paid.
  */
 export const generateContent = async (
   parts: VendorParts,

@@ -41,6 +41,13 @@ t.test('errors', async t => {
   const cases: [string, number, unknown, Record<string, string>, object][] = [
     ['a wrong key', 400, wrongKey, {}, trouble('unauthorized')],
     [
+      'a wrong key, as data',
+      400,
+      googleError(400, 'INVALID_ARGUMENT', 'No.', [{ reason: 'API_KEY_INVALID' }]),
+      {},
+      trouble('unauthorized'),
+    ],
+    [
       'a wrong key, in words',
       400,
       refused('INVALID_ARGUMENT', 'API key expired. Please renew the API key.'),
@@ -131,8 +138,8 @@ t.test('nobody knows what became of the request', async t => {
     ['502', always('<html>', 502), /^Google answered with 502$/],
     ['504', always(googleError(504, 'DEADLINE_EXCEEDED', 'late'), 504), /^Google answered with 504$/],
     ['499', always(googleError(499, 'CANCELLED', 'The operation was cancelled.'), 499), /^Google answered with 499$/],
-    ['a cut connection', (_request, response) => response.destroy(), /^fetch failed$/],
-    ['a cut answer', cutAnswer, /^the answer of Google could not be read$/],
+    ['a cut connection', (_request, response) => response.destroy(), /^Google did not answer: /],
+    ['a cut answer', cutAnswer, /^(the answer of Google could not be read$|Google did not answer: )/],
     ['no JSON', always('<html>secret'), /^the answer of Google is no JSON$/],
     ['null', always(null), /^the answer of Google could not be read$/],
   ]
@@ -187,11 +194,15 @@ t.test('the environment changes nothing', async t => {
   t.teardown(() => {
     process.env = before
   })
-  const { provider } = await given(t, (request, response) =>
+  const { provider, server } = await given(t, (request, response) =>
     reply(response, 200, request.path.includes('Long') ? { name: videoOperation } : generated([{ text: 'Because.' }])),
   )
   t.match(await provider.submit(jobs.text, never), { kind: 'done', text: 'Because.' })
   t.match(await provider.submit(jobs.video, never), { kind: 'submitted' })
+  t.same(arrivals(server), [
+    'POST /v1beta/models/gemini-3-flash:generateContent',
+    'POST /v1beta/models/veo-3.1:predictLongRunning',
+  ])
 })
 
 t.test('the account is checked without cost', async t => {

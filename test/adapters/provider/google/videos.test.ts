@@ -120,11 +120,12 @@ t.test('polls', async t => {
     ],
     [
       'a film elsewhere',
-      videoDone({ generatedSamples: [{ video: { uri: 'https://storage.example.com/files/film.mp4' } }] }),
-      { kind: 'done', media: [{ mimeType: 'video/mp4', url: 'https://storage.example.com/files/film.mp4' }] },
+      videoDone({ generatedSamples: [{ video: { uri: 'https://storage.example.com/files/film' } }] }),
+      { kind: 'done', media: [{ mimeType: 'video/mp4', url: 'https://storage.example.com/files/film' }] },
     ],
     ['an address of no use', videoDone({ generatedSamples: [{ video: { uri: 'file:///etc/passwd' } }] }), noVideo],
     ['a film that was filtered', videoDone({ raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['…'] }), rejected],
+    ['a filter without a reason', videoDone({ raiMediaFilteredCount: 1 }), rejected],
     ['a filter without a count', videoDone({ raiMediaFilteredReasons: ['Violates …'] }), rejected],
     ['no film', videoDone({ generatedSamples: [] }), noVideo],
     ['odd samples', videoDone({ generatedSamples: [{ video: { uri: 7 } }] }), noVideo],
@@ -164,11 +165,11 @@ t.test('a failed poll is made again later', async t => {
     ['429', always(googleError(429, 'RESOURCE_EXHAUSTED', 'slow'), 429), /^Google answered with 429$/],
     ['500', always(googleError(500, 'INTERNAL', 'oh'), 500), /^Google answered with 500$/],
     ['503', always('<html>', 503), /^Google answered with 503$/],
-    ['a cut connection', (_request, response) => response.destroy(), /^fetch failed$/],
-    ['a cut answer', cutAnswer, /^the answer of Google could not be read$/],
+    ['a cut connection', (_request, response) => response.destroy(), /^Google did not answer: /],
+    ['a cut answer', cutAnswer, /^(the answer of Google could not be read$|Google did not answer: )/],
     ['no JSON', always('<html>'), /^the answer of Google is no JSON$/],
     ['503 for the film', finished(always('', 503)), /^Google answered with 503$/],
-    ['a cut film', finished(cutAnswer), /^the answer of Google could not be read$/],
+    ['a cut film', finished(cutAnswer), /^(the answer of Google could not be read$|Google did not answer: )/],
   ]
   for (const [name, handler, message] of cases)
     await t.test(name, async t => {
