@@ -11,7 +11,7 @@ const MAX_WORDS = 300
 
 /** Codes of errors with which no byte of a request was sent. Other errors of TLS may come after that. */
 const NOT_CONNECTED =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT)$|CERT|TO_VERIFY|HANDSHAKE|WRONG_VERSION/
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT)$|CERT|VERIFY|HANDSHAKE|WRONG_VERSION/
 
 /** Statuses with which a gateway says that it does not know what became of a request. */
 const UNKNOWN_STATUSES = [408, 502, 504, 520, 522, 524]

@@ -88,6 +88,6 @@ export const startGoogle = (t: Test, answer: Handler): Promise<VendorServer> =>
     if (headers['x-goog-api-key'] !== googleKey || headers.authorization) return reply(response, 400, wrongKey)
     const fault = request.method === 'POST' ? faultIn(path, body) : undefined
     if (fault) return reply(response, 400, googleError(400, 'INVALID_ARGUMENT', fault))
-    if (!path.startsWith('/v1beta/')) return reply(response, 404, '<html>404. That’s an error.')
+    if (!/^(\/download)?\/v1beta\//.test(path)) return reply(response, 404, '<html>404. That’s an error.')
     return answer(request, response)
   })

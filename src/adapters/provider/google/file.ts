@@ -1,11 +1,14 @@
 import type { Media } from '../../../ports/provider.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import type { VendorParts } from '../vendor.ts'
-import { fileUrl } from './client.ts'
+import { API_VERSION, baseUrlOf } from './client.ts'
 import { failures } from './failures.ts'
 
-/** The name of a file in an address such as `https://…/v1beta/files/8xwk4uyz5zyx:download?alt=media`. */
-const FILE_NAME = /^https?:\/\/[^/]+\/(?:download\/)?v1\w*\/files\/([\w-]+)(?=[:/?]|$)/
+/** A file in the store of the API, such as `/v1beta/files/8xwk4uyz5zyx:download?alt=media`. */
+const FILE_PATH = /^\/(?:download\/)?v1\w*\/files\/([\w-]+)(?=[:/?]|$)/
+
+/** A download is redirected once: https://www.rubydoc.info/gems/ruby_llm/RubyLLM/Protocols/Gemini/Videos */
+const MAX_HOPS = 3
 
 /** A file of a result, in the answer itself or by its address. */
 export interface ResultFile {
@@ -34,15 +37,24 @@ export const readFile = async (
 ): Promise<Media | undefined> => {
   if (typeof data === 'string' && data !== '') return { mimeType, bytes: Buffer.from(data, 'base64') }
   if (typeof uri !== 'string' || !isHttp(uri)) return undefined
-  const name = FILE_NAME.exec(uri)?.[1]
+  const name = FILE_PATH.exec(pathOf(parts, uri))?.[1]
   if (name === undefined) return { mimeType, url: uri }
-  const found = await download(parts, fileUrl(parts, name), signal)
-  if (!(found instanceof URL)) return { mimeType, bytes: found }
-  // A redirect within the API still needs the key; one to a store does not.
-  if (found.origin !== new URL(fileUrl(parts, name)).origin) return { mimeType, url: found.href }
-  const bytes = await download(parts, found.href, signal)
-  if (bytes instanceof URL) throw new FileError(new Error('Google redirects a download twice'), false)
-  return { mimeType, bytes }
+  let path = `/${API_VERSION}/files/${name}:download?alt=media`
+  for (let hop = 0; hop < MAX_HOPS; hop++) {
+    const found = await download(parts, baseUrlOf(parts) + path, signal)
+    if (typeof found !== 'string') return { mimeType, bytes: found }
+    path = pathOf(parts, found)
+    if (!FILE_PATH.test(path)) return { mimeType, url: found }
+  }
+  throw new FileError(new Error('Google redirects a download in a circle'), false)
+}
+
+/** The path below the configured address. */
+const pathOf = (parts: VendorParts, url: string): string => {
+  const base = baseUrlOf(parts)
+  if (url.startsWith(`${base}/`)) return url.slice(base.length)
+  const { pathname, search } = new URL(url)
+  return pathname + search
 }
 
 /**
@@ -50,7 +62,7 @@ export const readFile = async (
  * loaded here, and the key goes to no server but the one that the operator configured. Resolves to the target of a
  * redirect if there is one.
  */
-const download = async (parts: VendorParts, url: string, signal: AbortSignal): Promise<Uint8Array | URL> => {
+const download = async (parts: VendorParts, url: string, signal: AbortSignal): Promise<Uint8Array | string> => {
   const call = new UpstreamCall(parts.fetch)
   try {
     const headers = { 'x-goog-api-key': parts.key }
@@ -59,9 +71,10 @@ const download = async (parts: VendorParts, url: string, signal: AbortSignal): P
   } catch (error) {
     const { status = 0, headers } = call.refusal ?? {}
     const location = status >= 300 && status < 400 ? headers?.get('location') : undefined
-    if (location && URL.canParse(location, url) && isHttp(new URL(location, url).href)) return new URL(location, url)
+    const target = location && URL.canParse(location, url) ? new URL(location, url).href : ''
+    if (isHttp(target)) return target
     throw new FileError(call.unanswered(error, failures), status === 404 || status === 410)
   }
 }
 
-const isHttp = (address: string) => /^https?:/.test(address)
+const isHttp = (address: string) => /^https?:/.test(address) && URL.canParse(address)

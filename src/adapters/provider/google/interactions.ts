@@ -3,7 +3,7 @@ import { UpstreamCall } from '../upstream-call.ts'
 import type { VendorParts } from '../vendor.ts'
 import { openClient } from './client.ts'
 import { readFile } from './file.ts'
-import { failedFor, jobIdIn, POLL_AFTER_MS, polled } from './jobs.ts'
+import { failedWith, jobIdIn, POLL_AFTER_MS, polled } from './jobs.ts'
 import { listOf, unitsOf, workOf } from './work.ts'
 
 type Parameters = Record<string, unknown>
@@ -94,11 +94,5 @@ const outcomeOf = async (
     const text = items.map(item => (item?.['type'] === 'text' ? String(item['text']) : '')).join('')
     return { kind: 'done', media, ...(text && { text }), work }
   }
-  const reasons = [...listOf(errors), ...outputs.map(output => output?.['error'])].map(messageOf)
-  return { ...failedFor(reasons.join(' ')), work }
-}
-
-const messageOf = (error: unknown): string => {
-  const { message } = (error ?? {}) as { message?: unknown }
-  return typeof message === 'string' ? message : ''
+  return { ...failedWith([...listOf(errors), ...outputs.map(output => output?.['error'])]), work }
 }

@@ -1,6 +1,6 @@
 import type { Failed } from '../../../ports/provider.ts'
 import { jobFailed, type UpstreamCall } from '../upstream-call.ts'
-import { CONTENT_WORDS, failures } from './failures.ts'
+import { CONTENT_CODES, CONTENT_WORDS, failures } from './failures.ts'
 import { FileError } from './file.ts'
 
 /** How often a job is polled: https://ai.google.dev/gemini-api/docs/video has ten seconds. */
@@ -27,6 +27,11 @@ export const polled = async <Answer>(call: UpstreamCall, poll: () => Promise<Ans
   }
 }
 
-/** The outcome of a job that failed for the stated reason. */
-export const failedFor = (message: unknown): Failed =>
-  jobFailed(CONTENT_WORDS.test(String(message)) ? 'content_rejected' : 'provider_error')
+/** The outcome of a job that failed with these errors. */
+export const failedWith = (errors: readonly unknown[]): Failed => {
+  const isForbidden = errors.some(error => {
+    const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+    return CONTENT_CODES.test(String(code)) || CONTENT_WORDS.test(String(message))
+  })
+  return jobFailed(isForbidden ? 'content_rejected' : 'provider_error')
+}

@@ -4,7 +4,7 @@ import { jobFailed, UpstreamCall } from '../upstream-call.ts'
 import type { VendorParts } from '../vendor.ts'
 import { through } from './client.ts'
 import { readFile } from './file.ts'
-import { failedFor, jobIdIn, POLL_AFTER_MS, polled } from './jobs.ts'
+import { failedWith, jobIdIn, POLL_AFTER_MS, polled } from './jobs.ts'
 import { listOf } from './work.ts'
 
 /**
@@ -46,7 +46,7 @@ const outcomeOf = async (
   { done, error, response }: GenerateVideosOperation,
   signal: AbortSignal,
 ): Promise<ProviderOutcome | Working> => {
-  if (error) return failedFor(error['message'])
+  if (error) return failedWith([error])
   if (done !== true) return { kind: 'working', pollAfterMs: POLL_AFTER_MS }
   const media: Media[] = []
   for (const item of listOf(response?.generatedVideos)) {

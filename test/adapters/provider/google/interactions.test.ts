@@ -25,6 +25,9 @@ const done = {
   work,
 }
 
+/** https://ai.google.dev/gemini-api/docs/api-errors */
+const failure = (code: string) => ({ error: { code, message: 'No.' } })
+
 const always =
   (answer: unknown, status = 200): Handler =>
   (_request, response) =>
@@ -83,6 +86,11 @@ t.test('polls', async t => {
       { ...rejected, work },
     ],
     [
+      'failed because of the content, by its code',
+      interaction('failed', [], { errors: [{ code: 'prohibited_content', message: 'No.' }] }),
+      { ...rejected, work },
+    ],
+    [
       'failed in a step, because of the content',
       interaction('failed', [], {
         steps: [{ type: 'model_output', error: { code: 3, message: 'The song was blocked by the safety filter.' } }],
@@ -117,11 +125,16 @@ t.test('the client, which would try again, makes one request', async t => {
   const cases: [string, Handler, object][] = [
     ['429', always(googleError(429, 'RESOURCE_EXHAUSTED', 'slow'), 429), { trouble: { kind: 'rate_limited' } }],
     ['503', always('<html>', 503), { trouble: { kind: 'overloaded' } }],
+    ['a quota', always(failure('quota_exceeded'), 429), { trouble: { kind: 'out_of_quota' } }],
+    ['no credit', always(failure('payment_required'), 402), { trouble: { kind: 'out_of_quota' } }],
+    ['a clash', always(failure('aborted'), 409), { trouble: { kind: 'overloaded' } }],
+    ['an account', always(failure('failed_precondition'), 400), { trouble: { kind: 'unauthorized' } }],
+    ['forbidden content', always(failure('safety'), 400), rejected],
   ]
   for (const [name, handler, outcome] of cases)
     await t.test(name, async t => {
       const { provider, server } = await given(t, handler)
-      t.same(await provider.submit(jobFor(), never), { ...unavailable, ...outcome })
+      t.match(await provider.submit(jobFor(), never), 'code' in outcome ? outcome : { ...unavailable, ...outcome })
       t.same(arrivals(server), [create])
     })
   const unknown: [string, Handler, RegExp][] = [

@@ -1,7 +1,8 @@
 import t from 'tap'
+import { createGoogleProvider } from '../../../../src/adapters/provider/google/provider.ts'
 import { googleError, googleKey, videoDone, videoOperation } from '../../../support/vendors/google.ts'
 import { acceptedJob, vendorJob } from '../../../support/vendors/vendor-job.ts'
-import { picture, pictureBytes } from '../../../support/vendors/vendor-parts.ts'
+import { picture, pictureBytes, vendorParts } from '../../../support/vendors/vendor-parts.ts'
 import { type Handler, reply, startVendorServer } from '../../../support/vendors/vendor-server.ts'
 import { arrivals, bodyOf, cutAnswer, given, never, rejected, undone } from './support.ts'
 
@@ -68,34 +69,45 @@ t.test('a finished film is loaded with the key, from the configured address', as
   t.notMatch(JSON.stringify(outcome), googleKey)
 })
 
-t.test('redirects of a download', async t => {
-  await t.test('one within the API is followed with the key', async t => {
-    const { provider, server } = await given(t, (request, response) => {
-      if (request.path === '/v1beta/files/elsewhere?x=1') return film(request, response)
-      return finished((_request, response) =>
-        response.writeHead(302, { Location: '/v1beta/files/elsewhere?x=1' }).end(),
-      )(request, response)
-    })
-    t.match(await provider.poll(accepted, never), { media: [{ bytes: Buffer.from('a film') }] })
-    t.same(arrivals(server), [poll, download, 'GET /v1beta/files/elsewhere?x=1'])
+t.test('a film is loaded through a proxy below a path', async t => {
+  const server = await startVendorServer(t, (request, response) => {
+    if (request.path.includes(':download')) return film(request, response)
+    const uri = `${server.url}/gemini/v1beta/files/8xwk4uyz5zyx:download?alt=media`
+    reply(response, 200, videoDone({ generatedSamples: [{ video: { uri } }] }))
   })
+  const provider = createGoogleProvider(vendorParts(t, `${server.url}/gemini`, googleKey))
+  t.match(await provider.poll?.(accepted, never), { media: [{ bytes: Buffer.from('a film') }] })
+  t.same(arrivals(server), [
+    `GET /gemini/v1beta/${videoOperation}`,
+    'GET /gemini/v1beta/files/8xwk4uyz5zyx:download?alt=media',
+  ])
+})
+
+t.test('redirects of a download', async t => {
+  const redirect =
+    (Location: string): Handler =>
+    (_request, response) =>
+      response.writeHead(302, { Location }).end()
+  const path = '/download/v1beta/files/8xwk4uyz5zyx:download?alt=media'
+  for (const Location of [path, `https://generativelanguage.googleapis.com${path}`])
+    await t.test(`one within the API is followed with the key, to the configured address: ${Location}`, async t => {
+      const { provider, server } = await given(t, (request, response) =>
+        request.path === path ? film(request, response) : finished(redirect(Location))(request, response),
+      )
+      t.match(await provider.poll(accepted, never), { media: [{ bytes: Buffer.from('a film') }] })
+      t.same(arrivals(server), [poll, download, `GET ${path}`])
+    })
   await t.test('the address of one to another server is the result', async t => {
     const other = await startVendorServer(t, film)
     const Location = `${other.url}/film?signature=1`
-    const { provider } = await given(
-      t,
-      finished((_request, response) => response.writeHead(302, { Location }).end()),
-    )
+    const { provider } = await given(t, finished(redirect(Location)))
     t.same(await provider.poll(accepted, never), { kind: 'done', media: [{ mimeType: 'video/mp4', url: Location }] })
     t.equal(other.requests.length, 0)
   })
   await t.test('one in a circle ends', async t => {
     const Location = download.slice(4)
-    const { provider } = await given(
-      t,
-      finished((_request, response) => response.writeHead(302, { Location }).end()),
-    )
-    await t.rejects(provider.poll(accepted, never), { message: 'Google redirects a download twice' })
+    const { provider } = await given(t, finished(redirect(Location)))
+    await t.rejects(provider.poll(accepted, never), { message: 'Google redirects a download in a circle' })
   })
 })
 
@@ -120,8 +132,8 @@ t.test('polls', async t => {
     ],
     [
       'a film elsewhere',
-      videoDone({ generatedSamples: [{ video: { uri: 'https://storage.example.com/files/film' } }] }),
-      { kind: 'done', media: [{ mimeType: 'video/mp4', url: 'https://storage.example.com/files/film' }] },
+      videoDone({ generatedSamples: [{ video: { uri: 'https://storage.example.com/bucket/v1/files/film' } }] }),
+      { kind: 'done', media: [{ mimeType: 'video/mp4', url: 'https://storage.example.com/bucket/v1/files/film' }] },
     ],
     ['an address of no use', videoDone({ generatedSamples: [{ video: { uri: 'file:///etc/passwd' } }] }), noVideo],
     ['a film that was filtered', videoDone({ raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['…'] }), rejected],
