@@ -8,6 +8,11 @@ export interface VendorAccount {
   baseUrl?: string | undefined
 }
 
+/** Throws before an error that quotes a header can show the key. */
+export const assertKey = (key: string, variable: string): void => {
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new Error(`${variable} holds a character that no key has; set it again`)
+}
+
 /** The means of every vendor's adapter. */
 export interface VendorParts extends VendorAccount {
   fetch: typeof fetch

@@ -2,13 +2,14 @@ import type { Anthropic } from '@anthropic-ai/sdk'
 import type { Job, Provider, ProviderOutcome } from '../../../ports/provider.ts'
 import { checkFailure } from '../check-failure.ts'
 import { UpstreamCall } from '../upstream-call.ts'
-import { unusableFile, type VendorParts, withFile } from '../vendor.ts'
+import { assertKey, unusableFile, type VendorParts, withFile } from '../vendor.ts'
 import { openClient, through } from './client.ts'
 import { failures } from './failures.ts'
 import { createMessage, toImageBlock } from './messages.ts'
 
 /** Anthropic, whose only operation is `messages`. It needs `parameters.max_tokens`. */
 export const createAnthropicProvider = (parts: VendorParts): Provider => {
+  assertKey(parts.key, 'ANTHROPIC_API_KEY')
   let opened: Promise<Anthropic> | undefined
   const client = () => {
     opened ??= openClient(parts)

@@ -4,7 +4,7 @@ import type { Job, Provider, ProviderOutcome, Submitted, SubmittedJob } from '..
 import { toBase64 } from '../base64.ts'
 import { checkFailure } from '../check-failure.ts'
 import { UpstreamCall } from '../upstream-call.ts'
-import { unusableFile, type VendorParts, withFile } from '../vendor.ts'
+import { assertKey, unusableFile, type VendorParts, withFile } from '../vendor.ts'
 import { openClient, through } from './client.ts'
 import { failures } from './failures.ts'
 import { generateContent } from './generate-content.ts'
@@ -21,6 +21,7 @@ const fileForms: Record<string, (media: InputMedia) => unknown> = {
 
 /** Google's Gemini API: text and pictures at once, films and music as jobs too. */
 export const createGoogleProvider = (parts: VendorParts): Provider => {
+  assertKey(parts.key, 'GOOGLE_API_KEY')
   let opened: Promise<GoogleGenAI> | undefined
   const client = () => {
     opened ??= openClient(parts)

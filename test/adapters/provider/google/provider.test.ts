@@ -175,6 +175,11 @@ t.test('a file that is unusable is not sent', async t => {
   t.equal(server.requests.length, 0)
 })
 
+t.test('a key that no header can hold is not shown', async t => {
+  const make = () => createGoogleProvider(vendorParts(t, 'http://127.0.0.1:1', 'secret\nkey'))
+  t.throws(make, { message: 'GOOGLE_API_KEY holds a character that no key has; set it again' })
+})
+
 t.test('another operation does not exist', async t => {
   const { provider } = await given(t, always({}))
   const job = vendorJob({ model: 'imagen-4', operation: 'generateImages', parameters: {} })
