@@ -1,0 +1,15 @@
+import type { AccountId, RunId } from '../../../schemas/primitives.ts'
+import type { Job, SubmittedJob, UpstreamRequest } from '../../../src/ports/provider.ts'
+
+/** A job for a vendor, whose adapter reads nothing of it but what it is asked for. */
+export const vendorJob = (upstream: UpstreamRequest): Job => ({
+  runId: 'run_01jx00000000000000000000aa' as RunId,
+  accountId: 'acct_01jx00000000000000000000aa' as AccountId,
+  endpoint: 'any',
+  input: {},
+  upstream,
+})
+
+/** The same job as it is polled, perhaps by another process. */
+export const acceptedJob = ({ input, upstream: { parameters: _, ...upstream }, ...job }: Job, jobId: string) =>
+  ({ ...job, upstream, jobId, input: async () => input }) satisfies SubmittedJob
