@@ -88,8 +88,23 @@ export class UpstreamCall {
       if (meaning === 'unknown') throw new Error(`${form.provider} answered with ${this.#refusal.status}`)
       return toFailed(meaning, this.#refusal, wordsOf(form.read(this.#refusal.body).message, secrets))
     }
-    if (!this.#hasSent || !NOT_CONNECTED.test(codeOf(this.#error))) throw error
+    if (!this.#hasSent || !NOT_CONNECTED.test(codeOf(this.#error))) throw this.unanswered(error, form)
     return toFailed('unreachable', undefined, '')
+  }
+
+  /** The answer, if it was no success. */
+  get refusal(): Refusal | undefined {
+    return this.#refusal
+  }
+
+  /** Why there is no answer, in words for a log: no body, since it may hold what nobody else may read. */
+  unanswered(error: unknown, { provider }: Pick<FailureForm, 'provider'>): Error {
+    if (this.#refusal) return new Error(`${provider} answered with ${this.#refusal.status}`)
+    const code = codeOf(this.#error)
+    if (code !== '') return new Error(`${provider} did not answer: ${code}`, { cause: this.#error })
+    if (this.#error instanceof Error) return this.#error
+    if (error instanceof SyntaxError) return new Error(`the answer of ${provider} is no JSON`)
+    return error instanceof Error ? error : new Error(`a call to ${provider} failed`)
   }
 
   /** The provider's refusal in words for the operator; undefined if there is none. */
@@ -141,6 +156,16 @@ const toFailed = (meaning: Exclude<Meaning, 'unknown'>, refusal: Refusal | undef
     }
   }
 }
+
+/** The final outcome of a job that the provider accepted and could not do. */
+export const jobFailed = (
+  meaning: 'content_rejected' | 'invalid_input' | 'provider_error',
+  message?: string,
+  secrets: readonly string[] = [],
+): Failed =>
+  meaning === 'provider_error'
+    ? { kind: 'failed', code: meaning, message: 'The provider could not do this.' }
+    : toFailed(meaning, undefined, wordsOf(message, secrets))
 
 const unavailable = { kind: 'failed', code: 'provider_error', message: 'The provider is not available now.' } as const
 
