@@ -10,6 +10,7 @@ const APPS: Record<string, string> = {
   'fal-ai/flux-pro/v1.1': 'fal-ai/flux-pro',
   'bytedance/seedance-2.0/fast/image-to-video': 'bytedance/seedance-2.0',
   'workflows/acme/posters/print': 'workflows/acme/posters',
+  'acme/suite/painter': 'acme/suite/painter',
 }
 
 interface FalJob {

@@ -10,7 +10,8 @@ const KEYS_ORIGIN = 'https://rest.fal.ai'
 const MAX_KEYS = 16
 
 /**
- * Reads fal's callbacks, which are signed with its own key: https://fal.ai/docs/documentation/model-apis/inference/webhooks
+ * Reads fal's callbacks, which are signed with its own key:
+ * https://fal.ai/docs/documentation/model-apis/inference/webhooks
  * They name a job by its request's id, the last part of the job's id.
  */
 export const createFalCallback = ({ baseUrl, fetch }: Pick<VendorParts, 'baseUrl' | 'fetch'>): ReadCallback => {

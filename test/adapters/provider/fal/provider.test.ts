@@ -146,11 +146,16 @@ t.test('a file is sent as a data URL, and the webhook as a query', async t => {
   t.same(JSON.parse(String(request?.body)), { prompt: 'waves', image_url, duration: '5' })
 })
 
-t.test('a job of a workflow has a longer path', async t => {
+t.test('a job may have a longer path', async t => {
   const { provider } = await start()
-  const job = await accepted(provider, vendorJob({ ...picture, model: 'workflows/acme/posters/print' }))
-  t.match(job.jobId, /^workflows\/acme\/posters\/requests\//)
-  t.match(await provider.poll?.(job, signal), { kind: 'done' })
+  for (const [model, app] of [
+    ['workflows/acme/posters/print', 'workflows/acme/posters'],
+    ['acme/suite/painter', 'acme/suite/painter'],
+  ] as const) {
+    const job = await accepted(provider, vendorJob({ ...picture, model }))
+    t.ok(job.jobId.startsWith(`${app}/requests/`), model)
+    t.match(await provider.poll?.(job, signal), { kind: 'done' })
+  }
 })
 
 t.test('a job is cancelled, and one that has ended or is gone needs no cancelling', async t => {
@@ -181,12 +186,15 @@ t.test('a job id is taken from any form of the address, and from no other host',
   ]
   for (const [body, jobId] of cases) {
     stub.fault = { status: 200, body }
-    t.match(await provider.submit(vendorJob(picture), signal), { jobId })
+    t.equal((await accepted(provider, vendorJob(picture))).jobId, jobId)
   }
   const below = createFalProvider(vendorParts(t, { key: FAL_KEY, baseUrl: `${stub.url}/proxy/fal` }))
   stub.fault = { status: 200, body: { response_url: `${stub.url}/proxy/fal/fal-ai/flux-pro/requests/${id}` } }
-  t.match(await below.submit(vendorJob(picture), signal), { jobId: `fal-ai/flux-pro/requests/${id}` })
+  t.equal((await accepted(below, vendorJob(picture))).jobId, `fal-ai/flux-pro/requests/${id}`)
   t.equal(stub.requests.at(-1)?.path, '/proxy/fal/fal-ai/flux-pro/v1.1')
+  stub.fault = { status: 200, body: { request_id: id } }
+  const workflow = vendorJob({ ...picture, model: 'workflows/acme/posters/print' })
+  t.equal((await accepted(provider, workflow)).jobId, `workflows/acme/posters/requests/${id}`)
 })
 
 t.test('the account is checked by a question that costs nothing', async t => {
@@ -198,5 +206,11 @@ t.test('the account is checked by a question that costs nothing', async t => {
   )
   const stranger = createFalProvider(vendorParts(t, { key: 'no-key', baseUrl: stub.url }))
   await t.rejects(Promise.resolve(stranger.check?.(signal)), { message: 'fal refuses the key; check FAL_KEY' })
+  const secret = FAL_KEY.split(':')[1] ?? ''
+  stub.fault = { status: 403, body: { detail: `The key ${secret} may not do this.` } }
+  await t.rejects(
+    Promise.resolve(provider.check?.(signal)),
+    /^fal answered with 403: The key … may not do this\.; check/,
+  )
   await provider.close()
 })

@@ -38,6 +38,16 @@ t.test('an official model is run by its name, with one request', async t => {
   t.same(JSON.parse(String(request?.body)), { input: picture.parameters })
 })
 
+t.test('an official model has no version', async t => {
+  const { provider } = await start()
+  const job = await accepted(provider, vendorJob(picture))
+  t.same(await provider.poll?.(job, signal), {
+    kind: 'done',
+    media: [{ mimeType: 'image/webp', url: 'https://replicate.delivery/xezq/one/out-0.webp' }],
+    work: { units: {} },
+  })
+})
+
 t.test('another model is run by its version', async t => {
   const { stub, provider } = await start()
   for (const model of [VERSION, `acme/model:${VERSION}`]) {
