@@ -7,6 +7,7 @@ export const mimeTypeOf = (name: string): string =>
 
 const types = new Map([
   ['png', 'image/png'],
+  ['jpeg', 'image/jpeg'],
   ['jpg', 'image/jpeg'],
   ['webp', 'image/webp'],
   ['gif', 'image/gif'],
@@ -20,6 +21,7 @@ const types = new Map([
   ['txt', 'text/plain'],
 ])
 
+// Of several extensions the last one is used.
 const extensions = new Map([...types].map(([extension, mimeType]) => [mimeType, extension]))
 
 /** A type without its parameters, in lower case. */

@@ -18,6 +18,8 @@ export const assertKey = (key: string, variable: string): void => {
 export interface VendorParts extends VendorAccount {
   fetch: typeof fetch
   useInputMedia: UseInputMedia
+  /** The address to which the vendor reports the end of a job, if it can. Polls find it out too. */
+  webhookUrl?: string | undefined
 }
 
 /**
@@ -33,8 +35,8 @@ export const withFile = <Result>(
 ): Promise<Result> => {
   const url = Object.values(parameters).flat().find(isReference)?.fileUrl
   if (url === undefined) return use(parameters)
-  return useInputMedia({ url, runId, accountId, isLong: true }, signal, media => {
-    const file = toVendor(media)
+  return useInputMedia({ url, runId, accountId, isLong: true }, signal, async media => {
+    const file = await toVendor(media)
     const replace = (value: unknown) => (isReference(value) ? file : value)
     const filled = Object.entries(parameters).map(([name, value]) => [
       name,

@@ -49,10 +49,13 @@ export const reply = (
   response.writeHead(status, { 'Content-Type': type, ...headers }).end(text)
 }
 
-/** No answer, a connection that breaks before it, or an answer of the test's choice. */
-export type Fault = 'hang' | 'cut' | { status: number; body: unknown; headers?: Record<string, string> }
+/** No answer, a connection that breaks before or within the answer, or an answer of the test's choice. */
+export type Fault = 'hang' | 'cut' | 'break' | { status: number; body: unknown; headers?: Record<string, string> }
 
 export const misbehave = (response: ServerResponse, fault: Fault): void => {
   if (fault === 'cut') response.destroy()
-  else if (fault !== 'hang') reply(response, fault.status, fault.body, fault.headers)
+  else if (fault === 'break') {
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '500' })
+    response.write('{', () => setImmediate(() => response.destroy()))
+  } else if (fault !== 'hang') reply(response, fault.status, fault.body, fault.headers)
 }

@@ -1,0 +1,80 @@
+/** By names in lower case, as Node.js gives them. */
+export type CallbackHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+/**
+ * Reads the id of a job from a callback; undefined if its vendor has not signed it just now. Rejects if that cannot be
+ * told at the moment, so that the vendor should be told to call again. Logs nothing, since bodies can hold secrets.
+ */
+export type ReadCallback = (
+  headers: CallbackHeaders,
+  rawBody: Uint8Array,
+  nowMs: number,
+) => Promise<{ jobId: string } | undefined>
+
+/** How far a callback's time may be from ours, so that old ones cannot be sent again. fal asks for five minutes. */
+const MAX_SKEW_SECONDS = 5 * 60
+
+/** How long keys are used. fal allows 24 hours. */
+const MAX_KEYS_AGE_MS = 24 * 60 * 60 * 1000
+
+/** Forged callbacks make us fetch keys no more often than this. */
+const MIN_FETCH_INTERVAL_MS = 30_000
+
+/** The keys are a small document; a vendor gives up on a callback after 15 seconds or so. */
+const FETCH_TIMEOUT_MS = 10_000
+
+/** A header that occurs once. */
+export const headerOf = (headers: CallbackHeaders, name: string): string | undefined => {
+  const value = headers[name]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** Whether a time in whole seconds since 1970 is about now. */
+export const isRecent = (seconds: string, nowMs: number): boolean =>
+  /^\d{1,12}$/.test(seconds) && Math.abs(nowMs / 1000 - Number(seconds)) <= MAX_SKEW_SECONDS
+
+/** The body as an object; undefined if it is none. */
+export const bodyOf = (rawBody: Uint8Array): Record<string, unknown> | undefined => {
+  try {
+    const body: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(rawBody))
+    return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A vendor's keys, which are fetched when they are first needed, when they are old, and when they may have changed. */
+export class VendorKeys<Keys> {
+  readonly #fetchKeys: (signal: AbortSignal) => Promise<Keys>
+  #kept: { keys: Keys; atMs: number } | undefined
+  #fetching: Promise<Keys> | undefined
+  #fetchedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(fetchKeys: (signal: AbortSignal) => Promise<Keys>) {
+    this.#fetchKeys = fetchKeys
+  }
+
+  /** Whether the keys verify a signature. Rejects if there are none now. */
+  async verify(nowMs: number, verifies: (keys: Keys) => boolean): Promise<boolean> {
+    const kept = this.#kept && Math.abs(nowMs - this.#kept.atMs) < MAX_KEYS_AGE_MS ? this.#kept : undefined
+    if (kept && verifies(kept.keys)) return true
+    if (!this.#fetching && Math.abs(nowMs - this.#fetchedAtMs) < MIN_FETCH_INTERVAL_MS) {
+      if (kept) return false
+      throw new Error("the keys for a vendor's callbacks could not be fetched a moment ago")
+    }
+    return verifies(await this.#fetch(nowMs))
+  }
+
+  #fetch(nowMs: number): Promise<Keys> {
+    this.#fetchedAtMs = nowMs
+    this.#fetching ??= this.#fetchKeys(AbortSignal.timeout(FETCH_TIMEOUT_MS))
+      .then(keys => {
+        this.#kept = { keys, atMs: nowMs }
+        return keys
+      })
+      .finally(() => {
+        this.#fetching = undefined
+      })
+    return this.#fetching
+  }
+}

@@ -1,0 +1,41 @@
+import type { FalClient } from '@fal-ai/client'
+import type { UpstreamCall } from '../upstream-call.ts'
+import type { VendorAccount } from '../vendor.ts'
+
+/**
+ * A client for one call. The library knows fal's own hosts only, so that its address is replaced at the last moment: by
+ * the configured base, and by a path, since the library cuts the paths of nested models off.
+ */
+export const openFal = async (
+  { key, baseUrl }: VendorAccount,
+  call: UpstreamCall,
+  path?: string,
+): Promise<FalClient> => {
+  const { createFalClient } = await import('@fal-ai/client')
+  return createFalClient({
+    credentials: key,
+    fetch: withoutRetries(call.fetch),
+    retry: { maxRetries: 0 },
+    requestMiddleware: async request => ({ ...request, url: addressOf(request.url, baseUrl, path) }),
+  })
+}
+
+const addressOf = (url: string, baseUrl: string | undefined, path: string | undefined): string => {
+  const { origin, pathname, search } = new URL(url)
+  return `${baseUrl ?? origin}${path === undefined ? pathname : `/${path}`}${search}`
+}
+
+/**
+ * Whatever is configured, the library tries again for half a minute when it recognises a network error, also one that
+ * cuts an answer off.
+ */
+const withoutRetries =
+  (request: typeof fetch): typeof fetch =>
+  async (input, init) => {
+    try {
+      const response = await request(input, init)
+      return response.body ? new Response(await response.arrayBuffer(), response) : response
+    } catch (error) {
+      throw new Error(error instanceof Error ? error.message : 'the request failed')
+    }
+  }

@@ -1,0 +1,41 @@
+/** The longest id that is recorded. */
+const MAX_JOB_ID = 255
+
+const JOB_ID = /^(?:[\w-][\w.-]*\/){2,}requests\/[\w-]+$/
+
+/** Families of apps that stand before the owner in an address. */
+const NAMESPACES = ['workflows', 'comfy']
+
+/**
+ * A job's id: the path of its address, such as `fal-ai/flux-pro/requests/ID`, since the path of a nested model is
+ * shorter there than its id. A host is not taken from the answer: the key goes along.
+ */
+export const jobIdOf = (answer: unknown, model: string, baseUrl?: string): string => {
+  const { response_url, request_id } = (answer ?? {}) as Record<string, unknown>
+  const jobId = pathOf(response_url, baseUrl) ?? defaultPath(request_id, model)
+  if (jobId === undefined || jobId.length > MAX_JOB_ID || !JOB_ID.test(jobId))
+    throw new Error('fal accepted a job without naming it')
+  return jobId
+}
+
+/** What the client's library wants to know of a job. */
+export const namesOf = (jobId: string): { app: string; requestId: string } => {
+  if (!JOB_ID.test(jobId)) throw new Error('this is no id of a job at fal')
+  const at = jobId.lastIndexOf('/requests/')
+  return { app: jobId.slice(0, at), requestId: jobId.slice(at + '/requests/'.length) }
+}
+
+const pathOf = (address: unknown, baseUrl: string | undefined): string | undefined => {
+  if (typeof address !== 'string' || !URL.canParse(address)) return undefined
+  const { pathname } = new URL(address)
+  const prefix = `${baseUrl === undefined ? '' : new URL(baseUrl).pathname.replace(/\/$/, '')}/`
+  const path = pathname.slice(pathname.startsWith(prefix) ? prefix.length : 1)
+  // Some answers name the result by a further `/response`.
+  return /^.+\/requests\/[^/]+/.exec(path)?.[0]
+}
+
+const defaultPath = (requestId: unknown, model: string): string | undefined => {
+  const parts = model.split('/')
+  const app = parts.slice(0, NAMESPACES.includes(parts[0] ?? '') ? 3 : 2)
+  return typeof requestId === 'string' ? `${app.join('/')}/requests/${requestId}` : undefined
+}

@@ -1,0 +1,123 @@
+import type { Failed, Job, Provider, ProviderOutcome, SubmittedJob } from '../../../ports/provider.ts'
+import { jobFailed, UpstreamCall } from '../upstream-call.ts'
+import { toDataUrl, type VendorParts, withFile } from '../vendor.ts'
+import { openFal } from './client.ts'
+import { failedJob, falFailures, type JobState, stateOf } from './failures.ts'
+import { jobIdOf, namesOf } from './job-id.ts'
+import { outcomeOf, workOf } from './result.ts'
+
+/** The fastest models take a second. */
+const FIRST_POLL_MS = 1_000
+
+/** Pictures take some seconds and films minutes. fal documents no limit on polls; its own client polls every 500 ms. */
+const POLL_MS = 2_000
+
+/** The states in which a job has an outcome. The last three are not documented. */
+const ENDED = /^(COMPLETED|FAILED|ERROR|CANCELL?ED)$/
+
+/** fal itself would run a job again up to ten times: https://docs.fal.ai/model-apis/model-endpoints/reliability */
+const HEADERS = { 'x-fal-no-retry': '1' }
+
+/** A job that does not exist. Asking for its state costs nothing, and needs the right that jobs need. */
+const NO_JOB = 'fal-ai/flux/requests/00000000-0000-4000-8000-000000000000'
+
+/** An account at fal. Its operation is `queue`: https://fal.ai/docs/documentation/model-apis/inference/queue */
+export const createFalProvider = (parts: VendorParts): Provider => {
+  const { key, baseUrl, fetch, useInputMedia, webhookUrl } = parts
+  // A key has two parts, each of which an answer may repeat.
+  const secrets = [key, ...key.split(':').filter(part => part.length > 7)]
+
+  const submit = async (job: Job, input: Record<string, unknown>, signal: AbortSignal) => {
+    const { model } = job.upstream
+    const call = new UpstreamCall(fetch)
+    let answer: unknown
+    try {
+      const client = await openFal(parts, call)
+      const options = { input, abortSignal: signal, headers: HEADERS, ...(webhookUrl && { webhookUrl }) }
+      answer = await client.queue.submit(model, options)
+    } catch (error) {
+      return call.failure(error, falFailures, secrets)
+    }
+    return { kind: 'submitted', jobId: jobIdOf(answer, model, baseUrl), pollAfterMs: FIRST_POLL_MS } as const
+  }
+
+  /** Rejects if the job's state is not known. */
+  const readState = async (jobId: string, signal: AbortSignal): Promise<JobState | Failed> => {
+    const { app, requestId } = namesOf(jobId)
+    const call = new UpstreamCall(fetch)
+    try {
+      const client = await openFal(parts, call, `${jobId}/status`)
+      return stateOf(await client.queue.status(app, { requestId, abortSignal: signal }))
+    } catch (error) {
+      if (isGone(call)) return jobFailed('provider_error')
+      throw call.unanswered(error, falFailures)
+    }
+  }
+
+  const readResult = async (
+    { jobId, upstream }: SubmittedJob,
+    state: JobState,
+    signal: AbortSignal,
+  ): Promise<ProviderOutcome> => {
+    const { app, requestId } = namesOf(jobId)
+    const call = new UpstreamCall(fetch)
+    let result: unknown
+    try {
+      const client = await openFal(parts, call, jobId)
+      result = (await client.queue.result(app, { requestId, abortSignal: signal })).data
+    } catch (error) {
+      const failed = call.refusal && failedJob(call.refusal, state, secrets)
+      if (failed) return { ...failed, work: workOf(call.headers) }
+      throw call.unanswered(error, falFailures)
+    }
+    if (typeof result !== 'object' || result === null) throw new Error('the answer of fal is no JSON')
+    return outcomeOf(result, upstream.output, workOf(call.headers))
+  }
+
+  return {
+    async submit(job, signal) {
+      if (job.upstream.operation !== 'queue') throw new Error(`fal has no operation ${job.upstream.operation}`)
+      return withFile(job, useInputMedia, signal, toDataUrl, input => submit(job, input, signal))
+    },
+
+    async poll(job, signal) {
+      const state = await readState(job.jobId, signal)
+      if ('kind' in state) return state
+      if (ENDED.test(state.status)) return readResult(job, state, signal)
+      // The place in the queue says nothing about the time, but nothing has been done yet.
+      return { kind: 'working', pollAfterMs: POLL_MS, ...(state.status === 'IN_QUEUE' && { progress: 0 }) }
+    },
+
+    async cancel({ jobId }, signal) {
+      const { app, requestId } = namesOf(jobId)
+      const call = new UpstreamCall(fetch)
+      try {
+        const client = await openFal(parts, call, `${jobId}/cancel`)
+        await client.queue.cancel(app, { requestId, abortSignal: signal })
+      } catch (error) {
+        // A job that has ended, which is a 400, or that is gone.
+        if (call.refusal?.status === 400 || isGone(call)) return
+        throw call.unanswered(error, falFailures)
+      }
+    },
+
+    async check(signal) {
+      const { app, requestId } = namesOf(NO_JOB)
+      const call = new UpstreamCall(fetch)
+      try {
+        const client = await openFal(parts, call, `${NO_JOB}/status`)
+        await client.queue.status(app, { requestId, abortSignal: signal })
+      } catch (error) {
+        const status = call.refusal?.status
+        if (status === 401) throw new Error('fal refuses the key; check FAL_KEY')
+        if (status === 400 || status === 422 || isGone(call)) return
+        const why = call.refusalText(falFailures, secrets) ?? call.unanswered(error, falFailures).message
+        throw new Error(`${why}; check the account at fal, FAL_BASE_URL and the network`)
+      }
+    },
+
+    close: async () => undefined,
+  }
+}
+
+const isGone = ({ refusal }: UpstreamCall) => refusal?.status === 404 || refusal?.status === 410

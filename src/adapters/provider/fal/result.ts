@@ -1,0 +1,39 @@
+import type { Media, ProviderOutcome, Work } from '../../../ports/provider.ts'
+import { outputFile } from '../output-file.ts'
+import { valuesAt } from '../output-path.ts'
+import { jobFailed } from '../upstream-call.ts'
+
+/** Where most models put their files. */
+const USUAL_PATHS = ['images.*.url', 'image.url', 'video.url', 'audio.url']
+
+/** The outcome of a finished job, by the path of the addresses in its result. */
+export const outcomeOf = (result: unknown, path: string | undefined, work: Work): ProviderOutcome => {
+  const media = (path === undefined ? USUAL_PATHS : [path]).flatMap(each => filesAt(result, each))
+  if (isCensored(result)) return { ...jobFailed('content_rejected'), work }
+  if (media.length === 0) return { ...jobFailed('provider_error'), work }
+  return { kind: 'done', media, work }
+}
+
+/** What was billed: https://fal.ai/docs/documentation/model-apis/pricing; in units of the model. */
+export const workOf = (headers: Headers | undefined): Work => {
+  const stated = headers?.get('x-fal-billable-units') ?? ''
+  return /^\d+(\.\d+)?$/.test(stated) ? { units: { billable_units: Number(stated) } } : {}
+}
+
+const filesAt = (result: unknown, path: string): Media[] =>
+  valuesAt(result, path).flatMap(({ value, parent }) => {
+    const isBeside = path.endsWith('url')
+    const file = outputFile(value, isBeside ? parent?.['content_type'] : undefined, usualType(path))
+    return file ? [file] : []
+  })
+
+const usualType = (path: string): string => {
+  if (/video/.test(path)) return 'video/mp4'
+  return /audio|music|speech/.test(path) ? 'audio/mpeg' : 'image/png'
+}
+
+/** Whether the safety checker has blackened every picture: https://fal.ai/models/fal-ai/flux/dev/api */
+const isCensored = (result: unknown): boolean => {
+  const flags = valuesAt(result, 'has_nsfw_concepts.*')
+  return flags.length > 0 && flags.every(({ value }) => value === true)
+}

@@ -1,0 +1,34 @@
+import { commonName, essenceOf, mimeTypeOf } from '../../domain/media-types.ts'
+import type { Media } from '../../ports/provider.ts'
+
+/** A type that says nothing, which providers use for want of a better one. */
+const UNKNOWN_TYPE = 'application/octet-stream'
+
+const DATA_URL = /^data:([^,;]*)[^,]*;base64,/i
+
+/**
+ * The file behind an address in a provider's result; undefined if it is no address of a file. Its type is the one that
+ * the provider states, or that of the name's extension, or else the default.
+ */
+export const outputFile = (address: unknown, stated?: unknown, byDefault = UNKNOWN_TYPE): Media | undefined => {
+  if (typeof address !== 'string') return undefined
+  const data = DATA_URL.exec(address)
+  if (data) {
+    const bytes = Buffer.from(address.slice(data[0].length), 'base64')
+    return bytes.length > 0 ? { mimeType: mediaType(data[1]) ?? mediaType(stated) ?? byDefault, bytes } : undefined
+  }
+  if (!isHttp(address)) return undefined
+  const byName = mediaType(mimeTypeOf(new URL(address).pathname.toLowerCase()))
+  return { mimeType: mediaType(stated) ?? byName ?? byDefault, url: address }
+}
+
+/** Whether a text is the address of a file. */
+export const isFileAddress = (text: string): boolean => isHttp(text) || DATA_URL.test(text)
+
+const isHttp = (text: string) => /^https?:/i.test(text) && URL.canParse(text)
+
+const mediaType = (contentType: unknown): string | undefined => {
+  if (typeof contentType !== 'string') return undefined
+  const type = commonName(essenceOf(contentType))
+  return /^(image|video|audio)\/[\w.+-]+$/.test(type) ? type : undefined
+}

@@ -1,0 +1,45 @@
+import type { Failed } from '../../../ports/provider.ts'
+import type { FailureForm, Refusal } from '../upstream-call.ts'
+
+/**
+ * E005 is "The input or output was flagged as sensitive". Other models say "NSFW content detected". Neither is among
+ * the codes at https://replicate.com/docs/reference/error-codes
+ */
+const REJECTED =
+  /\bE005\b|flagged as (potentially )?sensitive|\bNSFW\b|safety (checker|filter|system)|content (policy|moderation)/i
+
+export const replicateFailures: FailureForm = {
+  provider: 'Replicate',
+  rules: [
+    { status: 400, message: REJECTED, means: 'content_rejected' },
+    { status: 422, message: REJECTED, means: 'content_rejected' },
+    // A model or version that is gone, private or not an official one.
+    { status: 422, code: /version/i, means: 'gone' },
+  ],
+  // Problem details, as in {"title":"Insufficient credit","detail":"You have …","status":402}.
+  read: body => {
+    const { title, detail } = asObject(body)
+    return { code: text(title), message: text(detail) ?? text(title) }
+  },
+}
+
+/** Whether the error of a prediction means that its content is not allowed. */
+export const isRejected = (error: unknown): boolean => REJECTED.test(text(error) ?? JSON.stringify(error ?? ''))
+
+/**
+ * Adds how long to wait, which Replicate states in the body:
+ * https://replicate.com/docs/topics/predictions/rate-limits
+ */
+export const withWait = (failed: Failed, refusal: Refusal | undefined): Failed => {
+  const { trouble } = failed
+  if (trouble?.kind !== 'rate_limited' || trouble.retryAfterMs !== undefined) return failed
+  const { retry_after, detail } = asObject(refusal?.body)
+  const stated =
+    typeof retry_after === 'number' ? retry_after : /resets in ~?(\d+(?:\.\d+)?) ?s/.exec(text(detail) ?? '')?.[1]
+  return stated === undefined ? failed : { ...failed, trouble: { ...trouble, retryAfterMs: Number(stated) * 1000 } }
+}
+
+const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
+
+const asObject = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}

@@ -1,0 +1,42 @@
+import type { InputMedia } from '../../../ports/input-media.ts'
+import type { Failed } from '../../../ports/provider.ts'
+import { UpstreamCall } from '../upstream-call.ts'
+import { toDataUrl, type VendorParts } from '../vendor.ts'
+import { openReplicate } from './client.ts'
+import { replicateFailures, withWait } from './failures.ts'
+
+/** The longest file that is to be a data URL: https://replicate.com/docs/reference/http#predictions.create */
+const MAX_DATA_URL_BYTES = 256 * 1024
+
+/**
+ * An address by which a model can read a file. A larger one is uploaded, as the vendor's library does with every file:
+ * https://replicate.com/docs/topics/predictions/input-files
+ * No prediction has begun if that fails, whatever became of the upload.
+ */
+export const inputAddress = async (
+  parts: VendorParts,
+  media: InputMedia,
+  signal: AbortSignal,
+): Promise<string | Failed> => {
+  if (media.bytes.byteLength <= MAX_DATA_URL_BYTES) return toDataUrl(media)
+  const call = new UpstreamCall(parts.fetch)
+  try {
+    const client = await openReplicate(parts, call)
+    const blob = new Blob([new Uint8Array(media.bytes)], { type: media.mimeType })
+    const { urls } = await client.files.create(blob, {}, { signal })
+    if (!URL.canParse(urls.get)) throw new Error('Replicate sent no address of the file')
+    return urls.get
+  } catch (error) {
+    if (signal.aborted) throw call.unanswered(error, replicateFailures)
+    return failureOf(call, error, [parts.key])
+  }
+}
+
+const failureOf = (call: UpstreamCall, error: unknown, secrets: readonly string[]): Failed => {
+  try {
+    return withWait(call.failure(error, replicateFailures, secrets), call.refusal)
+  } catch {
+    const message = 'The provider is not available now.'
+    return { kind: 'failed', code: 'provider_error', message, retryable: true, trouble: { kind: 'unreachable' } }
+  }
+}

@@ -1,0 +1,94 @@
+import type { Failed, Job, Provider, Submitted } from '../../../ports/provider.ts'
+import { jobFailed, UpstreamCall } from '../upstream-call.ts'
+import { type VendorParts, withFile } from '../vendor.ts'
+import { openReplicate } from './client.ts'
+import { replicateFailures, withWait } from './failures.ts'
+import { inputAddress } from './input-file.ts'
+import { outcomeOf, pollAfterMs, predictionOf } from './prediction.ts'
+
+/** Refusals of a call that say nothing of its prediction. */
+const OF_CALL = [401, 402, 403, 408, 429]
+
+/** An account at Replicate. Its operation is `predictions`: https://replicate.com/docs/reference/http */
+export const createReplicateProvider = (parts: VendorParts): Provider => {
+  const { key, fetch, useInputMedia, webhookUrl } = parts
+  const secrets = [key]
+
+  const create = async (
+    { upstream }: Job,
+    input: Record<string, unknown>,
+    signal: AbortSignal,
+  ): Promise<Submitted | Failed> => {
+    const call = new UpstreamCall(fetch)
+    let answer: unknown
+    try {
+      const client = await openReplicate(parts, call)
+      const webhook = webhookUrl ? { webhook: webhookUrl, webhook_events_filter: ['completed' as const] } : {}
+      answer = await client.predictions.create({ ...modelOf(upstream.model), input, ...webhook, signal })
+    } catch (error) {
+      return withWait(call.failure(error, replicateFailures, secrets), call.refusal)
+    }
+    const prediction = predictionOf(answer)
+    return { kind: 'submitted', jobId: prediction.id, pollAfterMs: pollAfterMs(prediction) }
+  }
+
+  return {
+    async submit(job, signal) {
+      const { operation } = job.upstream
+      if (operation !== 'predictions') throw new Error(`Replicate has no operation ${operation}`)
+      let failed: Failed | undefined
+      const toVendor = async (media: Parameters<typeof inputAddress>[1]) => {
+        const address = await inputAddress(parts, media, signal)
+        if (typeof address !== 'string') failed = address
+        return address
+      }
+      return withFile(job, useInputMedia, signal, toVendor, async input => failed ?? create(job, input, signal))
+    },
+
+    async poll({ jobId, upstream }, signal) {
+      const call = new UpstreamCall(fetch)
+      try {
+        const client = await openReplicate(parts, call)
+        return outcomeOf(predictionOf(await client.predictions.get(jobId, { signal })), upstream.output)
+      } catch (error) {
+        const status = call.refusal?.status
+        if (status === 404 || status === 410) return jobFailed('provider_error')
+        throw call.unanswered(error, replicateFailures)
+      }
+    },
+
+    async cancel({ jobId }, signal) {
+      const call = new UpstreamCall(fetch)
+      try {
+        const client = await openReplicate(parts, call)
+        await client.predictions.cancel(jobId, { signal })
+      } catch (error) {
+        // A prediction that has ended or is gone.
+        const status = call.refusal?.status
+        if (status !== undefined && status < 500 && !OF_CALL.includes(status)) return
+        throw call.unanswered(error, replicateFailures)
+      }
+    },
+
+    /** https://replicate.com/docs/reference/http#account.get */
+    async check(signal) {
+      const call = new UpstreamCall(fetch)
+      try {
+        const client = await openReplicate(parts, call)
+        await client.accounts.current({ signal })
+      } catch (error) {
+        if (call.refusal?.status === 401) throw new Error('Replicate refuses the key; check REPLICATE_API_TOKEN')
+        const why = call.refusalText(replicateFailures, secrets) ?? call.unanswered(error, replicateFailures).message
+        throw new Error(`${why}; check the account at Replicate, REPLICATE_BASE_URL and the network`)
+      }
+    },
+
+    close: async () => undefined,
+  }
+}
+
+/** A version of a model, or an official model by its name. */
+const modelOf = (model: string): { version: string } | { model: string } => {
+  const version = /^(?:[^:]+:)?([0-9a-f]{64})$/.exec(model)?.[1]
+  return version === undefined ? { model } : { version }
+}

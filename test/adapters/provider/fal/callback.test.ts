@@ -1,0 +1,130 @@
+import { createHash, type KeyObject, sign } from 'node:crypto'
+import t from 'tap'
+import { createFalCallback } from '../../../../src/adapters/provider/fal/callback.ts'
+import { FAL_KEY, newFalKey, startFal } from '../../../support/vendors/fal.ts'
+import { deserted, vendorParts } from '../../../support/vendors/vendor-job.ts'
+
+const NOW_MS = Date.parse('2026-11-24T04:00:00Z')
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+
+const ID = '764cabcf-b745-4b3e-ae38-1200304cf45b'
+
+/** https://fal.ai/docs/documentation/model-apis/inference/webhooks */
+const BODY = JSON.stringify({ request_id: ID, gateway_request_id: ID, status: 'OK', payload: { images: [] } })
+
+const callback = (key: KeyObject, { body = BODY, atMs = NOW_MS, requestId = ID } = {}) => {
+  const timestamp = String(Math.floor(atMs / 1000))
+  const hash = createHash('sha256').update(body).digest('hex')
+  const message = `${requestId}\nuser_2abc\n${timestamp}\n${hash}`
+  const headers = {
+    'x-fal-webhook-request-id': requestId,
+    'x-fal-webhook-user-id': 'user_2abc',
+    'x-fal-webhook-timestamp': timestamp,
+    'x-fal-webhook-signature': sign(null, Buffer.from(message), key).toString('hex'),
+  }
+  return { headers: headers as Record<string, string | string[]>, body: Buffer.from(body) }
+}
+
+const start = async () => {
+  const stub = await startFal(t)
+  const { publicKey, privateKey } = newFalKey()
+  stub.keys = [publicKey]
+  return { stub, key: privateKey, read: createFalCallback(vendorParts(t, { key: FAL_KEY, baseUrl: stub.url })) }
+}
+
+t.test('a signed callback names its job; the keys are fetched once, without the key of the account', async t => {
+  const { stub, key, read } = await start()
+  const { headers, body } = callback(key)
+  t.same(await Promise.all([read(headers, body, NOW_MS), read(headers, body, NOW_MS)]), [{ jobId: ID }, { jobId: ID }])
+  t.same(await read(headers, body, NOW_MS + 4 * MINUTE_MS), { jobId: ID })
+  t.equal(stub.requests.length, 1)
+  t.match(stub.requests[0], { method: 'GET', path: '/.well-known/jwks.json' })
+  t.notOk(stub.requests[0]?.headers.authorization)
+})
+
+t.test('anything else is refused', async t => {
+  const { stub, key, read } = await start()
+  const good = callback(key)
+  const stranger = callback(newFalKey().privateKey)
+  const without = (name: string) => {
+    const { [name]: _, ...headers } = good.headers
+    return { headers, body: good.body }
+  }
+  const changed = (name: string, value: string | string[]) => ({
+    headers: { ...good.headers, [name]: value },
+    body: good.body,
+  })
+  const signature = 'x-fal-webhook-signature'
+  const cases: [string, { headers: Record<string, string | string[]>; body: Buffer }][] = [
+    ['the key of a stranger', stranger],
+    ['a changed body', { ...good, body: Buffer.from(BODY.replace(ID, ID.replace('7', '8'))) }],
+    ['an old callback', callback(key, { atMs: NOW_MS - 5 * MINUTE_MS - 1_000 })],
+    ['a callback of the future', callback(key, { atMs: NOW_MS + 5 * MINUTE_MS + 1_000 })],
+    ['another time', changed('x-fal-webhook-timestamp', String(NOW_MS / 1000 + 1))],
+    ['no time', changed('x-fal-webhook-timestamp', 'now')],
+    ['another user', changed('x-fal-webhook-user-id', 'user_3xyz')],
+    ['another request', changed('x-fal-webhook-request-id', 'other')],
+    ['a short signature', changed(signature, 'abcd')],
+    ['no hexadecimal signature', changed(signature, 'z'.repeat(128))],
+    ['two signatures', changed(signature, [String(good.headers[signature]), 'x'])],
+    ...Object.keys(good.headers).map(name => [`without ${name}`, without(name)] as [string, typeof good]),
+    ['a body that is no JSON', callback(key, { body: 'hello' })],
+    ['a body of another shape', callback(key, { body: '[]' })],
+    ['a body without an id', callback(key, { body: '{"status":"OK"}' })],
+    ['an id with odd characters', callback(key, { body: '{"request_id":"../x"}' })],
+  ]
+  await read(good.headers, good.body, NOW_MS)
+  for (const [name, { headers, body }] of cases) t.equal(await read(headers, body, NOW_MS), undefined, name)
+  t.equal(stub.requests.length, 1, 'forged callbacks do not make us fetch keys')
+})
+
+t.test('a new key is found, also beside the old one', async t => {
+  const { stub, key, read } = await start()
+  const good = callback(key)
+  await read(good.headers, good.body, NOW_MS)
+
+  const next = newFalKey()
+  stub.keys = [...stub.keys, next.publicKey]
+  const later = NOW_MS + MINUTE_MS
+  const signed = callback(next.privateKey, { atMs: later })
+  t.same(await read(signed.headers, signed.body, later), { jobId: ID })
+  t.same(await read(good.headers, good.body, later), { jobId: ID })
+  t.equal(stub.requests.length, 2)
+})
+
+t.test('a key that is no longer published is forgotten after a day', async t => {
+  const { stub, key, read } = await start()
+  const good = callback(key)
+  await read(good.headers, good.body, NOW_MS)
+  stub.keys = [newFalKey().publicKey]
+  const old = callback(key, { atMs: NOW_MS + DAY_MS })
+  t.equal(await read(old.headers, old.body, NOW_MS + DAY_MS), undefined)
+})
+
+t.test('rejects while keys cannot be fetched, and then asks again', async t => {
+  const { stub, key, read } = await start()
+  const { headers, body } = callback(key)
+  for (const [fault, error] of [
+    ['cut', /^fal's keys cannot be fetched: fal did not answer: /],
+    [{ status: 503, body: '' }, /^fal's keys cannot be fetched: fal answered with 503$/],
+    [{ status: 200, body: '<h1>Hello</h1>' }, /^fal's keys cannot be fetched: the answer of fal is no JSON$/],
+    [{ status: 200, body: null }, /^fal published no key for its callbacks$/],
+    [
+      { status: 200, body: { keys: [{ kty: 'RSA' }, null, { kty: 'OKP', crv: 'Ed25519', x: '?' }] } },
+      /published no key/,
+    ],
+  ] as const) {
+    const fresh = createFalCallback(vendorParts(t, { key: FAL_KEY, baseUrl: stub.url }))
+    stub.fault = fault
+    await t.rejects(fresh(headers, body, NOW_MS), error)
+    const before = stub.requests.length
+    await t.rejects(fresh(headers, body, NOW_MS + 1_000), /could not be fetched a moment ago/)
+    t.equal(stub.requests.length, before)
+    stub.fault = undefined
+    t.same(await fresh(headers, body, NOW_MS + MINUTE_MS), { jobId: ID })
+  }
+  t.same(await read(headers, body, NOW_MS), { jobId: ID })
+  const nowhere = createFalCallback(vendorParts(t, { key: FAL_KEY, baseUrl: await deserted() }))
+  await t.rejects(nowhere(headers, body, NOW_MS), /^fal's keys cannot be fetched: fal did not answer: ECONNREFUSED$/)
+})
