@@ -70,8 +70,8 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const find = createInputMediaFinder({ outbound, objects, addresses })
   const sources = new InputSources({ find, slots, clock })
   const health = new Health(clock)
-  const providers = openProviders({ clock, useInputMedia: sources.use }, substitutes)
-  const routes = new Routes({ ...providers, fallsBack: false, health })
+  const providers = openProviders({ config, masterSecret, clock, useInputMedia: sources.use }, substitutes)
+  const routes = new Routes({ ...providers, health })
   const artifacts = new Artifacts({ objects, outbound, clock, random, retentionMs: retention.outputsMs })
   const activeRuns = new ActiveRuns({
     routes,

@@ -1,31 +1,79 @@
+import { createHmac } from 'node:crypto'
+import type { ProviderName } from '../../schemas/binding.ts'
+import { openVendorFetch } from '../adapters/outbound/vendor-fetch.ts'
+import { createAnthropicProvider } from '../adapters/provider/anthropic/provider.ts'
+import { createElevenLabsProvider } from '../adapters/provider/elevenlabs/provider.ts'
+import { createFalProvider } from '../adapters/provider/fal/provider.ts'
+import { createGoogleProvider } from '../adapters/provider/google/provider.ts'
+import { createOpenAiProvider } from '../adapters/provider/openai/provider.ts'
+import { createReplicateProvider } from '../adapters/provider/replicate/provider.ts'
 import { createSandboxProvider } from '../adapters/provider/sandbox/provider.ts'
+import type { VendorParts } from '../adapters/provider/vendor.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { UseInputMedia } from '../ports/input-media.ts'
+import type { Provider } from '../ports/provider.ts'
+import { deriveKey } from '../services/derive-key.ts'
 import { type ProviderAccount, SANDBOX } from '../services/providers/provider-account.ts'
 import type { RoutesParts } from '../services/providers/routes.ts'
+import type { Config } from './config.ts'
 import type { Substitutes } from './core.ts'
 
+const factories: Record<ProviderName, (parts: VendorParts) => Provider> = {
+  openai: createOpenAiProvider,
+  anthropic: createAnthropicProvider,
+  google: createGoogleProvider,
+  replicate: createReplicateProvider,
+  fal: createFalProvider,
+  elevenlabs: createElevenLabsProvider,
+}
+
+/** Enough to tell a handful of accounts apart. */
+const ACCOUNT_DIGITS = 8
+
 interface Parts {
+  config: Pick<Config, 'providers' | 'sandboxFallsBack'>
+  masterSecret: string
   clock: Clock
   useInputMedia: UseInputMedia
 }
 
-type Providers = Pick<RoutesParts, 'bindingsOf' | 'accounts' | 'sandbox'> & { close(): Promise<void> }
+type Providers = Omit<RoutesParts, 'health'> & { close(): Promise<void> }
 
 /** The accounts at providers that are configured, and the sandbox. */
-export const openProviders = (
-  { clock, useInputMedia }: Parts,
-  { providers = { sandbox: createSandboxProvider({ useInputMedia, clock }) }, bindingsOf = () => [] }: Substitutes,
-): Providers => {
-  const all = Object.entries(providers).map(([provider, client]): ProviderAccount => {
-    return { provider, account: provider, client }
-  })
+export const openProviders = (parts: Parts, { providers, bindingsOf = () => [] }: Substitutes): Providers => {
+  const { config, clock, useInputMedia } = parts
+  const { fetch, close } = openVendorFetch()
+  const accounts = providers ? substituted(providers) : openAccounts(parts, fetch)
+  const own: ProviderAccount[] = providers
+    ? []
+    : [{ provider: SANDBOX, account: SANDBOX, client: createSandboxProvider({ useInputMedia, clock }) }]
+  const all = [...accounts, ...own]
   return {
     bindingsOf,
     accounts: all.filter(({ provider }) => provider !== SANDBOX),
     sandbox: all.find(({ provider }) => provider === SANDBOX),
+    fallsBack: config.sandboxFallsBack,
     close: async () => {
       await Promise.all(all.map(({ client }) => client.close()))
+      await close()
     },
   }
 }
+
+const openAccounts = (
+  { config, masterSecret, useInputMedia }: Parts,
+  fetch: VendorParts['fetch'],
+): ProviderAccount[] => {
+  const digest = (key: string) =>
+    createHmac('sha256', deriveKey(masterSecret, 'provider-accounts')).update(key).digest('hex')
+  return config.providers.flatMap(({ provider, keys, baseUrl }) =>
+    keys.map(key => ({
+      provider,
+      account: digest(key).slice(0, ACCOUNT_DIGITS),
+      client: factories[provider]({ key, baseUrl, fetch, useInputMedia }),
+    })),
+  )
+}
+
+const substituted = (providers: Record<string, Provider>): ProviderAccount[] =>
+  Object.entries(providers).map(([provider, client]) => ({ provider, account: provider, client }))

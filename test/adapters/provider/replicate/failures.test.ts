@@ -96,7 +96,7 @@ t.test('a refused submission is one request and no prediction', async t => {
 t.test('rejects when nobody knows whether Replicate accepted the job, after one request', async t => {
   const unknown: [string, Fault, RegExp][] = [
     ['a cut connection', 'cut', /^Replicate did not answer: (UND_ERR_SOCKET|ECONNRESET)$/],
-    ['an answer that breaks off', 'break', /terminated|did not answer/],
+    ['an answer that breaks off', 'break', /could not be read|did not answer/],
     ['502', { status: 502, body: '<h1>Bad gateway</h1>' }, /^Replicate answered with 502$/],
     ['504', problem(504, 'Timeout', 'late'), /^Replicate answered with 504$/],
     ['no JSON', { status: 201, body: '<h1>Hello</h1>' }, /^the answer of Replicate is no JSON$/],
