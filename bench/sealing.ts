@@ -51,7 +51,7 @@ const sealedLog = async (accounts: number) => {
   const sealer = new Sealer({
     ...parts,
     seals: new SealStream(parts),
-    trees: new TreeStore(views),
+    trees: new TreeStore({ views, clock: systemClock }),
     key: parseSealKey(pem, { isDevelopment: false }),
     maxEvents: EVENTS_PER_SEAL,
     maxAgeMs: Number.POSITIVE_INFINITY,

@@ -34,7 +34,7 @@ export const writeSealedLog = async (folder: string, size: { runs: number; accou
   const sealer = new Sealer({
     ...parts,
     seals: new SealStream(parts),
-    trees: new TreeStore(views),
+    trees: new TreeStore({ views, clock: systemClock }),
     key: parseSealKey(pem, { isDevelopment: false }),
     maxEvents: MAX_EVENTS,
     maxAgeMs: 0,

@@ -144,7 +144,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     disk: async () => ensureFreeSpace(),
   }
   const files = new Files({ objects, accounts, finder, reads, log })
-  const proofs = new Proofs({ log, trees: new TreeStore(views), clock })
+  const proofs = new Proofs({ log, trees: new TreeStore({ views, clock }), clock })
   const verifier = openLogVerifier({ program: verifyProgram, eventStore: config.eventStore })
   const audit = new Audit({
     ...{ log, reads, accounts, seals, verifier, auditorKeys: core.auditorKeys },
@@ -221,6 +221,6 @@ const openSinkReactors = async ({ config, log, clock, logger }: Core): Promise<S
 
 const openSealsReactor = ({ config, log, views, clock, logger }: Core, seals: SealStream): SealsReactor => {
   const { maxEvents, maxAgeMs } = config.seals
-  const parts = { log, seals, trees: new TreeStore(views), clock, logger, maxEvents, maxAgeMs }
+  const parts = { log, seals, trees: new TreeStore({ views, clock }), clock, logger, maxEvents, maxAgeMs }
   return new SealsReactor({ log, sealer: new Sealer({ ...parts, ...readSealKeys(config.seals) }), clock, logger })
 }

@@ -38,10 +38,14 @@ export interface ViewStore {
   saveSnapshot(stream: string, snapshot: Snapshot): Promise<void>
   deleteSnapshots(): Promise<void>
 
-  /** Texts that are stored by a hash of their content; undefined for those that are not stored. */
-  loadNodes(hashes: string[]): Promise<(string | undefined)[]>
-  saveNodes(nodes: [hash: string, text: string][]): Promise<void>
-  deleteNodes(hashes: string[]): Promise<void>
+  /**
+   * Texts about the tree over all streams, by key; undefined for those that are not stored. Keys that begin alike are
+   * stored close together.
+   */
+  loadNodes(keys: string[]): Promise<(string | undefined)[]>
+  /** Writes texts with different keys; `undefined` deletes one. If it rejects, some may have been written. */
+  saveNodes(nodes: [key: string, text: string | undefined][]): Promise<void>
+  clearNodes(): Promise<void>
 
   /** A consistent snapshot of all rows and index entries as text, by ascending address, to compare two stores. */
   dump(): Promise<Dump>

@@ -200,7 +200,7 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       t.equal(await store.loadSnapshot('other'), undefined)
     })
 
-    t.test('nodes are stored and deleted by their hash', async t => {
+    t.test('nodes are stored and deleted by key', async t => {
       const { store } = await open(t)
       t.same(await store.loadNodes(['a']), [undefined])
       await store.saveNodes([
@@ -211,10 +211,20 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       await store.saveNodes([])
       t.same(await store.loadNodes(['b', 'x', 'a']), ['β', undefined, '{"kind":"leaf"}'])
       t.same((await dumpOf(store)).cells, [], 'a node is not part of the views')
-      await store.deleteNodes(['a', 'x', 'c'])
-      await store.deleteNodes([])
-      t.same(await store.loadNodes(['a', 'b', 'c']), [undefined, 'β', undefined])
+      await store.saveNodes([
+        ['a', undefined],
+        ['b', '2'],
+        ['x', undefined],
+        ['d', 'd'],
+      ])
+      t.same(await store.loadNodes(['a', 'b', 'c', 'd']), [undefined, '2', 'c', 'd'])
+      await store.saveNodes([['c', undefined]])
+      t.same(await store.loadNodes(['c', 'd']), [undefined, 'd'])
       t.same(await store.loadNodes([]), [])
+      await store.saveSnapshot('one', { body: '{}', mac: '' })
+      await store.clearNodes()
+      t.same(await store.loadNodes(['b', 'd']), [undefined, undefined])
+      t.ok(await store.loadSnapshot('one'), 'nothing else is cleared')
     })
 
     t.test('a dump is a consistent snapshot of all cells by ascending address', async t => {

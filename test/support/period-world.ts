@@ -39,7 +39,7 @@ export const openPeriodWorld = async (t: Test, given?: EventLog) => {
       const parts = ambient(clock)
       const key = parseSealKey(pem, { isDevelopment: false })
       const seals = new SealStream({ log, ...parts })
-      const sealer = new Sealer({ log, seals, trees: new TreeStore(views), key, ...parts, ...limits })
+      const sealer = new Sealer({ log, seals, trees: new TreeStore({ views, clock }), key, ...parts, ...limits })
       const reactor = new SealsReactor({ log, sealer, ...parts })
       reactor.start()
       t.teardown(() => reactor.stop())

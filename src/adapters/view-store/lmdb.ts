@@ -120,16 +120,16 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
       await snapshots.clearAsync()
     },
 
-    loadNodes: async hashes => hashes.map(hash => nodes.get(hash)),
-    saveNodes: async added => {
-      await root.transaction(() => {
-        for (const [hash, text] of added) nodes.put(hash, text)
+    loadNodes: async keys => keys.map(key => nodes.get(key)),
+    saveNodes: async changes => {
+      await nodes.batch(() => {
+        for (const [key, text] of changes)
+          if (text === undefined) nodes.remove(key)
+          else nodes.put(key, text)
       })
     },
-    deleteNodes: async hashes => {
-      await root.transaction(() => {
-        for (const hash of hashes) nodes.remove(hash)
-      })
+    clearNodes: async () => {
+      await nodes.clearAsync()
     },
 
     dump: async () => {

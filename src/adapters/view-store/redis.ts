@@ -156,16 +156,19 @@ export const openRedisViewStore = async ({
       await redis.change(client => client.unlink(snapshots))
     },
 
-    loadNodes: async hashes => {
-      if (hashes.length === 0) return []
-      const found = await redis.read(client => client.hmget(nodes, ...hashes))
+    loadNodes: async keys => {
+      if (keys.length === 0) return []
+      const found = await redis.read(client => client.hmget(nodes, ...keys))
       return found.map(text => text ?? undefined)
     },
-    saveNodes: async added => {
-      if (added.length > 0) await redis.change(client => client.hset(nodes, ...added.flat()))
+    saveNodes: async changes => {
+      const added = changes.flatMap(([key, text]) => (text === undefined ? [] : [key, text]))
+      const deleted = changes.flatMap(([key, text]) => (text === undefined ? [key] : []))
+      if (added.length > 0) await redis.change(client => client.hset(nodes, ...added))
+      if (deleted.length > 0) await redis.change(client => client.hdel(nodes, ...deleted))
     },
-    deleteNodes: async hashes => {
-      if (hashes.length > 0) await redis.change(client => client.hdel(nodes, ...hashes))
+    clearNodes: async () => {
+      await redis.change(client => client.unlink(nodes))
     },
 
     dump: async () => {

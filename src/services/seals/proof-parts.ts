@@ -1,7 +1,7 @@
 import type { EventTexts, ProvenEvent, ProvenLeaf, ProvenSeal } from '../../../schemas/proof.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { inclusionPath, rootOf } from '../../domain/seals/log-tree.ts'
-import { leafOf, type Nodes, streamPath } from '../../domain/seals/stream-tree.ts'
+import { leafOf, type Pages, streamPath } from '../../domain/seals/stream-tree.ts'
 import { firstPrevious, type Linkable, linkTexts } from '../../engine/log/hash-chain.ts'
 import { Damaged } from '../../ports/faults.ts'
 
@@ -36,11 +36,11 @@ export const placedEvent = (event: RawEvent, before: string | undefined, path: s
 })
 
 /** A stream in the tree over all streams; undefined if the tree does not have it. */
-export const provenLeaf = (root: string, stream: string, nodes: Nodes): ProvenLeaf | undefined => {
-  const leaf = leafOf(root, stream, nodes)
+export const provenLeaf = (root: string, stream: string, pages: Pages): ProvenLeaf | undefined => {
+  const leaf = leafOf(root, stream, pages)
   if (!leaf) return undefined
   const { head, links } = leaf
-  return { stream, revision: links.size - 1, head, links: rootOf(links), path: streamPath(root, stream, nodes) }
+  return { stream, revision: links.size - 1, head, links: rootOf(links), path: streamPath(root, stream, pages) }
 }
 
 /** A seal. */

@@ -1,20 +1,14 @@
 import { PERIODS_STREAM, READS_STREAM, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import type { SealsState } from '../../domain/seals/seals.ts'
-import {
-  EMPTY_TREE,
-  keyOf,
-  leafOf,
-  type StreamLeaf,
-  type TreeChange,
-  withLeaves,
-} from '../../domain/seals/stream-tree.ts'
+import { EMPTY_TREE, leafOf, type StreamLeaf, type TreeChange } from '../../domain/seals/stream-tree.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { BEFORE_FIRST, type EventLog } from '../../ports/event-log.ts'
 import { Damaged, Unavailable } from '../../ports/faults.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { delay } from '../../time/delay.ts'
 import { batchesOf } from './batches.ts'
+import { grownTree } from './grown-tree.ts'
 import type { SealKey } from './seal-key.ts'
 import type { SealStream } from './seal-stream.ts'
 import { extended } from './sealed-leaf.ts'
@@ -45,9 +39,8 @@ export interface SealerParts {
  */
 const MAX_READS = 10_000
 
-/** Each takes a few milliseconds. */
+/** They take a few milliseconds. */
 const EVENTS_AT_ONCE = 1000
-const LEAVES_AT_ONCE = 100
 
 /** An event that no seal covers yet. */
 interface Unsealed {
@@ -78,8 +71,6 @@ export class Sealer {
   #toSkip = 0
   /** Positions differ in a copy of the log, so that the place of the last seal may have to be counted out. */
   #trustsPositions = true
-  /** Nodes that the tree before the last seal needed, and no later one. */
-  #outdated: string[] = []
 
   constructor(parts: SealerParts) {
     this.#parts = parts
@@ -150,19 +141,17 @@ export class Sealer {
     const sealed = this.#sealed
     // Another process may have sealed some of them during the read.
     if ((before.seal?.events ?? 0) !== sealed || events.length < count) return false
-    const { root, added, replaced, newStreams } = await this.#grow(before, events)
+    const { newStreams, ...change } = await this.#grow(before, events)
     // Stored first, so that a recorded seal always finds its tree.
-    await trees.save(added)
+    await trees.save(before.seal?.root ?? EMPTY_TREE, change)
     const content = {
       events: sealed + count,
       streams: (before.seal?.streams ?? 0) + newStreams,
       position: (events.at(-1) as Unsealed).position,
-      root,
+      root: change.root,
     }
     if (!(await seals.seal(before, content, key, previousKey))) return false
     this.#drop(content.events)
-    await trees.delete(this.#outdated)
-    this.#outdated = replaced
     return true
   }
 
@@ -193,36 +182,24 @@ export class Sealer {
   /** The tree with these events at the ends of their streams. Made in parts, between which other work goes on. */
   async #extend(root: string, events: Unsealed[]): Promise<TreeChange & { newStreams: number }> {
     const { trees, clock } = this.#parts
-    const nodes = new Map(await trees.paths(root, [...new Set(events.map(({ stream }) => stream))]))
+    const pages = await trees.paths(root, [...new Set(events.map(({ stream }) => stream))])
     const leaves = new Map<string, StreamLeaf>()
     let newStreams = 0
     for (const part of batchesOf(events, EVENTS_AT_ONCE)) {
       for (const event of part) {
         const { stream } = event
-        const leaf = leaves.get(stream) ?? leafOf(root, stream, nodes)
+        const leaf = leaves.get(stream) ?? leafOf(root, stream, pages)
         if (!leaf) newStreams += 1
         leaves.set(stream, extended(stream, [event], leaf))
       }
       await delay(clock, 0)
     }
-    const change: TreeChange = { root, added: new Map(), replaced: [] }
-    for (const part of batchesOf(inOrder([...leaves.values()]), LEAVES_AT_ONCE)) {
-      const { root, added, replaced } = withLeaves(change.root, part, nodes)
-      change.root = root
-      // A later part replaces some nodes of an earlier one.
-      for (const hash of replaced) if (!change.added.delete(hash)) change.replaced.push(hash)
-      for (const [hash, node] of added) {
-        change.added.set(hash, node)
-        nodes.set(hash, node)
-      }
-      await delay(clock, 0)
-    }
-    return { ...change, newStreams }
+    return { ...(await grownTree(root, [...leaves.values()], { pages, clock })), newStreams }
   }
 
   /** Makes the tree of the last seal from the log. */
   async #rebuild(root: string) {
-    const { log, trees, logger } = this.#parts
+    const { log, trees, clock, logger } = this.#parts
     logger.info({ events: this.#sealed }, 'building the tree of the last seal')
     const leaves = new Map<string, StreamLeaf>()
     let count = 0
@@ -235,16 +212,11 @@ export class Sealer {
       }
       if (count === this.#sealed) break
     }
-    const rebuilt = withLeaves(EMPTY_TREE, [...leaves.values()], new Map())
+    const rebuilt = await grownTree(EMPTY_TREE, [...leaves.values()], { pages: new Map(), clock })
     if (rebuilt.root !== root)
       throw new Damaged('the log does not hold what its last seal covers; see what tollgate audit verify finds')
-    await trees.save(rebuilt.added)
+    // Among what is stored may be pages of trees that were never sealed, and of earlier versions.
+    await trees.clear()
+    await trees.save(EMPTY_TREE, rebuilt)
   }
 }
-
-/** In the order of their keys, so that two parts share few nodes. */
-const inOrder = (leaves: StreamLeaf[]): StreamLeaf[] =>
-  leaves
-    .map(leaf => ({ leaf, key: keyOf(leaf.stream) }))
-    .sort((one, other) => (one.key < other.key ? -1 : 1))
-    .map(({ leaf }) => leaf)

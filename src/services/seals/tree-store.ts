@@ -1,65 +1,144 @@
-import { EMPTY_TREE, hashOfNode, keyOf, type Nodes, type TreeNode, towards } from '../../domain/seals/stream-tree.ts'
+import { EMPTY_TREE, keyOf, type Pages, type TreeChange } from '../../domain/seals/stream-tree.ts'
+import { addressOf, type Below, below, type TreePage } from '../../domain/seals/tree-page.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { ViewStore } from '../../ports/view-store.ts'
+import { delay } from '../../time/delay.ts'
 import { batchesOf } from './batches.ts'
+import { pageOf, textOf } from './page-text.ts'
 
-/** As many nodes as a store reads or writes at a time without holding up others. */
-const BATCH = 500
+/** A store reads so many pages within a few milliseconds, and their hashes take as long. */
+const PAGES_AT_ONCE = 400
 
-/** Keeps the nodes of trees over all streams in the views. A node proves itself by its hash, so none can be forged. */
+/** A store takes so many changes within a few milliseconds, and writes them in the background. */
+const CHANGES_AT_ONCE = 500
+
+/** Changes whose keys share so many characters are sorted together, since sorting very many would take long. */
+const SHARED_DIGITS = 3
+
+/** So many hashes take a few milliseconds. */
+const KEYS_AT_ONCE = 2000
+
+/** Addresses in a list of them, also in one that no service wrote. */
+const ADDRESSES = /[\da-f]{0,64}\.[\da-f]{64}/g
+
+interface Parts {
+  views: Pick<ViewStore, 'loadNodes' | 'saveNodes' | 'clearNodes'>
+  clock: Clock
+}
+
+/**
+ * Keeps the pages of trees over all streams in the views: those of the last two trees, since another process may be
+ * about to read the one before the last. A page proves itself by its hash, so none can be forged.
+ */
 export class TreeStore {
-  readonly #views: Pick<ViewStore, 'loadNodes' | 'saveNodes' | 'deleteNodes'>
+  readonly #views: Parts['views']
+  readonly #clock: Clock
 
-  constructor(views: Pick<ViewStore, 'loadNodes' | 'saveNodes' | 'deleteNodes'>) {
+  constructor({ views, clock }: Parts) {
     this.#views = views
+    this.#clock = clock
   }
 
   /**
-   * The nodes on the paths of some streams, read one level of the tree at a time. Rejects with NodeMissing if one of
+   * The pages on the paths of some streams, read one level of the tree at a time. Rejects with NodeMissing if one of
    * them is not stored as it was written.
    */
-  async paths(root: string, streams: string[]): Promise<Nodes> {
-    const nodes = new Map<string, TreeNode>()
-    let level = root === EMPTY_TREE ? [] : [{ hash: root, keys: streams.map(keyOf) }]
+  async paths(root: string, streams: string[]): Promise<Pages> {
+    const pages = new Map<string, TreePage>()
+    let level: Below[] = root === EMPTY_TREE ? [] : [{ place: '', hash: root, keys: await this.#keysOf(streams) }]
+    let loaded = 0
     while (level.length > 0) {
-      const loaded = await this.#load(level.map(({ hash }) => hash))
-      level = level.flatMap(({ hash, keys }, index) => {
-        const node = loaded[index] as TreeNode
-        nodes.set(hash, node)
-        return towards(node, keys)
-      })
+      const next: Below[] = []
+      for (const batch of batchesOf(level, PAGES_AT_ONCE)) {
+        next.push(...(await this.#load(batch, pages)))
+        loaded += batch.length
+        if (loaded < PAGES_AT_ONCE) continue
+        await delay(this.#clock, 0)
+        loaded = 0
+      }
+      level = next
     }
-    return nodes
+    return pages
   }
 
-  async save(nodes: Map<string, TreeNode>): Promise<void> {
-    for (const batch of batchesOf([...nodes], BATCH))
-      await this.#views.saveNodes(batch.map(([hash, node]) => [hash, JSON.stringify(node)]))
+  /** Stores the pages of the tree that follows the one before, and deletes those that only earlier trees have. */
+  async save(before: string, { root, added, replaced }: TreeChange): Promise<void> {
+    const outdated = await this.#replacedBy(before)
+    const changes = new Map<string, TreePage | string[] | undefined>(outdated.map(key => [key, undefined]))
+    for (const [address, page] of added) changes.set(address, page)
+    for (const [index, batch] of [...batchesOf(replaced, PAGES_AT_ONCE)].entries())
+      changes.set(listOf(root, index), batch)
+    for (const batch of batchesInOrder(changes.keys())) {
+      await this.#views.saveNodes(batch.map(key => [key, toText(changes.get(key))]))
+      if (batch.length >= CHANGES_AT_ONCE) await delay(this.#clock, 0)
+    }
   }
 
-  async delete(hashes: string[]): Promise<void> {
-    for (const batch of batchesOf(hashes, BATCH)) await this.#views.deleteNodes(batch)
+  /** Deletes the pages of all trees. */
+  async clear(): Promise<void> {
+    await this.#views.clearNodes()
   }
 
-  async #load(hashes: string[]): Promise<TreeNode[]> {
-    const nodes: TreeNode[] = []
-    for (const batch of batchesOf(hashes, BATCH))
-      for (const [index, text] of (await this.#views.loadNodes(batch)).entries())
-        nodes.push(toNode(batch[index] as string, text))
-    return nodes
+  /** The pages that a tree replaced, and the lists that name them. */
+  async #replacedBy(root: string): Promise<string[]> {
+    const keys: string[] = []
+    for (let index = 0; ; index++) {
+      const list = listOf(root, index)
+      const [text] = await this.#views.loadNodes([list])
+      if (text === undefined) return keys
+      keys.push(...(text.match(ADDRESSES) ?? []), list)
+    }
+  }
+
+  async #keysOf(streams: string[]): Promise<string[]> {
+    const keys: string[] = []
+    for (const batch of batchesOf(streams, KEYS_AT_ONCE)) {
+      keys.push(...batch.map(keyOf))
+      if (batch.length === KEYS_AT_ONCE) await delay(this.#clock, 0)
+    }
+    return keys
+  }
+
+  async #load(level: Below[], pages: Map<string, TreePage>): Promise<Below[]> {
+    const addresses = level.map(({ place, hash }) => addressOf(place, hash))
+    const texts = await this.#views.loadNodes(addresses)
+    return level.flatMap(({ place, hash, keys }, index) => {
+      const address = addresses[index] as string
+      const page = pageOf(hash, texts[index] ?? '')
+      const next = page && below(place, hash, page, keys)
+      if (!next) throw new NodeMissing(`the part ${address} of the tree over all streams is not stored`)
+      pages.set(address, page)
+      return next
+    })
   }
 }
 
-/** A node of a tree was not stored, or not as it was written. The tree can be made again from the log. */
+/** A part of a tree was not stored, or not as it was written. The tree can be made again from the log. */
 export class NodeMissing extends Error {
   override name = 'NodeMissing'
 }
 
-const toNode = (hash: string, text: string | undefined): TreeNode => {
-  try {
-    const node = JSON.parse(text ?? '') as TreeNode
-    if (hashOfNode(node) === hash) return node
-  } catch {
-    // Text that no service wrote is as good as none.
+/** The key of a list of the pages that a tree replaced. It sorts after all places. */
+const listOf = (root: string, index: number): string => `replaced.${root}.${index}`
+
+const toText = (value: TreePage | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? JSON.stringify(value) : value && textOf(value)
+
+/** In the order of their places, so that a write touches few parts of the store. The lists come last. */
+function* batchesInOrder(keys: Iterable<string>): Generator<string[]> {
+  const groups = new Map<string, string[]>()
+  for (const key of keys) {
+    const digits = key.slice(0, SHARED_DIGITS)
+    const group = groups.get(digits)
+    if (group) group.push(key)
+    else groups.set(digits, [key])
   }
-  throw new NodeMissing(`the node ${hash} of the tree over all streams is not stored`)
+  let batch: string[] = []
+  for (const digits of [...groups.keys()].sort()) {
+    batch.push(...(groups.get(digits) as string[]).sort())
+    if (batch.length < CHANGES_AT_ONCE) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
 }

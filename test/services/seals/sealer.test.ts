@@ -5,6 +5,8 @@ import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { LogSealed, SealKeyAdopted } from '../../../schemas/seal-events.ts'
 import { openEventStoreLog } from '../../../src/adapters/event-log/eventstoredb.ts'
 import { linksRoot, streamsRoot } from '../../../src/audit/seals/merkle.ts'
+import { rootOf } from '../../../src/domain/seals/log-tree.ts'
+import type { StreamLeaf } from '../../../src/domain/seals/stream-tree.ts'
 import { canonicalJson } from '../../../src/engine/log/canonical.ts'
 import { BEFORE_FIRST, type EventLog, NO_STREAM } from '../../../src/ports/event-log.ts'
 import { Damaged, Unavailable } from '../../../src/ports/faults.ts'
@@ -39,7 +41,15 @@ const start = async (
   const parts = ambient(clock)
   const seals = new SealStream({ log, ...parts })
   const limits = { maxEvents: MAX_EVENTS, maxAgeMs: MAX_AGE_MS, maxReads: MAX_READS }
-  const sealer = new Sealer({ log, seals, trees: new TreeStore(views), key, ...parts, ...limits, ...options })
+  const sealer = new Sealer({
+    log,
+    seals,
+    trees: new TreeStore({ views, clock }),
+    key,
+    ...parts,
+    ...limits,
+    ...options,
+  })
   const read = async () => {
     for await (const page of log.readAll(await sealer.restart())) sealer.take(page)
   }
@@ -261,7 +271,7 @@ t.test('many events of many streams are sealed together, and every node of the t
     clock.advance(MAX_AGE_MS)
     await sealer.sealWhatIsDue()
     const root = (await sealsIn(log)).at(-1)?.root as string
-    t.ok(await new TreeStore(views).paths(root, streams))
+    t.ok(await new TreeStore({ views, clock }).paths(root, streams))
   }
   t.match(await checkSeals(t, log), [
     { events: 1500, streams: 151 },
@@ -299,18 +309,90 @@ t.test('a tree that was lost is made again from the log', async t => {
   t.equal((await checkSeals(t, log)).length, 2)
 })
 
-t.test('a forged node counts as lost', async t => {
+t.test('a forged page counts as lost', async t => {
+  const leavesIn = (text: string) => JSON.parse(text) as StreamLeaf[]
+  const forgeries: Record<string, (text: string) => string> = {
+    'a missing leaf': text => JSON.stringify(leavesIn(text).slice(1)),
+    'another link': text => JSON.stringify(leavesIn(text).map(leaf => ({ ...leaf, head: '00'.repeat(32) }))),
+    'fewer hashes with the same root': text =>
+      JSON.stringify(leavesIn(text).map(leaf => ({ ...leaf, links: { ...leaf.links, hashes: [rootOf(leaf.links)] } }))),
+    'no leaf': () => '[]',
+    'no array of leaves': () => '[{"stream":7}]',
+    'empty branches': () => Buffer.alloc(960).toString('base64url'),
+    'too few branches': () => 'AAAA',
+    'other JSON': () => '{"kind":"leaf","stream":"a","head":"00","links":{"size":9,"hashes":[]}}',
+  }
+  for (const [what, forge] of Object.entries(forgeries)) {
+    const { log, views } = await open(t)
+    await append(log, 'a', 7)
+    await append(log, 'b', 3)
+    const first = await start(log, views)
+    await first.sealer.sealWhatIsDue()
+    const [{ root }] = (await sealsIn(log)) as [LogSealed]
+    const [text] = (await views.loadNodes([`.${root}`])) as [string]
+    await views.saveNodes([[`.${root}`, forge(text)]])
+    await append(log, 'a', 10)
+    const second = await start(log, views)
+    await second.sealer.sealWhatIsDue()
+    t.equal((await checkSeals(t, log)).length, 2, what)
+  }
+})
+
+t.test('the pages of the last two trees are stored and no others, whichever process made them', async t => {
   const { log, views } = await open(t)
-  await append(log, 'a', 5)
-  await append(log, 'b', 5)
-  const first = await start(log, views)
-  await first.sealer.sealWhatIsDue()
-  const [{ root }] = (await sealsIn(log)) as [LogSealed]
-  await views.saveNodes([[root, '{"kind":"leaf","stream":"a","head":"00","links":{"size":9,"hashes":[]}}']])
+  const stored = new Set(['ab.0'.padEnd(67, '0'), 'a page of an earlier version'])
+  const watched: ViewStore = {
+    ...views,
+    saveNodes: async changes => {
+      for (const [key, text] of changes)
+        if (text === undefined) stored.delete(key)
+        else stored.add(key)
+      await views.saveNodes(changes)
+    },
+    clearNodes: async () => {
+      stored.clear()
+      await views.clearNodes()
+    },
+  }
+  const pagesOf = async (root: string) =>
+    (
+      await new TreeStore({ views, clock }).paths(
+        root,
+        Array.from({ length: 30 }, (_, index) => `a-${index}`),
+      )
+    ).keys()
+  for (let round = 0; round < 8; round++) {
+    for (let stream = 0; stream < 4 + round * 3; stream += 1 + (round % 3)) await append(log, `a-${stream}`, 1)
+    await append(log, 'busy', MAX_EVENTS)
+    if (round === 1) await views.clear()
+    clock.advance(MAX_AGE_MS)
+    const { sealer } = await start(log, watched, { maxEvents: 1000 })
+    await sealer.sealWhatIsDue()
+    if (round === 0) continue
+    const [last, newest] = (await sealsIn(log)).slice(-2) as [LogSealed, LogSealed]
+    const expected = new Set([...(await pagesOf(last.root)), ...(await pagesOf(newest.root))])
+    t.same([...stored].filter(key => !key.startsWith('replaced.')).sort(), [...expected].sort())
+    t.same(
+      [...stored].filter(key => key.startsWith('replaced.')),
+      [`replaced.${newest.root}.0`],
+    )
+  }
+  await checkSeals(t, log)
+})
+
+t.test('a list of outdated pages that no service wrote deletes nothing that cannot be made again', async t => {
+  const { log, views } = await open(t)
   await append(log, 'a', 10)
-  const second = await start(log, views)
-  await second.sealer.sealWhatIsDue()
-  t.equal((await checkSeals(t, log)).length, 2)
+  for (const text of ['no list', '["x", 7]', (root: string) => `[".${root}", "${'f'.repeat(3000)}"]`]) {
+    const { sealer } = await start(log, views)
+    await sealer.sealWhatIsDue()
+    const { root } = (await sealsIn(log)).at(-1) as LogSealed
+    await views.saveNodes([[`replaced.${root}.0`, typeof text === 'string' ? text : text(root)]])
+    await append(log, 'a', 10)
+  }
+  const { sealer } = await start(log, views)
+  await sealer.sealWhatIsDue()
+  t.equal((await checkSeals(t, log)).length, 4)
 })
 
 t.test('a seal that could not be recorded is made again', async t => {

@@ -348,10 +348,18 @@ export const plantedFaults: PlantedFault[] = [
     test: 'test/reactors/seals.test.ts',
   },
   {
-    what: 'a node of the tree counts as genuine, whatever its hash',
-    file: 'services/seals/tree-store.ts',
-    from: 'if (hashOfNode(node) === hash) return node',
-    to: 'return node',
+    what: 'a leaf of the tree counts as genuine, whatever its hash',
+    file: 'domain/seals/tree-page.ts',
+    from: ' && hashOfLeaves(leaves) === top',
+    to: '',
+    test: 'test/services/seals/sealer.test.ts',
+  },
+  {
+    what: 'a branch of the tree counts as genuine, whatever its hash',
+    file: 'domain/seals/tree-page.ts',
+    from: 'if (!isGenuine || hexAt',
+    to: 'if (hexAt',
+    test: 'test/domain/seals/stream-tree.test.ts',
   },
   {
     what: 'Redis commits without comparing the checkpoint',

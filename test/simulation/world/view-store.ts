@@ -117,14 +117,16 @@ export class SimulatedViews implements ViewStore {
     this.#content.snapshots.clear()
   }
 
-  loadNodes = async (hashes: string[]) => hashes.map(hash => this.#content.nodes.get(hash))
+  loadNodes = async (keys: string[]) => keys.map(key => this.#content.nodes.get(key))
 
-  saveNodes = async (nodes: [string, string][]) => {
-    for (const [hash, text] of nodes) this.#content.nodes.set(hash, text)
+  saveNodes = async (nodes: [string, string | undefined][]) => {
+    for (const [key, text] of nodes)
+      if (text === undefined) this.#content.nodes.delete(key)
+      else this.#content.nodes.set(key, text)
   }
 
-  deleteNodes = async (hashes: string[]) => {
-    for (const hash of hashes) this.#content.nodes.delete(hash)
+  clearNodes = async () => {
+    this.#content.nodes.clear()
   }
 
   dump = async () => {

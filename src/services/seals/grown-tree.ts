@@ -1,0 +1,51 @@
+import { keyOf, type Pages, type StreamLeaf, type TreeChange, withLeaves } from '../../domain/seals/stream-tree.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { delay } from '../../time/delay.ts'
+import { batchesOf } from './batches.ts'
+
+/** Each takes a few milliseconds. */
+const LEAVES_AT_ONCE = 100
+const KEYS_AT_ONCE = 2000
+
+/** Leaves that share so many digits of their keys are inserted together. */
+const SHARED_DIGITS = 3
+
+/** The tree with further leaves, given the pages on their paths. Made in parts, between which other work goes on. */
+export const grownTree = async (
+  root: string,
+  leaves: StreamLeaf[],
+  { pages, clock }: { pages: Pages; clock: Clock },
+): Promise<TreeChange> => {
+  const known = new Map(pages)
+  const change: TreeChange = { root, added: new Map(), replaced: [] }
+  for (const part of batchesOf(await inOrder(leaves, clock), LEAVES_AT_ONCE)) {
+    const { root, added, replaced } = withLeaves(change.root, part, known)
+    change.root = root
+    // A later part replaces some pages of an earlier one.
+    for (const address of replaced) {
+      known.delete(address)
+      if (!change.added.delete(address)) change.replaced.push(address)
+    }
+    for (const [address, page] of added) {
+      change.added.set(address, page)
+      known.set(address, page)
+    }
+    await delay(clock, 0)
+  }
+  return change
+}
+
+/** In the order of the first digits of their keys, so that two parts share few pages. */
+const inOrder = async (leaves: StreamLeaf[], clock: Clock): Promise<StreamLeaf[]> => {
+  const groups = new Map<string, StreamLeaf[]>()
+  for (const batch of batchesOf(leaves, KEYS_AT_ONCE)) {
+    for (const leaf of batch) {
+      const digits = keyOf(leaf.stream).slice(0, SHARED_DIGITS)
+      const group = groups.get(digits)
+      if (group) group.push(leaf)
+      else groups.set(digits, [leaf])
+    }
+    if (batch.length === KEYS_AT_ONCE) await delay(clock, 0)
+  }
+  return [...groups.keys()].sort().flatMap(digits => groups.get(digits) as StreamLeaf[])
+}
