@@ -1,4 +1,5 @@
 import { createSandboxProvider } from '../adapters/provider/sandbox/provider.ts'
+import { bindingsOf as shippedBindingsOf } from '../catalog/bindings/bindings.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { UseInputMedia } from '../ports/input-media.ts'
 import { type ProviderAccount, SANDBOX } from '../services/providers/provider-account.ts'
@@ -15,7 +16,10 @@ type Providers = Pick<RoutesParts, 'bindingsOf' | 'accounts' | 'sandbox'> & { cl
 /** The accounts at providers that are configured, and the sandbox. */
 export const openProviders = (
   { clock, useInputMedia }: Parts,
-  { providers = { sandbox: createSandboxProvider({ useInputMedia, clock }) }, bindingsOf = () => [] }: Substitutes,
+  {
+    providers = { sandbox: createSandboxProvider({ useInputMedia, clock }) },
+    bindingsOf = shippedBindingsOf,
+  }: Substitutes,
 ): Providers => {
   const all = Object.entries(providers).map(([provider, client]): ProviderAccount => {
     return { provider, account: provider, client }
