@@ -25,7 +25,7 @@ const LEAD_MS = 2_000
 /** Requests a run, waits for its end for a time, and resolves to its id. */
 type Send = (body: object) => Promise<string>
 
-const text = { model: 'gpt-5-mini', input: { prompt: 'hello' } }
+const text = { model: 'gpt-6-1-terra', input: { prompt: 'hello' } }
 const slowRun = { model: 'sandbox', input: { prompt: 'hello', delay_ms: 20_000 } }
 
 /** Measures how much one account's flood delays another. */

@@ -12,16 +12,23 @@ const Scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
 
 /**
  * How parameters of a family become one of the provider's. With several names in `from`, their values are joined by a
- * space. A value that is not among `values` cannot be honoured by the binding, and neither can one that has no rule.
+ * space. A value that is not among `values` cannot be honoured by the binding, and neither can one that is outside the
+ * bounds, nor a parameter that has no rule.
  */
 export const ParameterRule = Closed({
   from: Type.Union([ParameterName, Type.Array(ParameterName, { minItems: 2 })]),
   /** The path in the provider's request, such as `config.imageConfig.aspectRatio`; absent if nothing is sent. */
   to: Type.Optional(Type.String({ minLength: 1 })),
-  /** The provider's value for each of ours. */
-  values: Type.Optional(Type.Record(Type.String(), Scalar)),
+  /** The provider's value for each of ours, which may be any JSON. */
+  values: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   /** The values that need nothing to be sent, or that are sent as they are. All, if absent. */
   only: Type.Optional(Type.Array(Scalar)),
+  /** The values for which nothing is sent, since the provider does the same without being told. */
+  omit: Type.Optional(Type.Array(Scalar)),
+  /** The provider's bounds where they are narrower than the family's. */
+  minLength: Type.Optional(Type.Integer({ minimum: 1 })),
+  maxLength: Type.Optional(Type.Integer({ minimum: 1 })),
+  maximum: Type.Optional(Type.Number()),
   /** The form in which the value is sent. `files` is a list of one file. */
   as: Type.Optional(OneOf('string', 'list', 'file', 'files')),
 })
@@ -48,13 +55,16 @@ export const Binding = Closed({
   parameters: Type.Array(ParameterRule),
   /** Sent with each request, by path. */
   constants: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  /** Combinations of values that the provider refuses. */
-  refuses: Type.Optional(Type.Array(Type.Record(ParameterName, Scalar))),
+  /** Combinations of values that the provider refuses. A list stands for any of its values. */
+  refuses: Type.Optional(Type.Array(Type.Record(ParameterName, Type.Union([Scalar, Type.Array(Scalar)])))),
   /** Where the addresses of the files are in the result, if the operation does not fix that. */
   output: Type.Optional(Type.String()),
   price: Type.Optional(Closed({ currency: Type.String({ pattern: '^[A-Z]{3}$' }), units: Type.Array(UnitPrice) })),
-  /** Where the model and its parameters were looked up, and when. */
-  source: Closed({ at: Type.String({ minLength: 1 }), on: Day }),
+  /**
+   * Where the model and its parameters were looked up, and when. `unconfirmed` if the provider's own description could
+   * not be read, so that the parameters are those that others send.
+   */
+  source: Closed({ at: Type.String({ minLength: 1 }), on: Day, unconfirmed: Type.Optional(Type.Literal(true)) }),
   /** When the provider turns the model off, and what it recommends instead. */
   retiresAt: Type.Optional(Day),
   replacedBy: Type.Optional(Type.String()),

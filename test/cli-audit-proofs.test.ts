@@ -23,8 +23,8 @@ const service = await startService(t, {
   },
 })
 const customer = await openAccount(service)
-const { body: run } = await customer.run({ model: 'gpt-5-mini', input: { prompt: 'hello' } })
-for (let index = 0; index < 10; index++) await customer.run({ model: 'gpt-5-mini', input: { prompt: 'hello' } })
+const { body: run } = await customer.run({ model: 'gpt-6-1-terra', input: { prompt: 'hello' } })
+for (let index = 0; index < 10; index++) await customer.run({ model: 'gpt-6-1-terra', input: { prompt: 'hello' } })
 const sealsOf = async () =>
   (await collect(service.core.log.readStream('seals', 0))).filter(({ type }) => type === 'LogSealed')
 await until('several seals cover the run', async () => (await sealsOf()).length > 6)

@@ -50,7 +50,7 @@ const shippedFamily = (id: string): Family => {
 }
 
 /** A shipped family with a price of five credits. */
-const repriced = (id = 'gpt-5-mini'): Family => {
+const repriced = (id = 'gpt-6-1-terra'): Family => {
   const changed = shippedFamily(id)
   for (const one of changed.endpoints) one.pricing = priceRule({ baseMicros: toMicros(5) })
   return changed
@@ -71,7 +71,7 @@ t.test('catalog diff and publish: a file changes its families until they are rel
   const { service, startAgain, operator, write } = await start(t)
   const customer = await openAccount(service)
   const before = await catalogEvents(service)
-  const price = (await run(customer, 'gpt-5-mini')).body.credits_charged
+  const price = (await run(customer, 'gpt-6-1-terra')).body.credits_charged
   const changed = repriced()
   const file = await write([changed, family('lumen')])
 
@@ -81,10 +81,10 @@ t.test('catalog diff and publish: a file changes its families until they are rel
     operator.text(t, 'catalog', 'diff', file),
   ])
   t.equal(same, 'No differences.\n')
-  t.match(shown, /gpt-5-mini +revise +endpoints\.0\.pricing\.baseMicros +\d+ +5000000/)
-  const [first] = shippedFamily('gpt-5-mini').endpoints
+  t.match(shown, /gpt-6-1-terra +revise +endpoints\.0\.pricing\.baseMicros +\d+ +5000000/)
+  const [first] = shippedFamily('gpt-6-1-terra').endpoints
   t.same(diff[0], {
-    family: 'gpt-5-mini',
+    family: 'gpt-6-1-terra',
     change: 'revise',
     place: 'endpoints.0.pricing.baseMicros',
     from: String(first?.pricing.baseMicros),
@@ -95,12 +95,12 @@ t.test('catalog diff and publish: a file changes its families until they are rel
 
   const publish = (...files: string[]) => operator.json(t, 'catalog', 'publish', ...files)
   const summary = [
-    { family: 'gpt-5-mini', change: 'revise' },
+    { family: 'gpt-6-1-terra', change: 'revise' },
     { family: 'lumen', change: 'publish' },
   ]
   t.same(await publish(file), summary)
   await untilNoticed(service)
-  t.equal((await run(customer, 'gpt-5-mini')).body.credits_charged, 5)
+  t.equal((await run(customer, 'gpt-6-1-terra')).body.credits_charged, 5)
   t.equal((await run(customer, 'lumen')).body.credits_charged, 10)
   const byHand = await catalogEvents(service)
   t.match(byHand.slice(before.length), [
@@ -114,28 +114,28 @@ t.test('catalog diff and publish: a file changes its families until they are rel
   const again = await startAgain()
   t.same(await catalogEvents(again), byHand)
   const later = customer.at(again.url)
-  t.equal((await run(later, 'gpt-5-mini')).body.credits_charged, 5)
+  t.equal((await run(later, 'gpt-6-1-terra')).body.credits_charged, 5)
 
   const back = [
     { family: 'lumen', change: 'withdraw' },
-    { family: 'gpt-5-mini', change: 'revise' },
+    { family: 'gpt-6-1-terra', change: 'revise' },
   ]
   t.same(await publish(), back)
   await untilNoticed(again)
-  t.equal((await run(later, 'gpt-5-mini')).body.credits_charged, price)
+  t.equal((await run(later, 'gpt-6-1-terra')).body.credits_charged, price)
   t.equal((await run(later, 'lumen')).status, 404)
   t.equal(await operator.text(t, 'catalog', 'diff'), 'No differences.\n')
 })
 
 t.test('what export prints can be published: it is then held by hand, and nothing else about it changes', async t => {
   const { operator, write } = await start(t)
-  const exported = await operator.text(t, 'catalog', 'export', 'gpt-5-mini')
-  t.same(JSON.parse(exported), [shippedFamily('gpt-5-mini')])
+  const exported = await operator.text(t, 'catalog', 'export', 'gpt-6-1-terra')
+  t.same(JSON.parse(exported), [shippedFamily('gpt-6-1-terra')])
   const file = await write(JSON.parse(exported))
   t.same(await operator.json(t, 'catalog', 'diff', file), [
-    { family: 'gpt-5-mini', change: 'revise', place: 'by hand', from: 'false', to: 'true' },
+    { family: 'gpt-6-1-terra', change: 'revise', place: 'by hand', from: 'false', to: 'true' },
   ])
-  t.same(await operator.json(t, 'catalog', 'publish', file), [{ family: 'gpt-5-mini', change: 'revise' }])
+  t.same(await operator.json(t, 'catalog', 'publish', file), [{ family: 'gpt-6-1-terra', change: 'revise' }])
   t.equal(await operator.text(t, 'catalog', 'diff', file), 'No differences.\n')
   t.match(await operator.refused(t, 'catalog', 'export', 'gpt-6'), /no such family/)
 })
@@ -157,7 +157,7 @@ t.test('accepted runs keep their price and endpoint', async t => {
   const customer = await openAccount(service, { credits: 10_000, tester: true })
   // These fill the slots of the provider, so the next runs wait.
   await Promise.all(Array.from({ length: 64 }, () => run(customer, 'sandbox')))
-  const price = (await run(customer, 'gpt-5-mini', { prompt: 'its family is revised' })).body
+  const price = (await run(customer, 'gpt-6-1-terra', { prompt: 'its family is revised' })).body
   const gone = (await run(customer, 'gemini-3-flash', { prompt: 'its family is withdrawn' })).body
   t.same([price.status, gone.status], ['queued', 'queued'])
 
@@ -174,25 +174,27 @@ t.test('accepted runs keep their price and endpoint', async t => {
     t.match(found.body, { status: 'completed', endpoint, credits_charged })
     t.equal(jobs.find(job => job.runId === run_id)?.endpoint, endpoint)
   }
-  t.equal((await run(customer, 'gpt-5-mini')).body.credits_charged, 5)
+  t.equal((await run(customer, 'gpt-6-1-terra')).body.credits_charged, 5)
 })
 
 t.test('catalog withdraw: the family stays withdrawn until it is released', async t => {
   const { service, startAgain, operator } = await start(t)
   const customer = await openAccount(service)
-  t.same(await operator.json(t, 'catalog', 'withdraw', 'gpt-5-mini'), [{ family: 'gpt-5-mini', change: 'withdraw' }])
+  t.same(await operator.json(t, 'catalog', 'withdraw', 'gpt-6-1-terra'), [
+    { family: 'gpt-6-1-terra', change: 'withdraw' },
+  ])
   await untilNoticed(service)
-  t.match((await run(customer, 'gpt-5-mini')).body.error, { code: 'model_not_found' })
+  t.match((await run(customer, 'gpt-6-1-terra')).body.error, { code: 'model_not_found' })
   const withdrawn = await catalogEvents(service)
-  t.match(await operator.refused(t, 'catalog', 'withdraw', 'gpt-5-mini'), /no such family/)
+  t.match(await operator.refused(t, 'catalog', 'withdraw', 'gpt-6-1-terra'), /no such family/)
 
   await service.stop()
   const again = await startAgain()
   t.same(await catalogEvents(again), withdrawn)
-  t.equal((await run(customer.at(again.url), 'gpt-5-mini')).status, 404)
-  t.match(await operator.text(t, 'catalog', 'publish'), /gpt-5-mini +publish/)
+  t.equal((await run(customer.at(again.url), 'gpt-6-1-terra')).status, 404)
+  t.match(await operator.text(t, 'catalog', 'publish'), /gpt-6-1-terra +publish/)
   await untilNoticed(again)
-  t.equal((await run(customer.at(again.url), 'gpt-5-mini')).status, 200)
+  t.equal((await run(customer.at(again.url), 'gpt-6-1-terra')).status, 200)
 })
 
 t.test('an invalid file is refused with its fault and changes nothing', async t => {

@@ -24,8 +24,8 @@ try {
 
   // A video model is asynchronous: poll until the run has ended.
   const queued = await tollgate.run({
-    model: 'seedance-1-5-pro',
-    input: { prompt: 'Waves on a beach at night', duration: 4, resolution: '480p' },
+    model: 'gemini-omni-flash',
+    input: { prompt: 'Waves on a beach at night', duration: 4, resolution: '360p' },
     metadata: { order: 17 },
   })
   const film = await tollgate.waitFor(queued)

@@ -70,8 +70,8 @@ export const editRequest: RunRequest = {
 }
 
 export const videoRequest: RunRequest = {
-  model: 'seedance-1-5-pro',
-  input: { prompt: 'Waves on a beach at night', duration: 4, resolution: '480p' },
+  model: 'gemini-omni-flash',
+  input: { prompt: 'Waves on a beach at night', duration: 4, resolution: '360p' },
   webhook_url: 'https://example.com/hooks/tollgate',
 }
 
@@ -97,13 +97,13 @@ export const text: Run = {
   object: 'run',
   run_id: 'run_01m7z4k2q1fprt8yj9a0b3c4d5',
   status: 'completed',
-  model: 'gpt-5-mini',
-  endpoint: 'gpt-5-mini-t2t',
+  model: 'gpt-6-1-terra',
+  endpoint: 'gpt-6-1-terra-t2t',
   provider: 'sandbox',
   created_at: '2026-11-21T13:26:48.033Z',
   started_at: '2026-11-21T13:26:48.033Z',
   completed_at: '2026-11-21T13:26:48.201Z',
-  credits_charged: 1.2,
+  credits_charged: 2.88,
   output: { text: 'A lake lies still before the sun.' },
 }
 
@@ -111,12 +111,12 @@ export const processingRun: Run = {
   object: 'run',
   run_id: 'run_01m7z4m8h5e0sa2bq6w7r8t9v0',
   status: 'processing',
-  model: 'seedance-1-5-pro',
-  endpoint: 'seedance-1-5-pro-t2v',
+  model: 'gemini-omni-flash',
+  endpoint: 'gemini-omni-flash-t2v',
   provider: 'sandbox',
   created_at: '2026-11-21T13:27:58.117Z',
   started_at: '2026-11-21T13:27:58.140Z',
-  credits_charged: 9.36,
+  credits_charged: 12,
 }
 
 const { credits_charged, ...started } = processingRun
@@ -252,22 +252,22 @@ export const usageList: UsageList = {
     {
       object: 'usage',
       day: '2026-11-21',
+      model: 'gemini-omni-flash',
+      runs: 1,
+      failures: 1,
+      credits_charged: 12,
+      credits_refunded: 12,
+      credits: 0,
+    },
+    {
+      object: 'usage',
+      day: '2026-11-21',
       model: 'nano-banana-2',
       runs: 1,
       failures: 0,
       credits_charged: 15,
       credits_refunded: 0,
       credits: 15,
-    },
-    {
-      object: 'usage',
-      day: '2026-11-21',
-      model: 'seedance-1-5-pro',
-      runs: 1,
-      failures: 1,
-      credits_charged: 9.36,
-      credits_refunded: 9.36,
-      credits: 0,
     },
   ],
   has_more: false,

@@ -9,6 +9,7 @@ import { createOpenAiProvider } from '../adapters/provider/openai/provider.ts'
 import { createReplicateProvider } from '../adapters/provider/replicate/provider.ts'
 import { createSandboxProvider } from '../adapters/provider/sandbox/provider.ts'
 import type { VendorParts } from '../adapters/provider/vendor.ts'
+import { bindingsOf as shippedBindingsOf } from '../catalog/bindings/bindings.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { UseInputMedia } from '../ports/input-media.ts'
 import type { Provider } from '../ports/provider.ts'
@@ -40,7 +41,7 @@ interface Parts {
 type Providers = Omit<RoutesParts, 'health'> & { close(): Promise<void> }
 
 /** The accounts at providers that are configured, and the sandbox. */
-export const openProviders = (parts: Parts, { providers, bindingsOf = () => [] }: Substitutes): Providers => {
+export const openProviders = (parts: Parts, { providers, bindingsOf = shippedBindingsOf }: Substitutes): Providers => {
   const { config, clock, useInputMedia } = parts
   const { fetch, close } = openVendorFetch()
   const accounts = providers ? substituted(providers) : openAccounts(parts, fetch)

@@ -29,6 +29,8 @@ interface EndpointSheet {
   /** Valid inputs: a minimal one, and one with most parameters. */
   examples: Record<string, unknown>[]
   status?: Endpoint['status']
+  /** For models that take far longer than others of their type. */
+  timeoutMs?: number
 }
 
 function familiesOf(outputType: Family['outputType'], mode: Mode, timeoutMs: number) {
@@ -43,7 +45,7 @@ function familiesOf(outputType: Family['outputType'], mode: Mode, timeoutMs: num
       mode,
       status: sheet.status ?? 'public',
       description: sheet.description,
-      timeoutMs,
+      timeoutMs: sheet.timeoutMs ?? timeoutMs,
       parametersSchema: {
         type: 'object',
         properties: sheet.parameters,

@@ -50,12 +50,14 @@ export const videoResolution = (values: string[], byDefault: string): Parameter 
 export const imageFormat = (values: string[], byDefault: string): Parameter =>
   choice('Output format', 'The format of the image file.', values, byDefault)
 
-export const audioFormat = choice(
+export const speechFormat = choice(
   'Output format',
-  'The format of the audio file: Ogg Vorbis, or uncompressed WAV.',
-  ['ogg', 'wav'],
-  'ogg',
+  'The format of the audio file: MP3, or uncompressed WAV.',
+  ['mp3', 'wav'],
+  'mp3',
 )
+
+export const musicFormat = choice('Output format', 'The format of the audio file: uncompressed WAV.', ['wav'], 'wav')
 
 /** A duration with a fixed set of values. It has bounds, so that a price can multiply by it. */
 export const durationOf = (values: number[], byDefault: number): Parameter => ({

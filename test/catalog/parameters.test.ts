@@ -8,7 +8,6 @@ import { endpoints, filler, type Input, inputsOf } from './inputs.ts'
 const mayStayUnset = new Map([
   ['nano-banana-2', ['thinking_level']],
   ['pixverse-v5', ['style']],
-  ['hailuo-2-3', ['prompt']],
   ['eleven-v3', ['language_code']],
   ['claude-haiku-4-5', ['top_k']],
 ])
@@ -59,7 +58,7 @@ t.test('prompts are required, and images for image-to-*', async t => {
     t.ok(speaks ? 'text' in parametersSchema.properties : 'prompt' in parametersSchema.properties, id)
     t.equal('image_url' in parametersSchema.properties, kind.startsWith('i2'), id)
     const required = speaks ? ['text'] : ['prompt', ...(kind.startsWith('i2') ? ['image_url'] : [])]
-    t.same(parametersSchema.required, id === 'hailuo-2-3-i2v' ? ['image_url'] : required, id)
+    t.same(parametersSchema.required, required, id)
   }
 })
 

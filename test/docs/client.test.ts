@@ -61,7 +61,7 @@ t.test('the program creates a picture, edits one and creates a video', async t =
   const { data } = (await customer.send<RunList>('/v1/runs')).body
   t.same(
     data.map(({ endpoint, status }) => `${endpoint} ${status}`),
-    ['seedance-1-5-pro-t2v completed', 'nano-banana-2-i2i completed', 'z-image-turbo-t2i completed'],
+    ['gemini-omni-flash-t2v completed', 'nano-banana-2-i2i completed', 'z-image-turbo-t2i completed'],
   )
   const [video, winter, first] = data as [Run, Run, Run]
   t.same(stdout.trim().split('\n'), [

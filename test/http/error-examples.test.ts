@@ -13,7 +13,7 @@ const { reads, accounts } = service.core
 const customer = await openAccount(service)
 const poor = await openAccount(service, { credits: 2.5 })
 const reader = await openAccount(service, { scope: 'read' })
-const text = { model: 'gpt-5-mini', input: { prompt: 'a lake' } }
+const text = { model: 'gpt-6-1-terra', input: { prompt: 'a lake' } }
 
 /** Sends a request while a part of the service fails. */
 const during = async <Part extends object>(part: Part, misbehavior: Partial<Part>, send: () => Promise<Reply>) => {

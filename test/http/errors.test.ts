@@ -186,7 +186,7 @@ const bodies: Record<string, [ErrorCode, string[] | undefined, () => Promise<Rep
   'an input for a kind that the model lacks': [
     'invalid_input',
     ['/input'],
-    () => customer.run({ model: 'imagen-4-fast', input: { prompt: 'a lake', image_url: 'https://example.com/a.png' } }),
+    () => customer.run({ model: 'z-image-turbo', input: { prompt: 'a lake', image_url: 'https://example.com/a.png' } }),
   ],
   'an unknown model': ['model_not_found', undefined, () => customer.run({ ...picture, model: 'nano-banana-3' })],
   'a model named like an object property': [

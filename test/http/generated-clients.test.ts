@@ -73,7 +73,7 @@ for (const [name, { args, program, options }] of Object.entries(generators).slic
       price: 10,
       first: { status: 'completed', endpoint: 'nano-banana-2-t2i', credits_charged: 10, output: { url: /\.png$/ } },
       isRepeated: true,
-      sound: { status: 'completed', metadata: { order: 17 }, output: { url: /\.ogg$/ } },
+      sound: { status: 'completed', metadata: { order: 17 }, output: { url: /\.wav$/ } },
       film: { status: 'failed', error: { code: 'cancelled' } },
       winter: { status: 'completed', endpoint: 'nano-banana-2-i2i' },
       sentBytes: lake.size,
@@ -81,7 +81,7 @@ for (const [name, { args, program, options }] of Object.entries(generators).slic
       refusal: '/input/prompt',
       balance: await customer.balance(),
     })
-    t.ok(seen.models.includes('nano-banana-2') && !seen.models.includes('seedance-1-5-pro'))
+    t.ok(seen.models.includes('nano-banana-2') && !seen.models.includes('gemini-omni-flash'))
     t.same(
       seen.completedIds,
       [seen.winter, seen.sound, seen.first].map(({ run_id }) => run_id),

@@ -140,7 +140,7 @@ t.test('speech models take the prompt as their text', async t => {
     const customer = await openAccount(service)
     const ask = (input: object) => customer.run({ model, input })
     const { body } = await ask({ prompt: 'The ferry leaves.' })
-    t.match(body, { status: 'completed', endpoint: `${model}-t2a`, output: { url: /\.ogg$/ } })
+    t.match(body, { status: 'completed', endpoint: `${model}-t2a`, output: { url: /\.(mp3|wav)$/ } })
     t.match(await recordedInputs(customer), [{ text: 'The ferry leaves.' }])
     const faultsOf = async (input: object) => (await ask(input)).body.error.errors
     t.match(await faultsOf({ prompt: 'a'.repeat(1001) }), [

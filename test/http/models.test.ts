@@ -115,16 +115,16 @@ t.test('a family is found by its id, an alias or an endpoint', async t => {
 })
 
 t.test('an endpoint that only testers may see is no name for others', async t => {
-  const [public_, all] = [(await families(customer))['ltx-2-pro'], (await families(tester))['ltx-2-pro']]
+  const [public_, all] = [(await families(customer))['ltx-2-3-pro'], (await families(tester))['ltx-2-3-pro']]
   t.equal(Number(all?.endpoints.length), Number(public_?.endpoints.length) + 1)
   for (const [client, family] of [
     [customer, public_],
     [tester, all],
     [customer, public_],
   ] as const)
-    t.same((await client.send<ModelFamily>('/v1/models/ltx-2-pro')).body, family)
-  t.equal((await tester.send('/v1/models/ltx-2-pro-i2v')).status, 200)
-  t.equal((await customer.send('/v1/models/ltx-2-pro-i2v')).status, 404)
+    t.same((await client.send<ModelFamily>('/v1/models/ltx-2-3-pro')).body, family)
+  t.equal((await tester.send('/v1/models/ltx-2-3-pro-i2v')).status, 200)
+  t.equal((await customer.send('/v1/models/ltx-2-3-pro-i2v')).status, 404)
 })
 
 t.test('clients that hold the current list or family get 304', async t => {

@@ -20,7 +20,7 @@ const environment = {
 const service = await startService(t, { environment, providers: { sandbox: instantProvider } })
 const { log } = service.core
 const [customer, other] = [await openAccount(service), await openAccount(service)]
-const text = { model: 'gpt-5-mini', input: { prompt: 'hello' } }
+const text = { model: 'gpt-6-1-terra', input: { prompt: 'hello' } }
 const { body: run } = await customer.run(text)
 for (let index = 0; index < 10; index++) await customer.run(text)
 

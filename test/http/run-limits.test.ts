@@ -15,7 +15,7 @@ const provider: Provider = {
 const service = await startService(t, { providers: { sandbox: provider } })
 const { log } = service.core
 
-const request = (prompt: string) => ({ model: 'gpt-5-mini', input: { prompt } })
+const request = (prompt: string) => ({ model: 'gpt-6-1-terra', input: { prompt } })
 
 /** Sends runs that fail until one is refused. The limit is reached unless they take 5 s each. */
 const failUntilRefused = async (customer: Customer) => {

@@ -46,7 +46,7 @@ t.test('a run that waits for its source holds no slot of its provider', async t 
   const repaint = { model: 'nano-banana-2', input: { prompt: 'a lake', image_url: await startHangingHost(t) } }
   const { body: waiting } = await customer.run(repaint, { Prefer: 'wait=1' })
   t.equal(waiting.status, 'processing')
-  const { body } = await customer.run({ model: 'gpt-5-mini', input: { prompt: 'hello' } }, { Prefer: 'wait=10' })
+  const { body } = await customer.run({ model: 'gpt-6-1-terra', input: { prompt: 'hello' } }, { Prefer: 'wait=10' })
   t.equal(body.status, 'completed')
 })
 

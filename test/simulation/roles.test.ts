@@ -25,7 +25,7 @@ t.test('a process with only the api role sees the work of others, which serve on
   const failed = await client.run(sandbox({ outcome: 'provider_error' }))
   t.match(failed.body, { status: 'failed', credits_refunded: 1 })
   t.equal(await client.balance(), 990)
-  const film = { model: 'seedance-1-5-pro', input: { prompt: 'waves', duration: 4, resolution: '480p' } }
+  const film = { model: 'gemini-omni-flash', input: { prompt: 'waves', duration: 4, resolution: '360p' } }
   t.match(await client.run(film, { Prefer: 'wait=60' }), { status: 200, body: { status: 'completed' } })
 
   for (const other of others) {

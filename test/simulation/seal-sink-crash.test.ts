@@ -40,7 +40,7 @@ t.test(`a service that is killed repeatedly copies each seal, in order (TEST_SEE
     const client = customer.at(service.url)
     const load = async () => {
       for (;;) {
-        await client.run({ model: 'gpt-5-mini', input: { prompt: 'hello' } })
+        await client.run({ model: 'gpt-6-1-terra', input: { prompt: 'hello' } })
         await delay(PAUSE_MS)
       }
     }

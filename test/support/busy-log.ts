@@ -57,7 +57,7 @@ export const busyLog = async (t: Test, { rounds = 1, environment = {} }: BusyOpt
   }
   for (let round = 0; round < rounds; round++) await runAll(first)
 
-  const text = { model: 'gpt-5-mini', input: { prompt: 'hello' } }
+  const text = { model: 'gpt-6-1-terra', input: { prompt: 'hello' } }
   const { body: refunded } = await second.run(text, { 'Idempotency-Key': 'order-1' })
   await second.run(text, { 'Idempotency-Key': 'order-1' })
   unwrap(await refunds.refund(operator, refunded.run_id, { reason: 'a gift' }))

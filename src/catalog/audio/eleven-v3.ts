@@ -1,6 +1,6 @@
 import { speechFamily } from '../families.ts'
 import { choice, text } from '../parameter-schemas.ts'
-import { audioFormat, seed } from '../parameters.ts'
+import { seed, speechFormat } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
 import { MAX_SPEECH_LENGTH } from './speech-length.ts'
 
@@ -39,7 +39,7 @@ export const elevenV3 = speechFamily({
           ['auto', 'on', 'off'],
           'auto',
         ),
-        output_format: audioFormat,
+        output_format: speechFormat,
         seed: seed('audio'),
       },
       required: ['text'],

@@ -1,5 +1,5 @@
 import { musicFamily } from '../families.ts'
-import { audioFormat, durationOf, negativePrompt, prompt, seed } from '../parameters.ts'
+import { durationOf, musicFormat, negativePrompt, prompt, seed } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
 
 /**
@@ -16,7 +16,7 @@ export const lyria2 = musicFamily({
         prompt: prompt('The genre, mood, instruments and tempo.'),
         negative_prompt: negativePrompt(),
         duration: durationOf([30], 30),
-        output_format: audioFormat,
+        output_format: musicFormat,
         seed: seed('audio'),
       },
       required: ['prompt'],

@@ -1,6 +1,6 @@
 import { speechFamily } from '../families.ts'
 import { choice, flag, integer, number, text } from '../parameter-schemas.ts'
-import { audioFormat } from '../parameters.ts'
+import { speechFormat } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
 import { MAX_SPEECH_LENGTH } from './speech-length.ts'
 
@@ -62,7 +62,7 @@ export const minimaxSpeech26 = speechFamily({
           'auto',
         ),
         english_normalization: flag('English normalisation', 'Reads numbers in English text better.', false),
-        output_format: audioFormat,
+        output_format: speechFormat,
       },
       required: ['text'],
       pricing: priceRule(10),

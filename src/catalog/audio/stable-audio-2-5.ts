@@ -1,5 +1,5 @@
 import { musicFamily } from '../families.ts'
-import { audioFormat, durationWithin, guidanceScale, inferenceSteps, prompt, seed } from '../parameters.ts'
+import { durationWithin, guidanceScale, inferenceSteps, musicFormat, prompt, seed } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
 
 /**
@@ -18,7 +18,7 @@ export const stableAudio25 = musicFamily({
         duration: durationWithin(1, 190, 190),
         num_inference_steps: inferenceSteps(4, 8, 8),
         guidance_scale: guidanceScale(1, 25, 1),
-        output_format: audioFormat,
+        output_format: musicFormat,
         seed: seed('audio'),
       },
       required: ['prompt'],

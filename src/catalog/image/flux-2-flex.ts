@@ -10,8 +10,8 @@ const controls = {
 }
 
 /**
- * FLUX.2 [flex] by Black Forest Labs. Parameters follow https://replicate.com/black-forest-labs/flux-2-flex, the price
- * and the names of the controls https://fal.ai/models/fal-ai/flux-2-flex/api: 5 credits for each started megapixel of
+ * FLUX.2 [flex] by Black Forest Labs. Parameters follow https://replicate.com/black-forest-labs/flux-2-flex, the names
+ * of the controls https://fal.ai/models/fal-ai/flux-2-flex/api. Replicate charges 6 US cents for each megapixel of
  * the result, and for the input image, which counts as one megapixel.
  */
 export const flux2Flex = imageFamily({
@@ -22,7 +22,7 @@ export const flux2Flex = imageFamily({
       description: 'Generates an image from text, with control over steps and guidance; strong at lettering.',
       parameters: { ...flux2TextToImage, ...controls },
       required: ['prompt'],
-      pricing: priceRule(5, { multipliers: { resolution: { '0.5 MP': 1, '1 MP': 1, '2 MP': 2, '4 MP': 4 } } }),
+      pricing: priceRule(6, { multipliers: { resolution: { '0.5 MP': 1, '1 MP': 1, '2 MP': 2, '4 MP': 4 } } }),
       examples: [
         { prompt: 'A neon sign that says OPEN LATE above a diner' },
         {
@@ -42,7 +42,7 @@ export const flux2Flex = imageFamily({
       description: 'Edits an image from a text instruction, with control over steps and guidance.',
       parameters: { ...flux2ImageToImage, ...controls },
       required: ['prompt', 'image_url'],
-      pricing: priceRule(5, { multipliers: { resolution: { '0.5 MP': 2, '1 MP': 2, '2 MP': 3, '4 MP': 5 } } }),
+      pricing: priceRule(6, { multipliers: { resolution: { '0.5 MP': 2, '1 MP': 2, '2 MP': 3, '4 MP': 5 } } }),
       examples: [
         { prompt: 'Write FRESH BREAD on the board', image_url: 'https://example.com/board.jpg' },
         {

@@ -1,6 +1,6 @@
 import { imageFamily } from '../families.ts'
 import { choice } from '../parameter-schemas.ts'
-import { imageUrl, negativePrompt, numImages, prompt, seed, strength } from '../parameters.ts'
+import { imageUrl, negativePrompt, prompt, strength } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
 
 const parameters = {
@@ -17,15 +17,13 @@ const parameters = {
     ],
     'realistic_image',
   ),
-  negative_prompt: negativePrompt(1_000),
-  num_images: numImages(6),
-  seed: seed('image'),
 }
 
-const pricing = priceRule(4, { quantities: ['num_images'] })
+const pricing = priceRule(4)
 
 /**
- * Recraft V3. Parameters and price follow https://www.recraft.ai/docs/api-reference/endpoints. Its vector styles are
+ * Recraft V3. Parameters follow https://replicate.com/recraft-ai/recraft-v3 and
+ * https://fal.ai/models/fal-ai/recraft/v3/image-to-image, the price https://www.recraft.ai/docs. Its vector styles are
  * omitted, because their results are not raster images.
  */
 export const recraftV3 = imageFamily({
@@ -55,9 +53,6 @@ export const recraftV3 = imageFamily({
           prompt: 'A village by the sea',
           size: '1820x1024',
           style: 'digital_illustration/pixel_art',
-          negative_prompt: 'boats',
-          num_images: 3,
-          seed: 9,
         },
       ],
     },
@@ -71,6 +66,7 @@ export const recraftV3 = imageFamily({
           0,
           0.5,
         ),
+        negative_prompt: negativePrompt(1_000),
         ...parameters,
       },
       required: ['prompt', 'image_url'],
@@ -83,8 +79,6 @@ export const recraftV3 = imageFamily({
           strength: 0.3,
           style: 'realistic_image/hdr',
           negative_prompt: 'text',
-          num_images: 6,
-          seed: 2,
         },
       ],
     },

@@ -1,24 +1,24 @@
 import { videoFamily } from '../families.ts'
-import { aspectRatio, durationWithin, imageUrl, prompt, seed } from '../parameters.ts'
+import { aspectRatio, durationOf, imageUrl, prompt, seed } from '../parameters.ts'
 import { priceRule } from '../price-rule.ts'
 
 /** The vendor's limit in characters. */
 const MAX_PROMPT_LENGTH = 1_000
 
-const common = { duration: durationWithin(2, 10, 5), seed: seed('video') }
+const common = { duration: durationOf([5, 10], 5), seed: seed('video') }
 
 const pricing = priceRule(12, { quantities: ['duration'] })
 
 /**
- * Runway's Gen-4.5. Parameters and price follow https://docs.dev.runwayml.com/api, with its pixel sizes written as
- * aspect ratios.
+ * Runway's Gen-4.5. Parameters follow https://replicate.com/runwayml/gen-4.5, the price
+ * https://docs.dev.runwayml.com/api.
  */
 export const gen45 = videoFamily({
   id: 'gen-4-5',
   name: 'Gen-4.5',
   endpoints: {
     t2v: {
-      description: 'Generates a video without sound from text, 2 to 10 seconds.',
+      description: 'Generates a video without sound from text, 5 or 10 seconds.',
       parameters: {
         prompt: prompt('The action and look of the video.', MAX_PROMPT_LENGTH),
         aspect_ratio: aspectRatio(['16:9', '9:16'], '16:9'),
@@ -28,11 +28,11 @@ export const gen45 = videoFamily({
       pricing,
       examples: [
         { prompt: 'Ink spreads in clear water, macro' },
-        { prompt: 'A diver sinks past a wall of coral', aspect_ratio: '9:16', duration: 8, seed: 25 },
+        { prompt: 'A diver sinks past a wall of coral', aspect_ratio: '9:16', duration: 10, seed: 25 },
       ],
     },
     i2v: {
-      description: 'Animates an image without sound, 2 to 10 seconds.',
+      description: 'Animates an image without sound, 5 or 10 seconds.',
       parameters: {
         prompt: prompt('The content of the video.', MAX_PROMPT_LENGTH),
         image_url: imageUrl('The first frame'),

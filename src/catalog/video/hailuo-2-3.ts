@@ -26,7 +26,7 @@ export const hailuo23 = videoFamily({
   name: 'Hailuo 2.3',
   endpoints: {
     t2v: {
-      description: 'Generates a video from text, 6 or 10 seconds; strong at movement and faces.',
+      description: 'Generates a video from text, 6 or, in 768p, 10 seconds; strong at movement and faces.',
       parameters: { prompt: prompt('The action and look of the video.', MAX_PROMPT_LENGTH), ...common },
       required: ['prompt'],
       pricing,
@@ -41,16 +41,16 @@ export const hailuo23 = videoFamily({
       ],
     },
     i2v: {
-      description: 'Animates an image, 6 or 10 seconds, with or without a prompt.',
+      description: 'Animates an image, 6 or, in 768p, 10 seconds.',
       parameters: {
         prompt: prompt('The content of the video.', MAX_PROMPT_LENGTH),
         image_url: imageUrl('The first frame'),
         ...common,
       },
-      required: ['image_url'],
+      required: ['prompt', 'image_url'],
       pricing,
       examples: [
-        { image_url: 'https://example.com/glass.jpg' },
+        { prompt: 'The glass fills with water', image_url: 'https://example.com/glass.jpg' },
         {
           prompt: 'The cyclist jumps over the root',
           image_url: 'https://example.com/cyclist.jpg',

@@ -2,9 +2,10 @@ import { videoFamily } from '../families.ts'
 import { priceRule } from '../price-rule.ts'
 import { veo31ImageToVideo, veo31TextToVideo } from './veo-3-1-parameters.ts'
 
+// With sound, 4K costs the vendor less than twice as much; without, twice.
 const pricing = priceRule(20, {
   quantities: ['duration'],
-  multipliers: { generate_audio: { true: 2, false: 1 }, resolution: { '720p': 1, '1080p': 1, '4K': 1.5 } },
+  multipliers: { generate_audio: { true: 2, false: 1 }, resolution: { '720p': 1, '1080p': 1, '4K': 2 } },
 })
 
 /** Google's Veo 3.1. Parameters and prices follow https://fal.ai/models/fal-ai/veo3.1/api. */

@@ -15,7 +15,9 @@ export const upstreamParameters = (
   { parameters: rules, constants = {}, refuses = [] }: Mapping,
   input: Record<string, unknown>,
 ): { parameters: Record<string, unknown> } | { unmet: Unmet } => {
-  const refused = refuses.find(values => Object.entries(values).every(([name, value]) => input[name] === value))
+  const refused = refuses.find(values =>
+    Object.entries(values).every(([name, value]) => [value].flat().includes(input[name] as string)),
+  )
   if (refused) return { unmet: { parameters: Object.keys(refused) } }
   const parameters: Record<string, unknown> = {}
   for (const [path, value] of Object.entries(constants)) put(parameters, path, value)
@@ -25,6 +27,7 @@ export const upstreamParameters = (
     const given = names.filter(name => input[name] !== undefined)
     for (const name of given) left.delete(name)
     if (given.length === 0) continue
+    if (given.length === 1 && rule.omit?.includes(input[given[0] as string] as string)) continue
     const value = upstreamValue(rule, input)
     if (value === undefined) return { unmet: { parameters: given } }
     if (rule.to !== undefined) put(parameters, rule.to, inForm(rule, value))
@@ -33,11 +36,19 @@ export const upstreamParameters = (
 }
 
 /** Undefined for a value that the rule does not allow. */
-const upstreamValue = ({ from, values, only }: ParameterRule, input: Record<string, unknown>): unknown => {
+const upstreamValue = (rule: ParameterRule, input: Record<string, unknown>): unknown => {
+  const { from, values, only } = rule
   const value = Array.isArray(from) ? from.map(name => input[name]).join(' ') : input[from]
   if (only && !only.includes(value as string)) return undefined
+  if (!isWithin(rule, value)) return undefined
   if (!values) return value
   return Object.hasOwn(values, String(value)) ? values[String(value)] : undefined
+}
+
+const isWithin = ({ minLength = 0, maxLength, maximum }: ParameterRule, value: unknown): boolean => {
+  if (typeof value === 'number') return maximum === undefined || value <= maximum
+  if (typeof value !== 'string') return true
+  return value.length >= minLength && (maxLength === undefined || value.length <= maxLength)
 }
 
 const inForm = ({ as }: ParameterRule, value: unknown): unknown => {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { createEncoder } from 'wasm-media-encoders'
+import { dirname, join } from 'node:path'
+import { createEncoder, type WasmMediaEncoder } from 'wasm-media-encoders'
 import { type Input, type Made, textIn } from '../work.ts'
 
 /** A sound file under construction. Samples are from -1 to 1, one array per channel. */
@@ -14,22 +15,41 @@ export interface SoundShape {
   channels: 1 | 2
 }
 
-/** Opens a file in the format that the input requests: WAV or Ogg Vorbis. */
+/** Opens a file in the format that the input requests: WAV, MP3 or else Ogg Vorbis. */
 export function openSoundFile(input: Input, shape: SoundShape): Promise<SoundFile> {
-  return textIn(input, 'output_format') === 'wav' ? openWav(shape) : openOgg(shape)
+  switch (textIn(input, 'output_format')) {
+    case 'wav':
+      return openWav(shape)
+    case 'mp3':
+      return openMp3(shape)
+    default:
+      return openOgg(shape)
+  }
+}
+
+async function openMp3({ sampleRateHz, channels }: SoundShape): Promise<SoundFile> {
+  const encoder = await createEncoder('audio/mpeg', await readFile(lame))
+  encoder.configure({ sampleRate: sampleRateHz, channels, bitrate: MP3_KBIT_PER_S })
+  return encoded(encoder, 'audio/mpeg')
 }
 
 async function openOgg({ sampleRateHz, channels }: SoundShape): Promise<SoundFile> {
   const encoder = await createEncoder('audio/ogg', await readFile(vorbis))
   // Fixed, because the encoder's random serial number would change the bytes of the same sound each time.
   encoder.configure({ sampleRate: sampleRateHz, channels, vbrQuality: VORBIS_QUALITY, oggSerialNo: 1 })
+  return encoded(encoder, 'audio/ogg')
+}
+
+function encoded(encoder: Encoder, mimeType: string): SoundFile {
   const parts: Uint8Array[] = []
   return {
     // Copied, because the encoder reuses its memory.
     add: samples => void parts.push(encoder.encode(samples).slice()),
-    finish: () => ({ mimeType: 'audio/ogg', bytes: Buffer.concat([...parts, encoder.finalize()]) }),
+    finish: () => ({ mimeType, bytes: Buffer.concat([...parts, encoder.finalize()]) }),
   }
 }
+
+type Encoder = Pick<WasmMediaEncoder<'audio/mpeg' | 'audio/ogg'>, 'encode' | 'finalize'>
 
 async function openWav({ sampleRateHz, channels }: SoundShape): Promise<SoundFile> {
   const parts: Buffer[] = []
@@ -78,4 +98,9 @@ const SAMPLE_BYTES = 2
 // About 130 kbit/s in stereo, from where music sounds nearly like the original.
 const VORBIS_QUALITY = 4
 
+// The usual rate of the vendors' speech.
+const MP3_KBIT_PER_S = 128
+
 const vorbis = createRequire(import.meta.url).resolve('wasm-media-encoders/wasm/ogg.wasm')
+// Beside it, since the package exports a wrong path for this one.
+const lame = join(dirname(vorbis), 'mp3.wasm')

@@ -131,8 +131,8 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
   },
   'a refund of too little': { log: withData(refund, { amountMicros: 1 }), what: /its balance is|is refunded 1 of/ },
   'a refund that repeats another model': {
-    log: withData(refund, { debit: { ...debitOf(refund), model: 'sora-2-pro' } }),
-    what: /it repeats the debit .*"model":"sora-2-pro".*, which was /,
+    log: withData(refund, { debit: { ...debitOf(refund), model: 'kling-3-pro' } }),
+    what: /it repeats the debit .*"model":"kling-3-pro".*, which was /,
   },
   'a refund that repeats another key': {
     log: withData(refundOfFailure, { debit: { ...debitOf(refundOfFailure), keyId: 'key_00000000000000000000000000' } }),
@@ -167,7 +167,7 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
     what: /names catalog revision 100000, which publishes no prices/,
   },
   'a run of another model than its receipt': {
-    log: withData(queued, { model: 'sora-2-pro' }),
+    log: withData(queued, { model: 'kling-3-pro' }),
     what: /and its receipt is for/,
   },
   'a run without its debit': { log: without(debit), what: /was never debited/ },

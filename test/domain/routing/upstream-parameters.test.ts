@@ -36,3 +36,34 @@ t.test('whatever a binding cannot honour is unmet', async t => {
   t.same(unmet({ duration: 10, seed: 1 }), { unmet: { parameters: ['duration', 'seed'] } })
   t.ok('parameters' in unmet({ duration: 10, seed: 2 }))
 })
+
+t.test('a value that needs no words is left out, and one outside the bounds of the provider is unmet', async t => {
+  const narrow = {
+    parameters: [
+      { from: 'prompt', to: 'prompt', minLength: 3, maxLength: 5 },
+      { from: 'negative_prompt', to: 'negative_prompt', omit: [''] },
+      { from: 'guidance_scale', to: 'guidance', maximum: 10 },
+    ],
+  }
+  const mapped = (input: object) => upstreamParameters(narrow, { ...input })
+  t.same(mapped({ prompt: 'three', negative_prompt: '', guidance_scale: 10 }), {
+    parameters: { prompt: 'three', guidance: 10 },
+  })
+  t.same(mapped({ negative_prompt: 'rain' }), { parameters: { negative_prompt: 'rain' } })
+  for (const prompt of ['ab', 'abcdef']) t.same(mapped({ prompt }), { unmet: { parameters: ['prompt'] } }, prompt)
+  t.same(mapped({ guidance_scale: 11 }), { unmet: { parameters: ['guidance_scale'] } })
+})
+
+t.test('a value may become any JSON, and a refusal may name several values', async t => {
+  const rich = {
+    parameters: [
+      { from: 'size', to: 'image_size', values: { wide: { width: 16, height: 9 } } },
+      { from: 'duration', to: 'duration' },
+    ],
+    refuses: [{ size: 'wide', duration: [8, 10] }],
+  }
+  t.same(upstreamParameters(rich, { size: 'wide', duration: 5 }), {
+    parameters: { image_size: { width: 16, height: 9 }, duration: 5 },
+  })
+  t.same(upstreamParameters(rich, { size: 'wide', duration: 10 }), { unmet: { parameters: ['size', 'duration'] } })
+})

@@ -39,7 +39,10 @@ export const walk = async (baseUrl: string, apiKey: string, file: File) => {
     input: { prompt: 'rain', duration: 1 },
     metadata: { order: 17 },
   })
-  const film = await run({ model: 'seedance-1-5-pro-t2v', input: { prompt: 'waves', duration: 12 } })
+  const film = await run({
+    model: 'gemini-omni-flash-t2v',
+    input: { prompt: 'waves', duration: 6, resolution: '360p' },
+  })
   await api.cancelRun({ client, path: { id: film.run_id } })
 
   const { data: upload } = await api.sendUpload({ client, body: { file } })

@@ -40,7 +40,10 @@ export const walk = async (_: string, apiKey: string, file: File) => {
     input: { prompt: 'rain', duration: 1 },
     metadata: { order: 17 },
   })
-  const film = await run({ model: 'seedance-1-5-pro-t2v', input: { prompt: 'waves', duration: 12 } })
+  const film = await run({
+    model: 'gemini-omni-flash-t2v',
+    input: { prompt: 'waves', duration: 6, resolution: '360p' },
+  })
   await api.cancelRun(film.run_id, keyed)
 
   const upload = await api.sendUpload({ file }, keyed)

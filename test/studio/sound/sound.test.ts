@@ -67,7 +67,7 @@ t.test('music has the requested length, in stereo, and is audible to its end', a
   )
 })
 
-t.test('the default format is Ogg Vorbis, of the same length', async t => {
+t.test('without a format, the file is Ogg Vorbis of the same length', async t => {
   const { bytes, mimeType } = await music({ duration: 3 })
   t.equal(mimeType, 'audio/ogg')
   t.match(readOgg(bytes), { codec: 'vorbis', channels: 2, rateHz: 44_100, ended: 4, samples: 3 * 44_100 })
@@ -75,8 +75,17 @@ t.test('the default format is Ogg Vorbis, of the same length', async t => {
   t.ok(bytes.length > 3 * 6_000, `${bytes.length} bytes`)
 })
 
+t.test('MP3 has 128 kbit a second, from the first frame on', async t => {
+  const { bytes, mimeType } = await music({ duration: 3, output_format: 'mp3' })
+  t.equal(mimeType, 'audio/mpeg')
+  t.equal(bytes.readUInt16BE(0) & 0xfffe, 0xfffa, 'layer III of MPEG-1')
+  // Encoders add a fraction of a second of silence at both ends.
+  const seconds = bytes.length / (128_000 / 8)
+  t.ok(seconds >= 3 && seconds < 3.2, `${seconds} s`)
+})
+
 t.test('the same music always has the same bytes; another seed or prompt gives other music', async t => {
-  for (const output_format of ['ogg', 'wav']) {
+  for (const output_format of ['ogg', 'mp3', 'wav']) {
     const one = await music({ duration: 2, output_format })
     t.ok(one.bytes.equals((await music({ duration: 2, output_format })).bytes), output_format)
     t.notOk(one.bytes.equals((await music({ duration: 2, output_format }, 2)).bytes), 'seed')

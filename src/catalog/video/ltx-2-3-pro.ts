@@ -6,25 +6,28 @@ import { priceRule } from '../price-rule.ts'
 const common = {
   duration: durationOf([6, 8, 10], 6),
   resolution: videoResolution(['1080p', '1440p', '2160p'], '1080p'),
-  fps: choice('Frame rate', 'Frames per second.', [25, 50], 25),
+  fps: choice('Frame rate', 'Frames per second.', [24, 25, 48, 50], 25),
   generate_audio: generateAudio,
 }
 
-const pricing = priceRule(6, {
+const pricing = priceRule(8, {
   quantities: ['duration'],
   multipliers: { resolution: { '1080p': 1, '1440p': 2, '2160p': 4 } },
 })
 
-/** Lightricks' LTX-2 Pro. Parameters and prices follow https://fal.ai/models/fal-ai/ltx-2/text-to-video/api. */
-export const ltx2Pro = videoFamily({
-  id: 'ltx-2-pro',
-  name: 'LTX-2 Pro',
+/**
+ * Lightricks' LTX-2.3 Pro. Parameters follow https://fal.ai/models/fal-ai/ltx-2.3/text-to-video/api, prices the
+ * vendor's.
+ */
+export const ltx23Pro = videoFamily({
+  id: 'ltx-2-3-pro',
+  name: 'LTX-2.3 Pro',
   endpoints: {
     t2v: {
       description: 'Generates a video with sound from text, up to 10 seconds, 2160p and 50 frames a second.',
       parameters: {
         prompt: prompt('The action, look and sound of the video.'),
-        aspect_ratio: aspectRatio(['16:9'], '16:9'),
+        aspect_ratio: aspectRatio(['16:9', '9:16'], '16:9'),
         ...common,
       },
       required: ['prompt'],
@@ -47,6 +50,7 @@ export const ltx2Pro = videoFamily({
       parameters: {
         prompt: prompt('The action and sound of the video.'),
         image_url: imageUrl('The first frame'),
+        aspect_ratio: aspectRatio(['auto', '16:9', '9:16'], 'auto', 'the image'),
         ...common,
       },
       required: ['prompt', 'image_url'],

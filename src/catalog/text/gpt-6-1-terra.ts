@@ -5,12 +5,12 @@ import { priceRule } from '../price-rule.ts'
 import { answerLength, answerLengthFactors } from './answer-length.ts'
 
 /**
- * OpenAI's GPT-5 mini, as https://platform.openai.com/docs/api-reference/responses describes it. At 2 USD per million
- * tokens, 1,024 cost 0.2 credits; the rest covers input tokens.
+ * OpenAI's GPT-6.1 Terra, as https://developers.openai.com/api/reference/resources/chat describes it. At 5 USD per
+ * million tokens, 1,024 cost 0.5 credits; the rest covers input tokens.
  */
-export const gpt5Mini = textFamily({
-  id: 'gpt-5-mini',
-  name: 'GPT-5 mini',
+export const gpt61Terra = textFamily({
+  id: 'gpt-6-1-terra',
+  name: 'GPT-6.1 Terra',
   endpoints: {
     t2t: {
       description: 'Answers in text, with adjustable thinking.',
@@ -24,17 +24,17 @@ export const gpt5Mini = textFamily({
         reasoning_effort: choice(
           'Reasoning effort',
           'How hard the model thinks before it answers.',
-          ['minimal', 'low', 'medium', 'high'],
+          ['none', 'low', 'medium', 'high', 'xhigh', 'max'],
           'medium',
         ),
         verbosity: choice('Verbosity', 'How wordy the answer is.', ['low', 'medium', 'high'], 'medium'),
         max_output_tokens: answerLength,
       },
       required: ['prompt'],
-      pricing: priceRule(0.25, {
+      pricing: priceRule(0.6, {
         multipliers: {
           max_output_tokens: answerLengthFactors,
-          reasoning_effort: { minimal: 1, low: 1, medium: 1.2, high: 1.6 },
+          reasoning_effort: { none: 1, low: 1, medium: 1.2, high: 1.6, xhigh: 1.6, max: 1.6 },
         },
       }),
       examples: [

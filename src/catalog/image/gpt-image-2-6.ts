@@ -1,7 +1,7 @@
 import { imageFamily } from '../families.ts'
 import { choice, integer } from '../parameter-schemas.ts'
 import { imageFormat, imageUrl, numImages, prompt } from '../parameters.ts'
-import { priceRule, surcharge } from '../price-rule.ts'
+import { priceRule } from '../price-rule.ts'
 
 const size = (byDefault: string) =>
   choice('Size', 'Width and height in pixels.', ['1024x1024', '1536x1024', '1024x1536', 'auto'], byDefault)
@@ -19,25 +19,26 @@ const parameters = {
   }),
 }
 
-const multipliers = {
-  quality: { low: 0.9, medium: 3.4, high: 13.3 },
-  // The vendor chooses the size for auto, so it costs as much as the largest.
-  size: { '1024x1024': 1, '1536x1024': 1.5, '1024x1536': 1.5, auto: 1.5 },
-}
+// The vendor chooses the size for auto, so it costs as much as the dearest.
+const sizes = { '1024x1024': 1, '1536x1024': 0.8, '1024x1536': 0.8, auto: 1 }
 
 /**
- * OpenAI's GPT Image 1.5. Parameters follow https://platform.openai.com/docs/api-reference/images, prices
- * https://fal.ai/models/fal-ai/gpt-image-1.5.
+ * OpenAI's GPT Image 2.6. Parameters follow https://developers.openai.com/api/reference/resources/images. It charges by
+ * token, as much as for GPT Image 2, whose pictures cost 0.6, 5.3 and 21.1 US cents by OpenAI's guide. The rest covers
+ * prompts and input images, which are always read in full detail.
  */
-export const gptImage15 = imageFamily({
-  id: 'gpt-image-1-5',
-  name: 'GPT Image 1.5',
+export const gptImage26 = imageFamily({
+  id: 'gpt-image-2-6',
+  name: 'GPT Image 2.6',
   endpoints: {
     t2i: {
       description: 'Generates images from text, with or without a background.',
       parameters: { prompt: prompt('The content of the image.', 32_000), size: size('1024x1024'), ...parameters },
       required: ['prompt'],
-      pricing: priceRule(1, { quantities: ['num_images'], multipliers }),
+      pricing: priceRule(1, {
+        quantities: ['num_images'],
+        multipliers: { quality: { low: 1, medium: 5.5, high: 21.5 }, size: sizes },
+      }),
       examples: [
         { prompt: 'A children’s book drawing of a fox who repairs clocks' },
         {
@@ -57,27 +58,19 @@ export const gptImage15 = imageFamily({
       parameters: {
         prompt: prompt('The change to make to the image.', 32_000),
         image_url: imageUrl('The image to edit'),
-        input_fidelity: choice(
-          'Input fidelity',
-          'How closely faces and details of the image are kept; high costs a surcharge.',
-          ['low', 'high'],
-          'low',
-        ),
         size: size('auto'),
         ...parameters,
       },
       required: ['prompt', 'image_url'],
       pricing: priceRule(1, {
         quantities: ['num_images'],
-        multipliers,
-        surcharges: [surcharge('input_fidelity', 'high', 0.033)],
+        multipliers: { quality: { low: 6, medium: 11, high: 27 }, size: sizes },
       }),
       examples: [
         { prompt: 'Give the dog a raincoat', image_url: 'https://example.com/dog.jpg' },
         {
           prompt: 'The same person as a watercolour portrait',
           image_url: 'https://example.com/portrait.jpg',
-          input_fidelity: 'high',
           size: '1024x1536',
           quality: 'medium',
           num_images: 2,

@@ -1,0 +1,25 @@
+import type { Binding } from '../../../../schemas/binding.ts'
+import { onFal, onReplicate } from '../providers.ts'
+import { same, sizes, unlessEmpty } from '../rules.ts'
+
+const SIZES = [
+  ...['1024x1024', '1365x1024', '1024x1365', '1536x1024', '1024x1536', '1820x1024', '1024x1820'],
+  ...['2048x1024', '1024x2048', '1434x1024', '1024x1434', '1280x1024', '1024x1280', '1707x1024', '1024x1707'],
+]
+
+export const recraftV3: Binding[] = [
+  onFal('recraft-v3-t2i', 'fal-ai/recraft/v3/text-to-image', {
+    parameters: [
+      ...same('prompt', 'style'),
+      { from: 'size', to: 'image_size', values: sizes(Object.fromEntries(SIZES.map(size => [size, size]))) },
+    ],
+  }),
+  onReplicate('recraft-v3-t2i', 'recraft-ai/recraft-v3', { parameters: same('prompt', 'style', 'size') }),
+  onFal('recraft-v3-i2i', 'fal-ai/recraft/v3/image-to-image', {
+    parameters: [
+      ...same('prompt', 'style', 'strength'),
+      unlessEmpty('negative_prompt'),
+      { from: 'image_url', to: 'image_url', as: 'file' },
+    ],
+  }),
+]

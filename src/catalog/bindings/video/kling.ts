@@ -1,0 +1,17 @@
+import type { ParameterRule } from '../../../../schemas/binding.ts'
+import { implied, same, unlessEmpty, withUnit } from '../rules.ts'
+
+/** The rules of fal for all Kling models, which take the seconds as text. */
+export const falKling = (durations: number[]): ParameterRule[] => [
+  // An empty negative prompt is sent too, since fal has a default.
+  ...same('prompt', 'negative_prompt', 'generate_audio', 'aspect_ratio', 'cfg_scale'),
+  withUnit('duration', '', durations),
+  { from: 'image_url', to: 'start_image_url', as: 'file' },
+]
+
+export const replicateKling: ParameterRule[] = [
+  ...same('prompt', 'duration', 'generate_audio', 'aspect_ratio'),
+  unlessEmpty('negative_prompt'),
+  { from: 'image_url', to: 'start_image', as: 'file' },
+  implied('cfg_scale', 0.5),
+]

@@ -1,0 +1,60 @@
+import { videoFamily } from '../families.ts'
+import { aspectRatio, durationWithin, imageUrl, prompt, videoResolution } from '../parameters.ts'
+import { priceRule } from '../price-rule.ts'
+
+const common = {
+  aspect_ratio: aspectRatio(['16:9', '9:16'], '16:9'),
+  duration: durationWithin(3, 10, 8),
+  resolution: videoResolution(['360p', '720p', '1080p', '4K'], '720p'),
+}
+
+const pricing = priceRule(10, {
+  quantities: ['duration'],
+  multipliers: { resolution: { '360p': 0.3, '720p': 1, '1080p': 1.5, '4K': 3 } },
+})
+
+/**
+ * Google's Gemini Omni Flash. Parameters follow https://ai.google.dev/gemini-api/docs/interactions. The price is that
+ * of version 1.1 by third parties, since version 1.2 costs less and 1.1 stands in for it.
+ */
+export const geminiOmniFlash = videoFamily({
+  id: 'gemini-omni-flash',
+  name: 'Gemini Omni Flash',
+  endpoints: {
+    t2v: {
+      description: 'Generates a video with sound from text, 3 to 10 seconds, up to 4K.',
+      parameters: { prompt: prompt('The action, look and sound of the video.', 20_000), ...common },
+      required: ['prompt'],
+      pricing,
+      examples: [
+        { prompt: 'A dog chases leaves in a park, an old film projector rattles' },
+        {
+          prompt: 'A glass-blower at work, close up, the fire roars',
+          aspect_ratio: '9:16',
+          duration: 10,
+          resolution: '1080p',
+        },
+      ],
+    },
+    i2v: {
+      description: 'Animates an image with sound, 3 to 10 seconds, up to 4K.',
+      parameters: {
+        prompt: prompt('The action and sound of the video.', 20_000),
+        image_url: imageUrl('The first frame'),
+        ...common,
+      },
+      required: ['prompt', 'image_url'],
+      pricing,
+      examples: [
+        { prompt: 'The lighthouse begins to turn', image_url: 'https://example.com/lighthouse.jpg' },
+        {
+          prompt: 'The children run towards the camera',
+          image_url: 'https://example.com/beach.jpg',
+          aspect_ratio: '16:9',
+          duration: 4,
+          resolution: '360p',
+        },
+      ],
+    },
+  },
+})

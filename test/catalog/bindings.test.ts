@@ -1,0 +1,125 @@
+import t from 'tap'
+import { Binding } from '../../schemas/binding.ts'
+import type { Endpoint } from '../../schemas/catalog.ts'
+import { bindings, bindingsOf } from '../../src/catalog/bindings/bindings.ts'
+import { upstreamParameters } from '../../src/domain/routing/upstream-parameters.ts'
+import { compileCheck } from '../../src/services/schema-check.ts'
+import { endpoints, filler, type Input } from './inputs.ts'
+
+const byId = new Map(endpoints.map(([, endpoint]) => [endpoint.id, endpoint]))
+
+/** An example with the defaults, as the service maps it. */
+const example = ({ parametersSchema }: Endpoint, index: 0 | 1): Input =>
+  filler(parametersSchema)(parametersSchema.examples?.[index] ?? {})
+
+const honours = (binding: Binding, input: Input) => 'parameters' in upstreamParameters(binding, input)
+
+const propertiesOf = ({ parametersSchema }: Endpoint) => Object.entries(parametersSchema.properties)
+
+t.test('each binding matches its schema, and is of an endpoint that ships', async t => {
+  const check = compileCheck(Binding)
+  for (const binding of bindings) {
+    t.same(check(binding), [], `${binding.endpoint} ${binding.model}`)
+    t.ok(byId.has(binding.endpoint), binding.endpoint)
+  }
+})
+
+t.test('each endpoint has a binding, and no model twice at a provider', async t => {
+  for (const [, { id }] of endpoints) {
+    const names = bindingsOf(id).map(({ provider, model }) => `${provider} ${model}`)
+    t.ok(names.length > 0, id)
+    t.equal(new Set(names).size, names.length, id)
+  }
+})
+
+t.test('each parameter has a rule in some binding, and each rule a parameter', async t => {
+  for (const [, endpoint] of endpoints) {
+    const names = propertiesOf(endpoint).map(([name]) => name)
+    const ruled = new Set(bindingsOf(endpoint.id).flatMap(({ parameters }) => parameters.flatMap(({ from }) => from)))
+    t.same(
+      names.filter(name => !ruled.has(name)),
+      [],
+      endpoint.id,
+    )
+  }
+})
+
+t.test('values of rules are among those of the family', async t => {
+  for (const binding of bindings)
+    for (const { from, values = {}, only = [], omit = [] } of binding.parameters) {
+      const declared = byId.get(binding.endpoint)?.parametersSchema.properties[String(from)]
+      if (Array.isArray(from) || !declared?.['enum']) continue
+      const known = (declared['enum'] as unknown[]).map(String)
+      const other = [...Object.keys(values), ...[...only, ...omit].map(String)].filter(value => !known.includes(value))
+      // Rules that endpoints share may know a value that one of them lacks.
+      t.same(
+        other.filter(value => !['auto', 'match_input_image', 'webp'].includes(value)),
+        [],
+        `${binding.endpoint} ${from}`,
+      )
+    }
+})
+
+t.test('the preferred binding honours both examples', async t => {
+  for (const [, endpoint] of endpoints)
+    for (const index of [0, 1] as const) {
+      const input = example(endpoint, index)
+      const [preferred] = bindingsOf(endpoint.id)
+      const isHonoured = preferred !== undefined && honours(preferred, input)
+      // At fal, one model makes the films in 768p and the other those in 1080p.
+      const another = endpoint.id === 'hailuo-2-3-t2v' && bindingsOf(endpoint.id).some(each => honours(each, input))
+      t.ok(isHonoured || another, `${endpoint.id} ${index}`)
+    }
+})
+
+t.test('each provider honours the smallest request', async t => {
+  for (const [, endpoint] of endpoints)
+    for (const provider of new Set(bindingsOf(endpoint.id).map(each => each.provider))) {
+      const own = bindingsOf(endpoint.id).filter(each => each.provider === provider)
+      // The default keeps the ratio of the input image, which Replicate cannot.
+      const keeping = ['qwen-image-i2i', 'veo-3-1-i2v', 'veo-3-1-fast-i2v']
+      const expected = provider !== 'replicate' || !keeping.includes(endpoint.id)
+      t.equal(
+        own.some(each => honours(each, example(endpoint, 0))),
+        expected,
+        `${endpoint.id} ${provider}`,
+      )
+    }
+})
+
+t.test('some binding honours each value of a parameter, given the defaults of the others', async t => {
+  for (const [, endpoint] of endpoints)
+    for (const [name, declared] of propertiesOf(endpoint))
+      for (const value of (declared['enum'] as unknown[] | undefined) ?? []) {
+        const input = { ...example(endpoint, 0), [name]: value }
+        t.ok(
+          bindingsOf(endpoint.id).some(each => honours(each, input)),
+          `${endpoint.id} ${name} ${value}`,
+        )
+      }
+})
+
+t.test('combinations that every vendor refuses are not honoured', async t => {
+  const refused: [endpoint: string, input: Input][] = [
+    ['hailuo-2-3-t2v', { resolution: '1080p', duration: 10 }],
+    ['hailuo-2-3-i2v', { resolution: '1080p', duration: 10 }],
+    ['gpt-image-2-6-t2i', { background: 'transparent', output_format: 'jpeg' }],
+    ['gpt-image-2-6-i2i', { output_format: 'png', output_compression: 50 }],
+  ]
+  for (const [id, values] of refused) {
+    const endpoint = byId.get(id) as Endpoint
+    for (const binding of bindingsOf(id))
+      t.notOk(honours(binding, { ...example(endpoint, 0), ...values }), `${id} ${binding.model}`)
+  }
+})
+
+t.test('the second provider takes what the first one refuses', async t => {
+  const endpoint = byId.get('pixverse-v5-t2v') as Endpoint
+  const input = { ...example(endpoint, 0), resolution: '1080p', duration: 8 }
+  t.same(
+    bindingsOf(endpoint.id)
+      .filter(each => honours(each, input))
+      .map(({ provider }) => provider),
+    ['replicate'],
+  )
+})
