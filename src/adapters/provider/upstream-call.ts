@@ -96,7 +96,7 @@ export class UpstreamCall {
       const { message, retryAfterMs } = form.read(this.#refusal.body)
       return toFailed(meaning, retryAfterOf(this.#refusal.headers) ?? retryAfterMs, wordsOf(message, secrets))
     }
-    if (!this.#hasSent || !NOT_CONNECTED.test(codeOf(this.#error))) throw this.unanswered(error, form)
+    if (!this.#hasSent || !isBeforeConnection(this.#error)) throw this.unanswered(error, form)
     return toFailed('unreachable', undefined, '')
   }
 
@@ -203,6 +203,13 @@ const wordsOf = (message: string | undefined, secrets: readonly string[]): strin
     .trim()
 }
 
+/** Errors of an open connection come from reading or writing. */
+const isBeforeConnection = (error: unknown): boolean => {
+  const { code, syscall, cause } = (error ?? {}) as { code?: unknown; syscall?: unknown; cause?: unknown }
+  if (typeof code === 'string') return NOT_CONNECTED.test(code) && syscall !== 'read' && syscall !== 'write'
+  return cause !== undefined && isBeforeConnection(cause)
+}
+
 const codeOf = (error: unknown): string => {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
   if (typeof code === 'string') return code
@@ -212,7 +219,8 @@ const codeOf = (error: unknown): string => {
 /** Fails when the body exceeds the limit. An honest length needs no count. */
 const bounded = (response: Response): Response => {
   const length = Number(response.headers.get('content-length') ?? Number.NaN)
-  if ((length <= MAX_ANSWER_BYTES && !response.headers.has('content-encoding')) || !response.body) return response
+  const isKnown = length <= MAX_ANSWER_BYTES && !response.headers.has('content-encoding')
+  if (isKnown || !response.body) return response
   return new Response(response.body.pipeThrough(limit(MAX_ANSWER_BYTES)), response)
 }
 

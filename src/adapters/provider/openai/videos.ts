@@ -28,14 +28,15 @@ export const pollVideo = async (
   signal: AbortSignal,
 ): Promise<ProviderOutcome | Working> => {
   const call = new UpstreamCall(fetch)
+  let video: Video
   try {
-    const video = objectIn(await client.videos.retrieve(jobId, through(call, signal)))
-    const status: string = video.status ?? ''
-    if (status === 'completed') return await download(client, fetch, jobId, video, signal)
-    return endings[status]?.(video) ?? { kind: 'working', pollAfterMs: POLL_AFTER_MS, ...progressOf(video) }
+    video = objectIn(await client.videos.retrieve(jobId, through(call, signal)))
   } catch (error) {
     return goneOrThrow(call, error)
   }
+  const status: string = video.status ?? ''
+  if (status === 'completed') return download(client, fetch, jobId, video, signal)
+  return endings[status]?.(video) ?? { kind: 'working', pollAfterMs: POLL_AFTER_MS, ...progressOf(video) }
 }
 
 export const cancelVideo = async (
