@@ -114,7 +114,7 @@ const endpoints = shipped
 const isSelected = ({ endpoint }: (typeof endpoints)[number]) =>
   isLong || endpoints.find(each => each.endpoint.kind === endpoint.kind)?.endpoint === endpoint
 
-t.equal(endpoints.length, 53)
+t.equal(endpoints.length, 55)
 for (const { model, endpoint } of endpoints.filter(isSelected))
   t.test(`${endpoint.id} returns what it promises`, async t => {
     const input = smallest(endpoint)
