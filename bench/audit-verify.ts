@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { open } from 'lmdb'
 import { openLmdbEventLogReadOnly } from '../src/adapters/event-log/lmdb-read-only.ts'
 import { verifyLog } from '../src/audit/verify/verify.ts'
+import { verifyWithWorkers } from '../src/cli/audit/verify-workers.ts'
 import type { Benchmark, Measurement } from './support/compare.ts'
 import { withFolder } from './support/folder.ts'
 import { writeSealedLog } from './support/sealed-log.ts'
@@ -38,6 +39,35 @@ export const auditVerify: Benchmark = {
       measured: () => rate(verify),
       close: async () => {
         await raw.close()
+        await log.close()
+        await discard()
+      },
+    }
+  },
+}
+
+export const auditVerifyWorkers: Benchmark = {
+  name: 'audit-verify-workers',
+  question: '`tollgate audit verify` of a sealed log with two workers, events/s',
+  baseline: 'the same with one worker',
+  unit: 'events/s',
+  prepare: async () => {
+    const { folder, discard } = await withFolder()
+    await writeSealedLog(folder, { runs: RUNS, accounts: ACCOUNTS })
+    const log = openLmdbEventLogReadOnly(join(folder, 'log'))
+    // The other worker finds the log as commands do.
+    process.env['DATA_DIR'] = folder
+    const verifyWith = (workers: number) => async () => {
+      const startMs = performance.now()
+      const { events, faults } = await verifyWithWorkers(log, { workers, file: undefined, isDense: true })
+      if (faults.length > 0) throw new Error(`${faults.length} faults: ${JSON.stringify(faults[0])}`)
+      return events / ((performance.now() - startMs) / 1000)
+    }
+    return {
+      baseline: verifyWith(1),
+      measured: verifyWith(2),
+      close: async () => {
+        delete process.env['DATA_DIR']
         await log.close()
         await discard()
       },

@@ -1,7 +1,7 @@
 import { appends } from './appends.ts'
 import { asyncRuns, asyncRunsEnded } from './async-runs.ts'
 import { measureAttacks, showAttacks } from './attacks.ts'
-import { auditVerify } from './audit-verify.ts'
+import { auditVerify, auditVerifyWorkers } from './audit-verify.ts'
 import { balance } from './balance.ts'
 import { eventStoreAppends } from './event-store-appends.ts'
 import { measureLeaderChanges, showLeaderChanges } from './event-store-leader.ts'
@@ -43,6 +43,7 @@ const benchmarks: Benchmark[] = [
     uploads,
     startUp,
     auditVerify,
+    auditVerifyWorkers,
     sealing,
   ],
   ...[redisViews, redisProjector, twoProcesses],

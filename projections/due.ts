@@ -12,12 +12,13 @@ export const WATCH_AFTER_MS = 10_000
 /** Work that is due for each run, by queue, account and time. */
 export const due = projection({
   view: 'due',
-  version: 3,
+  version: 4,
   key: event => event.data.runId,
   on: {
     RunQueued: (_, event) => start(event),
     RunStarted: (row, event) => (row?.task === 'start-run' ? watch(row, event) : row),
-    RunSubmitted: (row, { data }) => (row?.task === 'watch-run' ? { ...row, jobId: data.jobId } : row),
+    RunSubmitted: (row, { data }) =>
+      row?.task === 'watch-run' ? { ...row, jobId: data.jobId, upstream: data.upstream } : row,
     RunCancelRequested: (row, event) => (row?.task === 'watch-run' ? cancel(row, event) : row),
     RunCompleted: (row, event) => deliverEnd(row, event),
     RunFailed: (row, event) => deliverEnd(row, event),
@@ -33,7 +34,7 @@ export function byQueue({ queue, accountId, dueAt }: DueRow, key: string): strin
   return `${queue}/${accountId}/${dueAt}/${key}`
 }
 
-/** The prefixes of the queues: three queues for each provider, two for each webhook host, two for the object store. */
+/** The prefixes of the queues: three queues for each endpoint, two for each webhook host, two for the object store. */
 export const queues = {
   start: 'start/',
   watch: 'watch/',
@@ -44,16 +45,15 @@ export const queues = {
 } as const
 
 const start = (event: RecordedOf<'RunQueued'>): DueRow => {
-  const { runId, endpoint, mode, provider, timeoutMs, retry, webhookUrl } = event.data
+  const { runId, endpoint, mode, timeoutMs, retry, webhookUrl } = event.data
   return {
     task: 'start-run',
-    queue: queues.start + provider,
+    queue: queues.start + endpoint,
     dueAt: clockOf(event),
     accountId: accountOf(event),
     runId,
     endpoint,
     mode,
-    provider,
     timeoutMs,
     ...(retry && { retry }),
     queuedRevision: event.revision,
@@ -64,15 +64,16 @@ const start = (event: RecordedOf<'RunQueued'>): DueRow => {
 const watch = (row: StartTask, event: RecordedOf<'RunStarted'>): DueRow => ({
   ...row,
   task: 'watch-run',
-  queue: queues.watch + row.provider,
+  queue: queues.watch + row.endpoint,
   dueAt: later(clockOf(event), WATCH_AFTER_MS),
   startedAt: clockOf(event),
+  upstream: event.data.upstream,
 })
 
 /** The process that works on the run finds the request in this short queue, instead of among all runs in progress. */
 const cancel = (row: WatchTask, event: RecordedOf<'RunCancelRequested'>): DueRow => ({
   ...row,
-  queue: queues.cancel + row.provider,
+  queue: queues.cancel + row.endpoint,
   dueAt: clockOf(event),
   cancelRequested: true,
 })

@@ -6,7 +6,7 @@ import { projection, type RecordedOf } from './define.ts'
 /** Runs by account in time order, which is the order of their keys, and by the client's idempotency key. */
 export const runs = projection({
   view: 'runs',
-  version: 2,
+  version: 3,
   key: event => runKey(accountOf(event), event.data.runId),
   on: {
     // The debit comes first in its append, and its receipt says what the run is.
@@ -19,11 +19,18 @@ export const runs = projection({
         ...(idempotency && { request: { key: idempotency.key, hash: idempotency.requestHash } }),
       })
     },
-    RunStarted: (row, event) => change(row, event, { status: 'processing', startedAt: clockOf(event) }),
+    RunStarted: (row, event) =>
+      change(row, event, { status: 'processing', startedAt: clockOf(event), provider: event.data.upstream.provider }),
+    RunSubmitted: (row, event) => change(row, event, { provider: event.data.upstream.provider }),
     RunCompleted: (row, event) =>
-      change(row, event, { status: 'completed', completedAt: clockOf(event), output: event.data.output }),
+      change(row, event, {
+        status: 'completed',
+        completedAt: clockOf(event),
+        output: event.data.output,
+        ...worker(event),
+      }),
     RunFailed: (row, event) =>
-      change(row, event, { status: 'failed', completedAt: clockOf(event), error: event.data.error }),
+      change(row, event, { status: 'failed', completedAt: clockOf(event), error: event.data.error, ...worker(event) }),
     RunOutputDeleted: (row, event) => change(row, event, { outputDeletedAt: clockOf(event) }),
     CreditsRefunded: (row, event) =>
       change(row, event, { refundedMicros: (row?.refundedMicros ?? 0) + event.data.amountMicros }),
@@ -42,6 +49,9 @@ export const runKey = (accountId: string, runId: string) => `${accountId}/${runI
 
 /** The prefix of the places of an account's runs with one idempotency key. The key may hold a slash itself. */
 export const requestPlaces = (accountId: string, key: string) => `${accountId}/${encodeURIComponent(key)}/`
+
+const worker = ({ data: { upstream } }: RecordedOf<'RunCompleted' | 'RunFailed'>) =>
+  upstream && { provider: upstream.provider }
 
 const change = (row: RunRow | undefined, { revision }: { revision: number }, changes: Partial<RunRow>) =>
   row && { ...row, revision, ...changes }

@@ -117,7 +117,6 @@ export const RunQueued = Closed({
   model: Slug,
   endpoint: Slug,
   mode: Mode,
-  provider: Slug,
   timeoutMs: Type.Integer({ minimum: 1 }),
   retry: Type.Optional(Retry),
   input: Type.Record(Type.String(), Type.Unknown()),
@@ -127,8 +126,30 @@ export const RunQueued = Closed({
 })
 export type RunQueued = Static<typeof RunQueued>
 
-export const RunStarted = Closed({ runId: RunId })
-export const RunSubmitted = Closed({ runId: RunId, jobId: Type.String({ minLength: 1, maxLength: 255 }) })
+/** A model at a provider. `account` tells the operator's accounts there apart, and is no secret. */
+export const Upstream = Closed({
+  provider: Slug,
+  model: Type.String({ minLength: 1, maxLength: 200 }),
+  account: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+})
+export type Upstream = Static<typeof Upstream>
+
+/** The upstream that did the work of a run, or that failed last. */
+const WorkedUpstream = Closed({
+  ...Upstream.properties,
+  /** The version of the model, if the provider reports it. */
+  version: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+})
+export type WorkedUpstream = Static<typeof WorkedUpstream>
+
+/** `upstream` is tried first. */
+export const RunStarted = Closed({ runId: RunId, upstream: Upstream })
+/** `upstream` has accepted the job. */
+export const RunSubmitted = Closed({
+  runId: RunId,
+  jobId: Type.String({ minLength: 1, maxLength: 255 }),
+  upstream: Upstream,
+})
 
 /** The client asked to cancel a started run. The run continues if the provider cannot stop it. */
 export const RunCancelRequested = Closed({ runId: RunId })
@@ -155,8 +176,9 @@ export type RunOutput = Static<typeof RunOutput>
 export const RunError = Closed({ code: RunErrorCode, message: Type.String({ minLength: 1, maxLength: 1000 }) })
 export type RunError = Static<typeof RunError>
 
-export const RunCompleted = Closed({ runId: RunId, output: RunOutput })
-export const RunFailed = Closed({ runId: RunId, error: RunError })
+/** Older events, and the failures of runs that no upstream was asked to do, name none. */
+export const RunCompleted = Closed({ runId: RunId, output: RunOutput, upstream: Type.Optional(WorkedUpstream) })
+export const RunFailed = Closed({ runId: RunId, error: RunError, upstream: Type.Optional(WorkedUpstream) })
 /** The artifacts were deleted from the object store. */
 export const RunOutputDeleted = Closed({ runId: RunId })
 

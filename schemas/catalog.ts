@@ -57,7 +57,6 @@ export const Endpoint = Closed({
   mode: Mode,
   status: EndpointStatus,
   description: Type.String(),
-  provider: Slug,
   timeoutMs: Type.Integer({ minimum: 1 }),
   retry: Type.Optional(Retry),
   parametersSchema: ParametersSchema,

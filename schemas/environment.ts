@@ -10,6 +10,22 @@ const ANY_ROLE = ROLES.join('|')
 /** A scheme, a host name or IP address, and an optional port. */
 const ORIGIN = 'https?://(?:[\\w-]+(?:\\.[\\w-]+)*|\\[[0-9a-fA-F:.]+\\])(?::\\d{1,5})?'
 
+const keys = (provider: string) =>
+  Type.Optional(
+    Type.String({
+      pattern: '^[!-+\\--~]+(,[!-+\\--~]+)*$',
+      description: `The API keys of ${provider}, separated by commas and used in turns; the provider is off if unset`,
+    }),
+  )
+
+const baseUrl = (provider: string, byDefault: string) =>
+  Type.Optional(
+    Type.String({
+      pattern: '^https?://[^?#\\s]*[^/?#\\s]$',
+      description: `The base URL of ${provider}, without trailing slash; ${byDefault} if unset`,
+    }),
+  )
+
 /**
  * Every environment variable that the service reads. Values arrive as text; the check converts numbers and fills in
  * defaults. The descriptions also end error messages: they begin with a noun or, for
@@ -166,6 +182,31 @@ export const Environment = Type.Object({
       ].join(' '),
     }),
   ),
+  OPENAI_API_KEY: keys('OpenAI'),
+  OPENAI_BASE_URL: baseUrl('OpenAI, or of a server with the same API', 'https://api.openai.com/v1'),
+  ANTHROPIC_API_KEY: keys('Anthropic'),
+  ANTHROPIC_BASE_URL: baseUrl('Anthropic', 'https://api.anthropic.com'),
+  GOOGLE_API_KEY: keys('the Gemini API of Google'),
+  GOOGLE_BASE_URL: baseUrl('the Gemini API', 'https://generativelanguage.googleapis.com'),
+  REPLICATE_API_TOKEN: keys('Replicate'),
+  REPLICATE_BASE_URL: baseUrl('Replicate', 'https://api.replicate.com/v1'),
+  FAL_KEY: keys('fal'),
+  FAL_BASE_URL: baseUrl('fal, which replaces all of its hosts', 'https://queue.fal.run'),
+  ELEVENLABS_API_KEY: keys('ElevenLabs'),
+  ELEVENLABS_BASE_URL: baseUrl('ElevenLabs', 'https://api.elevenlabs.io'),
+  SANDBOX: Type.Union([Type.Literal('alone'), Type.Literal('fallback')], {
+    default: 'alone',
+    description: [
+      'The use of the sandbox, which makes samples: alone while no provider has a key, or as the fallback of models',
+      'that no configured provider serves, whose runs are charged too',
+    ].join(' '),
+  }),
+  PROVIDER_CONCURRENCY: Type.Integer({
+    minimum: 2,
+    maximum: 10_000,
+    default: 256,
+    description: 'The number of calls that a process makes to a provider at a time',
+  }),
   MAX_CONNECTIONS: Type.Integer({
     minimum: 1,
     default: 10_000,

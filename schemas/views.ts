@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { GrantKind, Payment, RunError, RunOutput } from './account-events.ts'
+import type { GrantKind, Payment, RunError, RunOutput, Upstream } from './account-events.ts'
 import type { KeyScope } from './actor.ts'
 import type { Mode, Receipt, Retry } from './catalog.ts'
 import { type AccountId, type KeyId, OneOf, type RunId, type UploadId } from './primitives.ts'
@@ -50,6 +50,8 @@ export interface RunRow {
   endpoint: string
   /** Missing between a debit and the RunQueued that follows it in the same append. */
   mode?: Mode
+  /** The provider that works on it or has worked on it last; missing before it starts. */
+  provider?: string
   createdAt: string
   startedAt?: string
   completedAt?: string
@@ -139,7 +141,6 @@ interface RunWork extends Due {
   runId: RunId
   endpoint: string
   mode: Mode
-  provider: string
   timeoutMs: number
   retry?: Retry
   /** The revision of the event that queued it, which holds the input. */
@@ -156,6 +157,8 @@ export interface StartTask extends RunWork {
 export interface WatchTask extends RunWork {
   task: 'watch-run'
   startedAt: string
+  /** The upstream that was tried first, or that has accepted the job. */
+  upstream: Upstream
   jobId?: string
   cancelRequested?: boolean
 }

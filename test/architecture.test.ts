@@ -24,6 +24,7 @@ const layers = [
   'src/boot/seal-keys.ts',
   'src/boot/stores.ts',
   'src/boot/core.ts',
+  'src/boot/providers.ts',
   'src/boot/compose.ts',
   'src/boot/',
   'src/cli/',
@@ -165,7 +166,7 @@ t.test('the engine uses no Tollgate terms', async t => {
 })
 
 t.test('only the composition of the service imports adapters', async t => {
-  const allowed = ['src/boot/stores.ts', 'src/boot/core.ts', 'src/boot/compose.ts']
+  const allowed = ['src/boot/stores.ts', 'src/boot/core.ts', 'src/boot/providers.ts', 'src/boot/compose.ts']
   // The configuration imports the parsers of URLs and addresses, which live beside the adapters.
   const isReader = ({ file, target, isType }: Import) =>
     file === 'src/boot/config.ts' && (isType || /[/-](url|address)\.ts$/.test(target))

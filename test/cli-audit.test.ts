@@ -125,6 +125,37 @@ t.test('audit verify: the newest seal is named, and a kept one is found again', 
     t.equal((await operator.run(t, ...verify, ...args)).code, 2)
 })
 
+t.test('audit verify: several workers find the same as one', async t => {
+  const both = async (...args: string[]) => {
+    const [one, several] = await Promise.all(
+      ['1', '3'].map(workers => operator.run(t, 'audit', 'verify', ...args, '--json', '--workers', workers)),
+    )
+    t.same(several, one)
+    return JSON.parse((one as { stdout: string }).stdout)
+  }
+  t.match(await both(), { valid: true, faults: [] })
+  const change = (lines: string[]) => lines.map(line => line.replace('"kind":"operator"', '"kind":"nobody"'))
+  const { faults } = await both('--file', await exported(change), '--since', `1:${'a'.repeat(64)}`)
+  t.ok(faults.length > 3)
+  t.match(faults.at(-1), { fault: 'the log does not hold seal 1, which was kept' })
+})
+
+t.test('audit verify: workers that cannot look, or cannot be had, are no fault', async t => {
+  const cut = await exported(lines => ['not JSON', ...lines])
+  for (const [args, told] of [
+    [['--workers', '0'], /^--workers must be a number from 1 to 16\.$/m],
+    [['--workers', '17'], /must be a number from 1 to 16/],
+    [['--workers', 'all'], /must be a number from 1 to 16/],
+    [['--workers', '2', customer.accountId], /--workers needs the whole log: omit the account/],
+    [['--workers', '2', '--file', cut], /line 1 is not JSON: the export was cut or changed/],
+  ] as const) {
+    const { code, stderr } = await operator.run(t, 'audit', 'verify', ...args)
+    t.equal(code, 2, args.join(' '))
+    t.match(stderr, told)
+    t.notMatch(stderr, /^ +at /m, 'has no stack')
+  }
+})
+
 t.test('audit verify: a file of kept seals is compared, and the first that the log does not hold is named', async t => {
   const events = await busyLog(t, { environment: { SEAL_EVENTS: '40' } })
   const [path, sink] = [join(await temporaryFolder(t), 'log.jsonl'), join(await temporaryFolder(t), 'seals.jsonl')]

@@ -93,11 +93,10 @@ const queue = (runId: RunId, receipt: Receipt, webhookUrl?: string): QueueRun =>
     model: 'nano-banana-2',
     endpoint: 'nano-banana-2-t2i',
     mode: 'sync',
-    provider: 'sandbox',
     timeoutMs: 120_000,
     input,
     ...(webhookUrl !== undefined && { webhookUrl }),
   },
   receipt,
-  startNow: true,
+  startAt: { provider: 'sandbox', model: 'sandbox' },
 })

@@ -200,10 +200,13 @@ const SEAL = new RegExp(
     `"root":"(?<root>${HASH})","signature":"(?<signature>[A-Za-z0-9_-]{86})","streams":(?:${COUNT})\\}$`,
 )
 
-/** The value of a JSON text; undefined if it is none. @type {(text: string) => any} */
-const parse = text => {
+/**
+ * The value of a JSON text; undefined if it is none.
+ * @type {(text: string, revive?: (name: string, value: any) => any) => any}
+ */
+const parse = (text, revive) => {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text, revive)
   } catch {
     return undefined
   }
@@ -211,9 +214,15 @@ const parse = text => {
 
 const isObject = (/** @type {any} */ value) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** The canonical form has no negative zero. @type {(name: string, value: any) => any} */
+const withoutSign = (_name, value) => {
+  if (Object.is(value, -0)) throw new Wrong('-0 is not canonical')
+  return value
+}
+
 /** A text in which a name comes twice could be read in two ways. @type {(text: string, revision: number) => any} */
 const readData = (text, revision) => {
-  const data = parse(text)
+  const data = parse(text, withoutSign)
   const isCanonical = isObject(data) && JSON.stringify(data).length === text.length
   hold(isCanonical, `event ${revision} is not in the documented form`)
   return data
@@ -226,7 +235,7 @@ const linkOf = (previous, { linkText }) => hashOf(previous + linkText)
  * An event whose link was proved, from the texts that the link is made of.
  * @type {(texts: Texts, stream: string, revision: number) => Event}
  */
-const readEvent = ({ linkText, dataText, metadataText }, stream, revision) => {
+export const readEvent = ({ linkText, dataText, metadataText }, stream, revision) => {
   if (dataText === undefined && metadataText === undefined) {
     const { type, data, metadata, ...others } = readData(linkText, revision)
     const isEvent = typeof type === 'string' && /^[A-Za-z]+$/.test(type) && isObject(data) && isObject(metadata)
@@ -590,6 +599,11 @@ const attempt = run => {
   }
 }
 
+const noKey = (/** @type {string} */ path, /** @type {string} */ text) =>
+  text.includes('PRIVATE KEY')
+    ? `${path} has a private key, and no public one: "openssl pkey -in ${path} -pubout" prints its public key.`
+    : `${path} has no Ed25519 public key.`
+
 const main = () => {
   const options = { key: { type: /** @type {const} */ ('string') }, seal: { type: /** @type {const} */ ('string') } }
   const { values, positionals } = parseArgs({ options, allowPositionals: true })
@@ -598,8 +612,9 @@ const main = () => {
     throw new Error('Usage: node verify.mjs PROOF --key KEYS [--seal NUMBER:LINK]')
   if (values.seal !== undefined && !/^(0|[1-9][0-9]{0,14}):[0-9a-f]{64}$/.test(values.seal))
     throw new Error('--seal must be a seal such as 12:6cdf…, with 64 hexadecimal digits.')
-  const keys = parseKeys(readFileSync(values.key, 'utf8'))
-  if (keys.size === 0) throw new Error(`${values.key} has no Ed25519 public key.`)
+  const keyText = readFileSync(values.key, 'utf8')
+  const keys = parseKeys(keyText)
+  if (keys.size === 0) throw new Error(noKey(values.key, keyText))
   const text = readFileSync(path, 'utf8')
   try {
     const lines = check(text, keys, values.seal)

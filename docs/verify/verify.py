@@ -223,10 +223,19 @@ def unique(members):
     return dict(members)
 
 
+def without_sign(read):
+    """The canonical form has no negative zero."""
+    def number(text):
+        hold(not text.startswith("-") or float(text) != 0, "-0 is not canonical")
+        return read(text)
+    return number
+
+
 def read_data(text, revision):
     data = None
     try:
-        data = json.loads(text, parse_float=Decimal, object_pairs_hook=unique)
+        data = json.loads(text, parse_int=without_sign(int), parse_float=without_sign(Decimal),
+                          object_pairs_hook=unique)
     except (ValueError, RecursionError, Wrong):
         pass
     hold(isinstance(data, dict), "event %d is not in the documented form" % revision)
@@ -604,6 +613,13 @@ def check(text, keys, kept=None):
     return lines + ["seal %s of %s" % (name, seal["at"]) for name, seal in zip(about, seals)]
 
 
+def no_key(path, text):
+    if "PRIVATE KEY" in text:
+        what = '%s has a private key, and no public one: "openssl pkey -in %s -pubout" prints its public key.'
+        return what % (path, path)
+    return "%s has no Ed25519 public key." % path
+
+
 def main():
     parser = argparse.ArgumentParser(description="Checks a proof of Tollgate.")
     parser.add_argument("proof")
@@ -614,14 +630,15 @@ def main():
         parser.error("--seal must be a seal such as 12:6cdf…, with 64 hexadecimal digits.")
     try:
         with open(options.key, encoding="utf-8") as file:
-            keys = parse_keys(file.read())
+            key_text = file.read()
+        keys = parse_keys(key_text)
         with open(options.proof, "rb") as file:
             text = file.read().decode("utf-8", "replace")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         print("It cannot be read: %s." % error, file=sys.stderr)
         return 2
     if not keys:
-        print("%s has no Ed25519 public key." % options.key, file=sys.stderr)
+        print(no_key(options.key, key_text), file=sys.stderr)
         return 2
     try:
         lines = check(text, keys, options.seal)

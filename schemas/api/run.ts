@@ -120,6 +120,13 @@ export const Run = Closed({
   status: RunStatus,
   model: about(Slug, 'The ID of the model family, even if the request used an alias.', 'nano-banana-2'),
   endpoint: about(Slug, 'The endpoint of the family, selected by the input.', 'nano-banana-2-t2i'),
+  provider: Type.Optional(
+    about(
+      Slug,
+      'The provider that does the work or did it; `sandbox` for samples. Missing before the run starts.',
+      'fal',
+    ),
+  ),
   created_at: about(Timestamp, 'When the run was accepted and charged.'),
   started_at: Type.Optional(about(Timestamp, 'When the run started.')),
   completed_at: Type.Optional(about(Timestamp, 'When the run completed or failed.')),

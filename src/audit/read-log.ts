@@ -3,8 +3,8 @@ import type { AccountId } from '../../schemas/primitives.ts'
 import type { Position, RawEvent } from '../../schemas/recorded.ts'
 import { BEFORE_FIRST, type ReadableLog } from '../ports/event-log.ts'
 
-/** Called after each page with the position that was reached, and the head. */
-export type OnProgress = (position: Position, head: Position) => void
+/** Called after each page with the position that was reached, and the head. Reading goes on once it resolves. */
+export type OnProgress = (position: Position, head: Position) => void | Promise<void>
 
 interface ReadOptions {
   /** Reads only the events of this account. */
@@ -22,12 +22,21 @@ export async function* readLog(
   const last = head ?? (await log.head())
   const pages =
     account === undefined ? log.readAll(BEFORE_FIRST) : log.readStream(accountStream(account as AccountId), 0)
+  yield* upTo(last, pages, onProgress)
+}
+
+/** The pages up to a position. */
+export async function* upTo<Event extends { position: Position }>(
+  last: Position,
+  pages: AsyncIterable<Event[]>,
+  onProgress?: OnProgress,
+): AsyncGenerator<Event[]> {
   for await (const page of pages) {
     const reached = page.at(-1)?.position
     // A part of an exported file may hold no event of the account.
     if (reached === undefined) continue
     yield reached <= last ? page : page.filter(({ position }) => position <= last)
-    onProgress?.(Math.min(reached, last), last)
+    await onProgress?.(Math.min(reached, last), last)
     if (reached >= last) return
   }
 }

@@ -22,13 +22,13 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
     case 'ApiKeyRevoked':
       return `${event.data.keyId} revoked: ${keys.nameOf(event.data.keyId)}`
     case 'RunQueued': {
-      const { runId, mode, provider, webhookUrl } = event.data
-      return `${runId} queued: ${mode}, provider ${provider}${webhookUrl === undefined ? '' : ', with a webhook'}`
+      const { runId, mode, webhookUrl } = event.data
+      return `${runId} queued: ${mode}${webhookUrl === undefined ? '' : ', with a webhook'}`
     }
     case 'RunStarted':
-      return `${event.data.runId} started`
+      return `${event.data.runId} started at ${event.data.upstream.provider}`
     case 'RunSubmitted':
-      return `${event.data.runId} submitted as job ${event.data.jobId}`
+      return `${event.data.runId} submitted to ${event.data.upstream.provider} as job ${event.data.jobId}`
     case 'RunCancelRequested':
       return `${event.data.runId}: the client asks to cancel it`
     case 'RunCompleted':

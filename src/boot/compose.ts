@@ -4,7 +4,6 @@ import type { AccountId } from '../../schemas/primitives.ts'
 import { freeSpaceGuard, LOG_RESERVE_BYTES } from '../adapters/free-space.ts'
 import { openLogVerifier } from '../adapters/log-verifier/child-process.ts'
 import { createOutbound } from '../adapters/outbound/undici.ts'
-import { createSandboxProvider } from '../adapters/provider/sandbox/provider.ts'
 import { createSnapshots } from '../engine/streams/snapshots.ts'
 import { Watch } from '../engine/views/watch.ts'
 import { type ApiParts, createApp } from '../http/app.ts'
@@ -31,6 +30,8 @@ import { Files } from '../services/files.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { Presenter } from '../services/presenter.ts'
+import { Health } from '../services/providers/health.ts'
+import { Routes } from '../services/providers/routes.ts'
 import { InputFiles } from '../services/runs/input-files.ts'
 import { createInputMediaFinder } from '../services/runs/input-media.ts'
 import { Quotes } from '../services/runs/quotes.ts'
@@ -50,6 +51,7 @@ import { Uploads } from '../services/uploads/uploads.ts'
 import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
 import { withinTime } from '../time/within-time.ts'
 import type { Core, Substitutes } from './core.ts'
+import { openProviders } from './providers.ts'
 import { readSealKeys } from './seal-keys.ts'
 import { openObjects, openSealSinks } from './stores.ts'
 
@@ -64,13 +66,16 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const addresses = new Addresses(publicUrl, config.cdnUrl)
   const objects = substitutes.objects ?? (await openObjects(config, logger, addresses, masterSecret))
   const outbound = substitutes.outbound ?? createOutbound(config.outbound)
-  const slots = new RunSlots(slotsPerProvider)
+  const slots = new RunSlots(slotsPerProvider ?? config.providerConcurrency)
   const find = createInputMediaFinder({ outbound, objects, addresses })
   const sources = new InputSources({ find, slots, clock })
-  const providers = substitutes.providers ?? { sandbox: createSandboxProvider({ useInputMedia: sources.use, clock }) }
+  const health = new Health(clock)
+  const providers = openProviders({ clock, useInputMedia: sources.use }, substitutes)
+  const routes = new Routes({ ...providers, fallsBack: false, health })
   const artifacts = new Artifacts({ objects, outbound, clock, random, retentionMs: retention.outputsMs })
   const activeRuns = new ActiveRuns({
-    providers,
+    routes,
+    health,
     accounts,
     log,
     views,
@@ -82,7 +87,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     sources,
     leaseMs,
   })
-  const runsReactor = new RunsReactor({ activeRuns, slots, accounts, log, views, clock, logger })
+  const runsReactor = new RunsReactor({ activeRuns, routes, slots, accounts, log, views, clock, logger })
   const watch = new Watch(progress.changes, clock)
   const settlement = new UploadSettlement(accounts, objects)
   const grants = new UploadGrants({
@@ -98,7 +103,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     grantMs: config.uploadGrantMs,
   })
   const inputFiles = new InputFiles({ addresses, objects, outbound, uploads: finder })
-  const quotes = new Quotes({ offers, accounts, inputFiles, outbound, usdPerCreditMicros })
+  const quotes = new Quotes({ offers, accounts, inputFiles, outbound, routes, usdPerCreditMicros })
   const runReads = new RunReads({ reads, watch, clock, progress: activeRuns.progress })
   const runs = new Runs({ accounts, offers, quotes, reads, runReads, starter: activeRuns, clock, random })
   const present = new Presenter(addresses, usdPerCreditMicros)
@@ -188,7 +193,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
         () => undefined,
       )
       watch.close()
-      await Promise.all([...Object.values(providers).map(provider => provider.close()), outbound.close()])
+      await Promise.all([providers.close(), outbound.close()])
     },
     /** Call it after the last response. */
     close: async () => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { type ProviderName, providerNames } from '../../schemas/binding.ts'
 import { Environment, type Role } from '../../schemas/environment.ts'
 import type { EventStoreAddress } from '../adapters/event-log/eventstoredb/address.ts'
 import { parseEventStoreUrl } from '../adapters/event-log/eventstoredb/url.ts'
@@ -37,6 +38,11 @@ export interface Config {
   /** The secret itself, or the file that holds it. */
   masterSecret: { kind: 'given'; secret: string } | { kind: 'file'; path: string }
   seals: SealConfig
+  providers: ProviderConfig[]
+  /** Whether the sandbox serves what no configured provider does. */
+  sandboxFallsBack: boolean
+  /** Calls to one provider at a time. */
+  providerConcurrency: number
   connections: Omit<ConnectionLimits, 'turns'>
   outbound: OutboundOptions
   /** Whether anyone may read the descriptions of the API, or only those with a key. */
@@ -55,6 +61,14 @@ interface SealConfig {
   sinks: SealSinkAddress[]
   maxEvents: number
   maxAgeMs: number
+}
+
+/** A provider that is on. */
+export interface ProviderConfig {
+  provider: ProviderName
+  /** At least one. */
+  keys: string[]
+  baseUrl: string | undefined
 }
 
 interface S3Config extends S3Address {
@@ -92,7 +106,11 @@ export const readConfig = (variables: Record<string, string | undefined>): Confi
 
 /** Even an invalid value may be a secret. */
 const isSecret = (name: string) =>
-  name.endsWith('_SECRET') || name === 'SEAL_KEY' || name === 'SEAL_SINK' || name.endsWith('_STORE_URL')
+  name.endsWith('_SECRET') ||
+  /_(API_KEY|API_TOKEN)$|^FAL_KEY$/.test(name) ||
+  name === 'SEAL_KEY' ||
+  name === 'SEAL_SINK' ||
+  name.endsWith('_STORE_URL')
 
 const toConfig = (environment: Environment): Config => {
   const uploadGrantMs = Math.round(environment.UPLOAD_GRANT_MINUTES * 60_000)
@@ -127,6 +145,9 @@ const toConfig = (environment: Environment): Config => {
       maxEvents: environment.SEAL_EVENTS,
       maxAgeMs: Math.round(environment.SEAL_MINUTES * 60_000),
     },
+    providers: readProviders(environment),
+    sandboxFallsBack: environment.SANDBOX === 'fallback',
+    providerConcurrency: environment.PROVIDER_CONCURRENCY,
     connections: {
       total: environment.MAX_CONNECTIONS,
       perAddress: environment.MAX_CONNECTIONS_PER_ADDRESS,
@@ -145,6 +166,23 @@ const readSealKey = ({ DATA_DIR, SEAL_KEY: pem, SEAL_KEY_FILE: path }: Environme
   if (pem !== undefined) return { kind: 'given', pem }
   return path === undefined ? { kind: 'development', path: join(DATA_DIR, 'seal-key.pem') } : { kind: 'file', path }
 }
+
+const keyVariables = {
+  openai: ['OPENAI_API_KEY', 'OPENAI_BASE_URL'],
+  anthropic: ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL'],
+  google: ['GOOGLE_API_KEY', 'GOOGLE_BASE_URL'],
+  replicate: ['REPLICATE_API_TOKEN', 'REPLICATE_BASE_URL'],
+  fal: ['FAL_KEY', 'FAL_BASE_URL'],
+  elevenlabs: ['ELEVENLABS_API_KEY', 'ELEVENLABS_BASE_URL'],
+} as const satisfies Record<ProviderName, readonly [keyof Environment, keyof Environment]>
+
+const readProviders = (environment: Environment): ProviderConfig[] =>
+  providerNames.flatMap(provider => {
+    const [keyVariable, urlVariable] = keyVariables[provider]
+    const keys = [...new Set(environment[keyVariable]?.split(','))]
+    const url = environment[urlVariable]
+    return keys.length > 0 ? [{ provider, keys, baseUrl: url && readUrl(urlVariable, url) }] : []
+  })
 
 const readSealSinks = ({ SEAL_SINK: given = '', OBJECT_STORE_URL: objects }: Environment): SealSinkAddress[] => {
   const sinks = [...new Set(listOf(given))].map(text => readAddress('SEAL_SINK', text, parseSinkUrl))

@@ -37,6 +37,7 @@ import { Ledger } from '../services/ledger/ledger.ts'
 import { Periods } from '../services/periods/periods.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { Positions } from '../services/positions.ts'
+import type { Bound } from '../services/providers/routes.ts'
 import type { Reads } from '../services/reads.ts'
 import { Refunds } from '../services/runs/refunds.ts'
 import type { CoreServices } from '../services/services.ts'
@@ -57,6 +58,8 @@ export interface Substitutes {
   clock?: Clock
   random?: Random
   providers?: Record<string, Provider>
+  /** The bindings of their endpoints; the sandbox needs none. */
+  bindingsOf?: (endpoint: string) => readonly Bound[]
   log?: EventLog
   views?: ViewStore
   openScratch?: OpenScratch

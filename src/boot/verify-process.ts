@@ -1,11 +1,10 @@
 import { setPriority } from 'node:os'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AccountId } from '../../schemas/primitives.ts'
 import { shown } from '../audit/verify/shown.ts'
 import { verifyLog } from '../audit/verify/verify.ts'
-import type { ReadableLog } from '../ports/event-log.ts'
 import type { VerifierOrder, VerifierReport } from '../ports/log-verifier.ts'
 import type { Config } from './config.ts'
+import { stillAsked } from './still-asked.ts'
 import { openLogReadOnly } from './stores.ts'
 
 // The program of the child process that verifies the log for `GET /v1/audit/verify`. It ends when its parent hangs up.
@@ -16,7 +15,7 @@ const NICENESS = 18
 const verify = async ({ eventStore, account }: VerifierOrder): Promise<VerifierReport> => {
   const { log, isDense } = await openLogReadOnly({ eventStore } as Config)
   try {
-    const found = await verifyLog(whileAsked(log), { account, isDense })
+    const found = await verifyLog(log, { account, isDense, onProgress: stillAsked })
     return found
       ? { verification: shown(found, account as AccountId | undefined) }
       : { failure: 'the log has no such account' }
@@ -26,18 +25,6 @@ const verify = async ({ eventStore, account }: VerifierOrder): Promise<VerifierR
     await log.close()
   }
 }
-
-/** Between two pages, the process notices that nobody waits for it any more. */
-const whileAsked = (log: ReadableLog): ReadableLog => ({
-  ...log,
-  readAll: async function* (after) {
-    for await (const page of log.readAll(after)) {
-      await nextTurn()
-      if (!process.connected) throw new Error('the parent has hung up')
-      yield page
-    }
-  },
-})
 
 process.once('message', async (order: VerifierOrder) => {
   setPriority(NICENESS)

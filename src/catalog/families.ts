@@ -43,7 +43,6 @@ function familiesOf(outputType: Family['outputType'], mode: Mode, timeoutMs: num
       mode,
       status: sheet.status ?? 'public',
       description: sheet.description,
-      provider: 'sandbox',
       timeoutMs,
       parametersSchema: {
         type: 'object',

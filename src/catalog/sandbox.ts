@@ -49,7 +49,6 @@ export const sandbox: Family = {
       mode: 'sync',
       status: 'test',
       description: 'Answers with text after a delay, or fails or hangs, as the input says.',
-      provider: 'sandbox',
       timeoutMs: 60_000,
       parametersSchema: {
         type: 'object',
@@ -66,7 +65,6 @@ export const sandbox: Family = {
       mode: 'async',
       status: 'test',
       description: 'The same as an asynchronous job. It also answers with text, so that thousands of runs cost little.',
-      provider: 'sandbox',
       timeoutMs: 900_000,
       parametersSchema: {
         type: 'object',

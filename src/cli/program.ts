@@ -16,17 +16,21 @@ import { webhooksCommand } from './webhooks.ts'
 
 /** Runs a command, and resolves to the exit code of the process. */
 export const runProgram = async (args: string[]): Promise<number> => {
+  const program = createProgram()
   try {
-    await createProgram().parseAsync(args, { from: 'user' })
+    await program.parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (error) {
     // Commander has explained its own errors.
     if (error instanceof CommanderError) return error.exitCode
     const isExpected = error instanceof OperatorError
     console.error(isExpected ? error.message : explainFailure(error))
-    return isExpected ? error.exitCode : 1
+    return isExpected ? error.exitCode : failureOf(program.args[0])
   }
 }
+
+/** A misused or failed audit could not look: a script would take 1 for a fault in the log. */
+const failureOf = (command: string | undefined): number => (command === 'audit' ? UNABLE : FAILED)
 
 const createProgram = (): Command => {
   const program = new Command('tollgate')
@@ -49,15 +53,11 @@ const createProgram = (): Command => {
   return program
 }
 
-/** The exit code of a command with an unknown option or a missing argument. */
-const MISUSED = 1
+const FAILED = 1
 
-/**
- * Shows the options of the program, such as --as, in the help of every command, and throws instead of exiting. A
- * misused audit could not look: a script would take 1 for a fault in the log.
- */
-const configure = (command: Command, inherited = MISUSED) => {
-  const misused = command.name() === 'audit' ? UNABLE : inherited
+/** Shows the options of the program, such as --as, in the help of every command, and throws instead of exiting. */
+const configure = (command: Command, inherited = FAILED) => {
+  const misused = Math.max(inherited, failureOf(command.name()))
   command.configureHelp({ showGlobalOptions: true }).exitOverride(error => {
     throw error.exitCode === 0 ? error : new CommanderError(misused, error.code, error.message)
   })

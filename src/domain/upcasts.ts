@@ -25,5 +25,33 @@ const debitOfFormat1: Upcast = ({ type, data }) => {
   return { type, data: { ...debit, receipt: { ...receipt, lines, usdPerCreditMicros } } }
 }
 
+/** Before there were providers, the sandbox did all runs, and events named it elsewhere. */
+const SANDBOX = { provider: 'sandbox', model: 'sandbox' }
+
+const runBeforeProviders: Upcast = ({ type, data }) => {
+  const old = data as { provider?: string; upstream?: object } | null
+  if (type === 'RunQueued' && old?.provider !== undefined) {
+    const { provider: _, ...run } = old
+    return { type, data: run }
+  }
+  if ((type === 'RunStarted' || type === 'RunSubmitted') && old && old.upstream === undefined)
+    return { type, data: { ...old, upstream: SANDBOX } }
+  return undefined
+}
+
+const catalogBeforeProviders: Upcast = ({ type, data }) => {
+  if (type !== 'FamilyPublished' && type !== 'FamilyRevised') return undefined
+  const { family } = (data ?? {}) as { family?: { endpoints?: { provider?: string }[] } }
+  if (!family?.endpoints?.some(({ provider }) => provider !== undefined)) return undefined
+  const endpoints = family.endpoints.map(({ provider: _, ...endpoint }) => endpoint)
+  return { type, data: { ...(data as object), family: { ...family, endpoints } } }
+}
+
 /** The upcasts for events of earlier versions, oldest shapes first. */
-export const upcasts: Upcast[] = [grantOfFormat1, refundOfFormat1, debitOfFormat1]
+export const upcasts: Upcast[] = [
+  grantOfFormat1,
+  refundOfFormat1,
+  debitOfFormat1,
+  runBeforeProviders,
+  catalogBeforeProviders,
+]

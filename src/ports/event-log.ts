@@ -26,7 +26,16 @@ export interface EventLog {
 }
 
 /** The part of a log that an audit needs. */
-export type ReadableLog = Pick<EventLog, 'readAll' | 'readStream' | 'readEvent' | 'head' | 'close'>
+export interface ReadableLog extends Pick<EventLog, 'readAll' | 'readStream' | 'readEvent' | 'head' | 'close'> {
+  /**
+   * Like readAll, but passes over the events of streams that are not wanted, which takes a quarter of the time of
+   * reading them. Absent from logs that cannot do so.
+   */
+  skimAll?(after: Position, isWanted: (stream: string) => boolean): AsyncIterable<(RawEvent | PassedEvent)[]>
+}
+
+/** An event of which only the place was read. */
+export type PassedEvent = Pick<RawEvent, 'stream' | 'position'>
 
 /** An event to append. Its id is fixed before the first attempt, so a retry is recognised. */
 export interface NewEvent {

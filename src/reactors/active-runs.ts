@@ -1,21 +1,23 @@
 import { type Observable, Subject } from 'rxjs'
 import { WATCH_AFTER_MS } from '../../projections/due.ts'
-import type { AccountEvent } from '../../schemas/account-events.ts'
+import type { AccountEvent, Upstream } from '../../schemas/account-events.ts'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
 import type { WatchTask } from '../../schemas/views.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Failed, Provider, ProviderOutcome } from '../ports/provider.ts'
+import type { Failed, ProviderOutcome } from '../ports/provider.ts'
 import type { Random } from '../ports/random.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
+import type { Health } from '../services/providers/health.ts'
+import { type Routes, upstreamOf } from '../services/providers/routes.ts'
 import type { RunProgress } from '../services/runs/run-reads.ts'
 import type { RunToDo, Starter } from '../services/runs/runs.ts'
 import { withinTime } from '../time/within-time.ts'
 import type { Artifacts } from './artifacts.ts'
-import { sourceTooLate, stopped, timedOut, unavailable } from './failures.ts'
+import { sourceTooLate, stopped, timedOut } from './failures.ts'
 import type { InputSources } from './input-sources.ts'
 import { type EndedRun, Jobs, type RunJob } from './jobs.ts'
 import { Leases } from './leases.ts'
@@ -36,7 +38,8 @@ const LATE_AFTER_MS = WATCH_AFTER_MS - 3_000
 const STOP_GRACE_MS = 5_000
 
 interface Parts {
-  providers: Record<string, Provider>
+  routes: Routes
+  health: Health
   accounts: AccountMailboxes
   log: EventLog
   views: ViewStore
@@ -72,7 +75,7 @@ export class ActiveRuns implements Starter {
     this.#outcomes = new Outcomes({ ...parts, mayRetry: () => this.#isAccepting, lastCall: this.#lastCall.signal })
     this.#jobs = new Jobs({
       ...parts,
-      end: (run, outcome) => this.end(run, outcome),
+      end: (run, outcome) => this.end(run, outcome, run.upstream),
       timedOut: run => this.#timedOut(run),
       released: runId => this.leases.release(runId),
       progressed: (runId, progress) => this.#progress.next({ runId, progress }),
@@ -114,32 +117,50 @@ export class ActiveRuns implements Starter {
     return this.#working.has(runId) || this.#jobs.has(runId)
   }
 
-  reserve(provider: string, accountId: AccountId): boolean {
-    return this.#isAccepting && this.#jobs.size < MAX_JOBS && this.#parts.slots.reserve(provider, accountId)
+  reserve(endpoint: string, input: Record<string, unknown>, accountId: AccountId): Upstream | undefined {
+    if (!this.#hasRoom) return undefined
+    const { routes, slots } = this.#parts
+    for (const route of routes.find(endpoint, input))
+      return slots.reserve(route.account.provider, accountId) ? upstreamOf(route) : undefined
+    return undefined
   }
 
-  unreserve(provider: string, accountId: AccountId) {
+  /** The same for a run whose input is not read yet. The slot is exchanged if another provider takes it. */
+  reserveAny(endpoint: string, accountId: AccountId): string | undefined {
+    if (!this.#hasRoom) return undefined
+    const { routes, slots } = this.#parts
+    for (const provider of routes.providers(endpoint)) return slots.reserve(provider, accountId) ? provider : undefined
+    return undefined
+  }
+
+  get #hasRoom(): boolean {
+    return this.#isAccepting && this.#jobs.size < MAX_JOBS
+  }
+
+  unreserve({ provider }: Upstream, accountId: AccountId) {
     this.#parts.slots.unreserve(provider, accountId)
   }
 
   /** Frees the slot and the lease of a run that cannot start now. */
-  decline({ provider, accountId, runId }: RunJob) {
+  decline({ accountId, runId }: RunJob, provider: string) {
     this.#parts.slots.decline(provider, accountId)
     this.leases.release(runId)
   }
 
   begin(run: RunToDo): Promise<Recorded<AccountEvent>[]> {
     this.leases.hold(run.runId)
-    return this.submit(run)
+    return this.submit(run, run.upstream.provider)
   }
 
-  /** Submits a run in its reserved slot. Resolves to the events that ended it, or to none if it has not ended. */
-  submit(run: RunToDo): Promise<Recorded<AccountEvent>[]> {
-    const { runId, provider: name } = run
-    const { providers, slots, logger, clock } = this.#parts
-    slots.hold(run)
-    const provider = providers[name] ?? unconfigured(name, logger)
-    const submission = new Submission(run, { provider, clock, logger, timedOut: late => this.#timedOut(late) })
+  /**
+   * Submits a run that has a slot of a provider, which need not be the one that takes it. Resolves to the events that
+   * ended it, or to none if it has not ended.
+   */
+  submit(run: RunToDo, reserved: string): Promise<Recorded<AccountEvent>[]> {
+    const { runId, accountId } = run
+    const { slots, logger } = this.#parts
+    slots.hold(runId, reserved, accountId)
+    const submission = new Submission(run, { ...this.#parts, timedOut: late => this.#timedOut(late) })
     const done = this.#process(submission)
       .catch(error => {
         logger.error({ err: error, runId }, 'a run could not be ended')
@@ -148,14 +169,14 @@ export class ActiveRuns implements Starter {
       .finally(() => {
         this.#working.delete(runId)
         if (!this.#jobs.has(runId)) this.leases.release(runId)
-        slots.release(run)
+        slots.release(runId)
       })
     this.#working.set(runId, { submission, done })
     return done
   }
 
   /** Follows the job of a run that another process submitted. */
-  follow(run: RunJob) {
+  follow(run: RunJob & Pick<WatchTask, 'upstream'>) {
     this.#jobs.follow(run, 0)
   }
 
@@ -166,8 +187,8 @@ export class ActiveRuns implements Starter {
   }
 
   /** Records the outcome of a run. Resolves to the events that ended it, or to none. */
-  end(run: EndedRun, outcome: ProviderOutcome): Promise<Recorded<AccountEvent>[]> {
-    return this.#outcomes.end(run, outcome)
+  end(run: EndedRun, outcome: ProviderOutcome, upstream?: Upstream): Promise<Recorded<AccountEvent>[]> {
+    return this.#outcomes.end(run, outcome, upstream)
   }
 
   #isLate({ startedAt }: RunToDo): boolean {
@@ -192,23 +213,15 @@ export class ActiveRuns implements Starter {
     if (this.#isLate(run) && !(await this.#mayLease(runId))) return []
     const answer = await submission.answer()
     if (!answer) return []
-    if (answer.kind !== 'submitted') return this.end(run, answer)
-    await this.#outcomes.record(accountId, { type: 'SubmitRun', runId, jobId: answer.jobId })
+    const upstream = submission.route && upstreamOf(submission.route)
+    if (answer.kind !== 'submitted' || !upstream) return this.end(run, answer as ProviderOutcome, upstream)
+    await this.#outcomes.record(accountId, { type: 'SubmitRun', runId, jobId: answer.jobId, upstream })
     if (mode === 'sync') {
-      if (this.#lastCall.signal.aborted) return this.end(run, stopped)
-      return new Promise(ended => this.#jobs.follow(run, answer.pollAfterMs, ended))
+      if (this.#lastCall.signal.aborted) return this.end(run, stopped, upstream)
+      return new Promise(ended => this.#jobs.follow({ ...run, upstream }, answer.pollAfterMs, ended))
     }
     // A job that is accepted while the service stops is left to the next process.
-    if (this.#isAccepting) this.#jobs.follow(run, answer.pollAfterMs)
+    if (this.#isAccepting) this.#jobs.follow({ ...run, upstream }, answer.pollAfterMs)
     return []
   }
 }
-
-/** Replaces a provider that is not configured, so that its runs end too. */
-const unconfigured = (provider: string, logger: Logger): Provider => ({
-  submit: async ({ runId, endpoint }) => {
-    logger.error({ provider, runId, endpoint }, 'a run needs a provider that is not configured')
-    return unavailable
-  },
-  close: async () => undefined,
-})

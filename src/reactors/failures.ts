@@ -9,11 +9,19 @@ export const broken: Failed = {
   retryable: true,
 }
 
-/** For a provider that the catalog names and this service lacks. */
+/** For a run that no provider takes at the moment. */
 export const unavailable: Failed = {
   kind: 'failed',
   code: 'provider_error',
   message: 'This model is not available at the moment.',
+  retryable: true,
+}
+
+/** For a job that a provider may or may not have accepted. To submit it again could be paid for twice. */
+export const inDoubt: Failed = {
+  kind: 'failed',
+  code: 'interrupted',
+  message: 'The connection to the provider was lost before it confirmed the run.',
 }
 
 export const cancelled: Failed = { kind: 'failed', code: 'cancelled', message: 'The run was cancelled.' }

@@ -7,6 +7,7 @@ import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Failed, Provider, ProviderOutcome, SubmittedJob } from '../ports/provider.ts'
 import type { ViewStore } from '../ports/view-store.ts'
+import type { Routes } from '../services/providers/routes.ts'
 import { delay } from '../time/delay.ts'
 import { every } from '../time/every.ts'
 import { broken, cancelled } from './failures.ts'
@@ -34,13 +35,13 @@ const CANCEL_AGAIN_MS = 30_000
 const POLLS_PER_PROVIDER = 128
 
 interface Parts {
-  providers: Record<string, Provider>
+  routes: Pick<Routes, 'accepted'>
   log: Pick<EventLog, 'readEvent'>
   views: ViewStore
   clock: Clock
   logger: Logger
   /** Records the outcome of a run. Its job is no longer followed. */
-  end(run: EndedRun, outcome: ProviderOutcome): Promise<RunEvents>
+  end(run: EndedRun & Pick<WatchTask, 'upstream'>, outcome: ProviderOutcome): Promise<RunEvents>
   /** The outcome of a run whose time limit has ended. */
   timedOut(run: WatchTask): Failed
   /** A run is no longer followed, whichever process ended it. */
@@ -51,7 +52,7 @@ interface Parts {
 type RunEvents = Recorded<AccountEvent>[]
 
 export type EndedRun = Pick<WatchTask, 'accountId' | 'runId' | 'mode'>
-export type RunJob = Pick<WatchTask, 'accountId' | 'runId' | 'provider'>
+export type RunJob = Pick<WatchTask, 'accountId' | 'runId'>
 
 interface Followed {
   accountId: AccountId
@@ -118,7 +119,11 @@ export class Jobs {
     await Promise.all(this.#polls)
   }
 
-  follow({ accountId, runId, provider }: RunJob, pollAfterMs: number, ended?: Followed['ended']) {
+  follow(
+    { accountId, runId, upstream: { provider } }: RunJob & Pick<WatchTask, 'upstream'>,
+    pollAfterMs: number,
+    ended?: Followed['ended'],
+  ) {
     this.#followed.set(runId, {
       accountId,
       provider,
@@ -201,11 +206,12 @@ export class Jobs {
 
   /** Undefined while the job continues. */
   async #outcomeOf(row: WatchTask, followed: Followed): Promise<ProviderOutcome | undefined> {
-    const { runId, accountId, endpoint, jobId = '', startedAt, timeoutMs, provider: name } = row
-    const { providers, log, clock, logger, progressed } = this.#parts
-    const provider = providers[name]
-    if (!provider?.poll) return broken
-    const upstream = { model: endpoint, operation: '' }
+    const { runId, accountId, endpoint, jobId = '', startedAt, timeoutMs } = row
+    const { routes, log, clock, logger, progressed } = this.#parts
+    const accepted = routes.accepted(endpoint, row.upstream)
+    const provider = accepted?.account.client
+    if (!accepted || !provider?.poll) return broken
+    const { upstream } = accepted
     const job = { runId, accountId, endpoint, jobId, upstream, input: () => readRunInput(log, row) }
     const nowMs = clock.nowMs()
     followed.startedAtMs = Math.min(followed.startedAtMs, Date.parse(startedAt), nowMs)

@@ -1,4 +1,4 @@
-import type { AccountEvent } from '../../schemas/account-events.ts'
+import type { AccountEvent, Upstream, WorkedUpstream } from '../../schemas/account-events.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
 import type { AccountCommand } from '../domain/account/commands.ts'
@@ -13,6 +13,9 @@ import { onceAvailable } from './once-available.ts'
 
 /** The longest error message of a provider that an event holds. */
 const MAX_MESSAGE_LENGTH = 1000
+
+/** The longest version of a model that an event holds. */
+const MAX_VERSION_LENGTH = 200
 
 export interface OutcomesParts {
   accounts: AccountMailboxes
@@ -34,8 +37,8 @@ export class Outcomes {
   }
 
   /** Stores a run's result and ends the run. Resolves to the events that ended it, or to none. */
-  async end(run: EndedRun, outcome: ProviderOutcome): Promise<Recorded<AccountEvent>[]> {
-    const command = await this.#toCommand(run, outcome)
+  async end(run: EndedRun, outcome: ProviderOutcome, upstream?: Upstream): Promise<Recorded<AccountEvent>[]> {
+    const command = await this.#toCommand(run, outcome, upstream && worked(upstream, outcome))
     return command ? this.record(run.accountId, command) : []
   }
 
@@ -53,18 +56,28 @@ export class Outcomes {
   }
 
   /** Undefined for an async run whose result could not be stored before the stop: the next process ends it. */
-  async #toCommand({ runId, mode }: EndedRun, outcome: ProviderOutcome): Promise<AccountCommand | undefined> {
-    if (outcome.kind === 'failed') return { type: 'FailRun', runId, error: toRunError(outcome) }
+  async #toCommand(
+    { runId, mode }: EndedRun,
+    outcome: ProviderOutcome,
+    upstream: WorkedUpstream | undefined,
+  ): Promise<AccountCommand | undefined> {
+    const fail = (failed: Failed): AccountCommand => ({ type: 'FailRun', runId, error: toRunError(failed), upstream })
+    if (outcome.kind === 'failed') return fail(outcome)
     const { artifacts, lastCall, logger } = this.#parts
     try {
-      return { type: 'CompleteRun', runId, output: await artifacts.store(outcome, lastCall) }
+      return { type: 'CompleteRun', runId, output: await artifacts.store(outcome, lastCall), upstream }
     } catch (error) {
-      if (lastCall.aborted) return mode === 'async' ? undefined : { type: 'FailRun', runId, error: toRunError(stopped) }
+      if (lastCall.aborted) return mode === 'async' ? undefined : fail(stopped)
       logger.error({ err: error, runId }, 'a result could not be stored')
-      return { type: 'FailRun', runId, error: { code: 'provider_error', message: 'The result could not be stored.' } }
+      return fail({ kind: 'failed', code: 'provider_error', message: 'The result could not be stored.' })
     }
   }
 }
+
+const worked = (upstream: Upstream, { work }: ProviderOutcome): WorkedUpstream => ({
+  ...upstream,
+  ...(work?.version && { version: work.version.slice(0, MAX_VERSION_LENGTH) }),
+})
 
 /** A message may be empty or too long, and the cut may split a character. */
 const toRunError = ({ code, message }: Failed) => ({

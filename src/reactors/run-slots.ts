@@ -1,12 +1,14 @@
 import { type Observable, Subject } from 'rxjs'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
-import type { WatchTask } from '../../schemas/views.ts'
 import { Slots } from './slots.ts'
 
-/** The default of `slotsPerProvider`: half of them are more than most vendors allow one customer. */
-const SLOTS_PER_PROVIDER = 128
-
-type Holder = Pick<WatchTask, 'runId' | 'provider' | 'accountId'>
+interface Holder {
+  accountId: AccountId
+  /** The provider whose slot it holds or has left. */
+  provider: string
+  /** The provider that it counts for among the started runs. */
+  readonly startedAt: string
+}
 
 /**
  * The slots of providers. A run that waits for something else gives its slot back meanwhile. An account may have twice
@@ -21,7 +23,7 @@ export class RunSlots {
   readonly #away = new Set<Holder>()
 
   /** Calls to one provider at a time. Further runs wait in the queue. */
-  constructor(slotsPerProvider = SLOTS_PER_PROVIDER) {
+  constructor(slotsPerProvider: number) {
     this.#slots = new Slots({ each: slotsPerProvider })
     this.#started = new Slots({ each: 2 * slotsPerProvider })
   }
@@ -52,13 +54,35 @@ export class RunSlots {
   }
 
   /** Makes a run the holder of a reserved slot. */
-  hold(run: Holder) {
-    this.#holders.set(run.runId, run)
+  hold(runId: RunId, provider: string, accountId: AccountId) {
+    this.#holders.set(runId, { accountId, provider, startedAt: provider })
   }
 
-  release(run: Holder) {
-    this.#holders.delete(run.runId)
-    this.#started.free(run.provider, run.accountId)
+  /** Exchanges the slot of a run for one of another provider. False if none is free for the account. */
+  move(runId: RunId, provider: string): boolean {
+    const run = this.#holders.get(runId)
+    if (!run || run.provider === provider) return true
+    if (!this.#slots.take(provider, run.accountId)) return false
+    this.#slots.free(run.provider, run.accountId)
+    run.provider = provider
+    this.#freed.next()
+    return true
+  }
+
+  /** The same as soon as one is free. Rejects if the signal aborts first. */
+  async moveInTurn(runId: RunId, provider: string, signal: AbortSignal): Promise<void> {
+    const run = this.#holders.get(runId)
+    if (!run || run.provider === provider) return
+    this.leave(runId)
+    run.provider = provider
+    await this.retake(runId, signal)
+  }
+
+  release(runId: RunId) {
+    const run = this.#holders.get(runId)
+    if (!run) return
+    this.#holders.delete(runId)
+    this.#started.free(run.startedAt, run.accountId)
     if (!this.#away.delete(run)) this.#slots.free(run.provider, run.accountId)
     this.#freed.next()
   }

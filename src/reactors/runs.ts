@@ -11,9 +11,10 @@ import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
+import { type Routes, upstreamOf } from '../services/providers/routes.ts'
 import type { ActiveRuns } from './active-runs.ts'
 import { chooseFrom, DueLoop } from './due-loop.ts'
-import { cancelled, lost } from './failures.ts'
+import { cancelled, lost, unavailable } from './failures.ts'
 import { readRunInput } from './run-input.ts'
 import type { RunSlots } from './run-slots.ts'
 
@@ -29,6 +30,7 @@ const MAX_NOT_QUEUED = 50_000
 
 interface Parts {
   activeRuns: ActiveRuns
+  routes: Routes
   slots: RunSlots
   accounts: AccountMailboxes
   log: EventLog
@@ -81,39 +83,64 @@ export class RunsReactor {
 
   /** Starts as many queued runs of one provider as it has free slots. The others have to wait. */
   async #start(rows: StartTask[]): Promise<StartTask[]> {
-    const { activeRuns, logger } = this.#parts
-    const { chosen, waiting } = chooseFrom(rows, row => activeRuns.reserve(row.provider, row.accountId))
+    const { activeRuns, routes, logger } = this.#parts
+    const reserved = new Map<StartTask, string | undefined>()
+    const { chosen, waiting } = chooseFrom(rows, row => {
+      // A run that no provider can take any more ends.
+      if (!routes.serves(row.endpoint)) return true
+      const provider = activeRuns.reserveAny(row.endpoint, row.accountId)
+      reserved.set(row, provider)
+      return provider !== undefined
+    })
     const leased = await activeRuns.leases.take(chosen.map(row => row.runId)).catch(error => {
       logger.error({ err: error }, 'queued runs could not be leased')
       return new Set<RunId>()
     })
     await Promise.all(
       chosen.map(async row => {
-        const started = leased.has(row.runId) && (await this.#startOne(row))
-        if (!started) activeRuns.decline(row)
+        const provider = reserved.get(row)
+        if (provider === undefined) return this.#endUnserved(row, leased.has(row.runId))
+        const started = leased.has(row.runId) && (await this.#startOne(row, provider))
+        if (!started) activeRuns.decline(row, provider)
       }),
     )
     return waiting
   }
 
   /** False if the run was cancelled or started elsewhere, and the views do not show it yet. */
-  async #startOne(row: StartTask): Promise<boolean> {
-    const { accounts, activeRuns, log, logger } = this.#parts
-    const { accountId, runId } = row
+  async #startOne(row: StartTask, reserved: string): Promise<boolean> {
+    const { accounts, activeRuns, log, logger, routes } = this.#parts
+    const { accountId, runId, endpoint } = row
     try {
       const input = await readRunInput(log, row)
-      const outcome = await accounts.execute({ kind: 'reactor' }, accountId, { type: 'StartRun', runId })
+      const [route] = routes.find(endpoint, input)
+      // All providers that could take it rest.
+      if (!route) return false
+      const upstream = upstreamOf(route)
+      const outcome = await accounts.execute({ kind: 'reactor' }, accountId, { type: 'StartRun', runId, upstream })
       const [started] = 'refuse' in outcome ? [] : outcome.accept
       if (!started) {
         this.#notQueued.set(runId, true)
         return false
       }
-      activeRuns.submit({ ...row, input, startedAt: clockOf(started) })
+      activeRuns.submit({ ...row, input, upstream, startedAt: clockOf(started) }, reserved)
       return true
     } catch (error) {
       logger.error({ err: error, runId }, 'a run could not be started now and will be tried again')
       return false
     }
+  }
+
+  async #endUnserved(row: StartTask, isLeased: boolean): Promise<void> {
+    const { activeRuns, logger } = this.#parts
+    const { runId, endpoint } = row
+    if (!isLeased) return
+    logger.error({ runId, endpoint }, 'a run needs a provider that is not configured')
+    this.#notQueued.set(runId, true)
+    await activeRuns
+      .end(row, unavailable)
+      .catch(error => logger.error({ err: error, runId }, 'a run could not be ended'))
+    activeRuns.leases.release(runId)
   }
 
   /** Forwards requests to cancel, and takes over started runs whose process has died. */
@@ -146,20 +173,23 @@ export class RunsReactor {
    * sync run fails: its client was never answered.
    */
   async #takeOver(row: WatchTask): Promise<void> {
-    const { accounts, activeRuns, log, logger } = this.#parts
-    const { accountId, runId, mode, provider } = row
+    const { accounts, activeRuns, log, logger, routes } = this.#parts
+    const { accountId, runId, mode, endpoint } = row
     // The account's own state decides: a row may be older than it.
     const run = (await accounts.currentState(accountId)).openRuns.get(runId)
     if (activeRuns.has(runId)) return
     if (!run?.isStarted) return activeRuns.leases.release(runId)
-    const { jobId, isCancelRequested } = run
+    const { jobId, isCancelRequested, upstream = row.upstream } = run
     logger.warn({ runId, jobId }, 'taking over a run that its process has left')
-    if (mode === 'async' && jobId !== undefined) return activeRuns.follow(row)
-    if (mode === 'sync') await activeRuns.end(row, lost)
-    else if (isCancelRequested) await activeRuns.end(row, cancelled)
+    if (mode === 'async' && jobId !== undefined) return activeRuns.follow({ ...row, upstream })
+    const client = routes.accepted(endpoint, upstream)?.account.client
+    // Nobody knows whether the provider has accepted it.
+    if (mode === 'sync' || !client?.deduplicates) await activeRuns.end(row, lost, upstream)
+    else if (isCancelRequested) await activeRuns.end(row, cancelled, upstream)
     else {
       const input = await readRunInput(log, row)
-      if (activeRuns.reserve(provider, accountId)) return void activeRuns.submit({ ...row, input })
+      const reserved = activeRuns.reserveAny(endpoint, accountId)
+      if (reserved !== undefined) return void activeRuns.submit({ ...row, input, upstream }, reserved)
     }
     // Without a free slot, the next look tries again.
     activeRuns.leases.release(runId)

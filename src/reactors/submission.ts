@@ -1,33 +1,44 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Failed, Provider, ProviderOutcome, Submitted } from '../ports/provider.ts'
+import type { Failed, ProviderOutcome, Submitted } from '../ports/provider.ts'
+import type { Health } from '../services/providers/health.ts'
+import type { Route, Routes } from '../services/providers/routes.ts'
 import type { RunToDo } from '../services/runs/runs.ts'
 import { delay } from '../time/delay.ts'
-import { broken, cancelled, stopped } from './failures.ts'
+import { broken, cancelled, inDoubt, stopped, unavailable } from './failures.ts'
 import { CALL_TIMEOUT_MS, callProvider } from './provider-call.ts'
+import type { RunSlots } from './run-slots.ts'
 
 /** The default of endpoints: a second and a third attempt, after one and two seconds. */
 const DEFAULT_RETRY = { attempts: 3, backOffMs: 1000 }
 
 interface Parts {
-  provider: Provider
+  routes: Pick<Routes, 'find' | 'took'>
+  health: Health
+  slots: Pick<RunSlots, 'move' | 'moveInTurn'>
   clock: Clock
   logger: Logger
   /** The outcome of a run whose time limit has ended. */
   timedOut(run: RunToDo): Failed
 }
 
-/** Submits one run to its provider until the provider has done it, has accepted it as a job, or refuses. */
+/** Submits one run to its providers until one of them has done it, has accepted it as a job, or refuses. */
 export class Submission {
   readonly run: RunToDo
   readonly #parts: Parts
   readonly #abort = new AbortController()
   /** The outcome if the submission is ended from outside. */
   #ending: Failed | undefined
+  #route: Route | undefined
 
   constructor(run: RunToDo, parts: Parts) {
     this.run = run
     this.#parts = parts
+  }
+
+  /** The route of the answer, or the last one that was tried. */
+  get route(): Route | undefined {
+    return this.#route
   }
 
   /** Resolves to undefined if it was stopped and another process can submit it again. Never rejects. */
@@ -51,9 +62,10 @@ export class Submission {
     this.#end(cancelled)
   }
 
-  /** Ends the submission because the service stops. Another process can resubmit an async run; a sync run fails. */
+  /** Ends the submission because the service stops. Another process submits an async run again if that is safe. */
   stop() {
-    this.#end(this.run.mode === 'sync' ? stopped : undefined)
+    const isSafe = this.run.mode === 'async' && this.#route?.account.client.deduplicates
+    this.#end(isSafe ? undefined : stopped)
   }
 
   #end(failure: Failed | undefined) {
@@ -65,29 +77,64 @@ export class Submission {
     const { attempts, backOffMs } = this.run.retry ?? DEFAULT_RETRY
     const { signal } = this.#abort
     for (let attempt = 1; ; attempt++) {
-      const answer = await this.#submitOnce()
-      if (answer.kind !== 'failed' || !answer.retryable || attempt >= attempts) return answer
+      const answer = await this.#submitToFirst()
+      if (!mayMoveOn(answer) || attempt >= attempts) return answer
       await delay(this.#parts.clock, backOffMs * 2 ** (attempt - 1), signal)
-      if (signal.aborted) return broken
+      if (signal.aborted) return answer
     }
   }
 
-  async #submitOnce(): Promise<ProviderOutcome | Submitted> {
+  /** Tries one route after another until one takes the run or refuses it for good. */
+  async #submitToFirst(): Promise<ProviderOutcome | Submitted> {
+    const { routes, slots } = this.#parts
+    const { runId, endpoint, input } = this.run
+    const { signal } = this.#abort
+    let answer: ProviderOutcome | Submitted = unavailable
+    let full: Route | undefined
+    for (const route of routes.find(endpoint, input)) {
+      if (slots.move(runId, route.account.provider)) answer = await this.#submitTo(route)
+      else full ??= route
+      if (signal.aborted || !mayMoveOn(answer)) return answer
+    }
+    if (!full) return answer
+    await slots.moveInTurn(runId, full.account.provider, signal).catch(() => undefined)
+    return signal.aborted ? answer : this.#submitTo(full)
+  }
+
+  async #submitTo(route: Route): Promise<ProviderOutcome | Submitted> {
+    this.#route = route
+    const { account, upstream } = route
     const { runId, accountId, endpoint, input, mode, timeoutMs } = this.run
-    const { provider, clock, logger } = this.#parts
+    const { routes, health, clock, logger } = this.#parts
     const { signal: stop } = this.#abort
-    const upstream = { model: endpoint, operation: '', parameters: input }
+    const { provider, client } = account
+    routes.took(route)
+    health.began(account, upstream.model)
     try {
-      return await callProvider(
+      const answer = await callProvider(
         clock,
         // A sync answer may take as long as the run.
         mode === 'sync' ? timeoutMs : CALL_TIMEOUT_MS,
-        async signal => provider.submit({ runId, accountId, endpoint, input, upstream }, signal),
+        async signal => client.submit({ runId, accountId, endpoint, input, upstream }, signal),
         stop,
       )
+      if (answer.kind === 'failed' && answer.trouble)
+        logger.warn(
+          { runId, endpoint, provider, account: account.account, ...answer.trouble },
+          'a provider is in trouble',
+        )
+      health.ended(account, upstream.model, answer)
+      return answer
     } catch (error) {
-      if (!stop.aborted) logger.warn({ err: error, runId, endpoint }, 'a provider did not answer')
-      return broken
+      if (stop.aborted) {
+        health.abandoned(account, upstream.model)
+        return broken
+      }
+      logger.warn({ err: error, runId, endpoint, provider }, 'a provider did not answer')
+      health.ended(account, upstream.model, undefined)
+      return client.deduplicates ? broken : inDoubt
     }
   }
 }
+
+const mayMoveOn = (answer: ProviderOutcome | Submitted) => answer.kind === 'failed' && answer.retryable === true

@@ -42,13 +42,14 @@ export class Presenter {
   }
 
   run(row: RunRow): Run {
-    const { startedAt, completedAt, refundedMicros, output, outputDeletedAt, error, metadata, label } = row
+    const { provider, startedAt, completedAt, refundedMicros, output, outputDeletedAt, error, metadata, label } = row
     return {
       object: 'run',
       run_id: row.runId,
       status: row.status,
       model: row.model,
       endpoint: row.endpoint,
+      ...(provider !== undefined && { provider }),
       created_at: row.createdAt,
       ...(startedAt !== undefined && { started_at: startedAt }),
       ...(completedAt !== undefined && { completed_at: completedAt }),

@@ -1,8 +1,9 @@
 import t from 'tap'
 import type { ConsistencyProof, InclusionProof, StatementProof } from '../../schemas/proof.ts'
+import { readEvent as readInService } from '../../src/audit/proofs/check/event.ts'
 import { proveInclusion } from '../../src/audit/proofs/make/inclusion.ts'
 import { proveStatement } from '../../src/audit/proofs/make/statement.ts'
-import { checkers, needsPython } from '../support/checkers.ts'
+import { checkers, needsPython, python, script } from '../support/checkers.ts'
 import type { LinkedEvent } from '../support/links.ts'
 import { vectorAccount, vectorKey, vectorLog, vectorProofs } from '../support/proof-vectors.ts'
 
@@ -151,3 +152,36 @@ t.test('each checker notices what a proof leaves out or swaps', needsPython, asy
   ]
   for (const [name, proof, fault] of lies) t.same(await outcomesOf(proof), [fault, fault, fault], name)
 })
+
+t.test(
+  'each checker refuses a negative zero in an event, whatever else has the length of the text',
+  needsPython,
+  async t => {
+    const { readEvent: readInNode } = await script()
+    const zeros = ['-0', '-0.0', '-0e5', '[-0,1e3]', '{"b":[-0]}', '-1e-400']
+    const others = ['0', '-1', '-0.5']
+    const texts = [...zeros, ...others].map(value => `{"data":{"a":${value}},"metadata":{},"type":"Happened"}`)
+    const refusal = 'event 7 is not in the documented form'
+    const expected = [...zeros.map(() => refusal), ...others.map(() => 'right')]
+    const read = (readEvent: typeof readInService) =>
+      texts.map(linkText => {
+        try {
+          return readEvent({ linkText }, 'account-1', 7) && 'right'
+        } catch (error) {
+          return (error as Error).message
+        }
+      })
+    t.same(read(readInService), expected)
+    t.same(read(readInNode), expected)
+    t.same(await python(READ_IN_PYTHON, { texts }), expected)
+  },
+)
+
+const READ_IN_PYTHON = `
+def read(text):
+    try:
+        verify.read_event({"linkText": text}, "account-1", 7)
+        return "right"
+    except verify.Wrong as wrong:
+        return str(wrong)
+found = [read(text) for text in given["texts"]]`

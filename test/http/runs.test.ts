@@ -4,7 +4,6 @@ import { quote as quoteExample } from '../../schemas/api/examples.ts'
 import { Quote, Run } from '../../schemas/api/run.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
 import { picture, sandbox } from '../support/client.ts'
-import { silentLogger } from '../support/engine.ts'
 import { instantProvider, openAccount, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -185,16 +184,12 @@ t.test('a provider that throws synchronously fails the run', async t => {
   t.equal(await customer.balance(), 100)
 })
 
-t.test('a run without a configured provider fails and is refunded', async t => {
-  const logged: object[] = []
-  const logger = { ...silentLogger, error: (facts: object) => logged.push(facts) }
-  const service = await startService(t, { providers: {}, logger })
+t.test('a model without a provider that is configured is unavailable and costs nothing', async t => {
+  const service = await startService(t, { providers: {} })
   const customer = await openAccount(service)
-  const { status, body } = await customer.run(picture)
-  t.equal(status, 200)
-  t.match(body, { status: 'failed', credits_refunded: 10, error: { code: 'provider_error' } })
-  t.equal(body.error.message, 'This model is not available at the moment.')
-  t.match(logged, [{ provider: 'sandbox', runId: body.run_id }])
+  for (const path of ['/v1/run', '/v1/run?dry_run=true']) {
+    t.match(await customer.post(path, picture), { status: 503, body: { error: { code: 'unavailable' } } })
+  }
   t.equal(await customer.balance(), 100)
 })
 

@@ -22,15 +22,14 @@ const MAX_AHEAD_MS = 1000
 
 const accountId = newAccountId(systemRandom)
 
-const rowOf = (provider: string, dueAtMs: number, owner = accountId): StartTask => ({
+const rowOf = (endpoint: string, dueAtMs: number, owner = accountId): StartTask => ({
   task: 'start-run',
-  queue: `start/${provider}`,
+  queue: `start/${endpoint}`,
   dueAt: new Date(dueAtMs).toISOString(),
   accountId: owner,
   runId: newRunId(systemRandom),
-  endpoint: 'lumen-t2i',
+  endpoint,
   mode: 'async',
-  provider,
   timeoutMs: 1000,
   queuedRevision: 1,
 })
@@ -80,8 +79,8 @@ const open = async (t: Test, take: (page: StartTask[]) => Taken | Promise<Taken>
     return rows
   }
   /** Adds rows that became due one after another, the last one now. */
-  const putMany = (provider: string, count: number) =>
-    put(...Array.from({ length: count }, (_, index) => rowOf(provider, clock.nowMs() - count + 1 + index)))
+  const putMany = (endpoint: string, count: number) =>
+    put(...Array.from({ length: count }, (_, index) => rowOf(endpoint, clock.nowMs() - count + 1 + index)))
   const seen = (queue: string) => pages.flat().filter(row => row.queue === `start/${queue}`)
   return { store, clock, loop, pages, inProgress, reads, put, putMany, seen }
 }
@@ -111,12 +110,12 @@ t.test('rows are offered page by page in the order of their due times', async t 
 })
 
 t.test('a full queue gets no further page and does not block others', async t => {
-  const { loop, pages, putMany, seen } = await open(t, ([row]) => row?.provider !== 'b')
+  const { loop, pages, putMany, seen } = await open(t, ([row]) => row?.endpoint !== 'b')
   for (const provider of ['a', 'b', 'c']) await putMany(provider, 600)
   loop.start()
   await until('the rows of c are offered', () => seen('c').length >= 600)
   t.equal(seen('a').length, 600)
-  t.equal(pages.filter(([row]) => row?.provider === 'b').length, 1)
+  t.equal(pages.filter(([row]) => row?.endpoint === 'b').length, 1)
   t.ok(seen('b').length < 600)
 })
 
@@ -237,7 +236,7 @@ t.test('accounts with few rows are read together', async t => {
 
 t.test('a failing queue does not block others', async t => {
   const { loop, putMany, seen } = await open(t, async ([row]) => {
-    if (row?.provider === 'a') throw new Error('this provider is unavailable')
+    if (row?.endpoint === 'a') throw new Error('this provider is unavailable')
     return true
   })
   await putMany('a', 1)
@@ -301,7 +300,7 @@ t.test('what is due too far ahead is offered too, since the clock has gone back'
 })
 
 t.test('a queue that is full with work from too far ahead has to wait', async t => {
-  const { clock, loop, putMany, put, seen } = await open(t, ([row]) => row?.provider !== 'a')
+  const { clock, loop, putMany, put, seen } = await open(t, ([row]) => row?.endpoint !== 'a')
   const far = await put(...Array.from({ length: 60 }, () => rowOf('a', clock.nowMs() + MAX_AHEAD_MS + 1)))
   await putMany('a', 60)
   await putMany('b', 1)
@@ -335,7 +334,7 @@ t.test('work is offered as it is written, without a read of the views', async t 
 
 t.test('work that changes before its round is offered as it is then, once', async t => {
   const gate = createGate()
-  const { clock, loop, pages } = await open(t, ([row]) => row?.provider !== 'gate' || gate.passed)
+  const { clock, loop, pages } = await open(t, ([row]) => row?.endpoint !== 'gate' || gate.passed)
   const changes = new Subject<RowChange[]>()
   loop.start(changes)
   await someTurns()
@@ -400,7 +399,7 @@ t.test('room that comes up while work is offered is not overlooked', async t => 
 
 t.test('more written work than is kept is read from the views', async t => {
   const gate = createGate()
-  const { loop, pages, putMany, seen } = await open(t, ([row]) => row?.provider !== 'gate' || gate.passed)
+  const { loop, pages, putMany, seen } = await open(t, ([row]) => row?.endpoint !== 'gate' || gate.passed)
   const changes = new Subject<RowChange[]>()
   loop.start(changes)
   await someTurns()
@@ -426,7 +425,7 @@ t.test('when any row may have changed, the loop looks', async t => {
 
 t.test('waking the loop during a round starts another round', async t => {
   const gate = createGate()
-  const { loop, putMany, seen } = await open(t, ([row]) => row?.provider !== 'b' || gate.passed)
+  const { loop, putMany, seen } = await open(t, ([row]) => row?.endpoint !== 'b' || gate.passed)
   await putMany('b', 1)
   loop.start()
   await until('the rows of b are offered', () => seen('b').length === 1)

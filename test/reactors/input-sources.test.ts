@@ -131,11 +131,10 @@ t.test('a source counts until the work with it is done', async t => {
 t.test('a run holds no slot while its source is loaded, and takes one again for the work', async t => {
   const { use, loads, slots, sourceOf } = open(1)
   const source = sourceOf()
-  const run = { ...source, provider: 'a' }
   let freed = 0
   slots.freed.subscribe(() => freed++)
   t.ok(slots.reserve('a', ada))
-  slots.hold(run)
+  slots.hold(source.runId, 'a', ada)
   let isWorking = false
   const done = use(source, signal, async () => {
     isWorking = true
@@ -150,17 +149,17 @@ t.test('a run holds no slot while its source is loaded, and takes one again for 
   await done
   t.ok(isWorking)
   t.notOk(slots.reserve('a', bob))
-  slots.release(run)
+  slots.release(source.runId)
   t.ok(slots.reserve('a', bob))
 })
 
 t.test('a run that waits until it may load its source holds no slot', async t => {
   const { use, loads, slots, sourceOf } = open(20)
-  const runs = Array.from({ length: 6 }, () => ({ ...sourceOf(), provider: 'a' }))
+  const runs = Array.from({ length: 6 }, () => sourceOf())
   const done = runs.map(run => {
     t.ok(slots.reserve('a', ada))
-    slots.hold(run)
-    return use(run, signal, async () => slots.release(run))
+    slots.hold(run.runId, 'a', ada)
+    return use(run, signal, async () => slots.release(run.runId))
   })
   await someTurns()
   t.equal(loads.length, 4, 'the other two wait')
@@ -177,9 +176,9 @@ t.test('a run that waits until it may load its source holds no slot', async t =>
 t.test('an account has at most twice as many runs started as it may hold slots', async t => {
   const { slots, sourceOf } = open(8)
   const start = (owner = ada) => {
-    const run = { ...sourceOf(owner), provider: 'a' }
+    const run = sourceOf(owner)
     if (!slots.reserve('a', owner)) return undefined
-    slots.hold(run)
+    slots.hold(run.runId, 'a', owner)
     slots.leave(run.runId)
     return run
   }
@@ -187,7 +186,7 @@ t.test('an account has at most twice as many runs started as it may hold slots',
   t.equal(runs.length, 8)
   t.ok(start(bob), 'there is room for another account')
   const [ended] = runs
-  if (ended) slots.release(ended)
+  if (ended) slots.release(ended.runId)
   t.ok(start())
   t.notOk(start())
 })
@@ -219,17 +218,16 @@ t.test('a run that ends while it waits leaves its slot free', async t => {
   const { use, loads, slots, sourceOf } = open(1)
   for (const endsFirst of [true, false]) {
     const source = sourceOf()
-    const run = { ...source, provider: 'a' }
     t.ok(slots.reserve('a', ada))
-    slots.hold(run)
+    slots.hold(source.runId, 'a', ada)
     const ending = new AbortController()
     const done = use(source, ending.signal, async () => undefined)
     await someTurns()
     t.ok(slots.reserve('a', bob))
-    if (endsFirst) slots.release(run)
+    if (endsFirst) slots.release(source.runId)
     loads.at(-1)?.end()
     await someTurns()
-    if (!endsFirst) slots.release(run)
+    if (!endsFirst) slots.release(source.runId)
     ending.abort()
     await done.catch(() => undefined)
     slots.unreserve('a', bob)

@@ -22,12 +22,14 @@ const task = (runId: RunId): WatchTask => ({
   runId,
   endpoint: 'lumen-t2v',
   mode: 'async',
-  provider: 'unresponsive',
   timeoutMs: 60_000,
   queuedRevision: 1,
   startedAt: new Date().toISOString(),
   jobId: runId,
+  upstream: { provider: 'unresponsive', model: 'm' },
 })
+
+const account = { provider: 'unresponsive', account: 'a' }
 
 type Parts = ConstructorParameters<typeof Jobs>[0]
 type Poll = NonNullable<Provider['poll']>
@@ -35,7 +37,12 @@ type Poll = NonNullable<Provider['poll']>
 /** The jobs of a provider. Only what the parts allow may happen to them. */
 const jobsOf = (t: Test, { poll, ...parts }: { poll: Poll } & Pick<Parts, 'views'> & Partial<Parts>) =>
   new Jobs({
-    providers: { unresponsive: { ...instantProvider, poll } },
+    routes: {
+      accepted: (_, upstream) => ({
+        account: { ...account, client: { ...instantProvider, poll } },
+        upstream: { ...upstream, operation: 'run' },
+      }),
+    },
     log: logOf([]),
     clock: systemClock,
     logger: silentLogger,

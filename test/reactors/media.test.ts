@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { MAX_INPUT_BYTES } from '../../schemas/primitives.ts'
+import { boundTo } from '../support/bound-to.ts'
 import { instantProvider, openAccount, startService } from '../support/service.ts'
 import { type Fault, MEDIA } from '../support/vendor.ts'
 import { offer, order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
@@ -51,7 +52,10 @@ t.test('a private address is not fetched unless allowed', async t => {
 t.test('a text too large for an event fails the run and is refunded', async t => {
   const texts = ['x'.repeat(MAX_INPUT_BYTES - 2), 'x'.repeat(MAX_INPUT_BYTES - 1), '\n'.repeat(MAX_INPUT_BYTES / 2)]
   const submit = async () => ({ kind: 'done' as const, media: [], text: String(texts.shift()) })
-  const service = await startService(t, { providers: { vendor: { ...instantProvider, submit } } })
+  const service = await startService(t, {
+    providers: { vendor: { ...instantProvider, submit } },
+    bindingsOf: boundTo('vendor'),
+  })
   await offer(service.core, vendorFamily())
   const customer = await openAccount(service)
   t.match((await customer.run(syncOrder())).body, { status: 'completed', output: { text: /^x+$/ } })

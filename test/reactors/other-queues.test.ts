@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { Provider } from '../../src/ports/provider.ts'
+import { boundTo } from '../support/bound-to.ts'
 import { allRuns, auditLog } from '../support/ledger.ts'
 import { instantProvider, openAccount, startService } from '../support/service.ts'
 import { startVendor } from '../support/vendor.ts'
@@ -22,9 +23,11 @@ for (const [mode, orderIn] of Object.entries({ async: order, sync: syncOrder }))
         return new Promise(() => undefined)
       },
     }
-    const service = await startService(t, { providers: { hung, vendor: createVendorProvider(vendor.url) } })
+    const providers = { hung, vendor: createVendorProvider(vendor.url) }
+    const bindingsOf = (endpoint: string) => boundTo(endpoint.startsWith('first') ? 'hung' : 'vendor')(endpoint)
+    const service = await startService(t, { providers, bindingsOf })
     // The queue of the hanging provider comes first.
-    await offer(service.core, vendorFamily('first', { provider: 'hung' }), vendorFamily())
+    await offer(service.core, vendorFamily('first'), vendorFamily())
     const [stuck, unaffected] = await Promise.all([0, 1].map(() => openAccount(service, { credits: RUNS })))
     if (!stuck || !unaffected) throw new Error('no accounts')
 

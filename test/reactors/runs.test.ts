@@ -84,9 +84,9 @@ const leave = async (t: Test) => {
   const core = await openFolder(folder, { clock })
   const execute = (...commands: AccountCommand[]) => executeAll(core, accountId(), commands)
   await execute(openAccount())
-  const start = (options: RunOptions & { run: number }, provider: string) => {
+  const start = (options: RunOptions & { run: number }, family = 'nano-banana-2') => {
     const command = queueRun(options)
-    return execute({ ...command, run: { ...command.run, provider } }, startRun(options.run))
+    return execute({ ...command, run: { ...command.run, endpoint: `${family}-t2i` } }, startRun(options.run))
   }
   const close = async () => {
     await caughtUp(core)
@@ -97,7 +97,7 @@ const leave = async (t: Test) => {
 
 t.test('a started run is taken over after ten seconds and not before, even if it is cancelled', async t => {
   const { folder, clock, execute, start, close } = await leave(t)
-  // Due work is looked for by provider, so the young runs are seen before the old ones.
+  // Due work is looked for by endpoint, so the young runs are seen before the old ones.
   await start({ run: 1 }, 'second')
   await start({ run: 2 }, 'second')
   clock.advance(1)
@@ -117,7 +117,7 @@ t.test('a started run is taken over after ten seconds and not before, even if it
 
 t.test('a lost run whose time is up is not submitted again', async t => {
   const { folder, clock, start, close } = await leave(t)
-  await start({ run: 1, mode: 'async' }, 'sandbox')
+  await start({ run: 1, mode: 'async' })
   await close()
 
   clock.advance(120_000)

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Run } from '../../schemas/api/run.ts'
+import { boundTo } from '../support/bound-to.ts'
 import type { Client } from '../support/client.ts'
 import { allRuns, auditFolder } from '../support/ledger.ts'
 import { ManualClock } from '../support/manual-clock.ts'
@@ -35,7 +36,13 @@ const start = async (t: Test): Promise<Place> => {
 /** Starts the next service at a fixed time when only released runs can be taken over. */
 const startNext = async (t: Test, { folder, vendor }: Place) => {
   const clock = new ManualClock(Date.now() + BETWEEN_WATCH_AND_LEASE_MS)
-  return startService(t, { folder, environment, clock, providers: { vendor: createVendorProvider(vendor.url) } })
+  return startService(t, {
+    folder,
+    environment,
+    clock,
+    providers: { vendor: createVendorProvider(vendor.url) },
+    bindingsOf: boundTo('vendor'),
+  })
 }
 
 const findEnd = (client: Client, runId: string): Promise<Run> =>

@@ -66,13 +66,12 @@ const attack = async (t: Test, environment: Record<string, string>) => {
     const statement = [...cells.keys()].find(address => address.startsWith(`rows/statement/${mallory.accountId}`)) ?? ''
     const due = {
       task: 'start-run',
-      queue: 'start/sandbox',
+      queue: 'start/claude-haiku-4-5-t2t',
       dueAt: '2026-01-01T00:00:00.000Z',
       accountId: mallory.accountId,
       runId: own.run_id,
       endpoint: 'claude-haiku-4-5-t2t',
       mode: 'sync',
-      provider: 'sandbox',
       timeoutMs: 60_000,
       input: { prompt: 'forged' },
     }
@@ -87,7 +86,7 @@ const attack = async (t: Test, environment: Record<string, string>) => {
       change(statement, { amountMicros: 10 ** 12 }),
       copy(`rows/webhooks/${runs.alice}`, `rows/webhooks/${runs.alice}`, row => ({ ...row, url: delivery.url })),
       { address: `rows/due/${own.run_id}`, value: JSON.stringify(due) },
-      { address: `index/due.byQueue/start/sandbox/${due.dueAt}/${own.run_id}`, value: own.run_id },
+      { address: `index/due.byQueue/start/claude-haiku-4-5-t2t/${due.dueAt}/${own.run_id}`, value: own.run_id },
       { address: `rows/due/${run.run_id}`, value: JSON.stringify({ ...due, ...delivery, runId: run.run_id }) },
       { address: `index/due.byQueue/deliver/x/${due.dueAt}/${run.run_id}`, value: run.run_id },
       // An index entry in the wrong place that points to a row with a valid MAC.

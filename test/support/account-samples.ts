@@ -86,7 +86,6 @@ const details = ({ run = 1, key, hash = digest('a'), metadata, webhook, mode = '
   model: 'nano-banana-2',
   endpoint: 'nano-banana-2-t2i',
   mode,
-  provider: 'sandbox',
   timeoutMs: 120_000,
   input: { prompt: 'a lighthouse at dusk' },
   ...(metadata && { metadata }),
@@ -190,16 +189,19 @@ export const queueRun = ({
     run: details(options),
     receipt: receipt(options.credits),
     ...(label !== undefined && { label }),
-    startNow,
+    ...(startNow && { startAt: upstream }),
   }) satisfies AccountCommand
 
-export const startRun = (run = 1) => ({ type: 'StartRun', runId: runId(run) }) satisfies AccountCommand
+/** The upstream of every run that starts. */
+export const upstream = { provider: 'sandbox', model: 'sandbox' }
+
+export const startRun = (run = 1) => ({ type: 'StartRun', runId: runId(run), upstream }) satisfies AccountCommand
 
 /** The key of a command that a client sends. */
 const askedBy = (askedWith: number | undefined) => askedWith !== undefined && { keyId: keyId(askedWith) }
 
 export const submitRun = (run = 1) =>
-  ({ type: 'SubmitRun', runId: runId(run), jobId: `job-${run}` }) satisfies AccountCommand
+  ({ type: 'SubmitRun', runId: runId(run), jobId: `job-${run}`, upstream }) satisfies AccountCommand
 
 export const completeRun = (run = 1, made: RunOutput = output) =>
   ({ type: 'CompleteRun', runId: runId(run), output: made }) satisfies AccountCommand
@@ -312,11 +314,11 @@ export const accepted = ({ after, ...options }: RunOptions & { after: number }):
   queued(options),
 ]
 
-export const started = (run = 1): AccountEvent => ({ type: 'RunStarted', data: { runId: runId(run) } })
+export const started = (run = 1): AccountEvent => ({ type: 'RunStarted', data: { runId: runId(run), upstream } })
 
 export const submitted = (run = 1): AccountEvent => ({
   type: 'RunSubmitted',
-  data: { runId: runId(run), jobId: `job-${run}` },
+  data: { runId: runId(run), jobId: `job-${run}`, upstream },
 })
 
 export const completed = (run = 1, made: RunOutput = output): AccountEvent => ({

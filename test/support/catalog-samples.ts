@@ -25,7 +25,6 @@ export const endpoint = (kind: Kind, differences: Partial<Endpoint> = {}): Omit<
   mode: 'sync',
   status: 'public',
   description: 'Makes pictures.',
-  provider: 'sandbox',
   timeoutMs: 1000,
   parametersSchema: parameters(),
   pricing: priceRule(),

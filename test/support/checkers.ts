@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { checkProof } from '../../src/audit/proofs/check/check.ts'
+import type { readEvent } from '../../src/audit/proofs/check/event.ts'
 import { parseKeys } from '../../src/audit/proofs/check/keys.ts'
 import { Wrong } from '../../src/audit/proofs/check/wrong.ts'
 import { needsPrograms } from './needs.ts'
@@ -17,6 +18,7 @@ export type Checker = (texts: Buffer[], keys: string) => Promise<string[]>
 interface Script {
   check(text: string, keys: unknown): string[]
   parseKeys(text: string): unknown
+  readEvent: typeof readEvent
   isSigned(text: string, signature: string, x: string): boolean
   Wrong: typeof Wrong
 }

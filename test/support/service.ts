@@ -34,6 +34,9 @@ const silent = createLogger('silent')
 
 const caller = { kind: 'operator', name: 'test' } as const
 
+/** So that one account has 64 slots. */
+const PROVIDER_CONCURRENCY = '128'
+
 /** Options of a service. `environment` adds to the variables that every test needs. */
 export type ServiceOptions = Substitutes & { environment?: Record<string, string> }
 
@@ -57,7 +60,11 @@ export const startService = async (
 export const openFolder = (
   folder: string,
   { logger = silent, environment, ...substitutes }: ServiceOptions = {},
-): Promise<Core> => openCore(readConfig({ DATA_DIR: folder, PORT: '0', ...environment }), { logger, ...substitutes })
+): Promise<Core> =>
+  openCore(readConfig({ DATA_DIR: folder, PORT: '0', PROVIDER_CONCURRENCY, ...environment }), {
+    logger,
+    ...substitutes,
+  })
 
 /** Opens an account with a key, and returns a client that uses it. */
 export const openAccount = async (
@@ -87,6 +94,7 @@ export const openAccounts = async <Many extends AccountOptions[]>(
 
 /** An instant provider, so that tests of the service do not test the provider. */
 export const instantProvider: Provider = {
+  deduplicates: true,
   submit: async () => ({ kind: 'done', media: [], text: 'done' }),
   close: async () => undefined,
 }

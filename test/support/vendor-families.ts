@@ -8,7 +8,6 @@ import type { Order } from './vendor.ts'
 /** A family for 1 credit with jobs at a vendor: async text-to-video, sync image-to-video. */
 export const vendorFamily = (id = 'vendor', differences: Partial<Endpoint> = {}): Family => {
   const common = {
-    provider: 'vendor',
     timeoutMs: 60_000,
     parametersSchema: parameters({
       image_url: { type: 'string' },

@@ -12,6 +12,7 @@ export const createVendorProvider = (url: string): Provider => {
     return (await answer.json()) as JobReport
   }
   return {
+    deduplicates: true,
     submit: async ({ runId, input }: Job, signal) => {
       const headers = { 'Idempotency-Key': runId }
       const answer = await fetch(`${url}/jobs`, { method: 'POST', headers, body: JSON.stringify(input), signal })

@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import type { Family } from '../../schemas/catalog.ts'
 import type { Provider } from '../../src/ports/provider.ts'
+import { boundTo } from './bound-to.ts'
 import { type Service, type ServiceOptions, startService } from './service.ts'
 import { startVendor, type Vendor } from './vendor.ts'
 import { offer, vendorFamily } from './vendor-families.ts'
@@ -19,7 +20,8 @@ export const startVendorService = async (
   { family = vendorFamily(), wrap = provider => provider, ...options }: VendorServiceOptions = {},
 ): Promise<{ vendor: Vendor; service: Service }> => {
   const vendor = await startVendor(t)
-  const service = await startService(t, { ...options, providers: { vendor: wrap(createVendorProvider(vendor.url)) } })
+  const providers = { vendor: wrap(createVendorProvider(vendor.url)) }
+  const service = await startService(t, { ...options, providers, bindingsOf: boundTo('vendor') })
   await offer(service.core, family)
   return { vendor, service }
 }

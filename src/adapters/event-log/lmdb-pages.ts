@@ -1,5 +1,5 @@
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
-import { BEFORE_FIRST } from '../../ports/event-log.ts'
+import { BEFORE_FIRST, type PassedEvent } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
 import type { Database } from '../lmdb.ts'
 import type { Entry, StreamIndex } from './lmdb-stream-index.ts'
@@ -11,12 +11,34 @@ const PAGE_CHARACTERS = 4 * 1024 * 1024
 type Entries = Database<string, Position>
 
 /** The events after a position, as a read transaction sees them. */
-export async function* readPages(entries: Entries, after: Position): AsyncGenerator<RawEvent[]> {
+export const readPages = (entries: Entries, after: Position): AsyncGenerator<RawEvent[]> =>
+  pagesOf(entries, after, toRawEvent)
+
+/** Like readPages, but of the events of streams that are not wanted, only the place is read. */
+export const skimPages = (
+  entries: Entries,
+  after: Position,
+  isWanted: (stream: string) => boolean,
+): AsyncGenerator<(RawEvent | PassedEvent)[]> =>
+  pagesOf(entries, after, (position, text) => {
+    const stream = streamOf(text)
+    return stream === undefined || isWanted(stream) ? toRawEvent(position, text) : { stream, position }
+  })
+
+/** The stream of an entry, which comes first; undefined if it can only be read by parsing the entry. */
+const streamOf = (text: string): string | undefined => /^\["([^"\\]+)",/.exec(text)?.[1]
+
+async function* pagesOf<Event extends PassedEvent>(
+  entries: Entries,
+  after: Position,
+  read: (position: Position, text: string) => Event,
+): AsyncGenerator<Event[]> {
   let from = after + 1
   while (true) {
-    const page = readPage(entries, from)
-    if (page.length === 0) return
-    from = (page.at(-1) as RawEvent).position + 1
+    const page = readPage(entries, from, read)
+    const last = page.at(-1)
+    if (!last) return
+    from = last.position + 1
     yield page
   }
 }
@@ -76,11 +98,15 @@ export const toRawEvent = (position: Position, text: string): RawEvent => {
   return { id, stream, revision, position, type, data, metadata }
 }
 
-const readPage = (entries: Entries, from: Position): RawEvent[] => {
-  const page: RawEvent[] = []
+const readPage = <Event>(
+  entries: Entries,
+  from: Position,
+  read: (position: Position, text: string) => Event,
+): Event[] => {
+  const page: Event[] = []
   let characters = 0
   for (const { key, value } of entries.getRange({ start: from, limit: PAGE_EVENTS })) {
-    page.push(toRawEvent(key, value))
+    page.push(read(key, value))
     characters += value.length
     if (isFull(page.length, characters)) break
   }

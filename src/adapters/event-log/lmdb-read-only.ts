@@ -2,7 +2,7 @@ import type { Position } from '../../../schemas/recorded.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import { Damaged } from '../../ports/faults.ts'
 import { closeLmdb, openLmdbReadOnly } from '../lmdb.ts'
-import { lastPosition, readEventAt, readPages, readStreamPages } from './lmdb-pages.ts'
+import { lastPosition, readEventAt, readPages, readStreamPages, skimPages } from './lmdb-pages.ts'
 import { StreamIndex } from './lmdb-stream-index.ts'
 
 /** The event log in an LMDB folder, to read only: also while a service writes to it, and from a read-only disk. */
@@ -20,6 +20,10 @@ export const openLmdbEventLogReadOnly = (folder: string): ReadableLog => {
     readAll: after => {
       root.resetReadTxn()
       return readPages(entries, after)
+    },
+    skimAll: (after, isWanted) => {
+      root.resetReadTxn()
+      return skimPages(entries, after, isWanted)
     },
     readStream: (stream, fromRevision) => {
       root.resetReadTxn()

@@ -9,9 +9,9 @@ const MAX_ERROR_BYTES = 64 * 1024
 /** The longest words of a provider that are shown to a client. */
 const MAX_WORDS = 300
 
-/** Codes of errors with which no byte of a request was sent. */
+/** Codes of errors with which no byte of a request was sent. Other errors of TLS may come after that. */
 const NOT_CONNECTED =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$|CERT|TLS|SSL/
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT)$|CERT|VERIFY|HANDSHAKE|WRONG_VERSION/
 
 /** Statuses with which a gateway says that it does not know what became of a request. */
 const UNKNOWN_STATUSES = [408, 502, 504, 520, 522, 524]
@@ -34,8 +34,15 @@ export interface FailureForm {
   /** The name of the provider, for messages to the operator. */
   provider: string
   rules: readonly FailureRule[]
-  /** Reads the code and the message from the parsed body of an error. */
-  read(body: unknown): { code?: string | undefined; message?: string | undefined }
+  /** Reads the parsed body of an error. */
+  read(body: unknown): Reading
+}
+
+export interface Reading {
+  code?: string | undefined
+  message?: string | undefined
+  /** How long to wait, if the body says so. A header takes precedence. */
+  retryAfterMs?: number | undefined
 }
 
 /** A provider's answer that is no success. */
@@ -86,7 +93,8 @@ export class UpstreamCall {
     if (this.#refusal) {
       const meaning = meaningOf(this.#refusal, form)
       if (meaning === 'unknown') throw new Error(`${form.provider} answered with ${this.#refusal.status}`)
-      return toFailed(meaning, this.#refusal, wordsOf(form.read(this.#refusal.body).message, secrets))
+      const { message, retryAfterMs } = form.read(this.#refusal.body)
+      return toFailed(meaning, retryAfterOf(this.#refusal.headers) ?? retryAfterMs, wordsOf(message, secrets))
     }
     if (!this.#hasSent || !NOT_CONNECTED.test(codeOf(this.#error))) throw this.unanswered(error, form)
     return toFailed('unreachable', undefined, '')
@@ -104,6 +112,7 @@ export class UpstreamCall {
     if (code !== '') return new Error(`${provider} did not answer: ${code}`, { cause: this.#error })
     if (this.#error instanceof Error) return this.#error
     if (error instanceof SyntaxError) return new Error(`the answer of ${provider} is no JSON`)
+    if (this.headers) return new Error(`the answer of ${provider} could not be read`, { cause: error })
     return error instanceof Error ? error : new Error(`a call to ${provider} failed`)
   }
 
@@ -135,7 +144,7 @@ const byStatus = (status: number): Meaning => {
   return status < 500 ? 'invalid_input' : 'overloaded'
 }
 
-const toFailed = (meaning: Exclude<Meaning, 'unknown'>, refusal: Refusal | undefined, words: string): Failed => {
+const toFailed = (meaning: Exclude<Meaning, 'unknown'>, retryAfterMs: number | undefined, words: string): Failed => {
   switch (meaning) {
     case 'content_rejected':
       return { kind: 'failed', code: 'content_rejected', message: 'The content policy of the provider forbids this.' }
@@ -150,7 +159,6 @@ const toFailed = (meaning: Exclude<Meaning, 'unknown'>, refusal: Refusal | undef
     case 'gone':
       return { ...unavailable, retryable: true }
     default: {
-      const retryAfterMs = refusal && retryAfterOf(refusal.headers)
       const trouble: Trouble = { kind: meaning, ...(retryAfterMs !== undefined && { retryAfterMs }) }
       return { ...unavailable, retryable: true, trouble }
     }
@@ -199,7 +207,7 @@ const codeOf = (error: unknown): string => {
 /** Fails when the body exceeds the limit. An honest length needs no count. */
 const bounded = (response: Response): Response => {
   const length = Number(response.headers.get('content-length') ?? Number.NaN)
-  if (!response.body || (length <= MAX_ANSWER_BYTES && !response.headers.has('content-encoding'))) return response
+  if ((length <= MAX_ANSWER_BYTES && !response.headers.has('content-encoding')) || !response.body) return response
   return new Response(response.body.pipeThrough(limit(MAX_ANSWER_BYTES)), response)
 }
 

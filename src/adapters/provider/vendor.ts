@@ -1,11 +1,17 @@
-import type { InputMedia, UseInputMedia } from '../../ports/input-media.ts'
-import type { FileReference, Job } from '../../ports/provider.ts'
+import { extensionFor } from '../../domain/media-types.ts'
+import { type InputMedia, InputMediaError, type UseInputMedia } from '../../ports/input-media.ts'
+import type { Failed, FileReference, Job } from '../../ports/provider.ts'
 
 /** An account at a vendor, from the environment. */
 export interface VendorAccount {
   key: string
   /** Without a trailing slash. The vendor's own, if absent. */
   baseUrl?: string | undefined
+}
+
+/** Throws before an error that quotes a header can show the key. */
+export const assertKey = (key: string, variable: string): void => {
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new Error(`${variable} holds a character that no key has; set it again`)
 }
 
 /** The means of every vendor's adapter. */
@@ -42,6 +48,16 @@ export const withFile = <Result>(
 
 export const toDataUrl = ({ mimeType, bytes }: InputMedia) =>
   `data:${mimeType};base64,${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')}`
+
+/** A part of a form. Vendors judge it by its name and type. */
+export const toUpload = ({ mimeType, bytes }: InputMedia): File =>
+  new File([bytes as Uint8Array<ArrayBuffer>], `file.${extensionFor(mimeType)}`, { type: mimeType })
+
+/** The outcome if an error says that the file of a job is unusable. */
+export const unusableFile = (error: unknown): Failed | undefined =>
+  error instanceof InputMediaError
+    ? { kind: 'failed', code: 'invalid_input', message: `image_url: ${error.message}` }
+    : undefined
 
 const isReference = (value: unknown): value is FileReference =>
   typeof value === 'object' && value !== null && 'fileUrl' in value

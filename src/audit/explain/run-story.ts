@@ -1,4 +1,4 @@
-import type { RunError, RunOutput, RunQueued } from '../../../schemas/account-events.ts'
+import type { RunError, RunOutput, RunQueued, WorkedUpstream } from '../../../schemas/account-events.ts'
 import type { Actor } from '../../../schemas/actor.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
@@ -57,6 +57,8 @@ export class RunStory {
   used: Split = { freeMicros: 0, paidMicros: 0 }
   request: RunQueued | undefined
   jobId: string | undefined
+  /** The upstream that worked on it last. */
+  upstream: WorkedUpstream | undefined
   output: RunOutput | undefined
   outputDeletedAt: string | undefined
   error: RunError | undefined
@@ -98,14 +100,20 @@ export class RunStory {
       case 'RunQueued':
         this.request = data
         return
+      case 'RunStarted':
+        this.upstream = data.upstream
+        return
       case 'RunSubmitted':
         this.jobId = data.jobId
+        this.upstream = data.upstream
         return
       case 'RunCompleted':
         this.output = data.output
+        this.upstream = data.upstream ?? this.upstream
         return
       case 'RunFailed':
         this.error = data.error
+        this.upstream = data.upstream ?? this.upstream
         return
       case 'RunOutputDeleted':
         this.outputDeletedAt = metadata.at

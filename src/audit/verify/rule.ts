@@ -8,9 +8,12 @@ import type { Report } from '../fault.ts'
 export interface Rule {
   /** Takes the next event of the stream. */
   take(event: AuditedEvent, report: Report): void
-  /** Called after the last event, with the time of the newest event in the log. */
-  end?(newestAtMs: number, report: Report): void
+  /** Called after the last event. */
+  end?(report: ReportEnd): void
 }
+
+/** Reports a fault of the end of a stream; with `afterMs`, only if the log has an event after that time. */
+export type ReportEnd = (what: string, afterMs?: number) => void
 
 /** An event whose shape was checked. The rules read its data by the names in `docs/ledger-format.md`. */
 export type AuditedEvent = Recorded<{ type: string; data: Readonly<Record<string, unknown>> }>

@@ -3,7 +3,7 @@ import type { Report } from '../fault.ts'
 import { type Receipt, receiptFault, ruleFault } from './price.ts'
 import type { PriceList } from './price-list.ts'
 import { factsOfDebit, refundFactsFault, SharedTexts } from './refund-facts.ts'
-import { type AuditedEvent, type Rule, runIdOf } from './rule.ts'
+import { type AuditedEvent, type ReportEnd, type Rule, runIdOf } from './rule.ts'
 
 type State = 'debited' | 'queued' | 'processing' | 'completed' | 'failed' | 'refunded'
 
@@ -33,6 +33,9 @@ const FOLLOWERS: Readonly<Record<string, string>> = { CreditsDebited: 'RunQueued
 
 /** A run may end this much later than its time limit says: its end has to be noticed and recorded. */
 const GRACE_MS = 10 * 60 * 1000
+
+/** The latest time that JavaScript knows. No event comes after it. */
+const LATEST_MS = 8.64e15
 
 /**
  * Each run is debited once, for the price that its receipt and the catalog give; takes only legal steps; ends once; and
@@ -73,11 +76,14 @@ export class Runs implements Rule {
     if (type === 'RunStarted') run.deadlineMs = Date.parse(clockOf(event)) + (run.timeoutMs ?? 0)
   }
 
-  end(newestAtMs: number, report: Report) {
+  end(report: ReportEnd) {
     if (this.#due) report(`the stream ends before the ${this.#due.type} of ${this.#due.runId}`)
     for (const [runId, { state, deadlineMs = Number.POSITIVE_INFINITY }] of this.#runs)
-      if (state === 'processing' && newestAtMs > deadlineMs + GRACE_MS)
-        report(`${runId} has not ended, and its time was over at ${new Date(deadlineMs).toISOString()}`)
+      if (state === 'processing' && deadlineMs <= LATEST_MS)
+        report(
+          `${runId} has not ended, and its time was over at ${new Date(deadlineMs).toISOString()}`,
+          deadlineMs + GRACE_MS,
+        )
   }
 
   #takeDebit(event: AuditedEvent, run: Run | undefined, report: Report) {

@@ -1,5 +1,5 @@
 import type { Report } from '../fault.ts'
-import { type AuditedEvent, type Rule, runIdOf } from './rule.ts'
+import { type AuditedEvent, type ReportEnd, type Rule, runIdOf } from './rule.ts'
 
 /** Webhooks belong to ended runs that asked for one; their attempts count from 1; the last failed one is abandoned. */
 export class Webhooks implements Rule {
@@ -41,7 +41,7 @@ export class Webhooks implements Rule {
     }
   }
 
-  end(_newestAtMs: number, report: Report) {
+  end(report: ReportEnd) {
     if (this.#abandoned) report(`the stream ends before the WebhookAbandoned of ${this.#abandoned}`)
   }
 

@@ -38,7 +38,7 @@ export const explanationToJson = (explanation: Explanation) => {
   }
 }
 
-const requestToJson = ({ events, request, receipt, label, jobId }: RunStory, keys: KeyRing) => {
+const requestToJson = ({ events, request, receipt, label, jobId, upstream }: RunStory, keys: KeyRing) => {
   const first = events[0] as AccountRecord
   return {
     requested_at: first.metadata.at,
@@ -49,7 +49,9 @@ const requestToJson = ({ events, request, receipt, label, jobId }: RunStory, key
     model: request?.model ?? receipt?.model ?? null,
     endpoint: request?.endpoint ?? receipt?.endpoint ?? null,
     mode: request?.mode ?? null,
-    provider: request?.provider ?? null,
+    provider: upstream?.provider ?? null,
+    upstream_model: upstream?.model ?? null,
+    upstream_version: upstream?.version ?? null,
     job_id: jobId ?? null,
     timeout_ms: request?.timeoutMs ?? null,
     retry: request?.retry ? { attempts: request.retry.attempts, back_off_ms: request.retry.backOffMs } : null,

@@ -8,7 +8,7 @@ import { duration, printable, shortened, wrapped } from './text.ts'
 const VALUE_WIDTH = 78
 
 export const requestToText = ({ accountId, story, account }: Explanation): string => {
-  const { request, events, label } = story
+  const { request, events, label, upstream } = story
   const first = events[0] as AccountRecord
   const { keyId } = actorOf(first) as { keyId?: string }
   const rows = [
@@ -18,7 +18,8 @@ export const requestToText = ({ accountId, story, account }: Explanation): strin
     ['request id', first.metadata.requestId],
     ['idempotency key', request?.idempotency?.key],
     ['label', label],
-    ['provider', request && `${request.provider}, ${request.mode}, at most ${duration(request.timeoutMs)}`],
+    ['mode', request && `${request.mode}, at most ${duration(request.timeoutMs)}`],
+    ['provider', upstream && [upstream.provider, upstream.model, upstream.version].filter(Boolean).join(', ')],
     ['webhook', request?.webhookUrl],
     ...Object.entries(request?.input ?? {}).map(([name, value], index) => [
       index === 0 ? 'input' : '',

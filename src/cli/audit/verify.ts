@@ -1,15 +1,18 @@
+import { availableParallelism } from 'node:os'
 import { Command } from 'commander'
 import { count } from '../../audit/count.ts'
 import type { Fault } from '../../audit/fault.ts'
 import { readSealFile } from '../../audit/seals/seal-file.ts'
 import type { NewestSeal } from '../../audit/verify/seals.ts'
 import { type Verification, verifyLog } from '../../audit/verify/verify.ts'
+import type { ReadableLog } from '../../ports/event-log.ts'
 import type { SealPlace } from '../../ports/seal-sink.ts'
 import { OperatorError } from '../operator-error.ts'
 import { progressReport } from '../progress.ts'
 import { faultToJson } from './json.ts'
 import { parseSeal } from './seal-argument.ts'
 import { printable } from './text.ts'
+import { verifyWithWorkers } from './verify-workers.ts'
 import { fileOption, UNABLE, WRONG, withLog } from './with-log.ts'
 
 export const verifyCommand = (): Command =>
@@ -21,18 +24,46 @@ export const verifyCommand = (): Command =>
     .addOption(fileOption())
     .option('--since <seal>', 'a seal that you kept elsewhere, as NUMBER:LINK, which the log must extend')
     .option('--sink <path>', 'a file of seals that SEAL_SINK names, all of which the log must hold')
+    .option('--workers <number>', 'how many processes check a part of the log each; by default what suits the log')
     .option('--json', 'print JSON')
     .action(async (account, options) => {
       const kept = await keptIn(options)
       if (kept && account) throw new OperatorError('--since and --sink need the whole log: omit the account.', UNABLE)
-      const verification = await withLog(options, ({ log, isDense }) =>
-        verifyLog(log, { account, isDense, kept, onProgress: progressReport('checked') }),
-      )
+      const asked = options.workers === undefined ? undefined : parseWorkers(options.workers)
+      if (asked && account) throw new OperatorError('--workers needs the whole log: omit the account.', UNABLE)
+      const verification = await withLog(options, async opened => {
+        const workers = account ? 1 : (asked ?? (await defaultWorkers(opened)))
+        const how = { isDense: opened.isDense, kept, onProgress: progressReport('checked') }
+        return workers === 1
+          ? verifyLog(opened.log, { account, ...how })
+          : verifyWithWorkers(opened.log, { workers, file: options.file, ...how })
+      })
       if (!verification) throw new OperatorError(`The log has no account ${account}.`, UNABLE)
       if (options.json) console.log(JSON.stringify(toJson(verification, kept)))
       else console.log([toText(verification), ...aboutSeals(verification, kept)].join('\n'))
       if (verification.faults.length > 0) process.exitCode = WRONG
     })
+
+/** Each worker opens the log and takes memory, and more than a few have to wait for the first one. */
+const MAX_WORKERS = 16
+
+const parseWorkers = (text: string): number => {
+  const workers = /^\d{1,2}$/.test(text) ? Number(text) : 0
+  if (workers >= 1 && workers <= MAX_WORKERS) return workers
+  throw new OperatorError(`--workers must be a number from 1 to ${MAX_WORKERS}.`, UNABLE)
+}
+
+/** In a smaller log, starting further workers takes as long as they save. */
+const MANY_EVENTS = 250_000
+
+/** Beyond these, a further worker hardly saves time. */
+const USUAL_WORKERS = 4
+
+/** One for each core, if the log is large and embedded. All others would be sent or parsed in full for each worker. */
+const defaultWorkers = async ({ log, isDense }: { log: ReadableLog; isDense: boolean }): Promise<number> => {
+  if (!isDense || (await log.head()) < MANY_EVENTS) return 1
+  return Math.min(availableParallelism(), USUAL_WORKERS)
+}
 
 /** The seals that were kept elsewhere; undefined if none are given. */
 const keptIn = async ({ since, sink }: { since?: string; sink?: string }): Promise<SealPlace[] | undefined> => {

@@ -10,7 +10,9 @@ import type {
   UploadDeleted,
   UploadGranted,
   UploadStored,
+  Upstream,
   WebhookAttemptFailed,
+  WorkedUpstream,
 } from '../../../schemas/account-events.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import type { AccountId, KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
@@ -23,11 +25,11 @@ export type AccountCommand =
   | ({ type: 'CreateApiKey' } & NewKey)
   | { type: 'RevokeApiKey'; keyId: KeyId }
   | QueueRun
-  | { type: 'StartRun'; runId: RunId }
-  | { type: 'SubmitRun'; runId: RunId; jobId: string }
+  | { type: 'StartRun'; runId: RunId; upstream: Upstream }
+  | { type: 'SubmitRun'; runId: RunId; jobId: string; upstream: Upstream }
   | ({ type: 'CancelRun'; runId: RunId } & Asked)
-  | { type: 'CompleteRun'; runId: RunId; output: RunOutput }
-  | { type: 'FailRun'; runId: RunId; error: RunError }
+  | ({ type: 'CompleteRun'; runId: RunId; output: RunOutput } & Worked)
+  | ({ type: 'FailRun'; runId: RunId; error: RunError } & Worked)
   | { type: 'RecordOutputDeletion'; runId: RunId }
   | RecordDelivery
   | { type: 'RedeliverWebhook'; runId: RunId; url: string }
@@ -85,8 +87,8 @@ export interface QueueRun {
   run: RunQueued
   receipt: Receipt
   label?: string
-  /** True if this process has a free slot and starts the work as soon as the events are durable. */
-  startNow: boolean
+  /** The upstream if this process has a free slot there, and starts the work as soon as the events are durable. */
+  startAt?: Upstream | undefined
 }
 
 /** The outcome of a webhook attempt. A failure without a next attempt was the last. */
@@ -104,6 +106,11 @@ export interface GrantUpload {
   upload: UploadGranted
   /** The bytes that the account's uploads may have together. */
   quotaBytes: number
+}
+
+interface Worked {
+  /** The upstream that did the work, or failed last, if there was one. */
+  upstream?: WorkedUpstream | undefined
 }
 
 interface Asked {

@@ -41,9 +41,9 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
       return idempotency ? remember(queued, runId, idempotency, clockMs(event)) : queued
     }
     case 'RunStarted':
-      return changeRun(state, event.data.runId, { isStarted: true })
+      return changeRun(state, event.data.runId, { isStarted: true, upstream: event.data.upstream })
     case 'RunSubmitted':
-      return changeRun(state, event.data.runId, { jobId: event.data.jobId })
+      return changeRun(state, event.data.runId, { jobId: event.data.jobId, upstream: event.data.upstream })
     case 'RunCancelRequested':
       return changeRun(state, event.data.runId, { isCancelRequested: true })
     case 'RunCompleted':

@@ -1,4 +1,4 @@
-import type { AccountEvent, RunError, RunOutput } from '../../../schemas/account-events.ts'
+import type { AccountEvent, RunError, RunOutput, Upstream, WorkedUpstream } from '../../../schemas/account-events.ts'
 import type { KeyId, RunId } from '../../../schemas/primitives.ts'
 import { accept, repeat } from '../decider.ts'
 import { type Decided, refuse } from '../refusal.ts'
@@ -26,7 +26,7 @@ export const queue = (command: QueueRun, state: AccountState): Decided<AccountEv
   return accept([
     credits.debited(state, run.runId, receipt, label),
     { type: 'RunQueued', data: run },
-    ...(command.startNow ? [started(run.runId)] : []),
+    ...(command.startAt ? [started(run.runId, command.startAt)] : []),
   ])
 }
 
@@ -41,22 +41,25 @@ export const recall = (
   return request && request.atMs > atMs - REMEMBER_MS ? request : undefined
 }
 
-export const start = ({ runId }: { runId: RunId }, state: AccountState): Decided<AccountEvent> => {
+export const start = (
+  { runId, upstream }: { runId: RunId; upstream: Upstream },
+  state: AccountState,
+): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
   if (run.isStarted) return refuse('run_already_started')
-  return accept([started(runId)])
+  return accept([started(runId, upstream)])
 }
 
 export const submit = (
-  { runId, jobId }: { runId: RunId; jobId: string },
+  { runId, jobId, upstream }: { runId: RunId; jobId: string; upstream: Upstream },
   state: AccountState,
 ): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
   if (!run.isStarted) return refuse('run_not_started')
   if (run.jobId !== undefined) return refuse('run_already_submitted')
-  return accept([{ type: 'RunSubmitted', data: { runId, jobId } }])
+  return accept([{ type: 'RunSubmitted', data: { runId, jobId, upstream } }])
 }
 
 /**
@@ -77,29 +80,32 @@ export const cancel = (
 }
 
 export const complete = (
-  { runId, output }: { runId: RunId; output: RunOutput },
+  { runId, output, upstream }: { runId: RunId; output: RunOutput; upstream?: WorkedUpstream | undefined },
   state: AccountState,
 ): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
   if (!run.isStarted) return refuse('run_not_started')
-  return accept([{ type: 'RunCompleted', data: { runId, output } }])
+  return accept([{ type: 'RunCompleted', data: { runId, output, ...(upstream && { upstream }) } }])
 }
 
 /** A failure refunds the credits in the same append, so they are never missing. */
 export const fail = (
-  { runId, error }: { runId: RunId; error: RunError },
+  { runId, error, upstream }: { runId: RunId; error: RunError; upstream?: WorkedUpstream | undefined },
   state: AccountState,
 ): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
   const reason = `the run failed: ${error.code}`
   const refund = { runId, amountMicros: run.chargedMicros, reason, debit: run.debit, error: error.code }
-  return accept([{ type: 'RunFailed', data: { runId, error } }, credits.refunded(state, refund)])
+  return accept([
+    { type: 'RunFailed', data: { runId, error, ...(upstream && { upstream }) } },
+    credits.refunded(state, refund),
+  ])
 }
 
 /** Records that a run's results were deleted. The state no longer holds ended runs, so only open ones are refused. */
 export const recordOutputDeletion = ({ runId }: { runId: RunId }, state: AccountState): Decided<AccountEvent> =>
   state.openRuns.has(runId) ? refuse('run_not_ended') : accept([{ type: 'RunOutputDeleted', data: { runId } }])
 
-const started = (runId: RunId): AccountEvent => ({ type: 'RunStarted', data: { runId } })
+const started = (runId: RunId, upstream: Upstream): AccountEvent => ({ type: 'RunStarted', data: { runId, upstream } })

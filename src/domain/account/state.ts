@@ -1,5 +1,5 @@
 import { Map as ImmutableMap, OrderedMap } from 'immutable'
-import type { DebitFacts } from '../../../schemas/account-events.ts'
+import type { DebitFacts, Upstream } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
 import {
   type AccountId,
@@ -51,6 +51,8 @@ export interface OpenRun {
   /** The facts that a refund repeats. */
   debit: DebitFacts
   isStarted: boolean
+  /** The upstream that was tried first, or that has accepted the job. */
+  upstream?: Upstream
   /** The bytes of the event that queued it. */
   bytes: number
   /** The provider's id for the work, once it has returned one. */

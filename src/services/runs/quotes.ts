@@ -5,11 +5,13 @@ import { hasTextTwice, interpretInput, placeIn } from '../../domain/catalog/inte
 import { priceOf } from '../../domain/catalog/pricing.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { webhookUrlFault } from '../../domain/webhook-url.ts'
+import { Unavailable } from '../../ports/faults.ts'
 import type { Outbound } from '../../ports/outbound.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { AccountCaller } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
+import type { Routes } from '../providers/routes.ts'
 import type { InputFiles } from './input-files.ts'
 
 interface Parts {
@@ -17,8 +19,12 @@ interface Parts {
   accounts: AccountMailboxes
   inputFiles: InputFiles
   outbound: Outbound
+  routes: Pick<Routes, 'serves' | 'unmet'>
   usdPerCreditMicros: number
 }
+
+/** For values that the schema allows, since some provider takes them, and no provider that is configured does. */
+const UNMET = 'cannot be honoured with the other values by any provider of this model; change or remove it'
 
 const TEXT_TWICE = 'means the same as text; send either prompt or text'
 
@@ -39,7 +45,7 @@ export class Quotes {
 
   /** The size of the request has been checked. */
   async quote(caller: AccountCaller, { model, input: given, webhook_url }: RunRequest): Promise<Answer<PricedRequest>> {
-    const { offers, accounts, inputFiles, outbound, usdPerCreditMicros } = this.#parts
+    const { offers, accounts, inputFiles, outbound, routes, usdPerCreditMicros } = this.#parts
     const fault = webhook_url === undefined ? undefined : webhookUrlFault(webhook_url)
     if (fault) return refuse('webhook_url_invalid', { url: webhook_url as string, fault })
     if (webhook_url !== undefined && outbound.refuses(webhook_url))
@@ -59,6 +65,15 @@ export class Quotes {
       message: path === '/prompt' && hasTextTwice(given, parametersSchema) ? TEXT_TWICE : message,
     }))
     if (faults.length > 0) return refuse('input_invalid', { endpoint: endpoint.id, faults })
+    if (!routes.serves(endpoint.id)) throw new Unavailable(`no provider that serves ${endpoint.id} is configured`)
+    const unmet = routes.unmet(endpoint.id, input)
+    if (unmet) {
+      const faults = unmet.parameters.map(name => ({
+        path: placeIn(given, parametersSchema, `/${name}`),
+        message: UNMET,
+      }))
+      return refuse('input_invalid', { endpoint: endpoint.id, faults })
+    }
     const refused = await inputFiles.check(caller, input)
     if (refused) return refused
     const priced = priceOf(endpoint.pricing, input, usdPerCreditMicros)

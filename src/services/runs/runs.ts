@@ -1,7 +1,7 @@
 import type { Observable } from 'rxjs'
 import { fold } from '../../../projections/define.ts'
 import { runs as runView } from '../../../projections/runs.ts'
-import type { AccountEvent } from '../../../schemas/account-events.ts'
+import type { AccountEvent, Upstream } from '../../../schemas/account-events.ts'
 import type { RunRequest } from '../../../schemas/api/run.ts'
 import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
@@ -35,14 +35,14 @@ export interface RunOptions {
 
 /** Executes runs: see `src/reactors/active-runs.ts`. */
 export interface Starter {
-  /** Takes one of the provider's slots; false if none is free for the account. */
-  reserve(provider: string, accountId: AccountId): boolean
-  unreserve(provider: string, accountId: AccountId): void
+  /** Takes a slot of the upstream that is to be tried first; undefined if none is free for the account. */
+  reserve(endpoint: string, input: Record<string, unknown>, accountId: AccountId): Upstream | undefined
+  unreserve(upstream: Upstream, accountId: AccountId): void
   /** Starts the work of a run whose start is durable, in a reserved slot. Resolves to the events that ended it. */
   begin(run: RunToDo): Promise<Recorded<AccountEvent>[]>
 }
 
-/** A run to submit to its provider. */
+/** A run to submit to a provider. */
 export type RunToDo = Omit<
   WatchTask,
   'task' | 'queue' | 'dueAt' | 'cancelRequested' | 'queuedRevision' | 'webhookUrl'
@@ -122,15 +122,14 @@ export class Runs {
     }
     if ('refuse' in priced) return (await findAccepted()) ?? priced
     const { endpoint, input, receipt } = priced.value
-    const { provider, timeoutMs, retry, mode } = endpoint
+    const { timeoutMs, retry, mode } = endpoint
     const runId = newRunId(random)
-    const startNow = mode === 'sync' && starter.reserve(provider, accountId)
+    const startAt = mode === 'sync' ? starter.reserve(endpoint.id, input, accountId) : undefined
     const run = {
       runId,
       model: receipt.model,
       endpoint: endpoint.id,
       mode,
-      provider,
       timeoutMs,
       ...(retry && { retry }),
       input,
@@ -139,21 +138,21 @@ export class Runs {
       ...(idempotency && { idempotency }),
     }
     const asked = { ...(keyId && { keyId }), ...(request.label !== undefined && { label: request.label }) }
-    const command = { type: 'QueueRun', ...asked, atMs: clock.nowMs(), run, receipt, startNow } as const
+    const command = { type: 'QueueRun', ...asked, atMs: clock.nowMs(), run, receipt, startAt } as const
     const outcome = await accounts.execute(caller, accountId, command).catch(error => {
-      if (startNow) starter.unreserve(provider, accountId)
+      if (startAt) starter.unreserve(startAt, accountId)
       throw error
     })
     const isAccepted = !('refuse' in outcome) && outcome.repeatOf === undefined
-    if (startNow && !isAccepted) starter.unreserve(provider, accountId)
+    if (startAt && !isAccepted) starter.unreserve(startAt, accountId)
     if ('refuse' in outcome) return outcome
     if (outcome.repeatOf) return this.#replay(accountId, outcome.repeatOf as RunId, options)
 
     const row = fold(runView, outcome.accept) as RunRow
-    if (startNow) {
+    if (startAt) {
       const waitMs = options.waitMs ?? defaultWaitMs(row)
       const untilMs = clock.monotonicMs() + waitMs
-      const ended = starter.begin({ ...run, accountId, startedAt: row.startedAt as string })
+      const ended = starter.begin({ ...run, accountId, startedAt: row.startedAt as string, upstream: startAt })
       const events = await withinTime(clock, ended, waitMs, () => undefined).catch(() => undefined)
       // Without events the run ended in an append whose response was lost, or in another process. Only the views show
       // how.

@@ -27,6 +27,22 @@ t.test('a log that another process writes is read, also what it writes later', a
   await readable.close()
 })
 
+t.test('the events of streams that are not wanted are passed over', async t => {
+  const folder = await temporaryFolder(t)
+  const log = await openLog(t, folder)
+  for (const stream of ['account-1', 'account-2']) await log.append(stream, [event(), event()], NO_STREAM)
+  const readable = openLmdbEventLogReadOnly(folder)
+  const skim = async (isWanted: (stream: string) => boolean) =>
+    collect(readable.skimAll?.(BEFORE_FIRST, isWanted) ?? readable.readAll(BEFORE_FIRST))
+  const all = await collect(log.readAll(BEFORE_FIRST))
+  t.same(await skim(() => true), all)
+  t.same(
+    await skim(stream => stream === 'account-2'),
+    all.map(each => (each.stream === 'account-1' ? { stream: each.stream, position: each.position } : each)),
+  )
+  await readable.close()
+})
+
 t.test('reading changes no byte of the file, and needs no lock file', async t => {
   const folder = await temporaryFolder(t)
   const log = await openLog(t, folder)

@@ -1,8 +1,7 @@
 import t from 'tap'
 import type { RawEvent } from '../../../schemas/recorded.ts'
-import { verifyLog } from '../../../src/audit/verify/verify.ts'
 import { makeLink } from '../../support/links.ts'
-import { logOf } from '../../support/log-of.ts'
+import { verified } from '../../support/verified.ts'
 
 const ADA = 'aud_00000000000000000000000001'
 const BOB = 'aud_00000000000000000000000002'
@@ -55,7 +54,7 @@ const logWith = (given: Given[]): RawEvent[] => {
 }
 
 const verify = async (...given: Given[]) => {
-  const found = await verifyLog(logOf(logWith(given)), { isDense: true })
+  const found = await verified(logWith(given), { isDense: true })
   return { faults: found?.faults.map(({ what }) => what), notes: found?.notes.map(({ what }) => what) }
 }
 

@@ -1,10 +1,9 @@
 import t from 'tap'
 import type { RawEvent } from '../../../schemas/recorded.ts'
-import { type Verification, verifyLog } from '../../../src/audit/verify/verify.ts'
 import { makeLink } from '../../support/links.ts'
-import { logOf } from '../../support/log-of.ts'
 import { clockAt, openPeriodWorld, operator } from '../../support/period-world.ts'
 import { unwrap } from '../../support/unwrap.ts'
+import { verified } from '../../support/verified.ts'
 
 // October and November were closed one after the other.
 const { all, open, grant, startSealer, periodsAt } = await openPeriodWorld(t)
@@ -30,7 +29,7 @@ const faultsOf = async (log: RawEvent[]): Promise<string[]> => {
     head = makeLink(head, moved).link
     return { ...moved, metadata: { ...(event.metadata as object), hash: head } }
   })
-  const { faults } = (await verifyLog(logOf(rewritten), { isDense: true })) as Verification
+  const { faults } = await verified(rewritten, { isDense: true })
   return faults.filter(({ stream }) => stream === 'periods').map(({ what }) => what)
 }
 
@@ -39,7 +38,7 @@ const withData = (event: RawEvent, change: object) =>
 const sealOf = ({ data }: RawEvent) => (data as { seal: { number: number; link: string; events: number } }).seal
 
 t.test('months that were closed in order have no fault', async t => {
-  const { faults, notes } = (await verifyLog(logOf(events), { isDense: true })) as Verification
+  const { faults, notes } = await verified(events, { isDense: true })
   t.same([faults, notes], [[], []])
   t.same(await faultsOf(events), [])
 })

@@ -4,20 +4,18 @@ import { accountIn, SEALS_STREAM } from '../../../schemas/events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { LogSealed } from '../../../schemas/seal-events.ts'
 import { linksRoot } from '../../../src/audit/seals/merkle.ts'
-import { type Verification, verifyLog } from '../../../src/audit/verify/verify.ts'
 import type { SealPlace } from '../../../src/ports/seal-sink.ts'
 import { parseSealKey } from '../../../src/services/seals/seal-key.ts'
 import { busyLog } from '../../support/busy-log.ts'
 import { makeLink } from '../../support/links.ts'
-import { logOf } from '../../support/log-of.ts'
+import { verified } from '../../support/verified.ts'
 
 const newPem = () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 const pem = newPem()
 
 const events = await busyLog(t, { environment: { SEAL_EVENTS: '40', SEAL_KEY: pem } })
 
-const verify = async (log: RawEvent[], ...kept: SealPlace[]) =>
-  (await verifyLog(logOf(log), { isDense: true, kept })) as Verification
+const verify = (log: RawEvent[], ...kept: SealPlace[]) => verified(log, { isDense: true, kept })
 
 const faultsOf = async (log: RawEvent[], ...kept: SealPlace[]) =>
   (await verify(log, ...kept)).faults.map(({ what }) => what)

@@ -1,13 +1,12 @@
 import t from 'tap'
 import type { RawEvent } from '../../../schemas/recorded.ts'
-import { type Verification, verifyLog } from '../../../src/audit/verify/verify.ts'
 import { busyLog } from '../../support/busy-log.ts'
 import { makeLink } from '../../support/links.ts'
-import { logOf } from '../../support/log-of.ts'
+import { verified } from '../../support/verified.ts'
 
 const events = await busyLog(t)
 
-const verify = async (log: RawEvent[]) => (await verifyLog(logOf(log), { isDense: true })) as Verification
+const verify = (log: RawEvent[]) => verified(log, { isDense: true })
 
 t.test('a clean log has no fault', async t => {
   const { faults, notes, ...counts } = await verify(events)
@@ -275,4 +274,50 @@ t.test('an open run is a fault ten minutes after its time', async t => {
   t.match((await verify(openedLater(timeoutMs + 11 * 60_000))).faults, [
     { what: /has not ended, and its time was over at/ },
   ])
+})
+
+t.test('faults of several accounts are in the order of the log', async t => {
+  const { metadata } = eventOf('ApiKeyCreated', -1)
+  const later = {
+    ...eventOf('ApiKeyCreated', -1),
+    id,
+    metadata: { ...(metadata as object), at: '2100-01-01T00:00:00.000Z' },
+  }
+  const open = events.filter(({ type }) => type !== 'RunCompleted')
+  const moved = open.map(event =>
+    event.type === 'AccountOpened'
+      ? { ...event, data: { ...(event.data as object), email: 'eve@example.com' } }
+      : event,
+  )
+  const changed = rewritten([...moved, later]).map(event =>
+    event.type === 'RunStarted' ? { ...event, metadata: { ...(event.metadata as object), requestId: 'other' } } : event,
+  )
+  const { faults } = await verify(changed)
+  const streamsOf = (what: RegExp) => faults.filter(fault => what.test(fault.what)).map(({ stream }) => stream)
+  const inLog = [...new Set(events.map(({ stream }) => stream))]
+  const positions = faults.flatMap(({ position }) => position ?? [])
+  t.same(
+    positions,
+    positions.toSorted((one, next) => one - next),
+  )
+  for (const what of [/has not ended/, /was opened with another address/]) {
+    const found = [...new Set(streamsOf(what))]
+    t.same(
+      found,
+      inLog.filter(stream => found.includes(stream)),
+    )
+    t.equal(found.length, 3)
+  }
+})
+
+t.test('a run whose time is never over is no fault, and does not end the verification', async t => {
+  const runId = (queued.data as { runId: string }).runId
+  const unended = withData(queued, { timeoutMs: Number.MAX_SAFE_INTEGER }).filter(
+    ({ type, data }) => type !== 'RunCompleted' || (data as { runId: string }).runId !== runId,
+  )
+  const { faults } = await verify(rewritten(unended))
+  t.same(
+    faults.filter(({ what }) => what.includes('has not ended')),
+    [],
+  )
 })

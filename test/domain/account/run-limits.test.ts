@@ -144,7 +144,7 @@ const after = (state: AccountState, ...events: AccountEvent[]) =>
 
 t.test('the open runs of an account are limited', async t => {
   t.same(account.decide(next, full), { refuse: { code: 'too_many_open_runs', limit: MAX_OPEN_RUNS } })
-  t.equal(refusalOf(full, { ...next, startNow: true }), 'too_many_open_runs')
+  t.equal(refusalOf(full, { ...next, startAt: { provider: 'sandbox', model: 'sandbox' } }), 'too_many_open_runs')
   t.equal(refusalOf(after(full, started(7))), 'too_many_open_runs')
   t.equal(refusalOf(after(full, started(7), completed(7))), undefined)
   const { accept } = account.decide(cancelRun(7), full) as { accept: AccountEvent[] }

@@ -70,13 +70,13 @@ t.test('the views show the history of the log', async t => {
   const due = await views.list<DueRow>('due', 'byQueue', { prefix: '', limit: 100 })
   const owed = due.filter(({ row }) => row.accountId === accountId(2)).map(({ row, key }) => [row.queue, key])
   t.same(owed, [
-    ['cancel/sandbox', runId(2006)],
+    ['cancel/nano-banana-2-t2i', runId(2006)],
     ['deliver/charged/example.com', runId(2011)],
     ...[2008, 2010, 2007].map(number => ['deliver/free/example.com', runId(number)]),
     ['objects/outputs', `output/${runId(2010)}`],
     ...[2006, 2001, 2002, 2005, 2003, 2004].map(number => ['objects/uploads', uploadId(number)]),
-    ['start/sandbox', runId(2001)],
-    ...[2002, 2003].map(number => ['watch/sandbox', runId(number)]),
+    ['start/nano-banana-2-t2i', runId(2001)],
+    ...[2002, 2003].map(number => ['watch/nano-banana-2-t2i', runId(number)]),
   ])
   const webhooks = await views.list<WebhookRow>('webhooks', BY_KEY, { prefix: `${accountId(2)}/`, limit: 10 })
   t.same(

@@ -223,14 +223,14 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a slot is not given back',
     file: 'reactors/active-runs.ts',
-    from: '        slots.release(run)\n',
+    from: '        slots.release(runId)\n',
     to: '',
   },
   {
     what: 'the slot of a job that its provider refuses is not given back',
     file: 'reactors/active-runs.ts',
-    from: '        slots.release(run)\n',
-    to: "        if (run.mode === 'sync' || this.#jobs.has(runId)) slots.release(run)\n",
+    from: '        slots.release(runId)\n',
+    to: "        if (run.mode === 'sync' || this.#jobs.has(runId)) slots.release(runId)\n",
   },
   {
     what: 'the slot of a run that cannot start now is not given back',
@@ -273,8 +273,21 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a lost run without a job is not submitted again',
     file: 'reactors/runs.ts',
-    from: '      if (activeRuns.reserve(provider, accountId)) return void activeRuns.submit({ ...row, input })\n',
+    from: '      if (reserved !== undefined) return void activeRuns.submit({ ...row, input, upstream }, reserved)\n',
     to: '',
+  },
+  {
+    what: 'a job that a vendor may have accepted is submitted again',
+    file: 'reactors/submission.ts',
+    from: 'return client.deduplicates ? broken : inDoubt',
+    to: 'return broken',
+    test: 'test/reactors/routing.test.ts',
+  },
+  {
+    what: 'a lost job that a vendor may have accepted is submitted again',
+    file: 'reactors/runs.ts',
+    from: "if (mode === 'sync' || !client?.deduplicates) await activeRuns.end(row, lost, upstream)",
+    to: "if (mode === 'sync') await activeRuns.end(row, lost, upstream)",
   },
   {
     what: 'a run whose start is confirmed late is submitted without its lease',
@@ -286,8 +299,8 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a lost sync run is not ended',
     file: 'reactors/runs.ts',
-    from: "if (mode === 'sync') await activeRuns.end(row, lost)",
-    to: "if (mode === 'sync') activeRuns.has(runId)",
+    from: "if (mode === 'sync' || !client?.deduplicates) await activeRuns.end(row, lost, upstream)",
+    to: "if (mode === 'sync' || !client?.deduplicates) activeRuns.has(runId)",
   },
   {
     what: 'the body of a webhook changes with a refund',

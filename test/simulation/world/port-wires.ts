@@ -52,11 +52,11 @@ export const outboundOverWire = (wire: Wire, outbound: Outbound): Outbound => ({
       }),
 })
 
-export const providerOverWire = (wire: Wire, { submit, poll, cancel, close }: Provider): Provider => ({
+export const providerOverWire = (wire: Wire, { submit, poll, cancel, ...rest }: Provider): Provider => ({
+  ...rest,
   submit: (job, signal) => wire.call(`submit ${job.runId}`, () => submit(job, signal)),
   ...(poll && { poll: (job, signal) => wire.call(`poll ${job.runId}`, () => poll(job, signal)) }),
   ...(cancel && { cancel: (job, signal) => wire.call(`cancel ${job.runId}`, () => cancel(job, signal)) }),
-  close,
 })
 
 /** An append whose answer is lost may have been written. */

@@ -4,8 +4,10 @@ import { readConfig } from '../../../src/boot/config.ts'
 import { type Core, openCore } from '../../../src/boot/core.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Logger } from '../../../src/ports/logger.ts'
+import type { Provider } from '../../../src/ports/provider.ts'
 import { KeyHolders } from '../../../src/services/accounts/key-holders.ts'
 import type { Services } from '../../../src/services/services.ts'
+import { boundTo } from '../../support/bound-to.ts'
 import { SimulatedObjects } from './object-store.ts'
 import { objectsOverWire } from './object-wire.ts'
 import { logOverWire, outboundOverWire, providerOverWire, viewsOverWire } from './port-wires.ts'
@@ -14,6 +16,13 @@ import { Submissions } from './submissions.ts'
 import { SimulatedViews } from './view-store.ts'
 import { Wire } from './wire.ts'
 import type { World } from './world.ts'
+
+/** The providers of endpoints, in order of preference; of all others, `patient`. */
+const PROVIDERS: Record<string, string[]> = {
+  'instant-t2i': ['instant'],
+  'retouch-i2i': ['instant'],
+  'fancy-t2i': ['vendor', 'patient'],
+}
 
 const config = readConfig({
   MASTER_SECRET: 'a secret of the simulated world, long enough',
@@ -113,6 +122,7 @@ export class SimulatedProcess {
       if (open > SLOTS) world.violation(`${this.name} submits ${open} runs to ${provider} at once`)
       if (ofAccount === SLOTS) world.violation(`${this.name} leaves no slot of ${provider} to other accounts`)
     })
+    const vendor: Provider = { ...world.vendor.port(true), deduplicates: false }
     const wire = (to: string) => new Wire(world, `${this.name}-${to}`, isAlive)
     const substitutes = {
       clock: this.#clock(isAlive),
@@ -127,7 +137,9 @@ export class SimulatedProcess {
       providers: {
         instant: submissions.counted('instant', providerOverWire(wire('instant'), world.provider.port(false))),
         patient: submissions.counted('patient', providerOverWire(wire('patient'), world.provider.port(true))),
+        vendor: submissions.counted('vendor', world.paidJobs.billed(providerOverWire(wire('vendor'), vendor))),
       },
+      bindingsOf: (endpoint: string) => (PROVIDERS[endpoint] ?? ['patient']).flatMap(name => boundTo(name)(endpoint)),
     }
     const core = await openCore({ ...config, retention: world.retention, roles: new Set(this.#roles) }, substitutes)
     const service = await openService(core, () => world.publicUrl, substitutes)

@@ -1,4 +1,12 @@
-import type { Job, Provider, ProviderOutcome, Submitted, SubmittedJob, Working } from '../../../src/ports/provider.ts'
+import type {
+  Failed,
+  Job,
+  Provider,
+  ProviderOutcome,
+  Submitted,
+  SubmittedJob,
+  Working,
+} from '../../../src/ports/provider.ts'
 import type { World } from './world.ts'
 
 interface Work {
@@ -11,20 +19,24 @@ interface Work {
 /** A provider outside of all processes. It does a run's job once, however often it is submitted, unless it forgets. */
 export class SimulatedProvider {
   readonly #world: World
+  readonly #isTroubled: boolean
   readonly #work = new Map<string, Work>()
   #jobs = 0
   /** Whether the submission of an async job waits for its answer. */
   isBusy = false
 
-  constructor(world: World) {
+  /** `isTroubled`: at times it takes no jobs at all. */
+  constructor(world: World, { isTroubled = false } = {}) {
     this.#world = world
+    this.#isTroubled = isTroubled
   }
 
   /** The port, as one process has it. Endpoints that are async get a job to poll. */
   port(isAsync: boolean): Provider {
-    const close = async () => undefined
-    if (!isAsync) return { submit: job => this.#do(job), close }
-    return { submit: job => this.#accept(job), poll: job => this.#poll(job), cancel: job => this.#cancel(job), close }
+    const common = { deduplicates: true, close: async () => undefined }
+    if (!isAsync) return { ...common, submit: job => this.#do(job) }
+    const cancel = (job: SubmittedJob) => this.#cancel(job)
+    return { ...common, submit: job => this.#accept(job), poll: job => this.#poll(job), cancel }
   }
 
   async #do(job: Job): Promise<ProviderOutcome> {
@@ -74,12 +86,20 @@ export class SimulatedProvider {
     const isMissing = input['image_url'] !== undefined && !this.#world.readImage(String(input['image_url']))
     const outcome: ProviderOutcome =
       isMissing || chance.happens(faults.jobFails)
-        ? { kind: 'failed', code: 'provider_error', message: 'It failed.', retryable: chance.happens(0.5) }
+        ? this.#failure()
         : { kind: 'done', media: [{ mimeType: 'image/png', bytes: Buffer.from(runId) }] }
     const endsAtMs = timeline.nowMs + chance.between(1, chance.happens(0.2) ? 20_000 : 1_000)
     this.#jobs += 1
     const work = { jobId: `job-${this.#jobs}`, endsAtMs, outcome, isHanging: chance.happens(faults.jobHangs) }
     this.#work.set(runId, work)
     return work
+  }
+
+  #failure(): Failed {
+    const { chance } = this.#world
+    const failed = { kind: 'failed', code: 'provider_error', message: 'It failed.' } as const
+    if (chance.happens(0.5)) return failed
+    const trouble = { kind: chance.pick(['overloaded', 'rate_limited', 'unauthorized'] as const) }
+    return { ...failed, retryable: true, ...(this.#isTroubled && { trouble }) }
   }
 }

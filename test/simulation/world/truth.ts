@@ -30,9 +30,12 @@ export class Truth {
   readonly #onViolation: (violation: string) => void
   /** Whether a run may lose the process that works on it. */
   mayInterrupt = true
+  readonly #isBilled: (runId: string) => boolean
 
-  constructor(onViolation: (violation: string) => void) {
+  /** `isBilled` tells whether a vendor may have accepted a run, which is never submitted again. */
+  constructor(onViolation: (violation: string) => void, isBilled: (runId: string) => boolean) {
     this.#onViolation = onViolation
+    this.#isBilled = isBilled
   }
 
   /** Follows an append. `firstPosition` is the position of its first event. */
@@ -56,7 +59,7 @@ export class Truth {
       if (balanceAfterMicros !== undefined) balances.push({ position, balanceMicros: balanceAfterMicros })
       if (type === 'CreditsDebited') runs.set(runId, { position, chargedMicros: amountMicros })
       if (reference !== undefined) references.set(reference, position)
-      if (error?.code === 'interrupted' && !this.mayInterrupt)
+      if (error?.code === 'interrupted' && !this.mayInterrupt && !this.#isBilled(runId))
         this.#onViolation(`${runId} was interrupted, where no process was`)
       if (type === 'ApiKeyCreated') keys.set(keyId, 'active')
       if (type === 'ApiKeyRevoked') keys.set(keyId, 'revoked')

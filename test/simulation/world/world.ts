@@ -12,6 +12,7 @@ import { drawFaults, type Faults, mayInterrupt, noFaults, without } from './faul
 import { FileTruth } from './file-truth.ts'
 import { Nemesis } from './nemesis.ts'
 import { SimulatedBucket } from './object-store.ts'
+import { PaidJobs } from './paid-jobs.ts'
 import { type Running, SimulatedProcess } from './process.ts'
 import { SimulatedProvider } from './provider.ts'
 import { SimulatedReceiver } from './receiver.ts'
@@ -56,15 +57,13 @@ const DAY_MS = 24 * 3_600_000
 const MAX_VIOLATIONS = 20
 
 /** An endpoint that takes an image. */
-const retouching = { parametersSchema: parameters({ image_url: { type: 'string' } }), provider: 'instant' }
+const retouching = { parametersSchema: parameters({ image_url: { type: 'string' } }) }
 
 const families = [
-  family('instant', {}, [endpoint('t2i', { provider: 'instant', timeoutMs: 10_000 })]),
-  family('patient', {}, [endpoint('t2i', { provider: 'patient', mode: 'async', timeoutMs: 30_000 })]),
+  family('instant', {}, [endpoint('t2i', { timeoutMs: 10_000 })]),
+  family('patient', {}, [endpoint('t2i', { mode: 'async', timeoutMs: 30_000 })]),
   family('retouch', {}, [endpoint('i2i', { ...retouching, timeoutMs: 10_000 })]),
-  family('fancy', {}, [
-    endpoint('t2i', { provider: 'patient', mode: 'async', timeoutMs: 30_000, pricing: priceRule({ baseMicros: 3 }) }),
-  ]),
+  family('fancy', {}, [endpoint('t2i', { mode: 'async', timeoutMs: 30_000, pricing: priceRule({ baseMicros: 3 }) })]),
 ]
 
 /** Whole services in one process, on simulated stores and time. One seed decides everything. */
@@ -79,6 +78,9 @@ export class World {
   /** The links of the seals that clients keep, by number. */
   readonly keptSeals = new Map<number, string>()
   readonly provider: SimulatedProvider
+  /** A provider that does a job as often as it is submitted, and bills it. */
+  readonly vendor: SimulatedProvider
+  readonly paidJobs: PaidJobs
   readonly receiver: SimulatedReceiver
   readonly processes: SimulatedProcess[]
   readonly publicUrl = 'https://tollgate.example'
@@ -110,7 +112,8 @@ export class World {
       { uploadsMs: 7 * DAY_MS, outputsMs: 30 * DAY_MS },
       { uploadsMs: EARLY_MS, outputsMs: EARLY_MS },
     ])
-    this.truth = new Truth(this.violation)
+    this.paidJobs = new PaidJobs(this.violation)
+    this.truth = new Truth(this.violation, runId => this.paidJobs.mayBeAccepted(runId))
     this.files = new FileTruth(this.bucket, this.violation)
     this.log.onAppend = (stream, events, first) => {
       for (const { type } of events) this.count(type)
@@ -118,6 +121,7 @@ export class World {
       this.files.follow(stream, events, first)
     }
     this.provider = new SimulatedProvider(this)
+    this.vendor = new SimulatedProvider(this, { isTroubled: true })
     this.receiver = new SimulatedReceiver(this)
     this.nemesis = new Nemesis(this)
     this.processes = Array.from(

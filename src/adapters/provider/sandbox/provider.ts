@@ -21,6 +21,7 @@ export const createSandboxProvider = ({ useInputMedia, clock, threads }: Sandbox
   const jobs = new Jobs((job, signal, progress) => produce(parts, job, signal, progress))
   const testFamily = new TestFamily(clock)
   return {
+    deduplicates: true,
     async submit(job, signal) {
       if (isTestJob(job)) return testFamily.submit(job, signal)
       return isLong(orderFor(job)) ? jobs.submit(job) : produce(parts, job, signal)

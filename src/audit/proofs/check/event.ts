@@ -64,10 +64,16 @@ const readData = (text: string, revision: number): Record<string, unknown> => {
 
 const parse = (text: string): unknown => {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text, withoutSign)
   } catch {
     return undefined
   }
+}
+
+/** The canonical form has no negative zero, which not every language can tell from 0. */
+const withoutSign = (_name: string, value: unknown): unknown => {
+  if (Object.is(value, -0)) throw new RangeError('-0 is not canonical')
+  return value
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -2,7 +2,8 @@ import t from 'tap'
 import { createReplicateProvider } from '../../../../src/adapters/provider/replicate/provider.ts'
 import type { Failed, UpstreamRequest } from '../../../../src/ports/provider.ts'
 import { problemBody, REPLICATE_KEY, startReplicate } from '../../../support/vendors/replicate.ts'
-import { accepted, deserted, vendorJob, vendorParts } from '../../../support/vendors/vendor-job.ts'
+import { accepted, vendorJob } from '../../../support/vendors/vendor-job.ts'
+import { deadAddress, vendorParts } from '../../../support/vendors/vendor-parts.ts'
 import type { Fault } from '../../../support/vendors/vendor-server.ts'
 
 const { signal } = new AbortController()
@@ -15,7 +16,7 @@ const picture: UpstreamRequest = {
 
 const start = async () => {
   const stub = await startReplicate(t)
-  return { stub, provider: createReplicateProvider(vendorParts(t, { key: REPLICATE_KEY, baseUrl: stub.url })) }
+  return { stub, provider: createReplicateProvider(vendorParts(t, stub.url, REPLICATE_KEY)) }
 }
 
 const problem = (status: number, title: string, detail: string, headers: Record<string, string> = {}) => ({
@@ -96,7 +97,7 @@ t.test('a refused submission is one request and no prediction', async t => {
 t.test('rejects when nobody knows whether Replicate accepted the job, after one request', async t => {
   const unknown: [string, Fault, RegExp][] = [
     ['a cut connection', 'cut', /^Replicate did not answer: (UND_ERR_SOCKET|ECONNRESET)$/],
-    ['an answer that breaks off', 'break', /terminated/],
+    ['an answer that breaks off', 'break', /^the answer of Replicate could not be read$/],
     ['502', { status: 502, body: '<h1>Bad gateway</h1>' }, /^Replicate answered with 502$/],
     ['504', problem(504, 'Timeout', 'late'), /^Replicate answered with 504$/],
     ['no JSON', { status: 201, body: '<h1>Hello</h1>' }, /^the answer of Replicate is no JSON$/],
@@ -124,7 +125,7 @@ t.test('a hanging submission ends with the signal', async t => {
 })
 
 t.test('a provider that cannot be reached has accepted nothing', async t => {
-  const provider = createReplicateProvider(vendorParts(t, { key: REPLICATE_KEY, baseUrl: await deserted() }))
+  const provider = createReplicateProvider(vendorParts(t, await deadAddress(), REPLICATE_KEY))
   t.match(await provider.submit(vendorJob(picture), signal), { ...later, trouble: { kind: 'unreachable' } })
   await t.rejects(Promise.resolve(provider.check?.(signal)), /^Replicate did not answer: ECONNREFUSED; check the/)
 })
@@ -146,7 +147,7 @@ t.test('a poll that fails says nothing about its prediction', async t => {
     [{ status: 502, body: '<h1>Bad gateway</h1>' }, /^Replicate answered with 502$/],
     ['cut', /^Replicate did not answer: (UND_ERR_SOCKET|ECONNRESET)$/],
     [{ status: 200, body: '<h1>Hello</h1>' }, /^the answer of Replicate is no JSON$/],
-    [{ status: 200, body: [1, 2] }, /^Replicate sent no prediction$/],
+    [{ status: 200, body: [1, 2] }, /^the answer of Replicate could not be read$/],
   ]
   for (const [fault, error] of faults) {
     const before = stub.requests.length

@@ -1,0 +1,36 @@
+import type { Trouble } from '../../ports/provider.ts'
+import type { FailureForm, UpstreamCall } from './upstream-call.ts'
+import type { VendorAccount } from './vendor.ts'
+
+interface Checked extends VendorAccount {
+  /** What the names of its environment variables begin with, such as `OPENAI`. */
+  variable: string
+}
+
+/** Why a check failed, and what the operator can do. */
+export const checkFailure = (
+  call: UpstreamCall,
+  error: unknown,
+  form: FailureForm,
+  { key, variable }: Checked,
+): Error => {
+  const { provider } = form
+  const words = call.refusalText(form, [key])
+  const advice = {
+    unauthorized: `${provider} refuses the key; check ${variable}_API_KEY`,
+    out_of_quota: `the account at ${provider} has no credit or quota left; look at its billing page`,
+    rate_limited: `${provider} takes no more requests now; try again later`,
+    overloaded: `${provider} is overloaded or down; try again later`,
+    unreachable: `${provider} cannot be reached; check the network and ${variable}_BASE_URL`,
+    unknown: `${provider} does not answer as it should; try again, and check ${variable}_BASE_URL`,
+  }[troubleOf(call, error, form, key)]
+  return new Error(words ? `${advice} (${words})` : advice)
+}
+
+const troubleOf = (call: UpstreamCall, error: unknown, form: FailureForm, key: string): Trouble['kind'] | 'unknown' => {
+  try {
+    return call.failure(error, form, [key]).trouble?.kind ?? 'unknown'
+  } catch {
+    return 'unknown'
+  }
+}

@@ -1,0 +1,97 @@
+import type { Done, Failed, Provider, UpstreamRequest } from '../../../ports/provider.ts'
+import { checkFailure } from '../check-failure.ts'
+import { UpstreamCall } from '../upstream-call.ts'
+import { assertKey, type VendorParts } from '../vendor.ts'
+import { failures } from './failures.ts'
+
+const ELEVENLABS_URL = 'https://api.elevenlabs.io'
+
+/** ElevenLabs, by its HTTP API: its client library takes a second to load, and logs the key. */
+export const createElevenLabsProvider = ({ key, baseUrl, fetch }: VendorParts): Provider => {
+  assertKey(key, 'ELEVENLABS_API_KEY')
+  const headers = { 'xi-api-key': key }
+  const url = (path: string) => (baseUrl ?? ELEVENLABS_URL) + path
+  return {
+    submit: async ({ upstream }, signal) => {
+      const call = new UpstreamCall(fetch)
+      const { path, body } = requestOf(upstream)
+      try {
+        const response = await call.fetch(url(path), {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/json', accept: 'audio/*' },
+          body: JSON.stringify(body),
+          signal,
+        })
+        return outcomeOf(response, new Uint8Array(await response.arrayBuffer()), upstream)
+      } catch (error) {
+        return call.failure(error, failures, [key])
+      }
+    },
+    check: async signal => {
+      const call = new UpstreamCall(fetch)
+      try {
+        const models = await (await call.fetch(url('/v1/models'), { headers, signal })).json()
+        if (!Array.isArray(models)) throw new Error('the answer is no list of models')
+      } catch (error) {
+        throw checkFailure(call, error, failures, { key, baseUrl, variable: 'ELEVENLABS' })
+      }
+    },
+    close: async () => undefined,
+  }
+}
+
+/** The voice is part of the path, and these parameters of the query; the others are the body. */
+const QUERY = ['output_format', 'enable_logging', 'optimize_streaming_latency']
+
+const requestOf = ({ operation, model, parameters }: UpstreamRequest) => {
+  const { voice_id: voice, ...rest } = parameters
+  const query = new URLSearchParams()
+  const body: Record<string, unknown> = { model_id: model }
+  for (const [name, value] of Object.entries(rest)) {
+    if (QUERY.includes(name)) query.set(name, String(value))
+    else body[name] = value
+  }
+  const search = query.size > 0 ? `?${query}` : ''
+  return { path: pathOf(operation, voice) + search, body }
+}
+
+const pathOf = (operation: string, voice: unknown): string => {
+  switch (operation) {
+    // https://elevenlabs.io/docs/api-reference/text-to-speech/convert
+    case 'text-to-speech':
+      if (typeof voice !== 'string' || !/^\w{1,64}$/.test(voice)) throw new Error('the voice has no id of ElevenLabs')
+      return `/v1/text-to-speech/${voice}`
+    // https://elevenlabs.io/docs/api-reference/music/compose
+    case 'music':
+      return '/v1/music'
+    default:
+      throw new Error(`the adapter of ElevenLabs has no operation ${operation}`)
+  }
+}
+
+const outcomeOf = (response: Response, bytes: Uint8Array, { parameters }: UpstreamRequest): Done | Failed => {
+  const units = unitsIn(response.headers)
+  const work = units && { work: { units } }
+  const isFile = !/^(text\/|application\/json)/i.test(response.headers.get('content-type') ?? '')
+  if (!isFile || bytes.byteLength === 0)
+    return { kind: 'failed', code: 'provider_error', message: 'The provider returned no sound.', ...work }
+  const { output_format: format = 'mp3' } = parameters
+  const [codec = ''] = String(format).split('_')
+  return { kind: 'done', media: [{ mimeType: mimeTypes[codec] ?? 'application/octet-stream', bytes }], ...work }
+}
+
+/** By the first part of `output_format`, such as `mp3_44100_128`. */
+const mimeTypes: Record<string, string> = {
+  auto: 'audio/mpeg',
+  mp3: 'audio/mpeg',
+  opus: 'audio/ogg',
+  wav: 'audio/wav',
+  pcm: 'audio/pcm',
+  ulaw: 'audio/basic',
+}
+
+/** Billed credits: https://elevenlabs.io/docs/api-reference/introduction */
+const unitsIn = (headers: Headers): Record<string, number> | undefined => {
+  const cost = headers.get('character-cost')
+  return cost !== null && /^\d+(\.\d+)?$/.test(cost) ? { 'character-cost': Number(cost) } : undefined
+}

@@ -1,0 +1,31 @@
+import type { GoogleGenAI } from '@google/genai'
+import type { UpstreamCall } from '../upstream-call.ts'
+import type { VendorAccount } from '../vendor.ts'
+
+const GOOGLE_URL = 'https://generativelanguage.googleapis.com'
+
+/** The version with all the models: https://ai.google.dev/gemini-api/docs/api-versions */
+export const API_VERSION = 'v1beta'
+
+/** A client of the Gemini API. Whatever it would read from the environment is set here. */
+export const openClient = async (account: VendorAccount, request: typeof fetch = withoutCall): Promise<GoogleGenAI> => {
+  const { GoogleGenAI } = await import('@google/genai')
+  return new GoogleGenAI({
+    apiKey: account.key,
+    enterprise: false,
+    apiVersion: API_VERSION,
+    httpOptions: { baseUrl: baseUrlOf(account), fetch: request },
+  })
+}
+
+/** The configuration of a request that belongs to a call. */
+export const through = (call: UpstreamCall, signal: AbortSignal) => ({
+  abortSignal: signal,
+  httpOptions: { fetch: call.fetch },
+})
+
+export const baseUrlOf = ({ baseUrl }: VendorAccount): string => baseUrl ?? GOOGLE_URL
+
+const withoutCall: typeof fetch = async () => {
+  throw new Error('a request to Google belongs to no call')
+}

@@ -1,0 +1,80 @@
+import type { Media } from '../../../ports/provider.ts'
+import { UpstreamCall } from '../upstream-call.ts'
+import type { VendorParts } from '../vendor.ts'
+import { API_VERSION, baseUrlOf } from './client.ts'
+import { failures } from './failures.ts'
+
+/** A file in the store of the API, such as `/v1beta/files/8xwk4uyz5zyx:download?alt=media`. */
+const FILE_PATH = /^\/(?:download\/)?v1\w*\/files\/([\w-]+)(?=[:/?]|$)/
+
+/** A download is redirected once: https://www.rubydoc.info/gems/ruby_llm/RubyLLM/Protocols/Gemini/Videos */
+const MAX_HOPS = 3
+
+/** A file of a result, in the answer itself or by its address. */
+export interface ResultFile {
+  data?: unknown
+  uri?: unknown
+  mimeType: string
+}
+
+/** A file could not be loaded. */
+export class FileError extends Error {
+  override name = 'FileError'
+  /** It is no longer there: Google deletes videos after two days. */
+  readonly isGone: boolean
+
+  constructor(cause: Error, isGone: boolean) {
+    super(cause.message, { cause })
+    this.isGone = isGone
+  }
+}
+
+/** Reads a file, or names its address; undefined if there is neither. Rejects with FileError. */
+export const readFile = async (
+  parts: VendorParts,
+  { data, uri, mimeType }: ResultFile,
+  signal: AbortSignal,
+): Promise<Media | undefined> => {
+  if (typeof data === 'string' && data !== '') return { mimeType, bytes: Buffer.from(data, 'base64') }
+  if (typeof uri !== 'string' || !isHttp(uri)) return undefined
+  const name = FILE_PATH.exec(pathOf(parts, uri))?.[1]
+  if (name === undefined) return { mimeType, url: uri }
+  let path = `/${API_VERSION}/files/${name}:download?alt=media`
+  for (let hop = 0; hop < MAX_HOPS; hop++) {
+    const found = await download(parts, baseUrlOf(parts) + path, signal)
+    if (typeof found !== 'string') return { mimeType, bytes: found }
+    path = pathOf(parts, found)
+    if (!FILE_PATH.test(path)) return { mimeType, url: found }
+  }
+  throw new FileError(new Error('Google redirects a download in a circle'), false)
+}
+
+/** The path below the configured address. */
+const pathOf = (parts: VendorParts, url: string): string => {
+  const base = baseUrlOf(parts)
+  if (url.startsWith(`${base}/`)) return url.slice(base.length)
+  const { pathname, search } = new URL(url)
+  return pathname + search
+}
+
+/**
+ * Files in the store of the API need the key, which must not stand in an address that is recorded. So the bytes are
+ * loaded here, and the key goes to no server but the one that the operator configured. Resolves to the target of a
+ * redirect if there is one.
+ */
+const download = async (parts: VendorParts, url: string, signal: AbortSignal): Promise<Uint8Array | string> => {
+  const call = new UpstreamCall(parts.fetch)
+  try {
+    const headers = { 'x-goog-api-key': parts.key }
+    const response = await call.fetch(url, { headers, signal, redirect: 'manual' })
+    return new Uint8Array(await response.arrayBuffer())
+  } catch (error) {
+    const { status = 0, headers } = call.refusal ?? {}
+    const location = status >= 300 && status < 400 ? headers?.get('location') : undefined
+    const target = location && URL.canParse(location, url) ? new URL(location, url).href : ''
+    if (isHttp(target)) return target
+    throw new FileError(call.unanswered(error, failures), status === 404 || status === 410)
+  }
+}
+
+const isHttp = (address: string) => /^https?:/.test(address) && URL.canParse(address)

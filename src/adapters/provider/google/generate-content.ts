@@ -1,0 +1,115 @@
+import type { Candidate, GenerateContentParameters, GenerateContentResponse, GoogleGenAI, Part } from '@google/genai'
+import type { Done, Failed, Media } from '../../../ports/provider.ts'
+import { jobFailed, UpstreamCall } from '../upstream-call.ts'
+import type { VendorParts } from '../vendor.ts'
+import { through } from './client.ts'
+import { failures } from './failures.ts'
+import { listOf, sumOf, unitsOf, workOf } from './work.ts'
+
+/** What an answer must have in it. */
+type Wanted = 'text' | 'media'
+
+interface Request {
+  client: GoogleGenAI
+  model: string
+  parameters: Record<string, unknown>
+  signal: AbortSignal
+}
+
+/** Reasons to stop that blame the content: https://ai.google.dev/api/generate-content#FinishReason */
+const FORBIDDEN =
+  /^(SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|IMAGE_SAFETY|IMAGE_PROHIBITED_CONTENT|IMAGE_RECITATION)$/
+
+/**
+ * https://ai.google.dev/api/generate-content: `contents`, which may be a text with an `image` before it, and `config`,
+ * as the client has them. A `count` is ours: it makes so many calls at once, each of which is paid.
+ */
+export const generateContent = async (
+  parts: VendorParts,
+  wanted: Wanted,
+  { parameters: { count = 1, ...parameters }, ...request }: Request,
+): Promise<Done | Failed> => {
+  const calls = Array.from({ length: Number(count) || 1 }, () =>
+    generateOnce(parts, wanted, { ...request, parameters }),
+  )
+  const results = await Promise.allSettled(calls)
+  const outcomes = results.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
+  const lost = results.find(result => result.status === 'rejected')
+  const paid = outcomes.flatMap(({ work }) => work ?? [])
+  if (lost && paid.length === 0) throw lost.reason
+  const failed = outcomes.filter(outcome => outcome.kind === 'failed')
+  if (lost) failed.push(jobFailed('provider_error'))
+  const worst = failed.find(({ retryable }) => !retryable) ?? failed[0]
+  if (!worst) return together(outcomes as Done[])
+  if (paid.length === 0) return worst
+  // What was paid must not be paid again.
+  const { retryable: _, ...final } = worst
+  return { ...final, work: sumOf(paid) }
+}
+
+const generateOnce = async (parts: VendorParts, wanted: Wanted, request: Request): Promise<Done | Failed> => {
+  const { client, model, signal, parameters } = request
+  const { contents, image, config } = parameters
+  const call = new UpstreamCall(parts.fetch)
+  try {
+    const answer = await client.models.generateContent({
+      model,
+      contents: image === undefined ? contents : [{ role: 'user', parts: [image, { text: contents }] }],
+      // By default, the client makes further requests, each paid, to finish a long answer.
+      config: { ...withoutEmpty(config), ...through(call, signal), automaticContinuation: false },
+    } as GenerateContentParameters)
+    return outcomeOf(answer, wanted)
+  } catch (error) {
+    return call.failure(error, failures, [parts.key])
+  }
+}
+
+/** An empty instruction is refused. */
+const withoutEmpty = (config: unknown) => {
+  const { systemInstruction, ...rest } = (config ?? {}) as Record<string, unknown>
+  return systemInstruction ? { systemInstruction, ...rest } : rest
+}
+
+const outcomeOf = (answer: GenerateContentResponse, wanted: Wanted): Done | Failed => {
+  const [candidate] = listOf(answer.candidates) as (Candidate | undefined)[]
+  const { searches, ...units } = { ...unitsOf(answer.usageMetadata), searches: searchesOf(candidate) }
+  const work = workOf(answer.modelVersion, searches > 0 ? { ...units, webSearchQueries: searches } : units)
+  const isForbidden = answer.promptFeedback?.blockReason || FORBIDDEN.test(String(candidate?.finishReason))
+  if (isForbidden) return { ...jobFailed('content_rejected'), work }
+  const parts = listOf(candidate?.content?.parts).filter(part => part !== null) as Part[]
+  const media = wanted === 'media' ? parts.flatMap(mediaOf) : []
+  // The thoughts about a picture are worth reading; those about an answer are not the answer.
+  const text = parts.map(part => (wanted === 'text' && part.thought ? '' : textOf(part))).join('')
+  const isEmpty = wanted === 'media' ? media.length === 0 : text === ''
+  if (!isEmpty) return { kind: 'done', media, ...(text && { text }), work }
+  return { kind: 'failed', code: 'provider_error', message: emptyMessage(wanted, candidate), work }
+}
+
+const emptyMessage = (wanted: Wanted, candidate: Candidate | undefined): string => {
+  if (wanted === 'media') return 'The provider returned no picture.'
+  return String(candidate?.finishReason) === 'MAX_TOKENS' ? TOO_SHORT : 'The provider returned no text.'
+}
+
+const TOO_SHORT = 'The model used the whole length of the answer for thinking. Allow a longer answer.'
+
+const textOf = ({ text }: Part) => (typeof text === 'string' ? text : '')
+
+/** Pictures among the thoughts are drafts. */
+const mediaOf = ({ inlineData, thought }: Part): Media[] => {
+  const { data, mimeType } = inlineData ?? {}
+  if (thought || typeof data !== 'string' || data === '') return []
+  return [{ mimeType: typeof mimeType === 'string' ? mimeType : 'image/png', bytes: Buffer.from(data, 'base64') }]
+}
+
+/** Searches cost extra: https://ai.google.dev/gemini-api/docs/pricing */
+const searchesOf = (candidate: Candidate | undefined) => listOf(candidate?.groundingMetadata?.webSearchQueries).length
+
+const together = (outcomes: Done[]): Done => {
+  const text = outcomes.flatMap(outcome => outcome.text ?? []).join('\n\n')
+  return {
+    kind: 'done',
+    media: outcomes.flatMap(({ media }) => media),
+    ...(text && { text }),
+    work: sumOf(outcomes.flatMap(({ work }) => work ?? [])),
+  }
+}

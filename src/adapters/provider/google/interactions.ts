@@ -1,0 +1,98 @@
+import type { Media, ProviderOutcome, Submitted, SubmittedJob, Working } from '../../../ports/provider.ts'
+import { UpstreamCall } from '../upstream-call.ts'
+import type { VendorParts } from '../vendor.ts'
+import { openClient } from './client.ts'
+import { readFile } from './file.ts'
+import { failedWith, jobIdIn, POLL_AFTER_MS, polled } from './jobs.ts'
+import { listOf, unitsOf, workOf } from './work.ts'
+
+type Parameters = Record<string, unknown>
+
+/** An answer, as far as it is read: https://ai.google.dev/api/interactions-api#Resource:Interaction */
+interface Interaction {
+  id?: unknown
+  status?: unknown
+  model?: unknown
+  steps?: unknown
+  errors?: unknown
+  usage?: unknown
+}
+
+/** States in which nothing more happens. The last two are those of other APIs of Google. */
+const ENDED =
+  /^(completed|failed|cancelled|incomplete|budget_exceeded|requires_action|requires_continuation|aborted|expired)$/
+
+/** What a model may put out, and the type of a file without one. */
+const FILES: Record<string, string> = { audio: 'audio/mpeg', image: 'image/png', video: 'video/mp4' }
+
+/** The client makes five requests otherwise. */
+const options = (signal: AbortSignal) => ({ signal, maxRetries: 0 })
+
+/**
+ * https://ai.google.dev/gemini-api/docs/interactions, which Lyria needs. The parameters are those of the API, with an
+ * `image` beside the `input`. With `background`, the answer is a job.
+ */
+export const createInteraction = async (
+  parts: VendorParts,
+  model: string,
+  { input, image, ...parameters }: Parameters,
+  call: UpstreamCall,
+  signal: AbortSignal,
+): Promise<ProviderOutcome | Submitted> => {
+  const client = await openClient(parts, call.fetch)
+  const request = {
+    ...parameters,
+    model,
+    input: image === undefined ? input : [image, { type: 'text', text: input }],
+    stream: false,
+    // By default, the client makes further requests, each paid, to finish a long answer.
+    ...(parameters['background'] !== true && { automatic_continuation: false }),
+  }
+  const answer: Interaction = await client.interactions.create(request as never, options(signal))
+  const outcome = await outcomeOf(parts, answer, signal)
+  if (outcome.kind !== 'working') return outcome
+  return { kind: 'submitted', jobId: jobIdIn(answer.id), pollAfterMs: POLL_AFTER_MS }
+}
+
+export const pollInteraction = async (
+  parts: VendorParts,
+  { jobId }: SubmittedJob,
+  signal: AbortSignal,
+): Promise<ProviderOutcome | Working> => {
+  const call = new UpstreamCall(parts.fetch)
+  const client = await openClient(parts, call.fetch)
+  return polled(call, async () => {
+    const answer: Interaction = await client.interactions.get(jobId, undefined, options(signal))
+    return outcomeOf(parts, answer, signal)
+  })
+}
+
+export const cancelInteraction = async (parts: VendorParts, { jobId }: SubmittedJob, signal: AbortSignal) => {
+  const call = new UpstreamCall(parts.fetch)
+  const client = await openClient(parts, call.fetch)
+  await polled(call, async () => client.interactions.cancel(jobId, undefined, options(signal)))
+}
+
+const outcomeOf = async (
+  parts: VendorParts,
+  { status, steps, errors, usage, model }: Interaction,
+  signal: AbortSignal,
+): Promise<ProviderOutcome | Working> => {
+  if (!ENDED.test(String(status))) return { kind: 'working', pollAfterMs: POLL_AFTER_MS }
+  const work = workOf(model, unitsOf(usage))
+  const outputs = (listOf(steps) as (Parameters | null)[]).filter(step => step?.['type'] === 'model_output')
+  const items = outputs.flatMap(output => listOf(output?.['content'])) as (Parameters | null)[]
+  const media: Media[] = []
+  for (const item of items) {
+    const { type, data, uri, mime_type: mimeType } = item ?? {}
+    const usual = FILES[String(type)]
+    if (usual === undefined) continue
+    const file = await readFile(parts, { data, uri, mimeType: typeof mimeType === 'string' ? mimeType : usual }, signal)
+    if (file) media.push(file)
+  }
+  if (media.length > 0) {
+    const text = items.map(item => (item?.['type'] === 'text' ? String(item['text']) : '')).join('')
+    return { kind: 'done', media, ...(text && { text }), work }
+  }
+  return { ...failedWith([...listOf(errors), ...outputs.map(output => output?.['error'])]), work }
+}

@@ -1,0 +1,73 @@
+import type { GoogleGenAI } from '@google/genai'
+import type { InputMedia } from '../../../ports/input-media.ts'
+import type { Job, Provider, ProviderOutcome, Submitted, SubmittedJob } from '../../../ports/provider.ts'
+import { toBase64 } from '../base64.ts'
+import { checkFailure } from '../check-failure.ts'
+import { UpstreamCall } from '../upstream-call.ts'
+import { assertKey, unusableFile, type VendorParts, withFile } from '../vendor.ts'
+import { openClient, through } from './client.ts'
+import { failures } from './failures.ts'
+import { generateContent } from './generate-content.ts'
+import { cancelInteraction, createInteraction, pollInteraction } from './interactions.ts'
+import { pollVideo, submitVideo } from './videos.ts'
+
+/** How each operation takes a file. */
+const fileForms: Record<string, (media: InputMedia) => unknown> = {
+  'generateContent.text': inlineData,
+  'generateContent.image': inlineData,
+  generateVideos: ({ mimeType, bytes }) => ({ mimeType, imageBytes: toBase64(bytes) }),
+  interactions: ({ mimeType, bytes }) => ({ type: 'image', mime_type: mimeType, data: toBase64(bytes) }),
+}
+
+/** Google's Gemini API: text and pictures at once, films and music as jobs too. */
+export const createGoogleProvider = (parts: VendorParts): Provider => {
+  assertKey(parts.key, 'GOOGLE_API_KEY')
+  let opened: Promise<GoogleGenAI> | undefined
+  const client = () => {
+    opened ??= openClient(parts)
+    return opened
+  }
+
+  const submit = async (job: Job, signal: AbortSignal): Promise<ProviderOutcome | Submitted> => {
+    const { model, operation } = job.upstream
+    const toFile = fileForms[operation]
+    if (!toFile) throw new Error(`Google has no operation ${operation}`)
+    const call = new UpstreamCall(parts.fetch)
+    try {
+      return await withFile(job, parts.useInputMedia, signal, toFile, async parameters => {
+        if (operation === 'interactions') return createInteraction(parts, model, parameters, call, signal)
+        if (operation === 'generateVideos') return submitVideo(await client(), model, parameters, call, signal)
+        const wanted = operation === 'generateContent.text' ? 'text' : 'media'
+        return generateContent(parts, wanted, { client: await client(), model, parameters, signal })
+      })
+    } catch (error) {
+      return unusableFile(error) ?? call.failure(error, failures, [parts.key])
+    }
+  }
+
+  const poll = async (job: SubmittedJob, signal: AbortSignal) =>
+    job.upstream.operation === 'interactions'
+      ? pollInteraction(parts, job, signal)
+      : pollVideo(await client(), parts, job, signal)
+
+  /** A film cannot be cancelled. */
+  const cancel = async (job: SubmittedJob, signal: AbortSignal): Promise<void> => {
+    if (job.upstream.operation === 'interactions') await cancelInteraction(parts, job, signal)
+  }
+
+  const check = async (signal: AbortSignal): Promise<void> => {
+    const call = new UpstreamCall(parts.fetch)
+    try {
+      const { page } = await (await client()).models.list({ config: { pageSize: 1, ...through(call, signal) } })
+      if (page.length === 0) throw new Error('there are no models')
+    } catch (error) {
+      throw checkFailure(call, error, failures, { ...parts, variable: 'GOOGLE' })
+    }
+  }
+
+  return { submit, poll, cancel, check, close: async () => undefined }
+}
+
+function inlineData({ mimeType, bytes }: InputMedia) {
+  return { inlineData: { mimeType, data: toBase64(bytes) } }
+}

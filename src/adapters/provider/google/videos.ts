@@ -1,0 +1,67 @@
+import type { GenerateVideosOperation, GenerateVideosParameters, GoogleGenAI } from '@google/genai'
+import type { Media, ProviderOutcome, Submitted, SubmittedJob, Working } from '../../../ports/provider.ts'
+import { jobFailed, UpstreamCall } from '../upstream-call.ts'
+import type { VendorParts } from '../vendor.ts'
+import { through } from './client.ts'
+import { readFile } from './file.ts'
+import { failedWith, jobIdIn, POLL_AFTER_MS, polled } from './jobs.ts'
+import { listOf } from './work.ts'
+
+/**
+ * Veo: https://ai.google.dev/gemini-api/docs/video. The parameters are `prompt`, `image` and `config` as the client has
+ * them; the job's id is the name of the operation.
+ */
+export const submitVideo = async (
+  client: GoogleGenAI,
+  model: string,
+  { prompt, image, config }: Record<string, unknown>,
+  call: UpstreamCall,
+  signal: AbortSignal,
+): Promise<Submitted> => {
+  const { name } = await client.models.generateVideos({
+    model,
+    source: { prompt, image },
+    config: { ...(config ?? {}), ...through(call, signal) },
+  } as GenerateVideosParameters)
+  return { kind: 'submitted', jobId: jobIdIn(name), pollAfterMs: POLL_AFTER_MS }
+}
+
+export const pollVideo = async (
+  client: GoogleGenAI,
+  parts: VendorParts,
+  { jobId }: SubmittedJob,
+  signal: AbortSignal,
+): Promise<ProviderOutcome | Working> => {
+  const { GenerateVideosOperation } = await import('@google/genai')
+  const call = new UpstreamCall(parts.fetch)
+  return polled(call, async () => {
+    const operation = Object.assign(new GenerateVideosOperation(), { name: jobId })
+    const config = through(call, signal)
+    return outcomeOf(parts, await client.operations.getVideosOperation({ operation, config }), signal)
+  })
+}
+
+const outcomeOf = async (
+  parts: VendorParts,
+  { done, error, response }: GenerateVideosOperation,
+  signal: AbortSignal,
+): Promise<ProviderOutcome | Working> => {
+  if (error) return failedWith([error])
+  if (done !== true) return { kind: 'working', pollAfterMs: POLL_AFTER_MS }
+  const media: Media[] = []
+  for (const item of listOf(response?.generatedVideos)) {
+    const {
+      videoBytes: data,
+      uri,
+      mimeType,
+    } = ((item as { video?: object } | null)?.video ?? {}) as Record<string, unknown>
+    const type = typeof mimeType === 'string' ? mimeType : 'video/mp4'
+    const found = await readFile(parts, { data, uri, mimeType: type }, signal)
+    if (found) media.push(found)
+  }
+  if (media.length > 0) return { kind: 'done', media }
+  const isFiltered = Number(response?.raiMediaFilteredCount) > 0 || listOf(response?.raiMediaFilteredReasons).length > 0
+  return isFiltered ? jobFailed('content_rejected') : noVideo
+}
+
+const noVideo = { kind: 'failed', code: 'provider_error', message: 'The provider returned no video.' } as const

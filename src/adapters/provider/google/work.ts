@@ -1,0 +1,37 @@
+import type { Work } from '../../../ports/provider.ts'
+
+/** Far more than any id of a model has. */
+const MAX_VERSION_LENGTH = 200
+
+type Units = Record<string, number>
+
+export const workOf = (version: unknown, units: Units): Work => ({
+  ...(typeof version === 'string' && { version: version.slice(0, MAX_VERSION_LENGTH) }),
+  units,
+})
+
+/** The counts in a report of usage: `promptTokenCount`, and `candidatesTokensDetails.IMAGE` for those by modality. */
+export const unitsOf = (usage: unknown): Units => {
+  const units: Units = {}
+  for (const [name, value] of Object.entries(usage ?? {})) {
+    if (isCount(value)) units[name] = value
+    for (const entry of listOf(value)) {
+      const { modality, tokenCount, tokens } = (entry ?? {}) as Record<string, unknown>
+      const count = tokenCount ?? tokens
+      if (typeof modality === 'string' && isCount(count)) units[`${name}.${modality}`] = count
+    }
+  }
+  return units
+}
+
+/** The work of several calls. */
+export const sumOf = (works: readonly Work[]): Work => {
+  const units: Units = {}
+  for (const work of works)
+    for (const [name, count] of Object.entries(work.units ?? {})) units[name] = (units[name] ?? 0) + count
+  return workOf(works.find(({ version }) => version !== undefined)?.version, units)
+}
+
+export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+
+const isCount = (value: unknown): value is number => Number.isFinite(value) && (value as number) >= 0

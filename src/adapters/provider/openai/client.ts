@@ -1,0 +1,59 @@
+import type OpenAI from 'openai'
+import type { ProviderOutcome, Submitted } from '../../../ports/provider.ts'
+import type { UpstreamCall } from '../upstream-call.ts'
+import type { VendorAccount } from '../vendor.ts'
+
+/** Makes one request of a job's parameters, the model among them. */
+export type Operation = (
+  client: OpenAI,
+  parameters: Record<string, unknown>,
+  options: OpenAI.RequestOptions,
+) => Promise<ProviderOutcome | Submitted>
+
+const OPENAI_URL = 'https://api.openai.com/v1'
+
+/** The client needs a limit. The caller's signal aborts long before. */
+const TIMEOUT_MS = 24 * 60 * 60 * 1000
+
+/**
+ * One client for all calls, since a new one for each costs a fifth of the time that a call takes. Whatever it would
+ * read from the environment is set here.
+ */
+export const openClient = async ({ key, baseUrl }: VendorAccount): Promise<OpenAI> => {
+  const { OpenAI } = await import('openai')
+  return new OpenAI({
+    apiKey: key,
+    baseURL: baseUrl ?? OPENAI_URL,
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    maxRetries: 0,
+    timeout: TIMEOUT_MS,
+    logLevel: 'off',
+    // The client looks for `Response` there; without it, it would try `fetch` out.
+    fetch: Object.assign(fetchOfCall(key), { Response }),
+  })
+}
+
+/** The options of a request that belongs to a call. */
+export const through = (call: UpstreamCall, signal: AbortSignal): OpenAI.RequestOptions => ({
+  signal,
+  fetchOptions: { call } as NonNullable<OpenAI.RequestOptions['fetchOptions']>,
+})
+
+/**
+ * Sends only the headers that the API needs. The client adds OPENAI_CUSTOM_HEADERS from the environment, which no
+ * option prevents, and facts about this machine.
+ */
+const fetchOfCall =
+  (key: string): typeof fetch =>
+  async (input, init) => {
+    const { call, headers, ...rest } = init as RequestInit & { call: UpstreamCall }
+    const sent: Record<string, string> = { authorization: `Bearer ${key}` }
+    for (const name of ['accept', 'content-type']) {
+      const value = (headers as Headers).get(name)
+      if (value !== null) sent[name] = value
+    }
+    return call.fetch(input, { ...rest, headers: sent })
+  }

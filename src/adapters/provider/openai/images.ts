@@ -1,0 +1,38 @@
+import type OpenAI from 'openai'
+import type { Done, Failed, Media } from '../../../ports/provider.ts'
+import { failed, objectIn, workOf } from './answer.ts'
+import type { Operation } from './client.ts'
+
+/** https://platform.openai.com/docs/api-reference/images/create */
+export const generateImages: Operation = async (client, parameters, options) =>
+  outcomeOf(parameters, await client.images.generate(parameters as unknown as OpenAI.ImageGenerateParams, options))
+
+/** https://platform.openai.com/docs/api-reference/images/createEdit */
+export const editImages: Operation = async (client, parameters, options) =>
+  outcomeOf(parameters, await client.images.edit(parameters as unknown as OpenAI.ImageEditParams, options))
+
+interface Wish {
+  n?: unknown
+  output_format?: unknown
+}
+
+const outcomeOf = ({ n = 1, output_format: asked }: Wish, answer: object): Done | Failed => {
+  const { data, output_format: format, ...facts } = objectIn(answer as OpenAI.ImagesResponse)
+  const work = workOf(facts)
+  const images: unknown[] = Array.isArray(data) ? data : []
+  // Servers that are compatible name no format, and make PNG files.
+  const mimeType = `image/${format ?? asked ?? 'png'}`
+  const media = images.map(image => toMedia(image, mimeType)).filter(one => one !== undefined)
+  const wanted = Number(n)
+  // Each image is charged, so that fewer of them are no success.
+  if (media.length < wanted)
+    return failed('provider_error', `The provider made ${media.length} of ${wanted} images.`, work)
+  return { kind: 'done', media: media.slice(0, wanted), ...work }
+}
+
+/** Models of OpenAI return Base64, some servers an address. */
+const toMedia = (image: unknown, mimeType: string): Media | undefined => {
+  const { b64_json: base64, url } = (image ?? {}) as { b64_json?: unknown; url?: unknown }
+  if (typeof base64 === 'string' && base64 !== '') return { mimeType, bytes: Buffer.from(base64, 'base64') }
+  return typeof url === 'string' && /^https?:\/\//i.test(url) ? { mimeType, url } : undefined
+}

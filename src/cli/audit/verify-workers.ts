@@ -1,0 +1,74 @@
+import { fork } from 'node:child_process'
+import { extname } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { OnProgress } from '../../audit/read-log.ts'
+import type { Findings } from '../../audit/verify/findings.ts'
+import { merge, type Verification } from '../../audit/verify/merge.ts'
+import { type PartOptions, verifyPart } from '../../audit/verify/part.ts'
+import type { ReadableLog } from '../../ports/event-log.ts'
+import { OperatorError } from '../operator-error.ts'
+import { UNABLE } from './with-log.ts'
+
+interface Options extends Pick<PartOptions, 'isDense' | 'kept' | 'onProgress'> {
+  workers: number
+  /** The exported log, if that is verified. */
+  file: string | undefined
+  /** The program of the other workers. */
+  program?: string
+}
+
+/** What the program of a worker is told. It reads the same file or environment as this process. */
+export type WorkerOrder = Pick<PartOptions, 'part' | 'head' | 'isDense'> & { file: string | undefined }
+
+/** What it answers. */
+export type WorkerReport = { findings: Findings } | { failure: string }
+
+/**
+ * Verifies a log with several workers: this process takes the first part, and a process of its own each other. Throws
+ * OperatorError if one of them could not look.
+ */
+export const verifyWithWorkers = async (
+  log: ReadableLog,
+  { workers, file, program = workerProgram, isDense, kept, onProgress }: Options,
+): Promise<Verification> => {
+  const head = await log.head()
+  const orderOf = (number: number) => ({ part: { number, of: workers }, head, isDense })
+  const others = Array.from({ length: workers - 1 }, (_, index) =>
+    startWorker(program, { ...orderOf(index + 1), file }),
+  )
+  // Between two pages, a worker that has failed is noticed.
+  const onPage: OnProgress = async (position, head) => {
+    onProgress?.(position, head)
+    await nextTurn()
+  }
+  try {
+    const own = verifyPart(log, { ...orderOf(0), kept, onProgress: onPage })
+    return merge(head, await Promise.all([own, ...others.map(({ findings }) => findings)]))
+  } finally {
+    for (const { end } of others) end()
+  }
+}
+
+const startWorker = (program: string, order: WorkerOrder): { findings: Promise<Findings>; end(): void } => {
+  const child = fork(program, [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], serialization: 'advanced' })
+  // It notices between two pages, and closes the log.
+  const end = () => child.connected && child.disconnect()
+  const findings = new Promise<Findings>((resolve, reject) => {
+    const fail = (message: string) => reject(new OperatorError(message, UNABLE))
+    child.once('message', (report: WorkerReport) => {
+      if ('findings' in report) resolve(report.findings)
+      else fail(report.failure)
+      end()
+    })
+    child.once('exit', (code, by) => fail(`A worker ended with ${by ?? code} before it had checked its part. ${FEWER}`))
+    child.on('error', ({ message }) => fail(`A worker could not be started: ${message}. ${FEWER}`))
+    child.send(order, () => undefined)
+  })
+  return { findings, end }
+}
+
+const FEWER = 'Nothing can be said about the log. Each worker takes memory of its own: try again with --workers 1.'
+
+/** With this file's extension: `.ts` from source, `.js` once compiled. */
+const workerProgram = fileURLToPath(new URL(`./verify-worker${extname(import.meta.url)}`, import.meta.url))

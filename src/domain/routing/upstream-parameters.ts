@@ -1,0 +1,68 @@
+import type { Binding, ParameterRule } from '../../../schemas/binding.ts'
+
+/** Parameters of an input whose values a binding cannot honour together. */
+export interface Unmet {
+  parameters: string[]
+}
+
+type Mapping = Pick<Binding, 'parameters' | 'constants' | 'refuses'>
+
+/**
+ * An input in the words of a provider. Nothing of it is dropped: a parameter without a rule, or with a value that no
+ * rule allows, is unmet.
+ */
+export const upstreamParameters = (
+  { parameters: rules, constants = {}, refuses = [] }: Mapping,
+  input: Record<string, unknown>,
+): { parameters: Record<string, unknown> } | { unmet: Unmet } => {
+  const refused = refuses.find(values => Object.entries(values).every(([name, value]) => input[name] === value))
+  if (refused) return { unmet: { parameters: Object.keys(refused) } }
+  const parameters: Record<string, unknown> = {}
+  for (const [path, value] of Object.entries(constants)) put(parameters, path, value)
+  const left = new Set(Object.keys(input))
+  for (const rule of rules) {
+    const names = [rule.from].flat()
+    const given = names.filter(name => input[name] !== undefined)
+    for (const name of given) left.delete(name)
+    if (given.length === 0) continue
+    const value = upstreamValue(rule, input)
+    if (value === undefined) return { unmet: { parameters: given } }
+    if (rule.to !== undefined) put(parameters, rule.to, inForm(rule, value))
+  }
+  return left.size > 0 ? { unmet: { parameters: [...left] } } : { parameters }
+}
+
+/** Undefined for a value that the rule does not allow. */
+const upstreamValue = ({ from, values, only }: ParameterRule, input: Record<string, unknown>): unknown => {
+  const value = Array.isArray(from) ? from.map(name => input[name]).join(' ') : input[from]
+  if (only && !only.includes(value as string)) return undefined
+  if (!values) return value
+  return Object.hasOwn(values, String(value)) ? values[String(value)] : undefined
+}
+
+const inForm = ({ as }: ParameterRule, value: unknown): unknown => {
+  switch (as) {
+    case undefined:
+      return value
+    case 'string':
+      return String(value)
+    case 'list':
+      return [value]
+    case 'file':
+      return { fileUrl: value }
+    case 'files':
+      return [{ fileUrl: value }]
+  }
+}
+
+/** Paths are separated by dots. */
+const put = (target: Record<string, unknown>, path: string, value: unknown) => {
+  const names = path.split('.')
+  const last = names.pop() as string
+  let place = target
+  for (const name of names) {
+    place[name] ??= {}
+    place = place[name] as Record<string, unknown>
+  }
+  place[last] = value
+}

@@ -1,0 +1,98 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { ProviderOutcome, Submitted, Trouble } from '../../ports/provider.ts'
+import type { ProviderAccount } from './provider-account.ts'
+
+/** Failures in succession after which a model rests. A provider that is down would hold up every run for a while. */
+const MAX_FAILURES = 5
+
+/** How long a model rests, and how long one attempt may take that shows whether it works again. */
+const REST_MS = 30_000
+
+/** How long an account rests that was refused. Only the operator can mend that, so one attempt now and then will do. */
+const REFUSED_REST_MS = 5 * 60_000
+
+/** The rest after a rate limit without, and at most with, a wait that the provider asks for. */
+const RATE_LIMIT_REST_MS = 5_000
+const MAX_RATE_LIMIT_REST_MS = 5 * 60_000
+
+/** Why an account or a model takes no jobs, and until when, on the monotonic clock. */
+export interface Rest {
+  kind: Trouble['kind']
+  untilMs: number
+}
+
+interface Breaker {
+  failures: number
+  rest?: Rest
+}
+
+/**
+ * Circuit breakers: one for each account at a provider, and one for each model of an account. When the rest of one has
+ * ended, a single attempt shows whether it works again.
+ */
+export class Health {
+  readonly #clock: Clock
+  readonly #breakers = new Map<string, Breaker>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Why the account takes no job for the model now; undefined if it takes one. */
+  restOf(account: ProviderAccount, model: string): Rest | undefined {
+    const nowMs = this.#clock.monotonicMs()
+    for (const name of namesOf(account, model)) {
+      const rest = this.#breakers.get(name)?.rest
+      if (rest && rest.untilMs > nowMs) return rest
+    }
+    return undefined
+  }
+
+  /** An attempt begins. After a rest, others wait until it has shown whether the model works again. */
+  began(account: ProviderAccount, model: string) {
+    const untilMs = this.#clock.monotonicMs() + REST_MS
+    for (const name of namesOf(account, model)) {
+      const breaker = this.#breakers.get(name)
+      if (breaker?.rest) breaker.rest = { ...breaker.rest, untilMs }
+    }
+  }
+
+  /** An attempt ended with an answer; undefined if there was none. */
+  ended(account: ProviderAccount, model: string, answer: ProviderOutcome | Submitted | undefined) {
+    const [ofAccount, ofModel] = namesOf(account, model)
+    const trouble = answer ? troubleOf(answer) : ({ kind: 'unreachable' } as const)
+    if (!trouble) {
+      this.#breakers.delete(ofAccount)
+      this.#breakers.delete(ofModel)
+    } else if (trouble.kind === 'overloaded' || trouble.kind === 'unreachable') {
+      this.#fail(ofModel, trouble.kind)
+    } else {
+      const untilMs = this.#clock.monotonicMs() + restMsOf(trouble)
+      this.#breakers.set(ofAccount, { failures: 1, rest: { kind: trouble.kind, untilMs } })
+    }
+  }
+
+  /** An attempt was given up before there could be an answer. */
+  abandoned(account: ProviderAccount, model: string) {
+    const nowMs = this.#clock.monotonicMs()
+    for (const name of namesOf(account, model)) {
+      const breaker = this.#breakers.get(name)
+      if (breaker?.rest) breaker.rest = { ...breaker.rest, untilMs: nowMs }
+    }
+  }
+
+  #fail(name: string, kind: Rest['kind']) {
+    const failures = (this.#breakers.get(name)?.failures ?? 0) + 1
+    const untilMs = this.#clock.monotonicMs() + REST_MS
+    this.#breakers.set(name, { failures, ...(failures >= MAX_FAILURES && { rest: { kind, untilMs } }) })
+  }
+}
+
+const namesOf = ({ provider, account }: ProviderAccount, model: string) =>
+  [`${provider}/${account}`, `${provider}/${account}/${model}`] as const
+
+const troubleOf = (answer: ProviderOutcome | Submitted): Trouble | undefined =>
+  answer.kind === 'failed' ? answer.trouble : undefined
+
+const restMsOf = ({ kind, retryAfterMs = RATE_LIMIT_REST_MS }: Trouble): number =>
+  kind === 'rate_limited' ? Math.min(retryAfterMs, MAX_RATE_LIMIT_REST_MS) : REFUSED_REST_MS

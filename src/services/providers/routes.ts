@@ -1,0 +1,126 @@
+import type { Upstream } from '../../../schemas/account-events.ts'
+import type { Binding } from '../../../schemas/binding.ts'
+import { type Unmet, upstreamParameters } from '../../domain/routing/upstream-parameters.ts'
+import type { UpstreamModel, UpstreamRequest } from '../../ports/provider.ts'
+import type { Health } from './health.ts'
+import { type ProviderAccount, SANDBOX } from './provider-account.ts'
+
+/** A binding of any provider, so that tests can bring their own. */
+export type Bound = Omit<Binding, 'provider' | 'source'> & { provider: string }
+
+/** The endpoints of the test family, which no vendor has. */
+const TEST_ENDPOINT = 'sandbox-'
+
+/** One way to run an input: an account, and what it is asked for. */
+export interface Route {
+  account: ProviderAccount
+  upstream: UpstreamRequest
+}
+
+export interface RoutesParts {
+  /** The bindings of an endpoint, in order of preference. */
+  bindingsOf(endpoint: string): readonly Bound[]
+  /** The accounts that are configured. */
+  accounts: readonly ProviderAccount[]
+  /** Answers what nobody else is bound to. */
+  sandbox: ProviderAccount | undefined
+  /** Whether it also answers while other providers are configured. */
+  fallsBack: boolean
+  health: Health
+}
+
+/** Finds who runs an input. */
+export class Routes {
+  readonly #parts: RoutesParts
+  /** The account of each provider that comes next: they are used in turns. */
+  readonly #turns = new Map<string, number>()
+
+  constructor(parts: RoutesParts) {
+    this.#parts = parts
+  }
+
+  /** Whether a provider that is configured serves the endpoint. */
+  serves(endpoint: string): boolean {
+    return this.#hasSandbox(endpoint) || this.#bindings(endpoint).length > 0
+  }
+
+  /** What no provider can honour of an input; undefined if one can honour all of it. */
+  unmet(endpoint: string, input: Record<string, unknown>): Unmet | undefined {
+    let unmet: Unmet | undefined
+    for (const binding of this.#bindings(endpoint)) {
+      const mapped = upstreamParameters(binding, input)
+      if ('parameters' in mapped) return undefined
+      unmet ??= mapped.unmet
+    }
+    return this.#hasSandbox(endpoint) ? undefined : unmet
+  }
+
+  /** The providers that take jobs for an endpoint now, the best first. */
+  *providers(endpoint: string): Generator<string> {
+    for (const { provider, model } of this.#bindings(endpoint))
+      if (this.#accountsOf(provider).some(account => !this.#parts.health.restOf(account, model))) yield provider
+    if (this.#hasSandbox(endpoint)) yield SANDBOX
+  }
+
+  /** The ways to run an input now, the best first. An account that rests is not among them. */
+  *find(endpoint: string, input: Record<string, unknown>): Generator<Route> {
+    for (const binding of this.#bindings(endpoint)) {
+      const mapped = upstreamParameters(binding, input)
+      if ('unmet' in mapped) continue
+      const { model, operation, output } = binding
+      for (const account of this.#inTurn(binding.provider)) {
+        if (this.#parts.health.restOf(account, model)) continue
+        yield { account, upstream: { model, operation, output, parameters: mapped.parameters } }
+      }
+    }
+    const { sandbox } = this.#parts
+    if (sandbox && this.#hasSandbox(endpoint))
+      yield { account: sandbox, upstream: { model: SANDBOX, operation: SANDBOX, parameters: input } }
+  }
+
+  /** A job goes to this account, so that the next one goes to another. */
+  took({ account }: Route) {
+    this.#turns.set(account.provider, this.#accountsOf(account.provider).indexOf(account) + 1)
+  }
+
+  /** The account that has accepted a job, and how its model is spoken to. Undefined if it is no longer configured. */
+  accepted(
+    endpoint: string,
+    { provider, account, model }: { provider: string; account?: string | undefined; model: string },
+  ): { account: ProviderAccount; upstream: UpstreamModel } | undefined {
+    const { sandbox, bindingsOf } = this.#parts
+    if (provider === SANDBOX) return sandbox && { account: sandbox, upstream: { model, operation: SANDBOX } }
+    const ofProvider = this.#accountsOf(provider)
+    const found = ofProvider.find(each => each.account === account) ?? ofProvider[0]
+    const binding = bindingsOf(endpoint).find(each => each.provider === provider && each.model === model)
+    if (!found || !binding) return undefined
+    return { account: found, upstream: { model, operation: binding.operation, output: binding.output } }
+  }
+
+  #hasSandbox(endpoint: string): boolean {
+    const { accounts, sandbox, fallsBack } = this.#parts
+    return sandbox !== undefined && (fallsBack || accounts.length === 0 || endpoint.startsWith(TEST_ENDPOINT))
+  }
+
+  #bindings(endpoint: string): Bound[] {
+    const { bindingsOf } = this.#parts
+    return bindingsOf(endpoint).filter(({ provider }) => this.#accountsOf(provider).length > 0)
+  }
+
+  #accountsOf(provider: string): ProviderAccount[] {
+    return this.#parts.accounts.filter(each => each.provider === provider)
+  }
+
+  #inTurn(provider: string): ProviderAccount[] {
+    const all = this.#accountsOf(provider)
+    const turn = (this.#turns.get(provider) ?? 0) % all.length
+    return [...all.slice(turn), ...all.slice(0, turn)]
+  }
+}
+
+/** What events say of a route. */
+export const upstreamOf = ({ account: { provider, account }, upstream: { model } }: Route): Upstream => ({
+  provider,
+  model,
+  ...(provider !== SANDBOX && { account }),
+})

@@ -1,0 +1,30 @@
+import t from 'tap'
+import { type FailureForm, UpstreamCall } from '../../../src/adapters/provider/upstream-call.ts'
+
+const form: FailureForm = { provider: 'Vendor', rules: [], read: () => ({}) }
+
+/** A call whose request fails with a code, as the platform's fetch does. */
+const failedWith = async (code: string) => {
+  const error = new TypeError('fetch failed', { cause: Object.assign(new Error('no'), { code }) })
+  const call = new UpstreamCall(async () => Promise.reject(error))
+  await call.fetch('https://vendor.example').catch(() => undefined)
+  return () => call.failure(error, form, [])
+}
+
+t.test('a request that was not sent was not accepted', async t => {
+  const codes = [
+    ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'],
+    ...['CERT_HAS_EXPIRED', 'SELF_SIGNED_CERT_IN_CHAIN', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE'],
+  ]
+  for (const code of codes)
+    t.match((await failedWith(code))(), { retryable: true, trouble: { kind: 'unreachable' } }, code)
+})
+
+t.test('one that may have been sent may have been accepted', async t => {
+  const codes = [
+    ...['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT'],
+    ...['ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC', 'ERR_SSL_SSLV3_ALERT_BAD_RECORD_MAC'],
+  ]
+  for (const code of codes) t.throws(await failedWith(code), { message: `Vendor did not answer: ${code}` }, code)
+})

@@ -1,0 +1,126 @@
+import t, { type Test } from 'tap'
+import type { Failed, Job, Provider, ProviderOutcome, Submitted } from '../../src/ports/provider.ts'
+import { boundTo } from '../support/bound-to.ts'
+import { collect } from '../support/collect.ts'
+import { instantProvider, openAccount, startService } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
+import { offer, order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
+
+const retry = { attempts: 2, backOffMs: 1 }
+const family = vendorFamily('vendor', { retry })
+const bindingsOf = (endpoint: string) => ['first', 'second'].flatMap(provider => boundTo(provider)(endpoint))
+
+/** A vendor's account: unlike the test vendor, it does not know a job that is submitted again. */
+const vendor = (answer: (job: Job) => Promise<ProviderOutcome | Submitted>) => {
+  const jobs: Job[] = []
+  const provider: Provider = {
+    submit: job => {
+      jobs.push(job)
+      return answer(job)
+    },
+    poll: instantProvider.poll ?? (async () => ({ kind: 'done', media: [], text: 'polled' })),
+    close: async () => undefined,
+  }
+  return { jobs, provider }
+}
+
+const done = vendor(async () => ({ kind: 'done', media: [], text: 'done' }))
+
+const start = async (t: Test, first: Provider, second: Provider, folder?: string) => {
+  const service = await startService(t, { ...(folder && { folder }), providers: { first, second }, bindingsOf })
+  if (!folder || !(await service.core.offers.find('vendor', false))) await offer(service.core, family)
+  const customer = await openAccount(service)
+  const eventsOf = async (type: string) =>
+    (await collect(service.core.log.readStream(`account-${customer.accountId}`, 0))).filter(each => each.type === type)
+  return { service, customer, eventsOf }
+}
+
+const overloaded: Failed = {
+  ...{ kind: 'failed', code: 'provider_error', message: 'The provider is not available now.', retryable: true },
+  trouble: { kind: 'overloaded' },
+}
+
+for (const [mode, orderIn] of Object.entries({ async: order, sync: syncOrder })) {
+  t.test(`${mode}: a run that a provider cannot take goes to the next one, and the log names both`, async t => {
+    const busy = vendor(async () => overloaded)
+    const { customer, eventsOf } = await start(t, busy.provider, done.provider)
+    const { body } = await customer.run(orderIn(), { Prefer: 'wait=30' })
+    t.match(body, { status: 'completed', provider: 'second' })
+    t.equal(busy.jobs.length, 1)
+    t.match(await eventsOf('RunStarted'), [{ data: { upstream: { provider: 'first', model: 'test' } } }])
+    t.match(await eventsOf('RunCompleted'), [{ data: { upstream: { provider: 'second', model: 'test' } } }])
+    t.equal((await eventsOf('CreditsDebited')).length, 1)
+  })
+
+  t.test(`${mode}: a run that a provider rejects goes to no other`, async t => {
+    const rejecting = vendor(async () => ({ kind: 'failed', code: 'content_rejected', message: 'No.' }))
+    const other = vendor(async () => overloaded)
+    const { customer } = await start(t, rejecting.provider, other.provider)
+    const { body } = await customer.run(orderIn(), { Prefer: 'wait=30' })
+    t.match(body, { status: 'failed', provider: 'first', error: { code: 'content_rejected' }, credits_refunded: 1 })
+    t.equal(other.jobs.length, 0)
+  })
+
+  t.test(`${mode}: a run that a provider may have accepted is submitted once, and refunded`, async t => {
+    const losing = vendor(async () => {
+      throw new Error('the connection was cut')
+    })
+    const other = vendor(async () => overloaded)
+    const { customer } = await start(t, losing.provider, other.provider)
+    const { body } = await customer.run(orderIn(), { Prefer: 'wait=30' })
+    t.match(body, { status: 'failed', provider: 'first', error: { code: 'interrupted' }, credits_refunded: 1 })
+    t.equal(losing.jobs.length, 1)
+    t.equal(other.jobs.length, 0)
+  })
+
+  t.test(`${mode}: a run that no provider takes fails after the attempts of its endpoint`, async t => {
+    const busy = [vendor(async () => overloaded), vendor(async () => overloaded)] as const
+    const { customer } = await start(t, busy[0].provider, busy[1].provider)
+    const { body } = await customer.run(orderIn(), { Prefer: 'wait=30' })
+    t.match(body, { status: 'failed', error: { code: 'provider_error' }, credits_refunded: 1 })
+    t.same(
+      busy.map(({ jobs }) => jobs.length),
+      [2, 2],
+    )
+  })
+
+  t.test(
+    `${mode}: a job that a provider may have accepted before the service stopped is not submitted again`,
+    async t => {
+      const folder = await temporaryFolder(t)
+      const hanging = vendor(() => new Promise(() => undefined))
+      const before = await start(t, hanging.provider, done.provider, folder)
+      const running = before.customer.run(orderIn(), { Prefer: 'wait=1' }).catch(() => undefined)
+      await until('the job is submitted', () => hanging.jobs.length === 1)
+      await before.service.stop()
+      await running
+      const again = vendor(async () => ({ kind: 'done', media: [], text: 'again' }))
+      const after = await startService(t, {
+        folder,
+        providers: { first: again.provider, second: again.provider },
+        bindingsOf,
+      })
+      const { data } = (await before.customer.at(after.url).send<{ data: object[] }>('/v1/runs')).body
+      t.match(data, [{ status: 'failed', error: { code: 'interrupted' }, credits_refunded: 1 }])
+      t.equal(again.jobs.length, 0)
+    },
+  )
+}
+
+t.test('a queued run ends if no provider that serves it is configured any more', async t => {
+  const folder = await temporaryFolder(t)
+  const environment = { ROLES: 'api,projector' }
+  const providers = { first: done.provider }
+  const before = await startService(t, { folder, environment, providers, bindingsOf })
+  await offer(before.core, family)
+  const customer = await openAccount(before)
+  await customer.run(order())
+  await before.stop()
+  const after = await startService(t, { folder, providers: { other: done.provider }, bindingsOf })
+  const ended = await until('the run has ended', async () => {
+    const { data } = (await customer.at(after.url).send<{ data: { status: string }[] }>('/v1/runs')).body
+    return data[0]?.status === 'failed' && data[0]
+  })
+  t.match(ended, { credits_refunded: 1, error: { code: 'provider_error' } })
+})

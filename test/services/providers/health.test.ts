@@ -1,0 +1,86 @@
+import t from 'tap'
+import { systemClock } from '../../../src/adapters/clock/system.ts'
+import type { Done, Failed, Trouble } from '../../../src/ports/provider.ts'
+import { Health } from '../../../src/services/providers/health.ts'
+import { instantProvider } from '../../support/service.ts'
+
+const account = { provider: 'fal', account: 'a', client: instantProvider }
+const other = { ...account, account: 'b' }
+const done: Done = { kind: 'done', media: [] }
+const failed = (kind: Trouble['kind'], retryAfterMs?: number): Failed => ({
+  ...{ kind: 'failed', code: 'provider_error', message: 'No.' },
+  trouble: { kind, ...(retryAfterMs !== undefined && { retryAfterMs }) },
+})
+
+const open = () => {
+  let nowMs = 0
+  const health = new Health({ ...systemClock, monotonicMs: () => nowMs })
+  const clock = {
+    advance: (ms: number) => {
+      nowMs += ms
+    },
+  }
+  return { clock, health, rests: (model = 'm', which = account) => health.restOf(which, model)?.kind }
+}
+
+t.test('a model rests after five failures in succession', async t => {
+  const { clock, health, rests } = open()
+  for (let failure = 1; failure <= 4; failure++) health.ended(account, 'm', failed('overloaded'))
+  health.ended(account, 'm', done)
+  for (let failure = 1; failure <= 4; failure++) health.ended(account, 'm', undefined)
+  t.equal(rests(), undefined)
+  health.ended(account, 'm', failed('overloaded'))
+  t.equal(rests(), 'overloaded')
+  t.equal(rests('n'), undefined, 'other models go on')
+  clock.advance(30_000)
+  t.equal(rests(), undefined)
+})
+
+t.test('after a rest, one attempt shows whether the model works again', async t => {
+  const { clock, health, rests } = open()
+  const rest = () => {
+    for (let failure = 1; failure <= 5; failure++) health.ended(account, 'm', failed('unreachable'))
+    clock.advance(30_000)
+  }
+  rest()
+  health.began(account, 'm')
+  t.equal(rests(), 'unreachable', 'others wait for it')
+  health.ended(account, 'm', failed('unreachable'))
+  t.equal(rests(), 'unreachable')
+  clock.advance(30_000)
+  health.began(account, 'm')
+  health.abandoned(account, 'm')
+  t.equal(rests(), undefined, 'the next one may try')
+  health.began(account, 'm')
+  health.ended(account, 'm', done)
+  health.began(account, 'm')
+  t.equal(rests(), undefined)
+})
+
+t.test('an account that is refused rests with all its models', async t => {
+  for (const kind of ['unauthorized', 'out_of_quota'] as const) {
+    const { clock, health, rests } = open()
+    health.ended(account, 'm', failed(kind, 1000))
+    t.equal(rests('n'), kind)
+    t.equal(rests('m', other), undefined)
+    clock.advance(5 * 60_000 - 1)
+    t.equal(rests(), kind)
+    clock.advance(1)
+    t.equal(rests(), undefined)
+  }
+})
+
+t.test('an account that is too fast rests as long as the provider says', async t => {
+  for (const [saidMs, restMs] of [
+    [7000, 7000],
+    [undefined, 5000],
+    [10 ** 9, 300_000],
+  ] as const) {
+    const { clock, health, rests } = open()
+    health.ended(account, 'm', failed('rate_limited', saidMs))
+    clock.advance(restMs - 1)
+    t.equal(rests(), 'rate_limited')
+    clock.advance(1)
+    t.equal(rests(), undefined)
+  }
+})
