@@ -112,7 +112,12 @@ export class UpstreamCall {
     if (code !== '') return new Error(`${provider} did not answer: ${code}`, { cause: this.#error })
     if (this.#error instanceof Error) return this.#error
     if (error instanceof SyntaxError) return new Error(`the answer of ${provider} is no JSON`)
-    if (this.headers) return new Error(`the answer of ${provider} could not be read`, { cause: error })
+    // Errors of a client's own kinds may quote the answer. Those of an adapter say what is wrong with it.
+    if (this.headers && !(error instanceof Error && error.name === 'Error'))
+      return new Error(
+        `the answer of ${provider} could not be read`,
+        error instanceof TypeError ? { cause: error } : {},
+      )
     return error instanceof Error ? error : new Error(`a call to ${provider} failed`)
   }
 

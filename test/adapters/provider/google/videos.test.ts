@@ -55,7 +55,7 @@ t.test('a job without a usable name cannot be found again', async t => {
   for (const name of [undefined, 7, '', 'a b', 'x'.repeat(256)])
     await t.test(String(name), async t => {
       const { provider, server } = await given(t, always({ name }))
-      await t.rejects(provider.submit(job, never), { message: 'the answer of Google could not be read' })
+      await t.rejects(provider.submit(job, never), { message: 'Google accepted a job and gave no id for it' })
       t.equal(server.requests.length, 1)
     })
 })

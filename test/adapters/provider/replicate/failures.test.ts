@@ -147,7 +147,7 @@ t.test('a poll that fails says nothing about its prediction', async t => {
     [{ status: 502, body: '<h1>Bad gateway</h1>' }, /^Replicate answered with 502$/],
     ['cut', /^Replicate did not answer: (UND_ERR_SOCKET|ECONNRESET)$/],
     [{ status: 200, body: '<h1>Hello</h1>' }, /^the answer of Replicate is no JSON$/],
-    [{ status: 200, body: [1, 2] }, /^the answer of Replicate could not be read$/],
+    [{ status: 200, body: [1, 2] }, /^Replicate sent no prediction$/],
   ]
   for (const [fault, error] of faults) {
     const before = stub.requests.length
