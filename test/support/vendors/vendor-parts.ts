@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import type { Test } from 'tap'
 import { openVendorFetch } from '../../../src/adapters/outbound/vendor-fetch.ts'
 import type { VendorParts } from '../../../src/adapters/provider/vendor.ts'
-import { InputMediaError } from '../../../src/ports/input-media.ts'
+import { type InputMedia, InputMediaError, type UseInputMedia } from '../../../src/ports/input-media.ts'
 
 /** A picture by its address; whatever else a job names is unusable. */
 export const picture = { fileUrl: 'https://example.com/picture.png' }
@@ -22,6 +22,12 @@ export const vendorParts = (t: Test, baseUrl: string, key: string): VendorParts 
     },
   }
 }
+
+/** Takes this file for every file of an input. */
+export const useFile =
+  (file: InputMedia): UseInputMedia =>
+  (_source, _signal, use) =>
+    use(file)
 
 /** An address at which nobody listens. */
 export const deadAddress = async (): Promise<string> => {

@@ -1,6 +1,6 @@
 import type { Failed, Job, Provider, ProviderOutcome, SubmittedJob } from '../../../ports/provider.ts'
 import { jobFailed, UpstreamCall } from '../upstream-call.ts'
-import { toDataUrl, type VendorParts, withFile } from '../vendor.ts'
+import { assertKey, toDataUrl, unusableFile, type VendorParts, withFile } from '../vendor.ts'
 import { openFal } from './client.ts'
 import { failedJob, falFailures, type JobState, stateOf } from './failures.ts'
 import { jobIdOf, namesOf } from './job-id.ts'
@@ -24,6 +24,7 @@ const NO_JOB = 'fal-ai/flux/requests/00000000-0000-4000-8000-000000000000'
 /** An account at fal. Its operation is `queue`: https://fal.ai/docs/documentation/model-apis/inference/queue */
 export const createFalProvider = (parts: VendorParts): Provider => {
   const { key, baseUrl, fetch, useInputMedia, webhookUrl } = parts
+  assertKey(key, 'FAL_KEY')
   // A key has two parts, each of which an answer may repeat.
   const secrets = [key, ...key.split(':').filter(part => part.length > 7)]
 
@@ -77,7 +78,11 @@ export const createFalProvider = (parts: VendorParts): Provider => {
   return {
     async submit(job, signal) {
       if (job.upstream.operation !== 'queue') throw new Error(`fal has no operation ${job.upstream.operation}`)
-      return withFile(job, useInputMedia, signal, toDataUrl, input => submit(job, input, signal))
+      return withFile(job, useInputMedia, signal, toDataUrl, input => submit(job, input, signal)).catch(error => {
+        const unusable = unusableFile(error)
+        if (unusable) return unusable
+        throw error
+      })
     },
 
     async poll(job, signal) {

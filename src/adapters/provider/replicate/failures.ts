@@ -1,5 +1,4 @@
-import type { Failed } from '../../../ports/provider.ts'
-import type { FailureForm, Refusal } from '../upstream-call.ts'
+import type { FailureForm } from '../upstream-call.ts'
 
 /**
  * E005 is "The input or output was flagged as sensitive". Other models say "NSFW content detected". Neither is among
@@ -18,25 +17,20 @@ export const replicateFailures: FailureForm = {
   ],
   // Problem details, as in {"title":"Insufficient credit","detail":"You have …","status":402}.
   read: body => {
-    const { title, detail } = asObject(body)
-    return { code: text(title), message: text(detail) ?? text(title) }
+    const { title, detail, retry_after } = asObject(body)
+    const message = text(detail) ?? text(title)
+    return { code: text(title), message, retryAfterMs: waitOf(retry_after, message) }
   },
 }
 
 /** Whether the error of a prediction means that its content is not allowed. */
 export const isRejected = (error: unknown): boolean => REJECTED.test(text(error) ?? JSON.stringify(error ?? ''))
 
-/**
- * Adds how long to wait, which Replicate states in the body:
- * https://replicate.com/docs/topics/predictions/rate-limits
- */
-export const withWait = (failed: Failed, refusal: Refusal | undefined): Failed => {
-  const { trouble } = failed
-  if (trouble?.kind !== 'rate_limited' || trouble.retryAfterMs !== undefined) return failed
-  const { retry_after, detail } = asObject(refusal?.body)
-  const stated =
-    typeof retry_after === 'number' ? retry_after : /resets in ~?(\d+(?:\.\d+)?) ?s/.exec(text(detail) ?? '')?.[1]
-  return stated === undefined ? failed : { ...failed, trouble: { ...trouble, retryAfterMs: Number(stated) * 1000 } }
+/** Seconds, which are in the body: https://replicate.com/docs/topics/predictions/rate-limits */
+const waitOf = (retryAfter: unknown, detail: string | undefined): number | undefined => {
+  if (typeof retryAfter === 'number') return retryAfter * 1000
+  const seconds = /resets in ~?(\d+(?:\.\d+)?) ?s/.exec(detail ?? '')?.[1]
+  return seconds === undefined ? undefined : Number(seconds) * 1000
 }
 
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined)

@@ -3,7 +3,7 @@ import type { Failed } from '../../../ports/provider.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import { toDataUrl, type VendorParts } from '../vendor.ts'
 import { openReplicate } from './client.ts'
-import { replicateFailures, withWait } from './failures.ts'
+import { replicateFailures } from './failures.ts'
 
 /** The longest file that is to be a data URL: https://replicate.com/docs/reference/http#predictions.create */
 const MAX_DATA_URL_BYTES = 256 * 1024
@@ -34,7 +34,7 @@ export const inputAddress = async (
 
 const failureOf = (call: UpstreamCall, error: unknown, secrets: readonly string[]): Failed => {
   try {
-    return withWait(call.failure(error, replicateFailures, secrets), call.refusal)
+    return call.failure(error, replicateFailures, secrets)
   } catch {
     const message = 'The provider is not available now.'
     return { kind: 'failed', code: 'provider_error', message, retryable: true, trouble: { kind: 'unreachable' } }

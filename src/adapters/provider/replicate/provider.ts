@@ -1,8 +1,8 @@
 import type { Failed, Job, Provider, Submitted } from '../../../ports/provider.ts'
 import { jobFailed, UpstreamCall } from '../upstream-call.ts'
-import { type VendorParts, withFile } from '../vendor.ts'
+import { assertKey, unusableFile, type VendorParts, withFile } from '../vendor.ts'
 import { openReplicate } from './client.ts'
-import { replicateFailures, withWait } from './failures.ts'
+import { replicateFailures } from './failures.ts'
 import { inputAddress } from './input-file.ts'
 import { outcomeOf, pollAfterMs, predictionOf } from './prediction.ts'
 
@@ -12,6 +12,7 @@ const OF_CALL = [401, 402, 403, 408, 429]
 /** An account at Replicate. Its operation is `predictions`: https://replicate.com/docs/reference/http */
 export const createReplicateProvider = (parts: VendorParts): Provider => {
   const { key, fetch, useInputMedia, webhookUrl } = parts
+  assertKey(key, 'REPLICATE_API_TOKEN')
   const secrets = [key]
 
   const create = async (
@@ -26,7 +27,7 @@ export const createReplicateProvider = (parts: VendorParts): Provider => {
       const webhook = webhookUrl ? { webhook: webhookUrl, webhook_events_filter: ['completed' as const] } : {}
       answer = await client.predictions.create({ ...modelOf(upstream.model), input, ...webhook, signal })
     } catch (error) {
-      return withWait(call.failure(error, replicateFailures, secrets), call.refusal)
+      return call.failure(error, replicateFailures, secrets)
     }
     const prediction = predictionOf(answer)
     return { kind: 'submitted', jobId: prediction.id, pollAfterMs: pollAfterMs(prediction) }
@@ -42,7 +43,12 @@ export const createReplicateProvider = (parts: VendorParts): Provider => {
         if (typeof address !== 'string') failed = address
         return address
       }
-      return withFile(job, useInputMedia, signal, toVendor, async input => failed ?? create(job, input, signal))
+      const use = async (input: Record<string, unknown>) => failed ?? create(job, input, signal)
+      return withFile(job, useInputMedia, signal, toVendor, use).catch(error => {
+        const unusable = unusableFile(error)
+        if (unusable) return unusable
+        throw error
+      })
     },
 
     async poll({ jobId, upstream }, signal) {

@@ -2,7 +2,7 @@ import { createHash, type KeyObject, sign } from 'node:crypto'
 import t from 'tap'
 import { createFalCallback } from '../../../../src/adapters/provider/fal/callback.ts'
 import { FAL_KEY, newFalKey, startFal } from '../../../support/vendors/fal.ts'
-import { deserted, vendorParts } from '../../../support/vendors/vendor-job.ts'
+import { deadAddress, vendorParts } from '../../../support/vendors/vendor-parts.ts'
 
 const NOW_MS = Date.parse('2026-11-24T04:00:00Z')
 const MINUTE_MS = 60_000
@@ -30,7 +30,7 @@ const start = async () => {
   const stub = await startFal(t)
   const { publicKey, privateKey } = newFalKey()
   stub.keys = [publicKey]
-  return { stub, key: privateKey, read: createFalCallback(vendorParts(t, { key: FAL_KEY, baseUrl: stub.url })) }
+  return { stub, key: privateKey, read: createFalCallback(vendorParts(t, stub.url, FAL_KEY)) }
 }
 
 t.test('a signed callback names its job; the keys are fetched once, without the key of the account', async t => {
@@ -115,7 +115,7 @@ t.test('rejects while keys cannot be fetched, and then asks again', async t => {
       /published no key/,
     ],
   ] as const) {
-    const fresh = createFalCallback(vendorParts(t, { key: FAL_KEY, baseUrl: stub.url }))
+    const fresh = createFalCallback(vendorParts(t, stub.url, FAL_KEY))
     stub.fault = fault
     await t.rejects(fresh(headers, body, NOW_MS), error)
     const before = stub.requests.length
@@ -125,6 +125,6 @@ t.test('rejects while keys cannot be fetched, and then asks again', async t => {
     t.same(await fresh(headers, body, NOW_MS + MINUTE_MS), { jobId: ID })
   }
   t.same(await read(headers, body, NOW_MS), { jobId: ID })
-  const nowhere = createFalCallback(vendorParts(t, { key: FAL_KEY, baseUrl: await deserted() }))
+  const nowhere = createFalCallback(vendorParts(t, await deadAddress(), FAL_KEY))
   await t.rejects(nowhere(headers, body, NOW_MS), /^fal's keys cannot be fetched: fal did not answer: ECONNREFUSED$/)
 })

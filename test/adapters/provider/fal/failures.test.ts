@@ -1,8 +1,11 @@
 import t from 'tap'
+import { openFal } from '../../../../src/adapters/provider/fal/client.ts'
 import { createFalProvider } from '../../../../src/adapters/provider/fal/provider.ts'
+import type { UpstreamCall } from '../../../../src/adapters/provider/upstream-call.ts'
 import type { Failed, UpstreamRequest } from '../../../../src/ports/provider.ts'
 import { COMPLETED, FAL_KEY, startFal } from '../../../support/vendors/fal.ts'
-import { accepted, deserted, vendorJob, vendorParts } from '../../../support/vendors/vendor-job.ts'
+import { accepted, vendorJob } from '../../../support/vendors/vendor-job.ts'
+import { deadAddress, vendorParts } from '../../../support/vendors/vendor-parts.ts'
 import type { Fault } from '../../../support/vendors/vendor-server.ts'
 
 const { signal } = new AbortController()
@@ -15,7 +18,7 @@ const picture: UpstreamRequest = {
 
 const start = async () => {
   const stub = await startFal(t)
-  return { stub, provider: createFalProvider(vendorParts(t, { key: FAL_KEY, baseUrl: stub.url })) }
+  return { stub, provider: createFalProvider(vendorParts(t, stub.url, FAL_KEY)) }
 }
 
 const answer = (status: number, body: unknown, headers: Record<string, string> = {}) => ({
@@ -130,8 +133,25 @@ t.test('rejects when nobody knows whether fal accepted the job, after one reques
 t.test('an answer that breaks off is not asked for again', async t => {
   const { stub, provider } = await start()
   stub.fault = 'break'
-  await t.rejects(provider.submit(vendorJob(picture), signal), /terminated|did not answer/)
+  await t.rejects(provider.submit(vendorJob(picture), signal), /^fal did not answer: (UND_ERR_SOCKET|ECONNRESET)$/)
   t.equal(stub.requests.length, 1)
+})
+
+t.test("fal's library does not try again, whatever it is told by", async t => {
+  for (const error of [
+    new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNRESET' }) }),
+    Object.assign(new Error('terminated'), { code: 'UND_ERR_SOCKET' }),
+  ]) {
+    let attempts = 0
+    const request = () => {
+      attempts += 1
+      return Promise.reject(error)
+    }
+    const client = await openFal({ key: FAL_KEY }, { fetch: request } as unknown as UpstreamCall)
+    await t.rejects(client.queue.submit(picture.model, { input: {} }), { message: error.message })
+    await t.rejects(client.queue.status('fal-ai/flux', { requestId: 'any' }), { message: error.message })
+    t.equal(attempts, 2)
+  }
 })
 
 t.test('a hanging submission ends with the signal', async t => {
@@ -145,7 +165,7 @@ t.test('a hanging submission ends with the signal', async t => {
 })
 
 t.test('a provider that cannot be reached has accepted nothing', async t => {
-  const provider = createFalProvider(vendorParts(t, { key: FAL_KEY, baseUrl: await deserted() }))
+  const provider = createFalProvider(vendorParts(t, await deadAddress(), FAL_KEY))
   t.match(await provider.submit(vendorJob(picture), signal), { ...later, trouble: { kind: 'unreachable' } })
   await t.rejects(Promise.resolve(provider.check?.(signal)), /^fal did not answer: ECONNREFUSED; check the account/)
 })

@@ -3,7 +3,8 @@ import { createFalProvider } from '../../../../src/adapters/provider/fal/provide
 import type { InputMedia } from '../../../../src/ports/input-media.ts'
 import type { UpstreamRequest } from '../../../../src/ports/provider.ts'
 import { COMPLETED, FAL_KEY, PICTURES, startFal } from '../../../support/vendors/fal.ts'
-import { accepted, vendorJob, vendorParts } from '../../../support/vendors/vendor-job.ts'
+import { accepted, vendorJob } from '../../../support/vendors/vendor-job.ts'
+import { useFile, vendorParts } from '../../../support/vendors/vendor-parts.ts'
 
 // Nothing of the environment may be used.
 process.env['FAL_KEY'] = 'a-key-of-the-environment'
@@ -18,7 +19,8 @@ const picture: UpstreamRequest = {
 
 const start = async (file?: InputMedia, webhookUrl?: string) => {
   const stub = await startFal(t)
-  const provider = createFalProvider({ ...vendorParts(t, { key: FAL_KEY, baseUrl: stub.url }, file), webhookUrl })
+  const parts = { ...vendorParts(t, stub.url, FAL_KEY), ...(file && { useInputMedia: useFile(file) }) }
+  const provider = createFalProvider({ ...parts, webhookUrl })
   return { stub, provider }
 }
 
@@ -64,7 +66,7 @@ t.test('a job waits, works and is done', async t => {
 t.test('another instance polls the job by its id alone', async t => {
   const { stub, provider } = await start()
   const job = await accepted(provider, vendorJob(picture))
-  const other = createFalProvider(vendorParts(t, { key: FAL_KEY, baseUrl: stub.url }))
+  const other = createFalProvider(vendorParts(t, stub.url, FAL_KEY))
   t.match(await other.poll?.(job, signal), { kind: 'done' })
 })
 
@@ -188,7 +190,7 @@ t.test('a job id is taken from any form of the address, and from no other host',
     stub.fault = { status: 200, body }
     t.equal((await accepted(provider, vendorJob(picture))).jobId, jobId)
   }
-  const below = createFalProvider(vendorParts(t, { key: FAL_KEY, baseUrl: `${stub.url}/proxy/fal` }))
+  const below = createFalProvider(vendorParts(t, `${stub.url}/proxy/fal`, FAL_KEY))
   stub.fault = { status: 200, body: { response_url: `${stub.url}/proxy/fal/fal-ai/flux-pro/requests/${id}` } }
   t.equal((await accepted(below, vendorJob(picture))).jobId, `fal-ai/flux-pro/requests/${id}`)
   t.equal(stub.requests.at(-1)?.path, '/proxy/fal/fal-ai/flux-pro/v1.1')
@@ -204,7 +206,7 @@ t.test('the account is checked by a question that costs nothing', async t => {
     stub.requests.map(({ method }) => method),
     ['GET'],
   )
-  const stranger = createFalProvider(vendorParts(t, { key: 'no-key', baseUrl: stub.url }))
+  const stranger = createFalProvider(vendorParts(t, stub.url, 'no-key'))
   await t.rejects(Promise.resolve(stranger.check?.(signal)), { message: 'fal refuses the key; check FAL_KEY' })
   const secret = FAL_KEY.split(':')[1] ?? ''
   stub.fault = { status: 403, body: { detail: `The key ${secret} may not do this.` } }
@@ -213,4 +215,16 @@ t.test('the account is checked by a question that costs nothing', async t => {
     /^fal answered with 403: The key … may not do this\.; check/,
   )
   await provider.close()
+})
+
+t.test('an unusable file and a key that is none are refused before any request', async t => {
+  const { stub, provider } = await start()
+  const parameters = { prompt: 'waves', image_url: { fileUrl: 'https://client.example/a.html' } }
+  t.match(await provider.submit(vendorJob({ ...picture, parameters }), signal), {
+    kind: 'failed',
+    code: 'invalid_input',
+    message: 'image_url: The address returned text/html.',
+  })
+  t.throws(() => createFalProvider(vendorParts(t, stub.url, 'a key\n')), /^FAL_KEY holds a character/)
+  t.same(stub.requests, [])
 })

@@ -2,7 +2,8 @@ import t from 'tap'
 import { createReplicateProvider } from '../../../../src/adapters/provider/replicate/provider.ts'
 import type { Failed, UpstreamRequest } from '../../../../src/ports/provider.ts'
 import { problemBody, REPLICATE_KEY, startReplicate } from '../../../support/vendors/replicate.ts'
-import { accepted, deserted, vendorJob, vendorParts } from '../../../support/vendors/vendor-job.ts'
+import { accepted, vendorJob } from '../../../support/vendors/vendor-job.ts'
+import { deadAddress, vendorParts } from '../../../support/vendors/vendor-parts.ts'
 import type { Fault } from '../../../support/vendors/vendor-server.ts'
 
 const { signal } = new AbortController()
@@ -15,7 +16,7 @@ const picture: UpstreamRequest = {
 
 const start = async () => {
   const stub = await startReplicate(t)
-  return { stub, provider: createReplicateProvider(vendorParts(t, { key: REPLICATE_KEY, baseUrl: stub.url })) }
+  return { stub, provider: createReplicateProvider(vendorParts(t, stub.url, REPLICATE_KEY)) }
 }
 
 const problem = (status: number, title: string, detail: string, headers: Record<string, string> = {}) => ({
@@ -124,7 +125,7 @@ t.test('a hanging submission ends with the signal', async t => {
 })
 
 t.test('a provider that cannot be reached has accepted nothing', async t => {
-  const provider = createReplicateProvider(vendorParts(t, { key: REPLICATE_KEY, baseUrl: await deserted() }))
+  const provider = createReplicateProvider(vendorParts(t, await deadAddress(), REPLICATE_KEY))
   t.match(await provider.submit(vendorJob(picture), signal), { ...later, trouble: { kind: 'unreachable' } })
   await t.rejects(Promise.resolve(provider.check?.(signal)), /^Replicate did not answer: ECONNREFUSED; check the/)
 })

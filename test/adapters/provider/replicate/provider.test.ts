@@ -3,7 +3,8 @@ import { createReplicateProvider } from '../../../../src/adapters/provider/repli
 import type { InputMedia } from '../../../../src/ports/input-media.ts'
 import type { UpstreamRequest } from '../../../../src/ports/provider.ts'
 import { REPLICATE_KEY, startReplicate, VERSION } from '../../../support/vendors/replicate.ts'
-import { accepted, vendorJob, vendorParts } from '../../../support/vendors/vendor-job.ts'
+import { accepted, vendorJob } from '../../../support/vendors/vendor-job.ts'
+import { useFile, vendorParts } from '../../../support/vendors/vendor-parts.ts'
 
 // Nothing of the environment may be used.
 process.env['REPLICATE_API_TOKEN'] = 'a-key-of-the-environment'
@@ -18,7 +19,7 @@ const picture: UpstreamRequest = {
 
 const start = async (file?: InputMedia, webhookUrl?: string) => {
   const stub = await startReplicate(t)
-  const parts = vendorParts(t, { key: REPLICATE_KEY, baseUrl: stub.url }, file)
+  const parts = { ...vendorParts(t, stub.url, REPLICATE_KEY), ...(file && { useInputMedia: useFile(file) }) }
   return { stub, provider: createReplicateProvider({ ...parts, webhookUrl }) }
 }
 
@@ -86,7 +87,7 @@ t.test('a prediction starts, works and is done; another instance knows it by its
   t.same(await provider.poll?.(job, signal), { kind: 'working', pollAfterMs: 1_000 })
   t.same(await provider.poll?.(job, signal), { kind: 'working', pollAfterMs: 1_000 })
 
-  const other = createReplicateProvider(vendorParts(t, { key: REPLICATE_KEY, baseUrl: stub.url }))
+  const other = createReplicateProvider(vendorParts(t, stub.url, REPLICATE_KEY))
   t.same(await other.poll?.(job, signal), {
     kind: 'done',
     media: [{ mimeType: 'image/webp', url: 'https://replicate.delivery/xezq/one/out-0.webp' }],
@@ -191,10 +192,22 @@ t.test('the account is checked by a call that costs nothing', async t => {
     stub.requests.map(({ method, path }) => `${method} ${path}`),
     ['GET /v1/account'],
   )
-  const stranger = createReplicateProvider(vendorParts(t, { key: 'r8_no', baseUrl: stub.url }))
+  const stranger = createReplicateProvider(vendorParts(t, stub.url, 'r8_no'))
   const refused = { message: 'Replicate refuses the key; check REPLICATE_API_TOKEN' }
   await t.rejects(Promise.resolve(stranger.check?.(signal)), refused)
   stub.fault = { status: 403, body: { detail: `no access with ${REPLICATE_KEY}` } }
   await t.rejects(Promise.resolve(provider.check?.(signal)), /^Replicate answered with 403: no access with …; check/)
   await provider.close()
+})
+
+t.test('an unusable file and a key that is none are refused before any request', async t => {
+  const { stub, provider } = await start()
+  const parameters = { prompt: 'waves', image: { fileUrl: 'https://client.example/a.html' } }
+  t.match(await provider.submit(vendorJob({ ...picture, parameters }), signal), {
+    kind: 'failed',
+    code: 'invalid_input',
+    message: 'image_url: The address returned text/html.',
+  })
+  t.throws(() => createReplicateProvider(vendorParts(t, stub.url, 'a key\n')), /^REPLICATE_API_TOKEN holds a character/)
+  t.same(stub.requests, [])
 })
