@@ -11,6 +11,7 @@ const APPS: Record<string, string> = {
   'bytedance/seedance-2.0/fast/image-to-video': 'bytedance/seedance-2.0',
   'workflows/acme/posters/print': 'workflows/acme/posters',
   'acme/suite/painter': 'acme/suite/painter',
+  'fal-ai/kling-video/v3/pro/text-to-video': 'fal-ai/kling-video',
 }
 
 interface FalJob {

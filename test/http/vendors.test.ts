@@ -1,0 +1,85 @@
+import { inspect } from 'node:util'
+import t from 'tap'
+import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
+import { collect } from '../support/collect.ts'
+import { openAccount, startService } from '../support/service.ts'
+import { COMPLETED, FAL_KEY, startFal } from '../support/vendors/fal.ts'
+import { KEY, PNG, startOpenAi } from '../support/vendors/openai.ts'
+import { reply, startVendorServer } from '../support/vendors/vendor-server.ts'
+
+const openAi = await startOpenAi(t)
+const fal = await startFal(t)
+const files = await startVendorServer(t, (_, response) =>
+  response.writeHead(200, { 'Content-Type': 'video/mp4' }).end('....ftypmp42 a film'),
+)
+const logged: unknown[] = []
+const note = (...entry: unknown[]) => logged.push(entry)
+const logger = { isLevelEnabled: () => true, debug: note, info: note, warn: note, error: note, fatal: note }
+const environment = {
+  OPENAI_API_KEY: KEY,
+  OPENAI_BASE_URL: openAi.url,
+  FAL_KEY,
+  FAL_BASE_URL: fal.url,
+  ALLOW_PRIVATE_WEBHOOKS: 'true',
+}
+const service = await startService(t, { environment, logger })
+const customer = await openAccount(service, { credits: 10_000 })
+
+const eventsOf = async (type: string) => {
+  const events = await collect(service.core.log.readStream(`account-${customer.accountId}`, 0))
+  return events.filter(each => each.type === type)
+}
+
+t.test('a text run goes through OpenAI’s client', async t => {
+  const { body } = await customer.run({ model: 'gpt-6-1-terra', input: { prompt: 'hello' } })
+  t.match(body, { status: 'completed', provider: 'openai', output: { text: /hello/ } })
+  t.match(openAi.bodies.at(-1), { model: 'gpt-6.1-terra' })
+  const [started] = await eventsOf('RunStarted')
+  t.match(started?.data, { upstream: { provider: 'openai', model: 'gpt-6.1-terra', account: /^[0-9a-f]{8}$/ } })
+})
+
+t.test('a picture goes through OpenAI’s client into the object store', async t => {
+  const { body } = await customer.run({ model: 'gpt-image-2-6', input: { prompt: 'a red dot' } })
+  t.match(body, { status: 'completed', provider: 'openai' })
+  const file = await fetch(String(body.output?.url).replace('//localhost', '//127.0.0.1'))
+  t.same(Buffer.from(await file.arrayBuffer()), PNG)
+})
+
+t.test('a film is a job at fal, and its file is copied', async t => {
+  fal.job = {
+    states: [{ status: 'IN_QUEUE', queue_position: 1 }, { status: 'IN_PROGRESS' }, COMPLETED],
+    result: { status: 200, body: { video: { url: `${files.url}/film.mp4`, content_type: 'video/mp4' } } },
+  }
+  const film = { model: 'kling-3-pro', input: { prompt: 'waves at night' } }
+  const { body } = await customer.run(film, { Prefer: 'wait=60' })
+  t.match(body, { status: 'completed', provider: 'fal' })
+  t.match(await eventsOf('RunSubmitted'), [{ data: { jobId: /requests/, upstream: { provider: 'fal' } } }])
+  t.equal(fal.requests.filter(({ method }) => method === 'POST').length, 1)
+  const file = await fetch(String(body.output?.url).replace('//localhost', '//127.0.0.1'))
+  t.equal(await file.text(), '....ftypmp42 a film')
+})
+
+t.test('a model whose providers are off is unavailable', async t => {
+  const before = await customer.balance()
+  const { status, body } = await customer.run({ model: 'claude-haiku-4-5', input: { prompt: 'hello' } })
+  t.equal(status, 503)
+  t.match(body, { error: { code: 'unavailable' } })
+  t.equal(await customer.balance(), before)
+})
+
+t.test('a refused key is the operator’s trouble, in no words of the vendor', async t => {
+  openAi.answer = response =>
+    reply(response, 401, { error: { message: `Incorrect API key: ${KEY}`, code: 'invalid_api_key' } })
+  const { body } = await customer.run({ model: 'gpt-6-1-terra', input: { prompt: 'hello' } })
+  t.match(body, { status: 'failed', error: { code: 'provider_error' }, credits_refunded: body.credits_charged })
+  const seen = inspect([body, logged, await eventsOf('RunFailed')], { depth: 9 })
+  t.notMatch(seen, /Incorrect API key/)
+  t.match(seen, /unauthorized/)
+})
+
+t.test('no key is in the log of events or of the service', async t => {
+  const events: unknown[] = []
+  for await (const page of service.core.log.readAll(BEFORE_FIRST)) events.push(page)
+  const text = JSON.stringify([events, logged], (_, value) => (value instanceof Error ? inspect(value) : value))
+  for (const key of [KEY, FAL_KEY, FAL_KEY.split(':')[1] as string]) t.notOk(text.includes(key))
+})
