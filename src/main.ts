@@ -17,8 +17,8 @@ const main = async () => {
   // A process whose stores cannot be opened ends without loading the rest.
   const { startServer } = await import('./boot/server.ts')
   const server = await startServer(core)
-  const { url, port } = server
-  const greeted = welcome(core, url)
+  const { url, port, models } = server
+  const greeted = welcome(core, url, models)
 
   let stopping = false
   const stop = async (signal: string) => {

@@ -171,6 +171,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const app = createApp({ logger, clock, isTrusted: config.connections.isTrusted, checks, api, turns })
   return {
     app,
+    serves: (endpoint: string) => routes.serves(endpoint),
     turns,
     services,
     /** Starts the work of the process's roles, except for answering requests. */

@@ -8,8 +8,18 @@ const caller = { kind: 'service' } as const
 /** The identity of the account that the first start opens. */
 const OWNER = 'owner@localhost'
 
-/** On the very first start: opens an account with a key, and prints the key once with a sample request. */
-export const welcome = async ({ config, log, services, reads }: Core, url: string): Promise<void> => {
+/** Models that need nothing but a prompt, the best to begin with first. */
+const FIRST_MODELS = ['nano-banana-2', 'gpt-image-2-6', 'z-image-turbo', 'gpt-6-1-terra', 'claude-haiku-4-5']
+
+/**
+ * On the very first start: opens an account with a key, and prints the key once with a sample request for one of the
+ * models that can be run.
+ */
+export const welcome = async (
+  { config, log, services, reads }: Core,
+  url: string,
+  models = FIRST_MODELS,
+): Promise<void> => {
   if (await hasAccount(log)) return
   const { welcomeMicros } = config
   const opening = { email: OWNER, tester: false, welcomeMicros, key: { name: 'first' } }
@@ -20,17 +30,18 @@ export const welcome = async ({ config, log, services, reads }: Core, url: strin
   // Requests are refused until the views show the key. It is printed even if that fails, since there is no second
   // chance.
   await reads.ownWrites(accountId)?.catch(() => undefined)
+  const model = FIRST_MODELS.find(each => models.includes(each)) ?? models[0] ?? FIRST_MODELS[0]
   console.log(`
   Welcome to Tollgate. An account with ${fromMicros(welcomeMicros)} credits is open, and this is its API key.
   It is shown only now, so keep it:
 
     ${apiKey}
 
-  Generate an image for 10 credits, and open the URL in the response:
+  Run a model, and look at the output in the response:
 
     curl -s ${url}/v1/run -H 'Authorization: Bearer ${apiKey}' \\
       -H 'Content-Type: application/json' \\
-      -d '{"model": "nano-banana-2", "input": {"prompt": "a quiet mountain lake at sunrise"}}'
+      -d '{"model": "${model}", "input": {"prompt": "a quiet mountain lake at sunrise"}}'
 `)
 }
 

@@ -20,6 +20,8 @@ interface RunningServer {
   /** The URL of the service, without a trailing slash. */
   url: string
   port: number
+  /** The IDs of the shipped families that a configured provider serves. */
+  models: string[]
   stop(): Promise<void>
 }
 
@@ -35,6 +37,12 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
     ),
   )
   await core.progress.passed(published, CATCH_UP_MS)
+  const models = shipped
+    .filter(({ endpoints }) => endpoints.some(({ id, status }) => status === 'public' && service.serves(id)))
+    .map(({ id }) => id)
+  const providers = [...new Set(core.config.providers.map(({ provider }) => provider))]
+  if (providers.length > 0) core.logger.info({ providers, models }, 'runs go to providers')
+  else core.logger.info({}, 'no provider has a key, so the sandbox makes samples for every model')
   // The service can now respond. The port, and with it the URL, is known once the server listens.
   const limits = { ...connections, turns: service.turns, onRefused: reportRefused(core) }
   const server = createLimitedServer(service.app.callback(), limits)
@@ -46,6 +54,7 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
   return {
     url,
     port: actualPort,
+    models,
     stop: async () => {
       // Otherwise connections that are kept alive would bring new requests during the stop.
       server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'))
