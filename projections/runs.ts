@@ -21,7 +21,7 @@ export const runs = projection({
     },
     RunStarted: (row, event) =>
       change(row, event, { status: 'processing', startedAt: clockOf(event), provider: event.data.upstream.provider }),
-    RunSubmitted: (row, event) => change(row, event, { provider: event.data.upstream.provider }),
+    RunSubmitted: (row, event) => movedTo(row, event),
     RunCompleted: (row, event) =>
       change(row, event, {
         status: 'completed',
@@ -49,6 +49,12 @@ export const runKey = (accountId: string, runId: string) => `${accountId}/${runI
 
 /** The prefix of the places of an account's runs with one idempotency key. The key may hold a slash itself. */
 export const requestPlaces = (accountId: string, key: string) => `${accountId}/${encodeURIComponent(key)}/`
+
+/** Mostly the provider that was tried first takes the job, and then the run looks as before. */
+const movedTo = (row: RunRow | undefined, event: RecordedOf<'RunSubmitted'>) => {
+  const { provider } = event.data.upstream
+  return row?.provider === provider ? row : change(row, event, { provider })
+}
 
 const worker = ({ data: { upstream } }: RecordedOf<'RunCompleted' | 'RunFailed'>) =>
   upstream && { provider: upstream.provider }

@@ -45,6 +45,7 @@ const environment = { ALLOW_PRIVATE_WEBHOOKS: 'true' }
 
 /** Work ends when the test releases it, or never where the prompt is `hang`; other prompts are answered at once. */
 class HeldProvider implements Provider {
+  readonly deduplicates = true
   readonly submitted = new Set<RunId>()
   readonly #polls = new Map<RunId, number>()
   readonly #events = new EventEmitter().setMaxListeners(SLOTS)
