@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Proof } from '../schemas/proof.ts'
 import { BEFORE_FIRST } from '../src/ports/event-log.ts'
-import { needsPython } from './support/checkers.ts'
+import { findPython, needsPython } from './support/checkers.ts'
 import { collect } from './support/collect.ts'
 import { operatorOf } from './support/operator.ts'
 import { instantProvider, openAccount, startService } from './support/service.ts'
@@ -169,7 +169,7 @@ function output(program: string, ...args: string[]): Promise<{ code: number; std
   const { NODE_OPTIONS: _, ...env } = process.env
   return new Promise(resolve => {
     const options = { env: { ...env, PYTHONDONTWRITEBYTECODE: '1' } }
-    execFile(program === 'node' ? process.execPath : program, args, options, (error, stdout, stderr) =>
+    execFile(program === 'node' ? process.execPath : findPython(), args, options, (error, stdout, stderr) =>
       resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
     )
   })

@@ -13,6 +13,9 @@ t.jobs = isLong ? 3 : 4
 /** Folders and files with the longest tests. They begin, so that none of them is left alone at the end. */
 const first = ['simulation', 'types.test.js', 'adapters']
 
+/** Folders whose tests mostly wait for timers. They run beside the others, so that the processors are seldom idle. */
+const waiting = ['engine', 'mcp', 'reactors']
+
 /** Folders of short tests, which share processes: loading the service takes longer than most of them. */
 const sharing = ['audit', 'cli', 'domain', 'engine', 'http', 'mcp', 'projections', 'reactors', 'services']
 
@@ -28,14 +31,24 @@ const folders = new Set([...first, ...names.map(folderOf)])
 const inGroups = (names: string[], size: number): string[][] =>
   names.length === 0 ? [] : [names.slice(0, size), ...inGroups(names.slice(size), size)]
 
+const groupsOf = (folder: string): string[][] =>
+  inGroups(
+    names.filter(name => folderOf(name) === folder),
+    sharing.includes(folder) ? FILES_PER_PROCESS : 1,
+  )
+
+/** The first list, with the second one spread over it evenly. */
+const mixed = <Item>(list: Item[], others: Item[]): Item[] => {
+  const place = (index: number) => Math.round((index * list.length) / others.length)
+  return others.flatMap((other, index) => [other, ...list.slice(place(index), place(index + 1))])
+}
+
+const busy = [...folders].filter(folder => !waiting.includes(folder))
 const [command = '', ...args] = node
 const runner = join(import.meta.dirname, 'support', 'run-files.js')
-for (const folder of folders) {
-  const inFolder = names.filter(name => folderOf(name) === folder)
-  for (const group of inGroups(inFolder, sharing.includes(folder) ? FILES_PER_PROCESS : 1))
-    t.spawn(command, [...args, '--enable-source-maps', runner, ...group.map(name => join(import.meta.dirname, name))], {
-      name: group.join(' '),
-      buffered: true,
-      timeout: 300_000,
-    })
-}
+for (const group of mixed(busy.flatMap(groupsOf), waiting.flatMap(groupsOf)))
+  t.spawn(command, [...args, '--enable-source-maps', runner, ...group.map(name => join(import.meta.dirname, name))], {
+    name: group.join(' '),
+    buffered: true,
+    timeout: 300_000,
+  })

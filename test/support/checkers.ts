@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
@@ -11,6 +11,14 @@ import { needsPrograms } from './needs.ts'
 // The three programs that check proofs, without their command lines.
 
 export const needsPython = needsPrograms('python3')
+
+/** Its path. What stands under its name may be a script that looks for it, which takes longer than most checks. */
+export const findPython = (): string => {
+  pythonPath ??= execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim()
+  return pythonPath
+}
+
+let pythonPath: string | undefined
 
 /** For each text what is wrong with it, or `right`. Rejects if a checker fails in any other way. */
 export type Checker = (texts: Buffer[], keys: string) => Promise<string[]>
@@ -69,7 +77,7 @@ const inPython: Checker = (texts, keys) =>
 
 /** Runs lines of Python on some JSON, which it finds as `given`. Resolves to what it leaves as `found`. */
 export const python = async <Found>(lines: string, given: object): Promise<Found> => {
-  const child = spawn('python3', ['-B', '-c', `${PYTHON}${lines}\nprint(json.dumps(found))`])
+  const child = spawn(findPython(), ['-B', '-c', `${PYTHON}${lines}\nprint(json.dumps(found))`])
   child.stdin.end(JSON.stringify(given))
   const [stdout, stderr] = await Promise.all([buffer(child.stdout), text(child.stderr)])
   if (stderr !== '') throw new Error(stderr)

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { isLong } from './test-length.ts'
 
 /** Removes the modules that the test runner preloads into every Node.js process. */
@@ -14,9 +14,14 @@ const briefly = isLong ? [] : ['--interrupt-budget=1000000', '--max-lazy', '--mi
 /** Node.js and its arguments. */
 export const node = [...plainly, process.execPath, ...briefly]
 
+const isCompiled = !import.meta.url.endsWith('.ts')
+
+/** The compiled code that a test belongs to: in the short form, that is the bundle. */
+const built = isCompiled ? relative('', join(import.meta.dirname, '..', '..')) : 'dist'
+
 /** A script of the project, run from the project's folder. Compiled, because that halves its start time. */
 export const toRun = (script: string): string[] => {
-  const compiled = join('dist', script.replace(/\.ts$/, '.js'))
+  const compiled = join(built, script.replace(/\.ts$/, '.js'))
   return [...node, '--enable-source-maps', compiled]
 }
 
@@ -26,4 +31,4 @@ const compile = () => {
 }
 
 // `npm test` compiles everything before it starts.
-if (import.meta.url.endsWith('.ts')) compile()
+if (!isCompiled) compile()
