@@ -17,7 +17,8 @@ const STOP_BOUND_MS = 10_000
 const startWithCustomer = async (t: Test, options: AccountOptions = { tester: true }) => {
   const folder = await temporaryFolder(t)
   const [customer] = await openAccounts(folder, options)
-  const process = await startServiceProcess(t, folder)
+  // An account may hold half of these slots.
+  const process = await startServiceProcess(t, folder, { PROVIDER_CONCURRENCY: '128' })
   return { folder, process, client: customer.at(process.url) }
 }
 
@@ -75,7 +76,7 @@ t.test('SIGINT stops the service gracefully', async t => {
 
 t.test('queued runs return 202 and complete in the next process', async t => {
   const { folder, process, client } = await startWithCustomer(t)
-  // A provider has 64 slots, so six of these runs wait.
+  // An account has 64 slots, so six of these runs wait.
   const replies = await begin(
     client,
     Array.from({ length: 70 }, () => 2500),
