@@ -147,6 +147,10 @@ export class ActiveRuns implements Starter {
     this.leases.release(runId)
   }
 
+  rests(endpoint: string): boolean {
+    return this.#isAccepting && this.#parts.routes.rest(endpoint)
+  }
+
   begin(run: RunToDo): Promise<Recorded<AccountEvent>[]> {
     this.leases.hold(run.runId)
     return this.submit(run, run.upstream.provider)

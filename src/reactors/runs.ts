@@ -83,11 +83,10 @@ export class RunsReactor {
 
   /** Starts as many queued runs of one provider as it has free slots. The others have to wait. */
   async #start(rows: StartTask[]): Promise<StartTask[]> {
-    const { activeRuns, routes, logger } = this.#parts
+    const { activeRuns, logger } = this.#parts
     const reserved = new Map<StartTask, string | undefined>()
     const { chosen, waiting } = chooseFrom(rows, row => {
-      // A run that no provider can take any more ends.
-      if (!routes.serves(row.endpoint)) return true
+      if (this.#isHopeless(row)) return true
       const provider = activeRuns.reserveAny(row.endpoint, row.accountId)
       reserved.set(row, provider)
       return provider !== undefined
@@ -114,8 +113,11 @@ export class RunsReactor {
     try {
       const input = await readRunInput(log, row)
       const [route] = routes.find(endpoint, input)
-      // All providers that could take it rest.
-      if (!route) return false
+      if (!route) {
+        // Otherwise all providers that could take it rest.
+        if (routes.unmet(endpoint, input)) await activeRuns.end(row, unavailable)
+        return false
+      }
       const upstream = upstreamOf(route)
       const outcome = await accounts.execute({ kind: 'reactor' }, accountId, { type: 'StartRun', runId, upstream })
       const [started] = 'refuse' in outcome ? [] : outcome.accept
@@ -131,11 +133,18 @@ export class RunsReactor {
     }
   }
 
+  /** Whether no provider takes the run: none that is configured serves it, or all have rested for its whole time. */
+  #isHopeless({ endpoint, dueAt, timeoutMs }: StartTask): boolean {
+    const { routes, clock } = this.#parts
+    if (!routes.serves(endpoint)) return true
+    return clock.nowMs() - Date.parse(dueAt) > timeoutMs && routes.rest(endpoint)
+  }
+
   async #endUnserved(row: StartTask, isLeased: boolean): Promise<void> {
     const { activeRuns, logger } = this.#parts
     const { runId, endpoint } = row
     if (!isLeased) return
-    logger.error({ runId, endpoint }, 'a run needs a provider that is not configured')
+    logger.error({ runId, endpoint }, 'a run ends because no provider takes it')
     this.#notQueued.set(runId, true)
     await activeRuns
       .end(row, unavailable)

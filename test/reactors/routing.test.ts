@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import type { Failed, Job, Provider, ProviderOutcome, Submitted } from '../../src/ports/provider.ts'
 import { boundTo } from '../support/bound-to.ts'
 import { collect } from '../support/collect.ts'
+import { ManualClock } from '../support/manual-clock.ts'
 import { instantProvider, openAccount, startService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
@@ -123,4 +124,49 @@ t.test('a queued run ends if no provider that serves it is configured any more',
     return data[0]?.status === 'failed' && data[0]
   })
   t.match(ended, { credits_refunded: 1, error: { code: 'provider_error' } })
+})
+
+const refused: Failed = { ...overloaded, trouble: { kind: 'unauthorized' } }
+
+t.test(
+  'while all providers of a model rest, sync runs are refused and async runs wait for their whole time',
+  async t => {
+    const [first, second] = [vendor(async () => refused), vendor(async () => refused)]
+    const clock = new ManualClock()
+    const providers = { first: first.provider, second: second.provider }
+    const service = await startService(t, { clock, providers, bindingsOf })
+    await offer(service.core, family)
+    const customer = await openAccount(service)
+    t.match((await customer.run(syncOrder())).body, { status: 'failed', error: { code: 'provider_error' } })
+    const before = await customer.balance()
+    t.match(await customer.run(syncOrder()), { status: 503, body: { error: { code: 'unavailable' } } })
+    t.equal(await customer.balance(), before)
+    const { body: waiting } = await customer.run(order())
+    t.equal(waiting.status, 'queued')
+    clock.advance(60_001)
+    const ended = await until('the run has ended', async () => {
+      const { body } = await customer.send(`/v1/runs/${waiting.run_id}`)
+      return body.status === 'failed' && body
+    })
+    t.match(ended, { error: { code: 'provider_error' }, credits_refunded: 1 })
+    t.equal(await customer.balance(), before)
+    t.equal(first.jobs.length, 1)
+  },
+)
+
+t.test('a queued run ends if no provider that is configured can honour its input any more', async t => {
+  const folder = await temporaryFolder(t)
+  const providers = { first: done.provider }
+  const before = await startService(t, { folder, environment: { ROLES: 'api,projector' }, providers, bindingsOf })
+  await offer(before.core, family)
+  const customer = await openAccount(before)
+  const { body: queued } = await customer.run(order())
+  await before.stop()
+  const unable = (endpoint: string) => bindingsOf(endpoint).map(each => ({ ...each, parameters: [] }))
+  const after = await startService(t, { folder, providers, bindingsOf: unable })
+  const ended = await until('the run has ended', async () => {
+    const { body } = await customer.at(after.url).send(`/v1/runs/${queued.run_id}`)
+    return body.status === 'failed' && body
+  })
+  t.match(ended, { error: { code: 'provider_error' }, credits_refunded: 1 })
 })

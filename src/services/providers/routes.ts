@@ -62,6 +62,11 @@ export class Routes {
     if (this.#hasSandbox(endpoint)) yield SANDBOX
   }
 
+  /** Whether no provider takes a job for an endpoint now, though one may later. */
+  rest(endpoint: string): boolean {
+    return this.providers(endpoint).next().done === true
+  }
+
   /** The ways to run an input now, the best first. An account that rests is not among them. */
   *find(endpoint: string, input: Record<string, unknown>): Generator<Route> {
     for (const binding of this.#bindings(endpoint)) {

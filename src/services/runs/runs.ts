@@ -38,6 +38,8 @@ export interface Starter {
   /** Takes a slot of the upstream that is to be tried first; undefined if none is free for the account. */
   reserve(endpoint: string, input: Record<string, unknown>, accountId: AccountId): Upstream | undefined
   unreserve(upstream: Upstream, accountId: AccountId): void
+  /** Whether all providers of an endpoint rest, as far as this process knows. */
+  rests(endpoint: string): boolean
   /** Starts the work of a run whose start is durable, in a reserved slot. Resolves to the events that ended it. */
   begin(run: RunToDo): Promise<Recorded<AccountEvent>[]>
 }
@@ -123,6 +125,9 @@ export class Runs {
     if ('refuse' in priced) return (await findAccepted()) ?? priced
     const { endpoint, input, receipt } = priced.value
     const { timeoutMs, retry, mode } = endpoint
+    // The client waits for a sync run, and may as well ask again later. An async run waits in the queue.
+    if (mode === 'sync' && starter.rests(endpoint.id))
+      throw new Unavailable(`no provider takes runs of ${endpoint.id} at the moment`)
     const runId = newRunId(random)
     const startAt = mode === 'sync' ? starter.reserve(endpoint.id, input, accountId) : undefined
     const run = {
