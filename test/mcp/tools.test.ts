@@ -102,7 +102,7 @@ for (const revision of revisions) {
       await ids({ mode: 'async' }),
       idsWhere(({ endpoints }) => endpoints.some(({ mode }) => mode === 'async')),
     )
-    t.same(await ids({ query: 'NANO' }), ['nano-banana-2', 'nano-banana-pro'])
+    t.same(await ids({ query: 'NANO' }), ['nano-banana-2', 'nano-banana-pro', 'nano-banana-2-lite'])
     t.match(await call(client, 'list_models', { query: 'nano', kind: 'i2v' }), {
       body: { data: [] },
       notes: [/all models are listed/],
