@@ -16,6 +16,7 @@ import { Keys } from './keys.ts'
 import { Money } from './money.ts'
 import { Periods } from './periods.ts'
 import { PriceList } from './price-list.ts'
+import { ProviderCosts } from './provider-costs.ts'
 import { Requests } from './requests.ts'
 import type { AuditedEvent, Rule } from './rule.ts'
 import { Runs } from './runs.ts'
@@ -154,7 +155,7 @@ class Verifier {
 
   #rulesOf(stream: string): Rule[] {
     if (!stream.startsWith('account-')) return []
-    const life = [new Runs(this.#prices), new Webhooks(), new Uploads()]
+    const life = [new Runs(this.#prices), new ProviderCosts(), new Webhooks(), new Uploads()]
     return [new Opening(stream), new Keys(), new Money(), new Requests(), ...life]
   }
 }

@@ -1,0 +1,97 @@
+import t, { type Test } from 'tap'
+import type { RawEvent } from '../../../schemas/recorded.ts'
+import { verifyLog } from '../../../src/audit/verify/verify.ts'
+import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
+import type { Provider } from '../../../src/ports/provider.ts'
+import { boundTo } from '../../support/bound-to.ts'
+import { collect } from '../../support/collect.ts'
+import { logOf } from '../../support/log-of.ts'
+import { rewritten } from '../../support/rewritten.ts'
+import { openAccount, startService } from '../../support/service.ts'
+import { offer, syncOrder, vendorFamily } from '../../support/vendor-families.ts'
+
+const work = { version: 'v7', units: { seconds: 1.5 }, cost: { amountMicros: 80_000, currency: 'USD' } }
+
+/** Completes runs, but for those whose prompt asks for a failure. */
+const vendor: Provider = {
+  submit: async ({ input }) =>
+    input['prompt'] === 'fail'
+      ? { kind: 'failed', code: 'provider_timeout', message: 'It took too long.' }
+      : { kind: 'done', media: [], text: 'done', work },
+  close: async () => undefined,
+}
+
+/** The events of a completed run and of a failed one. */
+const madeLog = async (t: Test): Promise<RawEvent[]> => {
+  const service = await startService(t, { providers: { vendor }, bindingsOf: boundTo('vendor') })
+  await offer(service.core, vendorFamily())
+  const customer = await openAccount(service)
+  await customer.run(syncOrder())
+  await customer.run(syncOrder({ prompt: 'fail' }))
+  return collect(service.core.log.readAll(BEFORE_FIRST))
+}
+
+const events = await madeLog(t)
+const faultsOf = async (log: RawEvent[]) =>
+  ((await verifyLog(logOf(rewritten(log)), { isDense: true }))?.faults ?? []).map(({ what }) => what)
+
+const find = (type: string, number = 0) => events.filter(event => event.type === type).at(number) as RawEvent
+const cost = find('ProviderCostRecorded')
+const failure = find('ProviderCostRecorded', 1)
+const withData = (event: RawEvent, data: object) =>
+  events.map(each => (each === event ? { ...each, data: { ...(each.data as object), ...data } } : each))
+const without = (...removed: RawEvent[]) => events.filter(event => !removed.includes(event))
+const moved = (event: RawEvent, after: RawEvent) =>
+  without(event).flatMap(each => (each === after ? [each, event] : [each]))
+
+t.test('the costs of a service are no fault', async t => {
+  t.same(await faultsOf(events), [])
+  t.match(cost.data, { provider: 'vendor', version: 'v7', amountMicros: 80_000, currency: 'USD', source: 'reported' })
+  t.match(failure.data, { provider: 'vendor', source: 'unknown' })
+  t.same(await faultsOf(without(cost, failure)), [], 'older runs have no costs')
+})
+
+const elsewhere = /does not follow the end of run_\w+ directly/
+
+const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
+  'a doubled cost': { log: events.flatMap(event => (event === cost ? [cost, cost] : [event])), what: elsewhere },
+  'a cost before the end of its run': { log: moved(cost, find('RunStarted')), what: elsewhere },
+  'a cost before the refund of its run': { log: moved(failure, find('RunFailed')), what: elsewhere },
+  'a cost long after the end of its run': { log: moved(cost, find('RunStarted', 1)), what: elsewhere },
+  'a cost of another run': {
+    log: withData(cost, { runId: (failure.data as { runId: string }).runId }),
+    what: elsewhere,
+  },
+  'a cost of another provider': { log: withData(cost, { provider: 'other' }), what: /it is a cost of other test/ },
+  'a cost of another version': { log: withData(cost, { version: 'v8' }), what: /and the run was done by vendor test/ },
+  'a cost of a run that never started': { log: without(find('RunStarted', 1)), what: /no provider has worked on/ },
+  'a cost of the sandbox': {
+    log: events.map(event =>
+      event === cost || event === find('RunCompleted')
+        ? (JSON.parse(JSON.stringify(event).replaceAll('"provider":"vendor"', '"provider":"sandbox"')) as RawEvent)
+        : event,
+    ),
+    what: /the sandbox costs nothing/,
+  },
+  'an unknown cost with an amount': {
+    log: withData(failure, { amountMicros: 1, currency: 'USD' }),
+    what: /its source is unknown, and its amount 1 USD/,
+  },
+  'an amount without a currency': {
+    log: withData(cost, { currency: undefined }),
+    what: /its source is reported, and its amount 80000/,
+  },
+  'a reported cost without an amount': {
+    log: withData(failure, { source: 'reported' }),
+    what: /its source is reported, and its amount none/,
+  },
+}
+
+for (const [name, { log, what }] of Object.entries(untrue))
+  t.test(`${name} is found in a rewritten log`, async t => {
+    const faults = await faultsOf(log)
+    t.ok(
+      faults.some(fault => what.test(fault)),
+      JSON.stringify(faults),
+    )
+  })
