@@ -71,7 +71,7 @@ const describePayment = ({ payment, reference }: { payment?: Payment; reference:
 }
 
 /** What a provider charges, such as `charges 0.080000 USD by its price list`. */
-export const describeCost = ({ amountMicros, currency, source }: ProviderCost): string =>
+export const describeCost = ({ amountMicros, currency, source }: Omit<ProviderCost, 'salt'>): string =>
   amountMicros === undefined
     ? 'may charge for it; the amount is unknown'
     : `charges ${millionths(amountMicros)} ${currency}, by its ${source === 'reported' ? 'own account' : 'price list'}`

@@ -21,7 +21,7 @@ export const providerCost = (
   outcome: ProviderOutcome,
   price: PriceList | undefined,
   input: Record<string, unknown>,
-): ProviderCost => {
+): Omit<ProviderCost, 'salt'> => {
   const { work } = outcome
   const billed = billedUnits(work?.units)
   const units = billed && { units: billed }

@@ -1,37 +1,11 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { verifyLog } from '../../../src/audit/verify/verify.ts'
-import { BEFORE_FIRST } from '../../../src/ports/event-log.ts'
-import type { Provider } from '../../../src/ports/provider.ts'
-import { boundTo } from '../../support/bound-to.ts'
-import { collect } from '../../support/collect.ts'
 import { logOf } from '../../support/log-of.ts'
 import { rewritten } from '../../support/rewritten.ts'
-import { openAccount, startService } from '../../support/service.ts'
-import { offer, syncOrder, vendorFamily } from '../../support/vendor-families.ts'
+import { startWithCosts } from '../../support/vendor-log.ts'
 
-const work = { version: 'v7', units: { seconds: 1.5 }, cost: { amountMicros: 80_000, currency: 'USD' } }
-
-/** Completes runs, but for those whose prompt asks for a failure. */
-const vendor: Provider = {
-  submit: async ({ input }) =>
-    input['prompt'] === 'fail'
-      ? { kind: 'failed', code: 'provider_timeout', message: 'It took too long.' }
-      : { kind: 'done', media: [], text: 'done', work },
-  close: async () => undefined,
-}
-
-/** The events of a completed run and of a failed one. */
-const madeLog = async (t: Test): Promise<RawEvent[]> => {
-  const service = await startService(t, { providers: { vendor }, bindingsOf: boundTo('vendor') })
-  await offer(service.core, vendorFamily())
-  const customer = await openAccount(service)
-  await customer.run(syncOrder())
-  await customer.run(syncOrder({ prompt: 'fail' }))
-  return collect(service.core.log.readAll(BEFORE_FIRST))
-}
-
-const events = await madeLog(t)
+const events = await (await startWithCosts(t)).events()
 const faultsOf = async (log: RawEvent[]) =>
   ((await verifyLog(logOf(rewritten(log)), { isDense: true }))?.faults ?? []).map(({ what }) => what)
 
@@ -46,7 +20,13 @@ const moved = (event: RawEvent, after: RawEvent) =>
 
 t.test('the costs of a service are no fault', async t => {
   t.same(await faultsOf(events), [])
-  t.match(cost.data, { provider: 'vendor', version: 'v7', amountMicros: 80_000, currency: 'USD', source: 'reported' })
+  t.match(cost.data, {
+    provider: 'vendor',
+    version: 'v7',
+    amountMicros: 8_123_456,
+    currency: 'USD',
+    source: 'reported',
+  })
   t.match(failure.data, { provider: 'vendor', source: 'unknown' })
   t.same(await faultsOf(without(cost, failure)), [], 'older runs have no costs')
 })
@@ -79,7 +59,7 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
   },
   'an amount without a currency': {
     log: withData(cost, { currency: undefined }),
-    what: /its source is reported, and its amount 80000/,
+    what: /its source is reported, and its amount 8123456/,
   },
   'a reported cost without an amount': {
     log: withData(failure, { source: 'reported' }),

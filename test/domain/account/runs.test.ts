@@ -80,7 +80,7 @@ t.test('a run in any open state can fail and is refunded in the same append', as
 })
 
 t.test('what a run costs is recorded with its end, unless it never started', async () => {
-  const cost = { amountMicros: 80_000, currency: 'USD', source: 'price_list' } as const
+  const cost = { amountMicros: 80_000, currency: 'USD', source: 'price_list', salt: 'a'.repeat(32) } as const
   const worked = { upstream: vendorUpstream, cost }
   const end = { ...completed(), data: { ...completed().data, upstream: vendorUpstream } } as AccountEvent
   const failure = { ...failed(), data: { ...failed().data, upstream: vendorUpstream } } as AccountEvent

@@ -197,6 +197,20 @@ export const plantedFaults: PlantedFault[] = [
     test: 'test/audit/verify/provider-costs.test.ts',
   },
   {
+    what: 'a proof shows its customer what a vendor charges',
+    file: 'services/seals/proof-parts.ts',
+    from: 'dataText === undefined || WITHHELD.has(event.type)',
+    to: 'dataText === undefined',
+    test: 'test/audit/proofs/withheld.test.ts',
+  },
+  {
+    what: 'a proof may hide the data of any event',
+    file: 'audit/proofs/check/event.ts',
+    from: "dataText === undefined && found?.['type'] === WITHHELD",
+    to: 'dataText === undefined',
+    test: 'test/audit/proofs/withheld.test.ts',
+  },
+  {
     what: 'a refund forgets the key of its debit',
     file: 'domain/account/debit-facts.ts',
     from: '...(keyId && { keyId }),',
