@@ -18,7 +18,10 @@ import { webhooks } from './webhooks.ts'
 const all = [accounts, balance, due, dueObjects, keys, runs, statement, uploads, usage, usageByLabel, webhooks] as const
 
 /** Events that concern no view: logins, the catalog, seals, periods and auditors are read from their streams. */
-type Unprojected = 'LoginLinked' | (CatalogEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent)['type']
+type Unprojected =
+  | 'LoginLinked'
+  | 'ProviderCostRecorded'
+  | (CatalogEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent)['type']
 
 /** The event types that none of the projections handles. */
 export type Unhandled<Each extends { on: object }, Type extends string> = Exclude<Type, HandledBy<Each>>

@@ -179,6 +179,37 @@ export type RunError = Static<typeof RunError>
 /** Older events, and the failures of runs that no upstream was asked to do, name none. */
 export const RunCompleted = Closed({ runId: RunId, output: RunOutput, upstream: Type.Optional(WorkedUpstream) })
 export const RunFailed = Closed({ runId: RunId, error: RunError, upstream: Type.Optional(WorkedUpstream) })
+/** Quantities that a provider bills, by its names for them. */
+export const MAX_BILLED_UNITS = 32
+export const MAX_UNIT_LENGTH = 64
+export const BilledUnits = Type.Record(
+  Type.String({ minLength: 1, maxLength: MAX_UNIT_LENGTH }),
+  Type.Number({ minimum: 0 }),
+  { maxProperties: MAX_BILLED_UNITS },
+)
+
+/** The amount of a cost is the provider's own, or follows from the price list of a binding; otherwise there is none. */
+export const COST_SOURCES = ['reported', 'price_list', 'unknown'] as const
+
+const cost = {
+  units: Type.Optional(BilledUnits),
+  /** In millionths of the currency. */
+  amountMicros: Type.Optional(Micros),
+  currency: Type.Optional(Type.String({ pattern: `^${CURRENCY}$` })),
+  source: OneOf(...COST_SOURCES),
+  /** 128 random bits, so that nobody who is given the digest can find the amount by trying. */
+  salt: Type.String({ pattern: '^[0-9a-f]{32}$' }),
+}
+const ProviderCost = Closed(cost)
+export type ProviderCost = Static<typeof ProviderCost>
+
+/**
+ * What the work on a run costs the operator at a vendor. It follows the events that end the run in their append, and
+ * moves no credits. Customers see only its digest.
+ */
+export const ProviderCostRecorded = Closed({ runId: RunId, ...WorkedUpstream.properties, ...cost })
+export type ProviderCostRecorded = Static<typeof ProviderCostRecorded>
+
 /** The artifacts were deleted from the object store. */
 export const RunOutputDeleted = Closed({ runId: RunId })
 
@@ -255,6 +286,7 @@ export const accountEvents = {
   RunCancelRequested,
   RunCompleted,
   RunFailed,
+  ProviderCostRecorded,
   RunOutputDeleted,
   WebhookDelivered,
   WebhookAttemptFailed,

@@ -34,13 +34,25 @@ export const ParameterRule = Closed({
 })
 export type ParameterRule = Static<typeof ParameterRule>
 
-/** The price of a unit that the provider reports, in millionths of a currency for so many units. */
+/**
+ * The price of a unit, in millionths of a currency for so many units. The unit is one that the provider reports, a
+ * parameter whose value is a number, `outputs` for the files that were made, or `runs` for the run itself.
+ */
 export const UnitPrice = Closed({
   unit: Type.String({ minLength: 1 }),
   micros: Type.Integer({ minimum: 0 }),
   per: Type.Integer({ minimum: 1 }),
+  /** The price holds for inputs that have all these values. */
+  when: Type.Optional(Type.Record(ParameterName, Scalar)),
 })
 export type UnitPrice = Static<typeof UnitPrice>
+
+/** All prices that hold for an input add up. Each unit needs one that holds, or the cost is unknown. */
+export const PriceList = Closed({
+  currency: Type.String({ pattern: '^[A-Z]{3}$' }),
+  units: Type.Array(UnitPrice, { minItems: 1 }),
+})
+export type PriceList = Static<typeof PriceList>
 
 const Day = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })
 
@@ -59,7 +71,7 @@ export const Binding = Closed({
   refuses: Type.Optional(Type.Array(Type.Record(ParameterName, Type.Union([Scalar, Type.Array(Scalar)])))),
   /** Where the addresses of the files are in the result, if the operation does not fix that. */
   output: Type.Optional(Type.String()),
-  price: Type.Optional(Closed({ currency: Type.String({ pattern: '^[A-Z]{3}$' }), units: Type.Array(UnitPrice) })),
+  price: Type.Optional(PriceList),
   /**
    * Where the model and its parameters were looked up, and when. `unconfirmed` if the provider's own description could
    * not be read, so that the parameters are those that others send.

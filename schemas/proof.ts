@@ -12,7 +12,11 @@ const Path = Type.Array(Sha256, { description: 'The other child at each node, fr
 
 const texts = {
   linkText: Type.String({ description: "The text of the event's link." }),
-  dataText: Type.Optional(Type.String({ description: "Format 2: the canonical JSON of the event's data." })),
+  dataText: Type.Optional(
+    Type.String({
+      description: "Format 2: the canonical JSON of the event's data. Absent for what a provider charges the operator.",
+    }),
+  ),
   metadataText: Type.Optional(
     Type.String({ description: "Format 2: the canonical JSON of the event's metadata without its hash." }),
   ),

@@ -231,6 +231,9 @@ const readData = (text, revision) => {
 /** The link of an event. @type {(previous: string, texts: { linkText: string }) => string} */
 const linkOf = (previous, { linkText }) => hashOf(previous + linkText)
 
+/** The only type of events of which a proof may hold the digest alone: what a provider charges. It moves no credits. */
+const WITHHELD = 'ProviderCostRecorded'
+
 /**
  * An event whose link was proved, from the texts that the link is made of.
  * @type {(texts: Texts, stream: string, revision: number) => Event}
@@ -244,10 +247,11 @@ export const readEvent = ({ linkText, dataText, metadataText }, stream, revision
     return { format: 1, type, data }
   }
   const [, data, metadata, number, name, type = ''] = LINK_TEXT.exec(linkText) ?? []
-  const areRight = data === hashOf(dataText ?? '') && metadata === hashOf(metadataText ?? '')
+  const isWithheld = dataText === undefined && type === WITHHELD
+  const areRight = (isWithheld || data === hashOf(dataText ?? '')) && metadata === hashOf(metadataText ?? '')
   const isWhole = areRight && number === String(revision) && name === stream
   hold(isWhole, `the texts of event ${revision} of ${stream} do not belong together`)
-  return { format: 2, type, data: readData(dataText ?? '', revision) }
+  return { format: 2, type, data: isWithheld ? {} : readData(dataText ?? '', revision) }
 }
 
 /** An event, and its place in the tree of its stream. @type {(event: ProvenEvent, leaf: Leaf) => Event} */

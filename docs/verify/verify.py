@@ -246,6 +246,10 @@ def link_of(previous, texts):
     return sha256(previous.encode(), texts["linkText"].encode("utf-8", "replace"))
 
 
+# The only type of events of which a proof may hold the digest alone: what a provider charges. It moves no credits.
+WITHHELD = "ProviderCostRecorded"
+
+
 def read_event(texts, stream, revision):
     """An event whose link was proved, from the texts that the link is made of."""
     if "dataText" not in texts and "metadataText" not in texts:
@@ -256,10 +260,11 @@ def read_event(texts, stream, revision):
         hold(fits and "format" not in parts["metadata"], "event %d is not in the documented form" % revision)
         return {"format": 1, "type": parts["type"], "data": parts["data"]}
     found = LINK_TEXT.fullmatch(texts["linkText"])
-    digests = tuple(sha256(texts.get(name, "").encode()).hex() for name in ("dataText", "metadataText"))
-    whole = found and found.groups()[:4] == (*digests, str(revision), stream)
+    withheld = found is not None and found[5] == WITHHELD and "dataText" not in texts
+    data, metadata = (sha256(texts.get(name, "").encode()).hex() for name in ("dataText", "metadataText"))
+    whole = found and found.groups()[:4] == (found[1] if withheld else data, metadata, str(revision), stream)
     hold(whole, "the texts of event %d of %s do not belong together" % (revision, stream))
-    return {"format": 2, "type": found[5], "data": read_data(texts["dataText"], revision)}
+    return {"format": 2, "type": found[5], "data": {} if withheld else read_data(texts["dataText"], revision)}
 
 
 def check_event(proven, leaf):

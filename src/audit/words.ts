@@ -1,7 +1,8 @@
-import type { Payment, RunOutput } from '../../schemas/account-events.ts'
+import type { Payment, ProviderCost, RunOutput } from '../../schemas/account-events.ts'
 import { unreachable } from '../domain/decider.ts'
 import type { KeyRing } from './account/key-ring.ts'
 import { count } from './count.ts'
+import { millionths } from './decimal.ts'
 import type { AccountRecord } from './read-account.ts'
 
 /** An event in plain words, without its amount, time and actor. */
@@ -35,6 +36,8 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${event.data.runId} completed: ${describeOutput(event.data.output)}`
     case 'RunFailed':
       return `${event.data.runId} failed as ${event.data.error.code}: ${event.data.error.message}`
+    case 'ProviderCostRecorded':
+      return `${event.data.runId}: ${event.data.provider} ${describeCost(event.data)}`
     case 'RunOutputDeleted':
       return `${event.data.runId}: its files were deleted`
     case 'WebhookDelivered':
@@ -66,6 +69,12 @@ const describePayment = ({ payment, reference }: { payment?: Payment; reference:
   const invoice = payment.invoice === reference ? '' : `, invoice ${payment.invoice}`
   return `, ${payment.amount} ${payment.currency} paid${invoice}`
 }
+
+/** What a provider charges, such as `charges 0.080000 USD by its price list`. */
+export const describeCost = ({ amountMicros, currency, source }: Omit<ProviderCost, 'salt'>): string =>
+  amountMicros === undefined
+    ? 'may charge for it; the amount is unknown'
+    : `charges ${millionths(amountMicros)} ${currency}, by its ${source === 'reported' ? 'own account' : 'price list'}`
 
 const describeOutput = ({ artifacts, text }: RunOutput): string => {
   const files = artifacts.length > 0 && count(artifacts.length, 'file')

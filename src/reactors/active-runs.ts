@@ -22,6 +22,7 @@ import type { InputSources } from './input-sources.ts'
 import { type EndedRun, Jobs, type RunJob } from './jobs.ts'
 import { Leases } from './leases.ts'
 import { Outcomes } from './outcomes.ts'
+import type { BilledRun } from './run-costs.ts'
 import type { RunSlots } from './run-slots.ts'
 import { Submission } from './submission.ts'
 
@@ -191,7 +192,7 @@ export class ActiveRuns implements Starter {
   }
 
   /** Records the outcome of a run. Resolves to the events that ended it, or to none. */
-  end(run: EndedRun, outcome: ProviderOutcome, upstream?: Upstream): Promise<Recorded<AccountEvent>[]> {
+  end(run: EndedRun & BilledRun, outcome: ProviderOutcome, upstream?: Upstream): Promise<Recorded<AccountEvent>[]> {
     return this.#outcomes.end(run, outcome, upstream)
   }
 
@@ -218,7 +219,8 @@ export class ActiveRuns implements Starter {
     const answer = await submission.answer()
     if (!answer) return []
     const upstream = submission.route && upstreamOf(submission.route)
-    if (answer.kind !== 'submitted' || !upstream) return this.end(run, answer as ProviderOutcome, upstream)
+    if (answer.kind !== 'submitted' || !upstream)
+      return this.#outcomes.end(run, answer as ProviderOutcome, upstream, submission.isAsked)
     await this.#outcomes.record(accountId, { type: 'SubmitRun', runId, jobId: answer.jobId, upstream })
     if (mode === 'sync') {
       if (this.#lastCall.signal.aborted) return this.end(run, stopped, upstream)

@@ -41,7 +41,7 @@ interface Parts {
   clock: Clock
   logger: Logger
   /** Records the outcome of a run. Its job is no longer followed. */
-  end(run: EndedRun & Pick<WatchTask, 'upstream'>, outcome: ProviderOutcome): Promise<RunEvents>
+  end(run: WatchTask, outcome: ProviderOutcome): Promise<RunEvents>
   /** The outcome of a run whose time limit has ended. */
   timedOut(run: WatchTask): Failed
   /** A run is no longer followed, whichever process ended it. */
@@ -51,7 +51,7 @@ interface Parts {
 
 type RunEvents = Recorded<AccountEvent>[]
 
-export type EndedRun = Pick<WatchTask, 'accountId' | 'runId' | 'mode'>
+export type EndedRun = Pick<WatchTask, 'accountId' | 'runId' | 'mode' | 'endpoint'>
 export type RunJob = Pick<WatchTask, 'accountId' | 'runId'>
 
 interface Followed {

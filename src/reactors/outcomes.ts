@@ -1,15 +1,15 @@
 import type { AccountEvent, Upstream, WorkedUpstream } from '../../schemas/account-events.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
-import type { AccountCommand } from '../domain/account/commands.ts'
+import type { AccountCommand, Worked } from '../domain/account/commands.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Logger } from '../ports/logger.ts'
 import type { Failed, ProviderOutcome } from '../ports/provider.ts'
 import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import type { Artifacts } from './artifacts.ts'
 import { stopped } from './failures.ts'
 import type { EndedRun } from './jobs.ts'
 import { onceAvailable } from './once-available.ts'
+import { type BilledRun, type RunCostsParts, runCost } from './run-costs.ts'
 
 /** The longest error message of a provider that an event holds. */
 const MAX_MESSAGE_LENGTH = 1000
@@ -17,11 +17,10 @@ const MAX_MESSAGE_LENGTH = 1000
 /** The longest version of a model that an event holds. */
 const MAX_VERSION_LENGTH = 200
 
-export interface OutcomesParts {
+export interface OutcomesParts extends RunCostsParts {
   accounts: AccountMailboxes
   artifacts: Artifacts
   clock: Clock
-  logger: Logger
   /** Whether to try again while the log is unavailable. */
   mayRetry(): boolean
   /** Aborts when a stop no longer waits for results to be stored. */
@@ -36,9 +35,18 @@ export class Outcomes {
     this.#parts = parts
   }
 
-  /** Stores a run's result and ends the run. Resolves to the events that ended it, or to none. */
-  async end(run: EndedRun, outcome: ProviderOutcome, upstream?: Upstream): Promise<Recorded<AccountEvent>[]> {
-    const command = await this.#toCommand(run, outcome, upstream && worked(upstream, outcome))
+  /**
+   * Stores a run's result and ends the run. Resolves to the events that ended it, or to none. `upstream` was asked to
+   * do it, unless `isAsked` is false.
+   */
+  async end(
+    run: EndedRun & BilledRun,
+    outcome: ProviderOutcome,
+    upstream?: Upstream,
+    isAsked = true,
+  ): Promise<Recorded<AccountEvent>[]> {
+    const cost = upstream && isAsked ? await runCost(this.#parts, run, outcome, upstream) : undefined
+    const command = await this.#toCommand(run, outcome, { upstream: upstream && worked(upstream, outcome), cost })
     return command ? this.record(run.accountId, command) : []
   }
 
@@ -59,13 +67,13 @@ export class Outcomes {
   async #toCommand(
     { runId, mode }: EndedRun,
     outcome: ProviderOutcome,
-    upstream: WorkedUpstream | undefined,
+    done: Worked,
   ): Promise<AccountCommand | undefined> {
-    const fail = (failed: Failed): AccountCommand => ({ type: 'FailRun', runId, error: toRunError(failed), upstream })
+    const fail = (failed: Failed): AccountCommand => ({ type: 'FailRun', runId, error: toRunError(failed), ...done })
     if (outcome.kind === 'failed') return fail(outcome)
     const { artifacts, lastCall, logger } = this.#parts
     try {
-      return { type: 'CompleteRun', runId, output: await artifacts.store(outcome, lastCall), upstream }
+      return { type: 'CompleteRun', runId, output: await artifacts.store(outcome, lastCall), ...done }
     } catch (error) {
       if (lastCall.aborted) return mode === 'async' ? undefined : fail(stopped)
       logger.error({ err: error, runId }, 'a result could not be stored')

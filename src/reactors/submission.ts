@@ -30,6 +30,7 @@ export class Submission {
   /** The outcome if the submission is ended from outside. */
   #ending: Failed | undefined
   #route: Route | undefined
+  #isAsked = false
 
   constructor(run: RunToDo, parts: Parts) {
     this.run = run
@@ -39,6 +40,11 @@ export class Submission {
   /** The route of the answer, or the last one that was tried. */
   get route(): Route | undefined {
     return this.#route
+  }
+
+  /** Whether the provider of the route may have accepted the run. */
+  get isAsked(): boolean {
+    return this.#isAsked
   }
 
   /** Resolves to undefined if it was stopped and another process can submit it again. Never rejects. */
@@ -103,6 +109,7 @@ export class Submission {
 
   async #submitTo(route: Route): Promise<ProviderOutcome | Submitted> {
     this.#route = route
+    this.#isAsked = true
     const { account, upstream } = route
     const { runId, accountId, endpoint, input, mode, timeoutMs } = this.run
     const { routes, health, clock, logger } = this.#parts
@@ -124,6 +131,7 @@ export class Submission {
           'a provider is in trouble',
         )
       health.ended(account, upstream.model, answer)
+      this.#isAsked = !mayMoveOn(answer)
       return answer
     } catch (error) {
       if (stop.aborted) {

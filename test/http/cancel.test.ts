@@ -219,7 +219,7 @@ t.test('repeated cancellations get the same answer', async t => {
   t.match(answered[0]?.body, { status: 'failed', error: { code: 'cancelled' } })
   t.match(vendor.tally(runId), { cancellations: 1 })
   const types = ['CreditsDebited', 'RunQueued', 'RunStarted', 'RunSubmitted', 'RunCancelRequested']
-  t.same(await typesOf(customer, runId), [...types, 'RunFailed', 'CreditsRefunded'])
+  t.same(await typesOf(customer, runId), [...types, 'RunFailed', 'CreditsRefunded', 'ProviderCostRecorded'])
   t.equal(await customer.balance(), 100)
 })
 

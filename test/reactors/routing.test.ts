@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { verifyLog } from '../../src/audit/verify/verify.ts'
 import type { Failed, Job, Provider, ProviderOutcome, Submitted } from '../../src/ports/provider.ts'
 import { boundTo } from '../support/bound-to.ts'
 import { collect } from '../support/collect.ts'
@@ -107,6 +108,55 @@ for (const [mode, orderIn] of Object.entries({ async: order, sync: syncOrder }))
       t.equal(again.jobs.length, 0)
     },
   )
+}
+
+for (const [mode, orderIn] of Object.entries({ async: order, sync: syncOrder })) {
+  const price = { currency: 'USD', units: [{ unit: 'workMs', micros: 40_000, per: 1 }] }
+  const pricedAt = (endpoint: string) => bindingsOf(endpoint).map(binding => ({ ...binding, price }))
+  const startPriced = async (t: Test, provider: Provider) => {
+    const service = await startService(t, { providers: { first: provider }, bindingsOf: pricedAt })
+    await offer(service.core, family)
+    const customer = await openAccount(service)
+    const run = async () => (await customer.run(orderIn({ workMs: 3 }), { Prefer: 'wait=30' })).body
+    const events = async () => {
+      const all = await collect(service.core.log.readStream(`account-${customer.accountId}`, 0))
+      return all.slice(-3).map(({ type, data }) => ({ type, data }))
+    }
+    return { run, events, verify: () => verifyLog(service.core.log, { isDense: true }) }
+  }
+  const worker = { provider: 'first', model: 'test', account: 'first' }
+
+  t.test(`${mode}: what a run costs is recorded right after its end`, async t => {
+    const jobs = vendor(async () => ({ kind: 'submitted', jobId: 'job-1', pollAfterMs: 1 }))
+    const { run, events, verify } = await startPriced(t, jobs.provider)
+    const { run_id: runId, status } = await run()
+    t.equal(status, 'completed')
+    const [, end, cost] = await events()
+    t.equal(end?.type, 'RunCompleted')
+    t.equal(cost?.type, 'ProviderCostRecorded')
+    const { salt, ...known } = { ...(cost?.data as object) } as { salt: string }
+    t.same(known, { runId, ...worker, amountMicros: 120_000, currency: 'USD', source: 'price_list' })
+    t.match(salt, /^[0-9a-f]{32}$/)
+    t.same((await verify())?.faults, [])
+  })
+
+  t.test(`${mode}: a failure that a vendor may bill has a cost, and a refusal has none`, async t => {
+    let answer: Failed = { kind: 'failed', code: 'provider_timeout', message: 'It took too long.' }
+    const failing = vendor(async () => answer)
+    const { run, events, verify } = await startPriced(t, failing.provider)
+    const { run_id: runId } = await run()
+    const [failed, refund, cost] = await events()
+    t.same([failed?.type, refund?.type], ['RunFailed', 'CreditsRefunded'])
+    t.match(cost, { type: 'ProviderCostRecorded', data: { runId, ...worker, source: 'unknown' } })
+    t.notOk(JSON.stringify(cost).includes('amountMicros'))
+    answer = { kind: 'failed', code: 'content_rejected', message: 'No.' }
+    await run()
+    t.equal((await events()).at(-1)?.type, 'CreditsRefunded')
+    answer = overloaded
+    await run()
+    t.equal((await events()).at(-1)?.type, 'CreditsRefunded')
+    t.same((await verify())?.faults, [])
+  })
 }
 
 t.test('a queued run ends if no provider that serves it is configured any more', async t => {

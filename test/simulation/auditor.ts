@@ -173,6 +173,11 @@ export class Auditor {
         this.#expect(run?.chargedMicros === data['amountMicros'], 'a refund is not what was charged')
         this.#step(run, ['failed'], 'refunded')
         return this.#move(data, 1)
+      case 'ProviderCostRecorded':
+        return this.#expect(
+          isAfter('RunCompleted') || isAfter('CreditsRefunded'),
+          'a cost is not in one append with the end of its run',
+        )
       case 'WebhookRedeliveryRequested':
         this.#expect(!this.#attempts.has(runId), 'a redelivery is requested while a delivery is pending')
         this.#attempts.set(runId, 0)

@@ -2,6 +2,7 @@ import type {
   AccountEvent,
   DebitFacts,
   GrantKind,
+  ProviderCost,
   RunErrorCode,
   RunOutput,
   RunQueued,
@@ -325,6 +326,15 @@ export const completed = (run = 1, made: RunOutput = output): AccountEvent => ({
   type: 'RunCompleted',
   data: { runId: runId(run), output: made },
 })
+
+/** What a vendor charges for a run. */
+export const costRecorded = (cost: ProviderCost, run = 1): AccountEvent => ({
+  type: 'ProviderCostRecorded',
+  data: { runId: runId(run), ...vendorUpstream, ...cost },
+})
+
+/** A vendor that works on runs for money. */
+export const vendorUpstream = { provider: 'vendor', model: 'test', account: 'vendor' }
 
 export const outputDeleted = (run = 1): AccountEvent => ({ type: 'RunOutputDeleted', data: { runId: runId(run) } })
 

@@ -1,4 +1,10 @@
-import type { RunError, RunOutput, RunQueued, WorkedUpstream } from '../../../schemas/account-events.ts'
+import type {
+  ProviderCostRecorded,
+  RunError,
+  RunOutput,
+  RunQueued,
+  WorkedUpstream,
+} from '../../../schemas/account-events.ts'
 import type { Actor } from '../../../schemas/actor.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
@@ -59,6 +65,8 @@ export class RunStory {
   jobId: string | undefined
   /** The upstream that worked on it last. */
   upstream: WorkedUpstream | undefined
+  /** What it costs the operator. */
+  cost: ProviderCostRecorded | undefined
   output: RunOutput | undefined
   outputDeletedAt: string | undefined
   error: RunError | undefined
@@ -114,6 +122,9 @@ export class RunStory {
       case 'RunFailed':
         this.error = data.error
         this.upstream = data.upstream ?? this.upstream
+        return
+      case 'ProviderCostRecorded':
+        this.cost = data
         return
       case 'RunOutputDeleted':
         this.outputDeletedAt = metadata.at

@@ -18,6 +18,7 @@ import { Money } from './money.ts'
 import { Opening } from './opening.ts'
 import { Periods } from './periods.ts'
 import { PriceList } from './price-list.ts'
+import { ProviderCosts } from './provider-costs.ts'
 import { Requests } from './requests.ts'
 import type { AuditedEvent, Rule } from './rule.ts'
 import { Runs } from './runs.ts'
@@ -162,7 +163,7 @@ class Checks {
 
   #rulesOf(stream: string): Rule[] {
     if (!stream.startsWith('account-')) return []
-    const life = [new Runs(this.#prices), new Webhooks(), new Uploads()]
+    const life = [new Runs(this.#prices), new ProviderCosts(), new Webhooks(), new Uploads()]
     return [new Opening(stream), new Keys(), new Money(), new Requests(), ...life]
   }
 }

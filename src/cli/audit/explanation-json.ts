@@ -5,7 +5,7 @@ import type { RunStory, WebhookStep } from '../../audit/explain/run-story.ts'
 import type { AccountRecord } from '../../audit/read-account.ts'
 import { fromMicros } from '../../domain/money.ts'
 import { chainToJson } from './chain.ts'
-import { actorToJson, creditsToJson, eventToJson } from './json.ts'
+import { actorToJson, costToJson, creditsToJson, eventToJson } from './json.ts'
 
 export const explanationToJson = (explanation: Explanation) => {
   const { accountId, runId, story, account, faults } = explanation
@@ -38,7 +38,7 @@ export const explanationToJson = (explanation: Explanation) => {
   }
 }
 
-const requestToJson = ({ events, request, receipt, label, jobId, upstream }: RunStory, keys: KeyRing) => {
+const requestToJson = ({ events, request, receipt, label, jobId, upstream, cost }: RunStory, keys: KeyRing) => {
   const first = events[0] as AccountRecord
   return {
     requested_at: first.metadata.at,
@@ -52,6 +52,7 @@ const requestToJson = ({ events, request, receipt, label, jobId, upstream }: Run
     provider: upstream?.provider ?? null,
     upstream_model: upstream?.model ?? null,
     upstream_version: upstream?.version ?? null,
+    provider_cost: cost ? costToJson(cost) : null,
     job_id: jobId ?? null,
     timeout_ms: request?.timeoutMs ?? null,
     retry: request?.retry ? { attempts: request.retry.attempts, back_off_ms: request.retry.backOffMs } : null,

@@ -1,3 +1,4 @@
+import type { ProviderCostRecorded } from '../../../schemas/account-events.ts'
 import type { Actor } from '../../../schemas/actor.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
 import type { KeyRing } from '../../audit/account/key-ring.ts'
@@ -13,6 +14,14 @@ export const creditsToJson = (name: string, split = NOTHING) => ({
   [name]: fromMicros(totalOf(split)),
   [`${name}_free`]: fromMicros(split.freeMicros),
   [`${name}_paid`]: fromMicros(split.paidMicros),
+})
+
+/** What a provider charges for a run; `amount` and `currency` are null if nobody knows. */
+export const costToJson = ({ provider, model, account, version, units, ...cost }: ProviderCostRecorded) => ({
+  ...{ provider, model, account: account ?? null, version: version ?? null, units: units ?? {} },
+  amount: cost.amountMicros === undefined ? null : fromMicros(cost.amountMicros),
+  currency: cost.currency ?? null,
+  source: cost.source,
 })
 
 interface Named {

@@ -1,6 +1,7 @@
 import { actorOf } from '../../audit/account/key-ring.ts'
 import type { Explanation } from '../../audit/explain/explain.ts'
 import type { AccountRecord } from '../../audit/read-account.ts'
+import { describeCost } from '../../audit/words.ts'
 import { toTable } from '../print.ts'
 import { duration, printable, shortened, wrapped } from './text.ts'
 
@@ -8,7 +9,7 @@ import { duration, printable, shortened, wrapped } from './text.ts'
 const VALUE_WIDTH = 78
 
 export const requestToText = ({ accountId, story, account }: Explanation): string => {
-  const { request, events, label, upstream } = story
+  const { request, events, label, upstream, cost } = story
   const first = events[0] as AccountRecord
   const { keyId } = actorOf(first) as { keyId?: string }
   const rows = [
@@ -20,6 +21,7 @@ export const requestToText = ({ accountId, story, account }: Explanation): strin
     ['label', label],
     ['mode', request && `${request.mode}, at most ${duration(request.timeoutMs)}`],
     ['provider', upstream && [upstream.provider, upstream.model, upstream.version].filter(Boolean).join(', ')],
+    ['provider cost', cost && describeCost(cost)],
     ['webhook', request?.webhookUrl],
     ...Object.entries(request?.input ?? {}).map(([name, value], index) => [
       index === 0 ? 'input' : '',

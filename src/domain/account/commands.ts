@@ -4,6 +4,7 @@ import type {
   CreditsGranted,
   DebitFacts,
   Payment,
+  ProviderCost,
   RunError,
   RunOutput,
   RunQueued,
@@ -108,9 +109,11 @@ export interface GrantUpload {
   quotaBytes: number
 }
 
-interface Worked {
+export interface Worked {
   /** The upstream that did the work, or failed last, if there was one. */
   upstream?: WorkedUpstream | undefined
+  /** What it costs, unless the upstream has charged nothing. */
+  cost?: ProviderCost | undefined
 }
 
 interface Asked {

@@ -57,7 +57,8 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
       return { ...state, deliveries: state.deliveries.set(event.data.runId, { attempts: event.data.attempt }) }
     case 'WebhookRedeliveryRequested':
       return addDelivery(state, event.data.runId)
-    // Neither a run that has ended nor its results are part of the state.
+    // Neither a run that has ended nor its results or costs are part of the state.
+    case 'ProviderCostRecorded':
     case 'RunOutputDeleted':
       return state
     case 'UploadGranted': {

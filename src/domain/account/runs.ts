@@ -1,8 +1,8 @@
-import type { AccountEvent, RunError, RunOutput, Upstream, WorkedUpstream } from '../../../schemas/account-events.ts'
+import type { AccountEvent, RunError, RunOutput, Upstream } from '../../../schemas/account-events.ts'
 import type { KeyId, RunId } from '../../../schemas/primitives.ts'
 import { accept, repeat } from '../decider.ts'
 import { type Decided, refuse } from '../refusal.ts'
-import type { QueueRun } from './commands.ts'
+import type { QueueRun, Worked } from './commands.ts'
 import * as credits from './credits.ts'
 import { writeRefusal } from './keys.ts'
 import { limitRefusal } from './run-limits.ts'
@@ -80,29 +80,39 @@ export const cancel = (
 }
 
 export const complete = (
-  { runId, output, upstream }: { runId: RunId; output: RunOutput; upstream?: WorkedUpstream | undefined },
+  { runId, output, ...worked }: { runId: RunId; output: RunOutput } & Worked,
   state: AccountState,
 ): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
   if (!run.isStarted) return refuse('run_not_started')
-  return accept([{ type: 'RunCompleted', data: { runId, output, ...(upstream && { upstream }) } }])
+  const { upstream } = worked
+  return accept([
+    { type: 'RunCompleted', data: { runId, output, ...(upstream && { upstream }) } },
+    ...costOf(runId, worked),
+  ])
 }
 
 /** A failure refunds the credits in the same append, so they are never missing. */
 export const fail = (
-  { runId, error, upstream }: { runId: RunId; error: RunError; upstream?: WorkedUpstream | undefined },
+  { runId, error, ...worked }: { runId: RunId; error: RunError } & Worked,
   state: AccountState,
 ): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
   if (!run) return refuse('run_not_open')
+  const { upstream } = worked
   const reason = `the run failed: ${error.code}`
   const refund = { runId, amountMicros: run.chargedMicros, reason, debit: run.debit, error: error.code }
   return accept([
     { type: 'RunFailed', data: { runId, error, ...(upstream && { upstream }) } },
     credits.refunded(state, refund),
+    ...(run.isStarted ? costOf(runId, worked) : []),
   ])
 }
+
+/** It shares the append of the end of the run, so that no run has two and none is missing. */
+const costOf = (runId: RunId, { upstream, cost }: Worked): AccountEvent[] =>
+  upstream && cost ? [{ type: 'ProviderCostRecorded', data: { runId, ...upstream, ...cost } }] : []
 
 /** Records that a run's results were deleted. The state no longer holds ended runs, so only open ones are refused. */
 export const recordOutputDeletion = ({ runId }: { runId: RunId }, state: AccountState): Decided<AccountEvent> =>

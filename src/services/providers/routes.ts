@@ -1,5 +1,5 @@
 import type { Upstream } from '../../../schemas/account-events.ts'
-import type { Binding } from '../../../schemas/binding.ts'
+import type { Binding, PriceList } from '../../../schemas/binding.ts'
 import { type Unmet, upstreamParameters } from '../../domain/routing/upstream-parameters.ts'
 import type { UpstreamModel, UpstreamRequest } from '../../ports/provider.ts'
 import type { Health } from './health.ts'
@@ -93,13 +93,22 @@ export class Routes {
     endpoint: string,
     { provider, account, model }: { provider: string; account?: string | undefined; model: string },
   ): { account: ProviderAccount; upstream: UpstreamModel } | undefined {
-    const { sandbox, bindingsOf } = this.#parts
+    const { sandbox } = this.#parts
     if (provider === SANDBOX) return sandbox && { account: sandbox, upstream: { model, operation: SANDBOX } }
     const ofProvider = this.#accountsOf(provider)
     const found = ofProvider.find(each => each.account === account) ?? ofProvider[0]
-    const binding = bindingsOf(endpoint).find(each => each.provider === provider && each.model === model)
+    const binding = this.#bindingOf(endpoint, { provider, model })
     if (!found || !binding) return undefined
     return { account: found, upstream: { model, operation: binding.operation, output: binding.output } }
+  }
+
+  /** What an upstream charges for an endpoint, if that is known. */
+  priceListOf(endpoint: string, upstream: Upstream): PriceList | undefined {
+    return this.#bindingOf(endpoint, upstream)?.price
+  }
+
+  #bindingOf(endpoint: string, { provider, model }: Pick<Upstream, 'provider' | 'model'>): Bound | undefined {
+    return this.#parts.bindingsOf(endpoint).find(each => each.provider === provider && each.model === model)
   }
 
   #hasSandbox(endpoint: string): boolean {

@@ -1,3 +1,4 @@
+import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { EventTexts, ProvenEvent, ProvenLeaf, ProvenSeal } from '../../../schemas/proof.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { inclusionPath, rootOf } from '../../domain/seals/log-tree.ts'
@@ -10,10 +11,14 @@ import { Damaged } from '../../ports/faults.ts'
 /** The format and version of the documents. */
 export const PROOF = { format: 'tollgate-proof', version: 1 } as const
 
-/** The texts of an event's link. Throws Damaged if it has none. */
+/** Events whose data are not their customer's business. Their links cover the digest of the data, which is enough. */
+const WITHHELD = new Set<string>(['ProviderCostRecorded'] satisfies AccountEvent['type'][])
+
+/** The texts of an event's link that a customer may see. Throws Damaged if it has none. */
 export const textsOf = (event: RawEvent): EventTexts => {
   try {
-    return linkTexts(event as Linkable)
+    const { dataText, ...others } = linkTexts(event as Linkable)
+    return dataText === undefined || WITHHELD.has(event.type) ? others : { ...others, dataText }
   } catch (error) {
     throw new Damaged(`${event.stream} has no link at revision ${event.revision}: ${(error as Error).message}`)
   }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { busyLog } from '../../support/busy-log.ts'
-import { makeLink } from '../../support/links.ts'
+import { rewritten } from '../../support/rewritten.ts'
 import { verified } from '../../support/verified.ts'
 
 const events = await busyLog(t)
@@ -33,18 +33,6 @@ const withData = (event: RawEvent, data: object): RawEvent[] =>
 /** The log with other metadata of an event. */
 const withMetadata = (event: RawEvent, metadata: object): RawEvent[] =>
   changed(event, { metadata: { ...(event.metadata as object), ...metadata } })
-
-/** A log as someone would write it who can do so: revisions, positions and links are computed again. */
-const rewritten = (log: RawEvent[]): RawEvent[] => {
-  const heads = new Map<string, { revision: number; link: string }>()
-  return log.map((event, position) => {
-    const head = heads.get(event.stream)
-    const revision = (head?.revision ?? -1) + 1
-    const { link } = makeLink(head?.link, { ...event, revision })
-    heads.set(event.stream, { revision, link })
-    return { ...event, revision, position, metadata: { ...(event.metadata as object), hash: link } }
-  })
-}
 
 const without = (...removed: RawEvent[]): RawEvent[] => events.filter(event => !removed.includes(event))
 

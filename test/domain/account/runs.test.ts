@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { AccountEvent } from '../../../schemas/account-events.ts'
 import { account } from '../../../src/domain/account/account.ts'
 import { fromMicros, toMicros } from '../../../src/domain/money.ts'
 import {
@@ -7,6 +8,7 @@ import {
   cancelRun,
   completed,
   completeRun,
+  costRecorded,
   debited,
   failed,
   failRun,
@@ -22,6 +24,7 @@ import {
   startRun,
   submitRun,
   submitted,
+  vendorUpstream,
 } from '../../support/account-samples.ts'
 import { given } from '../../support/given.ts'
 
@@ -74,6 +77,28 @@ t.test('a run in any open state can fail and is refunded in the same append', as
     given(account, ...history)
       .when(failRun())
       .then(failed(), refunded(10, { after: 100 }))
+})
+
+t.test('what a run costs is recorded with its end, unless it never started', async () => {
+  const cost = { amountMicros: 80_000, currency: 'USD', source: 'price_list', salt: 'a'.repeat(32) } as const
+  const worked = { upstream: vendorUpstream, cost }
+  const end = { ...completed(), data: { ...completed().data, upstream: vendorUpstream } } as AccountEvent
+  const failure = { ...failed(), data: { ...failed().data, upstream: vendorUpstream } } as AccountEvent
+  given(account, ...working)
+    .when({ ...completeRun(), ...worked })
+    .then(end, costRecorded(cost))
+  given(account, ...working)
+    .when({ ...failRun(), ...worked })
+    .then(failure, refunded(10, { after: 100 }), costRecorded(cost))
+  given(account, ...waiting)
+    .when({ ...failRun(), ...worked })
+    .then(failure, refunded(10, { after: 100 }))
+  given(account, ...working, end, costRecorded(cost))
+    .when({ ...completeRun(), ...worked })
+    .refused('run_not_open')
+  given(account, ...working)
+    .when({ ...completeRun(), cost })
+    .then(completed())
 })
 
 t.test('each step of a run happens once and in order', async () => {

@@ -13,6 +13,9 @@ export interface ReadEvent {
 export const linkOf = (previous: string, { linkText }: Pick<EventTexts, 'linkText'>): string =>
   sha256(previous + linkText)
 
+/** The only type of events of which a proof may hold the digest alone. It moves no credits. */
+const WITHHELD = 'ProviderCostRecorded'
+
 /**
  * Reads an event whose link was proved from the texts that the link is made of. Throws Wrong if they are not those of
  * this place.
@@ -21,13 +24,14 @@ export const readEvent = (texts: EventTexts, stream: string, revision: number): 
   const { linkText, dataText, metadataText } = texts
   if (dataText === undefined && metadataText === undefined) return { ...readFormat1(linkText, revision), format: 1 }
   const found = LINK_TEXT.exec(linkText)?.groups
+  const isWithheld = dataText === undefined && found?.['type'] === WITHHELD
   const isWhole =
-    found?.['data'] === sha256(dataText ?? '') &&
-    found['metadata'] === sha256(metadataText ?? '') &&
+    (isWithheld || found?.['data'] === sha256(dataText ?? '')) &&
+    found?.['metadata'] === sha256(metadataText ?? '') &&
     found['revision'] === String(revision) &&
     found['stream'] === stream
   hold(isWhole, `the texts of event ${revision} of ${stream} do not belong together`)
-  return { type: found['type'] as string, data: readData(dataText ?? '', revision), format: 2 }
+  return { type: found['type'] as string, data: isWithheld ? {} : readData(dataText ?? '', revision), format: 2 }
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')

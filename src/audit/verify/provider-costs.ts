@@ -1,0 +1,68 @@
+import type { Report } from '../fault.ts'
+import { type AuditedEvent, type Rule, runIdOf } from './rule.ts'
+
+/** The provider that makes things itself, and costs nothing. */
+const SANDBOX = 'sandbox'
+
+interface Ended {
+  runId: string
+  upstream: Upstream | undefined
+  /** Whether the refund of a failed run comes first. */
+  isRefunded: boolean
+}
+
+/**
+ * A cost follows the end of its run directly, after the refund of a failed one: so a run has one cost at most, of the
+ * upstream that its end names. A run that was never started costs nothing.
+ */
+export class ProviderCosts implements Rule {
+  readonly #started = new Set<string>()
+  /** The run that the event before ended. */
+  #ended: Ended | undefined
+
+  take(event: AuditedEvent, report: Report) {
+    const ended = this.#ended
+    this.#ended = undefined
+    const runId = runIdOf(event)
+    switch (event.type) {
+      case 'RunStarted':
+        this.#started.add(runId)
+        return
+      case 'RunCompleted':
+      case 'RunFailed': {
+        const isRefunded = event.type === 'RunCompleted'
+        const upstream = this.#started.delete(runId) ? (event.data['upstream'] as Upstream | undefined) : undefined
+        this.#ended = { runId, upstream, isRefunded }
+        return
+      }
+      case 'CreditsRefunded':
+        if (ended?.runId === runId && !ended.isRefunded) this.#ended = { ...ended, isRefunded: true }
+        return
+      case 'ProviderCostRecorded':
+        return checkCost(event, ended, report)
+    }
+  }
+}
+
+const checkCost = ({ data }: AuditedEvent, ended: Ended | undefined, report: Report) => {
+  const { runId, amountMicros, currency, source } = data
+  if (!ended?.isRefunded || ended.runId !== runId) return report(`it does not follow the end of ${runId} directly`)
+  if (ended.upstream === undefined) report(`no provider has worked on ${runId}`)
+  else if (textOf(data) !== textOf(ended.upstream))
+    report(`it is a cost of ${textOf(data)}, and the run was done by ${textOf(ended.upstream)}`)
+  if (data['provider'] === SANDBOX) report('the sandbox costs nothing')
+  const hasAmount = amountMicros !== undefined && currency !== undefined
+  const hasNone = amountMicros === undefined && currency === undefined
+  if (source === 'unknown' ? !hasNone : !hasAmount)
+    report(`its source is ${source}, and its amount ${amountMicros ?? 'none'} ${currency ?? ''}`.trimEnd())
+}
+
+interface Upstream {
+  provider?: unknown
+  model?: unknown
+  account?: unknown
+  version?: unknown
+}
+
+const textOf = ({ provider, model, account, version }: Upstream): string =>
+  [provider, model, account, version].map(part => part ?? '–').join(' ')

@@ -1,0 +1,44 @@
+import type { PriceList, UnitPrice } from '../../../schemas/binding.ts'
+import { isWholeMicros, toMicros } from '../money.ts'
+
+type Input = Readonly<Record<string, unknown>>
+
+/** Quantities are counted in millionths. */
+const MILLION = 1_000_000
+
+/**
+ * The price of work by a list, in millionths of its currency, rounded up. `quantities` are all that is known of the
+ * work, by unit. Undefined if the list does not tell the price: nothing is guessed.
+ */
+export const listPrice = (
+  { units }: Pick<PriceList, 'units'>,
+  quantities: Readonly<Record<string, number>>,
+  input: Input,
+): number | undefined => {
+  const prices = units.filter(price => holds(price, input))
+  if (units.some(({ unit }) => !prices.some(price => price.unit === unit))) return undefined
+  let dividend = 0n
+  let divisor = 1n
+  for (const { unit, micros, per } of prices) {
+    const millionths = millionthsOf(own(quantities, unit))
+    if (millionths === undefined) return undefined
+    const scale = BigInt(per) * BigInt(MILLION)
+    dividend = dividend * scale + millionths * BigInt(micros) * divisor
+    divisor *= scale
+  }
+  const total = Number((dividend + divisor - 1n) / divisor)
+  return Number.isSafeInteger(total) ? total : undefined
+}
+
+const holds = ({ when = {} }: UnitPrice, input: Input): boolean =>
+  Object.entries(when).every(([name, value]) => own(input, name) === value)
+
+/** Undefined for what is no quantity, or cannot be counted exactly. */
+const millionthsOf = (quantity: unknown): bigint | undefined => {
+  if (typeof quantity !== 'number' || !(quantity >= 0)) return undefined
+  const millionths = isWholeMicros(quantity) ? toMicros(quantity) : Math.ceil(quantity * MILLION)
+  return Number.isSafeInteger(millionths) ? BigInt(millionths) : undefined
+}
+
+/** Objects inherit names such as `constructor`, which are no parameters. */
+const own = (values: Input, name: string): unknown => (Object.hasOwn(values, name) ? values[name] : undefined)

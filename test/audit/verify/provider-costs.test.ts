@@ -1,0 +1,77 @@
+import t from 'tap'
+import type { RawEvent } from '../../../schemas/recorded.ts'
+import { verifyLog } from '../../../src/audit/verify/verify.ts'
+import { logOf } from '../../support/log-of.ts'
+import { rewritten } from '../../support/rewritten.ts'
+import { startWithCosts } from '../../support/vendor-log.ts'
+
+const events = await (await startWithCosts(t)).events()
+const faultsOf = async (log: RawEvent[]) =>
+  ((await verifyLog(logOf(rewritten(log)), { isDense: true }))?.faults ?? []).map(({ what }) => what)
+
+const find = (type: string, number = 0) => events.filter(event => event.type === type).at(number) as RawEvent
+const cost = find('ProviderCostRecorded')
+const failure = find('ProviderCostRecorded', 1)
+const withData = (event: RawEvent, data: object) =>
+  events.map(each => (each === event ? { ...each, data: { ...(each.data as object), ...data } } : each))
+const without = (...removed: RawEvent[]) => events.filter(event => !removed.includes(event))
+const moved = (event: RawEvent, after: RawEvent) =>
+  without(event).flatMap(each => (each === after ? [each, event] : [each]))
+
+t.test('the costs of a service are no fault', async t => {
+  t.same(await faultsOf(events), [])
+  t.match(cost.data, {
+    provider: 'vendor',
+    version: 'v7',
+    amountMicros: 8_123_456,
+    currency: 'USD',
+    source: 'reported',
+  })
+  t.match(failure.data, { provider: 'vendor', source: 'unknown' })
+  t.same(await faultsOf(without(cost, failure)), [], 'older runs have no costs')
+})
+
+const elsewhere = /does not follow the end of run_\w+ directly/
+
+const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
+  'a doubled cost': { log: events.flatMap(event => (event === cost ? [cost, cost] : [event])), what: elsewhere },
+  'a cost before the end of its run': { log: moved(cost, find('RunStarted')), what: elsewhere },
+  'a cost before the refund of its run': { log: moved(failure, find('RunFailed')), what: elsewhere },
+  'a cost long after the end of its run': { log: moved(cost, find('RunStarted', 1)), what: elsewhere },
+  'a cost of another run': {
+    log: withData(cost, { runId: (failure.data as { runId: string }).runId }),
+    what: elsewhere,
+  },
+  'a cost of another provider': { log: withData(cost, { provider: 'other' }), what: /it is a cost of other test/ },
+  'a cost of another version': { log: withData(cost, { version: 'v8' }), what: /and the run was done by vendor test/ },
+  'a cost of a run that never started': { log: without(find('RunStarted', 1)), what: /no provider has worked on/ },
+  'a cost of the sandbox': {
+    log: events.map(event =>
+      event === cost || event === find('RunCompleted')
+        ? (JSON.parse(JSON.stringify(event).replaceAll('"provider":"vendor"', '"provider":"sandbox"')) as RawEvent)
+        : event,
+    ),
+    what: /the sandbox costs nothing/,
+  },
+  'an unknown cost with an amount': {
+    log: withData(failure, { amountMicros: 1, currency: 'USD' }),
+    what: /its source is unknown, and its amount 1 USD/,
+  },
+  'an amount without a currency': {
+    log: withData(cost, { currency: undefined }),
+    what: /its source is reported, and its amount 8123456/,
+  },
+  'a reported cost without an amount': {
+    log: withData(failure, { source: 'reported' }),
+    what: /its source is reported, and its amount none/,
+  },
+}
+
+for (const [name, { log, what }] of Object.entries(untrue))
+  t.test(`${name} is found in a rewritten log`, async t => {
+    const faults = await faultsOf(log)
+    t.ok(
+      faults.some(fault => what.test(fault)),
+      JSON.stringify(faults),
+    )
+  })
