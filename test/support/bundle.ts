@@ -15,6 +15,7 @@ const programs = [
   'src/cli.ts',
   'src/boot/master-secret.ts',
   'src/boot/verify-process.ts',
+  'src/cli/audit/verify-worker.ts',
   'src/studio/studio-worker.ts',
   'test/suite.ts',
   'test/support/append-events.ts',
