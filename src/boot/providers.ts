@@ -14,8 +14,9 @@ import type { Clock } from '../ports/clock.ts'
 import type { UseInputMedia } from '../ports/input-media.ts'
 import type { Provider } from '../ports/provider.ts'
 import { deriveKey } from '../services/derive-key.ts'
+import { Health } from '../services/providers/health.ts'
 import { type ProviderAccount, SANDBOX } from '../services/providers/provider-account.ts'
-import type { RoutesParts } from '../services/providers/routes.ts'
+import { Routes, type RoutesParts } from '../services/providers/routes.ts'
 import type { Config } from './config.ts'
 import type { Substitutes } from './core.ts'
 
@@ -38,7 +39,7 @@ interface Parts {
   useInputMedia: UseInputMedia
 }
 
-type Providers = Omit<RoutesParts, 'health'> & { close(): Promise<void> }
+type Providers = Omit<RoutesParts, 'health' | 'clock'> & { close(): Promise<void> }
 
 /** The accounts at providers that are configured, and the sandbox. */
 export const openProviders = (parts: Parts, { providers, bindingsOf = shippedBindingsOf }: Substitutes): Providers => {
@@ -59,6 +60,13 @@ export const openProviders = (parts: Parts, { providers, bindingsOf = shippedBin
       await close()
     },
   }
+}
+
+/** The routes that the configuration allows, for commands that run nothing. */
+export const configuredRoutes = ({ config, masterSecret, clock }: Omit<Parts, 'useInputMedia'>): Routes => {
+  const useInputMedia = () => Promise.reject(new Error('a command runs no model'))
+  const providers = openProviders({ config, masterSecret, clock, useInputMedia }, {})
+  return new Routes({ ...providers, health: new Health(clock), clock })
 }
 
 const openAccounts = (

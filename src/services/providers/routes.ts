@@ -1,6 +1,7 @@
 import type { Upstream } from '../../../schemas/account-events.ts'
 import type { Binding, PriceList } from '../../../schemas/binding.ts'
 import { type Unmet, upstreamParameters } from '../../domain/routing/upstream-parameters.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { UpstreamModel, UpstreamRequest } from '../../ports/provider.ts'
 import type { Health } from './health.ts'
 import { type ProviderAccount, SANDBOX } from './provider-account.ts'
@@ -27,6 +28,14 @@ export interface RoutesParts {
   /** Whether it also answers while other providers are configured. */
   fallsBack: boolean
   health: Health
+  clock: Pick<Clock, 'nowMs'>
+}
+
+/** Whether the providers that are configured can run an endpoint. */
+export interface Supply {
+  available: boolean
+  /** When the last of them turns its model off, if all have said so. */
+  retiresAt?: string
 }
 
 /** Finds who runs an input. */
@@ -42,6 +51,14 @@ export class Routes {
   /** Whether a provider that is configured serves the endpoint. */
   serves(endpoint: string): boolean {
     return this.#hasSandbox(endpoint) || this.#bindings(endpoint).length > 0
+  }
+
+  /** Whether the endpoint is served, and until when. */
+  supplyOf(endpoint: string): Supply {
+    const days = this.#bindings(endpoint).map(({ retiresAt }) => retiresAt)
+    if (this.#hasSandbox(endpoint) || days.includes(undefined)) return { available: true }
+    const last = days.sort().at(-1)
+    return last === undefined ? { available: false } : { available: true, retiresAt: startOf(last) }
   }
 
   /** What no provider can honour of an input; undefined if one can honour all of it. */
@@ -116,9 +133,14 @@ export class Routes {
     return sandbox !== undefined && (fallsBack || accounts.length === 0 || endpoint.startsWith(TEST_ENDPOINT))
   }
 
+  /** Those whose provider is configured and still has the model. */
   #bindings(endpoint: string): Bound[] {
-    const { bindingsOf } = this.#parts
-    return bindingsOf(endpoint).filter(({ provider }) => this.#accountsOf(provider).length > 0)
+    const { bindingsOf, clock } = this.#parts
+    const now = new Date(clock.nowMs()).toISOString()
+    return bindingsOf(endpoint).filter(
+      ({ provider, retiresAt }) =>
+        this.#accountsOf(provider).length > 0 && (retiresAt === undefined || now < startOf(retiresAt)),
+    )
   }
 
   #accountsOf(provider: string): ProviderAccount[] {
@@ -131,6 +153,9 @@ export class Routes {
     return [...all.slice(turn), ...all.slice(0, turn)]
   }
 }
+
+/** Vendors name the day. The first moment of it is a safe reading, at least in UTC. */
+const startOf = (day: string): string => `${day}T00:00:00.000Z`
 
 /** What events say of a route. */
 export const upstreamOf = ({ account: { provider, account }, upstream: { model } }: Route): Upstream => ({

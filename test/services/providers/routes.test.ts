@@ -17,14 +17,18 @@ const account = (provider: string, name = 'a'): ProviderAccount => ({
 })
 const sandbox = account('sandbox')
 
-const open = (accounts: ProviderAccount[], fallsBack = false) => {
-  const health = new Health(new ManualClock())
-  const bindings = [bound('first'), bound('second', ['prompt', 'seed'])]
+const open = (
+  accounts: ProviderAccount[],
+  fallsBack = false,
+  bindings = [bound('first'), bound('second', ['prompt', 'seed'])],
+) => {
+  const clock = new ManualClock()
+  const health = new Health(clock)
   const bindingsOf = (endpoint: string) => bindings.filter(each => each.endpoint === endpoint)
-  const routes = new Routes({ bindingsOf, accounts, sandbox, fallsBack, health })
+  const routes = new Routes({ bindingsOf, accounts, sandbox, fallsBack, health, clock })
   const names = (input: object = { prompt: 'hello' }, endpoint = 'lumen-t2i') =>
     [...routes.find(endpoint, { ...input })].map(({ account: { provider, account } }) => `${provider} ${account}`)
-  return { routes, health, names }
+  return { routes, health, names, clock }
 }
 
 t.test('the sandbox runs everything while no account is configured', async t => {
@@ -49,6 +53,34 @@ t.test('an endpoint that nobody is bound to is not served, unless the sandbox fa
   t.same(names({}, 'other-t2i'), [])
   t.same(names({}, 'sandbox-t2t'), ['sandbox a'], 'the test family is the sandbox’s')
   t.same(open([account('first')], true).names(), ['first a', 'sandbox a'])
+})
+
+t.test('a model gets no runs from the day that its provider turns it off', async t => {
+  const accounts = [account('first'), account('second')]
+  const bindings = [
+    { ...bound('first'), retiresAt: '2026-12-01' },
+    { ...bound('second'), retiresAt: '2026-12-11' },
+  ]
+  const { routes, names, clock } = open(accounts, false, bindings)
+  const at = (time: string) => clock.advance(Date.parse(time) - clock.nowMs())
+  at('2026-11-30T23:59:59.999Z')
+  t.same(names(), ['first a', 'second a'])
+  t.same(routes.supplyOf('lumen-t2i'), { available: true, retiresAt: '2026-12-11T00:00:00.000Z' })
+  at('2026-12-01T00:00:00.000Z')
+  t.same(names(), ['second a'])
+  at('2026-12-11T00:00:00.000Z')
+  t.same(names(), [])
+  t.notOk(routes.serves('lumen-t2i'))
+  t.same(routes.supplyOf('lumen-t2i'), { available: false })
+  t.ok(routes.accepted('lumen-t2i', { provider: 'first', model: 'first-lumen' }), 'its jobs are still followed')
+})
+
+t.test('an endpoint has no end while one provider has announced none, or the sandbox serves it', async t => {
+  const bindings = [{ ...bound('first'), retiresAt: '2099-12-01' }, bound('second')]
+  const supplyOf = (accounts: ProviderAccount[]) => open(accounts, false, bindings).routes.supplyOf('lumen-t2i')
+  t.same(supplyOf([account('first'), account('second')]), { available: true })
+  t.same(supplyOf([]), { available: true })
+  t.same(supplyOf([account('first')]), { available: true, retiresAt: '2099-12-01T00:00:00.000Z' })
 })
 
 t.test('the accounts of a provider are used in turns', async t => {
