@@ -10,6 +10,7 @@ import { keysCommand } from './keys.ts'
 import { parseOperator } from './operator.ts'
 import { OperatorError } from './operator-error.ts'
 import { periodCommand } from './period.ts'
+import { providersCommand } from './providers.ts'
 import { runsCommand } from './runs.ts'
 import { viewsCommand } from './views.ts'
 import { webhooksCommand } from './webhooks.ts'
@@ -45,6 +46,7 @@ const createProgram = (): Command => {
     .addCommand(auditorsCommand())
     .addCommand(runsCommand())
     .addCommand(catalogCommand())
+    .addCommand(providersCommand())
     .addCommand(webhooksCommand())
     .addCommand(viewsCommand())
     .addCommand(periodCommand())
