@@ -92,6 +92,7 @@ const interactions = closed(
     background: { type: 'boolean' },
     store: { type: 'boolean' },
     stream: { const: false },
+    response_format: { type: 'object', properties: { type: text }, required: ['type'] },
     response_modalities: { type: 'array', items: { enum: ['text', 'image', 'audio', 'video'] } },
   },
   ['model', 'input'],

@@ -16,6 +16,8 @@ export interface ReplicateStub {
   /** The base address, as the client wants it. */
   url: string
   requests: VendorRequest[]
+  /** The official models that exist. */
+  models: string[]
   /** The states of predictions that are created from now on. */
   states: States
   /** Answers all requests from now on. */
@@ -26,8 +28,6 @@ export interface ReplicateStub {
   /** The requests that create predictions. */
   submissions(): VendorRequest[]
 }
-
-const OFFICIAL = ['black-forest-labs/flux-schnell', 'openai/gpt-5-mini']
 
 /** Keeps to https://replicate.com/docs/reference/http (https://api.replicate.com/openapi.json). */
 export const startReplicate = async (t: Test): Promise<ReplicateStub> => {
@@ -42,7 +42,7 @@ export const startReplicate = async (t: Test): Promise<ReplicateStub> => {
     if (route === 'GET /v1/webhooks/default/secret') return reply(response, 200, { key: stub.signingSecret })
     if (route === 'POST /v1/files') return upload(request, response)
     const model = /^POST \/v1\/models\/([\w.-]+\/[\w.-]+)\/predictions$/.exec(route)?.[1]
-    if (model !== undefined && !OFFICIAL.includes(model))
+    if (model !== undefined && !stub.models.includes(model))
       return problem(response, 404, 'Not found', 'The requested resource could not be found.')
     if (model !== undefined || route === 'POST /v1/predictions') return create(request, model, response)
     const [, method, id = '', isCancel] = /^(\w+) \/v1\/predictions\/(\w+)(\/cancel)?$/.exec(route) ?? []
@@ -101,6 +101,7 @@ export const startReplicate = async (t: Test): Promise<ReplicateStub> => {
   const stub: ReplicateStub = {
     url: `${server.url}/v1`,
     requests: server.requests,
+    models: ['black-forest-labs/flux-schnell', 'openai/gpt-5-mini'],
     states: [{ status: 'succeeded', output: ['https://replicate.delivery/xezq/one/out-0.webp'], metrics: {} }],
     fault: undefined,
     uploadFault: undefined,
