@@ -60,7 +60,8 @@ const LAST_OUTCOMES_MS = 1000
 
 /** The whole service on top of its core, not yet listening. `publicUrl` returns the base URL of the service. */
 export const openService = async (core: Core, publicUrl: () => string, substitutes: Substitutes = {}) => {
-  const { config, logger, clock, random, masterSecret, log, views, accounts, progress, reads, offers } = core
+  const { config, logger, clock, random, masterSecret, log, views, accounts, progress, reads, offers, choices } = core
+  await choices.load()
   const { usdPerCreditMicros, retention } = config
   const { slotsPerProvider, leaseMs } = substitutes.limits ?? {}
   const addresses = new Addresses(publicUrl, config.cdnUrl)
@@ -71,7 +72,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const sources = new InputSources({ find, slots, clock })
   const health = new Health(clock)
   const providers = openProviders({ config, masterSecret, clock, useInputMedia: sources.use }, substitutes)
-  const routes = new Routes({ ...providers, health })
+  const routes = new Routes({ ...providers, health, choices })
   const artifacts = new Artifacts({ objects, outbound, clock, random, retentionMs: retention.outputsMs })
   const activeRuns = new ActiveRuns({
     routes,
@@ -178,12 +179,14 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     start: () => {
       for (const reactor of sealing) reactor.start()
       if (api) knownSeals.start()
+      choices.start()
       if (!config.roles.has('reactors')) return
       for (const reactor of [runsReactor, webhooks, objectsReactor]) reactor.start(progress.changes)
     },
     /** Ends the work in progress, and then the waits for queued work. */
     stop: async () => {
       knownSeals.stop()
+      choices.stop()
       await verifier.close()
       await Promise.all([runsReactor, webhooks, objectsReactor, ...sealing].map(reactor => reactor.stop()))
       const shown = log.head().then(head => progress.passed(head, LAST_OUTCOMES_MS))

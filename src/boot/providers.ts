@@ -38,7 +38,7 @@ interface Parts {
   useInputMedia: UseInputMedia
 }
 
-type Providers = Omit<RoutesParts, 'health'> & { close(): Promise<void> }
+type Providers = Omit<RoutesParts, 'health' | 'choices'> & { close(): Promise<void> }
 
 /** The accounts at providers that are configured, and the sandbox. */
 export const openProviders = (parts: Parts, { providers, bindingsOf = shippedBindingsOf }: Substitutes): Providers => {

@@ -4,12 +4,14 @@ import { accountsCommand } from './accounts.ts'
 import { UNABLE } from './audit/with-log.ts'
 import { auditCommand } from './audit.ts'
 import { auditorsCommand } from './auditors.ts'
+import { bindingsCommand } from './bindings.ts'
 import { catalogCommand } from './catalog.ts'
 import { creditsCommand } from './credits.ts'
 import { keysCommand } from './keys.ts'
 import { parseOperator } from './operator.ts'
 import { OperatorError } from './operator-error.ts'
 import { periodCommand } from './period.ts'
+import { providersCommand } from './providers.ts'
 import { runsCommand } from './runs.ts'
 import { viewsCommand } from './views.ts'
 import { webhooksCommand } from './webhooks.ts'
@@ -45,6 +47,8 @@ const createProgram = (): Command => {
     .addCommand(auditorsCommand())
     .addCommand(runsCommand())
     .addCommand(catalogCommand())
+    .addCommand(providersCommand())
+    .addCommand(bindingsCommand())
     .addCommand(webhooksCommand())
     .addCommand(viewsCommand())
     .addCommand(periodCommand())

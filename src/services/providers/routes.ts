@@ -1,5 +1,6 @@
 import type { Upstream } from '../../../schemas/account-events.ts'
 import type { Binding, PriceList } from '../../../schemas/binding.ts'
+import { type Choices, chosenOf } from '../../domain/routing/choices.ts'
 import { type Unmet, upstreamParameters } from '../../domain/routing/upstream-parameters.ts'
 import type { UpstreamModel, UpstreamRequest } from '../../ports/provider.ts'
 import type { Health } from './health.ts'
@@ -27,6 +28,8 @@ export interface RoutesParts {
   /** Whether it also answers while other providers are configured. */
   fallsBack: boolean
   health: Health
+  /** What operators have chosen. */
+  choices: { readonly known: Choices }
 }
 
 /** Finds who runs an input. */
@@ -39,7 +42,7 @@ export class Routes {
     this.#parts = parts
   }
 
-  /** Whether a provider that is configured serves the endpoint. */
+  /** Whether a provider that is on serves the endpoint. */
   serves(endpoint: string): boolean {
     return this.#hasSandbox(endpoint) || this.#bindings(endpoint).length > 0
   }
@@ -88,7 +91,10 @@ export class Routes {
     this.#turns.set(account.provider, this.#accountsOf(account.provider).indexOf(account) + 1)
   }
 
-  /** The account that has accepted a job, and how its model is spoken to. Undefined if it is no longer configured. */
+  /**
+   * The account that has accepted a job, and how its model is spoken to. Undefined if it is no longer configured. A
+   * provider that an operator has disabled since still tells the outcome.
+   */
   accepted(
     endpoint: string,
     { provider, account, model }: { provider: string; account?: string | undefined; model: string },
@@ -116,9 +122,11 @@ export class Routes {
     return sandbox !== undefined && (fallsBack || accounts.length === 0 || endpoint.startsWith(TEST_ENDPOINT))
   }
 
+  /** Those that are configured and chosen, the best first. */
   #bindings(endpoint: string): Bound[] {
-    const { bindingsOf } = this.#parts
-    return bindingsOf(endpoint).filter(({ provider }) => this.#accountsOf(provider).length > 0)
+    const { bindingsOf, choices } = this.#parts
+    const all = bindingsOf(endpoint).filter(({ provider }) => this.#accountsOf(provider).length > 0)
+    return chosenOf(choices.known, endpoint, all)
   }
 
   #accountsOf(provider: string): ProviderAccount[] {

@@ -1,14 +1,18 @@
 import t from 'tap'
+import type { ProviderEvent } from '../../../schemas/provider-events.ts'
+import { choices } from '../../../src/domain/routing/choices.ts'
 import { Health } from '../../../src/services/providers/health.ts'
 import type { ProviderAccount } from '../../../src/services/providers/provider-account.ts'
 import type { Bound } from '../../../src/services/providers/routes.ts'
 import { Routes, upstreamOf } from '../../../src/services/providers/routes.ts'
+import { given } from '../../support/given.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { instantProvider } from '../../support/service.ts'
 
 const bound = (provider: string, names: string[] = ['prompt']): Bound => ({
   ...{ endpoint: 'lumen-t2i', provider, model: `${provider}-lumen`, operation: 'make' },
   parameters: names.map(name => ({ from: name, to: name })),
+  price: { currency: 'USD', units: [{ unit: 'runs', micros: 1, per: 1 }] },
 })
 const account = (provider: string, name = 'a'): ProviderAccount => ({
   provider,
@@ -17,11 +21,18 @@ const account = (provider: string, name = 'a'): ProviderAccount => ({
 })
 const sandbox = account('sandbox')
 
-const open = (accounts: ProviderAccount[], fallsBack = false) => {
+const open = (accounts: ProviderAccount[], fallsBack = false, ...history: ProviderEvent[]) => {
   const health = new Health(new ManualClock())
   const bindings = [bound('first'), bound('second', ['prompt', 'seed'])]
   const bindingsOf = (endpoint: string) => bindings.filter(each => each.endpoint === endpoint)
-  const routes = new Routes({ bindingsOf, accounts, sandbox, fallsBack, health })
+  const routes = new Routes({
+    bindingsOf,
+    accounts,
+    sandbox,
+    fallsBack,
+    health,
+    choices: { known: given(choices, ...history).state },
+  })
   const names = (input: object = { prompt: 'hello' }, endpoint = 'lumen-t2i') =>
     [...routes.find(endpoint, { ...input })].map(({ account: { provider, account } }) => `${provider} ${account}`)
   return { routes, health, names }
@@ -78,4 +89,39 @@ t.test('a job is polled with the account that took it', async t => {
   t.equal(routes.accepted('lumen-t2i', { provider: 'second', model: 'second-lumen' }), undefined)
   const [route] = routes.find('lumen-t2i', { prompt: 'hello' })
   t.same(route && upstreamOf(route), { provider: 'first', model: 'first-lumen', account: 'a' })
+})
+
+t.test('what operators disable gets no jobs, and jobs that it has accepted are followed', async t => {
+  const accounts = [account('first'), account('second')]
+  const first = { provider: 'first', model: 'first-lumen' }
+  const disabled = { type: 'ProviderDisabled', data: { provider: 'first' } } as const
+  const lumen = { endpoint: 'lumen-t2i' }
+  const binding = { type: 'BindingDisabled', data: { ...lumen, provider: 'second', model: 'second-lumen' } } as const
+  const { routes, names } = open(accounts, false, disabled)
+  t.same(names(), ['second a'])
+  t.same(names({ prompt: 'hello', seed: 1 }), ['second a'])
+  t.same([...routes.providers('lumen-t2i')], ['second'])
+  t.equal(routes.accepted('lumen-t2i', first)?.account.provider, 'first')
+  const none = open(accounts, false, disabled, binding)
+  t.same(none.names(), [])
+  t.notOk(none.routes.serves('lumen-t2i'))
+  t.equal(none.routes.unmet('lumen-t2i', { prompt: 'hello' }), undefined)
+  const onlyFirst = open(accounts, false, binding)
+  t.same(onlyFirst.routes.unmet('lumen-t2i', { prompt: 'hello', seed: 1 }), { parameters: ['seed'] })
+  t.same(open(accounts, true, disabled, binding).names(), ['sandbox a'])
+  t.same(open([account('first')], false, disabled).names(), [], 'the sandbox stands in for no disabled provider')
+})
+
+t.test('the order of operators goes before the one that ships', async t => {
+  const bindings = [{ provider: 'second', model: 'second-lumen' }]
+  const order = { type: 'BindingsOrdered', data: { endpoint: 'lumen-t2i', bindings } } as const
+  const { names } = open([account('first'), account('second')], false, order)
+  t.same(names(), ['second a', 'first a'])
+})
+
+t.test('the price list of a disabled binding still tells what its last runs cost', async t => {
+  const disabled = { type: 'ProviderDisabled', data: { provider: 'first' } } as const
+  const price = { currency: 'USD', units: [{ unit: 'runs', micros: 1, per: 1 }] }
+  const { routes } = open([account('first')], false, disabled)
+  t.same(routes.priceListOf('lumen-t2i', { provider: 'first', model: 'first-lumen' }), price)
 })

@@ -1,0 +1,8 @@
+import { Command } from 'commander'
+import { disableProvider, enableProvider } from './providers/enable.ts'
+
+export const providersCommand = (): Command =>
+  new Command('providers')
+    .description('show the providers that run the models, and turn them on and off')
+    .addCommand(enableProvider())
+    .addCommand(disableProvider())
