@@ -30,7 +30,11 @@ const environment = {
   ALLOW_PRIVATE_WEBHOOKS: 'true',
 }
 const folder = await temporaryFolder(t)
-const service = await startService(t, { folder, environment })
+const errors: [facts: object, message: string][] = []
+const nothing = () => undefined
+const logger = { isLevelEnabled: () => false, debug: nothing, info: nothing, warn: nothing, fatal: nothing }
+const error = (facts: object, message: string) => errors.push([facts, message])
+const service = await startService(t, { folder, environment, logger: { ...logger, error } })
 const operator = operatorOf(folder, environment)
 const customer = await openAccount(service, { credits: 10_000 })
 
@@ -110,6 +114,41 @@ t.test('bindings order and disable: the next binding is tried first', async t =>
   t.match((await customer.run(painting)).body, { status: 'completed', provider: 'google' })
   t.match(await operator.text(t, 'bindings', 'enable', endpoint, first), /changed +true/)
 })
+
+t.test('providers list: a refused account of a running service, its calls and its models', async t => {
+  const list = () => operator.json<Listed[]>(t, 'providers', 'list')
+  const openAiOf = (all: Listed[]) => all.find(({ provider }) => provider === 'openai') as Listed
+  await until('the service has reported', async () => openAiOf(await list()).processes === 1, { pollMs: 50 })
+  const [first, ...others] = await list()
+  t.match(first, {
+    ...{ provider: 'openai', state: 'on', is_configured: true, disabled_at: null, reason: null },
+    ...{ accounts: [/^[0-9a-f]{8}$/], calls: 0, max_calls: 128, rests: [], retiring: [] },
+    families: ['gpt-image-2-6', 'gpt-6-1-terra'],
+  })
+  t.match(others[0], { provider: 'anthropic', state: 'no key', accounts: [], processes: 0 })
+  openAi.answer = response => reply(response, 401, { error: { message: `Incorrect API key: ${KEY}`, code: 'no' } })
+  await Promise.all([customer.run(text), customer.run(text)])
+  const kind = 'unauthorized'
+  t.match(errors, [[{ provider: 'openai', account: first?.accounts[0], kind }, /refuses the account; check its key/]])
+  t.equal(errors.length, 1, 'the operator is told once')
+  await until('the rest is reported', async () => openAiOf(await list()).rests.length > 0, { pollMs: 50 })
+  t.match(openAiOf(await list()).rests, [{ account: first?.accounts[0], model: null, kind, until: /^2/ }])
+  const shown = await operator.text(t, 'providers', 'list')
+  t.match(shown, /^openai +on +[0-9a-f]{8} +\d of 128 +gpt-image-2-6, gpt-6-1-terra$/m)
+  t.match(shown, /^openai: account [0-9a-f]{8} rests until 2.*, since its key is refused; check OPENAI_API_KEY\.$/m)
+  await operator.json(t, 'providers', 'disable', 'elevenlabs', '--reason', 'too dear')
+  t.match(await operator.text(t, 'providers', 'list'), /^elevenlabs +disabled \(too dear\) +– +– +eleven-v3$/m)
+  for (const secret of [KEY, FAL_KEY, googleKey]) t.notOk([shown, JSON.stringify(errors)].join().includes(secret))
+  await service.stop()
+  t.match(await operator.text(t, 'providers', 'list'), /^openai: no process with the role reactors reports/m)
+})
+
+interface Listed {
+  provider: string
+  processes: number
+  accounts: string[]
+  rests: object[]
+}
 
 t.test('what does not exist is refused with what does', async t => {
   const refusals: [string[], RegExp][] = [

@@ -15,6 +15,7 @@ import { ActiveRuns } from '../reactors/active-runs.ts'
 import { Artifacts } from '../reactors/artifacts.ts'
 import { InputSources } from '../reactors/input-sources.ts'
 import { ObjectsReactor } from '../reactors/objects.ts'
+import { ProviderReports } from '../reactors/provider-reports.ts'
 import { RunSlots } from '../reactors/run-slots.ts'
 import { RunsReactor } from '../reactors/runs.ts'
 import { SealSinkReactor } from '../reactors/seal-sink.ts'
@@ -89,6 +90,11 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     leaseMs,
   })
   const runsReactor = new RunsReactor({ activeRuns, routes, slots, accounts, log, views, clock, logger })
+  const reports = new ProviderReports({
+    providers: [...new Set(providers.accounts.map(({ provider }) => provider))],
+    maxCalls: slotsPerProvider ?? config.providerConcurrency,
+    ...{ health, slots, views, clock, random, logger },
+  })
   const watch = new Watch(progress.changes, clock)
   const settlement = new UploadSettlement(accounts, objects)
   const grants = new UploadGrants({
@@ -181,6 +187,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
       if (api) knownSeals.start()
       choices.start()
       if (!config.roles.has('reactors')) return
+      reports.start()
       for (const reactor of [runsReactor, webhooks, objectsReactor]) reactor.start(progress.changes)
     },
     /** Ends the work in progress, and then the waits for queued work. */
@@ -188,7 +195,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
       knownSeals.stop()
       choices.stop()
       await verifier.close()
-      await Promise.all([runsReactor, webhooks, objectsReactor, ...sealing].map(reactor => reactor.stop()))
+      await Promise.all([runsReactor, webhooks, objectsReactor, reports, ...sealing].map(reactor => reactor.stop()))
       const shown = log.head().then(head => progress.passed(head, LAST_OUTCOMES_MS))
       await withinTime(
         clock,

@@ -175,7 +175,7 @@ const openServices = (parts: ServicesParts): CoreServices => {
     catalog: new Catalog({ offers, publishedCatalog, shipped }),
     webhooks: new Webhooks({ accounts, reads, secretOf: accountId => webhookSecret(masterSecret, accountId) }),
     views: new ViewMaintenance(parts),
-    routing: new Routing({ choices: parts.choices, bindings }),
+    routing: new Routing({ choices: parts.choices, bindings, views: parts.views, clock }),
     periods: new Periods({ log, clock, random, logger }),
     positions: new Positions({ log, accounts, reads }),
     descriptors: new Descriptors(offers),

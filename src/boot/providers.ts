@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import type { ProviderName } from '../../schemas/binding.ts'
 import { openVendorFetch } from '../adapters/outbound/vendor-fetch.ts'
 import { createAnthropicProvider } from '../adapters/provider/anthropic/provider.ts'
@@ -13,7 +12,7 @@ import { bindingsOf as shippedBindingsOf } from '../catalog/bindings/bindings.ts
 import type { Clock } from '../ports/clock.ts'
 import type { UseInputMedia } from '../ports/input-media.ts'
 import type { Provider } from '../ports/provider.ts'
-import { deriveKey } from '../services/derive-key.ts'
+import { accountDigest } from '../services/providers/account-digest.ts'
 import { type ProviderAccount, SANDBOX } from '../services/providers/provider-account.ts'
 import type { RoutesParts } from '../services/providers/routes.ts'
 import type { Config } from './config.ts'
@@ -27,9 +26,6 @@ const factories: Record<ProviderName, (parts: VendorParts) => Provider> = {
   fal: createFalProvider,
   elevenlabs: createElevenLabsProvider,
 }
-
-/** Enough to tell a handful of accounts apart. */
-const ACCOUNT_DIGITS = 8
 
 interface Parts {
   config: Pick<Config, 'providers' | 'sandboxFallsBack'>
@@ -61,20 +57,14 @@ export const openProviders = (parts: Parts, { providers, bindingsOf = shippedBin
   }
 }
 
-const openAccounts = (
-  { config, masterSecret, useInputMedia }: Parts,
-  fetch: VendorParts['fetch'],
-): ProviderAccount[] => {
-  const digest = (key: string) =>
-    createHmac('sha256', deriveKey(masterSecret, 'provider-accounts')).update(key).digest('hex')
-  return config.providers.flatMap(({ provider, keys, baseUrl }) =>
+const openAccounts = ({ config, masterSecret, useInputMedia }: Parts, fetch: VendorParts['fetch']): ProviderAccount[] =>
+  config.providers.flatMap(({ provider, keys, baseUrl }) =>
     keys.map(key => ({
       provider,
-      account: digest(key).slice(0, ACCOUNT_DIGITS),
+      account: accountDigest(masterSecret, key),
       client: factories[provider]({ key, baseUrl, fetch, useInputMedia }),
     })),
   )
-}
 
 const substituted = (providers: Record<string, Provider>): ProviderAccount[] =>
   Object.entries(providers).map(([provider, client]) => ({ provider, account: provider, client }))

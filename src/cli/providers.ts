@@ -1,8 +1,10 @@
 import { Command } from 'commander'
 import { disableProvider, enableProvider } from './providers/enable.ts'
+import { listProviders } from './providers/list.ts'
 
 export const providersCommand = (): Command =>
   new Command('providers')
     .description('show the providers that run the models, and turn them on and off')
+    .addCommand(listProviders())
     .addCommand(enableProvider())
     .addCommand(disableProvider())

@@ -35,6 +35,7 @@ const permissions = {
   views: { verify: 'operate', rebuild: 'operate' },
   routing: {
     disabledProviders: 'operate',
+    reported: 'operate',
     bindings: 'operate',
     setProvider: 'operate',
     setBinding: 'operate',

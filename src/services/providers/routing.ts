@@ -8,12 +8,17 @@ import {
   nameOf,
   ordered,
 } from '../../domain/routing/choices.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ViewStore } from '../../ports/view-store.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { Caller } from '../caller.ts'
 import { SANDBOX } from './provider-account.ts'
 import type { ProviderChoices } from './provider-choices.ts'
+import { type ReportedProvider, readReports } from './provider-reports.ts'
 
 interface Parts {
+  views: Pick<ViewStore, 'reports'>
+  clock: Clock
   choices: ProviderChoices
   /** Every binding that ships. */
   bindings: readonly Binding[]
@@ -35,9 +40,13 @@ export interface ChosenBinding {
 export class Routing {
   readonly #choices: ProviderChoices
   readonly #bindings: readonly Binding[]
+  readonly #views: Parts['views']
+  readonly #clock: Clock
 
-  constructor({ choices, bindings }: Parts) {
+  constructor({ choices, bindings, views, clock }: Parts) {
     this.#choices = choices
+    this.#views = views
+    this.#clock = clock
     this.#bindings = bindings
   }
 
@@ -45,6 +54,11 @@ export class Routing {
   async disabledProviders(_caller: Caller): Promise<Answer<ReadonlyMap<string, DisabledProvider>>> {
     const { disabledProviders } = await this.#choices.load()
     return answer(new Map(disabledProviders))
+  }
+
+  /** How the providers are in the processes that submit jobs, by name, as of a moment ago. */
+  async reported(_caller: Caller): Promise<Answer<ReadonlyMap<string, ReportedProvider>>> {
+    return answer(await readReports(this.#views, this.#clock.nowMs()))
   }
 
   /** All bindings, those of an endpoint together and in the order in which they are tried. */
