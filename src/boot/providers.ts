@@ -1,4 +1,5 @@
 import type { ProviderName } from '../../schemas/binding.ts'
+import { systemClock } from '../adapters/clock/system.ts'
 import { openVendorFetch } from '../adapters/outbound/vendor-fetch.ts'
 import { createAnthropicProvider } from '../adapters/provider/anthropic/provider.ts'
 import { createElevenLabsProvider } from '../adapters/provider/elevenlabs/provider.ts'
@@ -13,6 +14,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { UseInputMedia } from '../ports/input-media.ts'
 import type { Provider } from '../ports/provider.ts'
 import { accountDigest } from '../services/providers/account-digest.ts'
+import { type CheckedAccount, checkAccounts } from '../services/providers/check-accounts.ts'
 import { type ProviderAccount, SANDBOX } from '../services/providers/provider-account.ts'
 import type { RoutesParts } from '../services/providers/routes.ts'
 import type { Config } from './config.ts'
@@ -56,6 +58,20 @@ export const openProviders = (parts: Parts, { providers, bindingsOf = shippedBin
     },
   }
 }
+
+/** Checks the accounts at vendors that are configured, without opening a store. */
+export const checkVendorAccounts = async (parts: Pick<Parts, 'config' | 'masterSecret'>): Promise<CheckedAccount[]> => {
+  const { fetch, close } = openVendorFetch()
+  const accounts = openAccounts({ ...parts, clock: systemClock, useInputMedia: noInputMedia }, fetch)
+  try {
+    return await checkAccounts(systemClock, accounts)
+  } finally {
+    await Promise.all(accounts.map(({ client }) => client.close()))
+    await close()
+  }
+}
+
+const noInputMedia = () => Promise.reject(new Error('a check sends no file'))
 
 const openAccounts = ({ config, masterSecret, useInputMedia }: Parts, fetch: VendorParts['fetch']): ProviderAccount[] =>
   config.providers.flatMap(({ provider, keys, baseUrl }) =>

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { checkCommand } from './providers/check.ts'
 import { disableProvider, enableProvider } from './providers/enable.ts'
 import { listProviders } from './providers/list.ts'
 
@@ -6,5 +7,6 @@ export const providersCommand = (): Command =>
   new Command('providers')
     .description('show the providers that run the models, and turn them on and off')
     .addCommand(listProviders())
+    .addCommand(checkCommand())
     .addCommand(enableProvider())
     .addCommand(disableProvider())
