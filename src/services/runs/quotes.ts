@@ -65,7 +65,7 @@ export class Quotes {
       message: path === '/prompt' && hasTextTwice(given, parametersSchema) ? TEXT_TWICE : message,
     }))
     if (faults.length > 0) return refuse('input_invalid', { endpoint: endpoint.id, faults })
-    if (!routes.serves(endpoint.id)) throw new Unavailable(`no provider that serves ${endpoint.id} is configured`)
+    if (!routes.serves(endpoint.id)) throw new Unavailable(`no provider that serves ${endpoint.id} is on`)
     const unmet = routes.unmet(endpoint.id, input)
     if (unmet) {
       const faults = unmet.parameters.map(name => ({
