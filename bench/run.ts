@@ -7,6 +7,7 @@ import { eventStoreAppends } from './event-store-appends.ts'
 import { measureLeaderChanges, showLeaderChanges } from './event-store-leader.ts'
 import { eventStoreReplay } from './event-store-replay.ts'
 import { measureFairness, showFairness } from './fairness.ts'
+import { gateway } from './gateway.ts'
 import { hotAccount } from './hot-account.ts'
 import { measureInFlight } from './in-flight.ts'
 import { ledger } from './ledger.ts'
@@ -46,6 +47,7 @@ const benchmarks: Benchmark[] = [
     auditVerifyWorkers,
     sealing,
   ],
+  ...gateway,
   ...[redisViews, redisProjector, twoProcesses],
   ...[...eventStoreAppends, eventStoreReplay],
 ]

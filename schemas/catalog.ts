@@ -70,6 +70,8 @@ export const Family = Closed({
   name: Type.String(),
   outputType: OutputType,
   endpoints: Type.Array(Endpoint, { minItems: 1 }),
+  /** The IDs of withdrawn families whose job it does. Requests for them are told of it. */
+  replaces: Type.Optional(Type.Array(Slug)),
 })
 export type Family = Static<typeof Family>
 export const Families = Type.Array(Family)

@@ -45,6 +45,12 @@ const bindings = (model: string) =>
     .json<{ binding: string; state: string }[]>(t, 'bindings', 'list', model)
     .then(rows => rows.map(({ binding, state }) => `${binding} ${state}`))
 
+/** Whether the list of models says that a model can be run. */
+const isAvailable = async (model: string) => {
+  const { body } = await customer.send<{ data: { id: string; endpoints: { available: boolean }[] }[] }>('/v1/models')
+  return body.data.find(({ id }) => id === model)?.endpoints[0]?.available
+}
+
 /** Runs a model until the answer is as expected: choices take effect within a second. */
 const untilAnswered = (what: string, request: object, isExpected: (answer: Answer) => boolean) =>
   until(what, async () => isExpected((await customer.run(request)) as unknown as Answer), { pollMs: 50 })
@@ -57,12 +63,14 @@ t.test('providers disable: a running service sells nothing of the provider, and 
   t.same(await bindings('gpt-6-1-terra'), ['openai/gpt-6.1-terra provider disabled'])
   const before = await customer.balance()
   await untilAnswered('it is refused', text, ({ status }) => status === 503)
+  t.notOk(await isAvailable('gpt-6-1-terra'))
   const asked = openAi.requests.length
   t.equal((await customer.run(text)).status, 503)
   t.equal(openAi.requests.length, asked, 'nobody asks the provider')
   t.ok((await customer.balance()) <= before)
   t.match(await operator.text(t, 'providers', 'enable', 'openai'), /changed +true/)
   await untilAnswered('it runs', text, ({ status, body }) => status === 200 && body.provider === 'openai')
+  t.ok(await isAvailable('gpt-6-1-terra'))
   const events = await collect(service.core.log.readStream(PROVIDERS_STREAM, 0))
   t.match(events, [
     {

@@ -25,16 +25,19 @@ export const startBare = async (): Promise<Server> => {
 /** Starts the service in a temporary folder. It logs as in production, but the output is discarded. */
 export const startTollgate = async ({
   accounts = 1,
+  provider = 'instant',
   env,
   profile,
 }: {
   accounts?: number
+  /** Does the runs: an instant provider, or those that the environment configures. */
+  provider?: 'instant' | 'configured'
   env?: Record<string, string>
   profile?: string
 } = {}): Promise<Server> => {
   const { folder, discard } = await withFolder()
   const { child, ready } = await startProcess<{ url: string; keys: string[] }>('tollgate-server.js', {
-    args: [String(accounts)],
+    args: [String(accounts), provider],
     env: { DATA_DIR: folder, PORT: '0', ...env },
     ...(process.env['BENCH_PROFILE'] && profile && { profile }),
   })

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, IDEMPOTENCY_HOURS } from '../primitives.ts'
+import { Closed, IDEMPOTENCY_HOURS, Slug } from '../primitives.ts'
 import { about } from './about.ts'
 
 /** Every error code of the API with its HTTP status. The list is closed: clients rely on it. */
@@ -44,7 +44,7 @@ export const errorMeanings: Record<ErrorCode, string> = {
   insufficient_credits: 'The run costs more than the balance. Nothing was charged.',
   forbidden: 'The scope of the API key does not allow this, or the key is that of an auditor, or not of one.',
   not_found: 'Nothing exists at this URL.',
-  model_not_found: 'The model does not exist.',
+  model_not_found: 'The model does not exist, or it was withdrawn; `replaced_by` may name the one to use.',
   run_not_found: 'The account has no run with this ID.',
   upload_not_found: 'The account has no upload with this ID, its file has not arrived, or it was deleted.',
   method_not_allowed: 'The URL does not support this method. The `Allow` header lists the methods it supports.',
@@ -78,6 +78,9 @@ export const ErrorBody = Closed({
       'a969a179-30ad-4dcb-8baa-b78e9b9a7159',
     ),
     errors: Type.Optional(about(Type.Array(Fault), 'The faults that have a location in the request, at most 50.')),
+    replaced_by: Type.Optional(
+      about(Slug, 'The model to use in place of a withdrawn one, for `model_not_found`.', 'gemini-omni-flash'),
+    ),
     required_credits: Type.Optional(about(Type.Number(), 'The price of the run, for `insufficient_credits`.', 10)),
     credits_balance: Type.Optional(about(Type.Number(), 'The balance, for `insufficient_credits`.', 2.5)),
   }),

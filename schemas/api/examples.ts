@@ -30,6 +30,7 @@ export const modelList: ModelList = {
           kind: 't2i',
           mode: 'sync',
           status: 'public',
+          available: true,
           description: 'Generates images from text, in 14 aspect ratios and up to 4K.',
           parameters_schema: {
             type: 'object',

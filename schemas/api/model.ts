@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { EndpointStatus, FamilyStatus, Kind, Mode, OutputType, ParametersSchema } from '../catalog.ts'
-import { Closed, Slug } from '../primitives.ts'
+import { Closed, Slug, Timestamp } from '../primitives.ts'
 import { about } from './about.ts'
 
 const Surcharge = Closed({
@@ -32,10 +32,20 @@ export const ModelEndpoint = Closed({
   ),
   mode: about(Mode, 'A `sync` run usually returns its result. An `async` run returns 202; poll it later.'),
   status: about(EndpointStatus, 'Only testers see `test` endpoints.'),
+  available: about(
+    Type.Boolean(),
+    'Whether the service has a provider for it. If not, a run is answered with 503 `unavailable` and costs nothing.',
+    true,
+  ),
+  retires_at: Type.Optional(
+    about(Timestamp, 'When its last provider turns it off, if that has been announced.', '2027-01-06T00:00:00.000Z'),
+  ),
   description: Type.String(),
   parameters_schema: about(ParametersSchema, 'The JSON Schema (2020-12) of `input`, with defaults and examples.'),
   pricing: about(Pricing, 'The price: base × quantities × multipliers + surcharges.'),
 })
+
+export type ModelEndpoint = Static<typeof ModelEndpoint>
 
 export const ModelFamily = Closed({
   id: about(Slug, 'The value for `model` in requests.', 'nano-banana-2'),

@@ -73,7 +73,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const sources = new InputSources({ find, slots, clock })
   const health = new Health(clock)
   const providers = openProviders({ config, masterSecret, clock, useInputMedia: sources.use }, substitutes)
-  const routes = new Routes({ ...providers, health, choices })
+  const routes = new Routes({ ...providers, health, choices, clock })
   const artifacts = new Artifacts({ objects, outbound, clock, random, retentionMs: retention.outputsMs })
   const activeRuns = new ActiveRuns({
     routes,
@@ -113,7 +113,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const quotes = new Quotes({ offers, accounts, inputFiles, outbound, routes, usdPerCreditMicros })
   const runReads = new RunReads({ reads, watch, clock, progress: activeRuns.progress })
   const runs = new Runs({ accounts, offers, quotes, reads, runReads, starter: activeRuns, clock, random })
-  const present = new Presenter(addresses, usdPerCreditMicros)
+  const present = new Presenter(addresses, usdPerCreditMicros, endpoint => routes.supplyOf(endpoint))
   const secretOf = (accountId: AccountId) => webhookSecret(masterSecret, accountId)
   const webhooks = new WebhooksReactor({
     accounts,

@@ -15,8 +15,9 @@ import type { UseInputMedia } from '../ports/input-media.ts'
 import type { Provider } from '../ports/provider.ts'
 import { accountDigest } from '../services/providers/account-digest.ts'
 import { type CheckedAccount, checkAccounts } from '../services/providers/check-accounts.ts'
+import { Health } from '../services/providers/health.ts'
 import { type ProviderAccount, SANDBOX } from '../services/providers/provider-account.ts'
-import type { RoutesParts } from '../services/providers/routes.ts'
+import { Routes, type RoutesParts } from '../services/providers/routes.ts'
 import type { Config } from './config.ts'
 import type { Substitutes } from './core.ts'
 
@@ -36,7 +37,7 @@ interface Parts {
   useInputMedia: UseInputMedia
 }
 
-type Providers = Omit<RoutesParts, 'health' | 'choices'> & { close(): Promise<void> }
+type Providers = Omit<RoutesParts, 'health' | 'choices' | 'clock'> & { close(): Promise<void> }
 
 /** The accounts at providers that are configured, and the sandbox. */
 export const openProviders = (parts: Parts, { providers, bindingsOf = shippedBindingsOf }: Substitutes): Providers => {
@@ -72,6 +73,17 @@ export const checkVendorAccounts = async (parts: Pick<Parts, 'config' | 'masterS
 }
 
 const noInputMedia = () => Promise.reject(new Error('a check sends no file'))
+
+/** The routes that the configuration and the operators allow, for commands that run nothing. */
+export const configuredRoutes = ({
+  choices,
+  ...parts
+}: Omit<Parts, 'useInputMedia'> & Pick<RoutesParts, 'choices'>): Routes => {
+  const { clock } = parts
+  const useInputMedia = () => Promise.reject(new Error('a command runs no model'))
+  const providers = openProviders({ ...parts, useInputMedia }, {})
+  return new Routes({ ...providers, health: new Health(clock), choices, clock })
+}
 
 const openAccounts = ({ config, masterSecret, useInputMedia }: Parts, fetch: VendorParts['fetch']): ProviderAccount[] =>
   config.providers.flatMap(({ provider, keys, baseUrl }) =>

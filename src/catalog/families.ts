@@ -18,6 +18,7 @@ interface FamilySheet {
   id: string
   aliases?: string[]
   name: string
+  replaces?: string[]
   endpoints: Partial<Record<Kind, EndpointSheet>>
 }
 
@@ -34,7 +35,7 @@ interface EndpointSheet {
 }
 
 function familiesOf(outputType: Family['outputType'], mode: Mode, timeoutMs: number) {
-  return ({ id, aliases = [], name, endpoints }: FamilySheet): Family => ({
+  return ({ id, aliases = [], name, replaces, endpoints }: FamilySheet): Family => ({
     id,
     aliases,
     name,
@@ -55,5 +56,6 @@ function familiesOf(outputType: Family['outputType'], mode: Mode, timeoutMs: num
       },
       pricing: sheet.pricing,
     })),
+    ...(replaces && { replaces }),
   })
 }

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import microdiff from 'microdiff'
+import type { ModelEndpoint } from '../../schemas/api/model.ts'
 import { Families, type Family } from '../../schemas/catalog.ts'
+import { configuredRoutes } from '../boot/providers.ts'
 import type { CatalogCommand, CatalogState } from '../domain/catalog/catalog.ts'
 import { Addresses } from '../services/addresses.ts'
 import { Presenter } from '../services/presenter.ts'
@@ -23,9 +25,12 @@ export const catalogCommand = (): Command => {
     .option('--json', 'print JSON, with schemas and prices as GET /v1/models shows them')
     .action(async (options, command) => {
       const caller = operatorOf(command)
-      const families = await withCore(async ({ services, config }) => {
-        const present = new Presenter(new Addresses(() => ''), config.usdPerCreditMicros)
-        return unwrap(await services.catalog.list(caller)).map(offer => present.family(offer.family))
+      const families = await withCore(async core => {
+        await core.choices.load()
+        const routes = configuredRoutes(core)
+        const supplyOf = (endpoint: string) => routes.supplyOf(endpoint)
+        const present = new Presenter(new Addresses(() => ''), core.config.usdPerCreditMicros, supplyOf)
+        return unwrap(await core.services.catalog.list(caller)).map(offer => present.family(offer.family))
       })
       const rows = options.json
         ? families
@@ -34,6 +39,7 @@ export const catalogCommand = (): Command => {
             output: output_type,
             status,
             kinds: endpoints.map(endpoint => endpoint.kind).join(', '),
+            available: availabilityOf(endpoints),
             credits: rangeOf(credits_range),
           }))
       printMany(rows, options, 'No families are published yet; the service publishes its catalog when it starts.')
@@ -99,6 +105,13 @@ export const catalogCommand = (): Command => {
 }
 
 const rangeOf = ({ min, max }: { min: number; max: number }): string => (min === max ? `${min}` : `${min} – ${max}`)
+
+/** The kinds that a configured provider serves, if not all or none of them. */
+const availabilityOf = (endpoints: ModelEndpoint[]): string => {
+  const available = endpoints.filter(each => each.available)
+  if (available.length === endpoints.length) return 'yes'
+  return available.map(({ kind }) => kind).join(', ') || 'no'
+}
 
 const checkFamilies = compileCheck(Families)
 

@@ -1,4 +1,5 @@
 import { fromMicros } from '../domain/money.ts'
+import type { Refusals } from '../domain/refusal.ts'
 import type { Answer } from '../services/answer.ts'
 import { type RefusalWords, sharedWords, urlFaults, wordsOf } from '../services/refusal-words.ts'
 import { OperatorError } from './operator-error.ts'
@@ -8,6 +9,11 @@ export const unwrap = <Value>(answer: Answer<Value>): Value => {
   if ('refuse' in answer) throw new OperatorError(wordsOf(words, answer.refuse))
   return answer.value
 }
+
+const modelNotFound = ({ model, replacedBy }: Refusals['model_not_found']) =>
+  replacedBy === undefined
+    ? `There is no model ${model}; "tollgate catalog list" shows all models.`
+    : `The model ${model} was withdrawn; ${replacedBy} replaces it.`
 
 /** The words of every refusal on the command line. Today no command can cause some of them. */
 export const words = {
@@ -28,8 +34,9 @@ export const words = {
       `${fromMicros(Math.abs(amountMicros))} credits. Use a different one.`,
     ].join(' '),
 
-  model_not_found: ({ model }) => `There is no model ${model}; "tollgate catalog list" shows all models.`,
-  model_not_listed: ({ model }) => `There is no model ${model}; "tollgate catalog list" shows all models.`,
+  model_not_found: modelNotFound,
+  model_not_listed: modelNotFound,
+  model_not_served: ({ endpoint }) => `No provider of ${endpoint} is configured; "tollgate providers list" shows them.`,
   kind_not_offered: ({ model, kinds }) => `${model} has only these kinds: ${kinds.join(', ')}.`,
   input_invalid: ({ endpoint, faults }) =>
     `The input does not match ${endpoint}: ${faults.map(({ path, message }) => `${path} ${message}`).join('; ')}.`,

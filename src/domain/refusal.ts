@@ -37,9 +37,12 @@ export interface Refusals {
   refunds_changed: object
   refund_too_high: { refundableMicros: number }
 
-  model_not_found: { model: string }
+  /** `replacedBy` is the family that replaces a withdrawn model. */
+  model_not_found: { model: string; replacedBy: string | undefined }
   /** The same, for a filter in the list of models. */
-  model_not_listed: { model: string }
+  model_not_listed: { model: string; replacedBy: string | undefined }
+  /** No provider that is configured runs the endpoint. */
+  model_not_served: { endpoint: string; retryAfterMs: number }
   kind_not_offered: { model: string; kinds: string[] }
   /** `faults` are relative to the input. */
   input_invalid: { endpoint: string; faults: Fault[] }

@@ -22,8 +22,8 @@ interface Parts extends DescriptionParts {
 export type Bodies = Record<'openApi' | 'llmsText' | 'mcp', StaticBody>
 
 /**
- * The machine-readable descriptions of the service. They are regenerated only when the catalog or the base URL has
- * changed, because that takes longer than the rest of a request.
+ * The machine-readable descriptions of the service. They are regenerated only when the catalog, its supply or the base
+ * URL has changed, because that takes longer than the rest of a request.
  */
 export class Descriptions {
   readonly #parts: Parts
@@ -36,7 +36,7 @@ export class Descriptions {
   /** `offers` are the families that everyone may see. */
   bodies(offers: Offer[]): Bodies {
     const baseUrl = this.#parts.publicUrl()
-    const key = [baseUrl, ...offers.map(({ family, revision }) => `${family.id} ${revision}`)].join()
+    const key = [baseUrl, ...offers.map(offer => this.#parts.present.versionOf(offer))].join()
     if (this.#last?.key !== key) this.#last = { key, bodies: this.#describe(baseUrl, offers) }
     return this.#last.bodies
   }

@@ -84,8 +84,10 @@ const showOperation = (operation: Operation) => {
   return `\`${operation.method.toUpperCase()} ${templateOf(operation)}\`: ${operation.summary}${key}`
 }
 
-const showFamily = ({ id, output_type, credits_range: { min, max } }: ModelFamily) =>
-  `\`${id}\` (${output_type}): ${min === max ? min : `${min} to ${max}`} credits`
+const showFamily = ({ id, output_type, credits_range: { min, max }, endpoints }: ModelFamily) => {
+  const availability = endpoints.some(({ available }) => available) ? '' : '; unavailable now'
+  return `\`${id}\` (${output_type}): ${min === max ? min : `${min} to ${max}`} credits${availability}`
+}
 
 const list = (items: string[]) => items.map(item => `- ${item}`).join('\n')
 

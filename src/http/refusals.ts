@@ -40,12 +40,19 @@ export const words = {
 
   reference_mismatch: () => 'This reference was used for a different amount. Use a new one.',
 
-  model_not_found: ({ model }) =>
-    [
-      `There is no model ${JSON.stringify(model)}. GET /v1/models returns the models.`,
-      'Use the ID or an alias of a family, or the ID of an endpoint.',
-    ].join(' '),
-  model_not_listed: ({ model }) => `There is no model ${JSON.stringify(model)}. GET /v1/models returns the models.`,
+  model_not_found: ({ model, replacedBy }) =>
+    replacedBy === undefined
+      ? [
+          `There is no model ${JSON.stringify(model)}. GET /v1/models returns the models.`,
+          'Use the ID or an alias of a family, or the ID of an endpoint.',
+        ].join(' ')
+      : `The model ${JSON.stringify(model)} was withdrawn. Use ${replacedBy}; see GET /v1/models/${replacedBy}.`,
+  model_not_listed: ({ model, replacedBy }) =>
+    replacedBy === undefined
+      ? `There is no model ${JSON.stringify(model)}. GET /v1/models returns the models.`
+      : `The model ${JSON.stringify(model)} was withdrawn. Use ${replacedBy}.`,
+  model_not_served: ({ endpoint }) =>
+    `This service has no provider for ${endpoint} now. GET /v1/models shows the available ones; nothing was charged.`,
   kind_not_offered: ({ model, kinds }) =>
     [
       `${model} has only these kinds: ${kinds.join(', ')}.`,
@@ -131,6 +138,7 @@ const codes: Record<RefusalCode, ErrorCode> = {
 
   model_not_found: 'model_not_found',
   model_not_listed: 'model_not_found',
+  model_not_served: 'unavailable',
   kind_not_offered: 'invalid_input',
   input_invalid: 'invalid_input',
   input_file_refused: 'invalid_input',
@@ -218,6 +226,8 @@ const codes: Record<RefusalCode, ErrorCode> = {
 
 /** The details of the refusals that have some. */
 const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalWords) => ErrorDetails } = {
+  model_not_found: ({ replacedBy }) => replacement(replacedBy),
+  model_not_listed: ({ replacedBy }) => replacement(replacedBy),
   kind_not_offered: () => ({ errors: [{ path: '/input', message: 'selects a kind that the model does not have' }] }),
   input_invalid: ({ faults }) => ({
     errors: faults.map(({ path, message }) => ({ path: `/input${path}`, message })),
@@ -256,3 +266,6 @@ const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalW
     errors: [{ path: '/size_bytes', message: `must be at most ${limitBytes}` }],
   }),
 }
+
+const replacement = (replacedBy: string | undefined): ErrorDetails =>
+  replacedBy === undefined ? {} : { replaced_by: replacedBy }

@@ -18,12 +18,19 @@ export const words = {
 
   forbidden: ({ scope }) =>
     scope ? `This API key has the scope "${scope}", so it may ${abilities[scope]}.` : 'You may not do this.',
-  model_not_found: ({ model }) =>
-    [
-      `There is no model ${JSON.stringify(model)}. The tool list_models returns the models.`,
-      'Use the ID or an alias of a family, or the ID of an endpoint.',
-    ].join(' '),
-  model_not_listed: ({ model }) => `There is no model ${JSON.stringify(model)}. Omit model to list all models.`,
+  model_not_found: ({ model, replacedBy }) =>
+    replacedBy === undefined
+      ? [
+          `There is no model ${JSON.stringify(model)}. The tool list_models returns the models.`,
+          'Use the ID or an alias of a family, or the ID of an endpoint.',
+        ].join(' ')
+      : withdrawn(model, replacedBy),
+  model_not_listed: ({ model, replacedBy }) =>
+    replacedBy === undefined
+      ? `There is no model ${JSON.stringify(model)}. Omit model to list all models.`
+      : withdrawn(model, replacedBy),
+  model_not_served: ({ endpoint }) =>
+    `This service has no provider for ${endpoint} now. list_models shows the available ones; nothing was charged.`,
   idempotency_mismatch: () =>
     [
       `This idempotency_key was used for different arguments in the last ${IDEMPOTENCY_HOURS} hours.`,
@@ -33,6 +40,9 @@ export const words = {
   put_address_expired: () => `The URL has expired. ${REQUEST_NEW_URL}`,
   put_address_withdrawn: () => `The upload was deleted, or its API key was revoked. ${REQUEST_NEW_URL}`,
 } satisfies RefusalWords
+
+const withdrawn = (model: string, replacedBy: string) =>
+  `The model ${JSON.stringify(model)} was withdrawn. Use ${replacedBy}, whose parameters list_models returns.`
 
 /** The abilities of keys by scope. */
 const abilities: Record<KeyScope, string> = {

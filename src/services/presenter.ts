@@ -1,7 +1,7 @@
 import type { RunOutput, UploadGranted } from '../../schemas/account-events.ts'
 import type { Balance } from '../../schemas/api/balance.ts'
 import type { LedgerLine } from '../../schemas/api/ledger.ts'
-import type { ModelFamily, Pricing } from '../../schemas/api/model.ts'
+import type { ModelEndpoint, ModelFamily, Pricing } from '../../schemas/api/model.ts'
 import type { Quote, Run } from '../../schemas/api/run.ts'
 import type { PresignedUpload, Upload } from '../../schemas/api/upload.ts'
 import type { UsageList } from '../../schemas/api/usage.ts'
@@ -11,8 +11,10 @@ import { statusOf } from '../domain/catalog/family.ts'
 import { priceRange, surchargeMicros } from '../domain/catalog/pricing.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { Addresses } from './addresses.ts'
+import type { Offer } from './catalog/offers.ts'
 import type { LedgerEntry } from './ledger/ledger.ts'
 import { ledgerLine } from './ledger/ledger-line.ts'
+import type { Supply } from './providers/routes.ts'
 import { quoteLine } from './quote-line.ts'
 import type { UsagePage } from './usage/usage.ts'
 import { usageItem } from './usage/usage-item.ts'
@@ -21,11 +23,13 @@ import { usageItem } from './usage/usage-item.ts'
 export class Presenter {
   readonly #addresses: Addresses
   readonly #usdPerCreditMicros: number
+  readonly #supplyOf: (endpoint: string) => Supply
   readonly #endpoints = new WeakMap<Endpoint, PresentedEndpoint>()
 
-  constructor(addresses: Addresses, usdPerCreditMicros: number) {
+  constructor(addresses: Addresses, usdPerCreditMicros: number, supplyOf: (endpoint: string) => Supply) {
     this.#addresses = addresses
     this.#usdPerCreditMicros = usdPerCreditMicros
+    this.#supplyOf = supplyOf
   }
 
   balance({ balanceMicros }: { balanceMicros: number }): Balance {
@@ -112,8 +116,19 @@ export class Presenter {
         min: fromMicros(Math.min(...endpoints.map(endpoint => endpoint.minMicros))),
         max: fromMicros(Math.max(...endpoints.map(endpoint => endpoint.maxMicros))),
       },
-      endpoints: endpoints.map(endpoint => endpoint.shown),
+      endpoints: endpoints.map(({ shown }) => ({ ...shown, ...this.#supply(shown.id) })),
     }
+  }
+
+  #supply(endpoint: string): Pick<ModelEndpoint, 'available' | 'retires_at'> {
+    const { available, retiresAt } = this.#supplyOf(endpoint)
+    return { available, ...(retiresAt !== undefined && { retires_at: retiresAt }) }
+  }
+
+  /** Differs whenever something else of an offer is shown: a new version, another part of it, or another supply. */
+  versionOf({ family, revision }: Offer): string {
+    const supplies = family.endpoints.map(({ id }) => Object.values(this.#supplyOf(id)).join(' '))
+    return `${family.id} ${revision} ${supplies.join(' ')}`
   }
 
   quote({ model, endpoint, totalMicros, lines, usdPerCreditMicros = this.#usdPerCreditMicros }: Receipt): Quote {
@@ -181,7 +196,7 @@ export class Presenter {
 }
 
 interface PresentedEndpoint {
-  shown: ModelFamily['endpoints'][number]
+  shown: Omit<ModelEndpoint, 'available' | 'retires_at'>
   minMicros: number
   maxMicros: number
 }

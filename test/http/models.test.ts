@@ -114,6 +114,16 @@ t.test('a family is found by its id, an alias or an endpoint', async t => {
   }
 })
 
+t.test('a withdrawn model is absent, and the error names the one that replaces it', async t => {
+  for (const model of ['sora-2', 'sora-2-i2v']) {
+    const { status, body } = await customer.run({ model, input: { prompt: 'a dog' } })
+    t.equal(status, 404)
+    t.match(body.error, { code: 'model_not_found', replaced_by: 'gemini-omni-flash', message: /withdrawn/ })
+    t.match((await customer.send(`/v1/models/${model}`)).body.error, { replaced_by: 'gemini-omni-flash' })
+  }
+  t.notHas((await customer.send('/v1/models/sora-3')).body.error, { replaced_by: String })
+})
+
 t.test('an endpoint that only testers may see is no name for others', async t => {
   const [public_, all] = [(await families(customer))['ltx-2-3-pro'], (await families(tester))['ltx-2-3-pro']]
   t.equal(Number(all?.endpoints.length), Number(public_?.endpoints.length) + 1)

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import t from 'tap'
+import type { ModelFamily } from '../../schemas/api/model.ts'
 import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import { collect } from '../support/collect.ts'
 import { openAccount, startService } from '../support/service.ts'
@@ -63,8 +64,14 @@ t.test('a model whose providers are off is unavailable', async t => {
   const before = await customer.balance()
   const { status, body } = await customer.run({ model: 'claude-haiku-4-5', input: { prompt: 'hello' } })
   t.equal(status, 503)
-  t.match(body, { error: { code: 'unavailable' } })
+  t.match(body, { error: { code: 'unavailable', message: /no provider for claude-haiku-4-5-t2t/ } })
   t.equal(await customer.balance(), before)
+  const { body: closed } = await customer.send<ModelFamily>('/v1/models/claude-haiku-4-5')
+  t.match(closed, { endpoints: [{ available: false }] })
+  const { body: open } = await customer.send<ModelFamily>('/v1/models/gpt-6-1-terra')
+  t.match(open, { endpoints: [{ available: true }] })
+  t.notHas(open, { endpoints: [{ retires_at: String }] })
+  t.match((await customer.send<string>('/llms.txt')).body, /`claude-haiku-4-5`.*unavailable now/)
 })
 
 t.test('a refused key is the operator’s trouble, in no words of the vendor', async t => {

@@ -293,7 +293,9 @@ for (const [answered, type] of [
     // This reactor believes that the lease has expired, like a process after a long suspension.
     const clock = new ManualClock(core.clock.nowMs() + MINUTE)
     const outbound = createOutbound({ allowPrivate: true })
-    const present = new Presenter(new Addresses(() => service.url), core.config.usdPerCreditMicros)
+    const present = new Presenter(new Addresses(() => service.url), core.config.usdPerCreditMicros, () => ({
+      available: true,
+    }))
     const other = new WebhooksReactor({ ...core, clock, outbound, present, secretOf: () => 'whsec_AAAA' })
     t.teardown(() => outbound.close())
     other.start(core.progress.changes)
@@ -337,7 +339,9 @@ const startAlone = async (t: Test) => {
     return { status: 200, retryAfter: undefined }
   }
   const startReactor = (accounts = core.accounts) => {
-    const present = new Presenter(new Addresses(() => 'http://localhost'), core.config.usdPerCreditMicros)
+    const present = new Presenter(new Addresses(() => 'http://localhost'), core.config.usdPerCreditMicros, () => ({
+      available: true,
+    }))
     const others = { outbound: { ...unused, post }, present, secretOf: () => 'whsec_AAAA' }
     const reactor = new WebhooksReactor({ ...core, accounts, views: { ...core.views, lease }, ...others })
     reactor.start(core.progress.changes)

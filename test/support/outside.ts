@@ -5,7 +5,7 @@ import { type Needs, skipUnlessCi } from './needs.ts'
 /** Programs from the separate installation in test/outside/. */
 const inOutside = (path: string): string => resolve('test/outside/node_modules', path)
 
-/** The programs that tests run, by their scripts. */
+/** The programs that tests and benchmarks run, by their scripts. */
 const programs = {
   'openapi-typescript': 'openapi-typescript/bin/cli.js',
   'hey-api': '@hey-api/openapi-ts/bin/run.js',
@@ -13,6 +13,7 @@ const programs = {
   spectral: '@stoplight/spectral-cli/dist/index.js',
   conformance: '@modelcontextprotocol/conformance/dist/index.js',
   inspector: '@modelcontextprotocol/inspector/clients/launcher/build/index.js',
+  portkey: '@portkey-ai/gateway/build/start-server.js',
 }
 type Program = keyof typeof programs
 

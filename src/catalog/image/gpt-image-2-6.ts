@@ -30,6 +30,7 @@ const sizes = { '1024x1024': 1, '1536x1024': 0.8, '1024x1536': 0.8, auto: 1 }
 export const gptImage26 = imageFamily({
   id: 'gpt-image-2-6',
   name: 'GPT Image 2.6',
+  replaces: ['gpt-image-1-5'],
   endpoints: {
     t2i: {
       description: 'Generates images from text, with or without a background.',

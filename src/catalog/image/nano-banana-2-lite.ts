@@ -23,6 +23,7 @@ const pricing = priceRule(4, { quantities: ['num_images'] })
 export const nanoBanana2Lite = imageFamily({
   id: 'nano-banana-2-lite',
   name: 'Nano Banana 2 Lite',
+  replaces: ['imagen-4-fast'],
   endpoints: {
     t2i: {
       description: 'Generates images from text, quickly and at a low price.',

@@ -37,6 +37,7 @@ const pricing = priceRule(15, {
 export const nanoBananaPro = imageFamily({
   id: 'nano-banana-pro',
   name: 'Nano Banana Pro',
+  replaces: ['imagen-4-ultra'],
   endpoints: {
     t2i: {
       description: 'Generates images from text, with legible lettering, up to 4K.',

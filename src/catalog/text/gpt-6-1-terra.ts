@@ -11,6 +11,7 @@ import { answerLength, answerLengthFactors } from './answer-length.ts'
 export const gpt61Terra = textFamily({
   id: 'gpt-6-1-terra',
   name: 'GPT-6.1 Terra',
+  replaces: ['gpt-5-mini'],
   endpoints: {
     t2t: {
       description: 'Answers in text, with adjustable thinking.',

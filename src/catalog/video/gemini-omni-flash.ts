@@ -20,6 +20,7 @@ const pricing = priceRule(10, {
 export const geminiOmniFlash = videoFamily({
   id: 'gemini-omni-flash',
   name: 'Gemini Omni Flash',
+  replaces: ['sora-2'],
   endpoints: {
     t2v: {
       description: 'Generates a video with sound from text, 3 to 10 seconds, up to 4K.',

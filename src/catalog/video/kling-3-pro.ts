@@ -26,6 +26,7 @@ const pricing = priceRule(11.2, { quantities: ['duration'], multipliers: { gener
 export const kling3Pro = videoFamily({
   id: 'kling-3-pro',
   name: 'Kling 3.0 Pro',
+  replaces: ['sora-2-pro'],
   endpoints: {
     t2v: {
       description: 'Generates a video with speech and sound from text, 3 to 15 seconds, in 1080p.',

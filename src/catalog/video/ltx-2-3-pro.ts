@@ -22,6 +22,7 @@ const pricing = priceRule(8, {
 export const ltx23Pro = videoFamily({
   id: 'ltx-2-3-pro',
   name: 'LTX-2.3 Pro',
+  replaces: ['ltx-2-pro'],
   endpoints: {
     t2v: {
       description: 'Generates a video with sound from text, up to 10 seconds, 2160p and 50 frames a second.',

@@ -20,6 +20,7 @@ const pricing = priceRule(30.4, {
 export const seedance2 = videoFamily({
   id: 'seedance-2',
   name: 'Seedance 2.0',
+  replaces: ['seedance-1-5-pro'],
   endpoints: {
     t2v: {
       description: 'Generates a video with speech and sound from text, 4 to 15 seconds.',

@@ -1,5 +1,4 @@
 import { Command } from 'commander'
-import { readConfig } from '../../boot/config.ts'
 import { shipped } from '../../catalog/shipped.ts'
 import { namesOf } from '../../domain/catalog/family.ts'
 import { nameOf } from '../../domain/routing/choices.ts'
@@ -7,6 +6,7 @@ import type { ChosenBinding } from '../../services/providers/routing.ts'
 import { operatorOf } from '../operator.ts'
 import { OperatorError } from '../operator-error.ts'
 import { printMany } from '../print.ts'
+import { isRetired } from '../providers/retiring.ts'
 import { unwrap } from '../refusals.ts'
 import { withCore } from '../with-core.ts'
 
@@ -18,11 +18,14 @@ export const listBindings = (): Command =>
     .action(async (model: string | undefined, options, command) => {
       const caller = operatorOf(command)
       const wanted = endpointsOf(model)
-      const all = await withCore(async ({ services }) => unwrap(await services.routing.bindings(caller)))
-      const configured = new Set(readConfig(process.env).providers.map(({ provider }) => provider))
+      const { all, configured, nowMs } = await withCore(async ({ services, config, clock }) => ({
+        all: unwrap(await services.routing.bindings(caller)),
+        configured: new Set<string>(config.providers.map(({ provider }) => provider)),
+        nowMs: clock.nowMs(),
+      }))
       const rows = all
         .filter(({ binding }) => wanted.has(binding.endpoint))
-        .map(chosen => show(chosen, configured.has(chosen.binding.provider)))
+        .map(chosen => show(chosen, configured.has(chosen.binding.provider), nowMs))
       printMany(rows, options, `No provider is bound to ${model}.`)
     })
 
@@ -35,12 +38,12 @@ const endpointsOf = (model: string | undefined): Set<string> => {
   return new Set(model !== undefined && endpoints.includes(model) ? [model] : endpoints)
 }
 
-const show = (chosen: ChosenBinding, isConfigured: boolean) => {
+const show = (chosen: ChosenBinding, isConfigured: boolean, nowMs: number) => {
   const { binding } = chosen
   return {
     endpoint: binding.endpoint,
     binding: nameOf(binding),
-    state: stateOf(chosen, isConfigured),
+    state: isRetired(binding, nowMs) ? 'retired' : stateOf(chosen, isConfigured),
     retires_at: binding.retiresAt ?? null,
     replaced_by: binding.replacedBy ?? null,
   }

@@ -11,7 +11,7 @@ import { unwrap } from '../refusals.ts'
 import { withCore } from '../with-core.ts'
 import { inLines } from './in-lines.ts'
 import { restText } from './rest-text.ts'
-import { type Retiring, retiringOf, retiringText } from './retiring.ts'
+import { isRetired, type Retiring, retiringOf, retiringText } from './retiring.ts'
 
 export const listProviders = (): Command =>
   new Command('list')
@@ -70,7 +70,8 @@ const NOBODY: ReportedProvider = { processes: 0, calls: 0, maxCalls: 0, rests: [
 const bindingsOf = (provider: ProviderName, all: ChosenBinding[], nowMs: number) => {
   const own = all.filter(({ binding, isDisabled }) => binding.provider === provider && !isDisabled)
   const bindings = own.map(({ binding }) => binding)
-  const isServed = ({ id }: { id: string }) => bindings.some(({ endpoint }) => endpoint === id)
+  const served = new Set(bindings.filter(binding => !isRetired(binding, nowMs)).map(({ endpoint }) => endpoint))
+  const isServed = ({ id }: { id: string }) => served.has(id)
   return {
     families: shipped.filter(({ endpoints }) => endpoints.some(isServed)).map(({ id }) => id),
     retiring: retiringOf(bindings, nowMs),

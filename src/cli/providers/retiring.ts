@@ -11,6 +11,10 @@ export interface Retiring {
   replaced_by: string | null
 }
 
+/** Whether the provider of a binding has turned its model off. It gets no jobs any more. */
+export const isRetired = ({ retiresAt }: Pick<Binding, 'retiresAt'>, nowMs: number): boolean =>
+  retiresAt !== undefined && Date.parse(retiresAt) <= nowMs
+
 /** The bindings whose models their provider has turned off, or turns off within 60 days, the earliest first. */
 export const retiringOf = (bindings: readonly Binding[], nowMs: number): Retiring[] =>
   bindings
@@ -22,7 +26,7 @@ export const retiringOf = (bindings: readonly Binding[], nowMs: number): Retirin
     .sort((one, other) => (one.retires_at < other.retires_at ? -1 : 1))
 
 export const retiringText = ({ endpoint, binding, retires_at, replaced_by }: Retiring, nowMs: number): string => {
-  const verb = Date.parse(retires_at) > nowMs ? 'retires' : 'retired'
+  const verb = isRetired({ retiresAt: retires_at }, nowMs) ? 'retired' : 'retires'
   const successor = replaced_by === null ? 'nothing replaces it' : `the provider replaces it by ${replaced_by}`
   return `${binding} of ${endpoint} ${verb} on ${retires_at}; ${successor}.`
 }

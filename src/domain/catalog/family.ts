@@ -7,6 +7,13 @@ export const namesOf = ({ id, aliases, endpoints }: Family): string[] => [
   ...endpoints.map(endpoint => endpoint.id),
 ]
 
+/** Whether a name is that of a withdrawn family that this one replaces, or of one of its endpoints. */
+export const isReplacedBy = (name: string, { replaces = [] }: Family): boolean =>
+  replaces.includes(name) || replaces.includes(name.replace(KIND_SUFFIX, ''))
+
+/** The end of an endpoint's id. */
+const KIND_SUFFIX = /-[a-z]2[a-z]$/
+
 /** A family without the endpoints that only testers may see; undefined when nothing is left. */
 export const visibleTo = (family: Family, tester: boolean): Family | undefined => {
   const endpoints = family.endpoints.filter(endpoint => tester || endpoint.status === 'public')

@@ -46,8 +46,7 @@ export const modelRoutes = (serve: Serve, { catalog }: Services, present: Presen
   const bodies = new LRUCache<string, StaticBody>({ max: MAX_BODIES })
 
   const answer = (ctx: Context, offers: Offer[], toBody: () => object) => {
-    // The same path shows testers more endpoints.
-    const key = [ctx.path, ...offers.map(({ family, revision }) => `${revision} ${family.endpoints.length}`)].join()
+    const key = [ctx.path, ...offers.map(offer => present.versionOf(offer))].join()
     const body = bodies.get(key) ?? new StaticBody('application/json', JSON.stringify(toBody()))
     bodies.set(key, body)
     ctx.set('Cache-Control', 'private, no-cache')

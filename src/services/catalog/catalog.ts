@@ -44,9 +44,11 @@ export class Catalog {
    */
   async list(caller: Caller, { model, ...filters }: CatalogFilters = {}): Promise<Answer<Offer[]>> {
     const { offers } = this.#parts
-    const visible = await ('accountId' in caller ? offers.listFor(caller.accountId) : offers.list(true))
+    const tester = !('accountId' in caller) || (await offers.isTester(caller.accountId))
+    const visible = await offers.list(tester)
     const named = visible.filter(({ family }) => model === undefined || namesOf(family).includes(model))
-    if (model !== undefined && named.length === 0) return refuse('model_not_listed', { model })
+    if (model !== undefined && named.length === 0)
+      return refuse('model_not_listed', { model, replacedBy: await offers.replacementOf(model, tester) })
     return answer(named.filter(offer => matches(offer, filters)))
   }
 

@@ -2,7 +2,7 @@ import type { Fault } from '../../../schemas/api/error.ts'
 import type { Endpoint, Family, FamilyStatus } from '../../../schemas/catalog.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type { CatalogState } from '../../domain/catalog/catalog.ts'
-import { namesOf, statusOf, visibleTo } from '../../domain/catalog/family.ts'
+import { isReplacedBy, namesOf, statusOf, visibleTo } from '../../domain/catalog/family.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Check, compileFillingCheck } from '../schema-check.ts'
 import type { PublishedCatalog } from './published-catalog.ts'
@@ -29,8 +29,12 @@ export class Offers {
 
   /** The families that an account may see, in order of publication. */
   async listFor(accountId: AccountId): Promise<Offer[]> {
-    const { tester } = await this.#accounts.recentState(accountId)
-    return this.list(tester)
+    return this.list(await this.isTester(accountId))
+  }
+
+  /** Whether an account may use the families that are for testers. */
+  async isTester(accountId: AccountId): Promise<boolean> {
+    return (await this.#accounts.recentState(accountId)).tester
   }
 
   /** The same for testers, or for all others. */
@@ -47,6 +51,11 @@ export class Offers {
   /** The family that a model name refers to for an account; undefined if there is none. */
   async find(model: string, tester: boolean): Promise<Offer | undefined> {
     return (await this.list(tester)).find(({ family }) => namesOf(family).includes(model))
+  }
+
+  /** The id of the family that replaces a withdrawn one; undefined if there is none. */
+  async replacementOf(model: string, tester: boolean): Promise<string | undefined> {
+    return (await this.list(tester)).find(({ family }) => isReplacedBy(model, family))?.family.id
   }
 
   /** The faults of an input; fills the endpoint's defaults into it. */

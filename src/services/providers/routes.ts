@@ -2,6 +2,7 @@ import type { Upstream } from '../../../schemas/account-events.ts'
 import type { Binding, PriceList } from '../../../schemas/binding.ts'
 import { type Choices, chosenOf } from '../../domain/routing/choices.ts'
 import { type Unmet, upstreamParameters } from '../../domain/routing/upstream-parameters.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { UpstreamModel, UpstreamRequest } from '../../ports/provider.ts'
 import type { Health } from './health.ts'
 import { type ProviderAccount, SANDBOX } from './provider-account.ts'
@@ -30,6 +31,14 @@ export interface RoutesParts {
   health: Health
   /** What operators have chosen. */
   choices: { readonly known: Choices }
+  clock: Pick<Clock, 'nowMs'>
+}
+
+/** Whether the providers that are configured can run an endpoint. */
+export interface Supply {
+  available: boolean
+  /** When the last of them turns its model off, if all have said so. */
+  retiresAt?: string
 }
 
 /** Finds who runs an input. */
@@ -45,6 +54,14 @@ export class Routes {
   /** Whether a provider that is on serves the endpoint. */
   serves(endpoint: string): boolean {
     return this.#hasSandbox(endpoint) || this.#bindings(endpoint).length > 0
+  }
+
+  /** Whether the endpoint is served, and until when. */
+  supplyOf(endpoint: string): Supply {
+    const days = this.#bindings(endpoint).map(({ retiresAt }) => retiresAt)
+    if (this.#hasSandbox(endpoint) || days.includes(undefined)) return { available: true }
+    const last = days.sort().at(-1)
+    return last === undefined ? { available: false } : { available: true, retiresAt: startOf(last) }
   }
 
   /** What no provider can honour of an input; undefined if one can honour all of it. */
@@ -122,10 +139,14 @@ export class Routes {
     return sandbox !== undefined && (fallsBack || accounts.length === 0 || endpoint.startsWith(TEST_ENDPOINT))
   }
 
-  /** Those that are configured and chosen, the best first. */
+  /** Those whose provider is configured, chosen, and still has the model, the best first. */
   #bindings(endpoint: string): Bound[] {
-    const { bindingsOf, choices } = this.#parts
-    const all = bindingsOf(endpoint).filter(({ provider }) => this.#accountsOf(provider).length > 0)
+    const { bindingsOf, choices, clock } = this.#parts
+    const now = new Date(clock.nowMs()).toISOString()
+    const all = bindingsOf(endpoint).filter(
+      ({ provider, retiresAt }) =>
+        this.#accountsOf(provider).length > 0 && (retiresAt === undefined || now < startOf(retiresAt)),
+    )
     return chosenOf(choices.known, endpoint, all)
   }
 
@@ -139,6 +160,9 @@ export class Routes {
     return [...all.slice(turn), ...all.slice(0, turn)]
   }
 }
+
+/** Vendors name the day. The first moment of it is a safe reading, at least in UTC. */
+const startOf = (day: string): string => `${day}T00:00:00.000Z`
 
 /** What events say of a route. */
 export const upstreamOf = ({ account: { provider, account }, upstream: { model } }: Route): Upstream => ({

@@ -5,7 +5,6 @@ import { hasTextTwice, interpretInput, placeIn } from '../../domain/catalog/inte
 import { priceOf } from '../../domain/catalog/pricing.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { webhookUrlFault } from '../../domain/webhook-url.ts'
-import { Unavailable } from '../../ports/faults.ts'
 import type { Outbound } from '../../ports/outbound.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
@@ -25,6 +24,9 @@ interface Parts {
 
 /** For values that the schema allows, since some provider takes them, and no provider that is configured does. */
 const UNMET = 'cannot be honoured with the other values by any provider of this model; change or remove it'
+
+/** When to ask again for a model that no provider serves. Only the operator can change that. */
+const UNSERVED_RETRY_MS = 60_000
 
 const TEXT_TWICE = 'means the same as text; send either prompt or text'
 
@@ -52,7 +54,7 @@ export class Quotes {
       return refuse('address_not_public', { parameter: 'webhook_url' })
     const { tester } = await accounts.state(caller.accountId)
     const offer = await offers.find(model, tester)
-    if (!offer) return refuse('model_not_found', { model })
+    if (!offer) return refuse('model_not_found', { model, replacedBy: await offers.replacementOf(model, tester) })
     const { family } = offer
     const endpoint = chooseEndpoint(family, model, given)
     if (!endpoint)
@@ -65,7 +67,8 @@ export class Quotes {
       message: path === '/prompt' && hasTextTwice(given, parametersSchema) ? TEXT_TWICE : message,
     }))
     if (faults.length > 0) return refuse('input_invalid', { endpoint: endpoint.id, faults })
-    if (!routes.serves(endpoint.id)) throw new Unavailable(`no provider that serves ${endpoint.id} is on`)
+    if (!routes.serves(endpoint.id))
+      return refuse('model_not_served', { endpoint: endpoint.id, retryAfterMs: UNSERVED_RETRY_MS })
     const unmet = routes.unmet(endpoint.id, input)
     if (unmet) {
       const faults = unmet.parameters.map(name => ({

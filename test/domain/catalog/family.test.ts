@@ -1,5 +1,5 @@
 import t from 'tap'
-import { namesOf, statusOf, visibleTo } from '../../../src/domain/catalog/family.ts'
+import { isReplacedBy, namesOf, statusOf, visibleTo } from '../../../src/domain/catalog/family.ts'
 import { endpoint, family } from '../../support/catalog-samples.ts'
 
 const open = family('lumen', { aliases: ['glow'] }, [endpoint('t2i'), endpoint('i2i')])
@@ -8,6 +8,13 @@ const mixed = family('nova', {}, [endpoint('t2v'), endpoint('i2v', { status: 'te
 
 t.test('the names of a family are its id, its aliases, and the ids of its endpoints', async t => {
   t.same(namesOf(open), ['lumen', 'glow', 'lumen-t2i', 'lumen-i2i'])
+})
+
+t.test('a withdrawn family and its endpoints are replaced by the family that says so', async t => {
+  const heir = { ...open, replaces: ['sora', 'sora-pro'] }
+  for (const name of ['sora', 'sora-t2v', 'sora-pro', 'sora-pro-i2v']) t.ok(isReplacedBy(name, heir), name)
+  for (const name of ['sora-2', 'sor', 'lumen', 'sora-t2v-t2v']) t.notOk(isReplacedBy(name, heir), name)
+  t.notOk(isReplacedBy('sora', open))
 })
 
 t.test('only testers see families in test', async t => {
