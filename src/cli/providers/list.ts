@@ -15,7 +15,7 @@ import { isRetired, type Retiring, retiringOf, retiringText } from './retiring.t
 
 export const listProviders = (): Command =>
   new Command('list')
-    .description('lists the providers: which are on, how they are, and which models they are about to end')
+    .description('lists the providers: which are on, which rest and why, and which models they will soon turn off')
     .option('--json', 'print JSON')
     .action(async (options, command) => {
       const caller = operatorOf(command)
