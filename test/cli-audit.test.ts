@@ -12,6 +12,7 @@ import { collect } from './support/collect.ts'
 import { operatorOf } from './support/operator.ts'
 import { instantProvider, openAccount, startService } from './support/service.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
+import { startWithCosts } from './support/vendor-log.ts'
 
 const folder = await temporaryFolder(t)
 const service = await startService(t, { folder, providers: { sandbox: instantProvider } })
@@ -58,9 +59,12 @@ t.test('audit verify and trial-balance: the documentation has the names of their
   const whole = join(await temporaryFolder(t), 'log.jsonl')
   await writeFile(whole, log.map(event => `${JSON.stringify(event)}\n`).join(''))
   const sealed = await operator.json(t, 'audit', 'verify', '--file', whole)
+  const { events: withCosts } = await startWithCosts(t)
+  const charged = join(await temporaryFolder(t), 'charged.jsonl')
+  await writeFile(charged, (await withCosts()).map(event => `${JSON.stringify(event)}\n`).join(''))
   for (const [command, documents] of [
     ['verify', [JSON.parse((await operator.run(t, ...verify)).stdout), sealed]],
-    ['trial-balance', [await operator.json(t, 'audit', 'trial-balance')]],
+    ['trial-balance', [await operator.json(t, 'audit', 'trial-balance', '--file', charged)]],
   ] as const) {
     const [, section = ''] = page.split(`## \`audit ${command}\`\n`)
     const [table = ''] = section.split('\n## ')

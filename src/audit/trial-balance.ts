@@ -1,5 +1,6 @@
-import type { Position } from '../../schemas/recorded.ts'
+import type { Position, RawEvent } from '../../schemas/recorded.ts'
 import { BEFORE_FIRST, type ReadableLog } from '../ports/event-log.ts'
+import { eventCodec } from '../services/event-codec.ts'
 import { type AsOf, hadHappened } from './as-of.ts'
 import { Books } from './books/books.ts'
 import type { LedgerLine } from './books/ledger-line.ts'
@@ -18,6 +19,16 @@ export interface TrialBalance {
   lines: TrialBalanceLine[]
   /** Zero, unless the log does not add up. */
   sum: SplitSum
+  costs: ProviderSum[]
+  /** Runs that a provider may charge for, and nobody knows how much. */
+  unknownCosts: number
+}
+
+/** What a provider charges for runs in a currency, in millionths: an expense, and owed to the provider. */
+export interface ProviderSum {
+  provider: string
+  currency: string
+  amountMicros: bigint
 }
 
 /** Together, the credits of all accounts may be more than a double counts exactly. */
@@ -39,7 +50,8 @@ export interface TrialBalanceLine {
 
 /**
  * Adds up the credits of all accounts: granted and withdrawn by kind, earned and refunded by family of runs, held by
- * runs that have not ended, and owed to customers. Throws Damaged if an account does not add up.
+ * runs that have not ended, and owed to customers. Beside them stands what providers charge. Throws Damaged if an
+ * account does not add up.
  */
 export const trialBalance = async (
   log: ReadableLog,
@@ -47,6 +59,7 @@ export const trialBalance = async (
 ): Promise<TrialBalance> => {
   const books = new Books()
   const sums = new Sums()
+  const costs = new ProviderCosts()
   let position = BEFORE_FIRST
   let newestAt: string | undefined
   for await (const page of readLog(log, { onProgress }))
@@ -55,6 +68,7 @@ export const trialBalance = async (
       position = event.position
       const { at } = event.metadata as { at: string }
       if (newestAt === undefined || at > newestAt) newestAt = at
+      costs.take(event)
       const line = books.take(event)
       if (line) sums.add(...placeOf(line), line.change, -1)
     }
@@ -66,7 +80,7 @@ export const trialBalance = async (
     }
   }
   const accounts = books.accounts.size
-  return { position, ...(newestAt && { newestAt }), accounts, lines: sums.lines(), sum: sums.total() }
+  return { position, ...(newestAt && { newestAt }), accounts, lines: sums.lines(), sum: sums.total(), ...costs.sums() }
 }
 
 const placeOf = ({ kind, grantKind = 'courtesy', run }: LedgerLine): [Part, string] => {
@@ -107,5 +121,31 @@ class Sums {
       total.paidMicros += credits.paidMicros
     }
     return total
+  }
+}
+
+class ProviderCosts {
+  readonly #byKey = new Map<string, ProviderSum>()
+  #unknown = 0
+
+  take(raw: RawEvent) {
+    if (raw.type !== 'ProviderCostRecorded') return
+    const { type, data } = eventCodec.decode(raw)
+    if (type !== 'ProviderCostRecorded') return
+    const { provider, amountMicros, currency } = data
+    if (amountMicros === undefined || currency === undefined) {
+      this.#unknown += 1
+      return
+    }
+    const key = `${provider} ${currency}`
+    const sum = this.#byKey.get(key) ?? { provider, currency, amountMicros: 0n }
+    sum.amountMicros += BigInt(amountMicros)
+    this.#byKey.set(key, sum)
+  }
+
+  /** By provider and currency. */
+  sums() {
+    const costs = [...this.#byKey].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum)
+    return { costs, unknownCosts: this.#unknown }
   }
 }

@@ -2,11 +2,15 @@ import { Command } from 'commander'
 import { checkCommand } from './providers/check.ts'
 import { disableProvider, enableProvider } from './providers/enable.ts'
 import { listProviders } from './providers/list.ts'
+import { marginCommand } from './providers/margin.ts'
+import { statementCommand } from './providers/statement.ts'
 
 export const providersCommand = (): Command =>
   new Command('providers')
-    .description('show the providers that run the models, and turn them on and off')
+    .description('show the providers that run the models and what they cost, and turn them on and off')
     .addCommand(listProviders())
     .addCommand(checkCommand())
     .addCommand(enableProvider())
     .addCommand(disableProvider())
+    .addCommand(marginCommand())
+    .addCommand(statementCommand())

@@ -3,6 +3,7 @@ import type { RawEvent } from '../../schemas/recorded.ts'
 import { type Part, type TrialBalance, trialBalance } from '../../src/audit/trial-balance.ts'
 import { busyLog } from '../support/busy-log.ts'
 import { logOf } from '../support/log-of.ts'
+import { startWithCosts } from '../support/vendor-log.ts'
 
 const events = await busyLog(t)
 const zero = { freeMicros: 0n, paidMicros: 0n }
@@ -65,4 +66,13 @@ t.test('as of a time, later events do not count', async t => {
   t.ok(before.length < events.length)
   t.equal(partOf(balance, 'owed to customers'), owedIn(before))
   t.match(balance, { newestAt: at, sum: zero })
+})
+
+t.test('what providers charge stands beside the credits, by currency', async t => {
+  const { events: read } = await startWithCosts(t)
+  const balance = await trialBalance(logOf(await read()))
+  t.same(balance.costs, [{ provider: 'vendor', currency: 'USD', amountMicros: 8_123_456n }])
+  t.equal(balance.unknownCosts, 1)
+  t.same(balance.sum, zero)
+  t.match(await trialBalance(logOf(events)), { costs: [], unknownCosts: 0 })
 })

@@ -1,6 +1,6 @@
 import { toCredits } from '../decimal.ts'
 import { dayAfter } from './days.ts'
-import { COMMODITY, DoubleEntry, type Entry } from './double-entry.ts'
+import { CREDIT, DoubleEntry, type Entry } from './double-entry.ts'
 import type { Exporter } from './exporter.ts'
 import { percentEncoded } from './percent.ts'
 
@@ -8,8 +8,8 @@ import { percentEncoded } from './percent.ts'
 const BEGINNING = '1970-01-01'
 
 const HEAD = `option "title" "Tollgate"
-option "operating_currency" "${COMMODITY}"
-${BEGINNING} commodity ${COMMODITY}
+option "operating_currency" "${CREDIT}"
+${BEGINNING} commodity ${CREDIT}
 
 `
 
@@ -28,9 +28,11 @@ export const beancountExporter = (): Exporter => {
   const open = ({ day, postings }: Entry): string =>
     postings
       .filter(({ account }) => !opened.has(account))
-      .map(({ account, balanceMicros }) => {
+      .map(({ account, commodity, balanceMicros }) => {
         opened.add(account)
-        return `${balanceMicros === undefined ? BEGINNING : day} open ${account} ${COMMODITY}\n`
+        // A provider may charge in several currencies.
+        const constraint = commodity === CREDIT ? ` ${CREDIT}` : ''
+        return `${balanceMicros === undefined ? BEGINNING : day} open ${account}${constraint}\n`
       })
       .join('')
 
@@ -58,7 +60,7 @@ const transaction = ({ day, narration, tags, postings }: Entry): string =>
   [
     `${day} * ${quoted(narration)}`,
     ...tags.map(([name, value]) => `  ${name}: ${quoted(value)}`),
-    ...postings.map(({ account, amountMicros }) => `  ${account}  ${toCredits(amountMicros)} ${COMMODITY}`),
+    ...postings.map(({ account, amountMicros, commodity }) => `  ${account}  ${toCredits(amountMicros)} ${commodity}`),
     '\n',
   ].join('\n')
 
@@ -68,7 +70,7 @@ const transaction = ({ day, narration, tags, postings }: Entry): string =>
  */
 const assertions = ({ day, balances }: DayEnd): string =>
   [...balances]
-    .map(([account, micros]) => `${dayAfter(day)} balance ${account}  ${toCredits(micros)} ~ 0 ${COMMODITY}\n`)
+    .map(([account, micros]) => `${dayAfter(day)} balance ${account}  ${toCredits(micros)} ~ 0 ${CREDIT}\n`)
     .join('')
 
 const quoted = (text: string): string => `"${percentEncoded(text).replaceAll(/["\\]/g, '\\$&')}"`

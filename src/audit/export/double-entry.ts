@@ -1,4 +1,4 @@
-import { CATALOG_STREAM } from '../../../schemas/events.ts'
+import { accountIn, CATALOG_STREAM } from '../../../schemas/events.ts'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { Damaged } from '../../ports/faults.ts'
 import { eventCodec } from '../../services/event-codec.ts'
@@ -8,10 +8,10 @@ import { dayOf } from './days.ts'
 import { grantsOf, liabilityTo, Names } from './names.ts'
 import { takeLine } from './take-line.ts'
 
-/** The commodity that the books are kept in. */
-export const COMMODITY = 'CREDIT'
+/** The commodity of what customers have. What providers charge is in currencies. */
+export const CREDIT = 'CREDIT'
 
-/** A movement of credits as a transaction of double-entry bookkeeping. */
+/** A movement of credits, or the cost of a run at a provider, as a transaction of double-entry bookkeeping. */
 export interface Entry {
   /** The customer, whose transactions have rising days. */
   account: string
@@ -27,6 +27,7 @@ export interface Entry {
 export interface Posting {
   account: string
   amountMicros: number
+  commodity: string
   /** The account's balance after the entry, if the log tells it. */
   balanceMicros?: number
 }
@@ -38,9 +39,10 @@ export class DoubleEntry {
   /** The day of each account's last entry. */
   readonly #days = new Map<string, string>()
 
-  /** Takes the next event. Returns its transaction if it moved credits. Throws Damaged if they do not add up. */
+  /** Takes the next event. Returns its transaction if it has one. Throws Damaged if credits do not add up. */
   take(event: RawEvent): Entry | undefined {
     if (event.stream === CATALOG_STREAM) this.#name(event)
+    if (event.type === 'ProviderCostRecorded') return this.#costOf(event)
     const line = takeLine(this.#books, event)
     if (!line) return undefined
     return {
@@ -52,6 +54,31 @@ export class DoubleEntry {
     }
   }
 
+  /** Undefined if nobody knows what the provider charges. */
+  #costOf(raw: RawEvent): Entry | undefined {
+    const event = eventCodec.decode(raw)
+    const account = accountIn(event.stream)
+    if (event.type !== 'ProviderCostRecorded' || account === undefined) return undefined
+    const { id: eventId, position, revision, data, metadata } = event
+    const { runId, provider, model, version, amountMicros, currency: commodity, source } = data
+    if (amountMicros === undefined || commodity === undefined) return undefined
+    const name = this.#names.providerOf(provider)
+    const { at, hash } = metadata
+    return {
+      account,
+      day: this.#dayOf({ account, revision, at }),
+      narration: `Cost: ${provider}`,
+      tags: toTags({
+        ...{ event_id: eventId, position, revision, time: at, run_id: runId },
+        ...{ upstream_model: model, upstream_version: version, source, hash },
+      }),
+      postings: [
+        { account: `Expenses:Providers:${name}`, amountMicros, commodity },
+        { account: `Liabilities:Providers:${name}`, amountMicros: 0 - amountMicros, commodity },
+      ],
+    }
+  }
+
   /** Families are named in the order of the catalog, so that the books of one account use the names of all books. */
   #name(event: RawEvent) {
     const { data } = eventCodec.decode(event)
@@ -59,7 +86,7 @@ export class DoubleEntry {
   }
 
   /** An account's time may go back in ledger format 1. Its days must not: balances hold only in the order of events. */
-  #dayOf({ account, revision, at }: LedgerLine): string {
+  #dayOf({ account, revision, at }: Pick<LedgerLine, 'account' | 'revision' | 'at'>): string {
     const day = dayOf(at)
     if (!day) throw new Damaged(`${account}, revision ${revision}: the calendar has no such time as ${at}`)
     const last = this.#days.get(account) ?? day
@@ -73,10 +100,12 @@ export class DoubleEntry {
     const sides = [
       { account: `${customer}:Free`, amountMicros: 0 - change.freeMicros, balanceMicros: 0 - balance.freeMicros },
       { account: `${customer}:Paid`, amountMicros: 0 - change.paidMicros, balanceMicros: 0 - balance.paidMicros },
-    ].filter(({ amountMicros }) => amountMicros !== 0)
+    ]
+      .filter(({ amountMicros }) => amountMicros !== 0)
+      .map(side => ({ ...side, commodity: CREDIT }))
     const other = run ? this.#names.revenueOf(run.model) : grantKind && grantsOf(grantKind)
     if (!other) throw new Damaged(`the ${kind} of ${account} names neither its kind nor its run`)
-    return [...sides, { account: other, amountMicros: totalOf(change) }]
+    return [...sides, { account: other, amountMicros: totalOf(change), commodity: CREDIT }]
   }
 }
 
@@ -88,8 +117,8 @@ const narrationOf = ({ kind, grantKind, run }: LedgerLine): string =>
     refund: `Refund: ${run?.model}`,
   })[kind]
 
-const tagsOf = ({ eventId, position, revision, at, run, reference, reason, hash }: LedgerLine): [string, string][] => {
-  const tags: Record<string, string | number | undefined> = {
+const tagsOf = ({ eventId, position, revision, at, run, reference, reason, hash }: LedgerLine): Entry['tags'] =>
+  toTags({
     event_id: eventId,
     position,
     revision,
@@ -100,6 +129,7 @@ const tagsOf = ({ eventId, position, revision, at, run, reference, reason, hash 
     reference,
     reason,
     hash,
-  }
-  return Object.entries(tags).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
-}
+  })
+
+const toTags = (tags: Record<string, string | number | undefined>): Entry['tags'] =>
+  Object.entries(tags).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))

@@ -1,31 +1,36 @@
 import { toCredits } from '../decimal.ts'
-import { COMMODITY, DoubleEntry, type Entry, type Posting } from './double-entry.ts'
+import { CREDIT, DoubleEntry, type Entry, type Posting } from './double-entry.ts'
 import type { Exporter } from './exporter.ts'
 import { percentEncoded } from './percent.ts'
 
 /** A journal of hledger with a balance assertion at each posting to a customer. */
 export const hledgerExporter = (): Exporter => {
   const ledger = new DoubleEntry()
-  const declared = new Set<string>()
-  const declare = ({ account }: Posting): string => {
-    if (declared.has(account)) return ''
-    declared.add(account)
-    return `account ${account}\n`
+  const declared = new Set([commodityOf(CREDIT)])
+  const declare = (directive: string): string => {
+    if (declared.has(directive)) return ''
+    declared.add(directive)
+    return directive
   }
+  const declarePosting = ({ account, commodity }: Posting) =>
+    declare(commodityOf(commodity)) + declare(`account ${account}\n`)
   return {
     head: HEAD,
     take: event => {
       const entry = ledger.take(event)
-      return entry ? `${entry.postings.map(declare).join('')}${transaction(entry)}` : ''
+      return entry ? `${entry.postings.map(declarePosting).join('')}${transaction(entry)}` : ''
     },
   }
 }
 
+/** Also tells how amounts look. */
+const commodityOf = (commodity: string): string => `commodity 1,000.000000 ${commodity}\n`
+
 /** Reports show the accounts in this order. */
 const HEAD = `decimal-mark .
-commodity 1,000.000000 ${COMMODITY}
-account Liabilities  ; type: L
+${commodityOf(CREDIT)}account Liabilities  ; type: L
 account Income  ; type: R
+account Expenses  ; type: X
 account Equity  ; type: E
 
 `
@@ -41,7 +46,7 @@ const transaction = ({ day, narration, tags, postings }: Entry): string =>
 /** The value of a tag ends at a comma, and hledger removes spaces around it. */
 const TAG_END = /,|^\s+|\s+$/g
 
-const posting = ({ account, amountMicros, balanceMicros }: Posting): string => {
-  const assertion = balanceMicros === undefined ? '' : ` = ${toCredits(balanceMicros)} ${COMMODITY}`
-  return `    ${account}  ${toCredits(amountMicros)} ${COMMODITY}${assertion}`
+const posting = ({ account, amountMicros, commodity, balanceMicros }: Posting): string => {
+  const assertion = balanceMicros === undefined ? '' : ` = ${toCredits(balanceMicros)} ${commodity}`
+  return `    ${account}  ${toCredits(amountMicros)} ${commodity}${assertion}`
 }

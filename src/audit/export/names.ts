@@ -20,6 +20,11 @@ export class Names {
     return name
   }
 
+  /** The last part of the names of a provider's accounts: `ElevenLabs` for `eleven-labs`. */
+  providerOf(provider: string): string {
+    return camelCase(provider)
+  }
+
   #free(name: string): string {
     if (!this.#taken.has(name)) return name
     let number = 2

@@ -2,10 +2,11 @@ import { Command } from 'commander'
 import { parseAsOf } from '../../audit/as-of.ts'
 import { count } from '../../audit/count.ts'
 import { toCredits } from '../../audit/decimal.ts'
-import { type SplitSum, type TrialBalance, trialBalance } from '../../audit/trial-balance.ts'
+import { type ProviderSum, type SplitSum, type TrialBalance, trialBalance } from '../../audit/trial-balance.ts'
 import { OperatorError } from '../operator-error.ts'
 import { toTable } from '../print.ts'
 import { progressReport } from '../progress.ts'
+import { printable } from './text.ts'
 import { fileOption, UNABLE, withLog } from './with-log.ts'
 
 export const trialBalanceCommand = (): Command =>
@@ -28,13 +29,21 @@ const parseMoment = (text: string) => {
   throw new OperatorError('--at must be a date, a time such as 2026-12-01T00:00:00Z, or position:123.', UNABLE)
 }
 
-const toJson = ({ position, newestAt, accounts, lines, sum }: TrialBalance) => ({
+const toJson = ({ position, newestAt, accounts, lines, sum, costs, unknownCosts }: TrialBalance) => ({
   position,
   newest_at: newestAt ?? null,
   accounts,
   lines: lines.map(({ part, name, credits }) => ({ part, name: name || null, ...splitToJson(credits) })),
   sum: splitToJson(sum),
+  providers: costs.flatMap(sidesOf),
+  unknown_costs: unknownCosts,
 })
+
+/** An expense and a liability, so that each currency adds up to zero. */
+const sidesOf = ({ provider, currency, amountMicros }: ProviderSum) => [
+  { part: 'expense', provider, currency, amount: toCredits(amountMicros) },
+  { part: 'owed to provider', provider, currency, amount: toCredits(-amountMicros) },
+]
 
 const splitToJson = ({ freeMicros, paidMicros }: SplitSum) => ({
   free: toCredits(freeMicros),
@@ -42,14 +51,24 @@ const splitToJson = ({ freeMicros, paidMicros }: SplitSum) => ({
   total: toCredits(freeMicros + paidMicros),
 })
 
-const toText = ({ position, newestAt, accounts, lines, sum }: TrialBalance): string => {
+const toText = (balance: TrialBalance): string => {
+  const { position, newestAt, accounts, lines, sum } = balance
   const rows = lines.map(({ part, name, credits }) => [part, name, ...cells(credits)])
   const table = toTable([...rows, ['sum', '', ...cells(sum)]], {
     head: ['', '', 'free', 'paid', 'total'],
     aligns: ['left', 'left', 'right', 'right', 'right'],
   })
   const upTo = newestAt ? `up to position ${position} of ${newestAt}` : 'an empty log'
-  return `Trial balance of ${count(accounts, 'account')} in credits, ${upTo}\n\n${table}`
+  return `Trial balance of ${count(accounts, 'account')} in credits, ${upTo}\n\n${table}${costsToText(balance)}`
+}
+
+const costsToText = ({ costs, unknownCosts }: TrialBalance): string => {
+  if (costs.length === 0 && unknownCosts === 0) return ''
+  const rows = costs
+    .flatMap(sidesOf)
+    .map(({ part, provider, amount, currency }) => [part, printable(provider), withCommas(amount), currency])
+  const unknown = unknownCosts > 0 ? `\n\nThe cost of ${count(unknownCosts, 'run')} is unknown.` : ''
+  return `\n\nProviders\n\n${toTable(rows, { aligns: ['left', 'left', 'right', 'left'] })}${unknown}`
 }
 
 const cells = (split: SplitSum): string[] => Object.values(splitToJson(split)).map(withCommas)

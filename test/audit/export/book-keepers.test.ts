@@ -14,6 +14,7 @@ import { ledgerEvents } from '../../support/ledger-events.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { instantProvider, openAccount, startService } from '../../support/service.ts'
 import { unwrap } from '../../support/unwrap.ts'
+import { startWithCosts } from '../../support/vendor-log.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -57,6 +58,10 @@ const withoutZero = (balances: Record<string, number>) =>
 
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0)
 
+/** The costs of providers that are known, of which each is an entry. */
+const knownCostsIn = (events: RawEvent[]): number =>
+  events.filter(({ type, data }) => type === 'ProviderCostRecorded' && 'amountMicros' in (data as object)).length
+
 /** Checks that both programs accept the books of these events, and read in them what the log holds. */
 const checkBooks = async (t: Test, events: RawEvent[]) => {
   const expected = withoutZero(balancesIn(events))
@@ -66,7 +71,7 @@ const checkBooks = async (t: Test, events: RawEvent[]) => {
     const total = sum(Object.values(expected))
     t.same(balancesOf(balances), { customers: expected, othersMicros: total }, format)
     t.equal(sum(Object.values(balances)) + 0, 0, `${format}: all accounts add up to zero`)
-    t.equal(entries.length, moves.length, format)
+    t.equal(entries.length, moves.length + knownCostsIn(events), format)
     const byId = new Map(entries.map(({ tags }) => [tags['event_id'], tags]))
     for (const { id, data, metadata } of moves) {
       const { at, hash } = metadata as { at: string; hash: string }
@@ -243,5 +248,22 @@ t.test('a wrong amount, balance or order does not pass', needsBookKeepers, async
       t.match(text, found)
       await t.rejects(read(t, text.replace(found, other)), { code: 1 }, `${format}: ${other}`)
     }
+  }
+})
+
+t.test('the books have what providers charge as an expense and a liability', needsBookKeepers, async t => {
+  const { events } = await startWithCosts(t)
+  const log = await events()
+  await checkBooks(t, log)
+  const cost = log.find(({ type }) => type === 'ProviderCostRecorded') as RawEvent
+  for (const { format, read } of readers) {
+    const text = await exported(log, format)
+    const { balances, entries } = await read(t, text)
+    t.match(balances, { 'Expenses:Providers:Vendor': 8_123_456, 'Liabilities:Providers:Vendor': -8_123_456 }, format)
+    t.match(text, / {2}Expenses:Providers:Vendor {2}8\.123456 USD\n/, format)
+    t.match(entries.find(({ tags }) => tags['event_id'] === cost.id)?.tags, {
+      run_id: (cost.data as { runId: string }).runId,
+      hash: (cost.metadata as { hash: string }).hash,
+    })
   }
 })

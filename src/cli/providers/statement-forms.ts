@@ -1,0 +1,102 @@
+import type { CostLine } from '../../audit/costs/provider-statement.ts'
+import { count } from '../../audit/count.ts'
+import { toCredits } from '../../audit/decimal.ts'
+import { csvRow, csvText } from '../../audit/export/csv-row.ts'
+import { fromMicros } from '../../domain/money.ts'
+import { printable } from '../audit/text.ts'
+import { toColumns } from '../columns.ts'
+
+// The statement of a provider in each form, in pieces, so that it may be of any length.
+
+type Lines = AsyncIterable<CostLine[]>
+
+/** The columns of a table for programs. `docs/providers.md` promises them. */
+const columns: Record<string, (line: CostLine) => string> = {
+  time: ({ at }) => at,
+  run_id: ({ runId }) => runId,
+  outcome: ({ outcome }) => outcome,
+  job_id: ({ jobId }) => csvText(jobId),
+  account: ({ account }) => csvText(account),
+  model: ({ model }) => csvText(model),
+  version: ({ version }) => csvText(version),
+  units: ({ units }) => csvText(unitsOf(units)),
+  amount: ({ amountMicros }) => (amountMicros === undefined ? '' : toCredits(amountMicros)),
+  currency: ({ currency = '' }) => currency,
+  source: ({ source }) => source,
+}
+
+export async function* statementToCsv(pages: Lines): AsyncGenerator<string> {
+  yield csvRow(Object.keys(columns))
+  for await (const lines of pages)
+    yield lines.map(line => csvRow(Object.values(columns).map(cell => cell(line)))).join('')
+}
+
+export async function* statementToJson(pages: Lines): AsyncGenerator<string> {
+  const totals = new Totals()
+  yield '{"lines":['
+  let separator = '\n'
+  for await (const lines of pages) {
+    totals.add(lines)
+    yield separator + lines.map(line => JSON.stringify(toJson(line))).join(',\n')
+    separator = ',\n'
+  }
+  yield `\n],${JSON.stringify(totals.toJson()).slice(1)}\n`
+}
+
+export async function* statementToText(pages: Lines): AsyncGenerator<string> {
+  const totals = new Totals()
+  for await (const lines of pages) {
+    const rows = lines.map(line => [
+      `${line.at}\n${line.outcome}`,
+      `${line.runId}\n${printable(line.jobId ?? '')}`,
+      `${printable(line.model)}\n${printable(unitsOf(line.units))}`,
+      line.amountMicros === undefined ? 'unknown' : `${toCredits(line.amountMicros)} ${line.currency}\n${line.source}`,
+    ])
+    const head = totals.runs === 0 ? ['time (UTC)', 'run and job', 'model and units', 'cost'] : undefined
+    totals.add(lines)
+    yield `${toColumns(rows, { ...(head && { head }), aligns: ['left', 'left', 'left', 'right'] })}\n`
+  }
+  yield `${totals.toText()}\n`
+}
+
+class Totals {
+  runs = 0
+  unknown = 0
+  readonly #byCurrency = new Map<string, bigint>()
+
+  add(lines: CostLine[]) {
+    for (const { amountMicros, currency } of lines) {
+      this.runs += 1
+      if (amountMicros === undefined || currency === undefined) this.unknown += 1
+      else this.#byCurrency.set(currency, (this.#byCurrency.get(currency) ?? 0n) + BigInt(amountMicros))
+    }
+  }
+
+  toJson() {
+    return { runs: this.runs, unknown_costs: this.unknown, totals: Object.fromEntries(this.#amounts()) }
+  }
+
+  toText(): string {
+    if (this.runs === 0) return 'The provider charges for no run of this period.'
+    const amounts = this.#amounts().map(([currency, amount]) => `${amount} ${currency}`)
+    const unknown = this.unknown > 0 ? `; the cost of ${count(this.unknown, 'run')} is unknown` : ''
+    return `\n${count(this.runs, 'run')}: ${amounts.join(', ') || 'no known cost'}${unknown}.`
+  }
+
+  #amounts(): [currency: string, amount: string][] {
+    return [...this.#byCurrency].map(([currency, micros]) => [currency, toCredits(micros)])
+  }
+}
+
+const toJson = ({ at, runId, outcome, jobId, account, model, version, units, ...cost }: CostLine) => ({
+  ...{ time: at, run_id: runId, outcome, job_id: jobId ?? null },
+  ...{ account: account ?? null, model, version: version ?? null, units: units ?? {} },
+  amount: cost.amountMicros === undefined ? null : fromMicros(cost.amountMicros),
+  currency: cost.currency ?? null,
+  source: cost.source,
+})
+
+const unitsOf = (units: CostLine['units'] = {}): string =>
+  Object.entries(units)
+    .map(([unit, quantity]) => `${unit} ${quantity}`)
+    .join(', ')
