@@ -1,6 +1,7 @@
 import type { AuditorEvent, ReadEvent } from '../schemas/auditor-events.ts'
 import type { CatalogEvent } from '../schemas/catalog-events.ts'
 import type { PeriodEvent } from '../schemas/period-events.ts'
+import type { ProviderEvent } from '../schemas/provider-events.ts'
 import type { SealEvent } from '../schemas/seal-events.ts'
 import { accounts } from './accounts.ts'
 import { balance } from './balance.ts'
@@ -17,11 +18,11 @@ import { webhooks } from './webhooks.ts'
 
 const all = [accounts, balance, due, dueObjects, keys, runs, statement, uploads, usage, usageByLabel, webhooks] as const
 
-/** Events that concern no view: logins, the catalog, seals, periods and auditors are read from their streams. */
+/** Events that concern no view. All but the costs of providers are read from their own streams. */
 type Unprojected =
   | 'LoginLinked'
   | 'ProviderCostRecorded'
-  | (CatalogEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent)['type']
+  | (CatalogEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent | ProviderEvent)['type']
 
 /** The event types that none of the projections handles. */
 export type Unhandled<Each extends { on: object }, Type extends string> = Exclude<Type, HandledBy<Each>>

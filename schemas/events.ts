@@ -6,6 +6,7 @@ import { type CatalogEvent, catalogEvents } from './catalog-events.ts'
 import { type LoginEvent, loginEvents } from './login-events.ts'
 import { type PeriodEvent, periodEvents } from './period-events.ts'
 import { type AccountId, Closed, Sha256, Timestamp } from './primitives.ts'
+import { type ProviderEvent, providerEvents } from './provider-events.ts'
 import type { Recorded } from './recorded.ts'
 import { type SealEvent, sealEvents } from './seal-events.ts'
 
@@ -28,6 +29,7 @@ export const events = {
   periods: periodEvents,
   auditors: auditorEvents,
   reads: readEvents,
+  providers: providerEvents,
 }
 
 /** Whether a category has one stream, which has its name, or one for each id, named `<category>-<id>`. */
@@ -39,9 +41,18 @@ export const streamsOf: Record<keyof typeof events, 'one' | 'one for each id'> =
   periods: 'one',
   auditors: 'one',
   reads: 'one',
+  providers: 'one',
 }
 
-export type DomainEvent = AccountEvent | CatalogEvent | LoginEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent
+export type DomainEvent =
+  | AccountEvent
+  | CatalogEvent
+  | LoginEvent
+  | SealEvent
+  | PeriodEvent
+  | AuditorEvent
+  | ReadEvent
+  | ProviderEvent
 export type RecordedEvent = Recorded<DomainEvent>
 
 const ACCOUNT_PREFIX = 'account-'
@@ -51,6 +62,8 @@ export const PERIODS_STREAM = 'periods'
 export const AUDITORS_STREAM = 'auditors'
 /** What auditors have read. */
 export const READS_STREAM = 'reads'
+/** What operators have chosen among providers. */
+export const PROVIDERS_STREAM = 'providers'
 export const accountStream = (accountId: AccountId) => `${ACCOUNT_PREFIX}${accountId}`
 export const loginStream = (identityHash: string) => `login-${identityHash}`
 

@@ -157,8 +157,8 @@ t.test('catalog list: shows all published families, including those for testers'
   const [families, shown] = await Promise.all([json(t, 'catalog', 'list'), text(t, 'catalog', 'list')])
   const tester = await openAccount(service, { tester: true })
   t.same({ object: 'list', data: families }, (await tester.send('/v1/models')).body)
-  t.match(shown, /nano-banana-2 +image +public +t2i, i2i +10 – 81\.5/)
-  t.match(shown, /lyria-2 +audio +public +t2a +6 *$/m, 'a single price is no range')
+  t.match(shown, /nano-banana-2 +image +public +t2i, i2i +yes +10 – 81\.5/)
+  t.match(shown, /lyria-2 +audio +public +t2a +yes +6 *$/m, 'a single price is no range')
 })
 
 t.test('views verify and rebuild: a changed row is found and repaired while the service runs', async t => {

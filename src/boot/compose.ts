@@ -15,6 +15,7 @@ import { ActiveRuns } from '../reactors/active-runs.ts'
 import { Artifacts } from '../reactors/artifacts.ts'
 import { InputSources } from '../reactors/input-sources.ts'
 import { ObjectsReactor } from '../reactors/objects.ts'
+import { ProviderReports } from '../reactors/provider-reports.ts'
 import { RunSlots } from '../reactors/run-slots.ts'
 import { RunsReactor } from '../reactors/runs.ts'
 import { SealSinkReactor } from '../reactors/seal-sink.ts'
@@ -60,7 +61,8 @@ const LAST_OUTCOMES_MS = 1000
 
 /** The whole service on top of its core, not yet listening. `publicUrl` returns the base URL of the service. */
 export const openService = async (core: Core, publicUrl: () => string, substitutes: Substitutes = {}) => {
-  const { config, logger, clock, random, masterSecret, log, views, accounts, progress, reads, offers } = core
+  const { config, logger, clock, random, masterSecret, log, views, accounts, progress, reads, offers, choices } = core
+  await choices.load()
   const { usdPerCreditMicros, retention } = config
   const { slotsPerProvider, leaseMs } = substitutes.limits ?? {}
   const addresses = new Addresses(publicUrl, config.cdnUrl)
@@ -71,7 +73,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const sources = new InputSources({ find, slots, clock })
   const health = new Health(clock)
   const providers = openProviders({ config, masterSecret, clock, useInputMedia: sources.use }, substitutes)
-  const routes = new Routes({ ...providers, health, clock })
+  const routes = new Routes({ ...providers, health, choices, clock })
   const artifacts = new Artifacts({ objects, outbound, clock, random, retentionMs: retention.outputsMs })
   const activeRuns = new ActiveRuns({
     routes,
@@ -88,6 +90,11 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     leaseMs,
   })
   const runsReactor = new RunsReactor({ activeRuns, routes, slots, accounts, log, views, clock, logger })
+  const reports = new ProviderReports({
+    providers: [...new Set(providers.accounts.map(({ provider }) => provider))],
+    maxCalls: slotsPerProvider ?? config.providerConcurrency,
+    ...{ health, slots, views, clock, random, logger },
+  })
   const watch = new Watch(progress.changes, clock)
   const settlement = new UploadSettlement(accounts, objects)
   const grants = new UploadGrants({
@@ -178,14 +185,17 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     start: () => {
       for (const reactor of sealing) reactor.start()
       if (api) knownSeals.start()
+      choices.start()
       if (!config.roles.has('reactors')) return
+      reports.start()
       for (const reactor of [runsReactor, webhooks, objectsReactor]) reactor.start(progress.changes)
     },
     /** Ends the work in progress, and then the waits for queued work. */
     stop: async () => {
       knownSeals.stop()
+      choices.stop()
       await verifier.close()
-      await Promise.all([runsReactor, webhooks, objectsReactor, ...sealing].map(reactor => reactor.stop()))
+      await Promise.all([runsReactor, webhooks, objectsReactor, reports, ...sealing].map(reactor => reactor.stop()))
       const shown = log.head().then(head => progress.passed(head, LAST_OUTCOMES_MS))
       await withinTime(
         clock,

@@ -167,7 +167,8 @@ const readSealKey = ({ DATA_DIR, SEAL_KEY: pem, SEAL_KEY_FILE: path }: Environme
   return path === undefined ? { kind: 'development', path: join(DATA_DIR, 'seal-key.pem') } : { kind: 'file', path }
 }
 
-const keyVariables = {
+/** The variables with the keys of a provider, and with its address. */
+export const keyVariables = {
   openai: ['OPENAI_API_KEY', 'OPENAI_BASE_URL'],
   anthropic: ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL'],
   google: ['GOOGLE_API_KEY', 'GOOGLE_BASE_URL'],

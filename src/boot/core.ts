@@ -2,6 +2,7 @@ import { projections } from '../../projections/all.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { createLogger } from '../adapters/logger/pino.ts'
 import { systemRandom } from '../adapters/random/system.ts'
+import { bindings } from '../catalog/bindings/bindings.ts'
 import { shipped } from '../catalog/shipped.ts'
 import { createSnapshots } from '../engine/streams/snapshots.ts'
 import { authenticViews } from '../engine/views/authentic-views.ts'
@@ -37,7 +38,9 @@ import { Ledger } from '../services/ledger/ledger.ts'
 import { Periods } from '../services/periods/periods.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { Positions } from '../services/positions.ts'
+import { ProviderChoices } from '../services/providers/provider-choices.ts'
 import type { Bound } from '../services/providers/routes.ts'
+import { Routing } from '../services/providers/routing.ts'
 import type { Reads } from '../services/reads.ts'
 import { Refunds } from '../services/runs/refunds.ts'
 import type { CoreServices } from '../services/services.ts'
@@ -98,6 +101,7 @@ export interface Core {
   reads: Reads
   publishedCatalog: PublishedCatalog
   offers: Offers
+  choices: ProviderChoices
   services: CoreServices
   close(): Promise<void>
 }
@@ -142,6 +146,7 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
   const publishedCatalog = new PublishedCatalog({ log, clock, random, logger })
   const offers = new Offers(publishedCatalog, accounts)
   const auditorKeys = new AuditorKeys({ log, clock, random, logger })
+  const choices = new ProviderChoices({ log, clock, random, logger })
   await keeper.start()
   const close = async () => {
     await repairs.stop()
@@ -151,8 +156,8 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
     await log.close()
   }
   const stores = { config, logger, clock, random, masterSecret, log, views, projections: projectionSet, openScratch }
-  const services = openServices({ ...stores, accounts, auditorKeys, reads, publishedCatalog, offers })
-  return { ...stores, accounts, auditorKeys, progress, reads, publishedCatalog, offers, services, close }
+  const services = openServices({ ...stores, accounts, auditorKeys, reads, publishedCatalog, offers, choices })
+  return { ...stores, accounts, auditorKeys, progress, reads, publishedCatalog, offers, choices, services, close }
 }
 
 type ServicesParts = Omit<Core, 'progress' | 'services' | 'close'>
@@ -170,6 +175,7 @@ const openServices = (parts: ServicesParts): CoreServices => {
     catalog: new Catalog({ offers, publishedCatalog, shipped }),
     webhooks: new Webhooks({ accounts, reads, secretOf: accountId => webhookSecret(masterSecret, accountId) }),
     views: new ViewMaintenance(parts),
+    routing: new Routing({ choices: parts.choices, bindings, views: parts.views, clock }),
     periods: new Periods({ log, clock, random, logger }),
     positions: new Positions({ log, accounts, reads }),
     descriptors: new Descriptors(offers),

@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto'
 import type { ProviderName } from '../../schemas/binding.ts'
+import { systemClock } from '../adapters/clock/system.ts'
 import { openVendorFetch } from '../adapters/outbound/vendor-fetch.ts'
 import { createAnthropicProvider } from '../adapters/provider/anthropic/provider.ts'
 import { createElevenLabsProvider } from '../adapters/provider/elevenlabs/provider.ts'
@@ -13,7 +13,8 @@ import { bindingsOf as shippedBindingsOf } from '../catalog/bindings/bindings.ts
 import type { Clock } from '../ports/clock.ts'
 import type { UseInputMedia } from '../ports/input-media.ts'
 import type { Provider } from '../ports/provider.ts'
-import { deriveKey } from '../services/derive-key.ts'
+import { accountDigest } from '../services/providers/account-digest.ts'
+import { type CheckedAccount, checkAccounts } from '../services/providers/check-accounts.ts'
 import { Health } from '../services/providers/health.ts'
 import { type ProviderAccount, SANDBOX } from '../services/providers/provider-account.ts'
 import { Routes, type RoutesParts } from '../services/providers/routes.ts'
@@ -29,9 +30,6 @@ const factories: Record<ProviderName, (parts: VendorParts) => Provider> = {
   elevenlabs: createElevenLabsProvider,
 }
 
-/** Enough to tell a handful of accounts apart. */
-const ACCOUNT_DIGITS = 8
-
 interface Parts {
   config: Pick<Config, 'providers' | 'sandboxFallsBack'>
   masterSecret: string
@@ -39,7 +37,7 @@ interface Parts {
   useInputMedia: UseInputMedia
 }
 
-type Providers = Omit<RoutesParts, 'health' | 'clock'> & { close(): Promise<void> }
+type Providers = Omit<RoutesParts, 'health' | 'choices' | 'clock'> & { close(): Promise<void> }
 
 /** The accounts at providers that are configured, and the sandbox. */
 export const openProviders = (parts: Parts, { providers, bindingsOf = shippedBindingsOf }: Substitutes): Providers => {
@@ -62,27 +60,39 @@ export const openProviders = (parts: Parts, { providers, bindingsOf = shippedBin
   }
 }
 
-/** The routes that the configuration allows, for commands that run nothing. */
-export const configuredRoutes = ({ config, masterSecret, clock }: Omit<Parts, 'useInputMedia'>): Routes => {
-  const useInputMedia = () => Promise.reject(new Error('a command runs no model'))
-  const providers = openProviders({ config, masterSecret, clock, useInputMedia }, {})
-  return new Routes({ ...providers, health: new Health(clock), clock })
+/** Checks the accounts at vendors that are configured, without opening a store. */
+export const checkVendorAccounts = async (parts: Pick<Parts, 'config' | 'masterSecret'>): Promise<CheckedAccount[]> => {
+  const { fetch, close } = openVendorFetch()
+  const accounts = openAccounts({ ...parts, clock: systemClock, useInputMedia: noInputMedia }, fetch)
+  try {
+    return await checkAccounts(systemClock, accounts)
+  } finally {
+    await Promise.all(accounts.map(({ client }) => client.close()))
+    await close()
+  }
 }
 
-const openAccounts = (
-  { config, masterSecret, useInputMedia }: Parts,
-  fetch: VendorParts['fetch'],
-): ProviderAccount[] => {
-  const digest = (key: string) =>
-    createHmac('sha256', deriveKey(masterSecret, 'provider-accounts')).update(key).digest('hex')
-  return config.providers.flatMap(({ provider, keys, baseUrl }) =>
+const noInputMedia = () => Promise.reject(new Error('a check sends no file'))
+
+/** The routes that the configuration and the operators allow, for commands that run nothing. */
+export const configuredRoutes = ({
+  choices,
+  ...parts
+}: Omit<Parts, 'useInputMedia'> & Pick<RoutesParts, 'choices'>): Routes => {
+  const { clock } = parts
+  const useInputMedia = () => Promise.reject(new Error('a command runs no model'))
+  const providers = openProviders({ ...parts, useInputMedia }, {})
+  return new Routes({ ...providers, health: new Health(clock), choices, clock })
+}
+
+const openAccounts = ({ config, masterSecret, useInputMedia }: Parts, fetch: VendorParts['fetch']): ProviderAccount[] =>
+  config.providers.flatMap(({ provider, keys, baseUrl }) =>
     keys.map(key => ({
       provider,
-      account: digest(key).slice(0, ACCOUNT_DIGITS),
+      account: accountDigest(masterSecret, key),
       client: factories[provider]({ key, baseUrl, fetch, useInputMedia }),
     })),
   )
-}
 
 const substituted = (providers: Record<string, Provider>): ProviderAccount[] =>
   Object.entries(providers).map(([provider, client]) => ({ provider, account: provider, client }))

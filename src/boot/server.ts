@@ -40,8 +40,9 @@ export const startServer = async (core: Core, substitutes: Substitutes = {}): Pr
   const models = shipped
     .filter(({ endpoints }) => endpoints.some(({ id, status }) => status === 'public' && service.serves(id)))
     .map(({ id }) => id)
-  const providers = [...new Set(core.config.providers.map(({ provider }) => provider))]
-  if (providers.length > 0) core.logger.info({ providers, models }, 'runs go to providers')
+  const configured = core.config.providers.map(({ provider }) => provider)
+  const providers = configured.filter(provider => !core.choices.known.disabledProviders.has(provider))
+  if (configured.length > 0) core.logger.info({ providers, models }, 'runs go to providers')
   else core.logger.info({}, 'no provider has a key, so the sandbox makes samples for every model')
   // The service can now respond. The port, and with it the URL, is known once the server listens.
   const limits = { ...connections, turns: service.turns, onRefused: reportRefused(core) }

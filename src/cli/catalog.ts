@@ -26,6 +26,7 @@ export const catalogCommand = (): Command => {
     .action(async (options, command) => {
       const caller = operatorOf(command)
       const families = await withCore(async core => {
+        await core.choices.load()
         const routes = configuredRoutes(core)
         const supplyOf = (endpoint: string) => routes.supplyOf(endpoint)
         const present = new Presenter(new Addresses(() => ''), core.config.usdPerCreditMicros, supplyOf)

@@ -4,6 +4,7 @@ import { accountsCommand } from './accounts.ts'
 import { UNABLE } from './audit/with-log.ts'
 import { auditCommand } from './audit.ts'
 import { auditorsCommand } from './auditors.ts'
+import { bindingsCommand } from './bindings.ts'
 import { catalogCommand } from './catalog.ts'
 import { creditsCommand } from './credits.ts'
 import { keysCommand } from './keys.ts'
@@ -47,6 +48,7 @@ const createProgram = (): Command => {
     .addCommand(runsCommand())
     .addCommand(catalogCommand())
     .addCommand(providersCommand())
+    .addCommand(bindingsCommand())
     .addCommand(webhooksCommand())
     .addCommand(viewsCommand())
     .addCommand(periodCommand())

@@ -1,9 +1,16 @@
 import { Command } from 'commander'
+import { checkCommand } from './providers/check.ts'
+import { disableProvider, enableProvider } from './providers/enable.ts'
+import { listProviders } from './providers/list.ts'
 import { marginCommand } from './providers/margin.ts'
 import { statementCommand } from './providers/statement.ts'
 
 export const providersCommand = (): Command =>
   new Command('providers')
-    .description('what the vendors that run models cost, and what is left')
+    .description('show the providers that run the models and what they cost, and turn them on and off')
+    .addCommand(listProviders())
+    .addCommand(checkCommand())
+    .addCommand(enableProvider())
+    .addCommand(disableProvider())
     .addCommand(marginCommand())
     .addCommand(statementCommand())

@@ -144,6 +144,13 @@ export interface Refusals {
   /** An earlier month was closed with a later seal meanwhile. */
   period_seal_outdated: object
 
+  provider_unknown: { provider: string; known: readonly string[] }
+  /** The sandbox is no provider that can be turned off. */
+  sandbox_not_optional: object
+  endpoint_not_bound: { endpoint: string; known: readonly string[] }
+  /** `binding` is as the operator gave it. */
+  binding_unknown: { endpoint: string; binding: string; known: readonly string[] }
+
   family_exists: object
   family_not_found: object
   family_unchanged: object

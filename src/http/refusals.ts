@@ -213,6 +213,11 @@ const codes: Record<RefusalCode, ErrorCode> = {
   period_not_sealed: 'not_sealed',
   period_seal_outdated: 'invalid_request',
 
+  provider_unknown: 'not_found',
+  sandbox_not_optional: 'invalid_request',
+  endpoint_not_bound: 'not_found',
+  binding_unknown: 'not_found',
+
   family_exists: 'invalid_request',
   family_not_found: 'not_found',
   family_unchanged: 'invalid_request',

@@ -34,6 +34,14 @@ export interface ViewStore {
   /** Ends the leases that the holder still has. */
   release(keys: string[], holder: string): Promise<void>
 
+  /**
+   * Keeps a text of a process until `untilMs`, instead of its last one; `undefined` deletes it. At `nowMs`, texts are
+   * deleted that ended MAX_CLOCK_SKEW_MS ago, and those that end so long after `untilMs`: a clock was ahead.
+   */
+  report(reporter: string, text: string | undefined, nowMs: number, untilMs: number): Promise<void>
+  /** All texts that are kept. Some may have ended. */
+  reports(): Promise<Report[]>
+
   loadSnapshot(stream: string): Promise<Snapshot | undefined>
   saveSnapshot(stream: string, snapshot: Snapshot): Promise<void>
   deleteSnapshots(): Promise<void>
@@ -134,6 +142,12 @@ export interface Dump {
   cells: AsyncIterable<Cell>
   /** Releases the snapshot. Must always be called. */
   close(): void
+}
+
+/** What a process says of itself. Nothing is decided on it. */
+export interface Report {
+  text: string
+  untilMs: number
 }
 
 /** A stream's folded state as JSON text, which spares reading the events before it, and its authentication code. */

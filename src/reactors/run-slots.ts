@@ -33,6 +33,11 @@ export class RunSlots {
     return this.#freed
   }
 
+  /** Calls to a provider that are in progress. */
+  inUse(provider: string): number {
+    return this.#slots.taken(provider)
+  }
+
   /** Takes one of the provider's slots; false if none is free for the account. */
   reserve(provider: string, accountId: AccountId): boolean {
     if (!this.#started.take(provider, accountId)) return false

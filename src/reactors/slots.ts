@@ -69,6 +69,11 @@ export class Slots {
     })
   }
 
+  /** The slots of a name that are taken. */
+  taken(name: string): number {
+    return this.#byName.get(name)?.size ?? 0
+  }
+
   free(name: string, accountId: AccountId) {
     const pool = this.#byName.get(name)
     if (!pool?.holds(accountId)) throw new RangeError(`${accountId} has taken no slot of ${name}`)
@@ -117,6 +122,10 @@ export class Slots {
 class Pool {
   readonly #held = new Map<AccountId, number>()
   #sum = 0
+
+  get size(): number {
+    return this.#sum
+  }
 
   get isEmpty(): boolean {
     return this.#sum === 0

@@ -130,7 +130,8 @@ export class Submission {
           { runId, endpoint, provider, account: account.account, ...answer.trouble },
           'a provider is in trouble',
         )
-      health.ended(account, upstream.model, answer)
+      const refused = health.ended(account, upstream.model, answer)
+      if (refused) logger.error({ provider, account: account.account, kind: refused }, REFUSED)
       this.#isAsked = !mayMoveOn(answer)
       return answer
     } catch (error) {
@@ -144,5 +145,8 @@ export class Submission {
     }
   }
 }
+
+/** The account gets no jobs until an attempt, now and then, succeeds. */
+const REFUSED = 'a provider refuses the account; check its key, credit and quota with "tollgate providers check"'
 
 const mayMoveOn = (answer: ProviderOutcome | Submitted) => answer.kind === 'failed' && answer.retryable === true

@@ -120,6 +120,17 @@ export const sharedWords = {
     ].join(' '),
   period_seal_outdated: () => 'An earlier month was closed at the same time. Repeat the command.',
 
+  provider_unknown: ({ provider, known }) => `There is no provider ${provider}; there are ${known.join(', ')}.`,
+  sandbox_not_optional: () =>
+    [
+      'The sandbox cannot be disabled: it makes samples only while no provider has a key, for models without a',
+      'provider if SANDBOX=fallback is set, and for the test family. Remove SANDBOX=fallback to limit it.',
+    ].join(' '),
+  endpoint_not_bound: ({ endpoint, known }) =>
+    `No provider is bound to an endpoint ${endpoint}; there are ${known.join(', ')}.`,
+  binding_unknown: ({ endpoint, binding, known }) =>
+    `${endpoint} has no binding ${binding}; it has ${known.join(', ')}.`,
+
   family_exists: () => 'The family is already published.',
   family_unchanged: () => 'The family is already published in this form.',
   family_invalid: ({ fault }) => `The family is not valid: ${describeFamilyFault(fault)}.`,

@@ -9,6 +9,7 @@ import type { Charges } from './ledger/charges.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { Periods } from './periods/periods.ts'
 import type { Positions } from './positions.ts'
+import type { Routing } from './providers/routing.ts'
 import type { Refunds } from './runs/refunds.ts'
 import type { Runs } from './runs/runs.ts'
 import type { Proofs } from './seals/proofs.ts'
@@ -43,6 +44,7 @@ export interface CoreServices {
   refunds: Functions<Refunds>
   webhooks: Functions<Webhooks>
   views: Functions<ViewMaintenance>
+  routing: Functions<Routing>
   periods: Functions<Periods>
   positions: Functions<Positions>
   descriptors: Functions<Descriptors>

@@ -8,6 +8,7 @@ import {
   CheckpointMoved,
   MAX_CLOCK_SKEW_MS,
   type Range,
+  type Report,
   type ViewStore,
 } from '../../src/ports/view-store.ts'
 
@@ -184,6 +185,33 @@ export const viewStoreContract = (name: string, open: (t: Test) => Promise<Opene
       const holders = Array.from({ length: 20 }, (_, index) => `holder-${index}`)
       const got = await Promise.all(holders.map(holder => store.lease(['a'], holder, 0, 100)))
       t.equal(got.flat().length, 1)
+    })
+
+    t.test('a report is kept until its process replaces or deletes it', async t => {
+      const { store } = await open(t)
+      t.same(await store.reports(), [])
+      await store.report('one', '{"a":"β c"}', 0, 100)
+      await store.report('other', 'b', 0, 100)
+      t.same(textsOf(await store.reports()), ['b', '{"a":"β c"}'])
+      await store.report('one', 'c d', 50, 150)
+      t.same(await store.reports().then(all => all.find(({ text }) => text === 'c d')?.untilMs), 150)
+      t.same(textsOf(await store.reports()), ['b', 'c d'])
+      t.same((await dumpOf(store)).cells, [], 'a report is not part of the views')
+      await store.report('one', undefined, 60, 160)
+      t.same(textsOf(await store.reports()), ['b'])
+      await store.clear()
+      t.same(await store.reports(), [])
+    })
+
+    t.test('reports of processes that are gone are deleted', async t => {
+      const { store } = await open(t)
+      const skewMs = MAX_CLOCK_SKEW_MS
+      await store.report('gone', 'gone', 0, 100)
+      await store.report('ahead', 'ahead', 0, 2 * skewMs + 201)
+      await store.report('one', '1', 99 + skewMs, 200 + skewMs)
+      t.same(textsOf(await store.reports()), ['1', 'gone'], 'clocks may differ by so much')
+      await store.report('one', '2', 100 + skewMs, 201 + skewMs)
+      t.same(textsOf(await store.reports()), ['2'])
     })
 
     t.test('a snapshot is stored, replaced, and deleted with all others', async t => {
@@ -411,6 +439,8 @@ const batch = (from: number | undefined, to: number, fruit: Record<string, strin
 
 const placesOf = async (store: ViewStore, range: Partial<Range> = {}, index = 'byName') =>
   (await store.list('fruit', index, { prefix: '', limit: 100, ...range })).map(({ place }) => place)
+
+const textsOf = (reports: Report[]) => reports.map(({ text }) => text).sort()
 
 const dumpOf = async (store: ViewStore) => {
   const { checkpoint, cells, close } = await store.dump()

@@ -12,6 +12,7 @@ t.test('every event type is handled or listed as unprojected', async t => {
       ...['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn', 'LoginLinked', 'SealKeyAdopted', 'LogSealed'],
       ...['PeriodCloseRequested', 'PeriodClosed'],
       ...['AuditorKeyCreated', 'AuditorKeyRevoked', 'AuditorRead'],
+      ...['ProviderDisabled', 'ProviderEnabled', 'BindingDisabled', 'BindingEnabled', 'BindingsOrdered'],
     ],
   )
   t.same(

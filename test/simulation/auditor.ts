@@ -41,6 +41,7 @@ const TYPES: Record<string, string[]> = {
   auditors: ['AuditorKeyCreated', 'AuditorKeyRevoked'],
   reads: ['AuditorRead'],
   periods: ['PeriodCloseRequested', 'PeriodClosed'],
+  providers: ['ProviderDisabled', 'ProviderEnabled', 'BindingDisabled', 'BindingEnabled', 'BindingsOrdered'],
 }
 
 /**

@@ -14,8 +14,8 @@ export interface Operator {
   refused(t: Test, ...args: string[]): Promise<string>
 }
 
-export const operatorOf = (folder: string): Operator => {
-  const env = { DATA_DIR: folder }
+export const operatorOf = (folder: string, environment: Record<string, string> = {}): Operator => {
+  const env = { DATA_DIR: folder, ...environment }
   // A process of its own takes most of a second to start.
   const run = (t: Test, ...args: string[]) => (isLong ? runSeparately(t, args, env) : runCommand({ args, env }))
   const succeed = async (t: Test, ...args: string[]) => {

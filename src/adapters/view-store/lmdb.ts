@@ -7,6 +7,7 @@ import {
   type Entry,
   MAX_CLOCK_SKEW_MS,
   type Range,
+  type Report,
   type RowAddress,
   type Snapshot,
   type ViewStore,
@@ -36,6 +37,7 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
   const rows = root.openDB<object, string>('rows', { encoding: 'json' })
   const index = root.openDB<string, string>('index', { encoding: 'string' })
   const leases = root.openDB<Lease, string>('leases', { encoding: 'json' })
+  const reports = root.openDB<Report, string>('reports', { encoding: 'json' })
   const snapshots = root.openDB<Snapshot, string>('snapshots', { encoding: 'json' })
   const nodes = root.openDB<string, string>('nodes', { encoding: 'string' })
 
@@ -112,6 +114,20 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
       })
     },
 
+    report: async (reporter, text, nowMs, untilMs) => {
+      await root.transaction(() => {
+        for (const { key, value } of [...reports.getRange()])
+          if (value.untilMs <= nowMs - MAX_CLOCK_SKEW_MS || value.untilMs > untilMs + MAX_CLOCK_SKEW_MS)
+            reports.remove(key)
+        if (text === undefined) reports.remove(reporter)
+        else reports.put(reporter, { text, untilMs })
+      })
+    },
+    reports: async () => {
+      root.resetReadTxn()
+      return [...reports.getRange()].map(({ value }) => value)
+    },
+
     loadSnapshot: async stream => snapshots.get(stream),
     saveSnapshot: async (stream, snapshot) => {
       await snapshots.put(stream, snapshot)
@@ -160,7 +176,7 @@ export const openLmdbViewStore = (folder: string): ViewStore => {
     },
 
     clear: async () => {
-      await Promise.all([meta, rows, index, leases, snapshots, nodes].map(database => database.clearAsync()))
+      await Promise.all([meta, rows, index, leases, reports, snapshots, nodes].map(database => database.clearAsync()))
     },
 
     close: () => closeLmdb(root),

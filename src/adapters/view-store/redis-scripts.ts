@@ -177,6 +177,20 @@ end
 return 0
 `)
 
+/**
+ * KEYS: reports. ARGV: the reporter; the end up to which expired reports are deleted; the end after which reports are
+ * void; the end and the text of the new report, separated by a space, or nothing to delete the reporter's last one.
+ */
+export const REPORT = script(`
+local all = redis.call('HGETALL', KEYS[1])
+for i = 1, #all, 2 do
+  local untilMs = tonumber(string.match(all[i + 1], '^%d+')) or 0
+  if untilMs <= tonumber(ARGV[2]) or untilMs > tonumber(ARGV[3]) then redis.call('HDEL', KEYS[1], all[i]) end
+end
+if ARGV[4] then return redis.call('HSET', KEYS[1], ARGV[1], ARGV[4]) end
+return redis.call('HDEL', KEYS[1], ARGV[1])
+`)
+
 /** KEYS: dumps, then all other keys. */
 export const CLEAR = script(`
 for _, dump in ipairs(redis.call('SMEMBERS', KEYS[1])) do redis.call('UNLINK', dump .. ':was', dump .. ':touched') end

@@ -14,7 +14,18 @@ import {
   type ViewStore,
 } from '../../ports/view-store.ts'
 import { connectToRedis, type RedisOptions } from './redis-connection.ts'
-import { BEGIN_DUMP, CLEAR, END_DUMP, HOLD_DUMP, LEASE, LIST, READ_DUMP, RELEASE, WRITE } from './redis-scripts.ts'
+import {
+  BEGIN_DUMP,
+  CLEAR,
+  END_DUMP,
+  HOLD_DUMP,
+  LEASE,
+  LIST,
+  READ_DUMP,
+  RELEASE,
+  REPORT,
+  WRITE,
+} from './redis-scripts.ts'
 
 /** Large writes usually take a tenth of a second. */
 const WRITE_MS = 10_000
@@ -51,7 +62,7 @@ export const openRedisViewStore = async ({
   const own = (name: string) => `{${keySpace}}:${name}`
   const [cells, order, dumps] = [own('cells'), own('order'), own('dumps')]
   const [holders, ends] = [own('lease-holders'), own('lease-ends')]
-  const [snapshots, nodes] = [own('snapshots'), own('nodes')]
+  const [reports, snapshots, nodes] = [own('reports'), own('snapshots'), own('nodes')]
   const redis = await connectToRedis({ address, writeMs, onWarning })
 
   /** The highest position of the store that this process has seen. */
@@ -148,6 +159,19 @@ export const openRedisViewStore = async ({
       await redis.write(RELEASE, [holders, ends], [holder, ...keys])
     },
 
+    report: async (reporter, text, nowMs, untilMs) => {
+      const times = [nowMs - MAX_CLOCK_SKEW_MS, untilMs + MAX_CLOCK_SKEW_MS].map(String)
+      const value = text === undefined ? [] : [`${untilMs} ${text}`]
+      await redis.write(REPORT, [reports], [reporter, ...times, ...value])
+    },
+    reports: async () => {
+      const found = await redis.read(client => client.hvals(reports))
+      return found.map(value => {
+        const [untilMs = ''] = value.split(' ', 1)
+        return { text: value.slice(untilMs.length + 1), untilMs: Number(untilMs) }
+      })
+    },
+
     loadSnapshot: async stream => parse(await redis.read(client => client.hget(snapshots, stream))),
     saveSnapshot: async (stream, snapshot) => {
       await redis.change(client => client.hset(snapshots, stream, JSON.stringify(snapshot)))
@@ -186,7 +210,7 @@ export const openRedisViewStore = async ({
 
     replaceCells: (changes, from, to) => write(from, to, changes),
     clear: async () => {
-      await redis.write(CLEAR, [dumps, cells, order, holders, ends, snapshots, nodes], [])
+      await redis.write(CLEAR, [dumps, cells, order, holders, ends, reports, snapshots, nodes], [])
       furthest = BEFORE_FIRST
     },
     close: async () => redis.close(),

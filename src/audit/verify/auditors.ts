@@ -59,7 +59,8 @@ export class Auditors {
   }
 }
 
-const checkOperator = (actor: object, report: Report) => {
+/** Reports an event that is for operators alone and was caused by somebody else. */
+export const checkOperator = (actor: object, report: Report) => {
   const { kind } = actor as { kind?: string }
   if (kind !== 'operator') report(`it was caused by the actor ${kind}, and not by an operator`)
 }

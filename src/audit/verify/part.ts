@@ -10,6 +10,7 @@ import type { Fault, Report } from '../fault.ts'
 import { type OnProgress, upTo } from '../read-log.ts'
 import { Auditors } from './auditors.ts'
 import { Chain } from './chain.ts'
+import { checkChoice } from './choices.ts'
 import type { Findings, Found, FoundAtEnd } from './findings.ts'
 import { KeptSeals } from './kept-seals.ts'
 import { Keys } from './keys.ts'
@@ -146,6 +147,7 @@ class Checks {
     if (stream === PERIODS_STREAM) this.#periods.take(event, number => this.#seals.find(number), report)
     this.#logins.take(event, at, report)
     this.#auditors.take(event, report)
+    checkChoice(event, report)
     for (const rule of rules) rule.take(event, report)
   }
 

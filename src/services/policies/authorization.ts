@@ -33,6 +33,14 @@ const permissions = {
   // Each is recorded under the auditor's name, so nobody else may.
   audit: { accounts: 'audit', ledger: 'audit', seals: 'audit', reads: 'audit', verify: 'audit' },
   views: { verify: 'operate', rebuild: 'operate' },
+  routing: {
+    disabledProviders: 'operate',
+    reported: 'operate',
+    bindings: 'operate',
+    setProvider: 'operate',
+    setBinding: 'operate',
+    orderBindings: 'operate',
+  },
   periods: { close: 'operate', list: 'operate' },
   // A position says nothing about the account, and every keyed request may carry one.
   positions: { wait: 'wait', last: 'wait' },

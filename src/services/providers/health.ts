@@ -21,6 +21,13 @@ export interface Rest {
   untilMs: number
 }
 
+/** A rest of an account, or of one of its models. */
+export interface RestOf extends Rest {
+  provider: string
+  account: string
+  model?: string
+}
+
 interface Breaker {
   failures: number
   rest?: Rest
@@ -48,6 +55,17 @@ export class Health {
     return undefined
   }
 
+  /** All rests that have not ended. */
+  rests(): RestOf[] {
+    const nowMs = this.#clock.monotonicMs()
+    return [...this.#breakers].flatMap(([name, { rest }]) => {
+      if (!rest || rest.untilMs <= nowMs) return []
+      // Ids of models may contain slashes.
+      const [provider = '', account = '', ...model] = name.split('/')
+      return [{ ...rest, provider, account, ...(model.length > 0 && { model: model.join('/') }) }]
+    })
+  }
+
   /** An attempt begins. After a rest, others wait until it has shown whether the model works again. */
   began(account: ProviderAccount, model: string) {
     const untilMs = this.#clock.monotonicMs() + REST_MS
@@ -57,19 +75,31 @@ export class Health {
     }
   }
 
-  /** An attempt ended with an answer; undefined if there was none. */
-  ended(account: ProviderAccount, model: string, answer: ProviderOutcome | Submitted | undefined) {
+  /**
+   * An attempt ended with an answer; undefined if there was none. Returns what only the operator can mend, if the
+   * account begins to rest for it. It goes on to rest without a word until an attempt succeeds.
+   */
+  ended(
+    account: ProviderAccount,
+    model: string,
+    answer: ProviderOutcome | Submitted | undefined,
+  ): Rest['kind'] | undefined {
     const [ofAccount, ofModel] = namesOf(account, model)
     const trouble = answer ? troubleOf(answer) : ({ kind: 'unreachable' } as const)
     if (!trouble) {
       this.#breakers.delete(ofAccount)
       this.#breakers.delete(ofModel)
-    } else if (trouble.kind === 'overloaded' || trouble.kind === 'unreachable') {
-      this.#fail(ofModel, trouble.kind)
-    } else {
-      const untilMs = this.#clock.monotonicMs() + restMsOf(trouble)
-      this.#breakers.set(ofAccount, { failures: 1, rest: { kind: trouble.kind, untilMs } })
+      return undefined
     }
+    if (trouble.kind === 'overloaded' || trouble.kind === 'unreachable') {
+      this.#fail(ofModel, trouble.kind)
+      return undefined
+    }
+    const { kind } = trouble
+    const before = this.#breakers.get(ofAccount)?.rest?.kind
+    const untilMs = this.#clock.monotonicMs() + restMsOf(trouble)
+    this.#breakers.set(ofAccount, { failures: 1, rest: { kind, untilMs } })
+    return kind === 'rate_limited' || kind === before ? undefined : kind
   }
 
   /** An attempt was given up before there could be an answer. */

@@ -1,5 +1,6 @@
 import type { Upstream } from '../../../schemas/account-events.ts'
 import type { Binding, PriceList } from '../../../schemas/binding.ts'
+import { type Choices, chosenOf } from '../../domain/routing/choices.ts'
 import { type Unmet, upstreamParameters } from '../../domain/routing/upstream-parameters.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { UpstreamModel, UpstreamRequest } from '../../ports/provider.ts'
@@ -28,6 +29,8 @@ export interface RoutesParts {
   /** Whether it also answers while other providers are configured. */
   fallsBack: boolean
   health: Health
+  /** What operators have chosen. */
+  choices: { readonly known: Choices }
   clock: Pick<Clock, 'nowMs'>
 }
 
@@ -48,7 +51,7 @@ export class Routes {
     this.#parts = parts
   }
 
-  /** Whether a provider that is configured serves the endpoint. */
+  /** Whether a provider that is on serves the endpoint. */
   serves(endpoint: string): boolean {
     return this.#hasSandbox(endpoint) || this.#bindings(endpoint).length > 0
   }
@@ -105,7 +108,10 @@ export class Routes {
     this.#turns.set(account.provider, this.#accountsOf(account.provider).indexOf(account) + 1)
   }
 
-  /** The account that has accepted a job, and how its model is spoken to. Undefined if it is no longer configured. */
+  /**
+   * The account that has accepted a job, and how its model is spoken to. Undefined if it is no longer configured. A
+   * provider that an operator has disabled since still tells the outcome.
+   */
   accepted(
     endpoint: string,
     { provider, account, model }: { provider: string; account?: string | undefined; model: string },
@@ -133,14 +139,15 @@ export class Routes {
     return sandbox !== undefined && (fallsBack || accounts.length === 0 || endpoint.startsWith(TEST_ENDPOINT))
   }
 
-  /** Those whose provider is configured and still has the model. */
+  /** Those whose provider is configured, chosen, and still has the model, the best first. */
   #bindings(endpoint: string): Bound[] {
-    const { bindingsOf, clock } = this.#parts
+    const { bindingsOf, choices, clock } = this.#parts
     const now = new Date(clock.nowMs()).toISOString()
-    return bindingsOf(endpoint).filter(
+    const all = bindingsOf(endpoint).filter(
       ({ provider, retiresAt }) =>
         this.#accountsOf(provider).length > 0 && (retiresAt === undefined || now < startOf(retiresAt)),
     )
+    return chosenOf(choices.known, endpoint, all)
   }
 
   #accountsOf(provider: string): ProviderAccount[] {

@@ -84,3 +84,35 @@ t.test('an account that is too fast rests as long as the provider says', async t
     t.equal(rests(), undefined)
   }
 })
+
+t.test('an account that begins to be refused is told of once, until it works again', async t => {
+  const { clock, health } = open()
+  const told = (answer: Failed | Done | undefined) => health.ended(account, 'm', answer)
+  t.equal(told(failed('unauthorized')), 'unauthorized')
+  t.equal(told(failed('unauthorized')), undefined, 'another run was on its way')
+  clock.advance(5 * 60_000)
+  health.began(account, 'm')
+  t.equal(told(failed('unauthorized')), undefined)
+  t.equal(told(failed('out_of_quota')), 'out_of_quota')
+  t.equal(told(done), undefined)
+  t.equal(told(failed('out_of_quota')), 'out_of_quota')
+  t.equal(health.ended(other, 'm', failed('out_of_quota')), 'out_of_quota', 'another account is told of by itself')
+  for (const kind of ['rate_limited', 'overloaded', 'unreachable'] as const) t.equal(told(failed(kind)), undefined)
+  for (let failure = 1; failure <= 5; failure++) t.equal(told(undefined), undefined)
+})
+
+t.test('rests are listed while they last', async t => {
+  const { clock, health } = open()
+  t.same(health.rests(), [])
+  health.ended(other, 'm', failed('rate_limited', 20_000))
+  for (let failure = 1; failure <= 5; failure++) health.ended(account, 'fal-ai/m/v2', failed('overloaded'))
+  t.same(health.rests(), [
+    { kind: 'rate_limited', untilMs: 20_000, provider: 'fal', account: 'b' },
+    { kind: 'overloaded', untilMs: 30_000, provider: 'fal', account: 'a', model: 'fal-ai/m/v2' },
+  ])
+  clock.advance(20_000)
+  t.match(health.rests(), [{ account: 'a' }])
+  t.equal(health.rests().length, 1)
+  clock.advance(10_000)
+  t.same(health.rests(), [])
+})

@@ -1,14 +1,18 @@
 import t from 'tap'
+import type { ProviderEvent } from '../../../schemas/provider-events.ts'
+import { choices } from '../../../src/domain/routing/choices.ts'
 import { Health } from '../../../src/services/providers/health.ts'
 import type { ProviderAccount } from '../../../src/services/providers/provider-account.ts'
 import type { Bound } from '../../../src/services/providers/routes.ts'
 import { Routes, upstreamOf } from '../../../src/services/providers/routes.ts'
+import { given } from '../../support/given.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { instantProvider } from '../../support/service.ts'
 
 const bound = (provider: string, names: string[] = ['prompt']): Bound => ({
   ...{ endpoint: 'lumen-t2i', provider, model: `${provider}-lumen`, operation: 'make' },
   parameters: names.map(name => ({ from: name, to: name })),
+  price: { currency: 'USD', units: [{ unit: 'runs', micros: 1, per: 1 }] },
 })
 const account = (provider: string, name = 'a'): ProviderAccount => ({
   provider,
@@ -17,15 +21,21 @@ const account = (provider: string, name = 'a'): ProviderAccount => ({
 })
 const sandbox = account('sandbox')
 
+interface Options {
+  fallsBack?: boolean
+  bindings?: Bound[]
+  history?: ProviderEvent[]
+}
+
 const open = (
   accounts: ProviderAccount[],
-  fallsBack = false,
-  bindings = [bound('first'), bound('second', ['prompt', 'seed'])],
+  { fallsBack = false, bindings = [bound('first'), bound('second', ['prompt', 'seed'])], history = [] }: Options = {},
 ) => {
   const clock = new ManualClock()
   const health = new Health(clock)
   const bindingsOf = (endpoint: string) => bindings.filter(each => each.endpoint === endpoint)
-  const routes = new Routes({ bindingsOf, accounts, sandbox, fallsBack, health, clock })
+  const known = given(choices, ...history).state
+  const routes = new Routes({ bindingsOf, accounts, sandbox, fallsBack, health, choices: { known }, clock })
   const names = (input: object = { prompt: 'hello' }, endpoint = 'lumen-t2i') =>
     [...routes.find(endpoint, { ...input })].map(({ account: { provider, account } }) => `${provider} ${account}`)
   return { routes, health, names, clock }
@@ -52,7 +62,7 @@ t.test('an endpoint that nobody is bound to is not served, unless the sandbox fa
   t.notOk(routes.serves('other-t2i'))
   t.same(names({}, 'other-t2i'), [])
   t.same(names({}, 'sandbox-t2t'), ['sandbox a'], 'the test family is the sandbox’s')
-  t.same(open([account('first')], true).names(), ['first a', 'sandbox a'])
+  t.same(open([account('first')], { fallsBack: true }).names(), ['first a', 'sandbox a'])
 })
 
 t.test('a model gets no runs from the day that its provider turns it off', async t => {
@@ -61,7 +71,7 @@ t.test('a model gets no runs from the day that its provider turns it off', async
     { ...bound('first'), retiresAt: '2026-12-01' },
     { ...bound('second'), retiresAt: '2026-12-11' },
   ]
-  const { routes, names, clock } = open(accounts, false, bindings)
+  const { routes, names, clock } = open(accounts, { bindings })
   const at = (time: string) => clock.advance(Date.parse(time) - clock.nowMs())
   at('2026-11-30T23:59:59.999Z')
   t.same(names(), ['first a', 'second a'])
@@ -77,7 +87,7 @@ t.test('a model gets no runs from the day that its provider turns it off', async
 
 t.test('an endpoint has no end while one provider has announced none, or the sandbox serves it', async t => {
   const bindings = [{ ...bound('first'), retiresAt: '2099-12-01' }, bound('second')]
-  const supplyOf = (accounts: ProviderAccount[]) => open(accounts, false, bindings).routes.supplyOf('lumen-t2i')
+  const supplyOf = (accounts: ProviderAccount[]) => open(accounts, { bindings }).routes.supplyOf('lumen-t2i')
   t.same(supplyOf([account('first'), account('second')]), { available: true })
   t.same(supplyOf([]), { available: true })
   t.same(supplyOf([account('first')]), { available: true, retiresAt: '2099-12-01T00:00:00.000Z' })
@@ -110,4 +120,43 @@ t.test('a job is polled with the account that took it', async t => {
   t.equal(routes.accepted('lumen-t2i', { provider: 'second', model: 'second-lumen' }), undefined)
   const [route] = routes.find('lumen-t2i', { prompt: 'hello' })
   t.same(route && upstreamOf(route), { provider: 'first', model: 'first-lumen', account: 'a' })
+})
+
+t.test('what operators disable gets no jobs, and jobs that it has accepted are followed', async t => {
+  const accounts = [account('first'), account('second')]
+  const first = { provider: 'first', model: 'first-lumen' }
+  const disabled = { type: 'ProviderDisabled', data: { provider: 'first' } } as const
+  const lumen = { endpoint: 'lumen-t2i' }
+  const binding = { type: 'BindingDisabled', data: { ...lumen, provider: 'second', model: 'second-lumen' } } as const
+  const { routes, names } = open(accounts, { history: [disabled] })
+  t.same(names(), ['second a'])
+  t.same(names({ prompt: 'hello', seed: 1 }), ['second a'])
+  t.same([...routes.providers('lumen-t2i')], ['second'])
+  t.equal(routes.accepted('lumen-t2i', first)?.account.provider, 'first')
+  const none = open(accounts, { history: [disabled, binding] })
+  t.same(none.names(), [])
+  t.notOk(none.routes.serves('lumen-t2i'))
+  t.equal(none.routes.unmet('lumen-t2i', { prompt: 'hello' }), undefined)
+  const onlyFirst = open(accounts, { history: [binding] })
+  t.same(onlyFirst.routes.unmet('lumen-t2i', { prompt: 'hello', seed: 1 }), { parameters: ['seed'] })
+  t.same(open(accounts, { fallsBack: true, history: [disabled, binding] }).names(), ['sandbox a'])
+  t.same(
+    open([account('first')], { history: [disabled] }).names(),
+    [],
+    'the sandbox stands in for no disabled provider',
+  )
+})
+
+t.test('the order of operators goes before the one that ships', async t => {
+  const bindings = [{ provider: 'second', model: 'second-lumen' }]
+  const order = { type: 'BindingsOrdered', data: { endpoint: 'lumen-t2i', bindings } } as const
+  const { names } = open([account('first'), account('second')], { history: [order] })
+  t.same(names(), ['second a', 'first a'])
+})
+
+t.test('the price list of a disabled binding still tells what its last runs cost', async t => {
+  const disabled = { type: 'ProviderDisabled', data: { provider: 'first' } } as const
+  const price = { currency: 'USD', units: [{ unit: 'runs', micros: 1, per: 1 }] }
+  const { routes } = open([account('first')], { history: [disabled] })
+  t.same(routes.priceListOf('lumen-t2i', { provider: 'first', model: 'first-lumen' }), price)
 })

@@ -459,4 +459,18 @@ export const plantedFaults: PlantedFault[] = [
     to: 'Date.parse(at) < 0 * endMsOf(period)',
     test: 'test/services/periods/periods.test.ts',
   },
+  {
+    what: 'a provider that an operator has disabled goes on to get jobs',
+    file: 'domain/routing/choices.ts',
+    from: '  choices.disabledProviders.has(binding.provider) || ',
+    to: '  ',
+    test: 'test/domain/routing/choices.test.ts',
+  },
+  {
+    what: 'a process forgets the choices of operators while the log is away',
+    file: 'services/providers/provider-choices.ts',
+    from: 'this.#mailbox.stateSince(this.#clock.monotonicMs()).then(',
+    to: 'this.#mailbox.currentState().catch(() => NO_CHOICES).then(',
+    test: 'test/services/providers/provider-choices.test.ts',
+  },
 ]

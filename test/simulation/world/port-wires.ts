@@ -26,6 +26,8 @@ export const viewsOverWire = (wire: Wire, views: ViewStore): ViewStore => ({
   commit: batch => wire.call('commit', () => views.commit(batch)),
   lease: (...lease) => wire.call('lease', () => views.lease(...lease)),
   release: (...lease) => wire.call('release', () => views.release(...lease)),
+  report: (...report) => wire.call('report', () => views.report(...report)),
+  reports: () => wire.call('reports', () => views.reports()),
   loadSnapshot: stream => wire.call('load snapshot', () => views.loadSnapshot(stream)),
   saveSnapshot: (stream, snapshot) => wire.call('save snapshot', () => views.saveSnapshot(stream, snapshot)),
   deleteSnapshots: () => wire.call('delete snapshots', () => views.deleteSnapshots()),

@@ -7,6 +7,7 @@ import {
   CheckpointMoved,
   MAX_CLOCK_SKEW_MS,
   type Range,
+  type Report,
   type RowAddress,
   type Snapshot,
   type ViewStore,
@@ -19,6 +20,7 @@ export interface Content {
   snapshots: Map<string, string>
   nodes: Map<string, string>
   leases: Map<string, { holder: string; untilMs: number }>
+  reports: Map<string, Report>
 }
 
 export const emptyContent = (): Content => ({
@@ -27,14 +29,16 @@ export const emptyContent = (): Content => ({
   snapshots: new Map(),
   nodes: new Map(),
   leases: new Map(),
+  reports: new Map(),
 })
 
-const copyOf = ({ checkpoint, cells, snapshots, nodes, leases }: Content): Content => ({
+const copyOf = ({ checkpoint, cells, snapshots, nodes, leases, reports }: Content): Content => ({
   checkpoint,
   cells: new Map(cells),
   snapshots: new Map(snapshots),
   nodes: new Map(nodes),
   leases: new Map(leases),
+  reports: new Map(reports),
 })
 
 const ROWS = 'rows/'
@@ -106,6 +110,17 @@ export class SimulatedViews implements ViewStore {
   release = async (keys: string[], holder: string) => {
     for (const key of keys) if (this.#content.leases.get(key)?.holder === holder) this.#content.leases.delete(key)
   }
+
+  report = async (reporter: string, text: string | undefined, nowMs: number, untilMs: number) => {
+    const { reports } = this.#content
+    for (const [key, report] of reports)
+      if (report.untilMs <= nowMs - MAX_CLOCK_SKEW_MS || report.untilMs > untilMs + MAX_CLOCK_SKEW_MS)
+        reports.delete(key)
+    if (text === undefined) reports.delete(reporter)
+    else reports.set(reporter, { text, untilMs })
+  }
+
+  reports = async () => [...this.#content.reports.values()]
 
   loadSnapshot = async (stream: string) => parse<Snapshot>(this.#content.snapshots.get(stream))
 

@@ -1,0 +1,26 @@
+import { type Static, Type } from 'typebox'
+import { Upstream } from './account-events.ts'
+import { Closed, type EventUnion, MAX_REASON_LENGTH, Slug } from './primitives.ts'
+
+/** More bindings than any endpoint has. */
+const MAX_ORDERED = 100
+
+const reason = Type.Optional(Type.String({ minLength: 1, maxLength: MAX_REASON_LENGTH }))
+
+/** An operator has turned a provider off: it gets no more jobs. Those that it has accepted go on. */
+export const ProviderDisabled = Closed({ provider: Slug, reason })
+export const ProviderEnabled = Closed({ provider: Slug, reason })
+
+/** A binding of an endpoint, by the provider's id of its model. */
+export const BindingName = Closed({ provider: Slug, model: Upstream.properties.model })
+export type BindingName = Static<typeof BindingName>
+
+export const BindingDisabled = Closed({ endpoint: Slug, ...BindingName.properties })
+export const BindingEnabled = Closed({ endpoint: Slug, ...BindingName.properties })
+
+/** These bindings of the endpoint are tried first, in this order. An empty list restores the order that ships. */
+export const BindingsOrdered = Closed({ endpoint: Slug, bindings: Type.Array(BindingName, { maxItems: MAX_ORDERED }) })
+
+/** Everything that can happen in the stream of an operator's choices among providers, by event type. */
+export const providerEvents = { ProviderDisabled, ProviderEnabled, BindingDisabled, BindingEnabled, BindingsOrdered }
+export type ProviderEvent = EventUnion<typeof providerEvents>

@@ -1,0 +1,99 @@
+import { Command } from 'commander'
+import { type ProviderName, providerNames } from '../../../schemas/binding.ts'
+import { type Config, keyVariables } from '../../boot/config.ts'
+import { shipped } from '../../catalog/shipped.ts'
+import { accountDigest } from '../../services/providers/account-digest.ts'
+import type { ReportedProvider } from '../../services/providers/provider-reports.ts'
+import type { ChosenBinding } from '../../services/providers/routing.ts'
+import { toColumns } from '../columns.ts'
+import { operatorOf } from '../operator.ts'
+import { unwrap } from '../refusals.ts'
+import { withCore } from '../with-core.ts'
+import { inLines } from './in-lines.ts'
+import { restText } from './rest-text.ts'
+import { isRetired, type Retiring, retiringOf, retiringText } from './retiring.ts'
+
+export const listProviders = (): Command =>
+  new Command('list')
+    .description('lists the providers: which are on, which rest and why, and which models they will soon turn off')
+    .option('--json', 'print JSON')
+    .action(async (options, command) => {
+      const caller = operatorOf(command)
+      const { providers, nowMs } = await withCore(async core => {
+        const { routing } = core.services
+        const nowMs = core.clock.nowMs()
+        const disabled = unwrap(await routing.disabledProviders(caller))
+        const reported = unwrap(await routing.reported(caller))
+        const bindings = unwrap(await routing.bindings(caller))
+        const show = (provider: ProviderName) => ({
+          ...stateOf(provider, core.config, disabled),
+          accounts: accountsOf(provider, core),
+          ...processesOf(reported.get(provider)),
+          ...bindingsOf(provider, bindings, nowMs),
+        })
+        return { providers: providerNames.map(provider => ({ provider, ...show(provider) })), nowMs }
+      })
+      console.log(options.json ? JSON.stringify(providers) : toText(providers, nowMs))
+    })
+
+type Shown = ReturnType<typeof stateOf> &
+  ReturnType<typeof processesOf> &
+  ReturnType<typeof bindingsOf> & { provider: ProviderName; accounts: string[] }
+
+type Disabled = ReadonlyMap<string, { reason?: string | undefined; at: string }>
+
+const stateOf = (provider: ProviderName, { providers }: Config, disabled: Disabled) => {
+  const isConfigured = providers.some(each => each.provider === provider)
+  const choice = disabled.get(provider)
+  return {
+    state: choice ? 'disabled' : isConfigured ? 'on' : 'no key',
+    is_configured: isConfigured,
+    disabled_at: choice?.at ?? null,
+    reason: choice?.reason ?? null,
+  }
+}
+
+const accountsOf = (provider: ProviderName, { config, masterSecret }: { config: Config; masterSecret: string }) =>
+  config.providers
+    .filter(each => each.provider === provider)
+    .flatMap(({ keys }) => keys.map(key => accountDigest(masterSecret, key)))
+
+const processesOf = ({ processes, calls, maxCalls, rests }: ReportedProvider = NOBODY) => ({
+  processes,
+  calls,
+  max_calls: maxCalls,
+  rests: rests.map(({ account, model = null, kind, until }) => ({ account, model, kind, until })),
+})
+
+const NOBODY: ReportedProvider = { processes: 0, calls: 0, maxCalls: 0, rests: [] }
+
+const bindingsOf = (provider: ProviderName, all: ChosenBinding[], nowMs: number) => {
+  const own = all.filter(({ binding, isDisabled }) => binding.provider === provider && !isDisabled)
+  const bindings = own.map(({ binding }) => binding)
+  const served = new Set(bindings.filter(binding => !isRetired(binding, nowMs)).map(({ endpoint }) => endpoint))
+  const isServed = ({ id }: { id: string }) => served.has(id)
+  return {
+    families: shipped.filter(({ endpoints }) => endpoints.some(isServed)).map(({ id }) => id),
+    retiring: retiringOf(bindings, nowMs),
+  }
+}
+
+const toText = (providers: Shown[], nowMs: number): string => {
+  const head = ['provider', 'state', 'accounts', 'calls', 'families']
+  const table = toColumns(providers.map(rowOf), { head })
+  const on = providers.filter(({ is_configured }) => is_configured)
+  const notes = on.flatMap(({ provider, processes, rests, retiring }) => [
+    ...rests.map(rest => restText(provider, rest, keyVariables[provider][0])),
+    ...retiring.map((each: Retiring) => retiringText(each, nowMs)),
+    ...(processes === 0 ? [`${provider}: no process with the role reactors reports its calls.`] : []),
+  ])
+  return [table, ...(notes.length > 0 ? ['', ...notes] : [])].join('\n')
+}
+
+const rowOf = ({ provider, state, reason, accounts, processes, calls, max_calls, families }: Shown) => [
+  provider,
+  [state, ...(reason === null ? [] : [`(${reason})`])].join(' '),
+  accounts.join('\n') || '–',
+  processes === 0 ? '–' : `${calls} of ${max_calls}`,
+  inLines(families),
+]

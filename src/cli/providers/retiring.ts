@@ -1,0 +1,32 @@
+import type { Binding } from '../../../schemas/binding.ts'
+import { nameOf } from '../../domain/routing/choices.ts'
+
+/** How long before its end a binding is warned of: time enough to try a successor. */
+const WARN_MS = 60 * 24 * 60 * 60 * 1000
+
+export interface Retiring {
+  endpoint: string
+  binding: string
+  retires_at: string
+  replaced_by: string | null
+}
+
+/** Whether the provider of a binding has turned its model off. It gets no jobs any more. */
+export const isRetired = ({ retiresAt }: Pick<Binding, 'retiresAt'>, nowMs: number): boolean =>
+  retiresAt !== undefined && Date.parse(retiresAt) <= nowMs
+
+/** The bindings whose models their provider has turned off, or turns off within 60 days, the earliest first. */
+export const retiringOf = (bindings: readonly Binding[], nowMs: number): Retiring[] =>
+  bindings
+    .flatMap(binding => {
+      const { endpoint, retiresAt, replacedBy = null } = binding
+      if (retiresAt === undefined || Date.parse(retiresAt) > nowMs + WARN_MS) return []
+      return [{ endpoint, binding: nameOf(binding), retires_at: retiresAt, replaced_by: replacedBy }]
+    })
+    .sort((one, other) => (one.retires_at < other.retires_at ? -1 : 1))
+
+export const retiringText = ({ endpoint, binding, retires_at, replaced_by }: Retiring, nowMs: number): string => {
+  const verb = isRetired({ retiresAt: retires_at }, nowMs) ? 'retired' : 'retires'
+  const successor = replaced_by === null ? 'nothing replaces it' : `the provider replaces it by ${replaced_by}`
+  return `${binding} of ${endpoint} ${verb} on ${retires_at}; ${successor}.`
+}

@@ -1,0 +1,80 @@
+import { PROVIDERS_STREAM } from '../../../schemas/events.ts'
+import type { ProviderEvent } from '../../../schemas/provider-events.ts'
+import type { Refusal } from '../../domain/refusal.ts'
+import { type ChoiceCommand, type Choices, choices, NO_CHOICES } from '../../domain/routing/choices.ts'
+import { Mailbox } from '../../engine/streams/mailbox.ts'
+import { Streams } from '../../engine/streams/stream.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Random } from '../../ports/random.ts'
+import { every } from '../../time/every.ts'
+import { type Caller, causeOf } from '../caller.ts'
+import { eventCodec } from '../event-codec.ts'
+
+/** How often a process looks for new choices, so that they take effect everywhere within a second. */
+const REFRESH_MS = 500
+
+interface Parts {
+  log: EventLog
+  clock: Clock
+  random: Random
+  logger: Logger
+}
+
+/** Reads and changes the stream of the operators' choices among providers, and keeps them in memory. */
+export class ProviderChoices {
+  readonly #mailbox: Mailbox<ChoiceCommand, Choices, ProviderEvent, Refusal>
+  readonly #clock: Clock
+  readonly #logger: Logger
+  #known = NO_CHOICES
+  #stop: (() => void) | undefined
+  #reported = ''
+
+  constructor(parts: Parts) {
+    this.#clock = parts.clock
+    this.#logger = parts.logger
+    this.#mailbox = new Mailbox(PROVIDERS_STREAM, new Streams({ decider: choices, codec: eventCodec, ...parts }))
+  }
+
+  /** The choices of a moment ago or, while the log is unavailable, the last that this process knew. Load them first. */
+  get known(): Choices {
+    return this.#known
+  }
+
+  /** The choices as the log has them now. */
+  async load(): Promise<Choices> {
+    this.#known = await this.#mailbox.currentState()
+    return this.#known
+  }
+
+  /** Keeps the known choices fresh until it is stopped. */
+  start() {
+    this.#stop = every(this.#clock, REFRESH_MS, () => this.#refresh())
+  }
+
+  stop() {
+    this.#stop?.()
+  }
+
+  /** Resolves to whether the command changed something, or to its refusal. */
+  async execute(caller: Caller, command: ChoiceCommand): Promise<{ refuse: Refusal } | { isChange: boolean }> {
+    const outcome = await this.#mailbox.execute(command, causeOf(caller))
+    return 'refuse' in outcome ? outcome : { isChange: outcome.accept.length > 0 }
+  }
+
+  /** The same failure is reported once, since the attempts go on. */
+  #refresh() {
+    this.#mailbox.stateSince(this.#clock.monotonicMs()).then(
+      known => {
+        this.#known = known
+        this.#reported = ''
+      },
+      error => {
+        if (String(error) !== this.#reported)
+          this.#logger.error({ err: error }, 'the choices among providers could not be read; the last known stand')
+        this.#reported = String(error)
+      },
+    )
+  }
+}

@@ -1,0 +1,60 @@
+import { ProviderReport, type ReportedRest } from '../../../schemas/provider-report.ts'
+import { compileGuard } from '../../engine/log/guard.ts'
+import { MAX_CLOCK_SKEW_MS, type ViewStore } from '../../ports/view-store.ts'
+
+/** How long a report is believed. A process renews its own earlier, unless it has died. */
+export const REPORT_MS = 30_000
+
+/** How one provider is in all processes that submit jobs. */
+export interface ReportedProvider {
+  /** The processes that report it. */
+  processes: number
+  /** Calls in progress, and how many may be. */
+  calls: number
+  maxCalls: number
+  /** One for each account and model that rests: that of the process where it rests longest. */
+  rests: ReportedRest[]
+}
+
+/** The reports of the processes that live, by provider. One that no service wrote is ignored. */
+export const readReports = async (
+  views: Pick<ViewStore, 'reports'>,
+  nowMs: number,
+): Promise<Map<string, ReportedProvider>> => {
+  const byProvider = new Map<string, ReportedProvider>()
+  for (const { text, untilMs } of await views.reports()) {
+    if (!(untilMs > nowMs && untilMs <= nowMs + REPORT_MS + MAX_CLOCK_SKEW_MS)) continue
+    const { calls, maxCalls, rests } = parse(text) ?? NOTHING
+    for (const [provider, inProgress] of Object.entries(calls)) {
+      const before = byProvider.get(provider) ?? { processes: 0, calls: 0, maxCalls: 0, rests: [] }
+      byProvider.set(provider, {
+        processes: before.processes + 1,
+        calls: before.calls + inProgress,
+        maxCalls: before.maxCalls + maxCalls,
+        rests: rests.filter(rest => rest.provider === provider).reduce(withRest, before.rests),
+      })
+    }
+  }
+  for (const reported of byProvider.values())
+    reported.rests = reported.rests.filter(({ until }) => Date.parse(until) > nowMs)
+  return byProvider
+}
+
+const NOTHING: ProviderReport = { calls: {}, maxCalls: 0, rests: [] }
+
+const isReport = compileGuard(ProviderReport)
+
+const parse = (text: string): ProviderReport | undefined => {
+  try {
+    const report: unknown = JSON.parse(text)
+    return isReport(report) ? report : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const withRest = (rests: ReportedRest[], rest: ReportedRest): ReportedRest[] => {
+  const same = rests.find(({ account, model }) => account === rest.account && model === rest.model)
+  if (same && same.until >= rest.until) return rests
+  return [...rests.filter(each => each !== same), rest]
+}

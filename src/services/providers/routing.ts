@@ -1,0 +1,123 @@
+import { type Binding, providerNames } from '../../../schemas/binding.ts'
+import type { BindingName } from '../../../schemas/provider-events.ts'
+import { type Refusal, refuse } from '../../domain/refusal.ts'
+import {
+  type ChoiceCommand,
+  type DisabledProvider,
+  isBindingDisabled,
+  nameOf,
+  ordered,
+} from '../../domain/routing/choices.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ViewStore } from '../../ports/view-store.ts'
+import { type Answer, answer } from '../answer.ts'
+import type { Caller } from '../caller.ts'
+import { SANDBOX } from './provider-account.ts'
+import type { ProviderChoices } from './provider-choices.ts'
+import { type ReportedProvider, readReports } from './provider-reports.ts'
+
+interface Parts {
+  views: Pick<ViewStore, 'reports'>
+  clock: Clock
+  choices: ProviderChoices
+  /** Every binding that ships. */
+  bindings: readonly Binding[]
+}
+
+/** Whether a choice changed something. A repeated one does not. */
+export interface Chosen {
+  isChange: boolean
+}
+
+/** A binding of an endpoint, and whether an operator has turned it off, by itself or with its provider. */
+export interface ChosenBinding {
+  binding: Binding
+  isDisabled: boolean
+  isProviderDisabled: boolean
+}
+
+/** What operators choose among the providers and bindings that exist. */
+export class Routing {
+  readonly #choices: ProviderChoices
+  readonly #bindings: readonly Binding[]
+  readonly #views: Parts['views']
+  readonly #clock: Clock
+
+  constructor({ choices, bindings, views, clock }: Parts) {
+    this.#choices = choices
+    this.#views = views
+    this.#clock = clock
+    this.#bindings = bindings
+  }
+
+  /** The providers that are turned off, by name. */
+  async disabledProviders(_caller: Caller): Promise<Answer<ReadonlyMap<string, DisabledProvider>>> {
+    const { disabledProviders } = await this.#choices.load()
+    return answer(new Map(disabledProviders))
+  }
+
+  /** How the providers are in the processes that submit jobs, by name, as of a moment ago. */
+  async reported(_caller: Caller): Promise<Answer<ReadonlyMap<string, ReportedProvider>>> {
+    return answer(await readReports(this.#views, this.#clock.nowMs()))
+  }
+
+  /** All bindings, those of an endpoint together and in the order in which they are tried. */
+  async bindings(_caller: Caller): Promise<Answer<ChosenBinding[]>> {
+    const choices = await this.#choices.load()
+    const found = this.#endpoints().flatMap(endpoint => ordered(choices, endpoint, this.#bindingsOf(endpoint)))
+    return answer(
+      found.map(binding => ({
+        binding,
+        isDisabled: isBindingDisabled(choices, binding.endpoint, binding),
+        isProviderDisabled: choices.disabledProviders.has(binding.provider),
+      })),
+    )
+  }
+
+  async setProvider(caller: Caller, provider: string, enabled: boolean, reason?: string): Promise<Answer<Chosen>> {
+    if (provider === SANDBOX) return refuse('sandbox_not_optional')
+    if (!(providerNames as readonly string[]).includes(provider))
+      return refuse('provider_unknown', { provider, known: providerNames })
+    return this.#choose(caller, { type: 'SetProvider', provider, enabled, reason })
+  }
+
+  /** `name` is as `nameOf` writes it. */
+  async setBinding(caller: Caller, endpoint: string, name: string, enabled: boolean): Promise<Answer<Chosen>> {
+    const found = this.#find(endpoint, [name])
+    if ('refuse' in found) return found
+    const [binding] = found.value as [BindingName]
+    return this.#choose(caller, { type: 'SetBinding', endpoint, binding, enabled })
+  }
+
+  /** Puts these bindings of an endpoint first. None at all restores the order that ships. */
+  async orderBindings(caller: Caller, endpoint: string, names: readonly string[]): Promise<Answer<Chosen>> {
+    const found = this.#find(endpoint, [...new Set(names)])
+    if ('refuse' in found) return found
+    return this.#choose(caller, { type: 'OrderBindings', endpoint, bindings: found.value })
+  }
+
+  async #choose(caller: Caller, command: ChoiceCommand): Promise<Answer<Chosen>> {
+    const outcome = await this.#choices.execute(caller, command)
+    return 'refuse' in outcome ? outcome : answer(outcome)
+  }
+
+  #find(endpoint: string, names: readonly string[]): { value: BindingName[] } | { refuse: Refusal } {
+    const all = this.#bindingsOf(endpoint)
+    if (all.length === 0) return refuse('endpoint_not_bound', { endpoint, known: this.#endpoints() })
+    const found: BindingName[] = []
+    for (const name of names) {
+      const binding = all.find(each => nameOf(each) === name)
+      if (!binding) return refuse('binding_unknown', { endpoint, binding: name, known: all.map(nameOf) })
+      found.push(binding)
+    }
+    return answer(found)
+  }
+
+  #endpoints(): string[] {
+    return [...new Set(this.#bindings.map(({ endpoint }) => endpoint))]
+  }
+
+  #bindingsOf(endpoint: string): Binding[] {
+    return this.#bindings.filter(each => each.endpoint === endpoint)
+  }
+}
