@@ -11,7 +11,7 @@ const ReportedRest = Closed({
   provider: Slug,
   account: Visible,
   model: Type.Optional(Visible),
-  kind: OneOf('unauthorized', 'out_of_quota', 'rate_limited', 'overloaded', 'unreachable'),
+  kind: OneOf('unauthorized', 'out_of_quota', 'rate_limited', 'overloaded', 'unreachable', 'gone'),
   until: Timestamp,
 })
 export type ReportedRest = Static<typeof ReportedRest>
