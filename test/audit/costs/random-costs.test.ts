@@ -151,7 +151,7 @@ t.test('margins are the sums of the events, in any period', async t => {
         t.same([BigInt(row.unknownCosts), row.costs.get('USD') ?? 0n], [naive['unknown'] ?? 0n, naive['USD'] ?? 0n])
         t.equal(row.costs.get('EUR') ?? 0n, naive['EUR'] ?? 0n)
         // A credit of these receipts is a dollar.
-        t.equal(row.earned / 1_000_000n, charged - refunded)
+        t.equal(row.earnedUsdPicos / 1_000_000n, charged - refunded)
       }
     }
 })
