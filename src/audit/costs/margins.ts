@@ -16,7 +16,7 @@ export interface Margin {
   /** Microcredits. Together, runs may move more than a double counts exactly. */
   chargedMicros: bigint
   refundedMicros: bigint
-  /** What was charged and not refunded, by the rates of the receipts, in trillionths of a US dollar, which are exact. */
+  /** What was charged and not refunded, by the rates of the receipts, exact in trillionths of a US dollar. */
   earnedUsdPicos: bigint
   /** Runs whose receipt has no rate, so that what they earned is not known in dollars. */
   withoutRate: number

@@ -4,7 +4,7 @@ import { same } from '../rules.ts'
 
 /**
  * Replicate has the model too, but without a safety checker, which the family has on by default:
- * https://replicate.com/prunaai/z-image-turbo/versions/e61b4c421c5e603c82dfd037f7c67e0374912bdb4a505e6856d032a26eecff86/api
+ * https://replicate.com/prunaai/z-image-turbo, version e61b4c42.
  */
 export const zImageTurbo: Binding[] = [
   onFal('z-image-turbo-t2i', 'fal-ai/z-image/turbo', {
