@@ -334,8 +334,22 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a run whose start is confirmed late is submitted without its lease',
     file: 'reactors/active-runs.ts',
-    from: '    if (this.#isLate(run) && !(await this.#mayLease(runId))) return []\n',
+    from: '    if (this.#isLate(run) && !(await this.#mayBegin(run))) return []\n',
     to: '',
+    test: 'test/reactors/runs.test.ts',
+  },
+  {
+    what: 'a run whose start is confirmed late is submitted although it has been ended as lost',
+    file: 'reactors/active-runs.ts',
+    from: 'return isLeased && (await this.#parts.accounts.currentState(accountId)).openRuns.has(runId)',
+    to: 'return isLeased || accountId === undefined',
+    test: 'test/reactors/runs.test.ts',
+  },
+  {
+    what: 'a run that a process works on is submitted once more by the same process',
+    file: 'reactors/active-runs.ts',
+    from: '    if (this.has(runId)) {\n',
+    to: '    if (!runId) {\n',
     test: 'test/reactors/runs.test.ts',
   },
   {
