@@ -72,7 +72,7 @@ export const checkVendorAccounts = async (parts: Pick<Parts, 'config' | 'masterS
   }
 }
 
-const noInputMedia = () => Promise.reject(new Error('a check sends no file'))
+const noInputMedia = () => Promise.reject(new Error('a command runs no model'))
 
 /** The routes that the configuration and the operators allow, for commands that run nothing. */
 export const configuredRoutes = ({
@@ -80,8 +80,7 @@ export const configuredRoutes = ({
   ...parts
 }: Omit<Parts, 'useInputMedia'> & Pick<RoutesParts, 'choices'>): Routes => {
   const { clock } = parts
-  const useInputMedia = () => Promise.reject(new Error('a command runs no model'))
-  const providers = openProviders({ ...parts, useInputMedia }, {})
+  const providers = openProviders({ ...parts, useInputMedia: noInputMedia }, {})
   return new Routes({ ...providers, health: new Health(clock), choices, clock })
 }
 

@@ -487,4 +487,18 @@ export const plantedFaults: PlantedFault[] = [
     to: 'this.#mailbox.currentState().catch(() => NO_CHOICES).then(',
     test: 'test/services/providers/provider-choices.test.ts',
   },
+  {
+    what: 'the sandbox makes samples for a model whose provider rests, and they are charged',
+    file: 'services/providers/routes.ts',
+    from: 'return fallsBack && this.#bindings(endpoint).length === 0',
+    to: 'return fallsBack',
+    test: 'test/services/providers/routes.test.ts',
+  },
+  {
+    what: 'nobody is told of a model that a provider does not have',
+    file: 'services/providers/health.ts',
+    from: "(['unauthorized', 'out_of_quota', 'gone'])",
+    to: "(['unauthorized', 'out_of_quota'])",
+    test: 'test/http/vendor-keys.test.ts',
+  },
 ]
