@@ -152,6 +152,10 @@ export interface Refusals {
   /** `binding` is as the operator gave it. */
   binding_unknown: { endpoint: string; binding: string; known: readonly string[] }
 
+  /** No provider sends callbacks to this address. */
+  callback_not_expected: object
+  callback_not_signed: object
+
   family_exists: object
   family_not_found: object
   family_unchanged: object

@@ -19,7 +19,7 @@ import { withinTime } from '../time/within-time.ts'
 import type { Artifacts } from './artifacts.ts'
 import { sourceTooLate, stopped, timedOut } from './failures.ts'
 import type { InputSources } from './input-sources.ts'
-import { type EndedRun, Jobs, type RunJob } from './jobs.ts'
+import { type EndedRun, type JobRun, Jobs, type RunJob } from './jobs.ts'
 import { Leases } from './leases.ts'
 import { Outcomes } from './outcomes.ts'
 import type { BilledRun } from './run-costs.ts'
@@ -186,8 +186,13 @@ export class ActiveRuns implements Starter {
   }
 
   /** Follows the job of a run that another process submitted. */
-  follow(run: RunJob & Pick<WatchTask, 'upstream'>) {
+  follow(run: JobRun) {
     this.#jobs.follow(run, 0)
+  }
+
+  /** Polls a job whose provider reports that it has ended, whichever process follows it. */
+  pollNow(run: JobRun) {
+    if (this.#hasRoom) this.#jobs.pollNow(run)
   }
 
   /** Cancels a run if this process works on it. */

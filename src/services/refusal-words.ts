@@ -133,6 +133,10 @@ export const sharedWords = {
   binding_unknown: ({ endpoint, binding, known }) =>
     `${endpoint} has no binding ${binding}; it has ${known.join(', ')}.`,
 
+  callback_not_expected: () => 'No provider sends callbacks to this address.',
+  callback_not_signed: () =>
+    'The provider has not signed this callback within the last five minutes, or its body was changed on the way.',
+
   family_exists: () => 'The family is already published.',
   family_unchanged: () => 'The family is already published in this form.',
   family_invalid: ({ fault }) => `The family is not valid: ${describeFamilyFault(fault)}.`,
