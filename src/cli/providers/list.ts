@@ -5,7 +5,7 @@ import { shipped } from '../../catalog/shipped.ts'
 import { accountDigest } from '../../services/providers/account-digest.ts'
 import type { ReportedProvider } from '../../services/providers/provider-reports.ts'
 import type { ChosenBinding } from '../../services/providers/routing.ts'
-import { wrapped } from '../audit/text.ts'
+import { printable, wrapped } from '../audit/text.ts'
 import { toColumns } from '../columns.ts'
 import { operatorOf } from '../operator.ts'
 import { unwrap } from '../refusals.ts'
@@ -81,9 +81,11 @@ const bindingsOf = (provider: ProviderName, all: ChosenBinding[], nowMs: number)
 const toText = (providers: Shown[], nowMs: number): string => {
   const head = ['provider', 'state', 'accounts', 'calls', 'families']
   const table = toColumns(providers.map(rowOf), { head })
-  const disabled = providers.flatMap(({ provider, disabled_at, reason }) =>
-    disabled_at === null ? [] : [`${provider}: disabled since ${disabled_at}${reason === null ? '' : `: ${reason}`}`],
-  )
+  const disabled = providers
+    .filter(({ state }) => state === 'disabled')
+    .map(({ provider, disabled_at, reason }) =>
+      [`${provider}: disabled since ${disabled_at}`, ...(reason === null ? [] : [printable(reason)])].join(': '),
+    )
   const on = providers.filter(({ is_configured }) => is_configured)
   const troubles = on.flatMap(({ provider, processes, rests, retiring }) => [
     ...rests.map(rest => restText(provider, rest, keyVariables[provider][0])),
