@@ -13,7 +13,7 @@ export interface Outbound {
   get(url: string, request: OutboundGet): Promise<OutboundDocument>
   /**
    * Streams a document into a writable, and ends that; the writable is destroyed if the copy fails. Holds no more than
-   * buffers of it in memory. Rejects as `get` does.
+   * buffers of it in memory. Rejects as `get` does, or with the writable's Unavailable.
    */
   copy(url: string, into: Writable, request: OutboundCopy): Promise<void>
   close(): Promise<void>

@@ -1,5 +1,6 @@
 import { pipeline } from 'node:stream/promises'
 import type { Dispatcher } from 'undici'
+import { Unavailable } from '../../ports/faults.ts'
 import { type Outbound, type OutboundCopy, OutboundError, type OutboundGet } from '../../ports/outbound.ts'
 import { readSized } from '../../ports/read-sized.ts'
 import { callWithin } from '../../time/call-within.ts'
@@ -98,8 +99,9 @@ const within = <T>(timeoutMs: number, outer: AbortSignal | undefined, work: (sig
   })
 }
 
-const toOutboundError = (error: unknown): OutboundError => {
-  if (error instanceof OutboundError) return error
+/** The Unavailable of a writable is no fault of the address. */
+const toOutboundError = (error: unknown): OutboundError | Unavailable => {
+  if (error instanceof OutboundError || error instanceof Unavailable) return error
   const code = String((error as NodeJS.ErrnoException).code)
   return new OutboundError('failed', messageFor(code), { cause: error })
 }

@@ -55,7 +55,10 @@ t.test('a document that is declared to be too large is refused before its first 
   const outbound = openForDevelopment(t)
   const url = await serve(t, (_, response) => response.writeHead(200, { 'Content-Length': 1001 }).write('a part'))
   let bytes = 0
-  const copied = outbound.copy(url, sink().into, { ...COPY, onBytes: chunk => void (bytes += chunk.byteLength) })
+  const onBytes = (chunk: Uint8Array) => {
+    bytes += chunk.byteLength
+  }
+  const copied = outbound.copy(url, sink().into, { ...COPY, onBytes })
   t.match((await faultOf(copied)).message, /more than 1000 bytes/)
   t.equal(bytes, 0)
 })
@@ -103,7 +106,9 @@ t.test('a slow writable slows its sender', async t => {
   const stop = new AbortController()
   const stuck = new Writable({ write: () => undefined })
   let seenBytes = 0
-  const onBytes = (chunk: Uint8Array) => void (seenBytes += chunk.byteLength)
+  const onBytes = (chunk: Uint8Array) => {
+    seenBytes += chunk.byteLength
+  }
   const request = { ...COPY, maxBytes: 2 ** 30, signal: stop.signal, onBytes }
   const copied = outbound.copy(url, stuck, request)
   await until('the sender waits', () => isWaiting && seenBytes > 0)
