@@ -32,6 +32,7 @@ import { Ledger } from '../services/ledger/ledger.ts'
 import { OutputKeys } from '../services/output-keys.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { Presenter } from '../services/presenter.ts'
+import { Callbacks } from '../services/providers/callbacks.ts'
 import { Health } from '../services/providers/health.ts'
 import { Routes } from '../services/providers/routes.ts'
 import { InputFiles } from '../services/runs/input-files.ts'
@@ -165,9 +166,10 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     record: openReadRecord(core),
     ledger: new Ledger({ accounts, reads, clock }),
   })
+  const callbacks = new Callbacks({ accounts: providers.accounts, views, poller: activeRuns, clock })
   const services: Services = {
     ...core.services,
-    ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }), audit, proofs }),
+    ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }), audit, proofs, callbacks }),
   }
   const openApi = (): ApiParts => ({
     services,
@@ -182,7 +184,11 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   })
   const api = config.roles.has('api') ? openApi() : undefined
   const turns = new Turns(clock)
-  const app = createApp({ logger, clock, isTrusted: config.connections.isTrusted, checks, api, turns })
+  const takesCallbacks = api !== undefined || config.roles.has('reactors')
+  const app = createApp({
+    ...{ logger, clock, isTrusted: config.connections.isTrusted, checks, api, turns },
+    callbacks: takesCallbacks ? services.callbacks : undefined,
+  })
   return {
     app,
     serves: (endpoint: string) => routes.serves(endpoint),

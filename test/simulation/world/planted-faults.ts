@@ -334,8 +334,22 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a run whose start is confirmed late is submitted without its lease',
     file: 'reactors/active-runs.ts',
-    from: '    if (mayBeTakenOver(run, this.#parts.clock) && !(await this.#mayLease(runId))) return []\n',
+    from: '    if (mayBeTakenOver(run, this.#parts.clock) && !(await this.#mayBegin(run))) return []\n',
     to: '',
+    test: 'test/reactors/runs.test.ts',
+  },
+  {
+    what: 'a run whose start is confirmed late is submitted although it has been ended as lost',
+    file: 'reactors/active-runs.ts',
+    from: 'return isLeased && (await this.#parts.accounts.currentState(accountId)).openRuns.has(runId)',
+    to: 'return isLeased || accountId === undefined',
+    test: 'test/reactors/runs.test.ts',
+  },
+  {
+    what: 'a run that a process works on is submitted once more by the same process',
+    file: 'reactors/active-runs.ts',
+    from: '    if (this.has(runId)) {\n',
+    to: '    if (!runId) {\n',
     test: 'test/reactors/runs.test.ts',
   },
   {
@@ -499,5 +513,19 @@ export const plantedFaults: PlantedFault[] = [
     from: 'this.#mailbox.stateSince(this.#clock.monotonicMs()).then(',
     to: 'this.#mailbox.currentState().catch(() => NO_CHOICES).then(',
     test: 'test/services/providers/provider-choices.test.ts',
+  },
+  {
+    what: 'the sandbox makes samples for a model whose provider rests, and they are charged',
+    file: 'services/providers/routes.ts',
+    from: 'return fallsBack && this.#bindings(endpoint).length === 0',
+    to: 'return fallsBack',
+    test: 'test/services/providers/routes.test.ts',
+  },
+  {
+    what: 'nobody is told of a model that a provider does not have',
+    file: 'services/providers/health.ts',
+    from: "(['unauthorized', 'out_of_quota', 'gone'])",
+    to: "(['unauthorized', 'out_of_quota'])",
+    test: 'test/http/vendor-keys.test.ts',
   },
 ]
