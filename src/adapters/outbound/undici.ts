@@ -151,7 +151,12 @@ const upTo = (maxBytes: number, onBytes: OutboundCopy['onBytes']) =>
     }
   }
 
-const tooLarge = (maxBytes: number) => new OutboundError('failed', `The address sent more than ${maxBytes} bytes.`)
+const tooLarge = (maxBytes: number) => {
+  const limit = maxBytes % MEGABYTE === 0 ? `${maxBytes / MEGABYTE} MB` : `${maxBytes} bytes`
+  return new OutboundError('failed', `The address sent more than ${limit}.`)
+}
+
+const MEGABYTE = 1024 * 1024
 
 /** Runs in the background: the status is known, and the body does not matter. */
 const discard = (body: Dispatcher.ResponseData['body']) => {

@@ -394,6 +394,7 @@ export const plantedFaults: PlantedFault[] = [
     file: 'reactors/left-files.ts',
     from: "outcome.kind === 'failed' && outcome.code !== 'interrupted' && isOwn",
     to: "outcome.kind === 'failed' || isOwn",
+    test: 'test/reactors/left-files.test.ts',
   },
   {
     what: 'a result replaces one that is recorded',
