@@ -26,6 +26,7 @@ import { syncRuns } from './sync-runs.ts'
 import { syncRunsSealed } from './sync-runs-sealed.ts'
 import { twoProcesses } from './two-processes.ts'
 import { uploads } from './uploads.ts'
+import { measureVerifierMemory, showVerifierMemory } from './verifier-memory.ts'
 import { webhooks } from './webhooks.ts'
 
 const benchmarks: Benchmark[] = [
@@ -77,6 +78,7 @@ for (const benchmark of benchmarks.filter(({ name }) => isSelected(name))) {
   if (!json) show(result)
 }
 const memory = isSelected('memory') ? await measureMemory() : undefined
+const verifierMemory = isSelected('verifier-memory') ? await measureVerifierMemory() : undefined
 const inFlight = isSelected('in-flight') ? await measureInFlight() : undefined
 const simulation = isSelected('simulation') ? await measureSimulation() : undefined
 const stall = isSelected('stall') ? await measureStall() : undefined
@@ -86,7 +88,7 @@ const leaderChanges = isSelected('event-store-leader') ? await measureLeaderChan
 if (json)
   console.log(
     JSON.stringify(
-      { answers: results, memory, inFlight, simulation, stall, fairness, attacks, leaderChanges },
+      { answers: results, memory, verifierMemory, inFlight, simulation, stall, fairness, attacks, leaderChanges },
       null,
       2,
     ),
@@ -97,6 +99,7 @@ if (!json && memory) {
     `  ${megabytes(memory.ownBytes)} private, ${megabytes(memory.residentBytes)} resident including mapped files`,
   )
 }
+if (!json && verifierMemory) showVerifierMemory(verifierMemory)
 if (!json && inFlight) {
   const { runs, completed, maxInFlight, peakResidentBytes, seconds } = inFlight
   console.log(`in-flight: ${runs.toLocaleString('en')} async runs of the sandbox with a delay`)
