@@ -53,6 +53,8 @@ const benchmarks: Benchmark[] = [
   ...[...eventStoreAppends, eventStoreReplay],
 ]
 
+const micros = (number: number) => `${number.toFixed(number < 100 ? 1 : 0)} µs`
+
 const show = (result: Result) => {
   const { name, question, baseline, unit, baselineMedian, measuredMedian, ratio, goal, reached } = result
   const round = (number: number) => Math.round(number).toLocaleString('en')
@@ -61,7 +63,10 @@ const show = (result: Result) => {
   console.log(`${name}: ${question}`)
   console.log(`  ${round(measuredMedian)} ${unit}, baseline ${round(baselineMedian)} (${baseline})`)
   const cpu = result.cpuMicrosPerOperation
-  if (cpu) console.log(`  CPU per operation ${round(cpu.measured)} µs, baseline ${round(cpu.baseline)} µs`)
+  if (cpu)
+    console.log(
+      `  CPU per operation ${micros(cpu.measured)}, baseline ${micros(cpu.baseline)}, ratio ${cpu.ratio.toFixed(2)}`,
+    )
   console.log(`  ratio ${ratio.toFixed(2)}${target ? `, goal ${target}${verdict}` : ''}\n`)
 }
 
