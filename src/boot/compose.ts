@@ -156,7 +156,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const audit = new Audit({
     ...{ log, reads, accounts, seals, verifier, auditorKeys: core.auditorKeys },
     record: openReadRecord(core),
-    ledger: new Ledger({ accounts, reads, clock }),
+    ledger: new Ledger({ accounts, reads, log, clock }),
   })
   const services: Services = {
     ...core.services,
