@@ -2,7 +2,7 @@ import { count } from '../../audit/count.ts'
 import type { Explanation } from '../../audit/explain/explain.ts'
 import type { WebhookStep } from '../../audit/explain/run-story.ts'
 import type { AccountRecord } from '../../audit/read-account.ts'
-import { toTable } from '../print.ts'
+import { toColumns } from '../columns.ts'
 import { chainToText } from './chain.ts'
 import { priceToText } from './price-text.ts'
 import { requestToText } from './request-text.ts'
@@ -30,7 +30,7 @@ export const explanationToText = (explanation: Explanation): string => {
 }
 
 const stepsToText = ({ story: { steps, jobId }, account: { keys } }: Explanation): string =>
-  toTable(
+  toColumns(
     steps.map(({ state, at, sinceMs, actor }, index) => [
       at,
       index === 0 ? '' : `+${duration(sinceMs)}`,
@@ -44,7 +44,7 @@ const stepsToText = ({ story: { steps, jobId }, account: { keys } }: Explanation
   )
 
 const refundsToText = ({ story: { refunds }, account: { keys } }: Explanation): string =>
-  toTable(
+  toColumns(
     refunds.map(({ at, credits, reason, actor }) => [
       at,
       split(credits, signedCredits).join('\n'),
@@ -55,7 +55,7 @@ const refundsToText = ({ story: { refunds }, account: { keys } }: Explanation): 
   )
 
 const webhookToText = ({ story: { webhook }, account: { keys } }: Explanation): string =>
-  toTable(
+  toColumns(
     webhook.map(step => [
       step.at,
       wrapped(printable(webhookWords(step)), WORDS_WIDTH + 5),
@@ -73,7 +73,7 @@ const webhookWords = ({ kind, attempt = 0, status, reason, nextAttemptAt, url }:
 
 const eventsToText = ({ story: { events }, account, faults }: Explanation): string => {
   const head = account.last as AccountRecord
-  const table = toTable(
+  const table = toColumns(
     events.map(({ revision, position, type, id, metadata }) => [
       String(revision),
       `${type}\nposition ${position}`,

@@ -86,7 +86,7 @@ t.test(
       pauses += 1
     }
     t.equal((await findIn(history, { at: timeOf(2000) }, pause))?.revision, 1999)
-      t.ok(pauses > 0)
+    t.ok(pauses > 0)
     const later = historyAt([0, 1, 2], 2)
     const log = { readEvent: logOf(later).readEvent, readStream: () => assert.fail('the history is read') }
     const parts = { reads: readsOf(later), log, pause }

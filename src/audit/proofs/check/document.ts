@@ -1,4 +1,4 @@
-/** The value of a JSON text; undefined if it is none, or if a name comes twice in an object: that can be read in two ways. */
+/** The value of a JSON text; undefined if it is none, or if a name in it comes twice, which can be read in two ways. */
 export const parseDocument = (text: string): unknown => {
   try {
     const value: unknown = JSON.parse(text)
