@@ -7,7 +7,7 @@ import { chainToText } from './chain.ts'
 import { priceToText } from './price-text.ts'
 import { requestToText } from './request-text.ts'
 import { resultToText } from './result-text.ts'
-import { duration, printable, section, signedCredits, split, wrapped } from './text.ts'
+import { duration, printable, sealText, section, signedCredits, split, wrapped } from './text.ts'
 
 /** The width of a column of words beside a time and a name, in 100 columns. */
 const WORDS_WIDTH = 40
@@ -71,7 +71,7 @@ const webhookWords = ({ kind, attempt = 0, status, reason, nextAttemptAt, url }:
   return `attempt ${attempt} failed: ${reason} (${next})`
 }
 
-const eventsToText = ({ story: { events }, account, faults }: Explanation): string => {
+const eventsToText = ({ runId, story: { events }, account, faults, seal }: Explanation): string => {
   const head = account.last as AccountRecord
   const table = toColumns(
     events.map(({ revision, position, type, id, metadata }) => [
@@ -83,10 +83,17 @@ const eventsToText = ({ story: { events }, account, faults }: Explanation): stri
   )
   const links =
     faults.length === 0 ? `All links from revision 0 to ${head.revision} were recomputed and are whole.` : ''
+  const sealed = seal
+    ? [
+        `Seal ${sealText(seal)} of ${seal.at}`,
+        `covers them all. "tollgate audit prove --run ${runId}" proves the debit.`,
+      ]
+    : ['No seal covers all of them yet.']
   return [
     table,
     [links, `The account's newest event is revision ${head.revision} of ${head.metadata.at}:`, head.metadata.hash]
       .filter(Boolean)
       .join('\n'),
+    sealed.map(printable).join('\n'),
   ].join('\n\n')
 }
