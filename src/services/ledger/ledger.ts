@@ -97,18 +97,25 @@ export class Ledger {
     const { accounts, reads, clock } = this.#parts
     const { accountId } = caller
     const prefix = `${accountId}/`
-    const [newest] = await reads.list('statement', BY_KEY, { prefix, newestFirst: true, limit: 1 })
-    const end = newest?.row.revision ?? -1
     const isOfPeriod = from !== undefined || to !== undefined
     const index = isOfPeriod ? 'byTime' : BY_KEY
-    const before = to && prefix + to
+    const [newest] = await reads.list('statement', BY_KEY, { prefix, newestFirst: true, limit: 1 })
+    const end = newest?.row.revision ?? -1
+    const [last] = await reads.list('statement', index, {
+      prefix,
+      after: to && prefix + to,
+      newestFirst: true,
+      limit: 1,
+    })
+    // Lines that are written meanwhile are left out, or the export of a busy account might never end. In the order of
+    // times, they may come before older ones, if a clock went back.
+    const before = last ? `${last.place}~` : prefix
     let after = from && prefix + from
     while (true) {
       const entries = await reads.list('statement', index, { prefix, after, before, limit: SCAN_ROWS })
       const lines = entries.map(({ row }) => row).filter(({ revision }) => revision <= end)
       yield await this.#withRuns(accountId, lines)
-      // Lines that were written meanwhile are left out, or the export of a busy account might never end.
-      if (lines.length < SCAN_ROWS) return
+      if (entries.length < SCAN_ROWS) return
       after = entries.at(-1)?.place
       await (client?.nextTurn() ?? delay(clock, 0))
       if (client?.signal.aborted) return
