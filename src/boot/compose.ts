@@ -164,7 +164,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const audit = new Audit({
     ...{ log, reads, accounts, seals, verifier, auditorKeys: core.auditorKeys },
     record: openReadRecord(core),
-    ledger: new Ledger({ accounts, reads, clock }),
+    ledger: new Ledger({ accounts, reads, log, clock }),
   })
   const callbacks = new Callbacks({ accounts: providers.accounts, views, poller: activeRuns, clock })
   const services: Services = {
