@@ -52,8 +52,7 @@ const importedByFolder: Record<string, string[]> = {
   '@anthropic-ai/sdk': ['src/adapters/provider/anthropic/'],
   '@google/genai': ['src/adapters/provider/google/'],
   replicate: ['src/adapters/provider/replicate/'],
-  // One signs our webhooks, the other verifies those of a vendor.
-  standardwebhooks: ['src/services/webhooks/', 'src/adapters/provider/replicate/callback.ts'],
+  standardwebhooks: ['src/services/webhooks/'],
   '@fal-ai/client': ['src/adapters/provider/fal/'],
   koa: ['src/http/'],
   'koa-body': ['src/http/'],

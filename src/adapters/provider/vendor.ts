@@ -17,9 +17,13 @@ export const assertKey = (key: string, variable: string): void => {
 export interface VendorParts extends VendorAccount {
   fetch: typeof fetch
   useInputMedia: UseInputMedia
-  /** The address to which the vendor reports the end of a job, if it can. Polls find it out too. */
+  /** The address to which the vendor reports the end of its jobs, if it can. Polls find it out too. */
   webhookUrl?: string | undefined
 }
+
+/** The address to which the vendor reports the end of a job. Any process can tell from it which run it is about. */
+export const webhookFor = ({ webhookUrl }: VendorParts, { runId }: Job): string | undefined =>
+  webhookUrl && `${webhookUrl}?run=${runId}`
 
 /**
  * Replaces the file of a job, if it has one, by what the vendor takes for it. The file stays in memory while `use`

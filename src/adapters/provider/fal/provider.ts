@@ -3,7 +3,8 @@ import type { Failed, Job, Provider, ProviderOutcome, SubmittedJob } from '../..
 import { LargeFiles } from '../large-files.ts'
 import { DATA_URL_PLACE } from '../output-file.ts'
 import { jobFailed, UpstreamCall } from '../upstream-call.ts'
-import { assertKey, toDataUrl, unusableFile, type VendorParts, withFile } from '../vendor.ts'
+import { assertKey, toDataUrl, unusableFile, type VendorParts, webhookFor, withFile } from '../vendor.ts'
+import { createFalCallback } from './callback.ts'
 import { openFal } from './client.ts'
 import { failedJob, falFailures, type JobState, stateOf } from './failures.ts'
 import { jobIdOf, namesOf } from './job-id.ts'
@@ -26,7 +27,7 @@ const NO_JOB = 'fal-ai/flux/requests/00000000-0000-4000-8000-000000000000'
 
 /** An account at fal. Its operation is `queue`: https://fal.ai/docs/documentation/model-apis/inference/queue */
 export const createFalProvider = (parts: VendorParts): Provider => {
-  const { key, baseUrl, fetch, useInputMedia, webhookUrl } = parts
+  const { key, baseUrl, fetch, useInputMedia } = parts
   assertKey(key, 'FAL_KEY')
   // A key has two parts, each of which an answer may repeat.
   const secrets = [key, ...key.split(':').filter(part => part.length > 7)]
@@ -36,6 +37,7 @@ export const createFalProvider = (parts: VendorParts): Provider => {
     let answer: unknown
     try {
       const client = await openFal(parts, call)
+      const webhookUrl = webhookFor(parts, job)
       const options = { input, abortSignal: signal, headers: HEADERS, ...(webhookUrl && { webhookUrl }) }
       answer = await client.queue.submit(model, options)
     } catch (error) {
@@ -124,6 +126,8 @@ export const createFalProvider = (parts: VendorParts): Provider => {
         throw new Error(`${why}; check the account at fal, FAL_BASE_URL and the network`)
       }
     },
+
+    readCallback: createFalCallback(parts),
 
     close: async () => undefined,
   }
