@@ -29,6 +29,7 @@ import { readsSnapshots } from '../services/auditors/reads-form.ts'
 import { deriveKey } from '../services/derive-key.ts'
 import { Files } from '../services/files.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
+import { OutputKeys } from '../services/output-keys.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { Presenter } from '../services/presenter.ts'
 import { Callbacks } from '../services/providers/callbacks.ts'
@@ -53,7 +54,7 @@ import { Uploads } from '../services/uploads/uploads.ts'
 import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
 import { withinTime } from '../time/within-time.ts'
 import type { Core, Substitutes } from './core.ts'
-import { openProviders } from './providers.ts'
+import { openProviders, originsOf } from './providers.ts'
 import { readSealKeys } from './seal-keys.ts'
 import { openObjects, openSealSinks } from './stores.ts'
 
@@ -75,7 +76,12 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const health = new Health(clock)
   const providers = openProviders({ config, masterSecret, clock, useInputMedia: sources.use }, substitutes)
   const routes = new Routes({ ...providers, health, choices, clock })
-  const artifacts = new Artifacts({ objects, outbound, clock, random, retentionMs: retention.outputsMs })
+  const outputKeys = new OutputKeys(masterSecret)
+  const origins = originsOf(config.providers)
+  const artifacts = new Artifacts({
+    ...{ objects, outbound, clock, keys: outputKeys, retentionMs: retention.outputsMs },
+    originOf: provider => origins.get(provider),
+  })
   const activeRuns = new ActiveRuns({
     routes,
     health,
@@ -131,6 +137,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const objectsReactor = new ObjectsReactor({
     accounts,
     objects,
+    outputKeys,
     finder,
     settlement,
     reads,

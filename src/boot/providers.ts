@@ -62,6 +62,10 @@ export const openProviders = (parts: Parts, { providers, bindingsOf = shippedBin
   }
 }
 
+/** The origins of the providers whose base URL the operator has set. */
+export const originsOf = (providers: Config['providers']): ReadonlyMap<string | undefined, string> =>
+  new Map(providers.flatMap(({ provider, baseUrl }) => (baseUrl ? [[provider, new URL(baseUrl).origin]] : [])))
+
 /** Checks the accounts at vendors that are configured, without opening a store. */
 export const checkVendorAccounts = async (parts: Pick<Parts, 'config' | 'masterSecret'>): Promise<CheckedAccount[]> => {
   const { fetch, close } = openVendorFetch()
@@ -74,7 +78,7 @@ export const checkVendorAccounts = async (parts: Pick<Parts, 'config' | 'masterS
   }
 }
 
-const noInputMedia = () => Promise.reject(new Error('a check sends no file'))
+const noInputMedia = () => Promise.reject(new Error('a command runs no model'))
 
 /** The routes that the configuration and the operators allow, for commands that run nothing. */
 export const configuredRoutes = ({
@@ -82,8 +86,7 @@ export const configuredRoutes = ({
   ...parts
 }: Omit<Parts, 'useInputMedia'> & Pick<RoutesParts, 'choices'>): Routes => {
   const { clock } = parts
-  const useInputMedia = () => Promise.reject(new Error('a command runs no model'))
-  const providers = openProviders({ ...parts, useInputMedia }, {})
+  const providers = openProviders({ ...parts, useInputMedia: noInputMedia }, {})
   return new Routes({ ...providers, health: new Health(clock), choices, clock })
 }
 

@@ -147,6 +147,7 @@ export interface Refusals {
   provider_unknown: { provider: string; known: readonly string[] }
   /** The sandbox is no provider that can be turned off. */
   sandbox_not_optional: object
+  /** `known` are the endpoints of the model, if `endpoint` is one. */
   endpoint_not_bound: { endpoint: string; known: readonly string[] }
   /** `binding` is as the operator gave it. */
   binding_unknown: { endpoint: string; binding: string; known: readonly string[] }

@@ -96,10 +96,10 @@ export interface Failed {
 
 /**
  * The first two concern the account at the provider and last until the operator acts; `rate_limited` concerns the
- * account and passes; the others concern the provider or the model.
+ * account and passes; the others concern the provider or the model. With `gone`, the account does not have the model.
  */
 export interface Trouble {
-  kind: 'unauthorized' | 'out_of_quota' | 'rate_limited' | 'overloaded' | 'unreachable'
+  kind: 'unauthorized' | 'out_of_quota' | 'rate_limited' | 'overloaded' | 'unreachable' | 'gone'
   /** How long to wait, if the provider says so. */
   retryAfterMs?: number
 }

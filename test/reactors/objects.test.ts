@@ -168,7 +168,8 @@ t.test('failed operations of the store are retried', async t => {
     attemptedKeys.add(key)
     return Promise.reject(new Unavailable('no answer'))
   }
-  const objects: ObjectStore = { ...place.objects, get: refuse, delete: refuse }
+  const deleteAll = ([key = '']: readonly string[]) => refuse(key)
+  const objects: ObjectStore = { ...place.objects, get: refuse, delete: refuse, deleteAll }
   const settlement = new UploadSettlement(place.core.accounts, objects)
   await place.work(() => attemptedKeys.size === 3, { objects, settlement })
   t.same([await fateOf(place, sent), await fateOf(place, expired)], [[], ['sealed']])

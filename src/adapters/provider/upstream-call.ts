@@ -17,7 +17,7 @@ const NOT_CONNECTED =
 const UNKNOWN_STATUSES = [408, 502, 504, 520, 522, 524]
 
 /** The meaning of a provider's refusal. */
-export type Meaning = 'content_rejected' | 'invalid_input' | 'gone' | 'unknown' | Trouble['kind']
+export type Meaning = 'content_rejected' | 'invalid_input' | 'unknown' | Trouble['kind']
 
 /** A rule holds if all that it names holds. The first one that holds decides. */
 export interface FailureRule {
@@ -161,8 +161,6 @@ const toFailed = (meaning: Exclude<Meaning, 'unknown'>, retryAfterMs: number | u
           ? `The provider does not accept this input: ${words}`
           : 'The provider does not accept this input.',
       }
-    case 'gone':
-      return { ...unavailable, retryable: true }
     default: {
       const trouble: Trouble = { kind: meaning, ...(retryAfterMs !== undefined && { retryAfterMs }) }
       return { ...unavailable, retryable: true, trouble }
