@@ -95,7 +95,13 @@ const openAccounts = ({ config, masterSecret, useInputMedia }: Parts, fetch: Ven
     keys.map(key => ({
       provider,
       account: accountDigest(masterSecret, key),
-      client: factories[provider]({ key, baseUrl, fetch, useInputMedia, webhookUrl: webhookUrl(config, provider) }),
+      client: factories[provider]({
+        key,
+        baseUrl,
+        fetch,
+        useInputMedia,
+        webhookUrl: webhookUrl(config.publicUrl, provider),
+      }),
     })),
   )
 
@@ -103,7 +109,7 @@ const openAccounts = ({ config, masterSecret, useInputMedia }: Parts, fetch: Ven
  * Where a provider reports the end of its jobs. Replicate refuses addresses other than HTTPS, and neither it nor fal
  * reaches a private one.
  */
-const webhookUrl = ({ publicUrl }: Pick<Config, 'publicUrl'>, provider: ProviderName): string | undefined => {
+export const webhookUrl = (publicUrl: string | undefined, provider: ProviderName): string | undefined => {
   if (publicUrl === undefined) return undefined
   const { protocol, hostname } = new URL(publicUrl)
   const isReachable = protocol === 'https:' && new AllowedAddresses().hasHost(hostname.replace(/^\[|\]$/g, ''))
