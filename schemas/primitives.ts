@@ -141,7 +141,13 @@ export const Label = Type.String({ pattern: `^(?!\\s)[^\\p{C}\\p{Zl}\\p{Zp}]{1,$
 export const MAX_METADATA_BYTES = 16 * 1024
 export const MAX_INPUT_BYTES = 256 * 1024
 export const MAX_BODY_BYTES = 1024 * 1024
+
+/** The callback of a provider, which may repeat an input with a file of 256 KB in Base64. */
+export const MAX_CALLBACK_BYTES = 1024 * 1024
 export const MAX_MCP_BYTES = 320 * 1024
+
+/** The longest text of a result in an event, as JSON: EventStoreDB limits an append to 1 MB. A longer one is a file. */
+export const MAX_TEXT_BYTES = 256 * 1024
 
 /** Bytes of JSON bodies that an account may be sending at a time, and all accounts together. */
 export const MAX_ARRIVING_BYTES = 32 * 1024 * 1024

@@ -11,16 +11,19 @@ const ReportedRest = Closed({
   provider: Slug,
   account: Visible,
   model: Type.Optional(Visible),
-  kind: OneOf('unauthorized', 'out_of_quota', 'rate_limited', 'overloaded', 'unreachable'),
+  kind: OneOf('unauthorized', 'out_of_quota', 'rate_limited', 'overloaded', 'unreachable', 'gone'),
   until: Timestamp,
 })
 export type ReportedRest = Static<typeof ReportedRest>
+
+/** More than a sound configuration has. An operator who sees so many knows enough. */
+export const MAX_REPORTED_RESTS = 500
 
 /** What a process that submits jobs says of its providers. */
 export const ProviderReport = Closed({
   /** Its calls that are in progress, by provider, and how many may be for each. */
   calls: Type.Record(Slug, Count, { additionalProperties: false }),
   maxCalls: Count,
-  rests: Type.Array(ReportedRest),
+  rests: Type.Array(ReportedRest, { maxItems: MAX_REPORTED_RESTS }),
 })
 export type ProviderReport = Static<typeof ProviderReport>

@@ -34,7 +34,7 @@ const layers = [
 
 /** Vendors that only one file imports, so they can be replaced. */
 const importedByOneFile = [
-  ...['lmdb', 'pino', 'piscina', 'safe-stable-stringify', 'typeid-js', 'cli-table3', 'microdiff'],
+  ...['lmdb', 'pino', 'piscina', 'safe-stable-stringify', 'typeid-js', 'microdiff'],
   ...['minio', 'csv-stringify', 'file-type', 'range-parser', '@fastify/busboy', 'ioredis'],
   ...['ipaddr.js', 'better-sse', 'h264-mp4-encoder', 'wasm-media-encoders', 'image-size'],
 ]
@@ -52,8 +52,7 @@ const importedByFolder: Record<string, string[]> = {
   '@anthropic-ai/sdk': ['src/adapters/provider/anthropic/'],
   '@google/genai': ['src/adapters/provider/google/'],
   replicate: ['src/adapters/provider/replicate/'],
-  // One signs our webhooks, the other verifies those of a vendor.
-  standardwebhooks: ['src/services/webhooks/', 'src/adapters/provider/replicate/callback.ts'],
+  standardwebhooks: ['src/services/webhooks/'],
   '@fal-ai/client': ['src/adapters/provider/fal/'],
   koa: ['src/http/'],
   'koa-body': ['src/http/'],

@@ -48,7 +48,7 @@ t.test('providers statement: lists the runs on a provider’s bill in each form'
   const text = await operator.text(t, 'providers', 'statement', 'vendor')
   t.match(text, /8\.123456 USD/)
   t.match(text, /2 runs: 8\.123456 USD; the cost of 1 run is unknown\./)
-  t.match(await operator.text(t, 'providers', 'statement', 'fal'), /charges for no run of this period/)
+  t.match(await operator.text(t, 'providers', 'statement', 'fal'), /No run in this period has a cost at fal\./)
   t.match(await unable(t, 'providers', 'statement', 'No Such'), /must be one such as openai/)
 })
 

@@ -145,7 +145,8 @@ t.test('providers list: a refused account of a running service, its calls and it
   t.match(shown, /^openai +on +[0-9a-f]{8} +\d of 128 +gpt-image-2-6, gpt-6-1-terra$/m)
   t.match(shown, /^openai: account [0-9a-f]{8} rests until 2.*, since its key is refused; check OPENAI_API_KEY\.$/m)
   await operator.json(t, 'providers', 'disable', 'elevenlabs', '--reason', 'too dear')
-  t.match(await operator.text(t, 'providers', 'list'), /^elevenlabs +disabled \(too dear\) +– +– +eleven-v3$/m)
+  t.match(await operator.text(t, 'providers', 'list'), /^elevenlabs +disabled +– +– +eleven-v3$/m)
+  t.match(await operator.text(t, 'providers', 'list'), /^elevenlabs: disabled since 2.*Z: too dear$/m)
   for (const secret of [KEY, FAL_KEY, googleKey]) t.notOk([shown, JSON.stringify(errors)].join().includes(secret))
   await service.stop()
   t.match(await operator.text(t, 'providers', 'list'), /^openai: no process with the role reactors reports/m)
@@ -158,13 +159,25 @@ interface Listed {
   rests: object[]
 }
 
+t.test('bindings list: where and when each model was looked up', async t => {
+  t.match(await operator.json(t, 'bindings', 'list', 'wan-2-6-t2v'), [
+    {
+      ...{ endpoint: 'wan-2-6-t2v', binding: 'replicate/wan-video/wan-2.6-t2v', state: 'no key' },
+      ...{ source: /^https:\/\/replicate\.com/, looked_up_on: /^2026-/, is_confirmed: false },
+    },
+  ])
+  t.match(await operator.text(t, 'bindings', 'list', 'wan-2-6'), /wan-2\.6-t2v +no key +2026-\S+, unconfirmed$/m)
+})
+
 t.test('what does not exist is refused with what does', async t => {
   const refusals: [string[], RegExp][] = [
     [['providers', 'disable', 'opnai'], /no provider opnai; there are openai, anthropic, google/],
     [['providers', 'disable', 'sandbox'], /The sandbox cannot be disabled/],
     [['providers', 'disable', 'openai', '--reason', ' '], /reason must have 1 to 200 printable/],
-    [['bindings', 'list', 'nope'], /no model nope; there are nano-banana-2, /],
-    [['bindings', 'disable', 'nope-t2i', 'fal/x'], /endpoint nope-t2i; there are nano-banana-2-t2i, /],
+    [['bindings', 'list', 'nope'], /There is no model nope; "tollgate catalog list" shows all models/],
+    [['bindings', 'list', 'sora-2-t2v'], /model sora-2-t2v was withdrawn; gemini-omni-flash replaces it/],
+    [['bindings', 'disable', 'nope-t2i', 'fal/x'], /endpoint nope-t2i; "tollgate bindings list" shows all/],
+    [['bindings', 'disable', 'gen-4-5', 'fal/x'], /gen-4-5 is a model\..* endpoints: gen-4-5-t2v, gen-4-5-i2v\.$/m],
     [['bindings', 'disable', 'gpt-6-1-terra-t2t', 'openai/x'], /no binding openai\/x; it has openai\/gpt-6\.1-terra/],
     [['bindings', 'order', 'gpt-6-1-terra-t2t', 'openai'], /no binding openai; it has openai\/gpt-6\.1-terra/],
     [['bindings', 'order', 'gpt-6-1-terra-t2t'], /Name the bindings to try first/],

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { node } from './support/program.ts'
-import { isLong } from './support/test-length.ts'
+import { isLong, PROCESS_TIMEOUT_MS } from './support/test-length.ts'
 
 // Runs the test files in processes without the coverage hooks of the runner, which take longer to load than the service.
 
@@ -50,5 +50,5 @@ for (const group of mixed(busy.flatMap(groupsOf), waiting.flatMap(groupsOf)))
   t.spawn(command, [...args, '--enable-source-maps', runner, ...group.map(name => join(import.meta.dirname, name))], {
     name: group.join(' '),
     buffered: true,
-    timeout: 300_000,
+    timeout: PROCESS_TIMEOUT_MS,
   })

@@ -29,8 +29,10 @@ import { readsSnapshots } from '../services/auditors/reads-form.ts'
 import { deriveKey } from '../services/derive-key.ts'
 import { Files } from '../services/files.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
+import { OutputKeys } from '../services/output-keys.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { Presenter } from '../services/presenter.ts'
+import { Callbacks } from '../services/providers/callbacks.ts'
 import { Health } from '../services/providers/health.ts'
 import { Routes } from '../services/providers/routes.ts'
 import { InputFiles } from '../services/runs/input-files.ts'
@@ -52,7 +54,7 @@ import { Uploads } from '../services/uploads/uploads.ts'
 import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
 import { withinTime } from '../time/within-time.ts'
 import type { Core, Substitutes } from './core.ts'
-import { openProviders } from './providers.ts'
+import { openProviders, originsOf } from './providers.ts'
 import { readSealKeys } from './seal-keys.ts'
 import { openObjects, openSealSinks } from './stores.ts'
 
@@ -74,7 +76,12 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const health = new Health(clock)
   const providers = openProviders({ config, masterSecret, clock, useInputMedia: sources.use }, substitutes)
   const routes = new Routes({ ...providers, health, choices, clock })
-  const artifacts = new Artifacts({ objects, outbound, clock, random, retentionMs: retention.outputsMs })
+  const outputKeys = new OutputKeys(masterSecret)
+  const origins = originsOf(config.providers)
+  const artifacts = new Artifacts({
+    ...{ objects, outbound, clock, keys: outputKeys, retentionMs: retention.outputsMs },
+    originOf: provider => origins.get(provider),
+  })
   const activeRuns = new ActiveRuns({
     routes,
     health,
@@ -130,6 +137,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const objectsReactor = new ObjectsReactor({
     accounts,
     objects,
+    outputKeys,
     finder,
     settlement,
     reads,
@@ -156,11 +164,12 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const audit = new Audit({
     ...{ log, reads, accounts, seals, verifier, auditorKeys: core.auditorKeys },
     record: openReadRecord(core),
-    ledger: new Ledger({ accounts, reads, clock }),
+    ledger: new Ledger({ accounts, reads, log, clock }),
   })
+  const callbacks = new Callbacks({ accounts: providers.accounts, views, poller: activeRuns, clock })
   const services: Services = {
     ...core.services,
-    ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }), audit, proofs }),
+    ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }), audit, proofs, callbacks }),
   }
   const openApi = (): ApiParts => ({
     services,
@@ -175,7 +184,11 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   })
   const api = config.roles.has('api') ? openApi() : undefined
   const turns = new Turns(clock)
-  const app = createApp({ logger, clock, isTrusted: config.connections.isTrusted, checks, api, turns })
+  const takesCallbacks = api !== undefined || config.roles.has('reactors')
+  const app = createApp({
+    ...{ logger, clock, isTrusted: config.connections.isTrusted, checks, api, turns },
+    callbacks: takesCallbacks ? services.callbacks : undefined,
+  })
   return {
     app,
     serves: (endpoint: string) => routes.serves(endpoint),

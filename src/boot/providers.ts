@@ -1,5 +1,6 @@
 import type { ProviderName } from '../../schemas/binding.ts'
 import { systemClock } from '../adapters/clock/system.ts'
+import { AllowedAddresses } from '../adapters/outbound/allowed-address.ts'
 import { openVendorFetch } from '../adapters/outbound/vendor-fetch.ts'
 import { createAnthropicProvider } from '../adapters/provider/anthropic/provider.ts'
 import { createElevenLabsProvider } from '../adapters/provider/elevenlabs/provider.ts'
@@ -13,6 +14,7 @@ import { bindingsOf as shippedBindingsOf } from '../catalog/bindings/bindings.ts
 import type { Clock } from '../ports/clock.ts'
 import type { UseInputMedia } from '../ports/input-media.ts'
 import type { Provider } from '../ports/provider.ts'
+import { CALLBACKS_PATH } from '../services/addresses.ts'
 import { accountDigest } from '../services/providers/account-digest.ts'
 import { type CheckedAccount, checkAccounts } from '../services/providers/check-accounts.ts'
 import { Health } from '../services/providers/health.ts'
@@ -31,7 +33,7 @@ const factories: Record<ProviderName, (parts: VendorParts) => Provider> = {
 }
 
 interface Parts {
-  config: Pick<Config, 'providers' | 'sandboxFallsBack'>
+  config: Pick<Config, 'providers' | 'sandboxFallsBack' | 'publicUrl'>
   masterSecret: string
   clock: Clock
   useInputMedia: UseInputMedia
@@ -60,6 +62,10 @@ export const openProviders = (parts: Parts, { providers, bindingsOf = shippedBin
   }
 }
 
+/** The origins of the providers whose base URL the operator has set. */
+export const originsOf = (providers: Config['providers']): ReadonlyMap<string | undefined, string> =>
+  new Map(providers.flatMap(({ provider, baseUrl }) => (baseUrl ? [[provider, new URL(baseUrl).origin]] : [])))
+
 /** Checks the accounts at vendors that are configured, without opening a store. */
 export const checkVendorAccounts = async (parts: Pick<Parts, 'config' | 'masterSecret'>): Promise<CheckedAccount[]> => {
   const { fetch, close } = openVendorFetch()
@@ -72,7 +78,7 @@ export const checkVendorAccounts = async (parts: Pick<Parts, 'config' | 'masterS
   }
 }
 
-const noInputMedia = () => Promise.reject(new Error('a check sends no file'))
+const noInputMedia = () => Promise.reject(new Error('a command runs no model'))
 
 /** The routes that the configuration and the operators allow, for commands that run nothing. */
 export const configuredRoutes = ({
@@ -80,8 +86,7 @@ export const configuredRoutes = ({
   ...parts
 }: Omit<Parts, 'useInputMedia'> & Pick<RoutesParts, 'choices'>): Routes => {
   const { clock } = parts
-  const useInputMedia = () => Promise.reject(new Error('a command runs no model'))
-  const providers = openProviders({ ...parts, useInputMedia }, {})
+  const providers = openProviders({ ...parts, useInputMedia: noInputMedia }, {})
   return new Routes({ ...providers, health: new Health(clock), choices, clock })
 }
 
@@ -90,9 +95,20 @@ const openAccounts = ({ config, masterSecret, useInputMedia }: Parts, fetch: Ven
     keys.map(key => ({
       provider,
       account: accountDigest(masterSecret, key),
-      client: factories[provider]({ key, baseUrl, fetch, useInputMedia }),
+      client: factories[provider]({ key, baseUrl, fetch, useInputMedia, webhookUrl: webhookUrl(config, provider) }),
     })),
   )
+
+/**
+ * Where a provider reports the end of its jobs. Replicate refuses addresses other than HTTPS, and neither it nor fal
+ * reaches a private one.
+ */
+const webhookUrl = ({ publicUrl }: Pick<Config, 'publicUrl'>, provider: ProviderName): string | undefined => {
+  if (publicUrl === undefined) return undefined
+  const { protocol, hostname } = new URL(publicUrl)
+  const isReachable = protocol === 'https:' && new AllowedAddresses().hasHost(hostname.replace(/^\[|\]$/g, ''))
+  return isReachable ? `${publicUrl}${CALLBACKS_PATH}/${provider}` : undefined
+}
 
 const substituted = (providers: Record<string, Provider>): ProviderAccount[] =>
   Object.entries(providers).map(([provider, client]) => ({ provider, account: provider, client }))

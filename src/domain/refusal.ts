@@ -147,9 +147,14 @@ export interface Refusals {
   provider_unknown: { provider: string; known: readonly string[] }
   /** The sandbox is no provider that can be turned off. */
   sandbox_not_optional: object
+  /** `known` are the endpoints of the model, if `endpoint` is one. */
   endpoint_not_bound: { endpoint: string; known: readonly string[] }
   /** `binding` is as the operator gave it. */
   binding_unknown: { endpoint: string; binding: string; known: readonly string[] }
+
+  /** No provider sends callbacks to this address. */
+  callback_not_expected: object
+  callback_not_signed: object
 
   family_exists: object
   family_not_found: object

@@ -23,6 +23,7 @@ import { serveAt } from './operation.ts'
 import { operations } from './operations.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { balanceRoutes } from './routes/balance.ts'
+import { callbackRoutes } from './routes/callbacks.ts'
 import { cdnRoutes } from './routes/cdn.ts'
 import { type DescriptorOptions, descriptorRoutes } from './routes/descriptors.ts'
 import { docsRoutes } from './routes/docs.ts'
@@ -46,6 +47,8 @@ export interface AppParts {
   /** The proxies whose `X-Forwarded-For` is believed. */
   isTrusted: TrustedAddress
   checks: HealthChecks
+  /** Takes the callbacks of providers; undefined for processes that neither answer requests nor poll. */
+  callbacks: Services['callbacks'] | undefined
   /** The API; undefined for processes without that role, which only report their health. */
   api: ApiParts | undefined
   turns: Turns
@@ -66,9 +69,10 @@ export interface ApiParts {
 }
 
 /** The HTTP service. */
-export const createApp = ({ logger, clock, isTrusted, checks, api, turns }: AppParts): Koa<RequestState> => {
+export const createApp = ({ logger, clock, isTrusted, checks, callbacks, api, turns }: AppParts): Koa<RequestState> => {
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   healthRoutes(serveAt(router), checks, clock)
+  if (callbacks) callbackRoutes(serveAt(router), { callbacks, isTrusted, clock })
   if (api) apiRoutes(router, api, clock)
 
   const app = new Koa<RequestState>()

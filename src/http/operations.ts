@@ -1,6 +1,7 @@
 import type { Operation } from './operation.ts'
 import { auditOperations } from './routes/audit.ts'
 import { balanceOperations } from './routes/balance.ts'
+import { callbackOperations } from './routes/callbacks.ts'
 import { cdnOperations } from './routes/cdn.ts'
 import { descriptorOperations } from './routes/descriptors.ts'
 import { docsOperations } from './routes/docs.ts'
@@ -34,4 +35,5 @@ export const operations: Operation[] = [
   ...descriptorOperations,
   ...docsOperations,
   ...healthOperations,
+  ...callbackOperations,
 ]

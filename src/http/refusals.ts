@@ -218,6 +218,9 @@ const codes: Record<RefusalCode, ErrorCode> = {
   endpoint_not_bound: 'not_found',
   binding_unknown: 'not_found',
 
+  callback_not_expected: 'not_found',
+  callback_not_signed: 'invalid_request',
+
   family_exists: 'invalid_request',
   family_not_found: 'not_found',
   family_unchanged: 'invalid_request',

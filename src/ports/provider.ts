@@ -1,5 +1,6 @@
 import type { RunErrorCode } from '../../schemas/account-events.ts'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
+import type { ReadCallback } from './callback.ts'
 
 /**
  * An account at a provider, which runs models. A failed job is an outcome. A rejection means that nobody knows whether
@@ -16,6 +17,8 @@ export interface Provider {
   cancel?(job: SubmittedJob, signal: AbortSignal): Promise<void>
   /** Makes the cheapest call that shows whether the account can be used. Rejects with words for the operator. */
   check?(signal: AbortSignal): Promise<void>
+  /** Reads what the provider reports of a job that has ended. Only providers that report anything implement it. */
+  readonly readCallback?: ReadCallback
   close(): Promise<void>
 }
 
@@ -93,10 +96,10 @@ export interface Failed {
 
 /**
  * The first two concern the account at the provider and last until the operator acts; `rate_limited` concerns the
- * account and passes; the others concern the provider or the model.
+ * account and passes; the others concern the provider or the model. With `gone`, the account does not have the model.
  */
 export interface Trouble {
-  kind: 'unauthorized' | 'out_of_quota' | 'rate_limited' | 'overloaded' | 'unreachable'
+  kind: 'unauthorized' | 'out_of_quota' | 'rate_limited' | 'overloaded' | 'unreachable' | 'gone'
   /** How long to wait, if the provider says so. */
   retryAfterMs?: number
 }

@@ -1,5 +1,4 @@
 import { type Observable, Subject } from 'rxjs'
-import { WATCH_AFTER_MS } from '../../projections/due.ts'
 import type { AccountEvent, Upstream } from '../../schemas/account-events.ts'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
@@ -19,8 +18,9 @@ import { withinTime } from '../time/within-time.ts'
 import type { Artifacts } from './artifacts.ts'
 import { sourceTooLate, stopped, timedOut } from './failures.ts'
 import type { InputSources } from './input-sources.ts'
-import { type EndedRun, Jobs, type RunJob } from './jobs.ts'
+import { type EndedRun, type JobRun, Jobs, type RunJob } from './jobs.ts'
 import { Leases } from './leases.ts'
+import { mayBeTakenOver } from './left-files.ts'
 import { Outcomes } from './outcomes.ts'
 import type { BilledRun } from './run-costs.ts'
 import type { RunSlots } from './run-slots.ts'
@@ -28,12 +28,6 @@ import { Submission } from './submission.ts'
 
 /** Jobs that one process follows at a time. More would take too much of its time. */
 const MAX_JOBS = 50_000
-
-/**
- * A run that begins this long after its recorded start, since the log was slow to confirm it, needs its lease at once:
- * soon other processes count it as lost.
- */
-const LATE_AFTER_MS = WATCH_AFTER_MS - 3_000
 
 /** How long a stop waits for work in progress before it refunds the credits instead. */
 const STOP_GRACE_MS = 5_000
@@ -55,7 +49,7 @@ interface Parts {
 
 interface Working {
   submission: Submission
-  done: Promise<unknown>
+  done: Promise<Recorded<AccountEvent>[]>
 }
 
 /** The runs that this process works on: submits them to providers, follows their jobs and records their outcomes. */
@@ -159,11 +153,16 @@ export class ActiveRuns implements Starter {
 
   /**
    * Submits a run that has a slot of a provider, which need not be the one that takes it. Resolves to the events that
-   * ended it, or to none if it has not ended.
+   * ended it, or to none if it has not ended. A run that this process works on already is left as it is: it may have
+   * counted as lost while the log was slow to confirm its start.
    */
   submit(run: RunToDo, reserved: string): Promise<Recorded<AccountEvent>[]> {
     const { runId, accountId } = run
     const { slots, logger } = this.#parts
+    if (this.has(runId)) {
+      slots.unreserve(reserved, accountId)
+      return this.#working.get(runId)?.done ?? Promise.resolve([])
+    }
     slots.hold(runId, reserved, accountId)
     const submission = new Submission(run, { ...this.#parts, timedOut: late => this.#timedOut(late) })
     const done = this.#process(submission)
@@ -181,8 +180,13 @@ export class ActiveRuns implements Starter {
   }
 
   /** Follows the job of a run that another process submitted. */
-  follow(run: RunJob & Pick<WatchTask, 'upstream'>) {
+  follow(run: JobRun) {
     this.#jobs.follow(run, 0)
+  }
+
+  /** Polls a job whose provider reports that it has ended, whichever process follows it. */
+  pollNow(run: JobRun) {
+    if (this.#hasRoom) this.#jobs.pollNow(run)
   }
 
   /** Cancels a run if this process works on it. */
@@ -196,16 +200,16 @@ export class ActiveRuns implements Starter {
     return this.#outcomes.end(run, outcome, upstream)
   }
 
-  #isLate({ startedAt }: RunToDo): boolean {
-    return this.#parts.clock.nowMs() - Date.parse(startedAt) >= LATE_AFTER_MS
-  }
-
-  /** False if another process works on the run. While the views are unavailable, no process can take it over. */
-  #mayLease(runId: RunId): Promise<boolean> {
-    return this.leases.take([runId]).then(
+  /**
+   * False if another process works on the run, or it has been ended as lost. While the views are unavailable, no
+   * process can take it over.
+   */
+  async #mayBegin({ runId, accountId }: RunToDo): Promise<boolean> {
+    const isLeased = await this.leases.take([runId]).then(
       taken => taken.has(runId),
       () => true,
     )
+    return isLeased && (await this.#parts.accounts.currentState(accountId)).openRuns.has(runId)
   }
 
   #timedOut({ runId, timeoutMs }: Pick<WatchTask, 'runId' | 'timeoutMs'>): Failed {
@@ -215,7 +219,8 @@ export class ActiveRuns implements Starter {
   async #process(submission: Submission): Promise<Recorded<AccountEvent>[]> {
     const { run } = submission
     const { accountId, runId, mode } = run
-    if (this.#isLate(run) && !(await this.#mayLease(runId))) return []
+    // The log was slow to confirm its start, so it may soon count as lost, here and in other processes.
+    if (mayBeTakenOver(run, this.#parts.clock) && !(await this.#mayBegin(run))) return []
     const answer = await submission.answer()
     if (!answer) return []
     const upstream = submission.route && upstreamOf(submission.route)

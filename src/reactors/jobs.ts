@@ -51,8 +51,11 @@ interface Parts {
 
 type RunEvents = Recorded<AccountEvent>[]
 
-export type EndedRun = Pick<WatchTask, 'accountId' | 'runId' | 'mode' | 'endpoint'>
+/** A run that ends. One that waits in the queue has not started. */
+export type EndedRun = Pick<WatchTask, 'accountId' | 'runId' | 'mode' | 'endpoint' | 'timeoutMs'> &
+  Partial<Pick<WatchTask, 'startedAt'>>
 export type RunJob = Pick<WatchTask, 'accountId' | 'runId'>
+export type JobRun = RunJob & Pick<WatchTask, 'upstream'>
 
 interface Followed {
   accountId: AccountId
@@ -62,6 +65,10 @@ interface Followed {
   pollAtMs: number
   failures: number
   isPolling: boolean
+  /** Whether it is to be polled once more as soon as the poll in progress has ended. */
+  isAwaited: boolean
+  /** Whether it is polled only once, because another process follows it. */
+  isVisit: boolean
   /** Whether it holds one of its provider's slots. */
   hasSlot: boolean
   /** When the provider was asked to stop the job, on the monotonic clock. */
@@ -95,7 +102,7 @@ export class Jobs {
   }
 
   has(runId: RunId): boolean {
-    return this.#followed.has(runId)
+    return this.#followed.get(runId)?.isVisit === false
   }
 
   start() {
@@ -119,27 +126,47 @@ export class Jobs {
     await Promise.all(this.#polls)
   }
 
-  follow(
-    { accountId, runId, upstream: { provider } }: RunJob & Pick<WatchTask, 'upstream'>,
-    pollAfterMs: number,
-    ended?: Followed['ended'],
-  ) {
-    this.#followed.set(runId, {
-      accountId,
-      provider,
-      startedAtMs: Number.POSITIVE_INFINITY,
-      pollAtMs: this.#inMs(pollAfterMs),
-      failures: 0,
-      isPolling: false,
-      hasSlot: false,
-      ended,
-    })
+  follow(run: JobRun, pollAfterMs: number, ended?: Followed['ended']) {
+    const visit = this.#followed.get(run.runId)
+    if (visit?.isVisit) Object.assign(visit, { isVisit: false, ended })
+    else this.#add(run, this.#inMs(pollAfterMs), { isVisit: false, ended })
+  }
+
+  /**
+   * Polls a job as soon as possible because its provider reports that it has ended. One that another process follows is
+   * polled once: that process would find it out later.
+   */
+  pollNow(run: JobRun) {
+    const followed = this.#followed.get(run.runId)
+    if (followed) this.#pollSoon(followed)
+    else this.#add(run, 0, { isVisit: true, ended: undefined })
   }
 
   /** Polls a job as soon as possible because the client has cancelled it, unless its provider already knows. */
   cancel(runId: RunId) {
     const followed = this.#followed.get(runId)
-    if (followed && followed.cancelAtMs === undefined) followed.pollAtMs = 0
+    if (followed && followed.cancelAtMs === undefined) this.#pollSoon(followed)
+  }
+
+  #add(
+    { accountId, runId, upstream: { provider } }: JobRun,
+    pollAtMs: number,
+    options: Pick<Followed, 'isVisit' | 'ended'>,
+  ) {
+    const idle = {
+      startedAtMs: Number.POSITIVE_INFINITY,
+      failures: 0,
+      isPolling: false,
+      isAwaited: false,
+      hasSlot: false,
+    }
+    this.#followed.set(runId, { accountId, provider, pollAtMs, ...idle, ...options })
+  }
+
+  /** The poll in progress may have been answered before something happened. */
+  #pollSoon(followed: Followed) {
+    followed.pollAtMs = 0
+    followed.isAwaited = followed.isPolling
   }
 
   async #tick() {
@@ -174,6 +201,8 @@ export class Jobs {
       .catch(error => this.#parts.logger.error({ err: error, runId }, 'a job could not be polled now'))
       .finally(() => {
         followed.isPolling = false
+        if (followed.isAwaited) this.#pollSoon(followed)
+        else if (followed.isVisit) this.#followed.delete(runId)
         this.#freeSlot(followed)
         this.#polls.delete(poll)
       })

@@ -1,4 +1,4 @@
-import type { ProviderReport } from '../../schemas/provider-report.ts'
+import { MAX_REPORTED_RESTS, type ProviderReport } from '../../schemas/provider-report.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Random } from '../ports/random.ts'
@@ -17,9 +17,6 @@ const RENEW_MS = REPORT_MS / 3
 
 /** How long a stop waits for that. A report that stays behind expires. */
 const STOP_MS = 500
-
-/** More than a sound configuration has. An operator who sees so many knows enough. */
-const MAX_RESTS = 500
 
 interface Parts {
   /** Those that are configured. */
@@ -68,7 +65,7 @@ export class ProviderReports {
   #tick() {
     const { clock, health, logger } = this.#parts
     if (this.#writing) return
-    const rests = health.rests().slice(0, MAX_RESTS)
+    const rests = health.rests().slice(0, MAX_REPORTED_RESTS)
     const calls = this.#calls()
     const state = JSON.stringify([calls, rests])
     const nowMs = clock.monotonicMs()

@@ -130,8 +130,9 @@ export class Submission {
           { runId, endpoint, provider, account: account.account, ...answer.trouble },
           'a provider is in trouble',
         )
-      const refused = health.ended(account, upstream.model, answer)
-      if (refused) logger.error({ provider, account: account.account, kind: refused }, REFUSED)
+      const kind = health.ended(account, upstream.model, answer)
+      if (kind === 'gone') logger.error({ provider, account: account.account, model: upstream.model }, GONE)
+      else if (kind) logger.error({ provider, account: account.account, kind }, REFUSED)
       this.#isAsked = !mayMoveOn(answer)
       return answer
     } catch (error) {
@@ -148,5 +149,8 @@ export class Submission {
 
 /** The account gets no jobs until an attempt, now and then, succeeds. */
 const REFUSED = 'a provider refuses the account; check its key, credit and quota with "tollgate providers check"'
+
+/** Other inputs may work, such as those with another voice, so the model rests only after some failures. */
+const GONE = 'a provider does not offer the model to the account; check its list of models, or disable the binding'
 
 const mayMoveOn = (answer: ProviderOutcome | Submitted) => answer.kind === 'failed' && answer.retryable === true

@@ -1,6 +1,9 @@
 /** The path at which the service serves objects by their keys. */
 export const CDN_PATH = '/cdn'
 
+/** The path below which providers report the ends of jobs. */
+export const CALLBACKS_PATH = '/callbacks'
+
 /** The addresses of stored files. The base URL is a function, because it may be known only once the port is. */
 export class Addresses {
   readonly #publicUrl: () => string

@@ -127,9 +127,15 @@ export const sharedWords = {
       'provider if SANDBOX=fallback is set, and for the test family. Remove SANDBOX=fallback to limit it.',
     ].join(' '),
   endpoint_not_bound: ({ endpoint, known }) =>
-    `No provider is bound to an endpoint ${endpoint}; there are ${known.join(', ')}.`,
+    known.length > 0
+      ? `${endpoint} is a model. Name one of its endpoints: ${known.join(', ')}.`
+      : `No provider is bound to an endpoint ${endpoint}; "tollgate bindings list" shows all.`,
   binding_unknown: ({ endpoint, binding, known }) =>
     `${endpoint} has no binding ${binding}; it has ${known.join(', ')}.`,
+
+  callback_not_expected: () => 'No provider sends callbacks to this address.',
+  callback_not_signed: () =>
+    'The provider has not signed this callback within the last five minutes, or its body was changed on the way.',
 
   family_exists: () => 'The family is already published.',
   family_unchanged: () => 'The family is already published in this form.',

@@ -9,6 +9,7 @@ import type { Charges } from './ledger/charges.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { Periods } from './periods/periods.ts'
 import type { Positions } from './positions.ts'
+import type { Callbacks } from './providers/callbacks.ts'
 import type { Routing } from './providers/routing.ts'
 import type { Refunds } from './runs/refunds.ts'
 import type { Runs } from './runs/runs.ts'
@@ -30,6 +31,7 @@ export interface Services extends CoreServices {
   proofs: Functions<Proofs>
   seals: Functions<Seals>
   audit: Functions<Audit>
+  callbacks: Functions<Callbacks>
 }
 
 /** The services that need only the log and the views, which is all that a command opens. */

@@ -4,13 +4,9 @@ import type { Endpoint } from '../../schemas/catalog.ts'
 import { bindings, bindingsOf } from '../../src/catalog/bindings/bindings.ts'
 import { upstreamParameters } from '../../src/domain/routing/upstream-parameters.ts'
 import { compileCheck } from '../../src/services/schema-check.ts'
-import { endpoints, filler, type Input } from './inputs.ts'
+import { endpoints, example, type Input } from './inputs.ts'
 
 const byId = new Map(endpoints.map(([, endpoint]) => [endpoint.id, endpoint]))
-
-/** An example with the defaults, as the service maps it. */
-const example = ({ parametersSchema }: Endpoint, index: 0 | 1): Input =>
-  filler(parametersSchema)(parametersSchema.examples?.[index] ?? {})
 
 const honours = (binding: Binding, input: Input) => 'parameters' in upstreamParameters(binding, input)
 

@@ -46,3 +46,22 @@ const valuesOf = (declared: Record<string, unknown>): fc.Arbitrary<unknown> => {
       throw new Error(`no values are known of ${JSON.stringify(declared)}`)
   }
 }
+
+/** An example with the defaults, as the service maps it. */
+export const example = ({ parametersSchema }: Endpoint, index: 0 | 1): Input =>
+  filler(parametersSchema)(parametersSchema.examples?.[index] ?? {})
+
+/** The examples, and each with every choice and bound of one parameter after the other. */
+export const samplesOf = (endpoint: Endpoint): Input[] => {
+  const examples = ([0, 1] as const).map(index => example(endpoint, index))
+  const varied = Object.entries(endpoint.parametersSchema.properties).flatMap(([name, declared]) =>
+    choicesOf(declared).flatMap(value => examples.map(input => ({ ...input, [name]: value }))),
+  )
+  return [...examples, ...varied]
+}
+
+const choicesOf = ({ type, enum: choices, minimum, maximum }: Record<string, unknown>): unknown[] => {
+  if (Array.isArray(choices)) return choices
+  if (type === 'boolean') return [true, false]
+  return [minimum, maximum].filter(bound => bound !== undefined)
+}

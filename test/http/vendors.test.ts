@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import t from 'tap'
 import type { ModelFamily } from '../../schemas/api/model.ts'
+import type { Run } from '../../schemas/api/run.ts'
 import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import { collect } from '../support/collect.ts'
 import { openAccount, startService } from '../support/service.ts'
@@ -46,13 +47,20 @@ t.test('a picture goes through OpenAI’s client into the object store', async t
   t.same(Buffer.from(await file.arrayBuffer()), PNG)
 })
 
-t.test('a film is a job at fal, and its file is copied', async t => {
-  fal.job = {
-    states: [{ status: 'IN_QUEUE', queue_position: 1 }, { status: 'IN_PROGRESS' }, COMPLETED],
-    result: { status: 200, body: { video: { url: `${files.url}/film.mp4`, content_type: 'video/mp4' } } },
+t.test('a film is a job at fal, whose progress is streamed and whose file is copied', async t => {
+  const states: object[] = [{ status: 'IN_QUEUE', queue_position: 1 }]
+  const result = { status: 200, body: { video: { url: `${files.url}/film.mp4`, content_type: 'video/mp4' } } }
+  fal.job = { states, result }
+  const { run_id } = (await customer.run({ model: 'kling-3-pro', input: { prompt: 'waves at night' } })).body
+  const headers = { Authorization: `Bearer ${customer.apiKey}` }
+  const events = await fetch(`${service.url}/v1/runs/${run_id}/events`, { headers })
+  let streamed = ''
+  for await (const piece of events.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    streamed += piece
+    if (states.length === 1 && streamed.includes('"progress":')) states.push({ status: 'IN_PROGRESS' }, COMPLETED)
   }
-  const film = { model: 'kling-3-pro', input: { prompt: 'waves at night' } }
-  const { body } = await customer.run(film, { Prefer: 'wait=60' })
+  t.match(streamed, /event:progress\nid:\d+\ndata:\{"run_id":"run_\w+","progress":0\}\n.*"status":"completed"/s)
+  const { body } = await customer.send<Run>(`/v1/runs/${run_id}`)
   t.match(body, { status: 'completed', provider: 'fal' })
   t.match(await eventsOf('RunSubmitted'), [{ data: { jobId: /requests/, upstream: { provider: 'fal' } } }])
   t.equal(fal.requests.filter(({ method }) => method === 'POST').length, 1)

@@ -3,7 +3,7 @@ import type { RunId } from '../../schemas/primitives.ts'
 import type { WatchTask } from '../../schemas/views.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import { systemRandom } from '../../src/adapters/random/system.ts'
-import type { Done, Provider } from '../../src/ports/provider.ts'
+import type { Done, Provider, Working } from '../../src/ports/provider.ts'
 import type { ViewStore } from '../../src/ports/view-store.ts'
 import { Jobs } from '../../src/reactors/jobs.ts'
 import { newAccountId, newRunId } from '../../src/services/ids.ts'
@@ -149,4 +149,64 @@ t.test('other work is done between the polls of jobs whose rows take long to rea
   t.same(order.slice(0, 4), ['read 1', 'read 2', 'other work', 'read 3'])
   jobs.release()
   await jobs.stop(failure)
+})
+
+/** A job whose polls answer when the test says. */
+const polledJob = async (t: Test) => {
+  const row = task(newRunId(systemRandom))
+  const views = { ...(await openViews(t)), get: (async () => row) as ViewStore['get'] }
+  const answers: ((outcome: Done | Working) => void)[] = []
+  const poll: Poll = () => new Promise(resolve => answers.push(resolve))
+  const released: string[] = []
+  const end: Parts['end'] = async () => []
+  const jobs = jobsOf(t, { poll, views, end, released: runId => released.push(runId) })
+  t.teardown(() => {
+    jobs.release()
+    return jobs.stop(failure)
+  })
+  jobs.start()
+  const nextPoll = (count: number) => until(`poll ${count}`, () => answers.length === count, { maxWaitMs: 30_000 })
+  return { row, jobs, answers, released, nextPoll }
+}
+
+const working: Working = { kind: 'working', pollAfterMs: 60_000 }
+
+t.test('a job that is reported during a poll is polled once more', async t => {
+  const { row, jobs, answers, released, nextPoll } = await polledJob(t)
+  jobs.follow(row, 0)
+  await nextPoll(1)
+  jobs.pollNow(row)
+  answers[0]?.(working)
+  await nextPoll(2)
+  answers[1]?.(await done())
+  await until('the end', () => released.length)
+  t.equal(jobs.size, 0)
+  t.equal(answers.length, 2)
+})
+
+t.test('a reported job of another process is polled once, and is not held', async t => {
+  const { row, jobs, answers, nextPoll } = await polledJob(t)
+  jobs.pollNow(row)
+  await nextPoll(1)
+  t.notOk(jobs.has(row.runId))
+  answers[0]?.(working)
+  await until('the visit is over', () => jobs.size === 0)
+})
+
+t.test('a reported job that is taken over during its poll is followed on', async t => {
+  const { row, jobs, answers, nextPoll } = await polledJob(t)
+  let ended: unknown
+  jobs.pollNow(row)
+  await nextPoll(1)
+  jobs.follow(row, 60_000, events => {
+    ended = events
+  })
+  t.ok(jobs.has(row.runId))
+  answers[0]?.(working)
+  await new Promise(setImmediate)
+  t.ok(jobs.has(row.runId))
+  jobs.pollNow(row)
+  await nextPoll(2)
+  answers[1]?.(await done())
+  await until('the end is told', () => ended)
 })

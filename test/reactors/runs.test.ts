@@ -1,12 +1,14 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { accountIn } from '../../schemas/events.ts'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import { openLmdbEventLog } from '../../src/adapters/event-log/lmdb.ts'
 import type { Core } from '../../src/boot/core.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
-import type { Provider } from '../../src/ports/provider.ts'
+import type { Provider, ProviderOutcome } from '../../src/ports/provider.ts'
+import { AccountMailboxes } from '../../src/services/accounts/account-mailboxes.ts'
 import {
   accountId,
   cancelRun,
@@ -18,7 +20,7 @@ import {
 } from '../support/account-samples.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { cellsOf, forgeCells } from '../support/dump.ts'
-import { silentLogger } from '../support/engine.ts'
+import { noSnapshots, silentLogger } from '../support/engine.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import {
   instantProvider,
@@ -29,6 +31,9 @@ import {
 } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
+
+// A process takes over a run some seconds after its start.
+t.setTimeout(120_000)
 
 /** More runs than one provider has slots. */
 const REPLAYED = 70
@@ -151,47 +156,99 @@ t.test('a lost run that cannot be taken over now is left to other processes', as
   await untilUnleased(service, [runId()])
 })
 
-/** A service whose log confirms the start of a run only after some time, and the views that it shares. */
-const slowToStart = async (t: Test, lateMs: number, meanwhile: (core: Core, runId: RunId) => Promise<unknown>) => {
+interface LateStart {
+  core: Core
+  accountId: AccountId
+  runId: RunId
+  submitted: RunId[]
+}
+
+interface LateStart {
+  core: Core
+  accountId: AccountId
+  runId: RunId
+  submitted: RunId[]
+}
+
+/** A service whose log confirms the first start of a run only after some time, and the views that it shares. */
+const slowToStart = async (
+  t: Test,
+  lateMs: number,
+  meanwhile: (start: LateStart) => Promise<unknown>,
+  { model = 'sandbox', outcome = new Promise<ProviderOutcome>(() => undefined) } = {},
+) => {
   const folder = await temporaryFolder(t)
   const clock = new ManualClock()
   const submitted: RunId[] = []
   const provider: Provider = {
     ...instantProvider,
+    deduplicates: true,
     submit: ({ runId }) => {
       submitted.push(runId)
-      return new Promise(() => undefined)
+      return outcome
     },
   }
   const log = openLmdbEventLog(join(folder, 'log'), error => t.fail(error.message))
+  let isFirst = true
   const append: EventLog['append'] = async (stream, events, revision) => {
     const appended = await log.append(stream, events, revision)
     const started = events.find(({ type }) => type === 'RunStarted')?.data as { runId: RunId } | undefined
-    if (started) {
+    if (started && isFirst) {
+      isFirst = false
       clock.advance(lateMs)
-      await meanwhile(service.core, started.runId)
+      await meanwhile({
+        core: service.core,
+        accountId: accountIn(stream) as AccountId,
+        runId: started.runId,
+        submitted,
+      })
     }
     return appended
   }
-  const service = await startService(t, { folder, clock, log: { ...log, append }, providers: { sandbox: provider } })
-  const customer = await openServiceAccount(service, { tester: true })
-  const answer = customer.run({ model: 'sandbox', input: { prompt: 'hello' } }, { Prefer: 'wait=0' })
-  return { service, clock, submitted, answer }
+  const parts = { providers: { sandbox: provider }, limits: { slotsPerProvider: 2 } }
+  const service = await startService(t, { folder, clock, log: { ...log, append }, ...parts })
+  const customer = await openServiceAccount(service, { tester: true, credits: 1000 })
+  const run = () => customer.run({ model, input: { prompt: 'hello' } }, { Prefer: 'wait=0' })
+  return { service, clock, submitted, run, answer: run() }
 }
 
 t.test('a run whose start is confirmed late is leased before other processes count it as lost', async t => {
   let started: RunId | undefined
-  const { service, clock, submitted } = await slowToStart(t, 7_000, async (_, runId) => (started = runId))
+  const { service, clock, submitted } = await slowToStart(t, 7_000, async ({ runId }) => (started = runId))
   await until('the submission', () => submitted.length > 0)
   const nowMs = clock.nowMs()
   t.same(await service.core.views.lease([`run/${started}`], 'another', nowMs, nowMs + 15_000), [])
 })
 
 t.test('a run whose start is confirmed late is not submitted if another process has taken it over', async t => {
-  const { answer, submitted } = await slowToStart(t, 11_000, (core, runId) => {
+  const { answer, submitted } = await slowToStart(t, 11_000, ({ core, runId }) => {
     const nowMs = core.clock.nowMs()
     return core.views.lease([`run/${runId}`], 'another', nowMs, nowMs + 15_000)
   })
   t.match(await answer, { status: 202 })
   t.same(submitted, [])
+})
+
+t.test('a run whose start is confirmed late is not submitted if another process has ended it', async t => {
+  const { answer, submitted } = await slowToStart(t, 11_000, async ({ core, accountId, runId }) => {
+    const another = new AccountMailboxes({ ...core, snapshots: noSnapshots })
+    const error = { code: 'interrupted', message: 'The run was lost.' } as const
+    await another.execute({ kind: 'reactor' }, accountId, { type: 'FailRun', runId, error })
+  })
+  t.match(await answer, { body: { status: 'failed' } })
+  t.same(submitted, [])
+})
+
+t.test('a run that counts as lost while its start is confirmed is submitted once and frees its slot', async t => {
+  let finish: (outcome: ProviderOutcome) => void = () => undefined
+  const outcome = new Promise<ProviderOutcome>(resolve => {
+    finish = resolve
+  })
+  const takenOver = ({ submitted }: LateStart) => until('the run is taken over', () => submitted.length > 0)
+  const { run, submitted } = await slowToStart(t, 11_000, takenOver, { model: 'gen-4-5', outcome })
+  await until('the start is confirmed', () => submitted.length > 0)
+  finish({ kind: 'done', media: [], text: 'done' })
+  await run()
+  await until('another run is submitted', () => submitted.length > 1)
+  t.not(submitted[0], submitted[1])
 })

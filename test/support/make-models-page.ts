@@ -25,7 +25,7 @@ A run goes to the first provider in its list that is configured, healthy and abl
 beside it.
 
 - **unconfirmed**: the provider's own description could not be read. The parameters are those that others send. Such a
-  provider may refuse a request; the run then goes to the next one or is refunded.
+  provider may refuse a request; the run then fails and is refunded.
 - **price list**: what a run costs at the provider is computed from its units and published prices. Without one, the cost
   is recorded as unknown, with the units that the provider reports.
 - **retires**: the day on which the provider turns the model off, and the model that it recommends instead.

@@ -93,6 +93,8 @@ const samples: Refusals = {
   sandbox_not_optional: {},
   endpoint_not_bound: { endpoint: 'nope-t2i', known: ['nano-banana-2-t2i'] },
   binding_unknown: { endpoint: 'nano-banana-2-t2i', binding: 'fal/nope', known: ['google/gemini'] },
+  callback_not_expected: {},
+  callback_not_signed: {},
   family_exists: {},
   family_not_found: {},
   family_unchanged: {},

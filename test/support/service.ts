@@ -15,6 +15,7 @@ import { unwrap } from './unwrap.ts'
 /** A complete service in this process, on a free port. */
 export interface Service {
   url: string
+  port: number
   core: Core
   /** A client with a key, or an anonymous one. */
   client(apiKey?: string): Client
@@ -53,7 +54,7 @@ export const startService = async (
     return stopped
   }
   t.teardown(stop)
-  return { url: server.url, core, client: apiKey => new Client(server.url, apiKey), stop }
+  return { url: server.url, port: server.port, core, client: apiKey => new Client(server.url, apiKey), stop }
 }
 
 /** Opens the stores of a folder without a service. The caller must close them. */

@@ -1,15 +1,4 @@
-/** By names in lower case, as Node.js gives them. */
-export type CallbackHeaders = Readonly<Record<string, string | string[] | undefined>>
-
-/**
- * Reads the id of a job from a callback; undefined if its vendor has not signed it just now. Rejects if that cannot be
- * told at the moment, so that the vendor should be told to call again. Logs nothing, since bodies can hold secrets.
- */
-export type ReadCallback = (
-  headers: CallbackHeaders,
-  rawBody: Uint8Array,
-  nowMs: number,
-) => Promise<{ jobId: string } | undefined>
+import type { CallbackHeaders } from '../../ports/callback.ts'
 
 /** How far a callback's time may be from ours, so that old ones cannot be sent again. fal asks for five minutes. */
 const MAX_SKEW_SECONDS = 5 * 60
@@ -33,8 +22,16 @@ export const headerOf = (headers: CallbackHeaders, name: string): string | undef
 export const isRecent = (seconds: string, nowMs: number): boolean =>
   /^\d{1,12}$/.test(seconds) && Math.abs(nowMs / 1000 - Number(seconds)) <= MAX_SKEW_SECONDS
 
-/** The body as an object; undefined if it is none. */
+/**
+ * The values and names that a body may have. To parse many takes long, and fal signs what any of its customers lets it
+ * send.
+ */
+const MAX_MARKS = 10_000
+
+/** The body as an object; undefined if it is none, or too long to parse. */
 export const bodyOf = (rawBody: Uint8Array): Record<string, unknown> | undefined => {
+  let marks = 0
+  for (const byte of rawBody) if (MARKS.has(byte) && ++marks > MAX_MARKS) return undefined
   try {
     const body: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(rawBody))
     return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : undefined
@@ -42,6 +39,8 @@ export const bodyOf = (rawBody: Uint8Array): Record<string, unknown> | undefined
     return undefined
   }
 }
+
+const MARKS = new Set(Buffer.from(',:[{'))
 
 /** A vendor's keys, which are fetched when they are first needed, when they are old, and when they may have changed. */
 export class VendorKeys<Keys> {

@@ -22,6 +22,7 @@ export const checkFailure = (
     rate_limited: `${provider} takes no more requests now; try again later`,
     overloaded: `${provider} is overloaded or down; try again later`,
     unreachable: `${provider} cannot be reached; check the network and ${variable}_BASE_URL`,
+    gone: `${provider} finds nothing at this address; check ${variable}_BASE_URL`,
     unknown: `${provider} does not answer as it should; try again, and check ${variable}_BASE_URL`,
   }[troubleOf(call, error, form, key)]
   return new Error(words ? `${advice} (${words})` : advice)

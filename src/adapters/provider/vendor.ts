@@ -1,4 +1,3 @@
-import { extensionFor } from '../../domain/media-types.ts'
 import { type InputMedia, InputMediaError, type UseInputMedia } from '../../ports/input-media.ts'
 import type { Failed, FileReference, Job } from '../../ports/provider.ts'
 
@@ -18,9 +17,13 @@ export const assertKey = (key: string, variable: string): void => {
 export interface VendorParts extends VendorAccount {
   fetch: typeof fetch
   useInputMedia: UseInputMedia
-  /** The address to which the vendor reports the end of a job, if it can. Polls find it out too. */
+  /** The address to which the vendor reports the end of its jobs, if it can. Polls find it out too. */
   webhookUrl?: string | undefined
 }
+
+/** The address to which the vendor reports the end of a job. Any process can tell from it which run it is about. */
+export const webhookFor = ({ webhookUrl }: VendorParts, { runId }: Job): string | undefined =>
+  webhookUrl && `${webhookUrl}?run=${runId}`
 
 /**
  * Replaces the file of a job, if it has one, by what the vendor takes for it. The file stays in memory while `use`
@@ -46,12 +49,7 @@ export const withFile = <Result>(
   })
 }
 
-export const toDataUrl = ({ mimeType, bytes }: InputMedia) =>
-  `data:${mimeType};base64,${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')}`
-
-/** A part of a form. Vendors judge it by its name and type. */
-export const toUpload = ({ mimeType, bytes }: InputMedia): File =>
-  new File([bytes as Uint8Array<ArrayBuffer>], `file.${extensionFor(mimeType)}`, { type: mimeType })
+export const toDataUrl = (mimeType: string, base64: string) => `data:${mimeType};base64,${base64}`
 
 /** The outcome if an error says that the file of a job is unusable. */
 export const unusableFile = (error: unknown): Failed | undefined =>

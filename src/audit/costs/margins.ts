@@ -16,8 +16,8 @@ export interface Margin {
   /** Microcredits. Together, runs may move more than a double counts exactly. */
   chargedMicros: bigint
   refundedMicros: bigint
-  /** What was charged and not refunded, in millionths of a US dollar times a million, by the rates of the receipts. */
-  earned: bigint
+  /** What was charged and not refunded, by the rates of the receipts, exact in trillionths of a US dollar. */
+  earnedUsdPicos: bigint
   /** Runs whose receipt has no rate, so that what they earned is not known in dollars. */
   withoutRate: number
   /** Millionths by currency. */
@@ -119,7 +119,7 @@ class Margins {
     const row = this.#rowOf(run, at)
     if (!run || !row) return
     row[amountMicros < 0 ? 'refundedMicros' : 'chargedMicros'] += BigInt(Math.abs(amountMicros))
-    row.earned += BigInt(amountMicros) * BigInt(run.usdPerCreditMicros ?? 0)
+    row.earnedUsdPicos += BigInt(amountMicros) * BigInt(run.usdPerCreditMicros ?? 0)
     if (run.usdPerCreditMicros === undefined && amountMicros > 0) row.withoutRate += 1
   }
 
@@ -136,14 +136,14 @@ class Margins {
 }
 
 const nothing = () => ({
-  ...{ runs: 0, failed: 0, chargedMicros: 0n, refundedMicros: 0n, earned: 0n, withoutRate: 0 },
+  ...{ runs: 0, failed: 0, chargedMicros: 0n, refundedMicros: 0n, earnedUsdPicos: 0n, withoutRate: 0 },
   ...{ costs: new Map<string, bigint>(), unknownCosts: 0 },
 })
 
 /** What was earned less what it cost, in millionths of a US dollar; undefined if a part of it is not known in them. */
-export const marginUsdMicros = ({ earned, withoutRate, costs, unknownCosts }: Margin): bigint | undefined => {
+export const marginUsdMicros = ({ earnedUsdPicos, withoutRate, costs, unknownCosts }: Margin): bigint | undefined => {
   const isKnown = withoutRate === 0 && unknownCosts === 0 && [...costs.keys()].every(currency => currency === 'USD')
-  return isKnown ? earned / MILLION - (costs.get('USD') ?? 0n) : undefined
+  return isKnown ? earnedUsdPicos / MILLION - (costs.get('USD') ?? 0n) : undefined
 }
 
 const MILLION = 1_000_000n

@@ -15,7 +15,6 @@ export interface CostLine extends ProviderCostRecorded {
 }
 
 interface Ended {
-  runId: string
   jobId: string | undefined
   outcome: CostLine['outcome']
 }
@@ -41,7 +40,7 @@ export async function* providerStatement(
       if (type === 'RunSubmitted') jobs.set(data.runId, data.jobId)
       if (type === 'RunCompleted' || type === 'RunFailed') {
         const outcome = type === 'RunCompleted' ? 'completed' : 'failed'
-        ended.set(stream, { runId: data.runId, jobId: jobs.get(data.runId), outcome })
+        ended.set(stream, { jobId: jobs.get(data.runId), outcome })
         jobs.delete(data.runId)
       }
       if (type !== 'ProviderCostRecorded' || data.provider !== provider || !isWithin(metadata.at, period)) continue

@@ -1,11 +1,11 @@
 import { Command } from 'commander'
 import { shipped } from '../../catalog/shipped.ts'
-import { namesOf } from '../../domain/catalog/family.ts'
+import { isReplacedBy, namesOf } from '../../domain/catalog/family.ts'
+import { refuse } from '../../domain/refusal.ts'
 import { nameOf } from '../../domain/routing/choices.ts'
 import type { ChosenBinding } from '../../services/providers/routing.ts'
+import { toColumns } from '../columns.ts'
 import { operatorOf } from '../operator.ts'
-import { OperatorError } from '../operator-error.ts'
-import { printMany } from '../print.ts'
 import { isRetired } from '../providers/retiring.ts'
 import { unwrap } from '../refusals.ts'
 import { withCore } from '../with-core.ts'
@@ -26,28 +26,52 @@ export const listBindings = (): Command =>
       const rows = all
         .filter(({ binding }) => wanted.has(binding.endpoint))
         .map(chosen => show(chosen, configured.has(chosen.binding.provider), nowMs))
-      printMany(rows, options, `No provider is bound to ${model}.`)
+      if (options.json) console.log(JSON.stringify(rows))
+      else console.log(rows.length > 0 ? toText(rows) : `No provider is bound to ${model}.`)
     })
 
 /** The endpoints that a name of the catalog stands for: all of them without one. */
 const endpointsOf = (model: string | undefined): Set<string> => {
-  const families = model === undefined ? shipped : shipped.filter(family => namesOf(family).includes(model))
-  if (families.length === 0)
-    throw new OperatorError(`There is no model ${model}; there are ${shipped.map(({ id }) => id).join(', ')}.`)
-  const endpoints = families.flatMap(family => family.endpoints.map(({ id }) => id))
-  return new Set(model !== undefined && endpoints.includes(model) ? [model] : endpoints)
+  if (model === undefined) return new Set(shipped.flatMap(({ endpoints }) => endpoints.map(({ id }) => id)))
+  const family = shipped.find(each => namesOf(each).includes(model))
+  if (!family)
+    return unwrap(refuse('model_not_found', { model, replacedBy: shipped.find(each => isReplacedBy(model, each))?.id }))
+  const ids = family.endpoints.map(({ id }) => id)
+  return new Set(ids.includes(model) ? [model] : ids)
 }
 
+type Shown = ReturnType<typeof show>
+
 const show = (chosen: ChosenBinding, isConfigured: boolean, nowMs: number) => {
-  const { binding } = chosen
+  const { endpoint, retiresAt, replacedBy, source } = chosen.binding
   return {
-    endpoint: binding.endpoint,
-    binding: nameOf(binding),
-    state: isRetired(binding, nowMs) ? 'retired' : stateOf(chosen, isConfigured),
-    retires_at: binding.retiresAt ?? null,
-    replaced_by: binding.replacedBy ?? null,
+    endpoint,
+    binding: nameOf(chosen.binding),
+    state: isRetired(chosen.binding, nowMs) ? 'retired' : stateOf(chosen, isConfigured),
+    retires_at: retiresAt ?? null,
+    replaced_by: replacedBy ?? null,
+    source: source.at,
+    looked_up_on: source.on,
+    is_confirmed: !source.unconfirmed,
   }
 }
+
+/** An endpoint is named at the first of its bindings. */
+const toText = (rows: Shown[]): string =>
+  toColumns(
+    rows.map((row, index) => [
+      row.endpoint === rows[index - 1]?.endpoint ? '' : row.endpoint,
+      row.binding,
+      [row.state, ...retirementOf(row)].join('\n'),
+      `${row.looked_up_on}${row.is_confirmed ? '' : ', unconfirmed'}`,
+    ]),
+    { head: ['endpoint', 'binding', 'state', 'looked up'] },
+  )
+
+const retirementOf = ({ retires_at, replaced_by }: Shown): string[] => [
+  ...(retires_at === null ? [] : [`retires ${retires_at}`]),
+  ...(replaced_by === null ? [] : [`replaced by ${replaced_by}`]),
+]
 
 const stateOf = ({ isDisabled, isProviderDisabled }: ChosenBinding, isConfigured: boolean): string => {
   if (isDisabled) return 'disabled'

@@ -5,11 +5,11 @@ import { shipped } from '../../catalog/shipped.ts'
 import { accountDigest } from '../../services/providers/account-digest.ts'
 import type { ReportedProvider } from '../../services/providers/provider-reports.ts'
 import type { ChosenBinding } from '../../services/providers/routing.ts'
+import { printable, wrapped } from '../audit/text.ts'
 import { toColumns } from '../columns.ts'
 import { operatorOf } from '../operator.ts'
 import { unwrap } from '../refusals.ts'
 import { withCore } from '../with-core.ts'
-import { inLines } from './in-lines.ts'
 import { restText } from './rest-text.ts'
 import { isRetired, type Retiring, retiringOf, retiringText } from './retiring.ts'
 
@@ -81,19 +81,28 @@ const bindingsOf = (provider: ProviderName, all: ChosenBinding[], nowMs: number)
 const toText = (providers: Shown[], nowMs: number): string => {
   const head = ['provider', 'state', 'accounts', 'calls', 'families']
   const table = toColumns(providers.map(rowOf), { head })
+  const disabled = providers
+    .filter(({ state }) => state === 'disabled')
+    .map(({ provider, disabled_at, reason }) =>
+      [`${provider}: disabled since ${disabled_at}`, ...(reason === null ? [] : [printable(reason)])].join(': '),
+    )
   const on = providers.filter(({ is_configured }) => is_configured)
-  const notes = on.flatMap(({ provider, processes, rests, retiring }) => [
+  const troubles = on.flatMap(({ provider, processes, rests, retiring }) => [
     ...rests.map(rest => restText(provider, rest, keyVariables[provider][0])),
     ...retiring.map((each: Retiring) => retiringText(each, nowMs)),
     ...(processes === 0 ? [`${provider}: no process with the role reactors reports its calls.`] : []),
   ])
+  const notes = [...disabled, ...troubles]
   return [table, ...(notes.length > 0 ? ['', ...notes] : [])].join('\n')
 }
 
-const rowOf = ({ provider, state, reason, accounts, processes, calls, max_calls, families }: Shown) => [
+/** With it, the table has 80 columns. */
+const FAMILIES_WIDTH = 36
+
+const rowOf = ({ provider, state, accounts, processes, calls, max_calls, families }: Shown) => [
   provider,
-  [state, ...(reason === null ? [] : [`(${reason})`])].join(' '),
+  state,
   accounts.join('\n') || '–',
   processes === 0 ? '–' : `${calls} of ${max_calls}`,
-  inLines(families),
+  wrapped(families.join(', '), FAMILIES_WIDTH),
 ]

@@ -16,4 +16,5 @@ const REASONS: Record<ReportedRest['kind'], string> = {
   rate_limited: 'the provider asks for a pause.',
   overloaded: 'the provider fails again and again.',
   unreachable: 'the provider does not answer.',
+  gone: 'the provider does not offer it to the account; check its list of models, or disable the binding.',
 }

@@ -2,8 +2,8 @@ import type { CostLine } from '../../audit/costs/provider-statement.ts'
 import { count } from '../../audit/count.ts'
 import { toCredits } from '../../audit/decimal.ts'
 import { csvRow, csvText } from '../../audit/export/csv-row.ts'
-import { fromMicros } from '../../domain/money.ts'
-import { printable } from '../audit/text.ts'
+import { costToJson } from '../audit/json.ts'
+import { dayOf, printable, timeOf, wrapped } from '../audit/text.ts'
 import { toColumns } from '../columns.ts'
 
 // The statement of a provider in each form, in pieces, so that it may be of any length.
@@ -43,21 +43,34 @@ export async function* statementToJson(pages: Lines): AsyncGenerator<string> {
   yield `\n],${JSON.stringify(totals.toJson()).slice(1)}\n`
 }
 
-export async function* statementToText(pages: Lines): AsyncGenerator<string> {
+export async function* statementToText(pages: Lines, provider: string): AsyncGenerator<string> {
   const totals = new Totals()
   for await (const lines of pages) {
-    const rows = lines.map(line => [
-      `${line.at}\n${line.outcome}`,
-      `${line.runId}\n${printable(line.jobId ?? '')}`,
-      `${printable(line.model)}\n${printable(unitsOf(line.units))}`,
-      line.amountMicros === undefined ? 'unknown' : `${toCredits(line.amountMicros)} ${line.currency}\n${line.source}`,
-    ])
-    const head = totals.runs === 0 ? ['time (UTC)', 'run and job', 'model and units', 'cost'] : undefined
+    const head = totals.runs === 0 ? ['time (UTC)', 'run, job, model and units', 'cost'] : undefined
     totals.add(lines)
-    yield `${toColumns(rows, { ...(head && { head }), aligns: ['left', 'left', 'left', 'right'] })}\n`
+    yield `${toColumns(lines.map(toRow), { ...(head && { head }), aligns: ['left', 'left', 'right'] })}\n`
   }
-  yield `${totals.toText()}\n`
+  yield totals.runs === 0 ? `No run in this period has a cost at ${provider}.\n` : `${totals.toText()}\n`
 }
+
+/** With it, the table has 80 columns, unless an id is longer. */
+const RUN_WIDTH = 54
+
+const toRow = ({
+  at,
+  outcome,
+  runId,
+  jobId = '',
+  model,
+  units,
+  amountMicros,
+  currency,
+  source,
+}: CostLine): string[] => [
+  [dayOf(at), timeOf(at), outcome].join('\n'),
+  [runId, printable(jobId), printable(model), wrapped(printable(unitsOf(units)), RUN_WIDTH)].filter(Boolean).join('\n'),
+  amountMicros === undefined ? 'unknown' : `${toCredits(amountMicros)} ${currency}\n${source}`,
+]
 
 class Totals {
   runs = 0
@@ -77,7 +90,6 @@ class Totals {
   }
 
   toText(): string {
-    if (this.runs === 0) return 'The provider charges for no run of this period.'
     const amounts = this.#amounts().map(([currency, amount]) => `${amount} ${currency}`)
     const unknown = this.unknown > 0 ? `; the cost of ${count(this.unknown, 'run')} is unknown` : ''
     return `\n${count(this.runs, 'run')}: ${amounts.join(', ') || 'no known cost'}${unknown}.`
@@ -88,12 +100,9 @@ class Totals {
   }
 }
 
-const toJson = ({ at, runId, outcome, jobId, account, model, version, units, ...cost }: CostLine) => ({
-  ...{ time: at, run_id: runId, outcome, job_id: jobId ?? null },
-  ...{ account: account ?? null, model, version: version ?? null, units: units ?? {} },
-  amount: cost.amountMicros === undefined ? null : fromMicros(cost.amountMicros),
-  currency: cost.currency ?? null,
-  source: cost.source,
+const toJson = ({ at, outcome, jobId, ...cost }: CostLine) => ({
+  ...{ time: at, run_id: cost.runId, outcome, job_id: jobId ?? null },
+  ...costToJson(cost),
 })
 
 const unitsOf = (units: CostLine['units'] = {}): string =>

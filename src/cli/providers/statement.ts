@@ -12,7 +12,7 @@ import { statementToCsv, statementToJson, statementToText } from './statement-fo
 
 const FORMS = { text: statementToText, csv: statementToCsv, json: statementToJson } satisfies Record<
   string,
-  (lines: AsyncIterable<CostLine[]>) => AsyncIterable<string>
+  (lines: AsyncIterable<CostLine[]>, provider: string) => AsyncIterable<string>
 >
 
 export const statementCommand = (): Command =>
@@ -31,7 +31,7 @@ export const statementCommand = (): Command =>
       // On a terminal that also shows the statement, progress would stand among its lines.
       const onProgress = process.stderr.isTTY && !process.stdout.isTTY ? progressReport('read') : undefined
       await withLog(options, ({ log }) =>
-        writeOut(form(providerStatement(log, { provider, ...period, onProgress })), 'statement'),
+        writeOut(form(providerStatement(log, { provider, ...period, onProgress }), provider), 'statement'),
       )
     })
 

@@ -9,7 +9,10 @@ export const namesOf = ({ id, aliases, endpoints }: Family): string[] => [
 
 /** Whether a name is that of a withdrawn family that this one replaces, or of one of its endpoints. */
 export const isReplacedBy = (name: string, { replaces = [] }: Family): boolean =>
-  replaces.includes(name) || replaces.includes(name.replace(KIND_SUFFIX, ''))
+  replaces.includes(name) || replaces.includes(familyIn(name))
+
+/** The family that the id of an endpoint names. */
+export const familyIn = (endpoint: string): string => endpoint.replace(KIND_SUFFIX, '')
 
 /** The end of an endpoint's id. */
 const KIND_SUFFIX = /-[a-z]2[a-z]$/

@@ -26,10 +26,10 @@ export const jsonBody = (maxBytes: number, arrivalMs = ARRIVAL_MS) => {
   return async (ctx: Context, next: Next) => {
     if (ctx.is('json') === null) throw missing()
     if (!ctx.is('json')) throw notJson(ctx.get('Content-Type'))
-    await inTime(
+    await arrivesInTime(
       ctx,
-      arrivalMs,
       read(ctx, async () => undefined),
+      arrivalMs,
     )
     // Many bodies may have arrived at once.
     await ctx.state.nextTurn()
@@ -43,7 +43,7 @@ export const jsonBody = (maxBytes: number, arrivalMs = ARRIVAL_MS) => {
 }
 
 /** Waits for a body until it is late or broken off. The answer to a late one ends the connection. */
-const inTime = async (ctx: Context, arrivalMs: number, arrived: Promise<unknown>) => {
+export const arrivesInTime = async (ctx: Context, arrived: Promise<unknown>, arrivalMs = ARRIVAL_MS) => {
   let timer: NodeJS.Timeout | undefined
   const lost = new Promise((_, reject) => {
     timer = setTimeout(() => {

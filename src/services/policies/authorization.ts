@@ -32,6 +32,8 @@ const permissions = {
   webhooks: { secret: 'secret', list: 'operate', redeliver: 'operate' },
   // Each is recorded under the auditor's name, so nobody else may.
   audit: { accounts: 'audit', ledger: 'audit', seals: 'audit', reads: 'audit', verify: 'audit' },
+  // Providers have no key of ours, and sign what they send.
+  callbacks: { receive: 'public' },
   views: { verify: 'operate', rebuild: 'operate' },
   routing: {
     disabledProviders: 'operate',

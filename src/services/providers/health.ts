@@ -30,6 +30,8 @@ export interface RestOf extends Rest {
 
 interface Breaker {
   failures: number
+  /** Of the last failure. */
+  kind: Trouble['kind']
   rest?: Rest
 }
 
@@ -76,14 +78,14 @@ export class Health {
   }
 
   /**
-   * An attempt ended with an answer; undefined if there was none. Returns what only the operator can mend, if the
-   * account begins to rest for it. It goes on to rest without a word until an attempt succeeds.
+   * An attempt ended with an answer; undefined if there was none. Returns what only the operator can mend. It is not
+   * returned again until an attempt succeeds.
    */
   ended(
     account: ProviderAccount,
     model: string,
     answer: ProviderOutcome | Submitted | undefined,
-  ): Rest['kind'] | undefined {
+  ): Trouble['kind'] | undefined {
     const [ofAccount, ofModel] = namesOf(account, model)
     const trouble = answer ? troubleOf(answer) : ({ kind: 'unreachable' } as const)
     if (!trouble) {
@@ -91,15 +93,11 @@ export class Health {
       this.#breakers.delete(ofModel)
       return undefined
     }
-    if (trouble.kind === 'overloaded' || trouble.kind === 'unreachable') {
-      this.#fail(ofModel, trouble.kind)
-      return undefined
-    }
     const { kind } = trouble
-    const before = this.#breakers.get(ofAccount)?.rest?.kind
-    const untilMs = this.#clock.monotonicMs() + restMsOf(trouble)
-    this.#breakers.set(ofAccount, { failures: 1, rest: { kind, untilMs } })
-    return kind === 'rate_limited' || kind === before ? undefined : kind
+    const name = OF_MODEL.has(kind) ? ofModel : ofAccount
+    const before = this.#breakers.get(name)
+    this.#breakers.set(name, OF_MODEL.has(kind) ? this.#failed(kind, before) : this.#refused(trouble))
+    return FOR_OPERATOR.has(kind) && kind !== before?.kind ? kind : undefined
   }
 
   /** An attempt was given up before there could be an answer. */
@@ -111,12 +109,23 @@ export class Health {
     }
   }
 
-  #fail(name: string, kind: Rest['kind']) {
-    const failures = (this.#breakers.get(name)?.failures ?? 0) + 1
+  #failed(kind: Trouble['kind'], { failures: before }: Pick<Breaker, 'failures'> = { failures: 0 }): Breaker {
+    const failures = before + 1
     const untilMs = this.#clock.monotonicMs() + REST_MS
-    this.#breakers.set(name, { failures, ...(failures >= MAX_FAILURES && { rest: { kind, untilMs } }) })
+    return { failures, kind, ...(failures >= MAX_FAILURES && { rest: { kind, untilMs } }) }
+  }
+
+  #refused(trouble: Trouble): Breaker {
+    const { kind } = trouble
+    return { failures: 1, kind, rest: { kind, untilMs: this.#clock.monotonicMs() + restMsOf(trouble) } }
   }
 }
+
+/** These do not concern other models of the account. */
+const OF_MODEL = new Set<Trouble['kind']>(['overloaded', 'unreachable', 'gone'])
+
+/** These last until the operator acts. */
+const FOR_OPERATOR = new Set<Trouble['kind']>(['unauthorized', 'out_of_quota', 'gone'])
 
 const namesOf = ({ provider, account }: ProviderAccount, model: string) =>
   [`${provider}/${account}`, `${provider}/${account}/${model}`] as const

@@ -5,6 +5,9 @@ import { MAX_CLOCK_SKEW_MS, type ViewStore } from '../../ports/view-store.ts'
 /** How long a report is believed. A process renews its own earlier, unless it has died. */
 export const REPORT_MS = 30_000
 
+/** Far more than a report of MAX_REPORTED_RESTS needs. */
+const MAX_REPORT_LENGTH = 1024 * 1024
+
 /** How one provider is in all processes that submit jobs. */
 export interface ReportedProvider {
   /** The processes that report it. */
@@ -22,6 +25,7 @@ export const readReports = async (
   nowMs: number,
 ): Promise<Map<string, ReportedProvider>> => {
   const byProvider = new Map<string, ReportedProvider>()
+  const longest = new Map<string, ReportedRest>()
   for (const { text, untilMs } of await views.reports()) {
     if (!(untilMs > nowMs && untilMs <= nowMs + REPORT_MS + MAX_CLOCK_SKEW_MS)) continue
     const { calls, maxCalls, rests } = parse(text) ?? NOTHING
@@ -31,12 +35,16 @@ export const readReports = async (
         processes: before.processes + 1,
         calls: before.calls + inProgress,
         maxCalls: before.maxCalls + maxCalls,
-        rests: rests.filter(rest => rest.provider === provider).reduce(withRest, before.rests),
+        rests: before.rests,
       })
     }
+    for (const rest of rests) {
+      const name = [rest.provider, rest.account, rest.model].join(' ')
+      if (rest.until > (longest.get(name)?.until ?? '')) longest.set(name, rest)
+    }
   }
-  for (const reported of byProvider.values())
-    reported.rests = reported.rests.filter(({ until }) => Date.parse(until) > nowMs)
+  for (const rest of longest.values())
+    if (Date.parse(rest.until) > nowMs) byProvider.get(rest.provider)?.rests.push(rest)
   return byProvider
 }
 
@@ -45,16 +53,11 @@ const NOTHING: ProviderReport = { calls: {}, maxCalls: 0, rests: [] }
 const isReport = compileGuard(ProviderReport)
 
 const parse = (text: string): ProviderReport | undefined => {
+  if (text.length > MAX_REPORT_LENGTH) return undefined
   try {
     const report: unknown = JSON.parse(text)
     return isReport(report) ? report : undefined
   } catch {
     return undefined
   }
-}
-
-const withRest = (rests: ReportedRest[], rest: ReportedRest): ReportedRest[] => {
-  const same = rests.find(({ account, model }) => account === rest.account && model === rest.model)
-  if (same && same.until >= rest.until) return rests
-  return [...rests.filter(each => each !== same), rest]
 }

@@ -26,7 +26,7 @@ export interface RoutesParts {
   accounts: readonly ProviderAccount[]
   /** Answers what nobody else is bound to. */
   sandbox: ProviderAccount | undefined
-  /** Whether it also answers while other providers are configured. */
+  /** Whether it also serves endpoints that no other provider serves, while some are configured. */
   fallsBack: boolean
   health: Health
   /** What operators have chosen. */
@@ -134,9 +134,12 @@ export class Routes {
     return this.#parts.bindingsOf(endpoint).find(each => each.provider === provider && each.model === model)
   }
 
+  /** It never replaces a provider that is on: credits are not to be charged for samples by surprise. */
   #hasSandbox(endpoint: string): boolean {
     const { accounts, sandbox, fallsBack } = this.#parts
-    return sandbox !== undefined && (fallsBack || accounts.length === 0 || endpoint.startsWith(TEST_ENDPOINT))
+    if (sandbox === undefined) return false
+    if (accounts.length === 0 || endpoint.startsWith(TEST_ENDPOINT)) return true
+    return fallsBack && this.#bindings(endpoint).length === 0
   }
 
   /** Those whose provider is configured, chosen, and still has the model, the best first. */

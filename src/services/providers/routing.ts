@@ -1,5 +1,6 @@
 import { type Binding, providerNames } from '../../../schemas/binding.ts'
 import type { BindingName } from '../../../schemas/provider-events.ts'
+import { familyIn } from '../../domain/catalog/family.ts'
 import { type Refusal, refuse } from '../../domain/refusal.ts'
 import {
   type ChoiceCommand,
@@ -103,7 +104,7 @@ export class Routing {
 
   #find(endpoint: string, names: readonly string[]): { value: BindingName[] } | { refuse: Refusal } {
     const all = this.#bindingsOf(endpoint)
-    if (all.length === 0) return refuse('endpoint_not_bound', { endpoint, known: this.#endpoints() })
+    if (all.length === 0) return refuse('endpoint_not_bound', { endpoint, known: this.#endpoints(endpoint) })
     const found: BindingName[] = []
     for (const name of names) {
       const binding = all.find(each => nameOf(each) === name)
@@ -113,8 +114,10 @@ export class Routing {
     return answer(found)
   }
 
-  #endpoints(): string[] {
-    return [...new Set(this.#bindings.map(({ endpoint }) => endpoint))]
+  /** All endpoints with bindings, or those of a family. */
+  #endpoints(family?: string): string[] {
+    const all = [...new Set(this.#bindings.map(({ endpoint }) => endpoint))]
+    return family === undefined ? all : all.filter(endpoint => familyIn(endpoint) === family)
   }
 
   #bindingsOf(endpoint: string): Binding[] {

@@ -33,9 +33,9 @@ t.test('a margin has the charges, refunds and costs of a family at a provider', 
 t.test('a margin is known in dollars only where all of it is', async t => {
   const [row] = (await margins(log)) as [Margin]
   t.equal(marginUsdMicros(row), undefined, 'a cost is unknown')
-  t.equal(row.earned % 750_000n, 0n)
+  t.equal(row.earnedUsdPicos % 750_000n, 0n)
   const known = { ...row, unknownCosts: 0 }
-  t.equal(marginUsdMicros(known), row.earned / 1_000_000n - 8_123_456n)
+  t.equal(marginUsdMicros(known), row.earnedUsdPicos / 1_000_000n - 8_123_456n)
   t.equal(marginUsdMicros({ ...known, costs: new Map([['EUR', 1n]]) }), undefined)
   t.equal(marginUsdMicros({ ...known, withoutRate: 1 }), undefined)
 })

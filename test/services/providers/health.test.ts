@@ -57,6 +57,22 @@ t.test('after a rest, one attempt shows whether the model works again', async t 
   t.equal(rests(), undefined)
 })
 
+t.test(
+  'a model that the provider does not have is told of once, and rests after five failures in succession',
+  async t => {
+    const { health, rests } = open()
+    const told = (model: string) => health.ended(account, model, failed('gone'))
+    t.equal(told('m'), 'gone')
+    t.equal(rests(), undefined, 'another input may work')
+    for (let failure = 2; failure <= 5; failure++) t.equal(told('m'), undefined)
+    t.equal(rests(), 'gone')
+    t.equal(rests('n'), undefined)
+    t.equal(told('n'), 'gone', 'another model is told of by itself')
+    health.ended(account, 'm', done)
+    t.equal(told('m'), 'gone')
+  },
+)
+
 t.test('an account that is refused rests with all its models', async t => {
   for (const kind of ['unauthorized', 'out_of_quota'] as const) {
     const { clock, health, rests } = open()

@@ -37,7 +37,8 @@ t.test('what no service wrote is ignored', async t => {
   const forged = [
     ...['', '{', 'null', '[]', report({ calls: { fal: -1 } }), report({ secret: 1 })],
     ...[report({ rests: [rest({ account: '\u001b[2J' })] }), report({ rests: [rest({ kind: 'made up' })] })],
+    ...[report({ rests: Array(501).fill(rest()) }), `${JSON.stringify(report())}${' '.repeat(1024 * 1024)}`],
     ...[report({ calls: { 'a b': 1 } }), report({ rests: [rest({ until: 'soon' })] })],
   ]
-  for (const each of forged) t.same(await read(each), {}, JSON.stringify(each))
+  for (const each of forged) t.same(await read(each), {}, JSON.stringify(each).slice(0, 200))
 })

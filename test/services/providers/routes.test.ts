@@ -62,7 +62,19 @@ t.test('an endpoint that nobody is bound to is not served, unless the sandbox fa
   t.notOk(routes.serves('other-t2i'))
   t.same(names({}, 'other-t2i'), [])
   t.same(names({}, 'sandbox-t2t'), ['sandbox a'], 'the test family is the sandbox’s')
-  t.same(open([account('first')], { fallsBack: true }).names(), ['first a', 'sandbox a'])
+  const fallback = open([account('first')], { fallsBack: true })
+  t.same(fallback.names({}, 'other-t2i'), ['sandbox a'])
+})
+
+t.test('the sandbox does not fall back for a provider that is on and rests, or cannot honour an input', async t => {
+  const { routes, health, names } = open([account('first')], { fallsBack: true })
+  t.same(names(), ['first a'])
+  t.same(names({ prompt: 'hello', style: 'oil' }), [])
+  t.same(routes.unmet('lumen-t2i', { style: 'oil' }), { parameters: ['style'] })
+  const trouble = { kind: 'out_of_quota' } as const
+  health.ended(account('first'), 'first-lumen', { kind: 'failed', code: 'provider_error', message: 'No.', trouble })
+  t.same(names(), [])
+  t.ok(routes.rest('lumen-t2i'))
 })
 
 t.test('a model gets no runs from the day that its provider turns it off', async t => {

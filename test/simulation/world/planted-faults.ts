@@ -334,8 +334,22 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a run whose start is confirmed late is submitted without its lease',
     file: 'reactors/active-runs.ts',
-    from: '    if (this.#isLate(run) && !(await this.#mayLease(runId))) return []\n',
+    from: '    if (mayBeTakenOver(run, this.#parts.clock) && !(await this.#mayBegin(run))) return []\n',
     to: '',
+    test: 'test/reactors/runs.test.ts',
+  },
+  {
+    what: 'a run whose start is confirmed late is submitted although it has been ended as lost',
+    file: 'reactors/active-runs.ts',
+    from: 'return isLeased && (await this.#parts.accounts.currentState(accountId)).openRuns.has(runId)',
+    to: 'return isLeased || accountId === undefined',
+    test: 'test/reactors/runs.test.ts',
+  },
+  {
+    what: 'a run that a process works on is submitted once more by the same process',
+    file: 'reactors/active-runs.ts',
+    from: '    if (this.has(runId)) {\n',
+    to: '    if (!runId) {\n',
     test: 'test/reactors/runs.test.ts',
   },
   {
@@ -366,8 +380,35 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'results are never deleted',
     file: 'reactors/objects.ts',
-    from: '    for (const key of objectKeys) await objects.delete(key)\n',
-    to: '',
+    from: 'outputKeys.allOf(runId) : task.objectKeys)',
+    to: 'outputKeys.allOf(runId) : [])',
+  },
+  {
+    what: 'what a failed run has left is never deleted',
+    file: 'reactors/objects.ts',
+    from: 'outputKeys.allOf(runId) : task.objectKeys)',
+    to: '[] : task.objectKeys)',
+  },
+  {
+    what: 'a failed run forgets that it may have left files',
+    file: 'reactors/left-files.ts',
+    from: "outcome.kind === 'failed' && outcome.code !== 'interrupted' && isOwn",
+    to: "outcome.kind === 'failed' || isOwn",
+    test: 'test/reactors/left-files.test.ts',
+  },
+  {
+    what: 'a result replaces one that is recorded',
+    file: 'reactors/artifacts.ts',
+    from: 'this.#parts.objects.put(key, bytes, type, { ifAbsent: true })',
+    to: 'this.#parts.objects.put(key, bytes, type)',
+    test: 'test/reactors/artifacts.test.ts',
+  },
+  {
+    what: 'a file is as large as its provider likes',
+    file: 'adapters/outbound/undici.ts',
+    from: 'await pipeline(answer.body, upTo(maxBytes, onBytes), into, { signal })',
+    to: 'await pipeline(answer.body, upTo(Number.POSITIVE_INFINITY, onBytes), into, { signal })',
+    test: 'test/adapters/outbound/copy.test.ts',
   },
   {
     what: 'the index of streams forgets an event',
@@ -472,5 +513,19 @@ export const plantedFaults: PlantedFault[] = [
     from: 'this.#mailbox.stateSince(this.#clock.monotonicMs()).then(',
     to: 'this.#mailbox.currentState().catch(() => NO_CHOICES).then(',
     test: 'test/services/providers/provider-choices.test.ts',
+  },
+  {
+    what: 'the sandbox makes samples for a model whose provider rests, and they are charged',
+    file: 'services/providers/routes.ts',
+    from: 'return fallsBack && this.#bindings(endpoint).length === 0',
+    to: 'return fallsBack',
+    test: 'test/services/providers/routes.test.ts',
+  },
+  {
+    what: 'nobody is told of a model that a provider does not have',
+    file: 'services/providers/health.ts',
+    from: "(['unauthorized', 'out_of_quota', 'gone'])",
+    to: "(['unauthorized', 'out_of_quota'])",
+    test: 'test/http/vendor-keys.test.ts',
   },
 ]

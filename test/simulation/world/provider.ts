@@ -99,7 +99,7 @@ export class SimulatedProvider {
     const { chance } = this.#world
     const failed = { kind: 'failed', code: 'provider_error', message: 'It failed.' } as const
     if (chance.happens(0.5)) return failed
-    const trouble = { kind: chance.pick(['overloaded', 'rate_limited', 'unauthorized'] as const) }
+    const trouble = { kind: chance.pick(['overloaded', 'rate_limited', 'unauthorized', 'gone'] as const) }
     return { ...failed, retryable: true, ...(this.#isTroubled && { trouble }) }
   }
 }

@@ -151,13 +151,16 @@ const schemas: Record<string, TSchema> = {
     image: maybe(upload),
     'image[]': maybe(upload),
     input_fidelity: maybe(oneOf('low', 'high')),
+    output_compression: maybe(Type.String({ pattern: '^(100|\\d?\\d)$' })),
+    // https://developers.openai.com/api/reference/resources/images/methods/edit
+    moderation: maybe(oneOf('auto', 'low')),
   }),
   'POST /v1/chat/completions': exactly({
     model: text,
     messages: Type.Array(exactly({ role: oneOf('system', 'user', 'assistant'), content: text }), { minItems: 1 }),
     max_completion_tokens: maybe(Type.Integer({ minimum: 1 })),
     max_tokens: maybe(Type.Integer({ minimum: 1 })),
-    reasoning_effort: maybe(oneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh')),
+    reasoning_effort: maybe(oneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')),
     verbosity: maybe(oneOf('low', 'medium', 'high')),
     temperature: maybe(Type.Number({ minimum: 0, maximum: 2 })),
     seed: maybe(Type.Integer()),

@@ -24,7 +24,8 @@ export interface ReplicateStub {
   fault: Fault | undefined
   /** Answers uploads from now on. */
   uploadFault: Fault | undefined
-  signingSecret: string
+  /** The secret with which callbacks of each account are signed, by its key. */
+  secrets: Map<string, string>
   /** The requests that create predictions. */
   submissions(): VendorRequest[]
 }
@@ -35,11 +36,12 @@ export const startReplicate = async (t: Test): Promise<ReplicateStub> => {
   const server = await startVendorServer(t, (request, response) => {
     if (stub.fault) return misbehave(response, stub.fault)
     // https://replicate.com/docs/reference/http#authentication
-    if (request.headers.authorization !== `Bearer ${REPLICATE_KEY}`)
+    const secret = stub.secrets.get(request.headers.authorization?.replace('Bearer ', '') ?? '')
+    if (secret === undefined)
       return problem(response, 401, 'Unauthenticated', 'You did not pass a valid authentication token')
     const route = `${request.method} ${request.path}`
     if (route === 'GET /v1/account') return reply(response, 200, { type: 'user', username: 'acme', name: 'Acme' })
-    if (route === 'GET /v1/webhooks/default/secret') return reply(response, 200, { key: stub.signingSecret })
+    if (route === 'GET /v1/webhooks/default/secret') return reply(response, 200, { key: secret })
     if (route === 'POST /v1/files') return upload(request, response)
     const model = /^POST \/v1\/models\/([\w.-]+\/[\w.-]+)\/predictions$/.exec(route)?.[1]
     if (model !== undefined && !stub.models.includes(model))
@@ -105,7 +107,7 @@ export const startReplicate = async (t: Test): Promise<ReplicateStub> => {
     states: [{ status: 'succeeded', output: ['https://replicate.delivery/xezq/one/out-0.webp'], metrics: {} }],
     fault: undefined,
     uploadFault: undefined,
-    signingSecret: SIGNING_SECRET,
+    secrets: new Map([[REPLICATE_KEY, SIGNING_SECRET]]),
     submissions: () => server.requests.filter(({ method, path }) => method === 'POST' && path.endsWith('/predictions')),
   }
   return stub

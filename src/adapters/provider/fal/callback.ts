@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto'
-import { bodyOf, headerOf, isRecent, type ReadCallback, VendorKeys } from '../callback.ts'
+import type { ReadCallback } from '../../../ports/callback.ts'
+import { bodyOf, headerOf, isRecent, VendorKeys } from '../callback.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import type { VendorParts } from '../vendor.ts'
 

@@ -1,6 +1,10 @@
+import type { InputMedia } from '../../../ports/input-media.ts'
 import type { Failed, Job, Provider, ProviderOutcome, SubmittedJob } from '../../../ports/provider.ts'
+import { LargeFiles } from '../large-files.ts'
+import { DATA_URL_PLACE } from '../output-file.ts'
 import { jobFailed, UpstreamCall } from '../upstream-call.ts'
-import { assertKey, toDataUrl, unusableFile, type VendorParts, withFile } from '../vendor.ts'
+import { assertKey, toDataUrl, unusableFile, type VendorParts, webhookFor, withFile } from '../vendor.ts'
+import { createFalCallback } from './callback.ts'
 import { openFal } from './client.ts'
 import { failedJob, falFailures, type JobState, stateOf } from './failures.ts'
 import { jobIdOf, namesOf } from './job-id.ts'
@@ -23,17 +27,17 @@ const NO_JOB = 'fal-ai/flux/requests/00000000-0000-4000-8000-000000000000'
 
 /** An account at fal. Its operation is `queue`: https://fal.ai/docs/documentation/model-apis/inference/queue */
 export const createFalProvider = (parts: VendorParts): Provider => {
-  const { key, baseUrl, fetch, useInputMedia, webhookUrl } = parts
+  const { key, baseUrl, fetch, useInputMedia } = parts
   assertKey(key, 'FAL_KEY')
   // A key has two parts, each of which an answer may repeat.
   const secrets = [key, ...key.split(':').filter(part => part.length > 7)]
 
-  const submit = async (job: Job, input: Record<string, unknown>, signal: AbortSignal) => {
+  const submit = async (job: Job, input: Record<string, unknown>, call: UpstreamCall, signal: AbortSignal) => {
     const { model } = job.upstream
-    const call = new UpstreamCall(fetch)
     let answer: unknown
     try {
       const client = await openFal(parts, call)
+      const webhookUrl = webhookFor(parts, job)
       const options = { input, abortSignal: signal, headers: HEADERS, ...(webhookUrl && { webhookUrl }) }
       answer = await client.queue.submit(model, options)
     } catch (error) {
@@ -61,7 +65,7 @@ export const createFalProvider = (parts: VendorParts): Provider => {
     signal: AbortSignal,
   ): Promise<ProviderOutcome> => {
     const { app, requestId } = namesOf(jobId)
-    const call = new UpstreamCall(fetch)
+    const call = new UpstreamCall(fetch, new LargeFiles(DATA_URL_PLACE))
     let result: unknown
     try {
       const client = await openFal(parts, call, jobId)
@@ -72,13 +76,15 @@ export const createFalProvider = (parts: VendorParts): Provider => {
       throw call.unanswered(error, falFailures)
     }
     if (typeof result !== 'object' || result === null) throw new Error('the answer of fal is no JSON')
-    return outcomeOf(result, upstream.output, workOf(call.headers))
+    return outcomeOf(result, upstream.output, workOf(call.headers), call.files)
   }
 
   return {
     async submit(job, signal) {
       if (job.upstream.operation !== 'queue') throw new Error(`fal has no operation ${job.upstream.operation}`)
-      return withFile(job, useInputMedia, signal, toDataUrl, input => submit(job, input, signal)).catch(error => {
+      const call = new UpstreamCall(fetch)
+      const toVendor = ({ mimeType, bytes }: InputMedia) => toDataUrl(mimeType, call.files.toBase64(bytes))
+      return withFile(job, useInputMedia, signal, toVendor, input => submit(job, input, call, signal)).catch(error => {
         const unusable = unusableFile(error)
         if (unusable) return unusable
         throw error
@@ -120,6 +126,8 @@ export const createFalProvider = (parts: VendorParts): Provider => {
         throw new Error(`${why}; check the account at fal, FAL_BASE_URL and the network`)
       }
     },
+
+    readCallback: createFalCallback(parts),
 
     close: async () => undefined,
   }

@@ -1,31 +1,31 @@
 import type { Failed, Job, Provider, Submitted } from '../../../ports/provider.ts'
+import { LargeFiles } from '../large-files.ts'
+import { DATA_URL_PLACE } from '../output-file.ts'
 import { jobFailed, UpstreamCall } from '../upstream-call.ts'
-import { assertKey, unusableFile, type VendorParts, withFile } from '../vendor.ts'
+import { assertKey, unusableFile, type VendorParts, webhookFor, withFile } from '../vendor.ts'
+import { createReplicateCallback } from './callback.ts'
 import { openReplicate } from './client.ts'
 import { replicateFailures } from './failures.ts'
 import { inputAddress } from './input-file.ts'
-import { outcomeOf, pollAfterMs, predictionOf } from './prediction.ts'
+import { outcomeOf, pollAfterMs, predictionOf, TEXT } from './prediction.ts'
 
 /** Refusals of a call that say nothing of its prediction. */
 const OF_CALL = [401, 402, 403, 408, 429]
 
 /** An account at Replicate. Its operation is `predictions`: https://replicate.com/docs/reference/http */
 export const createReplicateProvider = (parts: VendorParts): Provider => {
-  const { key, fetch, useInputMedia, webhookUrl } = parts
+  const { key, fetch, useInputMedia } = parts
   assertKey(key, 'REPLICATE_API_TOKEN')
   const secrets = [key]
 
-  const create = async (
-    { upstream }: Job,
-    input: Record<string, unknown>,
-    signal: AbortSignal,
-  ): Promise<Submitted | Failed> => {
+  const create = async (job: Job, input: Record<string, unknown>, signal: AbortSignal): Promise<Submitted | Failed> => {
     const call = new UpstreamCall(fetch)
     let answer: unknown
     try {
       const client = await openReplicate(parts, call)
-      const webhook = webhookUrl ? { webhook: webhookUrl, webhook_events_filter: ['completed' as const] } : {}
-      answer = await client.predictions.create({ ...modelOf(upstream.model), input, ...webhook, signal })
+      const webhook = webhookFor(parts, job)
+      const report = webhook === undefined ? {} : { webhook, webhook_events_filter: ['completed' as const] }
+      answer = await client.predictions.create({ ...modelOf(job.upstream.model), input, ...report, signal })
     } catch (error) {
       return call.failure(error, replicateFailures, secrets)
     }
@@ -52,10 +52,10 @@ export const createReplicateProvider = (parts: VendorParts): Provider => {
     },
 
     async poll({ jobId, upstream }, signal) {
-      const call = new UpstreamCall(fetch)
+      const call = new UpstreamCall(fetch, new LargeFiles(upstream.output === TEXT ? undefined : DATA_URL_PLACE))
       try {
         const client = await openReplicate(parts, call)
-        return outcomeOf(predictionOf(await client.predictions.get(jobId, { signal })), upstream.output)
+        return outcomeOf(predictionOf(await client.predictions.get(jobId, { signal })), upstream.output, call.files)
       } catch (error) {
         const status = call.refusal?.status
         if (status === 404 || status === 410) return jobFailed('provider_error')
@@ -88,6 +88,8 @@ export const createReplicateProvider = (parts: VendorParts): Provider => {
         throw new Error(`${why}; check the account at Replicate, REPLICATE_BASE_URL and the network`)
       }
     },
+
+    readCallback: createReplicateCallback(parts),
 
     close: async () => undefined,
   }

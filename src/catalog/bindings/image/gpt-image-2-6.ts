@@ -4,7 +4,10 @@ import { range, same } from '../rules.ts'
 import { usdPerMillion } from '../usd.ts'
 
 const parameters: ParameterRule[] = [
-  ...same('prompt', 'size', 'quality', 'background', 'moderation', 'output_format'),
+  ...same('prompt', 'size', 'quality', 'background', 'output_format'),
+  // The types of the client lack it for edits:
+  // https://developers.openai.com/api/reference/resources/images/methods/edit
+  { from: 'moderation', to: 'moderation', omit: ['auto'] },
   { from: 'num_images', to: 'n' },
   { from: 'output_compression', to: 'output_compression', omit: [100] },
 ]

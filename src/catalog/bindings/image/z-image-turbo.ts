@@ -2,7 +2,10 @@ import type { Binding } from '../../../../schemas/binding.ts'
 import { onFal } from '../providers.ts'
 import { same } from '../rules.ts'
 
-/** Replicate has the model too, but the schema there could not be read. */
+/**
+ * Replicate has the model too, but without a safety checker, which the family has on by default:
+ * https://replicate.com/prunaai/z-image-turbo, version e61b4c42.
+ */
 export const zImageTurbo: Binding[] = [
   onFal('z-image-turbo-t2i', 'fal-ai/z-image/turbo', {
     parameters: [

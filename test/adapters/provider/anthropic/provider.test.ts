@@ -210,7 +210,7 @@ t.test('errors', async t => {
     [401, anthropicError('authentication_error', 'invalid'), {}, { ...unavailable, trouble: { kind: 'unauthorized' } }],
     [402, anthropicError('billing_error', 'pay'), {}, { ...unavailable, trouble: { kind: 'out_of_quota' } }],
     [403, anthropicError('permission_error', 'no'), {}, { ...unavailable, trouble: { kind: 'unauthorized' } }],
-    [404, anthropicError('not_found_error', 'model: claude-0'), {}, unavailable],
+    [404, anthropicError('not_found_error', 'model: claude-0'), {}, { ...unavailable, trouble: { kind: 'gone' } }],
     [
       413,
       '<html>Request Entity Too Large</html>',

@@ -81,9 +81,8 @@ t.test('what has no address is not sent', async t => {
   t.same(server.requests, [])
 })
 
-const gone = { kind: 'failed', code: 'provider_error', message: 'The provider is not available now.', retryable: true }
 const unavailable = (kind: string, retryAfterMs?: number) => ({
-  ...gone,
+  ...{ kind: 'failed', code: 'provider_error', message: 'The provider is not available now.', retryable: true },
   trouble: { kind, ...(retryAfterMs !== undefined && { retryAfterMs }) },
 })
 const rejected = {
@@ -149,7 +148,7 @@ const cases: { name: string; status: number; body: unknown; headers?: Record<str
     name: 'a format that the plan does not have',
     status: 403,
     body: errorBody('authorization_error', 'subscription_required', 'A paid subscription is required.'),
-    expected: gone,
+    expected: unavailable('gone'),
   },
   {
     name: 'a forbidden key',
@@ -161,7 +160,7 @@ const cases: { name: string; status: number; body: unknown; headers?: Record<str
     name: 'a voice that is gone',
     status: 404,
     body: errorBody('not_found', 'voice_not_found', 'A voice was not found.'),
-    expected: gone,
+    expected: unavailable('gone'),
   },
   {
     name: 'too many requests at a time',

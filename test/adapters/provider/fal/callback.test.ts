@@ -1,6 +1,7 @@
-import { createHash, type KeyObject, sign } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import t from 'tap'
 import { createFalCallback } from '../../../../src/adapters/provider/fal/callback.ts'
+import { FAL_BODY, FAL_REQUEST, falCallback } from '../../../support/vendors/callbacks.ts'
 import { FAL_KEY, newFalKey, startFal } from '../../../support/vendors/fal.ts'
 import { deadAddress, vendorParts } from '../../../support/vendors/vendor-parts.ts'
 
@@ -8,23 +9,11 @@ const NOW_MS = Date.parse('2026-11-24T04:00:00Z')
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
 
-const ID = '764cabcf-b745-4b3e-ae38-1200304cf45b'
+const ID = FAL_REQUEST
+const BODY = FAL_BODY
 
-/** https://fal.ai/docs/documentation/model-apis/inference/webhooks */
-const BODY = JSON.stringify({ request_id: ID, gateway_request_id: ID, status: 'OK', payload: { images: [] } })
-
-const callback = (key: KeyObject, { body = BODY, atMs = NOW_MS, requestId = ID } = {}) => {
-  const timestamp = String(Math.floor(atMs / 1000))
-  const hash = createHash('sha256').update(body).digest('hex')
-  const message = `${requestId}\nuser_2abc\n${timestamp}\n${hash}`
-  const headers = {
-    'x-fal-webhook-request-id': requestId,
-    'x-fal-webhook-user-id': 'user_2abc',
-    'x-fal-webhook-timestamp': timestamp,
-    'x-fal-webhook-signature': sign(null, Buffer.from(message), key).toString('hex'),
-  }
-  return { headers: headers as Record<string, string | string[]>, body: Buffer.from(body) }
-}
+const callback = (key: KeyObject, options: Parameters<typeof falCallback>[1] = {}) =>
+  falCallback(key, { atMs: NOW_MS, ...options })
 
 const start = async () => {
   const stub = await startFal(t)
@@ -73,6 +62,10 @@ t.test('anything else is refused', async t => {
     ['a body of another shape', callback(key, { body: '[]' })],
     ['a body without an id', callback(key, { body: '{"status":"OK"}' })],
     ['an id with odd characters', callback(key, { body: '{"request_id":"../x"}' })],
+    [
+      'a body that takes long to parse',
+      callback(key, { body: `{"request_id":"${ID}","payload":[${'[],'.repeat(9_999)}1]}` }),
+    ],
   ]
   await read(good.headers, good.body, NOW_MS)
   for (const [name, { headers, body }] of cases) t.equal(await read(headers, body, NOW_MS), undefined, name)

@@ -69,7 +69,11 @@ const refusals: [string, Fault, Partial<Failed>][] = [
     { ...later, trouble: { kind: 'out_of_quota' } },
   ],
   ['403', answer(403, { detail: 'Forbidden' }), { ...later, trouble: { kind: 'unauthorized' } }],
-  ['a model that is gone', answer(404, { detail: "Application 'flux' not found" }), later],
+  [
+    'a model that is gone',
+    answer(404, { detail: "Application 'flux' not found" }),
+    { ...later, trouble: { kind: 'gone' } },
+  ],
   [
     '429',
     answer(429, requestError('concurrent_requests_limit', 'Concurrent requests limit exceeded')),

@@ -142,7 +142,8 @@ t.test('a file is sent as a data URL, and the webhook as a query', async t => {
   const [request] = stub.requests
   t.equal(
     request?.path,
-    '/bytedance/seedance-2.0/fast/image-to-video?fal_webhook=https%3A%2F%2Ftollgate.example%2Fcallbacks%2Ffal',
+    '/bytedance/seedance-2.0/fast/image-to-video?fal_webhook=' +
+      encodeURIComponent('https://tollgate.example/callbacks/fal?run=run_01jx00000000000000000000aa'),
   )
   const image_url = 'data:image/png;base64,iVBORw0KGgo='
   t.same(JSON.parse(String(request?.body)), { prompt: 'waves', image_url, duration: '5' })

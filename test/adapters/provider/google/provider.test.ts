@@ -92,7 +92,13 @@ t.test('errors', async t => {
       {},
       trouble('unauthorized'),
     ],
-    ['a model that is gone', 404, googleError(404, 'NOT_FOUND', 'models/x is not found'), {}, unavailable],
+    [
+      'a model that is gone',
+      404,
+      googleError(404, 'NOT_FOUND', 'models/x is not found'),
+      {},
+      { ...unavailable, trouble: { kind: 'gone' } },
+    ],
     ['a rate', 429, exhausted([perMinute], '39.5s'), {}, trouble('rate_limited', 39_500)],
     [
       'a rate, with a header',

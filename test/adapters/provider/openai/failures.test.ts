@@ -27,12 +27,6 @@ const rejected = {
   code: 'content_rejected',
   message: 'The content policy of the provider forbids this.',
 }
-const gone = {
-  kind: 'failed',
-  code: 'provider_error',
-  message: 'The provider is not available now.',
-  retryable: true,
-}
 const invalid = (words: string) => ({
   kind: 'failed',
   code: 'invalid_input',
@@ -99,13 +93,13 @@ const cases: { name: string; status: number; body: unknown; headers?: Record<str
     status: 403,
     // https://github.com/openai-php/client/issues/565
     body: errorBody('Your organization must be verified to use the model `gpt-image-x`.', 'invalid_request_error'),
-    expected: gone,
+    expected: unavailable('gone'),
   },
   {
     name: 'a model that is gone',
     status: 404,
     body: errorBody('The model does not exist.', 'invalid_request_error', 'model_not_found'),
-    expected: gone,
+    expected: unavailable('gone'),
   },
   {
     name: 'no quota',

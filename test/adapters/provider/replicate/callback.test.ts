@@ -1,24 +1,18 @@
-import { createHmac } from 'node:crypto'
 import t from 'tap'
 import { createReplicateCallback } from '../../../../src/adapters/provider/replicate/callback.ts'
-import { REPLICATE_KEY, SIGNING_SECRET, startReplicate } from '../../../support/vendors/replicate.ts'
+import { PREDICTION, REPLICATE_BODY, replicateCallback } from '../../../support/vendors/callbacks.ts'
+import { REPLICATE_KEY, startReplicate } from '../../../support/vendors/replicate.ts'
 import { deadAddress, vendorParts } from '../../../support/vendors/vendor-parts.ts'
 
 const NOW_MS = Date.parse('2026-11-24T04:00:00Z')
 const MINUTE_MS = 60_000
 
-const ID = 'gm3qorzdhgbfurvjtvhg6dckhu'
-const BODY = JSON.stringify({ id: ID, status: 'succeeded', input: { prompt: 'ä lighthouse' }, output: [] })
+const ID = PREDICTION
+const BODY = REPLICATE_BODY
 const OTHER_SECRET = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
 
-/** https://replicate.com/docs/topics/webhooks/verify-webhook */
-const callback = ({ secret = SIGNING_SECRET, body = BODY, atMs = NOW_MS } = {}) => {
-  const timestamp = String(Math.floor(atMs / 1000))
-  const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
-  const signature = createHmac('sha256', key).update(`msg_1.${timestamp}.${body}`).digest('base64')
-  const headers = { 'webhook-id': 'msg_1', 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
-  return { headers: headers as Record<string, string | string[]>, body: Buffer.from(body) }
-}
+const callback = (options: Parameters<typeof replicateCallback>[0] = {}) =>
+  replicateCallback({ atMs: NOW_MS, ...options })
 
 const start = async () => {
   const stub = await startReplicate(t)
@@ -71,7 +65,7 @@ t.test('a new secret is found', async t => {
   const { stub, read } = await start()
   const good = callback()
   await read(good.headers, good.body, NOW_MS)
-  stub.signingSecret = OTHER_SECRET
+  stub.secrets.set(REPLICATE_KEY, OTHER_SECRET)
   const later = NOW_MS + MINUTE_MS
   const signed = callback({ secret: OTHER_SECRET, atMs: later })
   t.same(await read(signed.headers, signed.body, later), { jobId: ID })

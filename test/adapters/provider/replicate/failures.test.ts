@@ -44,8 +44,16 @@ const refusals: [string, Fault, Partial<Failed>][] = [
   ],
   ['content', problem(422, 'Unprocessable', SENSITIVE), { code: 'content_rejected' }],
   ['400', problem(400, 'Bad request', 'no'), { code: 'invalid_input' }],
-  ['a version that is gone', problem(422, 'Invalid version or not permitted', 'It does not exist'), later],
-  ['a model that is gone', problem(404, 'Not found', 'The requested resource could not be found.'), later],
+  [
+    'a version that is gone',
+    problem(422, 'Invalid version or not permitted', 'It does not exist'),
+    { ...later, trouble: { kind: 'gone' } },
+  ],
+  [
+    'a model that is gone',
+    problem(404, 'Not found', 'The requested resource could not be found.'),
+    { ...later, trouble: { kind: 'gone' } },
+  ],
   [
     '401, which repeats the key',
     problem(401, 'Unauthenticated', `You did not pass a valid token: ${REPLICATE_KEY}`),

@@ -63,7 +63,7 @@ t.test('the end of a prediction is reported to the webhook', async t => {
   const { stub, provider } = await start(undefined, 'https://tollgate.example/callbacks/replicate')
   await accepted(provider, vendorJob(picture))
   t.match(JSON.parse(String(stub.requests[0]?.body)), {
-    webhook: 'https://tollgate.example/callbacks/replicate',
+    webhook: 'https://tollgate.example/callbacks/replicate?run=run_01jx00000000000000000000aa',
     webhook_events_filter: ['completed'],
   })
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { systemClock } from '../../src/adapters/clock/system.ts'
-import { Pace } from '../../src/reactors/pace.ts'
+import { Pace } from '../../src/services/pace.ts'
 
 t.test('a name may do a burst at once, and then keep to the pace', async t => {
   let nowMs = 1_000_000

@@ -1,0 +1,45 @@
+import { CallbackBody, CallbackQuery, callbackPlace } from '../../../schemas/api/callback.ts'
+import { MAX_CALLBACK_BYTES } from '../../../schemas/primitives.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { CALLBACKS_PATH } from '../../services/addresses.ts'
+import type { Services } from '../../services/services.ts'
+import type { TrustedAddress } from '../connections.ts'
+import { anonymousCaller } from '../context.ts'
+import { arrivingCallbacks } from '../middleware/arriving-callbacks.ts'
+import { rawBody } from '../middleware/raw-body.ts'
+import { operation, type Serve } from '../operation.ts'
+import { unwrap } from '../refusals.ts'
+
+const receiveCallback = operation({
+  id: 'receiveCallback',
+  method: 'post',
+  path: `${CALLBACKS_PATH}/:provider`,
+  tag: 'Service',
+  summary: 'Report that a job of a provider has ended',
+  description: [
+    'Only for the providers of the service, which sign what they send; clients have no use for it.',
+    'The service then asks the provider for the outcome at once instead of at its next poll.',
+  ].join(' '),
+  open: true,
+  params: callbackPlace,
+  query: CallbackQuery,
+  content: { '*/*': CallbackBody },
+  responses: { 204: { description: 'The provider has signed the callback.' } },
+  errors: ['not_found', 'payload_too_large', 'rate_limited'],
+})
+
+export const callbackOperations = [receiveCallback]
+
+interface Parts {
+  callbacks: Services['callbacks']
+  isTrusted: TrustedAddress
+  clock: Clock
+}
+
+export const callbackRoutes = (serve: Serve, { callbacks, isTrusted, clock }: Parts) => {
+  serve(receiveCallback, arrivingCallbacks(isTrusted, clock), async (ctx, { params: { provider }, query: { run } }) => {
+    const readBody = () => rawBody(ctx, MAX_CALLBACK_BYTES)
+    unwrap(await callbacks.receive(anonymousCaller(ctx), { provider, runId: run, headers: ctx.headers, readBody }))
+    ctx.status = 204
+  })
+}

@@ -1,0 +1,76 @@
+import type { RunId } from '../../../schemas/primitives.ts'
+import type { DueRow, WatchTask } from '../../../schemas/views.ts'
+import { refuse } from '../../domain/refusal.ts'
+import type { CallbackHeaders, ReportedJob } from '../../ports/callback.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { Unavailable } from '../../ports/faults.ts'
+import type { ViewStore } from '../../ports/view-store.ts'
+import { type Answer, answer } from '../answer.ts'
+import type { Caller } from '../caller.ts'
+import type { ProviderAccount } from './provider-account.ts'
+
+/** Polls jobs: see `src/reactors/active-runs.ts`. */
+export interface Poller {
+  /** Polls the job of a run as soon as possible, if this process works on runs. */
+  pollNow(run: WatchTask): void
+}
+
+interface Parts {
+  accounts: readonly ProviderAccount[]
+  views: Pick<ViewStore, 'get'>
+  poller: Poller
+  clock: Pick<Clock, 'nowMs'>
+}
+
+export interface Callback {
+  provider: string
+  /** The run that the address names. Nobody has signed it. */
+  runId: RunId | undefined
+  headers: CallbackHeaders
+  /** Called only if somebody may send a callback at all. */
+  readBody(): Promise<Uint8Array>
+}
+
+const NOT_SIGNED = new Error('no account has signed this')
+
+/**
+ * Takes providers' reports that jobs have ended. A report only hastens the poll that tells the outcome, so a repeated
+ * one does no harm, and a lost one none either. Logs nothing of them: addresses and bodies can hold secrets.
+ */
+export class Callbacks {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Rejects with Unavailable if the provider should report again, since it cannot be told now who has signed this. */
+  async receive(_caller: Caller, { provider, runId, headers, readBody }: Callback): Promise<Answer<undefined>> {
+    const readers = this.#parts.accounts.flatMap(({ provider: name, client: { readCallback } }) =>
+      name === provider && readCallback ? [readCallback] : [],
+    )
+    if (readers.length === 0) return refuse('callback_not_expected')
+    const body = await readBody()
+    const nowMs = this.#parts.clock.nowMs()
+    const job = await signed(readers.map(read => read(headers, body, nowMs)))
+    if (!job) return refuse('callback_not_signed')
+    const run = runId && (await this.#parts.views.get<DueRow>('due', runId))
+    // A provider may sign callbacks about jobs that are not ours.
+    if (run && run.task === 'watch-run' && run.upstream.provider === provider && lastPart(run.jobId) === job.jobId)
+      this.#parts.poller.pollNow(run)
+    return answer(undefined)
+  }
+}
+
+/** The first reading of several accounts that succeeds; undefined if all of them find it unsigned. */
+const signed = async (readings: Promise<ReportedJob | undefined>[]): Promise<ReportedJob | undefined> => {
+  try {
+    return await Promise.any(readings.map(async reading => (await reading) ?? Promise.reject(NOT_SIGNED)))
+  } catch (error) {
+    const cause = (error as AggregateError).errors.find(each => each !== NOT_SIGNED)
+    if (cause === undefined) return undefined
+    throw new Unavailable('the signature of a callback cannot be checked now', { cause })
+  }
+}
+
+const lastPart = (jobId: string | undefined): string | undefined => jobId?.split('/').at(-1)
