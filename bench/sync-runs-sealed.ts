@@ -4,8 +4,8 @@ import { putLoad } from './support/load.ts'
 import { type Server, startTollgate } from './support/servers.ts'
 import { runLoad } from './sync-runs.ts'
 
-/** A slice of the load, long enough for a seal or two. */
-const SECONDS = 2
+/** A slice of the load. With the four events of each run, it contains a seal. */
+const RUNS = 2500
 
 export const syncRunsSealed: Benchmark = {
   name: 'sync-runs-sealed',
@@ -31,7 +31,7 @@ export const syncRunsSealed: Benchmark = {
 /** The CPU time includes that of projections and seals after the last answer. */
 const slice = async (server: Server): Promise<Measurement> => {
   const startMs = cpuMsOf(server.pid)
-  const value = await putLoad({ ...runLoad(server), seconds: SECONDS })
+  const value = await putLoad({ ...runLoad(server), requests: RUNS })
   await idle(server.pid)
-  return { value, cpuMicrosPerOperation: ((cpuMsOf(server.pid) - startMs) * 1000) / (value * SECONDS) }
+  return { value, cpuMicrosPerOperation: ((cpuMsOf(server.pid) - startMs) * 1000) / RUNS }
 }
