@@ -51,8 +51,8 @@ const readsOf = (history: RawEvent[]): Reads => {
   return { list } as unknown as Reads
 }
 
-const findIn = (history: RawEvent[], moment: AccountMoment, pause = async (): Promise<unknown> => undefined) =>
-  lineAt({ reads: readsOf(history), log: logOf(history), pause }, accountId(), moment)
+const findIn = (history: RawEvent[], moment: AccountMoment) =>
+  lineAt({ reads: readsOf(history), log: logOf(history), pause: async () => undefined }, accountId(), moment)
 
 const revisionsAt = (history: RawEvent[], moments: AccountMoment[]) =>
   Promise.all(moments.map(async moment => (await findIn(history, moment))?.revision))
@@ -85,12 +85,15 @@ t.test(
     const pause = async () => {
       pauses += 1
     }
-    t.equal((await findIn(history, { at: timeOf(2000) }, pause))?.revision, 1999)
-    t.ok(pauses > 0)
+    const inPages = async function* () {
+      for (let from = 0; from < history.length; from += 500) yield history.slice(from, from + 500)
+    }
+    const long = { reads: readsOf(history), log: { ...logOf(history), readStream: inPages }, pause }
+    t.equal((await lineAt(long, accountId(), { at: timeOf(2000) }))?.revision, 1999)
+    t.equal(pauses, 4, 'after each page before that time')
     const later = historyAt([0, 1, 2], 2)
     const log = { readEvent: logOf(later).readEvent, readStream: () => assert.fail('the history is read') }
-    const parts = { reads: readsOf(later), log, pause }
-    t.equal((await lineAt(parts, accountId(), { at: timeOf(9) }))?.revision, 1)
+    t.equal((await lineAt({ reads: readsOf(later), log, pause }, accountId(), { at: timeOf(9) }))?.revision, 1)
   },
 )
 
