@@ -138,17 +138,21 @@ export class FileTruth {
       this.#onViolation(`${key} was used, and is not the file in the log`)
   }
 
-  /** The uploads that are neither sealed nor deleted, as all must be once their grants have ended. */
+  /**
+   * The uploads that are neither sealed nor deleted, and the failed runs whose files are not deleted: there are none of
+   * either once the grants have ended.
+   */
   open(): string[] {
-    return [...this.#uploads]
+    const uploads = [...this.#uploads]
       .filter(([, { state }]) => state !== 'sealed' && state !== 'deleted')
       .map(([id, { state }]) => `${id} is still ${state}`)
+    return [...uploads, ...[...this.#left].map(id => `what ${id} has left is still kept`)]
   }
 
   /** The uploads and the runs whose files exist. */
   kept(): string[] {
     const uploads = [...this.#uploads].filter(([, { state }]) => state !== 'deleted').map(([id]) => id)
-    return [...uploads, ...this.#outputs.keys(), ...this.#left].map(id => `the files of ${id} are still kept`)
+    return [...uploads, ...this.#outputs.keys()].map(id => `the files of ${id} are still kept`)
   }
 
   /** Every file that the log names is there, and no upload's file that it does not. */
