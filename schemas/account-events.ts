@@ -28,6 +28,10 @@ export const AccountOpened = Closed({ accountId: AccountId, email: Type.String()
 
 const Reason = Type.String({ minLength: 1, maxLength: MAX_REASON_LENGTH })
 
+/** From here on, the account's owner is refused everything. Runs that were accepted before go on. */
+export const AccountSuspended = Closed({ reason: Reason })
+export const AccountResumed = Closed({ reason: Reason })
+
 /** Why credits are granted, or granted ones withdrawn. */
 export const GRANT_KINDS = ['welcome', 'purchase', 'courtesy', 'correction'] as const
 export const GrantKind = OneOf(...GRANT_KINDS)
@@ -274,6 +278,8 @@ export type UploadDeleted = Static<typeof UploadDeleted>
 /** Everything that can happen to an account, by event type. */
 export const accountEvents = {
   AccountOpened,
+  AccountSuspended,
+  AccountResumed,
   CreditsGranted,
   CreditsWithdrawn,
   CreditsDebited,

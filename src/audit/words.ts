@@ -10,6 +10,10 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
   switch (event.type) {
     case 'AccountOpened':
       return `opened for ${event.data.email}${event.data.tester ? ', as a tester' : ''}`
+    case 'AccountSuspended':
+      return `suspended: ${event.data.reason}`
+    case 'AccountResumed':
+      return `resumed: ${event.data.reason}`
     case 'CreditsGranted':
       return `${event.data.kind} granted: ${event.data.reason} (${event.data.reference})${describePayment(event.data)}`
     case 'CreditsWithdrawn':

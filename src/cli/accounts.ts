@@ -1,14 +1,14 @@
 import { Command } from 'commander'
 import { fromMicros } from '../domain/money.ts'
 import type { AccountSummary } from '../services/accounts/accounts.ts'
-import { checkKeyName, parseCredits } from './arguments.ts'
+import { checkKeyName, checkReason, parseCredits } from './arguments.ts'
 import { operatorOf } from './operator.ts'
 import { printMany, printOne } from './print.ts'
 import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
 
 export const accountsCommand = (): Command => {
-  const command = new Command('accounts').description('open, list and show accounts')
+  const command = new Command('accounts').description('open, list, show and suspend accounts')
 
   command
     .command('open')
@@ -54,14 +54,32 @@ export const accountsCommand = (): Command => {
       printOne(show(found), options)
     })
 
+  addSuspension(command, 'suspend', 'refuses everything that the account asks for; its accepted runs go on')
+  addSuspension(command, 'resume', 'ends the suspension of an account')
   return command
 }
 
-const show = ({ account, balanceMicros, sums }: AccountSummary): Record<string, unknown> => ({
+const addSuspension = (parent: Command, name: 'suspend' | 'resume', description: string) =>
+  parent
+    .command(`${name} <account>`)
+    .description(description)
+    .requiredOption('--reason <text>', 'the reason, recorded in the log and shown to clients; at most 200 characters')
+    .option('--json', 'print JSON')
+    .action(async (account, options, command) => {
+      const caller = operatorOf(command)
+      const { reason } = options
+      checkReason(reason)
+      await withCore(async ({ services: { accounts } }) => unwrap(await accounts[name](caller, account, reason)))
+      printOne({ account_id: account, suspended: name === 'suspend', reason }, options)
+    })
+
+const show = ({ account, balanceMicros, suspension, sums }: AccountSummary): Record<string, unknown> => ({
   account_id: account.accountId,
   email: account.email,
   tester: account.tester,
   opened_at: account.openedAt,
+  suspended_at: suspension?.since ?? null,
+  suspension_reason: suspension?.reason ?? null,
   credits_balance: fromMicros(balanceMicros),
   credits_granted: fromMicros(sums?.grantedMicros ?? 0),
   credits_withdrawn: fromMicros(sums?.withdrawnMicros ?? 0),

@@ -16,6 +16,10 @@ export interface Refusals {
 
   account_exists: object
   account_not_found: object
+  /** The caller owns the account. */
+  account_suspended: { reason: string }
+  account_already_suspended: { reason: string }
+  account_not_suspended: object
   email_invalid: { email: string }
   balance_too_high: { balanceMicros: number }
 
@@ -183,6 +187,7 @@ export type PutRefusal = RefusalOf<
   | 'put_address_invalid'
   | 'put_address_expired'
   | 'put_address_withdrawn'
+  | 'account_suspended'
   | 'too_many_puts'
   | 'put_too_large'
   | 'put_type_mismatch'

@@ -117,6 +117,9 @@ const codes: Record<RefusalCode, ErrorCode> = {
 
   account_exists: 'invalid_request',
   account_not_found: 'not_found',
+  account_suspended: 'account_suspended',
+  account_already_suspended: 'invalid_request',
+  account_not_suspended: 'invalid_request',
   email_invalid: 'invalid_request',
   balance_too_high: 'invalid_request',
 

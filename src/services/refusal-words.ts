@@ -16,6 +16,11 @@ export const wordsOf = (words: RefusalWords, refusal: Refusal): string =>
 /** The words that suit every transport. Each transport adds its own for the other refusals. */
 export const sharedWords = {
   account_exists: () => 'The account already exists.',
+  account_suspended: ({ reason }) =>
+    `This account is suspended (${reason}). Contact the operator of the service to have it resumed.`,
+  account_already_suspended: ({ reason }) =>
+    `The account is already suspended (${reason}). To change the reason, resume it and suspend it again.`,
+  account_not_suspended: () => 'The account is not suspended.',
   email_invalid: ({ email }) => `${JSON.stringify(email)} is not an e-mail address.`,
   balance_too_high: () => 'The balance would be too large to represent exactly.',
 

@@ -8,6 +8,8 @@ import { publishShipped } from '../../src/services/catalog/publish-shipped.ts'
 import {
   accepted,
   accountId,
+  accountResumed,
+  accountSuspended,
   failRun,
   granted,
   opened,
@@ -27,6 +29,8 @@ import { makeLink } from '../support/links.ts'
 import { openAccount, openFolder } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type AuditedEvent, Auditor } from './auditor.ts'
+
+const SESSION = { kind: 'session', sessionId: 'sess_01h2xcejqtf2nbrexx3vqjhp41' }
 
 t.test('the auditor detects every kind of forged history', async t => {
   const history = [openSample({ welcome: 30 }), queueRun({ key: 'a' }), startRun(), failRun()].reduce<{
@@ -60,6 +64,9 @@ t.test('the auditor detects every kind of forged history', async t => {
     AuditedEvent,
   ]
 
+  const [suspended, resumed] = [accountSuspended(), accountResumed()].map(uploaded) as [AuditedEvent, AuditedEvent]
+  const byOwner = queueing.map(event => ({ ...event, metadata: { ...(event.metadata as object), actor: SESSION } }))
+
   const forgeries: Record<string, AuditedEvent[][]> = {
     'a run is refunded twice': [...history, [refund]],
     'a refund is too high': [opening, queueing, starting, [failure, other(refund, { amountMicros: 11 })]],
@@ -79,6 +86,9 @@ t.test('the auditor detects every kind of forged history', async t => {
     'an account is opened twice': [opening, opening.slice(0, 1)],
     'a run starts twice': [opening, queueing, starting, starting],
     'the output of an open run is deleted': [opening, queueing, [uploaded(outputDeleted())]],
+    'an account is suspended twice': [opening, [suspended], [suspended]],
+    'an account is resumed twice': [opening, [suspended], [resumed], [resumed]],
+    'a suspended account runs something': [opening, [suspended], byOwner],
     'an upload is granted twice': [opening, [grant], [grant]],
     'an upload is stored twice': [opening, [grant], [store], [store]],
     'an upload is stored after it was sealed': [opening, [grant], [seal], [store]],
@@ -92,6 +102,7 @@ t.test('the auditor detects every kind of forged history', async t => {
     return auditor.faults
   }
   t.same(audit(history), [])
+  t.same(audit([opening, [suspended], [resumed], byOwner, [suspended], ...history.slice(2)]), [])
   t.same(audit([opening, [grant], [store], [seal], [requested], [deleted], [grant]]), [])
   for (const [forgery, appends] of Object.entries(forgeries)) t.not(audit(appends).length, 0, forgery)
 })

@@ -19,8 +19,9 @@ import type { Receipt } from '../../../schemas/catalog.ts'
 import type { AccountId, KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
 
 /** The commands that an account accepts. They carry time and ids, since the domain has no clock and no randomness. */
-export type AccountCommand =
+export type AccountCommand = (
   | OpenAccount
+  | { type: 'SuspendAccount' | 'ResumeAccount'; reason: string }
   | ({ type: 'GrantCredits' | 'WithdrawCredits' } & Grant)
   | RefundRun
   | ({ type: 'CreateApiKey' } & NewKey)
@@ -38,6 +39,10 @@ export type AccountCommand =
   | ({ type: 'StoreUpload'; upload: UploadStored } & Asked)
   | RequestUploadDeletion
   | { type: 'RecordUploadDeletion'; upload: UploadDeleted }
+) & {
+  /** Set if the account's owner asks for it, with a key or signed in. */
+  isByOwner?: boolean
+}
 
 export interface RequestUploadDeletion extends Asked {
   type: 'RequestUploadDeletion'

@@ -11,6 +11,10 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
   switch (event.type) {
     case 'AccountOpened':
       return { ...state, accountId: event.data.accountId, tester: event.data.tester }
+    case 'AccountSuspended':
+      return { ...state, suspension: { reason: event.data.reason, since: clockOf(event) } }
+    case 'AccountResumed':
+      return { ...state, suspension: undefined }
     case 'CreditsGranted':
       return recordReference(changeBalance(state, event.data, 1), event.data.reference, event.data.amountMicros)
     case 'CreditsWithdrawn':

@@ -17,6 +17,8 @@ export interface AccountState {
   /** Undefined until the account is opened. */
   accountId: AccountId | undefined
   tester: boolean
+  /** Undefined unless the account is suspended. */
+  suspension: Suspension | undefined
   balanceMicros: number
   /** The digest of each reference of a grant or withdrawal, with its amount: negative for a withdrawal. */
   references: ImmutableMap<string, number>
@@ -38,6 +40,12 @@ export interface AccountState {
   requests: OrderedMap<string, RememberedRequest>
   /** True once a request may have been dropped before its time; see `isForgetful`. */
   hasDroppedEarly: boolean
+}
+
+/** Why an account is suspended, and since when (ISO 8601). */
+export interface Suspension {
+  reason: string
+  since: string
 }
 
 interface ActiveKey {
@@ -107,6 +115,7 @@ export const isForgetful = ({ hasDroppedEarly, requests }: AccountState, atMs: n
 export const initialAccount: AccountState = {
   accountId: undefined,
   tester: false,
+  suspension: undefined,
   balanceMicros: 0,
   references: ImmutableMap(),
   refunds: 0,

@@ -151,7 +151,7 @@ const errorsOf = (operation: Operation): ErrorCode[] => {
     ...new Set<ErrorCode>([
       ...(params || queryShapeOf(operation) || json || !open ? (['invalid_request'] as const) : []),
       ...(json ? (['unsupported_media_type', 'payload_too_large'] as const) : []),
-      ...(open ? [] : (['invalid_api_key', 'rate_limited'] as const)),
+      ...(open ? [] : (['invalid_api_key', 'account_suspended', 'rate_limited'] as const)),
       // The keys of auditors are refused even where no key is needed.
       'forbidden',
       ...errors,

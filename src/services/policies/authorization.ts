@@ -16,6 +16,8 @@ const permissions = {
     balance: 'read',
     grant: 'operate',
     withdraw: 'operate',
+    suspend: 'operate',
+    resume: 'operate',
   },
   ledger: { lines: 'read', export: 'read', balanceAt: 'read' },
   charges: { explain: 'read' },

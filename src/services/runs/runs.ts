@@ -77,8 +77,8 @@ export interface FollowedRun {
   /** The run at the time of the call. */
   row: RunRow
   /**
-   * Emits `row` and then the run after each change, until it has ended, the caller's key is revoked, the service stops
-   * or the signal aborts. Errors with Unavailable.
+   * Emits `row` and then the run after each change, until it has ended, the account is suspended, the caller's key is
+   * revoked, the service stops or the signal aborts. Errors with Unavailable.
    */
   changes(signal: AbortSignal): Observable<RunRow>
   /** Reports progress from 0 to 1 while this process works on the run. Returns a function that stops the reports. */

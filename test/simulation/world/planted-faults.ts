@@ -157,6 +157,19 @@ export const plantedFaults: PlantedFault[] = [
     to: 'if (!key) return undefined',
   },
   {
+    what: 'a suspended account runs something',
+    file: 'domain/account/decide.ts',
+    from: 'command.isByOwner ? suspension.suspensionRefusal(state) : undefined',
+    to: "command.type === 'CreateApiKey' ? suspension.suspensionRefusal(state) : undefined",
+  },
+  {
+    what: 'the log of an account that ran something while it was suspended has no fault',
+    file: 'audit/verify/suspension.ts',
+    from: 'if (this.#isSuspended && OWNERS.includes(kind))',
+    to: "if (this.#isSuspended && kind === '')",
+    test: 'test/audit/verify/verify.test.ts',
+  },
+  {
     what: 'a run costs more than the balance',
     file: 'domain/account/runs.ts',
     from: 'if (price > state.balanceMicros)',
