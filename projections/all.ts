@@ -24,6 +24,7 @@ type Unprojected =
   | 'ProviderCostRecorded'
   | 'AccountSuspended'
   | 'AccountResumed'
+  | 'LimitsSet'
   | (CatalogEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent | ProviderEvent)['type']
 
 /** The event types that none of the projections handles. */

@@ -77,6 +77,9 @@ export interface Refusals {
   /** Too many runs have failed through the account's own fault. */
   too_many_failures: { retryAfterMs: number }
   too_many_open_runs: { limit: number }
+  /** Of the key that asks, or of its account. */
+  too_many_runs_in_flight: { of: 'key' | 'account'; limit: number; retryAfterMs: number }
+  too_many_requests: { of: 'key' | 'account'; limit: number; retryAfterMs: number }
   open_runs_too_large: { limitBytes: number }
   event_not_found: object
   /** The seals are not in order. */

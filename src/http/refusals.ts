@@ -161,6 +161,8 @@ const codes: Record<RefusalCode, ErrorCode> = {
   usage_too_large: 'invalid_request',
   too_many_failures: 'rate_limited',
   too_many_open_runs: 'rate_limited',
+  too_many_runs_in_flight: 'rate_limited',
+  too_many_requests: 'rate_limited',
   open_runs_too_large: 'rate_limited',
   event_not_found: 'not_found',
   seals_not_in_order: 'invalid_request',

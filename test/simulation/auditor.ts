@@ -137,6 +137,8 @@ export class Auditor {
         this.#expect(this.#isSuspended, 'an account is resumed that is not suspended')
         this.#isSuspended = false
         return
+      case 'LimitsSet':
+        return this.#expect(actor?.kind === 'operator', 'nobody but the operator sets limits')
       case 'ApiKeyCreated':
         this.#activeKeys.add(data['keyId'])
         return

@@ -1,5 +1,6 @@
 import type {
   AccountEvent,
+  AccountLimits,
   DebitFacts,
   GrantKind,
   ProviderCost,
@@ -153,6 +154,8 @@ export const suspendAccount = (reason = 'unpaid') => ({ type: 'SuspendAccount', 
 
 export const resumeAccount = (reason = 'paid') => ({ type: 'ResumeAccount', reason }) satisfies AccountCommand
 
+export const setLimits = (limits: AccountLimits | 'default') => ({ type: 'SetLimits', limits }) satisfies AccountCommand
+
 let references = 0
 
 /** A grant that differs from all others, unless it is given a reference. */
@@ -262,6 +265,8 @@ export const opened = ({ account = 1, tester = false } = {}): AccountEvent => ({
 export const accountSuspended = (reason = 'unpaid'): AccountEvent => ({ type: 'AccountSuspended', data: { reason } })
 
 export const accountResumed = (reason = 'paid'): AccountEvent => ({ type: 'AccountResumed', data: { reason } })
+
+export const limitsSet = (data: AccountLimits): AccountEvent => ({ type: 'LimitsSet', data })
 
 interface Grant {
   after?: number

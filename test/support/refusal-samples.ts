@@ -41,6 +41,8 @@ const samples: Refusals = {
   usage_days_invalid: { maxDays: 366 },
   usage_too_large: { limit: 100_000 },
   too_many_failures: { retryAfterMs: 4_001 },
+  too_many_runs_in_flight: { of: 'key', limit: 5_000, retryAfterMs: 10_000 },
+  too_many_requests: { of: 'account', limit: 12_000, retryAfterMs: 41_000 },
   too_many_open_runs: { limit: 10_000 },
   open_runs_too_large: { limitBytes: 1_000_000 },
   event_not_found: {},

@@ -14,6 +14,7 @@ import { checkChoice } from './choices.ts'
 import type { Findings, Found, FoundAtEnd } from './findings.ts'
 import { KeptSeals } from './kept-seals.ts'
 import { Keys } from './keys.ts'
+import { Limits } from './limits.ts'
 import { Logins } from './logins.ts'
 import { Money } from './money.ts'
 import { Opening } from './opening.ts'
@@ -167,7 +168,7 @@ class Checks {
   #rulesOf(stream: string): Rule[] {
     if (!stream.startsWith('account-')) return []
     const life = [new Runs(this.#prices), new ProviderCosts(), new Webhooks(), new Uploads()]
-    return [new Opening(stream), new Suspension(), new Keys(), new Money(), new Requests(), ...life]
+    return [new Opening(stream), new Suspension(), new Limits(), new Keys(), new Money(), new Requests(), ...life]
   }
 }
 

@@ -4,6 +4,7 @@ import { type Decided, refuse } from '../refusal.ts'
 import type { AccountCommand, OpenAccount } from './commands.ts'
 import * as credits from './credits.ts'
 import * as keys from './keys.ts'
+import * as limits from './limits.ts'
 import * as runs from './runs.ts'
 import type { AccountState } from './state.ts'
 import * as suspension from './suspension.ts'
@@ -24,6 +25,8 @@ export const decide = (command: AccountCommand, state: AccountState): Decided<Ac
       return suspension.suspend(command, state)
     case 'ResumeAccount':
       return suspension.resume(command, state)
+    case 'SetLimits':
+      return limits.set(command, state)
     case 'GrantCredits':
       return credits.grant(command, state)
     case 'WithdrawCredits':

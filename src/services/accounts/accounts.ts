@@ -1,4 +1,4 @@
-import type { GrantKind, Payment } from '../../../schemas/account-events.ts'
+import type { AccountLimits, GrantKind, Payment } from '../../../schemas/account-events.ts'
 import type { AccountRow, BalanceRow } from '../../../schemas/views.ts'
 import type { AccountCommand } from '../../domain/account/commands.ts'
 import type { Suspension } from '../../domain/account/state.ts'
@@ -21,6 +21,8 @@ export interface AccountSummary {
   account: AccountRow
   balanceMicros: number
   suspension: Suspension | undefined
+  /** The limits that differ from the defaults. */
+  limits: AccountLimits
   sums: BalanceRow | undefined
 }
 
@@ -52,7 +54,7 @@ export interface AccountOpening {
 /** `apiKey` is the text of the first key, if this call created one. */
 export type OpenResult = RegistrationResult & { apiKey?: string }
 
-/** Opens, shows and suspends accounts, and grants and withdraws credits. */
+/** Opens, shows, limits and suspends accounts, and grants and withdraws credits. */
 export class Accounts {
   readonly #parts: Parts
 
@@ -103,6 +105,11 @@ export class Accounts {
     return this.#change(caller, accountId, { type: 'SuspendAccount', reason })
   }
 
+  /** Sets exceptions from the default limits of an account, or ends all of them. */
+  setLimits(caller: Caller, accountId: string, limits: AccountLimits | 'default'): Promise<Answer<undefined>> {
+    return this.#change(caller, accountId, { type: 'SetLimits', limits })
+  }
+
   /** Ends the suspension of an account. */
   resume(caller: Caller, accountId: string, reason: string): Promise<Answer<undefined>> {
     return this.#change(caller, accountId, { type: 'ResumeAccount', reason })
@@ -133,7 +140,7 @@ export class Accounts {
   async #summary(account: AccountRow): Promise<AccountSummary> {
     const { accounts, reads } = this.#parts
     const { accountId } = account
-    const { balanceMicros, suspension } = await accounts.recentState(accountId)
-    return { account, balanceMicros, suspension, sums: await reads.get('balance', accountId) }
+    const { balanceMicros, suspension, limits } = await accounts.recentState(accountId)
+    return { account, balanceMicros, suspension, limits, sums: await reads.get('balance', accountId) }
   }
 }

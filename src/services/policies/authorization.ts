@@ -18,6 +18,7 @@ const permissions = {
     withdraw: 'operate',
     suspend: 'operate',
     resume: 'operate',
+    setLimits: 'operate',
   },
   ledger: { lines: 'read', export: 'read', balanceAt: 'read' },
   charges: { explain: 'read' },

@@ -202,6 +202,14 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
     log: withAfter(grant, happened('AccountSuspended')),
     what: /the owner of the account caused it during its suspension/,
   },
+  'limits that the service sets': {
+    log: withAfter(grant, {
+      ...happened('LimitsSet'),
+      data: {},
+      metadata: { ...(grant.metadata as object), actor: { kind: 'service' } },
+    }),
+    what: /caused by a service, and only operators set limits/,
+  },
   'an account that is suspended twice': {
     log: withAfter(grant, happened('AccountSuspended'), happened('AccountSuspended')),
     what: /the account was suspended before/,

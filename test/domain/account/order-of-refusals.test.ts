@@ -36,6 +36,7 @@ import {
   requestUploadDeletion,
   resumeAccount,
   revokeKey,
+  setLimits,
   started,
   startRun,
   storeUpload,
@@ -84,6 +85,10 @@ const walks: Record<string, Step[]> = {
     ['account_not_suspended', resumeAccount(), opened()],
     [undefined, resumeAccount(), opened(), accountSuspended()],
   ],
+  SetLimits: [
+    ['account_not_found', setLimits('default')],
+    [undefined, setLimits('default'), opened()],
+  ],
   GrantCredits: [
     ['account_not_found', grantCredits(MAX_GRANT_CREDITS), granted(NEAR_LIMIT_CREDITS)],
     ['balance_too_high', grantCredits(MAX_GRANT_CREDITS), granted(NEAR_LIMIT_CREDITS), opened()],
@@ -108,6 +113,11 @@ const walks: Record<string, Step[]> = {
     ['run_exists', queueRun({ key: 'b', hash: digest('b') }), ...poor],
     ['insufficient_credits', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor],
     ['too_many_failures', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, ...queue, ...failures],
+    [
+      'too_many_runs_in_flight',
+      { ...queueRun({ run: 2, key: 'b', hash: digest('b') }), runsInFlight: { perKey: 1, perAccount: 1 } },
+      ...[...poor, ...queue],
+    ],
     ['too_many_open_runs', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, ...queue],
     ['open_runs_too_large', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, granted(20), ...largeRun],
     [undefined, queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, granted(10)],

@@ -245,9 +245,30 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a run that has ended still counts towards the bytes of open runs',
     file: 'domain/account/evolve.ts',
-    from: 'openRunBytes: state.openRunBytes - bytes',
+    from: 'openRunBytes: state.openRunBytes - run.bytes',
     to: 'openRunBytes: state.openRunBytes',
     test: 'test/domain/account/run-limits.test.ts',
+  },
+  {
+    what: 'a run that has ended still counts towards the runs in flight of its key',
+    file: 'domain/account/evolve.ts',
+    from: 'openRunsOf: countOpen(state, run.debit.keyId, -1)',
+    to: 'openRunsOf: state.openRunsOf',
+    test: 'test/domain/account/limits.test.ts',
+  },
+  {
+    what: 'a key beyond its limit uses up that of its account',
+    file: 'services/policies/request-limits.ts',
+    from: 'if (count > limit) {',
+    to: "if (count > limit && of === 'account') {",
+    test: 'test/services/policies/request-limits.test.ts',
+  },
+  {
+    what: 'every request waits for a server that hangs',
+    file: 'adapters/rate-counter/flexible.ts',
+    from: 'restsUntilMs = performance.now() + REST_MS',
+    to: 'restsUntilMs = 0 * REST_MS',
+    test: 'test/adapters/rate-counter/flexible.test.ts',
   },
   {
     what: 'an attempt of a webhook is recorded twice',
