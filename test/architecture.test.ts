@@ -34,7 +34,7 @@ const layers = [
 
 /** Vendors that only one file imports, so they can be replaced. */
 const importedByOneFile = [
-  ...['lmdb', 'pino', 'piscina', 'safe-stable-stringify', 'typeid-js', 'cli-table3', 'microdiff'],
+  ...['lmdb', 'pino', 'piscina', 'safe-stable-stringify', 'typeid-js', 'microdiff'],
   ...['minio', 'csv-stringify', 'file-type', 'range-parser', '@fastify/busboy', 'ioredis'],
   ...['rate-limiter-flexible'],
   ...['ipaddr.js', 'better-sse', 'h264-mp4-encoder', 'wasm-media-encoders', 'image-size'],

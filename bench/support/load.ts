@@ -1,5 +1,5 @@
 import type { Measurement } from './compare.ts'
-import { cpuMsOf } from './cpu.ts'
+import { cpuMsOf, idle } from './cpu.ts'
 import { startProcess } from './processes.ts'
 
 export interface Load {
@@ -30,9 +30,13 @@ export const putLoad = async (load: Load): Promise<number> => {
   return ready.successesPerSecond
 }
 
-/** The same, with the CPU time that the server takes for each response. It must do nothing else meanwhile. */
+/**
+ * The same, with the CPU time that the server takes for each response, including what it does after the last one. It must
+ * do nothing else meanwhile.
+ */
 export const putMeasuredLoad = async (load: Load, pid: number): Promise<Measurement> => {
   const startMs = cpuMsOf(pid)
   const value = await putLoad(load)
+  await idle(pid)
   return { value, cpuMicrosPerOperation: ((cpuMsOf(pid) - startMs) * 1000) / (value * load.seconds) }
 }

@@ -30,6 +30,7 @@ import { readsSnapshots } from '../services/auditors/reads-form.ts'
 import { deriveKey } from '../services/derive-key.ts'
 import { Files } from '../services/files.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
+import { OutputKeys } from '../services/output-keys.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { RequestLimits } from '../services/policies/request-limits.ts'
 import { Presenter } from '../services/presenter.ts'
@@ -55,7 +56,7 @@ import { Uploads } from '../services/uploads/uploads.ts'
 import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
 import { withinTime } from '../time/within-time.ts'
 import type { Core, Substitutes } from './core.ts'
-import { openProviders } from './providers.ts'
+import { openProviders, originsOf } from './providers.ts'
 import { readSealKeys } from './seal-keys.ts'
 import { openObjects, openRateCounter, openSealSinks } from './stores.ts'
 
@@ -78,7 +79,12 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const health = new Health(clock)
   const providers = openProviders({ config, masterSecret, clock, useInputMedia: sources.use }, substitutes)
   const routes = new Routes({ ...providers, health, choices, clock })
-  const artifacts = new Artifacts({ objects, outbound, clock, random, retentionMs: retention.outputsMs })
+  const outputKeys = new OutputKeys(masterSecret)
+  const origins = originsOf(config.providers)
+  const artifacts = new Artifacts({
+    ...{ objects, outbound, clock, keys: outputKeys, retentionMs: retention.outputsMs },
+    originOf: provider => origins.get(provider),
+  })
   const activeRuns = new ActiveRuns({
     routes,
     health,
@@ -134,6 +140,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const objectsReactor = new ObjectsReactor({
     accounts,
     objects,
+    outputKeys,
     finder,
     settlement,
     reads,
@@ -160,7 +167,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const audit = new Audit({
     ...{ log, reads, accounts, seals, verifier, auditorKeys: core.auditorKeys },
     record: openReadRecord(core),
-    ledger: new Ledger({ accounts, reads, clock }),
+    ledger: new Ledger({ accounts, reads, log, clock }),
   })
   const callbacks = new Callbacks({ accounts: providers.accounts, views, poller: activeRuns, clock })
   const services: Services = {

@@ -168,7 +168,7 @@ const openServices = (parts: ServicesParts): CoreServices => {
   const { config, logger, masterSecret, log, clock, random, accounts, reads, publishedCatalog, offers } = parts
   return authorize({
     accounts: new Accounts({ accounts, reads, log, clock, random, logger, keyPrefix: config.keyPrefix }),
-    ledger: new Ledger({ accounts, reads, clock }),
+    ledger: new Ledger({ accounts, reads, log, clock }),
     charges: new Charges({ reads, log }),
     usage: new Usage({ reads, clock }),
     refunds: new Refunds({ accounts, reads, log }),

@@ -62,6 +62,10 @@ export const openProviders = (parts: Parts, { providers, bindingsOf = shippedBin
   }
 }
 
+/** The origins of the providers whose base URL the operator has set. */
+export const originsOf = (providers: Config['providers']): ReadonlyMap<string | undefined, string> =>
+  new Map(providers.flatMap(({ provider, baseUrl }) => (baseUrl ? [[provider, new URL(baseUrl).origin]] : [])))
+
 /** Checks the accounts at vendors that are configured, without opening a store. */
 export const checkVendorAccounts = async (parts: Pick<Parts, 'config' | 'masterSecret'>): Promise<CheckedAccount[]> => {
   const { fetch, close } = openVendorFetch()

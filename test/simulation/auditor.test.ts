@@ -91,6 +91,8 @@ t.test('the auditor detects every kind of forged history', async t => {
     'an account is resumed twice': [opening, [suspended], [resumed], [resumed]],
     'a suspended account runs something': [opening, [suspended], byOwner],
     'the service sets limits': [opening, [{ ...uploaded(limitsSet({})), metadata: { actor: { kind: 'service' } } }]],
+    'the files of a failed run are deleted that left none': [...history, [uploaded(outputDeleted())]],
+    'a run that never started leaves files': [opening, queueing, [other(failure, { willDeleteAt: 'later' }), refund]],
     'an upload is granted twice': [opening, [grant], [grant]],
     'an upload is stored twice': [opening, [grant], [store], [store]],
     'an upload is stored after it was sealed': [opening, [grant], [seal], [store]],
@@ -105,6 +107,8 @@ t.test('the auditor detects every kind of forged history', async t => {
   }
   t.same(audit(history), [])
   t.same(audit([opening, [suspended], [resumed], byOwner, [suspended], ...history.slice(2)]), [])
+  const leaving = [other(failure, { willDeleteAt: 'later' }), refund]
+  t.same(audit([opening, queueing, starting, leaving, [uploaded(outputDeleted())]]), [])
   t.same(audit([opening, [grant], [store], [seal], [requested], [deleted], [grant]]), [])
   for (const [forgery, appends] of Object.entries(forgeries)) t.not(audit(appends).length, 0, forgery)
 })

@@ -17,12 +17,13 @@ export class Logins {
   readonly #linked = new Set<string>()
 
   take({ type, stream, data }: AuditedEvent, at: number, report: Report) {
+    if (type !== 'AccountOpened' && type !== 'LoginLinked') return
     const accountId = String(data['accountId'])
     if (type === 'AccountOpened') {
       const login = `login-${sha256(`email:${String(data['email']).toLowerCase()}`)}`
       this.facts.push({ at, kind: 'opened', accountId, login })
+      return
     }
-    if (type !== 'LoginLinked') return
     if (this.#linked.has(stream)) report('the login was linked before')
     this.#linked.add(stream)
     this.facts.push({ at, kind: 'linked', accountId, login: stream })

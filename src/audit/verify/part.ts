@@ -51,7 +51,8 @@ export const verifyPart = async (
     hasSeals || stream === CATALOG_STREAM || (isOwn(stream) && concerns(stream, account))
   const covered = hasSeals ? await coveredIn(log) : []
   const checks = new Checks({ isOwn, account, isDense, hasSeals, kept: hasSeals ? kept : [], covered })
-  const pages = log.skimAll?.(BEFORE_FIRST, isWanted) ?? log.readAll(BEFORE_FIRST)
+  const isWhole = hasSeals && part.of === 1
+  const pages = (isWhole ? undefined : log.skimAll?.(BEFORE_FIRST, isWanted)) ?? log.readAll(BEFORE_FIRST)
   for await (const page of upTo(head, pages, onProgress))
     for (const event of page) if (concerns(event.stream, account)) checks.take(event)
   return checks.end()

@@ -61,4 +61,5 @@ const textsOfFormat2 = ({ stream, revision, id, type, data, metadata }: Linkable
   return { linkText, dataText, metadataText }
 }
 
-const withoutHash = ({ hash: _, ...rest }: Linkable['metadata']): object => rest
+/** The canonical form leaves out what is undefined. Copying all members but one takes three times as long. */
+const withoutHash = (metadata: Linkable['metadata']): object => ({ ...metadata, hash: undefined })
