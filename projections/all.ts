@@ -18,10 +18,13 @@ import { webhooks } from './webhooks.ts'
 
 const all = [accounts, balance, due, dueObjects, keys, runs, statement, uploads, usage, usageByLabel, webhooks] as const
 
-/** Events that concern no view. All but the costs of providers are read from their own streams. */
+/** Events that concern no view: they are read from their own streams, or change only the account's own state. */
 type Unprojected =
   | 'LoginLinked'
   | 'ProviderCostRecorded'
+  | 'AccountSuspended'
+  | 'AccountResumed'
+  | 'LimitsSet'
   | (CatalogEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent | ProviderEvent)['type']
 
 /** The event types that none of the projections handles. */

@@ -28,6 +28,20 @@ export const AccountOpened = Closed({ accountId: AccountId, email: Type.String()
 
 const Reason = Type.String({ minLength: 1, maxLength: MAX_REASON_LENGTH })
 
+/** From here on, the account's owner is refused everything. Runs that were accepted before go on. */
+export const AccountSuspended = Closed({ reason: Reason })
+export const AccountResumed = Closed({ reason: Reason })
+
+/** What may replace the default limits of an account. */
+export const MAX_LIMIT = 1_000_000_000
+const Limit = Type.Integer({ minimum: 1, maximum: MAX_LIMIT })
+/** The limits of an account that differ from the defaults, and apply to all of its keys together. */
+export const AccountLimits = Closed({ requestsPerMinute: Type.Optional(Limit), runsInFlight: Type.Optional(Limit) })
+export type AccountLimits = Static<typeof AccountLimits>
+
+/** Replaces all earlier ones: a limit that is missing is the default again. */
+export const LimitsSet = AccountLimits
+
 /** Why credits are granted, or granted ones withdrawn. */
 export const GRANT_KINDS = ['welcome', 'purchase', 'courtesy', 'correction'] as const
 export const GrantKind = OneOf(...GRANT_KINDS)
@@ -280,6 +294,9 @@ export type UploadDeleted = Static<typeof UploadDeleted>
 /** Everything that can happen to an account, by event type. */
 export const accountEvents = {
   AccountOpened,
+  AccountSuspended,
+  AccountResumed,
+  LimitsSet,
   CreditsGranted,
   CreditsWithdrawn,
   CreditsDebited,

@@ -26,6 +26,14 @@ const baseUrl = (provider: string, byDefault: string) =>
     }),
   )
 
+const limit = (byDefault: number, what: string) =>
+  Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000_000,
+    default: byDefault,
+    description: `The number of ${what}; 0 for no limit`,
+  })
+
 /**
  * Every environment variable that the service reads. Values arrive as text; the check converts numbers and fills in
  * defaults. The descriptions also end error messages: they begin with a noun or, for
@@ -225,6 +233,10 @@ export const Environment = Type.Object({
       ].join(' '),
     }),
   ),
+  REQUESTS_PER_MINUTE_PER_KEY: limit(6_000, 'requests that an API key may send in a minute'),
+  REQUESTS_PER_MINUTE_PER_ACCOUNT: limit(12_000, 'requests that all keys of an account may send in a minute together'),
+  RUNS_IN_FLIGHT_PER_KEY: limit(5_000, 'runs of an API key that may be open at a time'),
+  RUNS_IN_FLIGHT_PER_ACCOUNT: limit(10_000, 'runs of an account that may be open at a time, never more than 10,000'),
   ALLOW_PRIVATE_WEBHOOKS: Type.Boolean({
     default: false,
     description: 'Allows webhooks and image URLs in private networks; for development',

@@ -36,6 +36,7 @@ const layers = [
 const importedByOneFile = [
   ...['lmdb', 'pino', 'piscina', 'safe-stable-stringify', 'typeid-js', 'microdiff'],
   ...['minio', 'csv-stringify', 'file-type', 'range-parser', '@fastify/busboy', 'ioredis'],
+  ...['rate-limiter-flexible'],
   ...['ipaddr.js', 'better-sse', 'h264-mp4-encoder', 'wasm-media-encoders', 'image-size'],
 ]
 

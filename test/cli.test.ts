@@ -6,13 +6,14 @@ import { operatorOf } from './support/operator.ts'
 import { instantProvider, openAccount, startService } from './support/service.ts'
 import { ScriptProcess } from './support/service-process.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
+import { until } from './support/until.ts'
 
 // In the long form, each command starts a process, which takes about a second.
 t.setTimeout(120_000)
 
 const folder = await temporaryFolder(t)
 const service = await startService(t, { folder, providers: { sandbox: instantProvider } })
-const { run: tollgate, text } = operatorOf(folder)
+const { run: tollgate, text, refused } = operatorOf(folder)
 
 /** Runs a command that must succeed and returns its JSON output. */
 const json = async (t: Test, ...args: string[]) => JSON.parse(await text(t, ...args, '--json'))
@@ -52,6 +53,53 @@ t.test('accounts list and show: show the accounts and their credits', async t =>
   t.match(listText, customer.accountId)
   t.match(listText, 'ada@example.com')
   t.match(shownText, /credits balance +90\b/)
+})
+
+t.test('accounts suspend and resume: the account is refused meanwhile, and shown as suspended', async t => {
+  const customer = await openAccount(service)
+  const { accountId } = customer
+  const suspend = ['accounts', 'suspend', accountId, '--reason', 'unpaid invoice', '--as', 'ada']
+  t.same(await json(t, ...suspend), { account_id: accountId, suspended: true, reason: 'unpaid invoice' })
+  await until('it is refused', async () => (await customer.send('/v1/balance')).status === 403)
+  t.equal((await customer.run(picture)).body.error.code, 'account_suspended')
+  const shown = await json(t, 'accounts', 'show', accountId)
+  t.match(shown, { suspended_at: /Z$/, suspension_reason: 'unpaid invoice' })
+  t.match(await text(t, 'audit', 'replay', accountId), /suspended: unpaid invoice +operator ada/)
+  t.match(
+    await text(t, 'audit', 'replay', accountId, '--at', '2100-01-01T00:00:00Z'),
+    /suspended +\S+Z: unpaid invoice/,
+  )
+  t.match(await refused(t, ...suspend), /already suspended \(unpaid invoice\)/)
+
+  const resume = ['accounts', 'resume', accountId, '--reason', 'paid']
+  t.match(await text(t, ...resume), /suspended +false/)
+  await until('it is answered', async () => (await customer.send('/v1/balance')).status === 200)
+  t.match(await json(t, 'accounts', 'show', accountId), { suspended_at: null, suspension_reason: null })
+  t.match(await refused(t, ...resume), /not suspended/)
+  t.match(await refused(t, 'accounts', 'suspend', accountId), /--reason/)
+  t.match(await refused(t, 'accounts', 'suspend', accountId, '--reason', ''), /1 to 200 printable characters/)
+})
+
+t.test('accounts limits: exceptions are set one by one and end together', async t => {
+  const customer = await openAccount(service)
+  const limits = ['accounts', 'limits', customer.accountId]
+  const set = await json(t, ...limits, '--requests-per-minute', '300')
+  t.same(set, { account_id: customer.accountId, requests_per_minute: 300, runs_in_flight: null })
+  await until('the limit holds', async () =>
+    (await customer.send('/v1/balance')).headers.get('RateLimit-Policy')?.startsWith('"account";q=300;w=60'),
+  )
+  t.match(await json(t, ...limits, '--runs-in-flight', '7'), { requests_per_minute: 300, runs_in_flight: 7 })
+  t.match(await json(t, 'accounts', 'show', customer.accountId), { requests_per_minute: 300, runs_in_flight: 7 })
+  t.match(await json(t, ...limits, '--default'), { requests_per_minute: null, runs_in_flight: null })
+  for (const [options, told] of [
+    [[], /Give --requests-per-minute/],
+    [['--default', '--runs-in-flight', '7'], /or only --default/],
+    [['--runs-in-flight', '0'], /"0" must be a whole number from 1/],
+    [['--requests-per-minute', '1e3'], /"1e3" must be a whole number/],
+    [['--requests-per-minute', '1000000001'], /must be a whole number/],
+  ] as const)
+    t.match(await refused(t, ...limits, ...options), told)
+  t.match(await refused(t, 'accounts', 'limits', 'acct_none', '--default'), /There is no such account/)
 })
 
 t.test('credits grant: a refused run is accepted right after', async t => {

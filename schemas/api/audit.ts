@@ -19,6 +19,7 @@ export const AuditedAccount = Closed({
   email: about(Type.String(), 'The address of the owner.', 'ada@example.com'),
   tester: about(Type.Boolean(), 'Whether the account may run test models.'),
   opened_at: about(Timestamp, 'When the account was opened.'),
+  suspended: about(Type.Boolean(), 'Whether the operator has suspended the account.'),
   credits_balance: about(Type.Number(), 'The balance after the last event, folded from all of its events.', 68.5),
   revision: about(Count, 'The revision of its last event.', 41),
   link: about(Sha256, 'The link of its last event, which covers all events of the account.'),

@@ -31,6 +31,9 @@ const refusals: Record<ErrorCode, Omit<ErrorBody['error'], 'code' | 'request_id'
       'make dry runs, and call read-only tools.',
     ].join(' '),
   },
+  account_suspended: {
+    message: 'This account is suspended (unpaid invoice). Contact the operator of the service to have it resumed.',
+  },
   not_found: { message: 'No route matches GET /v2/models. GET /docs shows all routes.' },
   model_not_found: {
     message: [

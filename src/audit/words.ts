@@ -1,4 +1,4 @@
-import type { Payment, ProviderCost, RunOutput } from '../../schemas/account-events.ts'
+import type { AccountLimits, Payment, ProviderCost, RunOutput } from '../../schemas/account-events.ts'
 import { unreachable } from '../domain/decider.ts'
 import type { KeyRing } from './account/key-ring.ts'
 import { count } from './count.ts'
@@ -10,6 +10,12 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
   switch (event.type) {
     case 'AccountOpened':
       return `opened for ${event.data.email}${event.data.tester ? ', as a tester' : ''}`
+    case 'AccountSuspended':
+      return `suspended: ${event.data.reason}`
+    case 'LimitsSet':
+      return `limits set: ${describeLimits(event.data)}`
+    case 'AccountResumed':
+      return `resumed: ${event.data.reason}`
     case 'CreditsGranted':
       return `${event.data.kind} granted: ${event.data.reason} (${event.data.reference})${describePayment(event.data)}`
     case 'CreditsWithdrawn':
@@ -64,6 +70,14 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
 }
 
 /** The invoice is named where it is not the reference. */
+const describeLimits = ({ requestsPerMinute, runsInFlight }: AccountLimits): string =>
+  [
+    requestsPerMinute === undefined ? undefined : `${count(requestsPerMinute, 'request')} per minute`,
+    runsInFlight === undefined ? undefined : `${count(runsInFlight, 'run')} in flight`,
+  ]
+    .filter(text => text !== undefined)
+    .join(', ') || 'the defaults'
+
 const describePayment = ({ payment, reference }: { payment?: Payment; reference: string }): string => {
   if (!payment) return ''
   const invoice = payment.invoice === reference ? '' : `, invoice ${payment.invoice}`

@@ -11,6 +11,7 @@ import type { HealthChecks } from '../http/routes/health.ts'
 import { Turns } from '../http/turns.ts'
 import { openMcpEndpoint } from '../mcp/endpoint.ts'
 import { BEFORE_FIRST } from '../ports/event-log.ts'
+import type { RateCounter } from '../ports/rate-counter.ts'
 import { ActiveRuns } from '../reactors/active-runs.ts'
 import { Artifacts } from '../reactors/artifacts.ts'
 import { InputSources } from '../reactors/input-sources.ts'
@@ -31,6 +32,7 @@ import { Files } from '../services/files.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
 import { OutputKeys } from '../services/output-keys.ts'
 import { authorize } from '../services/policies/authorization.ts'
+import { RequestLimits } from '../services/policies/request-limits.ts'
 import { Presenter } from '../services/presenter.ts'
 import { Callbacks } from '../services/providers/callbacks.ts'
 import { Health } from '../services/providers/health.ts'
@@ -56,7 +58,7 @@ import { withinTime } from '../time/within-time.ts'
 import type { Core, Substitutes } from './core.ts'
 import { openProviders, originsOf } from './providers.ts'
 import { readSealKeys } from './seal-keys.ts'
-import { openObjects, openSealSinks } from './stores.ts'
+import { openObjects, openRateCounter, openSealSinks } from './stores.ts'
 
 /** How long a stop waits for the views to show the last outcomes to waiting clients. */
 const LAST_OUTCOMES_MS = 1000
@@ -66,6 +68,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const { config, logger, clock, random, masterSecret, log, views, accounts, progress, reads, offers, choices } = core
   await choices.load()
   const { usdPerCreditMicros, retention } = config
+  const { requestsPerMinute, runsInFlight } = config.limits
   const { slotsPerProvider, leaseMs } = substitutes.limits ?? {}
   const addresses = new Addresses(publicUrl, config.cdnUrl)
   const objects = substitutes.objects ?? (await openObjects(config, logger, addresses, masterSecret))
@@ -119,7 +122,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const inputFiles = new InputFiles({ addresses, objects, outbound, uploads: finder })
   const quotes = new Quotes({ offers, accounts, inputFiles, outbound, routes, usdPerCreditMicros })
   const runReads = new RunReads({ reads, watch, clock, progress: activeRuns.progress })
-  const runs = new Runs({ accounts, offers, quotes, reads, runReads, starter: activeRuns, clock, random })
+  const runs = new Runs({ accounts, offers, quotes, reads, runReads, starter: activeRuns, clock, random, runsInFlight })
   const present = new Presenter(addresses, usdPerCreditMicros, endpoint => routes.supplyOf(endpoint))
   const secretOf = (accountId: AccountId) => webhookSecret(masterSecret, accountId)
   const webhooks = new WebhooksReactor({
@@ -171,18 +174,22 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     ...core.services,
     ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }), audit, proofs, callbacks }),
   }
-  const openApi = (): ApiParts => ({
+  const openApi = (counter: RateCounter): ApiParts => ({
     services,
     present,
     keyHolders: new KeyHolders(reads, accounts),
     auditorKeys: core.auditorKeys,
+    requestLimits: new RequestLimits({ accounts, counter, perMinute: requestsPerMinute }),
     knownSeals,
     acceptsPut: objects.acceptPut !== undefined,
     mcp: openMcpEndpoint({ services, present, logger, publicUrl, allowedOrigins: config.allowedOrigins }),
     allowedOrigins: config.allowedOrigins,
     described: { publicUrl, isPublic: config.publicDescriptors },
   })
-  const api = config.roles.has('api') ? openApi() : undefined
+  const counter = config.roles.has('api')
+    ? (substitutes.rateCounter ?? (await openRateCounter(config, logger)))
+    : undefined
+  const api = counter && openApi(counter)
   const turns = new Turns(clock)
   const takesCallbacks = api !== undefined || config.roles.has('reactors')
   const app = createApp({
@@ -222,6 +229,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     /** Call it after the last response. */
     close: async () => {
       await api?.mcp.close()
+      counter?.close()
       await objects.close()
     },
   }

@@ -7,9 +7,10 @@ import type { S3Address } from '../adapters/object-store/s3-client.ts'
 import { parseS3Url } from '../adapters/object-store/s3-url.ts'
 import { type AddressRange, readRanges } from '../adapters/outbound/allowed-address.ts'
 import type { OutboundOptions } from '../adapters/outbound/undici.ts'
+import type { RedisAddress } from '../adapters/redis-client.ts'
 import { parseSinkUrl, type SealSinkAddress } from '../adapters/seal-sink/url.ts'
-import type { RedisAddress } from '../adapters/view-store/redis-connection.ts'
 import { parseRedisUrl } from '../adapters/view-store/redis-url.ts'
+import type { DefaultLimits } from '../domain/account/limits.ts'
 import { toMicros } from '../domain/money.ts'
 import { type ConnectionLimits, type TrustedAddress, trust } from '../http/connections.ts'
 import { compileConvertingCheck, lowerFirst } from '../services/schema-check.ts'
@@ -44,6 +45,8 @@ export interface Config {
   /** Calls to one provider at a time. */
   providerConcurrency: number
   connections: Omit<ConnectionLimits, 'turns'>
+  /** The limits of accounts without exceptions. */
+  limits: DefaultLimits
   outbound: OutboundOptions
   /** Whether anyone may read the descriptions of the API, or only those with a key. */
   publicDescriptors: boolean
@@ -153,6 +156,7 @@ const toConfig = (environment: Environment): Config => {
       perAddress: environment.MAX_CONNECTIONS_PER_ADDRESS,
       isTrusted: readProxies(environment),
     },
+    limits: readLimits(environment),
     outbound: { allowPrivate: environment.ALLOW_PRIVATE_WEBHOOKS, denied: readDenied(environment) },
     publicDescriptors: environment.PUBLIC_DESCRIPTORS,
     keyPrefix: environment.KEY_PREFIX,
@@ -199,6 +203,17 @@ const readUrl = (name: keyof Environment, url: string): string => {
   if (URL.canParse(url)) return url
   throw new ConfigError(`${name} must contain valid addresses, but has ${JSON.stringify(url)}. ${advice(name)}`)
 }
+
+const readLimits = (environment: Environment): DefaultLimits => ({
+  requestsPerMinute: {
+    perKey: environment.REQUESTS_PER_MINUTE_PER_KEY || Number.POSITIVE_INFINITY,
+    perAccount: environment.REQUESTS_PER_MINUTE_PER_ACCOUNT || Number.POSITIVE_INFINITY,
+  },
+  runsInFlight: {
+    perKey: environment.RUNS_IN_FLIGHT_PER_KEY || Number.POSITIVE_INFINITY,
+    perAccount: environment.RUNS_IN_FLIGHT_PER_ACCOUNT || Number.POSITIVE_INFINITY,
+  },
+})
 
 const readOrigins = ({ ALLOWED_ORIGINS: origins }: Environment): string[] =>
   (origins?.split(',') ?? []).map(origin => new URL(readUrl('ALLOWED_ORIGINS', origin)).origin)

@@ -20,6 +20,7 @@ import type { ObjectStore } from '../ports/object-store.ts'
 import type { Outbound } from '../ports/outbound.ts'
 import type { Provider } from '../ports/provider.ts'
 import type { Random } from '../ports/random.ts'
+import type { RateCounter } from '../ports/rate-counter.ts'
 import type { RowAddress, ViewStore } from '../ports/view-store.ts'
 import { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import { Accounts } from '../services/accounts/accounts.ts'
@@ -68,6 +69,7 @@ export interface Substitutes {
   openScratch?: OpenScratch
   objects?: ObjectStore
   outbound?: Outbound
+  rateCounter?: RateCounter
   limits?: Limits
 }
 

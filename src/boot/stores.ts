@@ -13,6 +13,7 @@ import type { OpenScratch } from '../engine/views/rebuild.ts'
 import type { EventLog, ReadableLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
+import type { RateCounter } from '../ports/rate-counter.ts'
 import type { SealSink } from '../ports/seal-sink.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import type { Addresses } from '../services/addresses.ts'
@@ -48,6 +49,16 @@ export const openViews = async ({ viewStore }: Config, logger: Logger): Promise<
   return openRedisViewStore({
     ...viewStore,
     onWarning: error => logger.warn({ err: error }, 'the views may be lost'),
+  })
+}
+
+/** Opens what counts requests: with the views, if other processes share them. */
+export const openRateCounter = async ({ viewStore }: Config, logger: Logger): Promise<RateCounter> => {
+  const { countInMemory, countInRedis } = await import('../adapters/rate-counter/flexible.ts')
+  if (viewStore.kind === 'lmdb') return countInMemory()
+  return countInRedis({
+    ...viewStore,
+    onAway: error => logger.warn({ err: error }, 'this process counts requests on its own until Redis is back'),
   })
 }
 

@@ -16,6 +16,10 @@ export interface Refusals {
 
   account_exists: object
   account_not_found: object
+  /** The caller owns the account. */
+  account_suspended: { reason: string }
+  account_already_suspended: { reason: string }
+  account_not_suspended: object
   email_invalid: { email: string }
   balance_too_high: { balanceMicros: number }
 
@@ -73,6 +77,9 @@ export interface Refusals {
   /** Too many runs have failed through the account's own fault. */
   too_many_failures: { retryAfterMs: number }
   too_many_open_runs: { limit: number }
+  /** Of the key that asks, or of its account. */
+  too_many_runs_in_flight: { of: 'key' | 'account'; limit: number; retryAfterMs: number }
+  too_many_requests: { of: 'key' | 'account'; limit: number; retryAfterMs: number }
   open_runs_too_large: { limitBytes: number }
   event_not_found: object
   /** The seals are not in order. */
@@ -183,6 +190,7 @@ export type PutRefusal = RefusalOf<
   | 'put_address_invalid'
   | 'put_address_expired'
   | 'put_address_withdrawn'
+  | 'account_suspended'
   | 'too_many_puts'
   | 'put_too_large'
   | 'put_type_mismatch'

@@ -4,6 +4,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { KeyHolders } from '../services/accounts/key-holders.ts'
 import type { AuditorKeys } from '../services/auditors/auditor-keys.ts'
+import type { RequestLimits } from '../services/policies/request-limits.ts'
 import type { Presenter } from '../services/presenter.ts'
 import type { KnownSeals } from '../services/seals/known-seals.ts'
 import type { Services } from '../services/services.ts'
@@ -13,6 +14,7 @@ import { allowedOrigins } from './middleware/allowed-origins.ts'
 import { arrivingBodies } from './middleware/arriving-bodies.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { authenticateAuditor, refuseAuditors } from './middleware/authenticate-auditor.ts'
+import { countRequests } from './middleware/count-requests.ts'
 import { errors } from './middleware/errors.ts'
 import { log } from './middleware/log.ts'
 import { position } from './middleware/position.ts'
@@ -58,6 +60,7 @@ export interface ApiParts {
   services: Services
   keyHolders: KeyHolders
   auditorKeys: AuditorKeys
+  requestLimits: RequestLimits
   knownSeals: Pick<KnownSeals, 'newest'>
   /** Whether presigned URLs lead to this service instead of a separate object store. */
   acceptsPut: boolean
@@ -91,10 +94,10 @@ export const createApp = ({ logger, clock, isTrusted, checks, callbacks, api, tu
 
 /** Operations need an API key unless they are open. */
 const apiRoutes = (router: Router<RequestState>, api: ApiParts, clock: Clock) => {
-  const { services, keyHolders, auditorKeys, knownSeals, acceptsPut, present, mcp, described } = api
+  const { services, keyHolders, auditorKeys, requestLimits, knownSeals, acceptsPut, present, mcp, described } = api
   const known = authenticate(keyHolders)
   const awaited = position(services)
-  const serve = serveAt(router, known, arrivingBodies(), untakenAnswers(), awaited)
+  const serve = serveAt(router, known, countRequests(requestLimits), arrivingBodies(), untakenAnswers(), awaited)
   const streams = new Streams()
   cdnRoutes(router, serve, services, acceptsPut)
   balanceRoutes(serve, services, present, knownSeals)

@@ -117,6 +117,9 @@ const codes: Record<RefusalCode, ErrorCode> = {
 
   account_exists: 'invalid_request',
   account_not_found: 'not_found',
+  account_suspended: 'account_suspended',
+  account_already_suspended: 'invalid_request',
+  account_not_suspended: 'invalid_request',
   email_invalid: 'invalid_request',
   balance_too_high: 'invalid_request',
 
@@ -158,6 +161,8 @@ const codes: Record<RefusalCode, ErrorCode> = {
   usage_too_large: 'invalid_request',
   too_many_failures: 'rate_limited',
   too_many_open_runs: 'rate_limited',
+  too_many_runs_in_flight: 'rate_limited',
+  too_many_requests: 'rate_limited',
   open_runs_too_large: 'rate_limited',
   event_not_found: 'not_found',
   seals_not_in_order: 'invalid_request',

@@ -13,9 +13,17 @@ export const wordsOf = (words: RefusalWords, refusal: Refusal): string =>
   // The compiler does not see that the code selects the entry for these facts.
   (words[refusal.code] as (facts: Refusal) => string)(refusal)
 
+/** Whose limit it is. */
+const limited = { key: 'This API key', account: 'The account' } as const
+
 /** The words that suit every transport. Each transport adds its own for the other refusals. */
 export const sharedWords = {
   account_exists: () => 'The account already exists.',
+  account_suspended: ({ reason }) =>
+    `This account is suspended (${reason}). Contact the operator of the service to have it resumed.`,
+  account_already_suspended: ({ reason }) =>
+    `The account is already suspended (${reason}). To change the reason, resume it and suspend it again.`,
+  account_not_suspended: () => 'The account is not suspended.',
   email_invalid: ({ email }) => `${JSON.stringify(email)} is not an e-mail address.`,
   balance_too_high: () => 'The balance would be too large to represent exactly.',
 
@@ -64,6 +72,16 @@ export const sharedWords = {
     ].join(' '),
   too_many_open_runs: ({ limit }) =>
     `The account already has ${limit} runs that have not ended, which is the limit. Try again when some have ended.`,
+  too_many_runs_in_flight: ({ of, limit, retryAfterMs }) =>
+    [
+      `${limited[of]} already has ${limit} runs in flight, which is its limit.`,
+      `Try again in ${Math.ceil(retryAfterMs / 1000)} s, or when some of them have ended.`,
+    ].join(' '),
+  too_many_requests: ({ of, limit, retryAfterMs }) =>
+    [
+      `${limited[of]} has sent ${limit} requests within a minute, which is its limit.`,
+      `Try again in ${Math.ceil(retryAfterMs / 1000)} s; the header RateLimit of each response says how many are left.`,
+    ].join(' '),
   open_runs_too_large: ({ limitBytes }) =>
     `The inputs of the account’s open runs would exceed ${limitBytes} bytes. Try again when some have ended.`,
   event_not_found: () => 'The account has no such event.',

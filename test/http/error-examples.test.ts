@@ -33,6 +33,12 @@ const causes: Record<ErrorCode, () => Promise<Reply>> = {
   unsupported_media_type: () =>
     customer.send('/v1/run', { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body: 'x' }),
   forbidden: () => reader.run(picture),
+  account_suspended: async () => {
+    const { accounts } = service.core.services
+    const suspended = await openAccount(service)
+    await accounts.suspend({ kind: 'operator', name: 'ada' }, suspended.accountId, 'unpaid invoice')
+    return suspended.send('/v1/balance')
+  },
   invalid_api_key: () => service.client('tg_sk_live_unknown').send('/v1/balance'),
   insufficient_credits: () => poor.run({ ...picture, input: { ...picture.input, resolution: '2K' } }),
   not_found: () => customer.send('/v2/models'),

@@ -59,6 +59,7 @@ export class Auditor {
   #open = 0
   readonly #requests = new Map<string, number>()
   readonly #activeKeys = new Set<unknown>()
+  #isSuspended = false
   /** The runs with a webhook, and the attempts so far for those with a pending delivery. */
   readonly #receivers = new Set<string>()
   readonly #attempts = new Map<string, number>()
@@ -126,11 +127,23 @@ export class Auditor {
     const data = event.data as Facts
     const runId = String(data['runId'])
     const run = this.#runs.get(runId)
-    const { actor } = event.metadata as { actor?: { keyId?: string } }
+    const { actor } = event.metadata as { actor?: { kind?: string; keyId?: string } }
+    const isByOwner = actor?.kind === 'key' || actor?.kind === 'session'
+    this.#expect(!(this.#isSuspended && isByOwner), 'the owner of a suspended account changes it')
     this.#expect(!actor?.keyId || this.#activeKeys.has(actor.keyId), 'a key that is not active changes the account')
     switch (event.type) {
       case 'AccountOpened':
         return this.#expect(this.#revision === 0, 'an account is opened twice')
+      case 'AccountSuspended':
+        this.#expect(!this.#isSuspended, 'an account is suspended twice')
+        this.#isSuspended = true
+        return
+      case 'AccountResumed':
+        this.#expect(this.#isSuspended, 'an account is resumed that is not suspended')
+        this.#isSuspended = false
+        return
+      case 'LimitsSet':
+        return this.#expect(actor?.kind === 'operator', 'nobody but the operator sets limits')
       case 'ApiKeyCreated':
         this.#activeKeys.add(data['keyId'])
         return

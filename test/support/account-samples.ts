@@ -1,5 +1,6 @@
 import type {
   AccountEvent,
+  AccountLimits,
   DebitFacts,
   GrantKind,
   ProviderCost,
@@ -149,6 +150,12 @@ export const openAccount = ({ account = 1, welcome = 100, tester = false } = {})
     welcomeMicros: toMicros(welcome),
   }) satisfies AccountCommand
 
+export const suspendAccount = (reason = 'unpaid') => ({ type: 'SuspendAccount', reason }) satisfies AccountCommand
+
+export const resumeAccount = (reason = 'paid') => ({ type: 'ResumeAccount', reason }) satisfies AccountCommand
+
+export const setLimits = (limits: AccountLimits | 'default') => ({ type: 'SetLimits', limits }) satisfies AccountCommand
+
 let references = 0
 
 /** A grant that differs from all others, unless it is given a reference. */
@@ -254,6 +261,12 @@ export const opened = ({ account = 1, tester = false } = {}): AccountEvent => ({
   type: 'AccountOpened',
   data: { accountId: accountId(account), email: 'owner@example.com', tester },
 })
+
+export const accountSuspended = (reason = 'unpaid'): AccountEvent => ({ type: 'AccountSuspended', data: { reason } })
+
+export const accountResumed = (reason = 'paid'): AccountEvent => ({ type: 'AccountResumed', data: { reason } })
+
+export const limitsSet = (data: AccountLimits): AccountEvent => ({ type: 'LimitsSet', data })
 
 interface Grant {
   after?: number

@@ -16,6 +16,8 @@ export const accountToJson = ({ account, faults }: Replay, asOf: AsOf) => {
   return {
     as_of: asOf,
     ...{ account_id: accountId, email, tester, opened_at: openedAt },
+    suspended_at: account.suspension?.since ?? null,
+    suspension_reason: account.suspension?.reason ?? null,
     ...creditsToJson('credits_balance', account.balance),
     credits_granted: fromMicros(grantedMicros),
     credits_withdrawn: fromMicros(withdrawnMicros),

@@ -13,9 +13,11 @@ export const accountToText = (account: AccountFold): string => {
   const { accountId, email, tester, openedAt } = account.opening as Opening
   const { type, revision, position, id, metadata } = account.last as AccountRecord
   const { grantedMicros, withdrawnMicros, debitedMicros, refundedMicros } = account.sums
+  const { suspension } = account
   const facts = [
     ['account', tester ? `${accountId}, a tester` : accountId],
     ['opened', `${openedAt} for ${email}`],
+    ...(suspension ? [['suspended', `${suspension.since}: ${suspension.reason}`]] : []),
     ['balance', `${credits(totalOf(account.balance))} credits: ${split(account.balance).join(', ')}`],
     ['granted', credits(grantedMicros)],
     ['withdrawn', credits(withdrawnMicros)],

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import type {
+  AccountLimits,
   ApiKeyCreated,
   CreditsGranted,
   DebitFacts,
@@ -17,10 +18,13 @@ import type {
 } from '../../../schemas/account-events.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import type { AccountId, KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
+import type { LimitPair } from './limits.ts'
 
 /** The commands that an account accepts. They carry time and ids, since the domain has no clock and no randomness. */
-export type AccountCommand =
+export type AccountCommand = (
   | OpenAccount
+  | { type: 'SuspendAccount' | 'ResumeAccount'; reason: string }
+  | SetLimits
   | ({ type: 'GrantCredits' | 'WithdrawCredits' } & Grant)
   | RefundRun
   | ({ type: 'CreateApiKey' } & NewKey)
@@ -38,6 +42,10 @@ export type AccountCommand =
   | ({ type: 'StoreUpload'; upload: UploadStored } & Asked)
   | RequestUploadDeletion
   | { type: 'RecordUploadDeletion'; upload: UploadDeleted }
+) & {
+  /** Set if the account's owner asks for it, with a key or signed in. */
+  isByOwner?: boolean
+}
 
 export interface RequestUploadDeletion extends Asked {
   type: 'RequestUploadDeletion'
@@ -54,6 +62,12 @@ export interface OpenAccount {
   welcomeMicros: number
   /** Created in the same append, so that the owner of a new account can always use it. */
   firstKey?: NewKey
+}
+
+/** Changes the limits that are given, or makes all of them the defaults again. */
+export interface SetLimits {
+  type: 'SetLimits'
+  limits: AccountLimits | 'default'
 }
 
 export type NewKey = Required<Static<typeof ApiKeyCreated>>
@@ -88,6 +102,8 @@ export interface QueueRun {
   run: RunQueued
   receipt: Receipt
   label?: string
+  /** The default limits for runs in flight. */
+  runsInFlight?: LimitPair
   /** The upstream if this process has a free slot there, and starts the work as soon as the events are durable. */
   startAt?: Upstream | undefined
 }

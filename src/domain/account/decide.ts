@@ -4,16 +4,29 @@ import { type Decided, refuse } from '../refusal.ts'
 import type { AccountCommand, OpenAccount } from './commands.ts'
 import * as credits from './credits.ts'
 import * as keys from './keys.ts'
+import * as limits from './limits.ts'
 import * as runs from './runs.ts'
 import type { AccountState } from './state.ts'
+import * as suspension from './suspension.ts'
 import * as uploads from './uploads.ts'
 import * as webhooks from './webhooks.ts'
 
-/** Decides a command. The existence of the account is checked first; the other checks are in each noun's file. */
+/**
+ * Decides a command. The existence of the account is checked first, and then its suspension; the other checks are in
+ * each noun's file.
+ */
 export const decide = (command: AccountCommand, state: AccountState): Decided<AccountEvent> => {
   if (command.type === 'OpenAccount') return open(command, state)
   if (state.accountId === undefined) return refuse('account_not_found')
+  const suspended = command.isByOwner ? suspension.suspensionRefusal(state) : undefined
+  if (suspended) return { refuse: suspended }
   switch (command.type) {
+    case 'SuspendAccount':
+      return suspension.suspend(command, state)
+    case 'ResumeAccount':
+      return suspension.resume(command, state)
+    case 'SetLimits':
+      return limits.set(command, state)
     case 'GrantCredits':
       return credits.grant(command, state)
     case 'WithdrawCredits':

@@ -11,20 +11,25 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
   switch (event.type) {
     case 'AccountOpened':
       return { ...state, accountId: event.data.accountId, tester: event.data.tester }
+    case 'AccountSuspended':
+      return { ...state, suspension: { reason: event.data.reason, since: clockOf(event) } }
+    case 'AccountResumed':
+      return { ...state, suspension: undefined }
+    case 'LimitsSet':
+      return { ...state, limits: event.data }
     case 'CreditsGranted':
       return recordReference(changeBalance(state, event.data, 1), event.data.reference, event.data.amountMicros)
     case 'CreditsWithdrawn':
       return recordReference(changeBalance(state, event.data, -1), event.data.reference, -event.data.amountMicros)
-    case 'CreditsDebited':
+    case 'CreditsDebited': {
+      const debit = debitFacts(event)
+      const run = { chargedMicros: event.data.amountMicros, isStarted: false, bytes: 0, debit }
       return {
         ...changeBalance(state, event.data, -1),
-        openRuns: state.openRuns.set(event.data.runId, {
-          chargedMicros: event.data.amountMicros,
-          isStarted: false,
-          bytes: 0,
-          debit: debitFacts(event),
-        }),
+        openRuns: state.openRuns.set(event.data.runId, run),
+        openRunsOf: countOpen(state, debit.keyId, 1),
       }
+    }
     case 'CreditsRefunded':
       return { ...changeBalance(state, event.data, 1), refunds: state.refunds + 1 }
     case 'ApiKeyCreated': {
@@ -139,9 +144,22 @@ const deleteUpload = (state: AccountState, uploadId: UploadId): AccountState => 
 })
 
 const endRun = (state: AccountState, runId: RunId): AccountState => {
-  const { bytes = 0 } = state.openRuns.get(runId) ?? {}
-  const ended = { ...state, openRuns: state.openRuns.delete(runId), openRunBytes: state.openRunBytes - bytes }
-  return state.openRuns.get(runId)?.hasWebhook ? addDelivery(ended, runId) : ended
+  const run = state.openRuns.get(runId)
+  if (!run) return state
+  const ended = {
+    ...state,
+    openRuns: state.openRuns.delete(runId),
+    openRunsOf: countOpen(state, run.debit.keyId, -1),
+    openRunBytes: state.openRunBytes - run.bytes,
+  }
+  return run.hasWebhook ? addDelivery(ended, runId) : ended
+}
+
+/** The open runs of each key, after one of a key has begun or ended. */
+const countOpen = ({ openRunsOf }: AccountState, keyId: KeyId | undefined, step: 1 | -1) => {
+  if (!keyId) return openRunsOf
+  const count = (openRunsOf.get(keyId) ?? 0) + step
+  return count > 0 ? openRunsOf.set(keyId, count) : openRunsOf.delete(keyId)
 }
 
 /** Makes the run's webhook pending. */

@@ -1,5 +1,5 @@
 import { Map as ImmutableMap, OrderedMap } from 'immutable'
-import type { DebitFacts, Upstream } from '../../../schemas/account-events.ts'
+import type { AccountLimits, DebitFacts, Upstream } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
 import {
   type AccountId,
@@ -17,6 +17,10 @@ export interface AccountState {
   /** Undefined until the account is opened. */
   accountId: AccountId | undefined
   tester: boolean
+  /** Undefined unless the account is suspended. */
+  suspension: Suspension | undefined
+  /** The limits that differ from the defaults. */
+  limits: AccountLimits
   balanceMicros: number
   /** The digest of each reference of a grant or withdrawal, with its amount: negative for a withdrawal. */
   references: ImmutableMap<string, number>
@@ -24,6 +28,8 @@ export interface AccountState {
   refunds: number
   activeKeys: ImmutableMap<KeyId, ActiveKey>
   openRuns: ImmutableMap<RunId, OpenRun>
+  /** How many of these runs each key has asked for. Keys without any are missing. */
+  openRunsOf: ImmutableMap<KeyId, number>
   /** The bytes of the events that queued these runs. */
   openRunBytes: number
   /** The failures that the account caused, as they counted at `atMs`, in ms since 1970; see `run-limits.ts`. */
@@ -38,6 +44,12 @@ export interface AccountState {
   requests: OrderedMap<string, RememberedRequest>
   /** True once a request may have been dropped before its time; see `isForgetful`. */
   hasDroppedEarly: boolean
+}
+
+/** Why an account is suspended, and since when (ISO 8601). */
+export interface Suspension {
+  reason: string
+  since: string
 }
 
 interface ActiveKey {
@@ -107,11 +119,14 @@ export const isForgetful = ({ hasDroppedEarly, requests }: AccountState, atMs: n
 export const initialAccount: AccountState = {
   accountId: undefined,
   tester: false,
+  suspension: undefined,
+  limits: {},
   balanceMicros: 0,
   references: ImmutableMap(),
   refunds: 0,
   activeKeys: ImmutableMap(),
   openRuns: ImmutableMap(),
+  openRunsOf: ImmutableMap(),
   openRunBytes: 0,
   ownFailures: { count: 0, atMs: 0 },
   deliveries: ImmutableMap(),

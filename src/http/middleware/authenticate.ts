@@ -2,6 +2,7 @@ import type { Next } from 'koa'
 import type { KeyHolders } from '../../services/accounts/key-holders.ts'
 import { ApiError } from '../api-error.ts'
 import type { Context } from '../context.ts'
+import { unwrap } from '../refusals.ts'
 
 /** Longer than any key, whatever its prefix. Longer ones are not even hashed. */
 const BEARER = /^Bearer ([!-~]{1,128})$/i
@@ -12,7 +13,7 @@ export const authenticate = (keyHolders: KeyHolders) => async (ctx: Context, nex
   if (key === undefined) throw keyMissing()
   const holder = await keyHolders.holderOf(key)
   if (!holder) throw keyUnknown()
-  ctx.state.caller = { kind: 'key', ...holder, requestId: ctx.state.requestId }
+  ctx.state.caller = { kind: 'key', ...unwrap(holder), requestId: ctx.state.requestId }
   return next()
 }
 

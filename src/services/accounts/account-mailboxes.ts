@@ -72,7 +72,8 @@ export class AccountMailboxes {
     command: AccountCommand,
   ): Promise<CommandOutcome<AccountEvent, Refusal>> {
     const mailbox = this.#mailbox(accountId)
-    const outcome = await mailbox.execute(command, causeOf(caller))
+    const isByOwner = 'accountId' in caller
+    const outcome = await mailbox.execute(isByOwner ? { ...command, isByOwner } : command, causeOf(caller))
     if (this.#mailboxes.peek(accountId) !== mailbox) {
       // It has left memory during the append, and the mailbox in its place may not know of the write.
       this.#forget(mailbox)

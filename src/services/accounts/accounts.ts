@@ -1,5 +1,7 @@
-import type { GrantKind, Payment } from '../../../schemas/account-events.ts'
+import type { AccountLimits, GrantKind, Payment } from '../../../schemas/account-events.ts'
 import type { AccountRow, BalanceRow } from '../../../schemas/views.ts'
+import type { AccountCommand } from '../../domain/account/commands.ts'
+import type { Suspension } from '../../domain/account/state.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { AccountCaller, Caller } from '../caller.ts'
@@ -18,6 +20,9 @@ interface Parts extends RegistrationParts {
 export interface AccountSummary {
   account: AccountRow
   balanceMicros: number
+  suspension: Suspension | undefined
+  /** The limits that differ from the defaults. */
+  limits: AccountLimits
   sums: BalanceRow | undefined
 }
 
@@ -49,7 +54,7 @@ export interface AccountOpening {
 /** `apiKey` is the text of the first key, if this call created one. */
 export type OpenResult = RegistrationResult & { apiKey?: string }
 
-/** Opens accounts, shows them, and grants and withdraws credits. */
+/** Opens, shows, limits and suspends accounts, and grants and withdraws credits. */
 export class Accounts {
   readonly #parts: Parts
 
@@ -95,6 +100,28 @@ export class Accounts {
     return this.#changeCredits('WithdrawCredits', caller, accountId, grant)
   }
 
+  /** Refuses everything that the account's owner asks for from now on. Runs that were accepted go on to their ends. */
+  suspend(caller: Caller, accountId: string, reason: string): Promise<Answer<undefined>> {
+    return this.#change(caller, accountId, { type: 'SuspendAccount', reason })
+  }
+
+  /** Sets exceptions from the default limits of an account, or ends all of them. */
+  setLimits(caller: Caller, accountId: string, limits: AccountLimits | 'default'): Promise<Answer<undefined>> {
+    return this.#change(caller, accountId, { type: 'SetLimits', limits })
+  }
+
+  /** Ends the suspension of an account. */
+  resume(caller: Caller, accountId: string, reason: string): Promise<Answer<undefined>> {
+    return this.#change(caller, accountId, { type: 'ResumeAccount', reason })
+  }
+
+  async #change(caller: Caller, accountId: string, command: AccountCommand): Promise<Answer<undefined>> {
+    const checked = checkAccountId(caller, accountId)
+    if ('refuse' in checked) return checked
+    const outcome = await this.#parts.accounts.execute(caller, checked.value, command)
+    return 'refuse' in outcome ? outcome : answer(undefined)
+  }
+
   async #changeCredits(
     type: 'GrantCredits' | 'WithdrawCredits',
     caller: Caller,
@@ -113,7 +140,7 @@ export class Accounts {
   async #summary(account: AccountRow): Promise<AccountSummary> {
     const { accounts, reads } = this.#parts
     const { accountId } = account
-    const { balanceMicros } = await accounts.recentState(accountId)
-    return { account, balanceMicros, sums: await reads.get('balance', accountId) }
+    const { balanceMicros, suspension, limits } = await accounts.recentState(accountId)
+    return { account, balanceMicros, suspension, limits, sums: await reads.get('balance', accountId) }
   }
 }

@@ -57,6 +57,7 @@ export class AuditedAccounts {
       email,
       tester,
       opened_at: openedAt,
+      suspended: state.suspension !== undefined,
       credits_balance: fromMicros(state.balanceMicros),
       revision,
       link,

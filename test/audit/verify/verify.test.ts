@@ -41,6 +41,8 @@ const withAfter = (event: RawEvent, ...added: RawEvent[]): RawEvent[] =>
   events.flatMap(each => (each === event ? [each, ...added] : [each]))
 
 const grant = eventOf('CreditsGranted', 1)
+/** An event of the operator, after the grant. */
+const happened = (type: string): RawEvent => ({ ...grant, id: crypto.randomUUID(), type, data: { reason: 'unpaid' } })
 const debit = eventOf('CreditsDebited', 5)
 const queued = eventOf('RunQueued', 5)
 const refund = eventOf('CreditsRefunded')
@@ -220,6 +222,26 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
   'a key that the account does not have': {
     log: without(eventOf('ApiKeyCreated')),
     what: /is no active key of this account/,
+  },
+  'a change by the owner of a suspended account': {
+    log: withAfter(grant, happened('AccountSuspended')),
+    what: /the owner of the account caused it during its suspension/,
+  },
+  'limits that the service sets': {
+    log: withAfter(grant, {
+      ...happened('LimitsSet'),
+      data: {},
+      metadata: { ...(grant.metadata as object), actor: { kind: 'service' } },
+    }),
+    what: /caused by a service, and only operators set limits/,
+  },
+  'an account that is suspended twice': {
+    log: withAfter(grant, happened('AccountSuspended'), happened('AccountSuspended')),
+    what: /the account was suspended before/,
+  },
+  'an account that is resumed although it was not suspended': {
+    log: withAfter(grant, happened('AccountResumed')),
+    what: /the account was not suspended/,
   },
   'a key that is revoked twice': {
     log: withAfter(eventOf('ApiKeyRevoked'), eventOf('ApiKeyRevoked')),

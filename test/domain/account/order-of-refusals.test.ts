@@ -14,6 +14,7 @@ import { fromMicros } from '../../../src/domain/money.ts'
 import type { RefusalCode } from '../../../src/domain/refusal.ts'
 import {
   accepted,
+  accountSuspended,
   cancelRun,
   completeRun,
   createKey,
@@ -33,12 +34,15 @@ import {
   redeliver,
   redeliveryRequested,
   requestUploadDeletion,
+  resumeAccount,
   revokeKey,
+  setLimits,
   started,
   startRun,
   storeUpload,
   submitRun,
   submitted,
+  suspendAccount,
   uploadDeletionRequested,
   uploadGranted,
   uploadStored,
@@ -71,6 +75,20 @@ const walks: Record<string, Step[]> = {
     ['account_exists', openAccount(), opened()],
     [undefined, openAccount()],
   ],
+  SuspendAccount: [
+    ['account_not_found', suspendAccount(), accountSuspended()],
+    ['account_already_suspended', suspendAccount(), opened(), accountSuspended()],
+    [undefined, suspendAccount(), opened()],
+  ],
+  ResumeAccount: [
+    ['account_not_found', resumeAccount()],
+    ['account_not_suspended', resumeAccount(), opened()],
+    [undefined, resumeAccount(), opened(), accountSuspended()],
+  ],
+  SetLimits: [
+    ['account_not_found', setLimits('default')],
+    [undefined, setLimits('default'), opened()],
+  ],
   GrantCredits: [
     ['account_not_found', grantCredits(MAX_GRANT_CREDITS), granted(NEAR_LIMIT_CREDITS)],
     ['balance_too_high', grantCredits(MAX_GRANT_CREDITS), granted(NEAR_LIMIT_CREDITS), opened()],
@@ -95,6 +113,11 @@ const walks: Record<string, Step[]> = {
     ['run_exists', queueRun({ key: 'b', hash: digest('b') }), ...poor],
     ['insufficient_credits', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor],
     ['too_many_failures', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, ...queue, ...failures],
+    [
+      'too_many_runs_in_flight',
+      { ...queueRun({ run: 2, key: 'b', hash: digest('b') }), runsInFlight: { perKey: 1, perAccount: 1 } },
+      ...[...poor, ...queue],
+    ],
     ['too_many_open_runs', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, ...queue],
     ['open_runs_too_large', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, granted(20), ...largeRun],
     [undefined, queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, granted(10)],
@@ -184,4 +207,18 @@ for (const [name, steps] of Object.entries(walks))
       refusals,
       steps.map(([refusal]) => refusal),
     )
+  })
+
+for (const [name, [[, command, ...history] = [], ...steps]] of Object.entries(walks))
+  t.test(`${name} of the owner of a suspended account is refused before all else`, async t => {
+    if (!command || name === 'OpenAccount') return t.pass('nobody owns it yet')
+    const byOwner = { ...command, isByOwner: true }
+    const past = history.filter(({ type }) => type !== 'AccountOpened')
+    t.equal(given(account, ...past, accountSuspended()).when(byOwner).refusal, 'account_not_found')
+    given(account, opened(), ...past, accountSuspended())
+      .when(byOwner)
+      .refused('account_suspended', { reason: 'unpaid' })
+    const [, last, ...before] = steps.at(-1) as Step
+    if (name !== 'SuspendAccount')
+      t.equal(given(account, ...before, accountSuspended()).when(last).refusal, undefined, 'others may go on')
   })

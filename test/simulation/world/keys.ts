@@ -10,12 +10,14 @@ export interface Key {
   apiKey: string
 }
 
-/** The keys of one client, which the operator creates and revokes. */
+/** The keys of one client, which the operator creates and revokes, and the suspensions of its account. */
 export class ClientKeys {
   readonly #world: World
   readonly #accountId: AccountId
   readonly #keys: Key[]
   #hasRevoked = false
+  /** Whether the operator has ever asked to suspend the account. */
+  wasSuspended = false
 
   constructor(world: World, accountId: AccountId, firstKey: Key) {
     this.#world = world
@@ -30,9 +32,13 @@ export class ClientKeys {
 
   /** The caller that a process recognises by one of the keys. */
   async caller(running: Running): Promise<AccountCaller | undefined> {
-    const { apiKey } = this.#world.chance.pick(this.#keys)
+    const { apiKey, keyId } = this.#world.chance.pick(this.#keys)
     const holder = await running.keyHolders.holderOf(apiKey)
-    return holder && { kind: 'key', ...holder }
+    if (!holder) return undefined
+    if ('value' in holder) return { kind: 'key', ...holder.value }
+    if (!this.wasSuspended) this.#world.violation(`${this.#accountId} is refused with ${holder.refuse.code}`)
+    // As if the request had been authenticated before the suspension: the account itself must refuse it.
+    return { kind: 'key', accountId: this.#accountId, keyId, scope: 'full' }
   }
 
   async createKey(running: Running): Promise<string> {
@@ -42,6 +48,17 @@ export class ClientKeys {
       this.#keys.push(created.value)
     }
     return outcomeOf(created)
+  }
+
+  /** Seldom, since a suspended client does little else. */
+  async suspend({ services }: Running): Promise<string> {
+    if (this.#world.chance.happens(0.6)) return NOTHING
+    this.wasSuspended = true
+    return outcomeOf(await services.accounts.suspend(operator, this.#accountId, 'unpaid'))
+  }
+
+  async resume({ services }: Running): Promise<string> {
+    return outcomeOf(await services.accounts.resume(operator, this.#accountId, 'paid'))
   }
 
   async revokeKey(running: Running): Promise<string> {

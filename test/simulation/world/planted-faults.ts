@@ -157,6 +157,19 @@ export const plantedFaults: PlantedFault[] = [
     to: 'if (!key) return undefined',
   },
   {
+    what: 'a suspended account runs something',
+    file: 'domain/account/decide.ts',
+    from: 'command.isByOwner ? suspension.suspensionRefusal(state) : undefined',
+    to: "command.type === 'CreateApiKey' ? suspension.suspensionRefusal(state) : undefined",
+  },
+  {
+    what: 'the log of an account that ran something while it was suspended has no fault',
+    file: 'audit/verify/suspension.ts',
+    from: 'if (this.#isSuspended && OWNERS.includes(kind))',
+    to: "if (this.#isSuspended && kind === '')",
+    test: 'test/audit/verify/verify.test.ts',
+  },
+  {
     what: 'a run costs more than the balance',
     file: 'domain/account/runs.ts',
     from: 'if (price > state.balanceMicros)',
@@ -232,9 +245,30 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a run that has ended still counts towards the bytes of open runs',
     file: 'domain/account/evolve.ts',
-    from: 'openRunBytes: state.openRunBytes - bytes',
+    from: 'openRunBytes: state.openRunBytes - run.bytes',
     to: 'openRunBytes: state.openRunBytes',
     test: 'test/domain/account/run-limits.test.ts',
+  },
+  {
+    what: 'a run that has ended still counts towards the runs in flight of its key',
+    file: 'domain/account/evolve.ts',
+    from: 'openRunsOf: countOpen(state, run.debit.keyId, -1)',
+    to: 'openRunsOf: state.openRunsOf',
+    test: 'test/domain/account/limits.test.ts',
+  },
+  {
+    what: 'a key beyond its limit uses up that of its account',
+    file: 'services/policies/request-limits.ts',
+    from: 'if (count > limit) {',
+    to: "if (count > limit && of === 'account') {",
+    test: 'test/services/policies/request-limits.test.ts',
+  },
+  {
+    what: 'every request waits for a server that hangs',
+    file: 'adapters/rate-counter/flexible.ts',
+    from: 'restsUntilMs = performance.now() + REST_MS',
+    to: 'restsUntilMs = 0 * REST_MS',
+    test: 'test/adapters/rate-counter/flexible.test.ts',
   },
   {
     what: 'an attempt of a webhook is recorded twice',
