@@ -1,5 +1,6 @@
-import type { Benchmark } from './support/compare.ts'
-import { putMeasuredLoad } from './support/load.ts'
+import type { Benchmark, Measurement } from './support/compare.ts'
+import { cpuMsOf, idle } from './support/cpu.ts'
+import { putLoad } from './support/load.ts'
 import { type Server, startTollgate } from './support/servers.ts'
 import { runLoad } from './sync-runs.ts'
 
