@@ -3,6 +3,7 @@ import Koa from 'koa'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { KeyHolders } from '../services/accounts/key-holders.ts'
+import type { KeyUses } from '../services/accounts/key-uses.ts'
 import type { AuditorKeys } from '../services/auditors/auditor-keys.ts'
 import type { Presenter } from '../services/presenter.ts'
 import type { KnownSeals } from '../services/seals/known-seals.ts'
@@ -28,6 +29,7 @@ import { cdnRoutes } from './routes/cdn.ts'
 import { type DescriptorOptions, descriptorRoutes } from './routes/descriptors.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { type HealthChecks, healthRoutes } from './routes/health.ts'
+import { keyRoutes } from './routes/keys.ts'
 import { ledgerRoutes } from './routes/ledger.ts'
 import { type McpEndpoint, mcpRoutes } from './routes/mcp.ts'
 import { modelRoutes } from './routes/models.ts'
@@ -57,6 +59,7 @@ export interface AppParts {
 export interface ApiParts {
   services: Services
   keyHolders: KeyHolders
+  keyUses: KeyUses
   auditorKeys: AuditorKeys
   knownSeals: Pick<KnownSeals, 'newest'>
   /** Whether presigned URLs lead to this service instead of a separate object store. */
@@ -73,7 +76,7 @@ export const createApp = ({ logger, clock, isTrusted, checks, callbacks, api, tu
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   healthRoutes(serveAt(router), checks, clock)
   if (callbacks) callbackRoutes(serveAt(router), { callbacks, isTrusted, clock })
-  if (api) apiRoutes(router, api, clock)
+  if (api) apiRoutes(router, api, isTrusted, clock)
 
   const app = new Koa<RequestState>()
   app.use(takeTurns(turns))
@@ -90,13 +93,14 @@ export const createApp = ({ logger, clock, isTrusted, checks, callbacks, api, tu
 }
 
 /** Operations need an API key unless they are open. */
-const apiRoutes = (router: Router<RequestState>, api: ApiParts, clock: Clock) => {
-  const { services, keyHolders, auditorKeys, knownSeals, acceptsPut, present, mcp, described } = api
-  const known = authenticate(keyHolders)
+const apiRoutes = (router: Router<RequestState>, api: ApiParts, isTrusted: TrustedAddress, clock: Clock) => {
+  const { services, keyHolders, keyUses, auditorKeys, knownSeals, acceptsPut, present, mcp, described } = api
+  const known = authenticate({ keyHolders, keyUses, isTrusted, clock })
   const awaited = position(services)
   const serve = serveAt(router, known, arrivingBodies(), untakenAnswers(), awaited)
   const streams = new Streams()
   cdnRoutes(router, serve, services, acceptsPut)
+  keyRoutes(serve, services)
   balanceRoutes(serve, services, present, knownSeals)
   ledgerRoutes(serve, services, present, knownSeals)
   usageRoutes(serve, services, present)

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { AccountId, KeyId } from '../../../schemas/primitives.ts'
 import { scopeOf } from '../../domain/account/keys.ts'
-import type { AccountState } from '../../domain/account/state.ts'
+import type { AccountState, ActiveKey } from '../../domain/account/state.ts'
 import { sha256 } from '../../domain/digest.ts'
 import { upTo } from '../../engine/up-to.ts'
 import { Unavailable } from '../../ports/faults.ts'
@@ -27,7 +27,10 @@ export class KeyHolders {
     this.#accounts = accounts
   }
 
-  /** Undefined for an unknown or revoked key. Rejects with Unavailable if that cannot be decided. */
+  /**
+   * Undefined for an unknown or revoked key. An expired one has a holder; see `useRefusal`. Rejects with Unavailable if
+   * that cannot be decided.
+   */
   async holderOf(apiKey: string): Promise<Holder | undefined> {
     const hash = sha256(apiKey)
     const known = this.#known.get(hash)
@@ -58,7 +61,8 @@ export class KeyHolders {
   }
 }
 
-type Holder = Omit<KeyHolder, 'kind'>
+/** The holder of a key, and what the key is held to. */
+export type Holder = Omit<KeyHolder, 'kind'> & Pick<ActiveKey, 'expiresAt' | 'addresses'>
 
 interface Candidate {
   accountId: AccountId
@@ -68,5 +72,11 @@ interface Candidate {
 
 const confirm = ({ accountId, keyId }: Candidate, hash: string, { activeKeys }: AccountState): Holder | undefined => {
   const key = activeKeys.get(keyId)
-  return key?.hash === hash ? { accountId, keyId, scope: scopeOf(key) } : undefined
+  if (key?.hash !== hash) return undefined
+  const { expiresAt, addresses } = key
+  return {
+    ...{ accountId, keyId, scope: scopeOf(key) },
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(addresses && { addresses }),
+  }
 }
