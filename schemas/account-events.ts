@@ -5,11 +5,14 @@ import {
   AccountId,
   Closed,
   CURRENCY,
+  Day,
   type EventUnion,
   KeyId,
   Label,
   MAX_FILENAME_LENGTH,
   MAX_FOLDER_LENGTH,
+  MAX_KEY_ADDRESSES,
+  MAX_KEY_MODELS,
   MAX_NAME_LENGTH,
   MAX_REASON_LENGTH,
   MAX_REFERENCE_LENGTH,
@@ -68,6 +71,30 @@ export const CreditsGranted = Closed({ ...grant, payment: Type.Optional(Payment)
 /** Reverses a mistaken grant. */
 export const CreditsWithdrawn = Closed(grant)
 
+/** The calendar periods of budgets, in UTC. Weeks begin on Monday. */
+export const BUDGET_PERIODS = ['day', 'week', 'month'] as const
+const BudgetPeriod = OneOf(...BUDGET_PERIODS)
+export type BudgetPeriod = Static<typeof BudgetPeriod>
+
+/** What a key may debit in each period. */
+export const Budget = Closed({ amountMicros: PositiveMicros, period: BudgetPeriod })
+export type Budget = Static<typeof Budget>
+
+/** The limits of a key, besides its scope. */
+const keyLimits = {
+  /** The key is refused from this time on. */
+  expiresAt: Type.Optional(Timestamp),
+  budget: Type.Optional(Budget),
+  /** The ids of the families and endpoints that it may run. */
+  models: Type.Optional(Type.Array(Slug, { minItems: 1, maxItems: MAX_KEY_MODELS })),
+  /** The CIDR ranges that its clients must be in. */
+  addresses: Type.Optional(
+    Type.Array(Type.String({ minLength: 4, maxLength: 43 }), { minItems: 1, maxItems: MAX_KEY_ADDRESSES }),
+  ),
+}
+const KeyLimits = Closed(keyLimits)
+export type KeyLimits = Static<typeof KeyLimits>
+
 export const ApiKeyCreated = Closed({
   keyId: KeyId,
   name: Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH }),
@@ -75,8 +102,11 @@ export const ApiKeyCreated = Closed({
   lastFour: Type.String({ minLength: 4, maxLength: 4 }),
   /** Missing from keys older than scopes, which are `full`. */
   scope: Type.Optional(KeyScope),
+  ...keyLimits,
 })
 export const ApiKeyRevoked = Closed({ keyId: KeyId, hash: Sha256 })
+/** A request with the key was answered: the first of the UTC day. */
+export const ApiKeyUsed = Closed({ keyId: KeyId, hash: Sha256 })
 
 /** `label` is the client's own name for what the run was for. It stands here since it belongs to the charge. */
 export const CreditsDebited = Closed({
@@ -86,12 +116,16 @@ export const CreditsDebited = Closed({
   receipt: Receipt,
   label: Type.Optional(Label),
 })
-/** The run that a debit was for, and the key that caused the debit, if one did. */
+/**
+ * The run that a debit was for, and the key that caused the debit, if one did. If that key has a budget, `budgetPeriod`
+ * is the first day of the period that the debit counts in.
+ */
 export const DebitFacts = Closed({
   model: Slug,
   endpoint: Slug,
   keyId: Type.Optional(KeyId),
   label: Type.Optional(Label),
+  budgetPeriod: Type.Optional(Day),
 })
 export type DebitFacts = Static<typeof DebitFacts>
 
@@ -303,6 +337,7 @@ export const accountEvents = {
   CreditsRefunded,
   ApiKeyCreated,
   ApiKeyRevoked,
+  ApiKeyUsed,
   RunQueued,
   RunStarted,
   RunSubmitted,

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { GrantKind, Payment, RunError, RunOutput, Upstream } from './account-events.ts'
+import type { GrantKind, KeyLimits, Payment, RunError, RunOutput, Upstream } from './account-events.ts'
 import type { KeyScope } from './actor.ts'
 import type { Mode, Receipt, Retry } from './catalog.ts'
 import { type AccountId, type KeyId, OneOf, type RunId, type UploadId } from './primitives.ts'
@@ -25,7 +25,7 @@ export interface BalanceRow {
 }
 
 /** An API key. Key: the SHA-256 of the key's text. */
-export interface KeyRow {
+export interface KeyRow extends KeyLimits {
   accountId: AccountId
   keyId: KeyId
   name: string
@@ -33,6 +33,7 @@ export interface KeyRow {
   /** Missing from old keys, which are `full`. */
   scope?: KeyScope
   createdAt: string
+  lastUsedAt?: string
   revokedAt?: string
 }
 

@@ -37,7 +37,7 @@ const importedByOneFile = [
   ...['lmdb', 'pino', 'piscina', 'safe-stable-stringify', 'typeid-js', 'microdiff'],
   ...['minio', 'csv-stringify', 'file-type', 'range-parser', '@fastify/busboy', 'ioredis'],
   ...['rate-limiter-flexible'],
-  ...['ipaddr.js', 'better-sse', 'h264-mp4-encoder', 'wasm-media-encoders', 'image-size'],
+  ...['better-sse', 'h264-mp4-encoder', 'wasm-media-encoders', 'image-size'],
 ]
 
 /** Vendors that only some folders import. Their types may be imported anywhere. */
@@ -46,6 +46,7 @@ const importedByFolder: Record<string, string[]> = {
   immutable: ['src/domain/', 'src/services/accounts/snapshot-form.ts'],
   ajv: ['src/engine/log/guard.ts', 'src/services/schema-check.ts'],
   rxjs: ['src/time/', 'src/engine/', 'src/services/', 'src/reactors/'],
+  'ipaddr.js': ['src/adapters/outbound/', 'src/services/accounts/key-addresses.ts'],
   'p-limit': ['src/adapters/event-log/eventstoredb/', 'src/services/seals/'],
   '@napi-rs/canvas': ['src/studio/'],
   undici: ['src/adapters/outbound/'],

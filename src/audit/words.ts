@@ -28,6 +28,8 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${event.data.keyId} created: ${keys.nameOf(event.data.keyId)}, ${event.data.scope ?? 'full'}`
     case 'ApiKeyRevoked':
       return `${event.data.keyId} revoked: ${keys.nameOf(event.data.keyId)}`
+    case 'ApiKeyUsed':
+      return `${event.data.keyId} used: ${keys.nameOf(event.data.keyId)}`
     case 'RunQueued': {
       const { runId, mode, webhookUrl } = event.data
       return `${runId} queued: ${mode}${webhookUrl === undefined ? '' : ', with a webhook'}`

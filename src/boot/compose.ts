@@ -23,6 +23,7 @@ import { SealSinkReactor } from '../reactors/seal-sink.ts'
 import { SealsReactor } from '../reactors/seals.ts'
 import { WebhooksReactor } from '../reactors/webhooks.ts'
 import { KeyHolders } from '../services/accounts/key-holders.ts'
+import { KeyUses } from '../services/accounts/key-uses.ts'
 import { Addresses } from '../services/addresses.ts'
 import { Audit } from '../services/auditors/audit.ts'
 import { ReadRecord } from '../services/auditors/read-record.ts'
@@ -174,9 +175,9 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     ...core.services,
     ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }), audit, proofs, callbacks }),
   }
+  const keyUses = new KeyUses({ accounts, clock, logger })
   const openApi = (counter: RateCounter): ApiParts => ({
-    services,
-    present,
+    ...{ services, present, keyUses },
     keyHolders: new KeyHolders(reads, accounts),
     auditorKeys: core.auditorKeys,
     requestLimits: new RequestLimits({ accounts, counter, perMinute: requestsPerMinute }),
@@ -215,6 +216,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
       knownSeals.stop()
       choices.stop()
       await verifier.close()
+      await keyUses.settled()
       await Promise.all([runsReactor, webhooks, objectsReactor, reports, ...sealing].map(reactor => reactor.stop()))
       const shown = log.head().then(head => progress.passed(head, LAST_OUTCOMES_MS))
       await withinTime(

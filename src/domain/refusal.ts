@@ -1,3 +1,4 @@
+import type { BudgetPeriod } from '../../schemas/account-events.ts'
 import type { KeyScope } from '../../schemas/actor.ts'
 import type { Fault } from '../../schemas/api/error.ts'
 import type { FamilyFault } from './catalog/validity.ts'
@@ -27,7 +28,19 @@ export interface Refusals {
   key_not_found: object
   /** The caller's own key, which was active when the request began. */
   key_revoked: object
+  key_expired: { expiresAt: string }
   too_many_keys: { limit: number }
+  /** A key cannot create a key of this scope. */
+  key_scope_not_grantable: { scope: KeyScope }
+  /** The new key would have expired already. */
+  key_expiry_past: { expiresAt: string }
+  /** `index` is the place in the list. */
+  key_model_unknown: { index: number; model: string }
+  key_address_invalid: { index: number; address: string }
+  /** The key is held to other addresses. */
+  address_not_allowed: { address: string }
+  /** The key is held to other models. */
+  model_not_allowed: { endpoint: string; models: string[] }
   /** An active auditor has this name, or this id. */
   auditor_exists: { name: string }
   auditor_not_found: object
@@ -58,6 +71,14 @@ export interface Refusals {
   image_url_invalid: { fault: HttpUrlFault }
   webhook_url_invalid: { url: string; fault: WebhookUrlFault }
 
+  /** `renewsAt` is when the next period of the budget begins. */
+  budget_exceeded: {
+    requiredMicros: number
+    period: BudgetPeriod
+    budgetMicros: number
+    spentMicros: number
+    renewsAt: string
+  }
   insufficient_credits: { requiredMicros: number; balanceMicros: number }
   idempotency_mismatch: object
   /** No event has this position: the log ends before it. */

@@ -3,6 +3,7 @@ import Koa from 'koa'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { KeyHolders } from '../services/accounts/key-holders.ts'
+import type { KeyUses } from '../services/accounts/key-uses.ts'
 import type { AuditorKeys } from '../services/auditors/auditor-keys.ts'
 import type { RequestLimits } from '../services/policies/request-limits.ts'
 import type { Presenter } from '../services/presenter.ts'
@@ -30,6 +31,7 @@ import { cdnRoutes } from './routes/cdn.ts'
 import { type DescriptorOptions, descriptorRoutes } from './routes/descriptors.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { type HealthChecks, healthRoutes } from './routes/health.ts'
+import { keyRoutes } from './routes/keys.ts'
 import { ledgerRoutes } from './routes/ledger.ts'
 import { type McpEndpoint, mcpRoutes } from './routes/mcp.ts'
 import { modelRoutes } from './routes/models.ts'
@@ -59,6 +61,7 @@ export interface AppParts {
 export interface ApiParts {
   services: Services
   keyHolders: KeyHolders
+  keyUses: KeyUses
   auditorKeys: AuditorKeys
   requestLimits: RequestLimits
   knownSeals: Pick<KnownSeals, 'newest'>
@@ -76,7 +79,7 @@ export const createApp = ({ logger, clock, isTrusted, checks, callbacks, api, tu
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   healthRoutes(serveAt(router), checks, clock)
   if (callbacks) callbackRoutes(serveAt(router), { callbacks, isTrusted, clock })
-  if (api) apiRoutes(router, api, clock)
+  if (api) apiRoutes(router, api, isTrusted, clock)
 
   const app = new Koa<RequestState>()
   app.use(takeTurns(turns))
@@ -93,13 +96,15 @@ export const createApp = ({ logger, clock, isTrusted, checks, callbacks, api, tu
 }
 
 /** Operations need an API key unless they are open. */
-const apiRoutes = (router: Router<RequestState>, api: ApiParts, clock: Clock) => {
-  const { services, keyHolders, auditorKeys, requestLimits, knownSeals, acceptsPut, present, mcp, described } = api
-  const known = authenticate(keyHolders)
+const apiRoutes = (router: Router<RequestState>, api: ApiParts, isTrusted: TrustedAddress, clock: Clock) => {
+  const { services, keyHolders, keyUses, auditorKeys, requestLimits, knownSeals, acceptsPut, present, mcp, described } =
+    api
+  const known = authenticate({ keyHolders, keyUses, isTrusted, clock })
   const awaited = position(services)
   const serve = serveAt(router, known, countRequests(requestLimits), arrivingBodies(), untakenAnswers(), awaited)
   const streams = new Streams()
   cdnRoutes(router, serve, services, acceptsPut)
+  keyRoutes(serve, services)
   balanceRoutes(serve, services, present, knownSeals)
   ledgerRoutes(serve, services, present, knownSeals)
   usageRoutes(serve, services, present)

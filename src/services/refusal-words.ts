@@ -28,6 +28,20 @@ export const sharedWords = {
   balance_too_high: () => 'The balance would be too large to represent exactly.',
 
   key_exists: () => 'The account already has this key.',
+  key_expired: ({ expiresAt }) => `This API key has expired: it was valid until ${expiresAt}.`,
+  key_scope_not_grantable: ({ scope }) =>
+    [
+      `A key cannot create a key with the scope "${scope}", so that a leaked one cannot outlive its revocation.`,
+      'The owner of the account, signed in, or the operator can.',
+    ].join(' '),
+  key_expiry_past: ({ expiresAt }) => `The key would have expired already: ${expiresAt} is not in the future.`,
+  key_model_unknown: ({ model }) =>
+    `There is no model ${JSON.stringify(model)}. A key can be held to the IDs of families and of endpoints.`,
+  key_address_invalid: ({ address }) =>
+    `${JSON.stringify(address)} is no IP address and no CIDR range, such as 203.0.113.7 or 2001:db8::/32.`,
+  address_not_allowed: ({ address }) => `This API key may not be used from ${address}: it is held to other addresses.`,
+  model_not_allowed: ({ endpoint, models }) =>
+    `This API key may not run ${endpoint}: it is held to ${models.join(', ')}.`,
   too_many_keys: ({ limit }) => `The account already has ${limit} active keys; revoke one first.`,
 
   auditor_exists: ({ name }) => `There already is an auditor ${JSON.stringify(name)} with an active key.`,
@@ -90,6 +104,11 @@ export const sharedWords = {
   too_many_events: ({ limit }) =>
     `The account has more than ${limit} events. Ask the operator for the proof, which tollgate audit prove makes.`,
   too_many_proofs: () => 'Another proof is being made for the account. Try again when it is done.',
+  budget_exceeded: ({ requiredMicros, period, budgetMicros, spentMicros, renewsAt }) =>
+    [
+      `The run costs ${fromMicros(requiredMicros)} credits, and this API key has spent ${fromMicros(spentMicros)}`,
+      `of its budget of ${fromMicros(budgetMicros)} credits for this ${period}. The budget is renewed at ${renewsAt}.`,
+    ].join(' '),
   run_exists: () => 'The run already exists.',
   run_not_open: () => 'The run has already ended.',
   run_already_started: () => 'The run has already started.',

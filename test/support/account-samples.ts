@@ -1,8 +1,10 @@
 import type {
   AccountEvent,
   AccountLimits,
+  BudgetPeriod,
   DebitFacts,
   GrantKind,
+  KeyLimits,
   ProviderCost,
   RunErrorCode,
   RunOutput,
@@ -171,7 +173,7 @@ export const grantCredits = (credits: number, reference = `gift-${++references}`
 export const withdrawCredits = (credits: number, reference: string) =>
   ({ ...grantCredits(credits, reference), type: 'WithdrawCredits', kind: 'correction' }) satisfies AccountCommand
 
-export const createKey = (key = 1, scope: KeyScope = 'full') =>
+export const createKey = (key = 1, scope: KeyScope = 'full', limits: KeyLimits = {}) =>
   ({
     type: 'CreateApiKey',
     keyId: keyId(key),
@@ -179,7 +181,11 @@ export const createKey = (key = 1, scope: KeyScope = 'full') =>
     hash: digest('b'),
     lastFour: 'beef',
     scope,
+    ...limits,
   }) satisfies AccountCommand
+
+export const useKey = (key: number, atMs: number) =>
+  ({ type: 'UseApiKey', keyId: keyId(key), atMs }) satisfies AccountCommand
 
 export const revokeKey = (key = 1) => ({ type: 'RevokeApiKey', keyId: keyId(key) }) satisfies AccountCommand
 
@@ -294,9 +300,18 @@ export const withdrawn = (credits: number, options: Grant & { after: number }): 
   data: grant(credits, { kind: 'correction', ...options }),
 })
 
-export const keyCreated = (key = 1, scope: KeyScope = 'full'): AccountEvent => ({
+export const keyCreated = (key = 1, scope: KeyScope = 'full', limits: KeyLimits = {}): AccountEvent => ({
   type: 'ApiKeyCreated',
-  data: { keyId: keyId(key), name: 'laptop', hash: digest('b'), lastFour: 'beef', scope },
+  data: { keyId: keyId(key), name: 'laptop', hash: digest('b'), lastFour: 'beef', scope, ...limits },
+})
+
+/** A key with a budget in credits. */
+export const keyWithBudget = (credits: number, period: BudgetPeriod = 'day', key = 1): AccountEvent =>
+  keyCreated(key, 'full', { budget: { amountMicros: toMicros(credits), period } })
+
+export const keyUsed = (key = 1): AccountEvent => ({
+  type: 'ApiKeyUsed',
+  data: { keyId: keyId(key), hash: digest('b') },
 })
 
 /** A key from before there were scopes. */

@@ -16,6 +16,7 @@ import type {
   WebhookAttemptFailed,
   WorkedUpstream,
 } from '../../../schemas/account-events.ts'
+import type { KeyScope } from '../../../schemas/actor.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import type { AccountId, KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
 import type { LimitPair } from './limits.ts'
@@ -29,6 +30,7 @@ export type AccountCommand = (
   | RefundRun
   | ({ type: 'CreateApiKey' } & NewKey)
   | { type: 'RevokeApiKey'; keyId: KeyId }
+  | UseApiKey
   | QueueRun
   | { type: 'StartRun'; runId: RunId; upstream: Upstream }
   | { type: 'SubmitRun'; runId: RunId; jobId: string; upstream: Upstream }
@@ -70,7 +72,13 @@ export interface SetLimits {
   limits: AccountLimits | 'default'
 }
 
-export type NewKey = Required<Static<typeof ApiKeyCreated>>
+export type NewKey = Static<typeof ApiKeyCreated> & { scope: KeyScope }
+
+/** Records that a key was used, once a UTC day. */
+export interface UseApiKey extends Timed {
+  type: 'UseApiKey'
+  keyId: KeyId
+}
 
 /** A payment belongs to purchases. */
 export type Grant = Omit<Static<typeof CreditsGranted>, 'balanceAfterMicros' | 'payment'> & {
@@ -93,12 +101,10 @@ export interface RefundRun {
   reason: string
 }
 
-export interface QueueRun {
+export interface QueueRun extends Timed {
   type: 'QueueRun'
   /** The caller's key, which must still be active and allowed to write when the run is accepted. */
   keyId?: KeyId
-  /** Milliseconds since 1970, to tell whether an idempotency key is still remembered, and earlier failures count. */
-  atMs: number
   run: RunQueued
   receipt: Receipt
   label?: string
@@ -142,6 +148,12 @@ export interface Worked {
 interface Asked {
   /** The caller's key, which must still be active and allowed to write when the command is decided. */
   keyId?: KeyId | undefined
+}
+
+/** A command whose decision depends on the time. */
+interface Timed {
+  /** In ms since 1970. A mailbox replaces it by the time that the events will record, so that both always agree. */
+  atMs: number
 }
 
 type FailedAttempt = Omit<WebhookAttemptFailed, 'runId' | 'attempt'>

@@ -37,6 +37,8 @@ export const decide = (command: AccountCommand, state: AccountState): Decided<Ac
       return keys.create(command, state)
     case 'RevokeApiKey':
       return keys.revoke(command, state)
+    case 'UseApiKey':
+      return keys.use(command, state)
     case 'QueueRun':
       return runs.queue(command, state)
     case 'StartRun':

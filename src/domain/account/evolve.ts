@@ -3,9 +3,19 @@ import type { KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import { Contradiction, type PastEvent, unreachable } from '../decider.ts'
 import { digest128 } from '../digest.ts'
+import { giveBack, spend, withBudgetPeriod } from './budgets.ts'
+import { dayOf } from './days.ts'
 import { debitFacts, keyOf } from './debit-facts.ts'
 import { bytesOf, countFailure, offsetFailure } from './run-limits.ts'
-import { type AccountState, isForgetful, type LiveUpload, MAX_REMEMBERED, type OpenRun, REMEMBER_MS } from './state.ts'
+import {
+  type AccountState,
+  type ActiveKey,
+  isForgetful,
+  type LiveUpload,
+  MAX_REMEMBERED,
+  type OpenRun,
+  REMEMBER_MS,
+} from './state.ts'
 
 export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): AccountState => {
   switch (event.type) {
@@ -22,20 +32,22 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
     case 'CreditsWithdrawn':
       return recordReference(changeBalance(state, event.data, -1), event.data.reference, -event.data.amountMicros)
     case 'CreditsDebited': {
-      const debit = debitFacts(event)
-      const run = { chargedMicros: event.data.amountMicros, isStarted: false, bytes: 0, debit }
-      return {
-        ...changeBalance(state, event.data, -1),
-        openRuns: state.openRuns.set(event.data.runId, run),
-        openRunsOf: countOpen(state, debit.keyId, 1),
-      }
+      const { runId, amountMicros } = event.data
+      const debit = withBudgetPeriod(debitFacts(event), clockMs(event), state)
+      const openRuns = state.openRuns.set(runId, { chargedMicros: amountMicros, isStarted: false, bytes: 0, debit })
+      const openRunsOf = countOpen(state, debit.keyId, 1)
+      return spend({ ...changeBalance(state, event.data, -1), openRuns, openRunsOf }, debit, amountMicros)
     }
-    case 'CreditsRefunded':
-      return { ...changeBalance(state, event.data, 1), refunds: state.refunds + 1 }
+    case 'CreditsRefunded': {
+      const { debit, amountMicros } = event.data
+      return giveBack({ ...changeBalance(state, event.data, 1), refunds: state.refunds + 1 }, debit, amountMicros)
+    }
     case 'ApiKeyCreated': {
-      const { keyId, hash, scope } = event.data
-      return { ...state, activeKeys: state.activeKeys.set(keyId, { hash, ...(scope && { scope }) }) }
+      const { keyId, name: _name, lastFour: _lastFour, ...key } = event.data
+      return { ...state, activeKeys: state.activeKeys.set(keyId, key) }
     }
+    case 'ApiKeyUsed':
+      return changeKey(state, event.data.keyId, { usedOn: dayOf(clockMs(event)) })
     case 'ApiKeyRevoked': {
       const { keyId } = event.data
       return withdrawUploads({ ...state, activeKeys: state.activeKeys.delete(keyId) }, keyId, clockMs(event))
@@ -109,6 +121,11 @@ const recordReference = (state: AccountState, reference: string, signedMicros: n
   ...state,
   references: state.references.set(digest128(reference), signedMicros),
 })
+
+const changeKey = (state: AccountState, keyId: KeyId, change: Partial<ActiveKey>): AccountState => {
+  const key = state.activeKeys.get(keyId)
+  return key ? { ...state, activeKeys: state.activeKeys.set(keyId, { ...key, ...change }) } : state
+}
 
 const changeRun = (state: AccountState, runId: RunId, change: Partial<OpenRun>): AccountState => {
   const run = state.openRuns.get(runId)

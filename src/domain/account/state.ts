@@ -1,5 +1,5 @@
 import { Map as ImmutableMap, OrderedMap } from 'immutable'
-import type { AccountLimits, DebitFacts, Upstream } from '../../../schemas/account-events.ts'
+import type { AccountLimits, DebitFacts, KeyLimits, Upstream } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
 import {
   type AccountId,
@@ -52,10 +52,20 @@ export interface Suspension {
   since: string
 }
 
-interface ActiveKey {
+export interface ActiveKey extends KeyLimits {
   hash: string
   /** Missing means `full`. */
   scope?: KeyScope
+  /** What it has debited in the periods of its budget; see `budgets.ts`. */
+  spent?: SpentInPeriod[]
+  /** The last day that it was used on. */
+  usedOn?: string
+}
+
+export interface SpentInPeriod {
+  /** The first day of the period. */
+  period: string
+  micros: number
 }
 
 export interface OpenRun {

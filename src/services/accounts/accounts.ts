@@ -48,7 +48,7 @@ export interface AccountOpening {
   tester: boolean
   welcomeMicros: number
   /** The first key, created in the same append. */
-  key?: NewKey
+  key?: Pick<NewKey, 'name' | 'scope'>
 }
 
 /** `apiKey` is the text of the first key, if this call created one. */

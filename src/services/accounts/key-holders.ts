@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { AccountId, KeyId } from '../../../schemas/primitives.ts'
 import { scopeOf } from '../../domain/account/keys.ts'
-import type { AccountState } from '../../domain/account/state.ts'
+import type { AccountState, ActiveKey } from '../../domain/account/state.ts'
 import { suspensionRefusal } from '../../domain/account/suspension.ts'
 import { sha256 } from '../../domain/digest.ts'
 import { upTo } from '../../engine/up-to.ts'
@@ -30,8 +30,8 @@ export class KeyHolders {
   }
 
   /**
-   * Undefined for an unknown or revoked key. Refuses the keys of a suspended account. Rejects with Unavailable if that
-   * cannot be decided.
+   * Undefined for an unknown or revoked key. Refuses the keys of a suspended account. An expired key has a holder; see
+   * `useRefusal`. Rejects with Unavailable if that cannot be decided.
    */
   async holderOf(apiKey: string): Promise<Answer<Holder> | undefined> {
     const hash = sha256(apiKey)
@@ -63,7 +63,8 @@ export class KeyHolders {
   }
 }
 
-type Holder = Omit<KeyHolder, 'kind'>
+/** The holder of a key, and what the key is held to. */
+export type Holder = Omit<KeyHolder, 'kind'> & Pick<ActiveKey, 'expiresAt' | 'addresses'>
 
 interface Candidate {
   accountId: AccountId
@@ -75,5 +76,11 @@ const confirm = ({ accountId, keyId }: Candidate, hash: string, state: AccountSt
   const key = state.activeKeys.get(keyId)
   if (key?.hash !== hash) return undefined
   const suspended = suspensionRefusal(state)
-  return suspended ? { refuse: suspended } : answer({ accountId, keyId, scope: scopeOf(key) })
+  if (suspended) return { refuse: suspended }
+  const { expiresAt, addresses } = key
+  return answer({
+    ...{ accountId, keyId, scope: scopeOf(key) },
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(addresses && { addresses }),
+  })
 }

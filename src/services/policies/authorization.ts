@@ -5,7 +5,7 @@ import type { Caller } from '../caller.ts'
 import type { Services } from '../services.ts'
 
 /** The permission that a function requires. */
-type Permission = 'public' | 'wait' | 'describe' | 'read' | 'write' | 'secret' | 'keys' | 'operate' | 'audit'
+type Permission = 'public' | 'wait' | 'describe' | 'own' | 'read' | 'write' | 'secret' | 'keys' | 'operate' | 'audit'
 
 /** The permission of every function. A new function does not compile until it is listed here. */
 const permissions = {
@@ -24,7 +24,7 @@ const permissions = {
   charges: { explain: 'read' },
   usage: { list: 'read' },
   refunds: { refund: 'operate' },
-  keys: { create: 'keys', list: 'keys', revoke: 'keys' },
+  keys: { create: 'keys', list: 'keys', page: 'keys', revoke: 'keys', own: 'own' },
   auditors: { create: 'operate', list: 'operate', revoke: 'operate' },
   catalog: { list: 'read', export: 'operate', compare: 'operate', publish: 'operate', withdraw: 'operate' },
   runs: { quote: 'read', run: 'write', cancel: 'write', find: 'read', list: 'read', follow: 'read' },
@@ -56,13 +56,13 @@ const permissions = {
 } as const satisfies { [Noun in keyof Services]: Record<keyof Services[Noun], Permission> }
 
 const ofAnyone = ['public', 'describe'] as const
-const ofReader = [...ofAnyone, 'wait', 'read'] as const
+const ofReader = [...ofAnyone, 'wait', 'own', 'read'] as const
 
 const ofScope: Record<KeyScope, readonly Permission[]> = {
   full: [...ofReader, 'write', 'secret'],
   // The webhook secret allows forging webhooks, so it is not included.
   read: ofReader,
-  keys: ['public', 'wait', 'keys'],
+  keys: ['public', 'wait', 'own', 'keys'],
 }
 
 const ofCaller = (caller: Caller): readonly Permission[] => {

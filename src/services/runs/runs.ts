@@ -218,8 +218,7 @@ export class Runs {
     const { value: row } = found
     return answer({
       row,
-      changes: signal =>
-        runReads.changes(row, signal).pipe(takeWhileAsync(() => mayStillRead(this.#parts.accounts, caller))),
+      changes: signal => runReads.changes(row, signal).pipe(takeWhileAsync(() => mayStillRead(this.#parts, caller))),
       onProgress: listener => runReads.onProgress(row.runId, listener),
     })
   }

@@ -43,6 +43,10 @@ const expected: Record<string, { call: (services: Services, caller: never) => Pr
     call: (services, caller) => services.keys.list(caller, accountId()),
     allowed: ['a keys key', 'a session', 'an operator', 'a reactor', 'the service'],
   },
+  own: {
+    call: (services, caller) => services.keys.own(caller),
+    allowed: Object.keys(callers).filter(name => name !== 'an anonymous caller' && name !== 'an auditor'),
+  },
   operate: {
     call: (services, caller) => services.accounts.list(caller),
     allowed: ['an operator', 'a reactor', 'the service'],
