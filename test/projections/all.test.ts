@@ -8,6 +8,7 @@ t.test('every event type is handled or listed as unprojected', async t => {
   t.same(
     types.filter(type => !handled.has(type)),
     [
+      ...['AccountSuspended', 'AccountResumed', 'LimitsSet'],
       'ProviderCostRecorded',
       ...['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn', 'LoginLinked', 'SealKeyAdopted', 'LogSealed'],
       ...['PeriodCloseRequested', 'PeriodClosed'],

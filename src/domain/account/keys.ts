@@ -9,7 +9,7 @@ import { DAY_MS, dayOf } from './days.ts'
 import type { AccountState, ActiveKey } from './state.ts'
 
 export const create = (
-  { type: _, ...key }: { type: 'CreateApiKey' } & NewKey,
+  { type: _type, isByOwner: _isByOwner, ...key }: { type: 'CreateApiKey'; isByOwner?: boolean } & NewKey,
   state: AccountState,
 ): Decided<AccountEvent> => {
   if (state.activeKeys.has(key.keyId)) return refuse('key_exists')

@@ -153,8 +153,8 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a revoked key is charged',
     file: 'domain/account/keys.ts',
-    from: "if (!key) return refuse('key_revoked')",
-    to: 'if (!key) return undefined',
+    from: "if (!key) return refuse('key_revoked')\n  const scope",
+    to: 'if (!key) return undefined\n  const scope',
   },
   {
     what: 'a suspended account runs something',
