@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { KeyScope } from './actor.ts'
 import { Mode, Receipt, Retry } from './catalog.ts'
+import { Identity } from './identity.ts'
 import {
   AccountId,
   Closed,
@@ -18,6 +19,7 @@ import {
   OneOf,
   PositiveMicros,
   RunId,
+  SessionId,
   Sha256,
   Slug,
   Timestamp,
@@ -63,6 +65,19 @@ export const ApiKeyCreated = Closed({
   scope: Type.Optional(KeyScope),
 })
 export const ApiKeyRevoked = Closed({ keyId: KeyId, hash: Sha256 })
+
+/** A further identity belongs to the account, which brings it no credits. */
+export const IdentityLinked = Closed({ identity: Identity })
+
+/** The owner signed in. A session is never extended: signing in again opens another one. */
+export const SessionOpened = Closed({ sessionId: SessionId, expiresAt: Timestamp })
+
+/**
+ * `signed_out`: in the browser of this session; `signed_out_everywhere`: in another one; `renewed`: the same browser
+ * signed in again; `displaced`: the account had too many sessions, and this was the oldest.
+ */
+export const SESSION_ENDINGS = ['signed_out', 'signed_out_everywhere', 'renewed', 'displaced'] as const
+export const SessionClosed = Closed({ sessionId: SessionId, reason: OneOf(...SESSION_ENDINGS) })
 
 /** `label` is the client's own name for what the run was for. It stands here since it belongs to the charge. */
 export const CreditsDebited = Closed({
@@ -280,6 +295,9 @@ export const accountEvents = {
   CreditsRefunded,
   ApiKeyCreated,
   ApiKeyRevoked,
+  IdentityLinked,
+  SessionOpened,
+  SessionClosed,
   RunQueued,
   RunStarted,
   RunSubmitted,

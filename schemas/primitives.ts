@@ -80,6 +80,12 @@ export const MAX_REFERENCES = 10_000
 /** Active keys of one account. They are held in the account's state, which must stay bounded. */
 export const MAX_ACTIVE_KEYS = 100
 
+/** Open sessions of one account. They are held in its state too; who signs in more often loses the oldest one. */
+export const MAX_SESSIONS = 20
+
+/** Identities of one account. Nobody needs many, and they are held in its state too. */
+export const MAX_IDENTITIES = 10
+
 /** Auditors with an active key. Each has few, and a script that creates them in a loop must end. */
 export const MAX_AUDITORS = 100
 

@@ -15,6 +15,7 @@ const layers = [
   'src/services/',
   'src/audit/',
   'src/reactors/',
+  'src/console/',
   'src/http/',
   'src/mcp/',
   'src/catalog/',
@@ -63,12 +64,15 @@ const importedByFolder: Record<string, string[]> = {
   '@modelcontextprotocol/server': ['src/mcp/'],
   '@modelcontextprotocol/node': ['src/mcp/'],
   commander: ['src/cli/'],
+  nodemailer: ['src/adapters/mailer/'],
+  preact: ['src/console/'],
+  'preact-render-to-string': ['src/console/'],
   pdfkit: ['src/cli/audit/statement/'],
 }
 
 /** Vendors that take long to load and that many processes never need. */
 const loadedLate = [
-  ...['@modelcontextprotocol/server', '@modelcontextprotocol/node', 'pdfkit', 'undici'],
+  ...['@modelcontextprotocol/server', '@modelcontextprotocol/node', 'pdfkit', 'undici', 'nodemailer'],
   ...['openai', '@anthropic-ai/sdk', '@google/genai', 'replicate', '@fal-ai/client'],
 ]
 
@@ -83,7 +87,7 @@ interface Import {
 }
 
 const filesIn = async (folder: string): Promise<string[]> =>
-  (await readdir(folder, { recursive: true })).filter(name => name.endsWith('.ts')).map(name => join(folder, name))
+  (await readdir(folder, { recursive: true })).filter(name => /\.tsx?$/.test(name)).map(name => join(folder, name))
 
 const importsOf = (file: string, text: string): Import[] =>
   [...text.matchAll(/(?:^|\n)(?:import|export) (type )?(?:[^'";]*? from )?'([^']+)'|\bimport\('([^']+)'\)/g)].map(

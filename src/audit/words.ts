@@ -1,5 +1,6 @@
 import type { Payment, ProviderCost, RunOutput } from '../../schemas/account-events.ts'
 import { unreachable } from '../domain/decider.ts'
+import { identityName } from '../domain/login/identity.ts'
 import type { KeyRing } from './account/key-ring.ts'
 import { count } from './count.ts'
 import { millionths } from './decimal.ts'
@@ -22,6 +23,12 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${event.data.keyId} created: ${keys.nameOf(event.data.keyId)}, ${event.data.scope ?? 'full'}`
     case 'ApiKeyRevoked':
       return `${event.data.keyId} revoked: ${keys.nameOf(event.data.keyId)}`
+    case 'IdentityLinked':
+      return `${identityName(event.data.identity)} linked`
+    case 'SessionOpened':
+      return `${event.data.sessionId} opened until ${event.data.expiresAt}`
+    case 'SessionClosed':
+      return `${event.data.sessionId} closed: ${event.data.reason.replaceAll('_', ' ')}`
     case 'RunQueued': {
       const { runId, mode, webhookUrl } = event.data
       return `${runId} queued: ${mode}${webhookUrl === undefined ? '' : ', with a webhook'}`

@@ -12,6 +12,7 @@ import { sha256 } from '../domain/digest.ts'
 import type { OpenScratch } from '../engine/views/rebuild.ts'
 import type { EventLog, ReadableLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { Mailer } from '../ports/mailer.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { SealSink } from '../ports/seal-sink.ts'
 import type { ViewStore } from '../ports/view-store.ts'
@@ -70,6 +71,16 @@ export const openObjects = async (
     retention,
     onWarning: error => logger.warn({ err: error }, 'the object store may keep files without an owner forever'),
   })
+}
+
+/** Where mail goes. */
+export const openMailer = async ({ mail }: Config): Promise<Mailer> => {
+  if (mail.kind === 'smtp') {
+    const { openSmtpMailer } = await import('../adapters/mailer/smtp.ts')
+    return openSmtpMailer(mail)
+  }
+  const { openOutbox } = await import('../adapters/mailer/outbox.ts')
+  return openOutbox(mail)
 }
 
 /** Opens the places that get copies of seals. Checks those on this machine. */

@@ -8,7 +8,7 @@ import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
 
 export const accountsCommand = (): Command => {
-  const command = new Command('accounts').description('open, list and show accounts')
+  const command = new Command('accounts').description('open, list, show and find accounts, and invite people')
 
   command
     .command('open')
@@ -52,6 +52,29 @@ export const accountsCommand = (): Command => {
       const caller = operatorOf(command)
       const found = await withCore(async ({ services }) => unwrap(await services.accounts.find(caller, account)))
       printOne(show(found), options)
+    })
+
+  command
+    .command('find <email>')
+    .description('shows the account that an e-mail address signs in to')
+    .option('--json', 'print JSON')
+    .action(async (email, options, command) => {
+      const caller = operatorOf(command)
+      const found = await withCore(async ({ services }) => unwrap(await services.accounts.findByEmail(caller, email)))
+      printOne(show(found), options)
+    })
+
+  command
+    .command('invite <email>')
+    .description('lets an e-mail address open an account with REGISTRATION=invite')
+    .option('--json', 'print JSON')
+    .action(async (email, options, command) => {
+      const caller = operatorOf(command)
+      await withCore(async ({ services }) => {
+        const { isNew } = unwrap(await services.accounts.invite(caller, email))
+        if (!isNew) console.error(`${email} was invited before.`)
+        printOne({ email, invited: isNew }, options)
+      })
     })
 
   return command

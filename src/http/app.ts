@@ -7,6 +7,7 @@ import type { AuditorKeys } from '../services/auditors/auditor-keys.ts'
 import type { Presenter } from '../services/presenter.ts'
 import type { KnownSeals } from '../services/seals/known-seals.ts'
 import type { Services } from '../services/services.ts'
+import type { SessionHolders } from '../services/sign-in/session-holders.ts'
 import type { TrustedAddress } from './connections.ts'
 import type { RequestState } from './context.ts'
 import { allowedOrigins } from './middleware/allowed-origins.ts'
@@ -17,6 +18,7 @@ import { errors } from './middleware/errors.ts'
 import { log } from './middleware/log.ts'
 import { position } from './middleware/position.ts'
 import { requestId } from './middleware/request-id.ts'
+import { BrowserSessions } from './middleware/session.ts'
 import { takeTurns } from './middleware/take-turns.ts'
 import { untakenAnswers } from './middleware/untaken-answers.ts'
 import { serveAt } from './operation.ts'
@@ -25,6 +27,7 @@ import { auditRoutes } from './routes/audit.ts'
 import { balanceRoutes } from './routes/balance.ts'
 import { callbackRoutes } from './routes/callbacks.ts'
 import { cdnRoutes } from './routes/cdn.ts'
+import { type ConsoleParts, consoleRouter } from './routes/console.ts'
 import { type DescriptorOptions, descriptorRoutes } from './routes/descriptors.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { type HealthChecks, healthRoutes } from './routes/health.ts'
@@ -57,6 +60,8 @@ export interface AppParts {
 export interface ApiParts {
   services: Services
   keyHolders: KeyHolders
+  sessionHolders: SessionHolders
+  signInPages: Pick<ConsoleParts, 'registration' | 'mailFolder'>
   auditorKeys: AuditorKeys
   knownSeals: Pick<KnownSeals, 'newest'>
   /** Whether presigned URLs lead to this service instead of a separate object store. */
@@ -73,7 +78,8 @@ export const createApp = ({ logger, clock, isTrusted, checks, callbacks, api, tu
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   healthRoutes(serveAt(router), checks, clock)
   if (callbacks) callbackRoutes(serveAt(router), { callbacks, isTrusted, clock })
-  if (api) apiRoutes(router, api, clock)
+  const sessions = api && new BrowserSessions({ ...api, publicUrl: api.described.publicUrl })
+  if (api && sessions) apiRoutes(router, api, sessions, clock)
 
   const app = new Koa<RequestState>()
   app.use(takeTurns(turns))
@@ -84,21 +90,29 @@ export const createApp = ({ logger, clock, isTrusted, checks, callbacks, api, tu
   if (api) app.use(refuseAuditors(api.auditorKeys))
   app.use(router.routes())
   app.use(router.allowedMethods())
+  if (api && sessions) {
+    const pages = consoleRouter({ ...api, ...api.signInPages, sessions, isTrusted, logger })
+    app.use(pages.routes())
+    app.use(pages.allowedMethods())
+  }
   // These are connections that broke during a response.
   app.on('error', error => logger.debug({ err: error }, 'connection lost during a response'))
   return app
 }
 
 /** Operations need an API key unless they are open. */
-const apiRoutes = (router: Router<RequestState>, api: ApiParts, clock: Clock) => {
+const apiRoutes = (router: Router<RequestState>, api: ApiParts, sessions: BrowserSessions, clock: Clock) => {
   const { services, keyHolders, auditorKeys, knownSeals, acceptsPut, present, mcp, described } = api
   const known = authenticate(keyHolders)
   const awaited = position(services)
-  const serve = serveAt(router, known, arrivingBodies(), untakenAnswers(), awaited)
+  const [arriving, untaken] = [arrivingBodies(), untakenAnswers()]
+  const serve = serveAt(router, known, arriving, untaken, awaited)
+  // Owners who have signed in use these without a key too.
+  const serveOwners = serveAt(router, sessions.authenticate, arriving, untaken, awaited)
   const streams = new Streams()
   cdnRoutes(router, serve, services, acceptsPut)
-  balanceRoutes(serve, services, present, knownSeals)
-  ledgerRoutes(serve, services, present, knownSeals)
+  balanceRoutes(serveOwners, services, present, knownSeals)
+  ledgerRoutes(serveOwners, services, present, knownSeals)
   usageRoutes(serve, services, present)
   sealRoutes(serve, services)
   proofRoutes(serve, services)

@@ -36,8 +36,8 @@ export const openVendorFetch = (): VendorFetch => {
         return read(await request(input, { ...options, dispatcher: agent }), redirect)
       }
       // The global one: that of the package does not take the forms of the vendors' clients.
-      const dispatcher = agent as unknown as NonNullable<RequestInit['dispatcher']>
-      return fetch(input, { ...init, redirect, dispatcher })
+      const options: object = { ...init, redirect, dispatcher: agent }
+      return fetch(input, options)
     },
     close: async () => (await undici)?.agent.destroy(),
   }

@@ -24,6 +24,7 @@ import { Requests } from './requests.ts'
 import type { AuditedEvent, Rule } from './rule.ts'
 import { Runs } from './runs.ts'
 import { coveredIn, Seals } from './seals.ts'
+import { Sessions } from './sessions.ts'
 import { type Part, partOf } from './share.ts'
 import { Uploads } from './uploads.ts'
 import { Webhooks } from './webhooks.ts'
@@ -166,7 +167,7 @@ class Checks {
   #rulesOf(stream: string): Rule[] {
     if (!stream.startsWith('account-')) return []
     const life = [new Runs(this.#prices), new ProviderCosts(), new Webhooks(), new Uploads()]
-    return [new Opening(stream), new Keys(), new Money(), new Requests(), ...life]
+    return [new Opening(stream), new Keys(), new Sessions(), new Money(), new Requests(), ...life]
   }
 }
 

@@ -16,10 +16,11 @@ import type {
   WorkedUpstream,
 } from '../../../schemas/account-events.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
-import type { AccountId, KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
+import type { Identity } from '../../../schemas/identity.ts'
+import type { AccountId, KeyId, RunId, SessionId, UploadId } from '../../../schemas/primitives.ts'
 
 /** The commands that an account accepts. They carry time and ids, since the domain has no clock and no randomness. */
-export type AccountCommand =
+export type AccountCommand = (
   | OpenAccount
   | ({ type: 'GrantCredits' | 'WithdrawCredits' } & Grant)
   | RefundRun
@@ -38,6 +39,24 @@ export type AccountCommand =
   | ({ type: 'StoreUpload'; upload: UploadStored } & Asked)
   | RequestUploadDeletion
   | { type: 'RecordUploadDeletion'; upload: UploadDeleted }
+  | ({ type: 'OpenSession' } & NewSession)
+  | { type: 'CloseSession'; sessionId: SessionId }
+  | { type: 'CloseAllSessions' }
+  | { type: 'LinkIdentity'; identity: Identity }
+) & { session?: UsedSession | undefined }
+
+/** The caller's session, which must still be open when the command is decided. `atMs` is in ms since 1970. */
+export interface UsedSession {
+  sessionId: SessionId
+  atMs: number
+}
+
+export interface NewSession {
+  sessionId: SessionId
+  expiresAt: string
+  /** The session of the same browser, which ends. */
+  replaces?: SessionId | undefined
+}
 
 export interface RequestUploadDeletion extends Asked {
   type: 'RequestUploadDeletion'

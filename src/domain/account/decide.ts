@@ -5,14 +5,20 @@ import type { AccountCommand, OpenAccount } from './commands.ts'
 import * as credits from './credits.ts'
 import * as keys from './keys.ts'
 import * as runs from './runs.ts'
+import * as sessions from './sessions.ts'
 import type { AccountState } from './state.ts'
 import * as uploads from './uploads.ts'
 import * as webhooks from './webhooks.ts'
 
-/** Decides a command. The existence of the account is checked first; the other checks are in each noun's file. */
+/**
+ * Decides a command. The existence of the account is checked first, then the caller's session; the other checks are in
+ * each noun's file.
+ */
 export const decide = (command: AccountCommand, state: AccountState): Decided<AccountEvent> => {
   if (command.type === 'OpenAccount') return open(command, state)
   if (state.accountId === undefined) return refuse('account_not_found')
+  const ended = sessions.sessionRefusal(command.session, state)
+  if (ended) return ended
   switch (command.type) {
     case 'GrantCredits':
       return credits.grant(command, state)
@@ -50,6 +56,14 @@ export const decide = (command: AccountCommand, state: AccountState): Decided<Ac
       return uploads.requestDeletion(command, state)
     case 'RecordUploadDeletion':
       return uploads.recordDeletion(command, state)
+    case 'OpenSession':
+      return sessions.open(command, state)
+    case 'CloseSession':
+      return sessions.close(command, state)
+    case 'CloseAllSessions':
+      return sessions.closeAll(command, state)
+    case 'LinkIdentity':
+      return sessions.linkIdentity(command, state)
     default:
       return unreachable(command)
   }

@@ -3,6 +3,7 @@ import type { KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import { Contradiction, type PastEvent, unreachable } from '../decider.ts'
 import { digest128 } from '../digest.ts'
+import { openingIdentity } from '../login/identity.ts'
 import { debitFacts, keyOf } from './debit-facts.ts'
 import { bytesOf, countFailure, offsetFailure } from './run-limits.ts'
 import { type AccountState, isForgetful, type LiveUpload, MAX_REMEMBERED, type OpenRun, REMEMBER_MS } from './state.ts'
@@ -10,7 +11,12 @@ import { type AccountState, isForgetful, type LiveUpload, MAX_REMEMBERED, type O
 export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): AccountState => {
   switch (event.type) {
     case 'AccountOpened':
-      return { ...state, accountId: event.data.accountId, tester: event.data.tester }
+      return {
+        ...state,
+        accountId: event.data.accountId,
+        tester: event.data.tester,
+        identities: [openingIdentity(event.data)],
+      }
     case 'CreditsGranted':
       return recordReference(changeBalance(state, event.data, 1), event.data.reference, event.data.amountMicros)
     case 'CreditsWithdrawn':
@@ -35,6 +41,14 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
       const { keyId } = event.data
       return withdrawUploads({ ...state, activeKeys: state.activeKeys.delete(keyId) }, keyId, clockMs(event))
     }
+    case 'IdentityLinked':
+      return { ...state, identities: [...state.identities, event.data.identity] }
+    case 'SessionOpened': {
+      const { sessionId, expiresAt } = event.data
+      return { ...state, sessions: state.sessions.set(sessionId, { expiresAtMs: Date.parse(expiresAt) }) }
+    }
+    case 'SessionClosed':
+      return { ...state, sessions: state.sessions.delete(event.data.sessionId) }
     case 'RunQueued': {
       const { runId, idempotency } = event.data
       const queued = enqueue(state, event.data)

@@ -1,11 +1,13 @@
 import { Map as ImmutableMap, OrderedMap } from 'immutable'
 import type { DebitFacts, Upstream } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
+import type { Identity } from '../../../schemas/identity.ts'
 import {
   type AccountId,
   IDEMPOTENCY_HOURS,
   type KeyId,
   type RunId,
+  type SessionId,
   type UploadId,
 } from '../../../schemas/primitives.ts'
 
@@ -17,6 +19,10 @@ export interface AccountState {
   /** Undefined until the account is opened. */
   accountId: AccountId | undefined
   tester: boolean
+  /** The identity that the account was opened with, and those that were linked since. */
+  identities: readonly Identity[]
+  /** The sessions that were not closed, the oldest first. Some may have expired. */
+  sessions: OrderedMap<SessionId, { expiresAtMs: number }>
   balanceMicros: number
   /** The digest of each reference of a grant or withdrawal, with its amount: negative for a withdrawal. */
   references: ImmutableMap<string, number>
@@ -107,6 +113,8 @@ export const isForgetful = ({ hasDroppedEarly, requests }: AccountState, atMs: n
 export const initialAccount: AccountState = {
   accountId: undefined,
   tester: false,
+  identities: [],
+  sessions: OrderedMap(),
   balanceMicros: 0,
   references: ImmutableMap(),
   refunds: 0,

@@ -7,11 +7,12 @@ const MIN_TAIL = 1000
 
 /** Converts the state of an account to a snapshot and back. */
 export const accountSnapshots: SnapshotForm<AccountState> = {
-  version: 13,
+  version: 14,
   // A snapshot is as large as its contents, so large ones are written less often and the cost per event stays the same.
   worthAfter: ({ requests, uploads }) => Math.max(MIN_TAIL, requests.size + uploads.size),
   freeze: state => ({
     ...state,
+    sessions: [...state.sessions],
     activeKeys: [...state.activeKeys],
     openRuns: [...state.openRuns],
     deliveries: [...state.deliveries],
@@ -23,6 +24,7 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
     const state = frozen as FrozenAccount
     return {
       ...state,
+      sessions: OrderedMap(state.sessions),
       activeKeys: ImmutableMap(state.activeKeys),
       openRuns: ImmutableMap(state.openRuns),
       deliveries: ImmutableMap(state.deliveries),
