@@ -40,6 +40,7 @@ button.quiet, .button.quiet { color: var(--accent); background: transparent; }
 }
 .balance { font-size: 2rem; font-weight: 700; line-height: 1.2; }
 ul { padding-left: 1.2rem; margin: 0 0 1rem; }
+.note { margin-top: 1.25rem; }
 .row { display: flex; flex-wrap: wrap; gap: .75rem; }
 .row form { margin: 0; }
 code { font-size: .95em; }
