@@ -47,10 +47,12 @@ import { Seals } from '../services/seals/seals.ts'
 import { TreeStore } from '../services/seals/tree-store.ts'
 import type { Services } from '../services/services.ts'
 import { Admissions, registrationSnapshots } from '../services/sign-in/admissions.ts'
+import { Identities } from '../services/sign-in/identities.ts'
+import { OneTimeCodes } from '../services/sign-in/one-time-codes.ts'
 import { SessionHolders } from '../services/sign-in/session-holders.ts'
 import { SessionTokens } from '../services/sign-in/session-tokens.ts'
 import { Sessions } from '../services/sign-in/sessions.ts'
-import { SignIn, type SignInParts } from '../services/sign-in/sign-in.ts'
+import { SignIn } from '../services/sign-in/sign-in.ts'
 import { UploadFinder } from '../services/uploads/upload-finder.ts'
 import { UploadGrants } from '../services/uploads/upload-grants.ts'
 import { UploadSettlement } from '../services/uploads/upload-settlement.ts'
@@ -168,12 +170,11 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const tokens = new SessionTokens(masterSecret)
   const mailer = substitutes.mailer ?? (await openMailer(config))
   const mail = new MailQueue({ mailer, clock, logger })
-  const signIn = openSignIn(core, { tokens, mail, publicUrl })
-  const sessions = new Sessions(accounts)
+  const signing = openSigning(core, { tokens, mail, publicUrl })
   const services: Services = {
     ...core.services,
     ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }), audit, proofs, callbacks }),
-    ...authorize({ signIn, sessions }),
+    ...authorize(signing),
   }
   const openApi = (): ApiParts => ({
     services,
@@ -239,22 +240,24 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
 /** The program that verifies the log, with this file's extension: `.ts` from source, `.js` once compiled. */
 const verifyProgram = fileURLToPath(new URL(`./verify-process${extname(import.meta.url)}`, import.meta.url))
 
-const openSignIn = (core: Core, parts: Pick<SignInParts, 'tokens' | 'mail' | 'publicUrl'>): SignIn => {
+interface SigningParts {
+  tokens: SessionTokens
+  mail: MailQueue
+  publicUrl: () => string
+}
+
+const openSigning = (core: Core, { tokens, mail, publicUrl }: SigningParts) => {
   const { config, log, snapshotsOf, clock, random, logger, masterSecret, accounts, logins } = core
   const { welcomeMicros, registration: rules, signInCodesPerMinute: codesPerMinute } = config
   const snapshots = snapshotsOf(registrationSnapshots)
   const admissions = new Admissions({ log, snapshots, clock, random, logger, rules, welcomeMicros })
-  return new SignIn({
-    ...parts,
-    accounts,
-    logins,
-    admissions,
-    clock,
-    random,
-    masterSecret,
-    codesPerMinute,
-    welcomeMicros,
-  })
+  const codes = new OneTimeCodes({ logins, mail, clock, random, masterSecret, codesPerMinute })
+  const parts = { accounts, logins, codes, clock, random, publicUrl }
+  return {
+    signIn: new SignIn({ ...parts, tokens, admissions, welcomeMicros }),
+    identities: new Identities(parts),
+    sessions: new Sessions(accounts),
+  }
 }
 
 const openReadRecord = ({ log, snapshotsOf, clock, random, logger }: Core): ReadRecord =>

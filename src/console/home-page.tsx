@@ -23,6 +23,9 @@ export const HomePage = ({ accountId, identities, balanceCredits }: HomeProps) =
         <li key={identityName(identity)}>{identityName(identity)}</li>
       ))}
     </ul>
+    <p>
+      <a href="/console/identities">Add an address</a>
+    </p>
     <h2>Sign out</h2>
     <div class="row">
       <form method="post" action="/console/sign-out">

@@ -1,4 +1,5 @@
-import { Fault, faulty, Layout } from './layout.tsx'
+import { AddressForm } from './address-form.tsx'
+import { Fault, Layout } from './layout.tsx'
 
 interface SignInProps {
   email?: string | undefined
@@ -14,25 +15,11 @@ export interface RegistrationNote {
 }
 
 /** Asks for the address that a code is sent to. The same form opens accounts. */
-export const SignInPage = ({ email = '', fault, registration }: SignInProps) => (
+export const SignInPage = ({ email, fault, registration }: SignInProps) => (
   <Layout title={fault === undefined ? 'Sign in' : 'Error: sign in'}>
     <h1>Sign in</h1>
     <Fault text={fault} />
-    <form method="post" action="/console/sign-in">
-      <label for="email">E-mail address</label>
-      <input
-        id="email"
-        name="email"
-        type="email"
-        required
-        maxlength={254}
-        autocomplete="email"
-        autofocus
-        value={email}
-        {...faulty(fault)}
-      />
-      <button type="submit">Send me a code</button>
-    </form>
+    <AddressForm action="/console/sign-in" button="Send me a code" email={email} fault={fault} />
     <p class="soft note">{noteOn(registration)}</p>
   </Layout>
 )

@@ -15,6 +15,7 @@ import type { Refunds } from './runs/refunds.ts'
 import type { Runs } from './runs/runs.ts'
 import type { Proofs } from './seals/proofs.ts'
 import type { Seals } from './seals/seals.ts'
+import type { Identities } from './sign-in/identities.ts'
 import type { Sessions } from './sign-in/sessions.ts'
 import type { SignIn } from './sign-in/sign-in.ts'
 import type { Uploads } from './uploads/uploads.ts'
@@ -36,6 +37,7 @@ export interface Services extends CoreServices {
   callbacks: Functions<Callbacks>
   signIn: Functions<SignIn>
   sessions: Functions<Sessions>
+  identities: Functions<Identities>
 }
 
 /** The services that need only the log and the views, which is all that a command opens. */

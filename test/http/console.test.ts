@@ -209,3 +209,22 @@ t.test('emptied views change neither the tries nor the sessions', async t => {
   t.match((await trier.post('/console/sign-in/code', { code: 'BBBB-BBBB' })).text, 'tried too often')
   t.equal((await browser.get('/console')).status, 200)
 })
+
+t.test('an owner adds an address, which then signs in to the same account', async t => {
+  const browser = await signedIn('owner@example.com')
+  t.match((await browser.get('/console/identities')).text, 'Add an address')
+  const email = 'second@example.com'
+  t.equal((await browser.post('/console/identities', { email })).location, '/console/identities/code')
+  const find = async () => codeIn((await messagesIn(service)).find(message => message.includes(`To: ${email}`)))
+  const code = await until('the code arrives', find)
+  t.equal((await browser.post('/console/identities/code', { code: 'BBBB-BBBB' })).status, 400)
+  t.equal((await browser.post('/console/identities/code', { code })).location, '/console')
+  t.match((await browser.get('/console')).text, /<li>owner@example.com<\/li><li>second@example.com<\/li>/)
+  const second = await signedIn(email)
+  t.match((await second.get('/console')).text, /Signed in as <strong>owner@example.com/)
+  const forged = await browser.post('/console/identities', { email }, { 'Sec-Fetch-Site': 'cross-site' })
+  t.equal(forged.status, 403)
+  const stranger = new BrowserClient(service.url)
+  for (const path of ['/console/identities', '/console/identities/code'])
+    t.equal((await stranger.post(path, { email, code: 'x' })).location, '/console/sign-in')
+})

@@ -4,7 +4,9 @@ import type { Mailer, MailMessage } from '../../src/ports/mailer.ts'
 import type { AccountMailboxes } from '../../src/services/accounts/account-mailboxes.ts'
 import { MailQueue } from '../../src/services/mail/mail-queue.ts'
 import { Admissions, type RegistrationRules } from '../../src/services/sign-in/admissions.ts'
+import { Identities } from '../../src/services/sign-in/identities.ts'
 import type { Logins } from '../../src/services/sign-in/logins.ts'
+import { OneTimeCodes } from '../../src/services/sign-in/one-time-codes.ts'
 import { SessionHolders } from '../../src/services/sign-in/session-holders.ts'
 import { SessionTokens } from '../../src/services/sign-in/session-tokens.ts'
 import { Sessions } from '../../src/services/sign-in/sessions.ts'
@@ -56,25 +58,32 @@ export const signInOn = (
     ...{ log, snapshots: noSnapshots, ...parts, welcomeMicros: WELCOME_MICROS },
     rules: { mode: 'open', domains: undefined, maxPerDay: 1000, maxWelcomeMicrosPerDay: 1e15, ...rules },
   })
-  const signIn = new SignIn({
-    ...{ ...parts, accounts, logins, admissions, tokens, masterSecret, codesPerMinute, welcomeMicros: WELCOME_MICROS },
-    mail: new MailQueue({ mailer, ...parts }),
-    publicUrl: () => 'http://localhost',
-  })
+  const mail = new MailQueue({ mailer, ...parts })
+  const codes = new OneTimeCodes({ ...parts, logins, mail, masterSecret, codesPerMinute })
+  const common = { ...parts, accounts, logins, codes, publicUrl: () => 'http://localhost' }
+  const signIn = new SignIn({ ...common, admissions, tokens, welcomeMicros: WELCOME_MICROS })
   let networks = 0
   /** Each request comes from a network of its own, so that only other limits hold. */
   const network = () => `network ${++networks}`
+  /** Returns a function that waits for a message that is sent from now on, and takes the code from it. */
+  const newMail = (email: string) => {
+    const before = mailer.sent.length
+    return async () => {
+      await until('the mail is sent', () => mailer.sent.length > before)
+      return mailer.codeFor(email)
+    }
+  }
   return {
-    ...{ accounts, logins, mailer, signIn, network },
+    ...{ accounts, logins, mailer, signIn, network, newMail },
     holders: new SessionHolders({ accounts, tokens, clock }),
     sessions: new Sessions(accounts),
+    identities: new Identities(common),
 
     /** Requests a code and takes it from the mail. */
     codeFor: async (email: string) => {
-      const before = mailer.sent.length
+      const code = newMail(email)
       const { codeId } = unwrap(await signIn.requestCode(anonymous, { email, network: network() }))
-      await until('the mail is sent', () => mailer.sent.length > before)
-      return { email, codeId, code: mailer.codeFor(email) }
+      return { email, codeId, code: await code() }
     },
 
     enter: (entry: { email: string; codeId: string; code: string; earlierToken?: string | undefined }) =>

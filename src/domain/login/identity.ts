@@ -4,8 +4,10 @@ import { sha256 } from '../digest.ts'
 /** The longest address that SMTP can carry (RFC 5321, erratum 1690). */
 const MAX_ADDRESS_LENGTH = 254
 
+export type EmailIdentity = Extract<Identity, { kind: 'email' }>
+
 /** The identity of an e-mail address, whose case and surrounding blanks do not matter; undefined if it is none. */
-export const emailIdentity = (text: string): Extract<Identity, { kind: 'email' }> | undefined => {
+export const emailIdentity = (text: string): EmailIdentity | undefined => {
   const address = text.trim().toLowerCase()
   const isAddress = /^[^\s\p{C}@]+@[^\s\p{C}@]+$/u.test(address) && address.length <= MAX_ADDRESS_LENGTH
   return isAddress ? { kind: 'email', address } : undefined

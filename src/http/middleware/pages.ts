@@ -1,10 +1,10 @@
 import type { Next } from 'koa'
 import { koaBody } from 'koa-body'
 import { ErrorPage } from '../../console/error-page.tsx'
-import { htmlOf } from '../../console/layout.tsx'
 import type { Logger } from '../../ports/logger.ts'
 import { ApiError, toApiError } from '../api-error.ts'
 import type { Context } from '../context.ts'
+import { showError } from '../page-answers.ts'
 import { arrivesInTime } from './json-body.ts'
 
 /** Nothing from elsewhere, no script, and no frame around a page. */
@@ -30,13 +30,8 @@ export const pages = (logger: Logger) => async (ctx: Context, next: Next) => {
   try {
     await next()
   } catch (error) {
-    if (ctx.accepts('html', 'json') === 'json') throw error
     const { requestId } = ctx.state
-    const { status, message, retryAfterSeconds } = toApiError(error, logger, { requestId })
-    ctx.status = status
-    if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(retryAfterSeconds))
-    ctx.type = 'text/html'
-    ctx.body = htmlOf(ErrorPage({ message, requestId }))
+    showError(ctx, toApiError(error, logger, { requestId }), message => ErrorPage({ message, requestId }))
   }
 }
 

@@ -1,22 +1,22 @@
 import Router from '@koa/router'
-import type { VNode } from 'preact'
 import { CodePage } from '../../console/code-page.tsx'
 import { HomePage } from '../../console/home-page.tsx'
-import { htmlOf, STYLE_PATH } from '../../console/layout.tsx'
+import { STYLE_PATH } from '../../console/layout.tsx'
 import { type RegistrationNote, SignInPage } from '../../console/sign-in-page.tsx'
 import { style } from '../../console/style.ts'
 import { fromMicros } from '../../domain/money.ts'
-import type { Refusal } from '../../domain/refusal.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { SessionOwner } from '../../services/caller.ts'
 import type { Services } from '../../services/services.ts'
-import { CODE_MS } from '../../services/sign-in/sign-in.ts'
+import { CODE_MS } from '../../services/sign-in/one-time-codes.ts'
 import { clientAddress, networkOf, type TrustedAddress } from '../connections.ts'
 import { anonymousCaller, type Context, type RequestState } from '../context.ts'
 import { formField, pages } from '../middleware/pages.ts'
 import type { BrowserSessions } from '../middleware/session.ts'
-import { errorOf, unwrap, words } from '../refusals.ts'
+import { redirect, showPage, showRefusal } from '../page-answers.ts'
+import { unwrap } from '../refusals.ts'
 import { StaticBody } from '../static-body.ts'
+import { identityPages } from './console-identities.ts'
 import { PendingCode } from './pending-code.ts'
 
 export interface ConsoleParts {
@@ -54,7 +54,7 @@ export const consoleRouter = ({ services, sessions, registration, mailFolder, is
 
   router.get(SIGN_IN, async ctx => {
     if (await sessions.ownerOf(ctx)) return redirect(ctx, '/console')
-    show(ctx, SignInPage({ registration }))
+    showPage(ctx, SignInPage({ registration }))
   })
 
   router.post(SIGN_IN, async ctx => {
@@ -62,14 +62,14 @@ export const consoleRouter = ({ services, sessions, registration, mailFolder, is
     const email = await formField(ctx, 'email')
     const requested = await services.signIn.requestCode(anonymousCaller(ctx), { email, network: networkIn(ctx) })
     if ('refuse' in requested)
-      return refuseWith(ctx, requested.refuse, fault => SignInPage({ email, fault, registration }))
+      return showRefusal(ctx, requested.refuse, fault => SignInPage({ email, fault, registration }))
     pending.write(ctx, { email, codeId: requested.value.codeId })
     redirect(ctx, ENTER_CODE)
   })
 
   router.get(ENTER_CODE, ctx => {
     const code = pending.read(ctx)
-    if (code) show(ctx, codePage(code.email))
+    if (code) showPage(ctx, codePage(code.email))
     else redirect(ctx, SIGN_IN)
   })
 
@@ -81,7 +81,7 @@ export const consoleRouter = ({ services, sessions, registration, mailFolder, is
     const earlierToken = sessions.tokenOf(ctx)
     const entry = { ...requested, code, network: networkIn(ctx), earlierToken }
     const entered = await services.signIn.enterCode(anonymousCaller(ctx), entry)
-    if ('refuse' in entered) return refuseWith(ctx, entered.refuse, fault => codePage(requested.email, fault))
+    if ('refuse' in entered) return showRefusal(ctx, entered.refuse, fault => codePage(requested.email, fault))
     pending.remove(ctx)
     sessions.begin(ctx, entered.value.token)
     redirect(ctx, '/console')
@@ -91,8 +91,8 @@ export const consoleRouter = ({ services, sessions, registration, mailFolder, is
     const owner = await sessions.ownerOf(ctx)
     if (!owner) return redirect(ctx, SIGN_IN)
     const { balanceMicros } = unwrap(await services.accounts.balance(owner))
-    const identities = unwrap(await services.sessions.identities(owner))
-    show(ctx, HomePage({ accountId: owner.accountId, identities, balanceCredits: fromMicros(balanceMicros) }))
+    const identities = unwrap(await services.identities.list(owner))
+    showPage(ctx, HomePage({ accountId: owner.accountId, identities, balanceCredits: fromMicros(balanceMicros) }))
   })
 
   const signOut =
@@ -112,27 +112,7 @@ export const consoleRouter = ({ services, sessions, registration, mailFolder, is
     '/console/sign-out-everywhere',
     signOut(owner => services.sessions.closeAll(owner)),
   )
+
+  identityPages(router, { services, sessions, mailFolder, networkIn })
   return router
-}
-
-const show = (ctx: Context, page: VNode) => {
-  ctx.type = 'text/html'
-  ctx.body = htmlOf(page)
-}
-
-/** After a form, the browser asks for a page, so that reloading it does not send the form again. */
-const redirect = (ctx: Context, path: string) => {
-  ctx.status = 303
-  ctx.set('Location', path)
-  ctx.type = 'text/plain'
-  ctx.body = `See ${path}\n`
-}
-
-/** Shows the form again with what is wrong, or the error to clients that ask for JSON. */
-const refuseWith = (ctx: Context, refusal: Refusal, page: (fault: string) => VNode) => {
-  const error = errorOf(words, refusal)
-  if (ctx.accepts('html', 'json') === 'json') throw error
-  show(ctx, page(error.message))
-  ctx.status = error.status
-  if (error.retryAfterSeconds !== undefined) ctx.set('Retry-After', String(error.retryAfterSeconds))
 }

@@ -1,4 +1,4 @@
-import { CODE_MS } from '../../services/sign-in/sign-in.ts'
+import { CODE_MS } from '../../services/sign-in/one-time-codes.ts'
 import type { Context } from '../context.ts'
 import type { Cookies } from '../cookies.ts'
 

@@ -39,7 +39,8 @@ const permissions = {
   // Whoever signs in is not known yet.
   signIn: { requestCode: 'public', enterCode: 'public' },
   // Only who has signed in may say who else signs in.
-  sessions: { close: 'own', closeAll: 'own', identities: 'own' },
+  sessions: { close: 'own', closeAll: 'own' },
+  identities: { list: 'own', requestCode: 'own', enterCode: 'own' },
   views: { verify: 'operate', rebuild: 'operate' },
   routing: {
     disabledProviders: 'operate',
