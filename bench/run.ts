@@ -26,6 +26,7 @@ import { syncRuns } from './sync-runs.ts'
 import { syncRunsSealed } from './sync-runs-sealed.ts'
 import { twoProcesses } from './two-processes.ts'
 import { uploads } from './uploads.ts'
+import { measureVerifierMemory, showVerifierMemory } from './verifier-memory.ts'
 import { webhooks } from './webhooks.ts'
 
 const benchmarks: Benchmark[] = [
@@ -52,6 +53,8 @@ const benchmarks: Benchmark[] = [
   ...[...eventStoreAppends, eventStoreReplay],
 ]
 
+const micros = (number: number) => `${number.toFixed(number < 100 ? 1 : 0)} µs`
+
 const show = (result: Result) => {
   const { name, question, baseline, unit, baselineMedian, measuredMedian, ratio, goal, reached } = result
   const round = (number: number) => Math.round(number).toLocaleString('en')
@@ -60,7 +63,10 @@ const show = (result: Result) => {
   console.log(`${name}: ${question}`)
   console.log(`  ${round(measuredMedian)} ${unit}, baseline ${round(baselineMedian)} (${baseline})`)
   const cpu = result.cpuMicrosPerOperation
-  if (cpu) console.log(`  CPU per operation ${round(cpu.measured)} µs, baseline ${round(cpu.baseline)} µs`)
+  if (cpu)
+    console.log(
+      `  CPU per operation ${micros(cpu.measured)}, baseline ${micros(cpu.baseline)}, ratio ${cpu.ratio.toFixed(2)}`,
+    )
   console.log(`  ratio ${ratio.toFixed(2)}${target ? `, goal ${target}${verdict}` : ''}\n`)
 }
 
@@ -77,6 +83,7 @@ for (const benchmark of benchmarks.filter(({ name }) => isSelected(name))) {
   if (!json) show(result)
 }
 const memory = isSelected('memory') ? await measureMemory() : undefined
+const verifierMemory = isSelected('verifier-memory') ? await measureVerifierMemory() : undefined
 const inFlight = isSelected('in-flight') ? await measureInFlight() : undefined
 const simulation = isSelected('simulation') ? await measureSimulation() : undefined
 const stall = isSelected('stall') ? await measureStall() : undefined
@@ -86,7 +93,7 @@ const leaderChanges = isSelected('event-store-leader') ? await measureLeaderChan
 if (json)
   console.log(
     JSON.stringify(
-      { answers: results, memory, inFlight, simulation, stall, fairness, attacks, leaderChanges },
+      { answers: results, memory, verifierMemory, inFlight, simulation, stall, fairness, attacks, leaderChanges },
       null,
       2,
     ),
@@ -97,6 +104,7 @@ if (!json && memory) {
     `  ${megabytes(memory.ownBytes)} private, ${megabytes(memory.residentBytes)} resident including mapped files`,
   )
 }
+if (!json && verifierMemory) showVerifierMemory(verifierMemory)
 if (!json && inFlight) {
   const { runs, completed, maxInFlight, peakResidentBytes, seconds } = inFlight
   console.log(`in-flight: ${runs.toLocaleString('en')} async runs of the sandbox with a delay`)

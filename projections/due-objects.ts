@@ -14,14 +14,16 @@ const SEAL_AFTER_MS = 6 * 60_000
 export const dueObjects = projection({
   name: 'due-objects',
   view: 'due',
-  version: 2,
+  version: 3,
   key: event => {
     if ('uploadId' in event.data) return event.data.uploadId
     if (event.type === 'RunCompleted' && event.data.output.willDeleteAt === undefined) return undefined
+    if (event.type === 'RunFailed' && event.data.willDeleteAt === undefined) return undefined
     return `output/${event.data.runId}`
   },
   on: {
     RunCompleted: (_, event) => deleteOutput(event),
+    RunFailed: (_, event) => deleteLeft(event),
     RunOutputDeleted: () => undefined,
     UploadGranted: (_, event) => sealUpload(event),
     UploadStored: (row, { data }) =>
@@ -38,12 +40,18 @@ const deleteOutput = (event: RecordedOf<'RunCompleted'>): ObjectTask | undefined
   if (output.willDeleteAt === undefined) return undefined
   return {
     task: 'delete-output',
-    queue: `${queues.objects}outputs`,
+    queue: outputQueue,
     dueAt: output.willDeleteAt,
     accountId: accountOf(event),
     runId,
     objectKeys: output.artifacts.map(artifact => artifact.objectKey),
   }
+}
+
+const deleteLeft = (event: RecordedOf<'RunFailed'>): ObjectTask | undefined => {
+  const { runId, willDeleteAt } = event.data
+  if (willDeleteAt === undefined) return undefined
+  return { task: 'delete-left', queue: outputQueue, dueAt: willDeleteAt, accountId: accountOf(event), runId }
 }
 
 const sealUpload = (event: RecordedOf<'UploadGranted'>): DueRow => {
@@ -59,5 +67,7 @@ const deleteUpload = ({ accountId, uploadId }: SealUploadTask, dueAt: string): O
   accountId,
   uploadId,
 })
+
+const outputQueue = `${queues.objects}outputs`
 
 const uploadQueue = `${queues.objects}uploads`

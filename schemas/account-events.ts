@@ -193,7 +193,13 @@ export type RunError = Static<typeof RunError>
 
 /** Older events, and the failures of runs that no upstream was asked to do, name none. */
 export const RunCompleted = Closed({ runId: RunId, output: RunOutput, upstream: Type.Optional(WorkedUpstream) })
-export const RunFailed = Closed({ runId: RunId, error: RunError, upstream: Type.Optional(WorkedUpstream) })
+/** `willDeleteAt` is when files that the run may have stored are deleted; missing if it can have stored none. */
+export const RunFailed = Closed({
+  runId: RunId,
+  error: RunError,
+  upstream: Type.Optional(WorkedUpstream),
+  willDeleteAt: Type.Optional(Timestamp),
+})
 /** Quantities that a provider bills, by its names for them. */
 export const MAX_BILLED_UNITS = 32
 export const MAX_UNIT_LENGTH = 64
@@ -225,7 +231,7 @@ export type ProviderCost = Static<typeof ProviderCost>
 export const ProviderCostRecorded = Closed({ runId: RunId, ...WorkedUpstream.properties, ...cost })
 export type ProviderCostRecorded = Static<typeof ProviderCostRecorded>
 
-/** The artifacts were deleted from the object store. */
+/** The artifacts, or what a failed run may have left, were deleted from the object store. */
 export const RunOutputDeleted = Closed({ runId: RunId })
 
 // Each webhook attempt is an event. Attempts count from 1.

@@ -152,6 +152,9 @@ export const MAX_BODY_BYTES = 1024 * 1024
 export const MAX_CALLBACK_BYTES = 1024 * 1024
 export const MAX_MCP_BYTES = 320 * 1024
 
+/** The longest text of a result in an event, as JSON: EventStoreDB limits an append to 1 MB. A longer one is a file. */
+export const MAX_TEXT_BYTES = 256 * 1024
+
 /** Bytes of JSON bodies that an account may be sending at a time, and all accounts together. */
 export const MAX_ARRIVING_BYTES = 32 * 1024 * 1024
 export const MAX_ARRIVING_BYTES_IN_ALL = 128 * 1024 * 1024

@@ -178,6 +178,12 @@ export interface DeleteOutputTask extends Due {
   objectKeys: string[]
 }
 
+/** A failed run, whose files are deleted if it has left any. */
+export interface DeleteLeftTask extends Due {
+  task: 'delete-left'
+  runId: RunId
+}
+
 /** An expired grant, whose file is inspected for the last time. */
 export interface SealUploadTask extends Due {
   task: 'seal-upload'
@@ -192,7 +198,7 @@ interface DeleteUploadTask extends Due {
 }
 
 /** Work in the object store. */
-export type ObjectTask = DeleteOutputTask | SealUploadTask | DeleteUploadTask
+export type ObjectTask = DeleteOutputTask | DeleteLeftTask | SealUploadTask | DeleteUploadTask
 
 /**
  * Work that is due, with everything that a reactor needs to do it. Key: the id of the run or upload; for a run's

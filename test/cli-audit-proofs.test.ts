@@ -47,12 +47,16 @@ t.test('a proof of each kind is made beside the service, and each program finds 
     [
       ['--run', run.run_id],
       /^right: CreditsDebited, event \d+ of account-acct_\w+, is sealed$/,
-      `credits: ${debited} debited for ${run.run_id}, ${after} after`,
+      `credits: ${debited} debited for ${run.run_id} of ${run.model}, ${after} after`,
     ],
     [['--event', grant?.id as string], /^right: CreditsGranted, event 1 of/, 'credits: 100 granted, 100 after'],
     [['--event', event?.id as string], /^right: AccountOpened, event 0 of account-acct_\w+, is sealed$/],
     [['--event', event?.id as string, '--at', `${newest - 1}`], /^right: AccountOpened/],
-    [['--account', customer.accountId], /^right: acct_\w+ has \d+ events up to the seal, all here$/],
+    [
+      ['--account', customer.accountId],
+      /^right: acct_\w+ has \d+ events up to the seal, all here$/,
+      'event 1: 100 granted, 100 after',
+    ],
     [
       ['--account', customer.accountId, '--from', `${newest - 2}`, '--to', `${newest}`],
       /^right: acct_\w+ has \d+ events between the seals, all here$/,
@@ -124,7 +128,8 @@ t.test('a file without a public key is refused with the way to get one', needsPy
   t.match(withPrivate, { code: 2, stderr: /has a private key, and no public one: "openssl pkey -in .* -pubout"/ })
   for (const [program, script] of scripts) {
     const { code, stderr } = await output(program, script, paths.proof, '--key', secret)
-    t.same({ code, stderr }, { code: 2, stderr: withPrivate.stderr }, script)
+    t.equal(code, 2, script)
+    t.match(stderr, /no Ed25519 public key; "openssl pkey -in .* -pubout" prints that of a private one/, script)
   }
   const withNone = await operator.run(t, 'audit', 'check', paths.proof, '--key', paths.proof)
   t.match(withNone, { code: 2, stderr: /no Ed25519 public key: use one in PEM, or the JSON of GET/ })

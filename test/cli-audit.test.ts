@@ -117,6 +117,10 @@ t.test('audit verify: the newest seal is named, and a kept one is found again', 
   t.match(shown, /Keep this seal elsewhere, and give it as --since/)
   t.match(await operator.json(t, ...verify), { valid: true, seal: { seal } })
   t.notMatch(await operator.text(t, ...verify, '--since', seal), /Keep this seal/)
+  await write(events.toSpliced(3, 1))
+  const { stdout: atFault } = await operator.run(t, ...verify)
+  t.match(atFault, /^Seal \d+:/m)
+  t.notMatch(atFault, /Keep this seal/, 'a seal of a log that is at fault is not worth keeping')
   const sealed = events.findLast(({ type }) => type === 'LogSealed') as RawEvent
   await write(events.filter(({ position }) => position < sealed.position))
   const { code, stdout } = await operator.run(t, ...verify, '--since', seal)

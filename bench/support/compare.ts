@@ -6,6 +6,8 @@ export interface Benchmark {
   unit: string
   /** The goal for the ratio of measured to baseline; undefined if it is only reported. */
   goal?: { atLeast: number } | { atMost: number }
+  /** How many rounds; by default BENCH_ROUNDS. Small differences need many short ones. */
+  roundCount?: number
   /** Sets up; each returned function then measures once. A plain number is a value in the unit. */
   prepare(): Promise<{ baseline: Measure; measured: Measure; close: () => Promise<void> }>
 }
@@ -26,11 +28,12 @@ export interface Result {
   unit: string
   baselineMedian: number
   measuredMedian: number
+  /** The median of the ratios of all rounds: what slows the machine for a while changes few of them. */
   ratio: number
   goal: Benchmark['goal'] | null
   reached: boolean | null
-  /** Medians of the CPU time per operation, if both sides report it. */
-  cpuMicrosPerOperation: { baseline: number; measured: number } | null
+  /** Medians of the CPU time per operation and of its ratios, if both sides report it. */
+  cpuMicrosPerOperation: { baseline: number; measured: number; ratio: number } | null
   /** All measurements. */
   rounds: { baseline: number | Measurement; measured: number | Measurement }[]
 }
@@ -38,21 +41,24 @@ export interface Result {
 /** Enough rounds for a meaningful median on a shared machine. */
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5)
 
-/** Warms up, then measures both sides in turns, so that anything that slows the machine slows both. */
-export const compare = async ({ prepare, goal, ...about }: Benchmark): Promise<Result> => {
+/**
+ * Warms up, then measures both sides in turns, so that anything that slows the machine slows both. Either side comes first
+ * in half of the rounds.
+ */
+export const compare = async ({ prepare, goal, roundCount = ROUNDS, ...about }: Benchmark): Promise<Result> => {
   const { baseline, measured, close } = await prepare()
   try {
     await baseline()
     await measured()
     const rounds: Result['rounds'] = []
-    for (let round = 0; round < ROUNDS; round++) rounds.push({ baseline: await baseline(), measured: await measured() })
-    const baselineMedian = median(rounds.map(round => numberOf(round.baseline)))
-    const measuredMedian = median(rounds.map(round => numberOf(round.measured)))
-    const ratio = measuredMedian / baselineMedian
+    for (let round = 0; round < roundCount; round++)
+      if (round % 2 === 0) rounds.push({ baseline: await baseline(), measured: await measured() })
+      else rounds.push({ measured: await measured(), baseline: await baseline() })
+    const { ratio, ...medians } = mediansOf(rounds.map(round => [numberOf(round.baseline), numberOf(round.measured)]))
     return {
       ...about,
-      baselineMedian,
-      measuredMedian,
+      baselineMedian: medians.baseline,
+      measuredMedian: medians.measured,
       ratio,
       goal: goal ?? null,
       reached: reached(ratio, goal),
@@ -68,13 +74,19 @@ const numberOf = (measurement: number | Measurement): number =>
   typeof measurement === 'number' ? measurement : measurement.value
 
 const cpuMedians = (rounds: Result['rounds']): Result['cpuMicrosPerOperation'] => {
-  const cpuOf = (measurement: number | Measurement) =>
-    typeof measurement === 'number' ? [] : measurement.cpuMicrosPerOperation
-  const baseline = rounds.flatMap(round => cpuOf(round.baseline))
-  const measured = rounds.flatMap(round => cpuOf(round.measured))
-  if (baseline.length === 0 || measured.length === 0) return null
-  return { baseline: median(baseline), measured: median(measured) }
+  const pairs = rounds.flatMap(({ baseline, measured }): [number, number][] =>
+    typeof baseline === 'number' || typeof measured === 'number'
+      ? []
+      : [[baseline.cpuMicrosPerOperation, measured.cpuMicrosPerOperation]],
+  )
+  return pairs.length === 0 ? null : mediansOf(pairs)
 }
+
+const mediansOf = (pairs: [baseline: number, measured: number][]) => ({
+  baseline: median(pairs.map(([baseline]) => baseline)),
+  measured: median(pairs.map(([, measured]) => measured)),
+  ratio: median(pairs.map(([baseline, measured]) => measured / baseline)),
+})
 
 const reached = (ratio: number, goal: Benchmark['goal']): boolean | null => {
   if (!goal) return null

@@ -4,6 +4,8 @@ export interface Load {
   url: string
   connections: number
   seconds: number
+  /** Sends so many requests, however long they take. */
+  requests?: number
   method: 'GET' | 'POST'
   /** Assigned to the connections in turn. */
   keys?: string[]

@@ -16,10 +16,9 @@ import { parseArgs } from 'node:util'
 
 /** @typedef {{ linkText: string, dataText?: string, metadataText?: string }} Texts */
 /** @typedef {Texts & { revision: number, previous: string, path: string[] }} ProvenEvent */
-/** @typedef {{ stream: string, revision: number, head: string, links: string }} Stream */
-/** @typedef {Stream & { path: { bit: number, sibling: string }[] }} Leaf */
-/** @typedef {{ previous: string, linkText: string, dataText: string, metadataText: string, link: string }} ProvenSeal */
-/** @typedef {{ number: number, events: number, at: string, root: string, earlier: string, link: string }} Seal */
+/** @typedef {{ stream: string, revision: number, head: string, links: string }} Place */
+/** @typedef {Place & { path: { bit: number, sibling: string }[] }} Leaf */
+/** @typedef {{ number: number, events: string, at: string, root: string, earlier: string, link: string }} Seal */
 /** @typedef {{ format: 1 | 2, type: string, data: any }} Event */
 /** @typedef {Map<string, string>} Keys The bytes of each key in base64url, by its thumbprint. */
 /** @typedef {{ seals: Seal[], lines: string[] }} Shown */
@@ -40,36 +39,66 @@ const sha256 = (/** @type {(string | Uint8Array)[]} */ ...parts) => {
 const hashOf = (/** @type {string} */ text) => sha256(text).toString('hex')
 const bytesOf = (/** @type {string} */ hex) => Buffer.from(hex, 'hex')
 
+// ---- Shapes ----
+
+const HASH = '[0-9a-f]{64}'
+const isText = (/** @type {any} */ value) => typeof value === 'string'
+const isNumber = (/** @type {any} */ value) => typeof value === 'number'
+const isObject = (/** @type {any} */ value) => typeof value === 'object' && value !== null && !Array.isArray(value)
+/** @type {(pattern: string) => (value: any) => boolean} */
+const isLike = pattern => value => isText(value) && new RegExp(`^(?:${pattern})$`).test(value)
+/** @type {(limit: number) => (value: any) => boolean} */
+const isBelow = limit => value => Number.isInteger(value) && value >= 0 && value < limit
+const isHash = isLike(HASH)
+const isAmount = isBelow(2 ** 53)
+
+/**
+ * Whether a value has a shape: a check, a list of a shape, or the members of an object. One with a `_` may lack.
+ * @type {(value: any, shape: any) => boolean}
+ */
+const fits = (value, shape) => {
+  if (typeof shape === 'function') return shape(value)
+  if (Array.isArray(shape)) return Array.isArray(value) && value.every(each => fits(each, shape[0]))
+  const shapes = new Map(Object.entries(shape).map(([name, each]) => [name.replace(/_$/, ''), each]))
+  const hasAll = Object.keys(shape).every(name => name.endsWith('_') || Object.hasOwn(value ?? {}, name))
+  return (
+    isObject(value) &&
+    hasAll &&
+    Object.keys(value).every(name => shapes.has(name) && fits(value[name], shapes.get(name)))
+  )
+}
+
+/** What a function returns; undefined if it fails. @type {(run: () => any) => any} */
+const attempt = run => {
+  try {
+    return run()
+  } catch {
+    return undefined
+  }
+}
+
 // ---- Keys and signatures ----
 
-/** Reads Ed25519 public keys. @type {(text: string) => Keys} */
+const keyOf = (/** @type {any} */ jwk) => (jwk?.kty === 'OKP' && jwk.crv === 'Ed25519' ? String(jwk.x) : '')
+
+/** Reads Ed25519 public keys, in base64url, by their thumbprints (RFC 7638). @type {(text: string) => Keys} */
 export const parseKeys = text => {
-  const found = text.includes('-----BEGIN') ? keysInPem(text) : keysInJson(text)
-  return new Map(found.filter(isKey).map(x => [thumbprintOf(x), x]))
+  const pem = text.matchAll(/-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/=\s]*)-----END PUBLIC KEY-----/g)
+  const ders = [...pem].map(([, content = '']) => Buffer.from(content, 'base64'))
+  const inPem = ders.filter(der => der.toString('hex').startsWith('302a300506032b6570032100'))
+  const document = text.includes('-----BEGIN') ? {} : attempt(() => JSON.parse(text))
+  const jwks = Array.isArray(document?.keys) ? document.keys : [document]
+  const found = [...inPem.map(der => der.subarray(12).toString('base64url')), ...jwks.map(keyOf)]
+  const thumbprint = (/** @type {string} */ x) =>
+    sha256(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).toString('base64url')
+  return new Map(found.filter(x => isBase64url(x, 32)).map(x => [thumbprint(x), x]))
 }
 
-const keysInPem = (/** @type {string} */ text) =>
-  [...text.matchAll(/-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/=\s]*)-----END PUBLIC KEY-----/g)]
-    .map(([, content = '']) => Buffer.from(content, 'base64'))
-    .filter(der => der.toString('hex').startsWith('302a300506032b6570032100') && der.length === 44)
-    .map(der => der.subarray(12).toString('base64url'))
-
-const keysInJson = (/** @type {string} */ text) => {
-  const document = parse(text)
-  const keys = Array.isArray(document?.keys) ? document.keys : [document]
-  return keys
-    .filter(isObject)
-    .filter((/** @type {any} */ { kty, crv }) => kty === 'OKP' && crv === 'Ed25519')
-    .map((/** @type {any} */ { x }) => String(x))
+/** Whether a text is the one way to write so many bytes. @type {(text: string, size: number) => boolean} */
+const isBase64url = (text, size) => {
+  const bytes = Buffer.from(text, 'base64url')
+  return bytes.length === size && bytes.toString('base64url') === text
 }
-
-const isKey = (/** @type {string} */ x) => {
-  const bytes = Buffer.from(x, 'base64url')
-  return bytes.length === 32 && bytes.toString('base64url') === x
-}
-
-const thumbprintOf = (/** @type {string} */ x) =>
-  sha256(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).toString('base64url')
 
 /** The order of the field, and the coordinates y of the points whose order divides 8. */
 const P = 2n ** 255n - 19n
@@ -84,58 +113,50 @@ const isSafe = x => {
 
 /** Whether an Ed25519 signature (RFC 8032) is right. @type {(text: string, signature: string, x: string) => boolean} */
 export const isSigned = (text, signature, x) => {
-  const bytes = Buffer.from(signature, 'base64url')
-  if (bytes.toString('base64url') !== signature || bytes.length !== 64 || !isSafe(x)) return false
-  try {
-    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
-    return verify(null, Buffer.from(text), key, bytes)
-  } catch {
-    return false
-  }
+  const key = attempt(() => createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' }))
+  const isWritten = isBase64url(signature, 64) && isSafe(x)
+  return isWritten && attempt(() => verify(null, Buffer.from(text), key, Buffer.from(signature, 'base64url'))) === true
 }
 
-// ---- Trees ----
+// ---- Trees. An entry and a branch are hashed as RFC 9162 says. ----
 
 const LEAF = Buffer.from([0])
 const NODE = Buffer.from([1])
 
 /**
- * Whether a path leads from a link to the root over `size` links (RFC 9162, section 2.1.3.2).
- * @type {(link: string, index: number, size: number, path: string[], root: string) => boolean}
+ * Follows a path up a tree whose last entry is `last` (RFC 9162, sections 2.1.3.2 and 2.1.4.2), to both roots.
+ * @type {(at: number, last: number, path: string[], first: Buffer) => string[]}
  */
-const isIncluded = (link, index, size, path, root) => {
-  if (index >= size) return false
-  let [at, last, found] = [index, size - 1, sha256(LEAF, bytesOf(link))]
-  for (const step of path.map(bytesOf)) {
-    if (last === 0) return false
-    if (at % 2 === 1 || at === last) {
-      found = sha256(NODE, step, found)
-      while (at % 2 === 0 && at !== 0) [at, last] = [at >> 1, last >> 1]
-    } else found = sha256(NODE, found, step)
-    ;[at, last] = [at >> 1, last >> 1]
-  }
-  return last === 0 && found.toString('hex') === root
-}
-
-/**
- * Whether a path shows that a tree extends an earlier, smaller one (RFC 9162, section 2.1.4.2).
- * @type {(size: number, root: string, laterSize: number, laterRoot: string, path: string[]) => boolean}
- */
-const isExtension = (size, root, laterSize, laterRoot, path) => {
-  let [at, last] = [size - 1, laterSize - 1]
-  while (at % 2 === 1) [at, last] = [at >> 1, last >> 1]
-  const [first, ...steps] = (at === 0 ? [root, ...path] : path).map(bytesOf)
-  if (!first) return false
+const climb = (at, last, path, first) => {
   let [earlier, later] = [first, first]
-  for (const step of steps) {
-    if (last === 0) return false
+  for (const step of path.map(bytesOf)) {
+    if (last === 0) return []
     if (at % 2 === 1 || at === last) {
       ;[earlier, later] = [sha256(NODE, step, earlier), sha256(NODE, step, later)]
       while (at % 2 === 0 && at !== 0) [at, last] = [at >> 1, last >> 1]
     } else later = sha256(NODE, later, step)
     ;[at, last] = [at >> 1, last >> 1]
   }
-  return last === 0 && earlier.toString('hex') === root && later.toString('hex') === laterRoot
+  return last === 0 ? [earlier.toString('hex'), later.toString('hex')] : []
+}
+
+/**
+ * Whether a path leads from a link to the root over `size` links.
+ * @type {(link: string, index: number, size: number, path: string[], root: string) => boolean}
+ */
+const isIncluded = (link, index, size, path, root) =>
+  index < size && climb(index, size - 1, path, sha256(LEAF, bytesOf(link)))[1] === root
+
+/**
+ * Whether a path shows that a tree extends an earlier, smaller one.
+ * @type {(size: number, root: string, laterSize: number, laterRoot: string, path: string[]) => boolean}
+ */
+const isExtension = (size, root, laterSize, laterRoot, path) => {
+  let [at, last] = [size - 1, laterSize - 1]
+  while (at % 2 === 1) [at, last] = [at >> 1, last >> 1]
+  const [first = '', ...steps] = at === 0 ? [root, ...path] : path
+  const [earlier, later] = climb(at, last, steps, bytesOf(first))
+  return earlier === root && later === laterRoot
 }
 
 /** The tree over links, of which only the complete parts are kept, each with its size. */
@@ -160,9 +181,10 @@ class Links {
     this.size += 1
   }
 
-  root() {
-    const roots = this.parts.map(({ root }) => root)
-    return roots.reduceRight((right, left) => sha256(NODE, left, right)).toString('hex')
+  /** @param {Place} leaf @param {string} head */
+  areThoseOf(leaf, head) {
+    const root = this.parts.map(({ root }) => root).reduceRight((right, left) => sha256(NODE, left, right))
+    return this.size === leaf.revision + 1 && root.toString('hex') === leaf.links && head === leaf.head
   }
 }
 
@@ -171,7 +193,7 @@ class Links {
  * @type {(leaf: Leaf, seal: Seal) => void}
  */
 const checkLeaf = ({ stream, revision, head, links, path }, seal) => {
-  let found = sha256(LEAF, JSON.stringify({ head, links, revision, stream }))
+  let found = sha256(LEAF, canonical({ head, links, revision, stream }))
   const key = [...sha256(stream)].map(octet => octet.toString(2).padStart(8, '0')).join('')
   let [above, fits] = [256, true]
   for (const { bit, sibling } of path) {
@@ -187,52 +209,47 @@ const checkLeaf = ({ stream, revision, head, links, path }, seal) => {
 
 // ---- Events and seals ----
 
-const HASH = '[0-9a-f]{64}'
-const COUNT = '0|[1-9][0-9]{0,15}'
+const COUNT = '(?:0|[1-9][0-9]{0,15})'
 const LINK_TEXT = new RegExp(
   `^\\{"data":"(${HASH})","format":2,"id":"[0-9a-f-]{36}","metadata":"(${HASH})",` +
     '"revision":([0-9]+),"stream":"([a-z0-9_-]+)","type":"([A-Za-z]+)"\\}$',
 )
-const SEAL = new RegExp(
-  '^\\{"at":"(?<at>[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z)",' +
-    `"earlier":"(?<earlier>${HASH})","events":(?<events>${COUNT}),"keyId":"(?<keyId>[A-Za-z0-9_-]{43})",` +
-    `"number":(?<number>${COUNT}),"position":(?:${COUNT}),"previous":"(?<previous>${HASH})",` +
-    `"root":"(?<root>${HASH})","signature":"(?<signature>[A-Za-z0-9_-]{86})","streams":(?:${COUNT})\\}$`,
+const TIME = '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z'
+const SEAL = {
+  ...{ at: TIME, earlier: HASH, events: COUNT, keyId: '[A-Za-z0-9_-]{43}', number: COUNT, position: COUNT },
+  ...{ previous: HASH, root: HASH, signature: '[A-Za-z0-9_-]{86}', streams: COUNT },
+}
+const SEAL_MEMBERS = Object.entries(SEAL).map(([name, form]) =>
+  form === COUNT ? `"${name}":(?<${name}>${form})` : `"${name}":"(?<${name}>${form})"`,
 )
+const SEAL_TEXT = new RegExp(`^\\{${SEAL_MEMBERS}\\}$`)
+
+/** A value of JSON in its one canonical form (RFC 8785), which no half of a character has. @type {(value: any) => string} */
+const canonical = value => {
+  if (Array.isArray(value)) return `[${value.map(canonical)}]`
+  if (!isObject(value)) return isText(value) && /\p{Cs}/u.test(value) ? '' : JSON.stringify(value)
+  const names = Object.keys(value).sort()
+  return `{${names.map(name => `${canonical(name)}:${canonical(value[name])}`)}}`
+}
 
 /**
- * The value of a JSON text; undefined if it is none.
- * @type {(text: string, revive?: (name: string, value: any) => any) => any}
+ * The object in a text. Any other text than the canonical one could be read in two ways.
+ * @type {(text: string, revision: number) => any}
  */
-const parse = (text, revive) => {
-  try {
-    return JSON.parse(text, revive)
-  } catch {
-    return undefined
-  }
-}
-
-const isObject = (/** @type {any} */ value) => typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** The canonical form has no negative zero. @type {(name: string, value: any) => any} */
-const withoutSign = (_name, value) => {
-  if (Object.is(value, -0)) throw new Wrong('-0 is not canonical')
-  return value
-}
-
-/** A text in which a name comes twice could be read in two ways. @type {(text: string, revision: number) => any} */
 const readData = (text, revision) => {
-  const data = parse(text, withoutSign)
-  const isCanonical = isObject(data) && JSON.stringify(data).length === text.length
+  const data = attempt(() => JSON.parse(text))
+  const isCanonical = isObject(data) && attempt(() => canonical(data)) === text
   hold(isCanonical, `event ${revision} is not in the documented form`)
   return data
 }
 
-/** The link of an event. @type {(previous: string, texts: { linkText: string }) => string} */
+/** @type {(previous: string, texts: { linkText: string }) => string} */
 const linkOf = (previous, { linkText }) => hashOf(previous + linkText)
 
 /** The only type of events of which a proof may hold the digest alone: what a provider charges. It moves no credits. */
 const WITHHELD = 'ProviderCostRecorded'
+
+const FORMAT_1 = { type: isLike('[A-Za-z]+'), data: isObject, metadata: isObject }
 
 /**
  * An event whose link was proved, from the texts that the link is made of.
@@ -240,11 +257,10 @@ const WITHHELD = 'ProviderCostRecorded'
  */
 export const readEvent = ({ linkText, dataText, metadataText }, stream, revision) => {
   if (dataText === undefined && metadataText === undefined) {
-    const { type, data, metadata, ...others } = readData(linkText, revision)
-    const isEvent = typeof type === 'string' && /^[A-Za-z]+$/.test(type) && isObject(data) && isObject(metadata)
-    const isClosed = isEvent && metadata.format === undefined && Object.keys(others).length === 0
-    hold(isClosed, `event ${revision} is not in the documented form`)
-    return { format: 1, type, data }
+    const parts = readData(linkText, revision)
+    const isEvent = fits(parts, FORMAT_1) && !Object.hasOwn(parts.metadata, 'format')
+    hold(isEvent, `event ${revision} is not in the documented form`)
+    return { format: 1, type: parts.type, data: parts.data }
   }
   const [, data, metadata, number, name, type = ''] = LINK_TEXT.exec(linkText) ?? []
   const isWithheld = dataText === undefined && type === WITHHELD
@@ -254,7 +270,7 @@ export const readEvent = ({ linkText, dataText, metadataText }, stream, revision
   return { format: 2, type, data: isWithheld ? {} : readData(dataText ?? '', revision) }
 }
 
-/** An event, and its place in the tree of its stream. @type {(event: ProvenEvent, leaf: Leaf) => Event} */
+/** Like readEvent, for an event that a path proves. @type {(event: ProvenEvent, leaf: Leaf) => Event} */
 const checkEvent = (proven, leaf) => {
   const { revision, previous, path } = proven
   const isInTree = isIncluded(linkOf(previous, proven), revision, leaf.revision + 1, path, leaf.links)
@@ -262,133 +278,157 @@ const checkEvent = (proven, leaf) => {
   return readEvent(proven, leaf.stream, revision)
 }
 
-/** A seal that is signed with one of the keys. @type {(proven: ProvenSeal, keys: Keys) => Seal} */
+/** @type {(proven: any, keys: Keys) => Seal} */
 const checkSeal = (proven, keys) => {
-  const found = SEAL.exec(proven.dataText)?.groups
+  /** @type {any} */
+  const found = SEAL_TEXT.exec(proven.dataText)?.groups
   hold(found && Number(found.number) < 2 ** 31, 'a seal is not in the documented form')
-  const { at = '', earlier = '', keyId = '', previous, root = '', signature = '' } = found
-  const [number, events, link] = [Number(found.number), Number(found.events), proven.link]
-  hold(linkOf(proven.previous, proven) === link, `the link of seal ${number} is not that of its texts`)
-  const event = readEvent(proven, 'seals', number)
-  const isSeal = event.type === 'LogSealed' && previous === proven.previous
+  const { keyId, previous, signature } = found
+  const number = Number(found.number)
+  hold(linkOf(proven.previous, proven) === proven.link, `the link of seal ${number} is not that of its texts`)
+  const isSeal = readEvent(proven, 'seals', number).type === 'LogSealed' && previous === proven.previous
   hold(isSeal, `seal ${number} is not in the documented form`)
   const key = keys.get(keyId)
   hold(key !== undefined, `seal ${number} is signed with the key ${keyId}, which was not given`)
   const signed = proven.dataText.replace(`"signature":"${signature}",`, '')
   hold(isSigned(signed, signature, key), `the signature of seal ${number} is wrong`)
-  return { number, events, at, root, earlier, link }
+  return { ...found, number, link: proven.link }
 }
 
 // ---- Prices: docs/ledger-format.md, "Recomputing a price" ----
 
+/** What the price list says of each kind of line. @type {Record<string, string[]>} */
+const LINES = {
+  base: ['amountMicros'],
+  quantity: ['parameter', 'value'],
+  multiplier: ['parameter', 'value', 'factorMicros'],
+  surcharge: ['parameter', 'equals', 'usdMicros'],
+}
+
 const MILLION = 1_000_000n
+
+/** @type {(value: any) => bigint} */
+const whole = value => {
+  if (!isAmount(value)) throw new TypeError('no whole number')
+  return BigInt(value)
+}
+
+/** @type {(value: any) => bigint} */
+const millionths = value => {
+  if (!isNumber(value)) throw new TypeError('no number')
+  return BigInt(Math.round(value * 1_000_000))
+}
 
 const dividedUp = (/** @type {bigint} */ dividend, /** @type {bigint} */ divisor) => (dividend + divisor - 1n) / divisor
 
-/** What is wrong with a receipt; undefined if it adds up. @type {(receipt: any) => string | undefined} */
-const receiptFault = ({ lines, totalMicros, usdPerCreditMicros }) => {
-  const [base, ...others] = lines
-  const isBase = (/** @type {any} */ { kind }) => kind === 'base'
-  if (!base || !isBase(base) || others.some(isBase)) return 'its receipt has not one base price'
-  const surcharges = others.filter((/** @type {any} */ { kind }) => kind === 'surcharge')
-  const rate = usdPerCreditMicros ?? surcharges[0]?.usdPerCreditMicros
-  let [product, divisor, added] = [BigInt(base.amountMicros), 1n, 0n]
-  for (const { kind, value, factorMicros } of others) {
-    if (kind === 'surcharge') continue
-    product *= BigInt(kind === 'quantity' ? Math.round(value * 1_000_000) : factorMicros)
-    divisor *= MILLION
+/**
+ * Whether the total of a receipt follows from its lines, of which the first and no other is the base price.
+ * @type {(receipt: any) => boolean}
+ */
+const addsUp = ({ lines: [base, ...others], totalMicros, usdPerCreditMicros }) => {
+  let [product, divisor, added] = [whole(base.amountMicros), 1n, 0n]
+  for (const line of others) {
+    if (line.kind === 'surcharge') {
+      // In format 1 the rate stands in the lines.
+      const amount = dividedUp(whole(line.usdMicros) * MILLION, whole(usdPerCreditMicros ?? line.usdPerCreditMicros))
+      if (amount !== whole(line.amountMicros)) return false
+      added += amount
+    } else {
+      product *= line.kind === 'quantity' ? millionths(line.value) : whole(line.factorMicros)
+      divisor *= MILLION
+    }
   }
-  for (const { parameter, usdMicros, amountMicros } of surcharges) {
-    if (!rate) return 'its receipt has a surcharge and no exchange rate'
-    const amount = dividedUp(BigInt(usdMicros) * MILLION, BigInt(rate))
-    if (BigInt(amountMicros) !== amount) return `its surcharge for ${parameter} is ${amountMicros}, not ${amount}`
-    added += amount
-  }
-  const total = dividedUp(product, divisor) + added
-  return total === BigInt(totalMicros) ? undefined : `its price is ${totalMicros}, and its receipt adds up to ${total}`
+  const isOnlyBase = [base, ...others].every(({ kind }, index) => (kind === 'base') === (index === 0))
+  return isOnlyBase && dividedUp(product, divisor) + added === whole(totalMicros)
 }
 
-/** What is wrong with a receipt by a price rule. @type {(receipt: any, rule: any, input: any) => string | undefined} */
-const ruleFault = ({ lines }, { baseMicros, quantities, multipliers, surcharges }, input) => {
-  const expected = [`base ${baseMicros}`]
-  for (const name of quantities) if (typeof input[name] === 'number') expected.push(`quantity ${name} ${input[name]}`)
+const asText = (/** @type {any} */ value) => (isText(value) ? value : canonical(value))
+/** @type {(object: any, name: any) => any} */
+const memberOf = (object, name) => (Object.hasOwn(object, name) ? object[name] : undefined)
+
+/**
+ * The lines that the price list gives for the input of a run.
+ * @type {(rule: any, input: any) => Generator<unknown[]>}
+ */
+function* listedLines({ baseMicros, quantities, multipliers, surcharges }, input) {
+  yield ['base', baseMicros]
+  for (const name of quantities) if (isNumber(memberOf(input, name))) yield ['quantity', name, input[name]]
   for (const [name, factors] of Object.entries(multipliers)) {
-    if (!Object.hasOwn(input, name)) continue
-    const value = String(input[name])
-    expected.push(`multiplier ${name} ${value} ${Object.hasOwn(factors, value) ? factors[value] : 'none'}`)
+    const value = memberOf(input, name)
+    if (value !== undefined) yield ['multiplier', name, asText(value), memberOf(factors, asText(value)) ?? null]
   }
-  for (const { when, usdMicros } of surcharges)
-    if (input[when.parameter] === when.equals)
-      expected.push(`surcharge ${when.parameter} ${JSON.stringify(when.equals)} ${usdMicros}`)
-  const found = lines.map((/** @type {any} */ line) => describe(line, input))
-  const strange = found.find((/** @type {string} */ line) => !expected.includes(line))
-  if (strange !== undefined) return `its receipt has the line "${strange}", which the price list does not give`
-  const missing = expected.find(line => !found.includes(line))
-  if (missing !== undefined) return `its receipt lacks the line "${missing}" of the price list`
-  return found.length === expected.length ? undefined : 'its receipt has a line twice'
-}
-
-const describe = (/** @type {any} */ line, /** @type {any} */ input) => {
-  const { kind, parameter, value, amountMicros, factorMicros, usdMicros } = line
-  if (kind === 'base') return `base ${amountMicros}`
-  if (kind === 'quantity') return `quantity ${parameter} ${value}`
-  if (kind === 'multiplier') return `multiplier ${parameter} ${value} ${factorMicros}`
-  // In format 1, a surcharge does not say which value it is for: it is that of the input.
-  const { equals = input[parameter] } = line
-  return `surcharge ${parameter} ${JSON.stringify(equals)} ${usdMicros}`
+  for (const { when, usdMicros } of surcharges) {
+    const value = memberOf(input, when.parameter)
+    const isEqual = value !== undefined && canonical(value) === canonical(when.equals)
+    if (isEqual) yield ['surcharge', when.parameter, when.equals, usdMicros]
+  }
 }
 
 /**
- * The price rule that a receipt names, or what is wrong with the name.
- * @type {(receipt: any, catalog: Map<number, any>) => any}
+ * A receipt against the run after it, and the price list that it names.
+ * @type {(revision: number, receipt: any, queued: any, catalog: Map<number, any>) => void}
  */
-const publishedRule = ({ catalogRevision, model, endpoint }, catalog) => {
+const checkPrice = (revision, { model, endpoint, catalogRevision, lines }, queued, catalog) => {
+  const isOfRun = model === queued.model && endpoint === queued.endpoint
+  hold(isOfRun, `event ${revision} runs another model than the receipt before it`)
   const family = catalog.get(catalogRevision)
-  if (!family) return `its receipt names catalog revision ${catalogRevision}, which publishes no prices`
-  if (family.id !== model) return `catalog revision ${catalogRevision} publishes ${family.id}, not ${model}`
-  const found = family.endpoints.find((/** @type {any} */ { id }) => id === endpoint)
-  return found?.pricing ?? `catalog revision ${catalogRevision} has no endpoint ${endpoint}`
+  const found = family?.id === model && family.endpoints.find((/** @type {any} */ { id }) => id === endpoint)
+  hold(found, `event ${revision - 1}: its receipt names no price of the catalog`)
+  const billed = lines.map((/** @type {any} */ line) => {
+    // In format 1, a surcharge does not say which value it is for: it is that of the input.
+    const { equals = memberOf(queued.input, line.parameter) ?? null } = line
+    return canonical([line.kind, ...(LINES[line.kind] ?? []).map(name => (name === 'equals' ? equals : line[name]))])
+  })
+  const listed = [...listedLines(found.pricing, queued.input)].map(canonical)
+  const isListed = billed.sort().join('\n') === listed.sort().join('\n')
+  hold(isListed, `event ${revision - 1}: its receipt is not what the price list gives`)
 }
 
 // ---- The three kinds of proofs ----
 
-/** @type {(proof: any, keys: Keys) => Shown} */
-const checkInclusion = ({ event, leaf, seal: proven }, keys) => {
-  const seal = checkSeal(proven, keys)
-  checkLeaf(leaf, seal)
-  const { revision } = event
-  const { type, data } = checkEvent(event, leaf)
-  const right = `right: ${type}, event ${revision} of ${leaf.stream}, is sealed`
-  return { seals: [seal], lines: [right, ...moves(revision, type, data)] }
+/** @type {Record<string, [sign: 1 | -1, verb: string]>} */
+const MOVES = {
+  CreditsGranted: [1, 'granted'],
+  CreditsWithdrawn: [-1, 'withdrawn'],
+  CreditsDebited: [-1, 'debited'],
+  CreditsRefunded: [1, 'refunded'],
 }
 
-/** @type {Readonly<Record<string, string>>} */
-const VERBS = {
-  CreditsGranted: 'granted',
-  CreditsWithdrawn: 'withdrawn',
-  CreditsDebited: 'debited',
-  CreditsRefunded: 'refunded',
+const credits = (/** @type {number} */ micros) => {
+  const digits = String(micros).padStart(7, '0')
+  return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '')
 }
-
-const isRun = (/** @type {unknown} */ value) => typeof value === 'string' && /^run_[0-9a-z]{26}$/.test(value)
 
 /**
- * What an event did to the credits of its account, as the event says: one line, or none.
- * @type {(revision: number, type: string, data: any) => string[]}
+ * How an event changed the balance, the balance after it, and both in words. Undefined if it moved no credits.
+ * @type {(revision: number, event: Event) => { change: number, after: number, words: string } | undefined}
  */
-const moves = (revision, type, { amountMicros, balanceAfterMicros, runId }) => {
-  if (!Object.hasOwn(VERBS, type)) return []
-  const isTold = isAmount(amountMicros) && isAmount(balanceAfterMicros) && (runId === undefined || isRun(runId))
-  hold(isTold, `event ${revision} is not in the documented form`)
-  const run = runId === undefined ? '' : ` for ${runId}`
-  return [`credits: ${credits(amountMicros)} ${VERBS[type]}${run}, ${credits(balanceAfterMicros)} after`]
+const moveOf = (revision, { type, data }) => {
+  const [sign, verb] = memberOf(MOVES, type) ?? []
+  if (!sign) return undefined
+  const { amountMicros: amount, balanceAfterMicros: after, runId: run = '', receipt, debit = receipt } = data
+  const { model = '' } = isObject(debit) ? debit : {}
+  const isTold = isAmount(amount) && isAmount(after) && isLike('run_[0-9a-z]{26}|')(run)
+  hold(isTold && isLike('[a-z0-9-]{0,64}')(model), `event ${revision} is not in the documented form`)
+  const named = (run && ` for ${run}`) + (model && ` of ${model}`)
+  return { change: sign * amount, after, words: `${credits(amount)} ${verb}${named}, ${credits(after)} after` }
+}
+
+/** @type {(proof: any, keys: Keys) => Shown} */
+const checkInclusion = ({ event: proven, leaf, seal: sealed }, keys) => {
+  const seal = checkSeal(sealed, keys)
+  checkLeaf(leaf, seal)
+  const event = checkEvent(proven, leaf)
+  const move = moveOf(proven.revision, event)
+  const right = `right: ${event.type}, event ${proven.revision} of ${leaf.stream}, is sealed`
+  return { seals: [seal], lines: move ? [right, `credits: ${move.words}`] : [right] }
 }
 
 /** @type {(proof: any, keys: Keys) => Shown} */
 const checkConsistency = (proof, keys) => {
   const [earlier, later] = [checkSeal(proof.earlier, keys), checkSeal(proof.later, keys)]
   const [first, last] = [earlier.number, later.number]
-  hold(first < last && earlier.events <= later.events, 'the seals are in the wrong order')
+  hold(first < last && Number(earlier.events) <= Number(later.events), 'the seals are in the wrong order')
   const isCovered = isIncluded(earlier.link, first, last, proof.inclusion, later.earlier)
   hold(isCovered, `seal ${last} does not cover seal ${first}`)
   const isExtended = isExtension(first, earlier.earlier, last, later.earlier, proof.consistency)
@@ -398,204 +438,140 @@ const checkConsistency = (proof, keys) => {
 
 /** @type {(proof: any, keys: Keys) => Shown} */
 const checkStatement = (proof, keys) => {
-  const { from, to, catalog } = proof
-  const parts = from ? [from, to] : [to]
-  const seals = parts.map(({ seal }) => checkSeal(seal, keys))
-  hold(!seals[1] || Number(seals[0]?.number) < seals[1].number, 'the seals are in the wrong order')
-  for (const [index, { leaf }] of parts.entries()) checkLeaf(leaf, /** @type {Seal} */ (seals[index]))
-  const { stream } = to.leaf
+  const { from, to } = proof
+  const earlier = from && checkSeal(from.seal, keys)
+  const later = checkSeal(to.seal, keys)
+  hold(!from || earlier.number < later.number, 'the seals are in the wrong order')
+  if (from) checkLeaf(from.leaf, earlier)
+  checkLeaf(to.leaf, later)
+  const { stream, revision } = to.leaf
   const isOne = stream.startsWith('account-') && (!from || from.leaf.stream === stream)
   hold(isOne, 'the statement is not about one account')
-  checkLinks(proof)
-  const families = new Map()
-  if (catalog) {
-    checkLeaf(catalog.leaf, /** @type {Seal} */ (seals.at(-1)))
-    hold(catalog.leaf.stream === 'catalog', 'the prices are not those of the catalog')
-    for (const each of catalog.events) families.set(each.revision, checkEvent(each, catalog.leaf).data.family)
-  }
-  const { opening, closing, prices } = checkEvents(proof, families)
-  const events = to.leaf.revision - (from?.leaf.revision ?? -1)
+  const before = from ? from.leaf.revision : -1
+  checkLinks(proof, before)
+  const catalog = proof.catalog ? readCatalog(proof.catalog, later) : new Map()
+  const { opening, closing, moves, prices } = checkEvents(proof, before, catalog)
   const where = from ? 'between the seals' : 'up to the seal'
-  return {
-    seals,
-    lines: [
-      `right: ${stream.slice('account-'.length)} has ${events} events ${where}, all here`,
-      `balance: ${credits(opening)} credits before, ${credits(closing)} credits after`,
-      `prices: ${prices} recomputed`,
-    ],
-  }
+  const lines = [
+    `right: ${stream.slice('account-'.length)} has ${revision - before} events ${where}, all here`,
+    ...moves,
+    `balance: ${credits(opening)} credits before, ${credits(closing)} credits after`,
+    `prices: ${prices} recomputed`,
+  ]
+  return { seals: from ? [earlier, later] : [later], lines }
 }
 
-const credits = (/** @type {number} */ micros) => {
-  const digits = String(micros).padStart(7, '0')
-  return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '')
-}
-
-/** @type {Readonly<Record<string, number>>} */
-const SIGNS = { CreditsGranted: 1, CreditsWithdrawn: -1, CreditsDebited: -1, CreditsRefunded: 1 }
-
-/** Follows the links and the tree over them, so that the events are known to be all there. @type {(proof: any) => void} */
-const checkLinks = ({ from, to, start, events }) => {
-  const isWhole = start.revision === 0 || start.revision <= (from?.leaf.revision ?? -1)
-  hold(isWhole, 'the statement begins at the wrong event')
+/**
+ * Follows the links and the tree over them, so that the events are known to be all there.
+ * @type {(proof: any, before: number) => void}
+ */
+const checkLinks = ({ from, to, start, events }, before) => {
+  hold(start.revision === 0 || start.revision <= before, 'the statement begins at the wrong event')
   const links = new Links(start.revision, start.tree)
-  let previous = start.previous
+  let link = start.previous
   for (const texts of events) {
-    previous = linkOf(previous, texts)
-    links.add(previous)
-    if (links.size - 1 === from?.leaf.revision)
-      hold(isEnd(from.leaf, links, previous), 'the events are not those that the earlier seal covers')
+    link = linkOf(link, texts)
+    links.add(link)
+    if (links.size - 1 === before)
+      hold(links.areThoseOf(from.leaf, link), 'the events are not those that the earlier seal covers')
   }
-  hold(isEnd(to.leaf, links, previous), 'the events are not those that the seal covers')
+  hold(links.areThoseOf(to.leaf, link), 'the events are not those that the seal covers')
+}
+
+/**
+ * The families of models with their prices, by the revision of the catalog.
+ * @type {(proven: { leaf: Leaf, events: ProvenEvent[] }, seal: Seal) => Map<number, any>}
+ */
+const readCatalog = ({ leaf, events }, seal) => {
+  checkLeaf(leaf, seal)
+  hold(leaf.stream === 'catalog', 'the prices are not those of the catalog')
+  return new Map(events.map(event => [event.revision, checkEvent(event, leaf).data.family]))
 }
 
 /**
  * Follows the balance from event to event, and recomputes each price.
- * @type {(proof: any, catalog: Map<number, any>) => { opening: number, closing: number, prices: number }}
+ * @type {(proof: any, before: number, catalog: Map<number, any>) =>
+ *   { opening: number, closing: number, moves: string[], prices: number }}
  */
-const checkEvents = ({ from, to, start, events }, catalog) => {
+const checkEvents = ({ to, start, events }, before, catalog) => {
   const { stream } = to.leaf
   let [format, debit, prices, opening] = [1, /** @type {any} */ (undefined), 0, 0]
   /** @type {number | undefined} */
   let balance = start.revision === 0 ? 0 : undefined
+  const moves = []
   for (const [index, texts] of events.entries()) {
     const revision = start.revision + index
     const event = readEvent(texts, stream, revision)
     const { type, data } = event
     hold(event.format >= format, `the format of event ${revision} is lower than that of the event before it`)
+    format = event.format
     if (revision === 0) {
-      const genesis = event.format === 1 ? '0'.repeat(64) : hashOf(`{"format":2,"stream":"${stream}"}`)
+      const genesis = format === 1 ? '0'.repeat(64) : hashOf(`{"format":2,"stream":"${stream}"}`)
       hold(start.previous === genesis && type === 'AccountOpened', 'the statement begins at the wrong event')
       hold(`account-${data.accountId}` === stream, 'the first event opens another account')
     }
-    format = event.format
-    if (Object.hasOwn(SIGNS, type)) balance = balanceAfter(revision, event, balance)
+    const move = moveOf(revision, event)
+    if (move) {
+      const { change, after, words } = move
+      const sum = `${balance} ${change < 0 ? '-' : '+'} ${Math.abs(change)}`
+      const isRight = balance === undefined || balance + change === after
+      hold(isRight, `the balance after event ${revision} is ${after}, and ${sum} is not`)
+      balance = after
+      if (revision > before) moves.push(`event ${revision}: ${words}`)
+    }
     hold(balance !== undefined, 'the statement begins at the wrong event')
     if (debit) {
       const isNext = type === 'RunQueued' && data.runId === debit.runId
       hold(isNext, `event ${revision} is not the run of the debit before it`)
       checkPrice(revision, debit.receipt, data, catalog)
-      debit = undefined
       prices += 1
     }
-    if (type === 'CreditsDebited') {
-      debit = data
-      const isSame = data.receipt.totalMicros === data.amountMicros
+    debit = type === 'CreditsDebited' ? data : undefined
+    if (debit) {
+      const isSame = debit.receipt.totalMicros === debit.amountMicros
       hold(isSame, `event ${revision} debits another amount than its receipt`)
-      const fault = receiptFault(data.receipt)
-      hold(fault === undefined, `event ${revision}: ${fault}`)
+      hold(addsUp(debit.receipt), `event ${revision}: its receipt does not add up`)
     }
-    if (revision === from?.leaf.revision) opening = balance
+    if (revision === before) opening = balance
   }
-  return { opening, closing: balance ?? 0, prices }
-}
-
-/** @type {(leaf: Leaf, links: Links, head: string) => boolean} */
-const isEnd = (leaf, links, head) =>
-  links.size === leaf.revision + 1 && links.root() === leaf.links && head === leaf.head
-
-/**
- * The balance after an event. Where it is not known before, the event must tell it.
- * @type {(revision: number, event: Event, before: number | undefined) => number}
- */
-const balanceAfter = (revision, { type, data: { amountMicros: amount, balanceAfterMicros: after } }, before) => {
-  const sign = SIGNS[type] ?? 0
-  hold(isAmount(amount) && isAmount(after), `event ${revision} is not in the documented form`)
-  const sum = `${before} ${sign < 0 ? '-' : '+'} ${amount}`
-  const isRight = before === undefined || before + sign * amount === after
-  hold(isRight, `the balance after event ${revision} is ${after}, and ${sum} is not`)
-  return after
-}
-
-const isAmount = (/** @type {unknown} */ value) => Number.isSafeInteger(value) && Number(value) >= 0
-
-/** @type {(revision: number, receipt: any, queued: any, catalog: Map<number, any>) => void} */
-const checkPrice = (revision, receipt, { model, endpoint, input }, catalog) => {
-  const isOfRun = receipt.model === model && receipt.endpoint === endpoint
-  hold(isOfRun, `event ${revision} runs another model than the receipt before it`)
-  const rule = publishedRule(receipt, catalog)
-  const fault = typeof rule === 'string' ? rule : ruleFault(receipt, rule, input)
-  hold(fault === undefined, `event ${revision - 1}: ${fault}`)
+  return { opening, closing: balance ?? 0, moves, prices }
 }
 
 // ---- The shape of the document ----
 
-/** @typedef {(value: any) => boolean} Shape */
+const revision = isBelow(2 ** 31 - 1)
+const texts = { linkText: isText, dataText_: isText, metadataText_: isText }
+const event = { revision, previous: isHash, path: [isHash], ...texts }
+const place = { stream: isLike('[a-z]+(-[a-z0-9_]+)?'), revision, head: isHash, links: isHash }
+const leaf = { ...place, path: [{ bit: isBelow(256), sibling: isHash }] }
+const seal = { previous: isHash, linkText: isText, dataText: isText, metadataText: isText, link: isHash }
+const end = { seal, leaf }
+const start = { revision, previous: isHash, tree: [isHash] }
+const isFilled = (/** @type {any} */ value) => fits(value, [texts]) && value.length > 0
+const head = { format: isLike('tollgate-proof'), version: (/** @type {any} */ value) => value === 1, kind: isText }
 
-const isText = (/** @type {any} */ value) => typeof value === 'string'
-const isHash = (/** @type {any} */ value) => isText(value) && /^[0-9a-f]{64}$/.test(value)
-/** @type {(below: number) => Shape} */
-const isWhole = below => value => Number.isInteger(value) && value >= 0 && value < below
-/** @type {(of: Shape) => Shape} */
-const isList = of => value => Array.isArray(value) && value.every(of)
-/** An object with these members, perhaps the optional ones, and no others. */
-const isShape =
-  (/** @type {Record<string, Shape>} */ needed, /** @type {Record<string, Shape>} */ optional = {}) =>
-  (/** @type {any} */ value) =>
-    isObject(value) &&
-    Object.keys(needed).every(name => Object.hasOwn(value, name)) &&
-    Object.entries(value).every(([name, each]) => {
-      const shapes = Object.hasOwn(needed, name) ? needed : optional
-      return Object.hasOwn(shapes, name) && shapes[name]?.(each)
-    })
-
-const revision = isWhole(2 ** 31 - 1)
-const digests = { dataText: isText, metadataText: isText }
-const eventShape = isShape({ revision, previous: isHash, linkText: isText, path: isList(isHash) }, digests)
-const leafShape = isShape({
-  stream: value => isText(value) && /^[a-z]+(-[a-z0-9_]+)?$/.test(value),
-  ...{ revision, head: isHash, links: isHash },
-  path: isList(isShape({ bit: isWhole(256), sibling: isHash })),
-})
-const sealShape = isShape({ previous: isHash, linkText: isText, ...digests, link: isHash })
-const accountShape = isShape({ seal: sealShape, leaf: leafShape })
-const startShape = isShape({ revision, previous: isHash, tree: isList(isHash) })
-const textsShape = isShape({ linkText: isText }, digests)
-const head = {
-  format: (/** @type {any} */ value) => value === 'tollgate-proof',
-  version: (/** @type {any} */ value) => value === 1,
-  kind: isText,
-}
-/** @typedef {{ isFit: Shape, run: (proof: any, keys: Keys) => Shown }} Kind */
-/** @type {Record<string, Kind>} */
+/** @type {Record<string, [check: (proof: any, keys: Keys) => Shown, members: object]>} */
 const KINDS = {
-  inclusion: { run: checkInclusion, isFit: isShape({ ...head, event: eventShape, leaf: leafShape, seal: sealShape }) },
-  consistency: {
-    run: checkConsistency,
-    isFit: isShape({
-      ...{ ...head, earlier: sealShape, later: sealShape },
-      ...{ inclusion: isList(isHash), consistency: isList(isHash) },
-    }),
-  },
-  statement: {
-    run: checkStatement,
-    isFit: isShape(
-      {
-        ...{ ...head, to: accountShape, start: startShape },
-        events: value => isList(textsShape)(value) && value.length > 0,
-      },
-      { from: accountShape, catalog: isShape({ leaf: leafShape, events: isList(eventShape) }) },
-    ),
-  },
-}
-
-/** What a proof shows, as lines. Throws Wrong. @type {(text: string, keys: Keys, kept?: string) => string[]} */
-export const check = (text, keys, kept) => {
-  const proof = parse(text)
-  const kind = Object.hasOwn(KINDS, proof?.kind) ? KINDS[proof.kind] : undefined
-  hold(kind?.isFit(proof), 'it is no tollgate-proof of version 1 in the documented form')
-  const { seals, lines } = attempt(() => /** @type {Kind} */ (kind).run(proof, keys))
-  const names = seals.map(({ number, link }) => `${number}:${link}`)
-  const hint = seals.some(({ number }) => kept?.startsWith(`${number}:`)) ? '' : CONSISTENCY
-  const isKept = kept === undefined || names.includes(kept)
-  hold(isKept, `it is about seal ${names.at(-1)}, and not about seal ${kept}, which was kept${hint}`)
-  return [...lines, ...seals.map(({ at }, index) => `seal ${names[index]} of ${at}`)]
+  inclusion: [checkInclusion, { event, leaf, seal }],
+  consistency: [checkConsistency, { earlier: seal, later: seal, inclusion: [isHash], consistency: [isHash] }],
+  statement: [checkStatement, { from_: end, to: end, start, events: isFilled, catalog_: { leaf, events: [event] } }],
 }
 
 const CONSISTENCY = '; a proof of consistency from the earlier to the later one shows whether both are of one log'
 
+/** How many members the objects in a JSON text have. @type {(text: string) => number} */
+const membersIn = text => {
+  let [members, isInText] = [0, false]
+  for (const [token, colon] of text.matchAll(/\\.|"(\s*:)?/g)) {
+    if (token.startsWith('\\')) continue
+    if (isInText && colon) members += 1
+    isInText = !isInText
+  }
+  return members
+}
+
 /** The owner of the log may have put anything into an event. @type {(run: () => Shown) => Shown} */
-const attempt = run => {
+const show = run => {
   try {
     return run()
   } catch (error) {
@@ -603,10 +579,20 @@ const attempt = run => {
   }
 }
 
-const noKey = (/** @type {string} */ path, /** @type {string} */ text) =>
-  text.includes('PRIVATE KEY')
-    ? `${path} has a private key, and no public one: "openssl pkey -in ${path} -pubout" prints its public key.`
-    : `${path} has no Ed25519 public key.`
+/** What a proof shows, as lines. Throws Wrong. @type {(text: string, keys: Keys, kept?: string) => string[]} */
+export const check = (text, keys, kept) => {
+  const proof = attempt(() => JSON.parse(text))
+  const [run, members] = memberOf(KINDS, proof?.kind) ?? []
+  // A name that comes twice could be read in two ways.
+  const isProof = run && fits(proof, { ...head, ...members }) && membersIn(text) === membersIn(JSON.stringify(proof))
+  hold(isProof, 'it is no tollgate-proof of version 1 in the documented form')
+  const { seals, lines } = show(() => run(proof, keys))
+  const names = seals.map(({ number, link }) => `${number}:${link}`)
+  const hint = seals.some(({ number }) => kept?.startsWith(`${number}:`)) ? '' : CONSISTENCY
+  const isKept = kept === undefined || names.includes(kept)
+  hold(isKept, `it is about seal ${names.at(-1)}, and not about seal ${kept}, which was kept${hint}`)
+  return [...lines, ...seals.map(({ at }, index) => `seal ${names[index]} of ${at}`)]
+}
 
 const main = () => {
   const options = { key: { type: /** @type {const} */ ('string') }, seal: { type: /** @type {const} */ ('string') } }
@@ -616,9 +602,9 @@ const main = () => {
     throw new Error('Usage: node verify.mjs PROOF --key KEYS [--seal NUMBER:LINK]')
   if (values.seal !== undefined && !/^(0|[1-9][0-9]{0,14}):[0-9a-f]{64}$/.test(values.seal))
     throw new Error('--seal must be a seal such as 12:6cdf…, with 64 hexadecimal digits.')
-  const keyText = readFileSync(values.key, 'utf8')
-  const keys = parseKeys(keyText)
-  if (keys.size === 0) throw new Error(noKey(values.key, keyText))
+  const keys = parseKeys(readFileSync(values.key, 'utf8'))
+  const noKey = `${values.key} has no Ed25519 public key; "openssl pkey -in ${values.key} -pubout" prints that of a private one.`
+  if (keys.size === 0) throw new Error(noKey)
   const text = readFileSync(path, 'utf8')
   try {
     const lines = check(text, keys, values.seal)

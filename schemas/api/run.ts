@@ -7,6 +7,7 @@ import {
   MAX_INPUT_BYTES,
   MAX_LABEL_LENGTH,
   MAX_METADATA_BYTES,
+  MAX_TEXT_BYTES,
   RunId,
   Slug,
   Timestamp,
@@ -106,7 +107,13 @@ export const RunOutput = Closed({
     ),
   ),
   text: Type.Optional(
-    about(Type.String(), 'The answer of a text model, or the thoughts of an image model that thinks.'),
+    about(
+      Type.String(),
+      [
+        'The answer of a text model, or the thoughts of an image model that thinks.',
+        `One of more than ${MAX_TEXT_BYTES / 1024} KB as JSON is a \`text/plain\` file instead, the last of the URLs.`,
+      ].join(' '),
+    ),
   ),
   will_delete_at: Type.Optional(
     about(Timestamp, 'When the files will be deleted. Copy the files that you want to keep.'),

@@ -31,6 +31,23 @@ const RECHECK_MS = 20
 
 export type { Database, RootDatabase }
 
+/** An environment that this process writes to, and the number of those who have it open. */
+interface Environment {
+  root: RootDatabase
+  file: string
+  users: number
+}
+
+/**
+ * The environments that this process writes to, by file. The library maps a file once for all who open it, but gives each a
+ * queue of writes. One that opens it while another's transaction waits for its callback would wait for that transaction, and
+ * the callback for the opening, for ever. So all share one queue.
+ */
+const environments = new Map<string, Environment>()
+
+/** What `openLmdb` has returned, with the databases that were opened by it. */
+const shares = new WeakMap<RootDatabase, { environment: Environment; databases: Database[] }>()
+
 /**
  * Opens or creates an LMDB environment in a folder, which several processes can share.
  * With `durable`, a commit resolves when it is on disk; otherwise when it is visible, and the disk follows.
@@ -38,10 +55,34 @@ export type { Database, RootDatabase }
  */
 export const openLmdb = (folder: string, { durable }: { durable: boolean }): RootDatabase => {
   ensureWritable(folder)
-  checkMetaPages(join(folder, 'data.mdb'))
+  const path = join(folder, 'data.mdb')
+  checkMetaPages(path)
+  const known = existsSync(path) && environments.get(identityOf(path))
+  if (known) return shareOf(known)
   const root = openFolder(folder, { overlappingSync: !durable })
-  ensureWhole(root, join(folder, 'data.mdb'), durable)
-  return root
+  ensureWhole(root, path, durable)
+  const environment = { root, file: identityOf(path), users: 0 }
+  environments.set(environment.file, environment)
+  return shareOf(environment)
+}
+
+const identityOf = (path: string): string => {
+  const { dev, ino } = statSync(path)
+  return `${dev}:${ino}`
+}
+
+const shareOf = (environment: Environment): RootDatabase => {
+  const { root } = environment
+  const databases: Database[] = []
+  const openDB = (...database: Parameters<RootDatabase['openDB']>) => {
+    const opened = root.openDB(...database)
+    databases.push(opened)
+    return opened
+  }
+  const share: RootDatabase = Object.create(root, { openDB: { value: openDB } })
+  shares.set(share, { environment, databases })
+  environment.users += 1
+  return share
 }
 
 /**
@@ -73,8 +114,20 @@ const METHODS = [
  */
 export const closeLmdb = async (root: RootDatabase): Promise<void> => {
   await root.flushed
-  // Each environment has a prototype of its own, which all its databases share.
-  Object.assign(Object.getPrototypeOf(root), Object.fromEntries(METHODS.map(method => [method, refuse])))
+  const { environment, databases = [] } = shares.get(root) ?? {}
+  shares.delete(root)
+  const refusals = Object.fromEntries(METHODS.map(method => [method, refuse]))
+  for (const database of [root, ...databases]) Object.assign(database, refusals)
+  if (!environment) return closeEnvironment(root, refusals)
+  environment.users -= 1
+  if (environment.users > 0) return
+  environments.delete(environment.file)
+  await closeEnvironment(environment.root, refusals)
+}
+
+/** Each environment has a prototype of its own, which all its databases share. */
+const closeEnvironment = async (root: RootDatabase, refusals: object): Promise<void> => {
+  Object.assign(Object.getPrototypeOf(root), refusals)
   await root.close()
 }
 

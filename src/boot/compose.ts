@@ -29,6 +29,7 @@ import { readsSnapshots } from '../services/auditors/reads-form.ts'
 import { Files } from '../services/files.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
 import { MailQueue } from '../services/mail/mail-queue.ts'
+import { OutputKeys } from '../services/output-keys.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { Presenter } from '../services/presenter.ts'
 import { Callbacks } from '../services/providers/callbacks.ts'
@@ -60,7 +61,7 @@ import { Uploads } from '../services/uploads/uploads.ts'
 import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
 import { withinTime } from '../time/within-time.ts'
 import type { Core, Substitutes } from './core.ts'
-import { openProviders } from './providers.ts'
+import { openProviders, originsOf } from './providers.ts'
 import { readSealKeys } from './seal-keys.ts'
 import { openMailer, openObjects, openSealSinks } from './stores.ts'
 
@@ -82,7 +83,12 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const health = new Health(clock)
   const providers = openProviders({ config, masterSecret, clock, useInputMedia: sources.use }, substitutes)
   const routes = new Routes({ ...providers, health, choices, clock })
-  const artifacts = new Artifacts({ objects, outbound, clock, random, retentionMs: retention.outputsMs })
+  const outputKeys = new OutputKeys(masterSecret)
+  const origins = originsOf(config.providers)
+  const artifacts = new Artifacts({
+    ...{ objects, outbound, clock, keys: outputKeys, retentionMs: retention.outputsMs },
+    originOf: provider => origins.get(provider),
+  })
   const activeRuns = new ActiveRuns({
     routes,
     health,
@@ -138,6 +144,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const objectsReactor = new ObjectsReactor({
     accounts,
     objects,
+    outputKeys,
     finder,
     settlement,
     reads,
@@ -164,7 +171,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const audit = new Audit({
     ...{ log, reads, accounts, seals, verifier, auditorKeys: core.auditorKeys },
     record: openReadRecord(core),
-    ledger: new Ledger({ accounts, reads, clock }),
+    ledger: new Ledger({ accounts, reads, log, clock }),
   })
   const callbacks = new Callbacks({ accounts: providers.accounts, views, poller: activeRuns, clock })
   const tokens = new SessionTokens(masterSecret)

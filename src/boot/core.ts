@@ -198,7 +198,7 @@ const openServices = (parts: ServicesParts): CoreServices => {
   const { offers } = parts
   return authorize({
     accounts: new Accounts({ accounts, logins, reads, random, keyPrefix: config.keyPrefix }),
-    ledger: new Ledger({ accounts, reads, clock }),
+    ledger: new Ledger({ accounts, reads, log, clock }),
     charges: new Charges({ reads, log }),
     usage: new Usage({ reads, clock }),
     refunds: new Refunds({ accounts, reads, log }),

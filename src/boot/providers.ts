@@ -62,6 +62,10 @@ export const openProviders = (parts: Parts, { providers, bindingsOf = shippedBin
   }
 }
 
+/** The origins of the providers whose base URL the operator has set. */
+export const originsOf = (providers: Config['providers']): ReadonlyMap<string | undefined, string> =>
+  new Map(providers.flatMap(({ provider, baseUrl }) => (baseUrl ? [[provider, new URL(baseUrl).origin]] : [])))
+
 /** Checks the accounts at vendors that are configured, without opening a store. */
 export const checkVendorAccounts = async (parts: Pick<Parts, 'config' | 'masterSecret'>): Promise<CheckedAccount[]> => {
   const { fetch, close } = openVendorFetch()
@@ -91,7 +95,13 @@ const openAccounts = ({ config, masterSecret, useInputMedia }: Parts, fetch: Ven
     keys.map(key => ({
       provider,
       account: accountDigest(masterSecret, key),
-      client: factories[provider]({ key, baseUrl, fetch, useInputMedia, webhookUrl: webhookUrl(config, provider) }),
+      client: factories[provider]({
+        key,
+        baseUrl,
+        fetch,
+        useInputMedia,
+        webhookUrl: webhookUrl(config.publicUrl, provider),
+      }),
     })),
   )
 
@@ -99,7 +109,7 @@ const openAccounts = ({ config, masterSecret, useInputMedia }: Parts, fetch: Ven
  * Where a provider reports the end of its jobs. Replicate refuses addresses other than HTTPS, and neither it nor fal
  * reaches a private one.
  */
-const webhookUrl = ({ publicUrl }: Pick<Config, 'publicUrl'>, provider: ProviderName): string | undefined => {
+export const webhookUrl = (publicUrl: string | undefined, provider: ProviderName): string | undefined => {
   if (publicUrl === undefined) return undefined
   const { protocol, hostname } = new URL(publicUrl)
   const isReachable = protocol === 'https:' && new AllowedAddresses().hasHost(hostname.replace(/^\[|\]$/g, ''))

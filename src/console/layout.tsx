@@ -1,12 +1,12 @@
-import type { ComponentChildren, VNode } from 'preact'
-import { render } from 'preact-render-to-string'
+import type { Children, Markup } from '#jsx/jsx-runtime'
+import { render } from '#render'
 
 /** The style sheet of all pages. */
 export const STYLE_PATH = '/console/style.css'
 
 interface LayoutProps {
   title: string
-  children: ComponentChildren
+  children: Children
 }
 
 /** The frame of every page. Nothing in it comes from another host or needs a script. */
@@ -30,7 +30,7 @@ export const Layout = ({ title, children }: LayoutProps) => (
 )
 
 /** The text of a page. Whatever is not markup of ours is escaped. */
-export const htmlOf = (page: VNode): string => `<!doctype html>${render(page)}`
+export const htmlOf = (page: Markup): string => `<!doctype html>${render(page)}`
 
 /** What is wrong with a form. Screen readers read it out first. */
 export const Fault = ({ text }: { text: string | undefined }) =>

@@ -2,13 +2,16 @@ import type { Readable, Writable } from 'node:stream'
 import type { PutRefusal } from '../domain/refusal.ts'
 
 /**
- * Stores results and uploads by key: `<folder>/<random hex>.<extension>`, see `isObjectKey`. Methods reject with
+ * Stores results and uploads by key: `<folder>/<128 bits in hex>.<extension>`, see `isObjectKey`. Methods reject with
  * Unavailable if the store cannot serve them now. For an invalid key, writes, deletes and presigning reject with
  * RangeError, and reads find no object.
  */
 export interface ObjectStore {
-  /** Stores an object, and resolves when it is durable. Storing the same key again replaces it. */
-  put(key: string, bytes: Uint8Array, mimeType: string): Promise<void>
+  /**
+   * Stores an object, and resolves when it is durable. Storing the same key again replaces it, unless `ifAbsent`: then
+   * it resolves to false, and the object that is there is whole and durable.
+   */
+  put(key: string, bytes: Uint8Array, mimeType: string, options?: StoreOptions): Promise<boolean>
   /** Begins a streamed upload. The object is invisible until stored, and leaves no trace if discarded. */
   receive(): Promise<IncomingObject>
   /**
@@ -19,6 +22,8 @@ export interface ObjectStore {
   stat(key: string): Promise<ObjectFacts | undefined>
   /** Deletes an object. Succeeds if there is none. */
   delete(key: string): Promise<void>
+  /** Deletes objects, most of which need not exist: at most MAX_DELETED at a time. */
+  deleteAll(keys: readonly string[]): Promise<void>
   /** A URL to which its holder may PUT one object until it expires. Readers must check the content. */
   presignPut(grant: PutGrant): Promise<string>
   /**
@@ -29,6 +34,14 @@ export interface ObjectStore {
   /** Rejects if the store does not answer. */
   check(): Promise<void>
   close(): Promise<void>
+}
+
+/** S3 servers delete as many objects with one request. */
+export const MAX_DELETED = 1000
+
+export interface StoreOptions {
+  /** Keeps an object that already has the key. */
+  ifAbsent?: boolean
 }
 
 export interface ObjectFacts {
@@ -55,8 +68,8 @@ export interface ByteRange {
 /** A streamed upload. After the body ended or was destroyed, call exactly one of `store` and `discard`, once. */
 export interface IncomingObject {
   readonly body: Writable
-  /** Resolves when the object is durable under its key. */
-  store(key: string, mimeType: string): Promise<void>
+  /** Resolves when the object is durable under its key, and to false if another was there; see `put`. */
+  store(key: string, mimeType: string, options?: StoreOptions): Promise<boolean>
   /** Removes the received bytes. Never rejects. */
   discard(): Promise<void>
 }

@@ -1,6 +1,8 @@
+import type { Writable } from 'node:stream'
+
 /**
- * Requests to URLs that clients supply. To prevent SSRF, it connects to public addresses only, resolves names for each
- * connection, and follows no redirects.
+ * Requests to URLs that clients or providers supply. To prevent SSRF, it connects to public addresses only, resolves
+ * names for each connection, and follows no redirects.
  */
 export interface Outbound {
   /** Whether the host of a URL is literally not public, so that no request to it can succeed. */
@@ -9,6 +11,11 @@ export interface Outbound {
   post(url: string, request: OutboundPost): Promise<OutboundAnswer>
   /** Fetches a document. Rejects with OutboundError, including for a status other than 200 and for too many bytes. */
   get(url: string, request: OutboundGet): Promise<OutboundDocument>
+  /**
+   * Streams a document into a writable, and ends that; the writable is destroyed if the copy fails. Holds no more than
+   * buffers of it in memory. Rejects as `get` does, or with the writable's Unavailable.
+   */
+  copy(url: string, into: Writable, request: OutboundCopy): Promise<void>
   close(): Promise<void>
 }
 
@@ -30,6 +37,17 @@ export interface OutboundGet {
   signal?: AbortSignal
   /** Called with the size of the document if it is declared, before any of it is in memory. */
   onSize?: (sizeBytes: number) => void
+}
+
+export interface OutboundCopy {
+  /** A document that is declared to be larger is refused at once, and any other as soon as it turns out to be. */
+  maxBytes: number
+  timeoutMs: number
+  signal?: AbortSignal
+  /** Receives all bytes in order. */
+  onBytes?: (bytes: Uint8Array) => void
+  /** An origin that may be private, since the operator has configured it. */
+  trustedOrigin?: string | undefined
 }
 
 export interface OutboundDocument {

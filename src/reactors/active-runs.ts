@@ -1,5 +1,4 @@
 import { type Observable, Subject } from 'rxjs'
-import { WATCH_AFTER_MS } from '../../projections/due.ts'
 import type { AccountEvent, Upstream } from '../../schemas/account-events.ts'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
@@ -21,6 +20,7 @@ import { sourceTooLate, stopped, timedOut } from './failures.ts'
 import type { InputSources } from './input-sources.ts'
 import { type EndedRun, type JobRun, Jobs, type RunJob } from './jobs.ts'
 import { Leases } from './leases.ts'
+import { mayBeTakenOver } from './left-files.ts'
 import { Outcomes } from './outcomes.ts'
 import type { BilledRun } from './run-costs.ts'
 import type { RunSlots } from './run-slots.ts'
@@ -28,12 +28,6 @@ import { Submission } from './submission.ts'
 
 /** Jobs that one process follows at a time. More would take too much of its time. */
 const MAX_JOBS = 50_000
-
-/**
- * A run that begins this long after its recorded start, since the log was slow to confirm it, needs its lease at once:
- * soon it counts as lost, here and in other processes.
- */
-const LATE_AFTER_MS = WATCH_AFTER_MS - 3_000
 
 /** How long a stop waits for work in progress before it refunds the credits instead. */
 const STOP_GRACE_MS = 5_000
@@ -206,11 +200,6 @@ export class ActiveRuns implements Starter {
     return this.#outcomes.end(run, outcome, upstream)
   }
 
-  /** A start lies ahead if the clock went back, and counts as lost just the same. */
-  #isLate({ startedAt }: RunToDo): boolean {
-    return Math.abs(this.#parts.clock.nowMs() - Date.parse(startedAt)) >= LATE_AFTER_MS
-  }
-
   /**
    * False if another process works on the run, or it has been ended as lost. While the views are unavailable, no
    * process can take it over.
@@ -230,7 +219,8 @@ export class ActiveRuns implements Starter {
   async #process(submission: Submission): Promise<Recorded<AccountEvent>[]> {
     const { run } = submission
     const { accountId, runId, mode } = run
-    if (this.#isLate(run) && !(await this.#mayBegin(run))) return []
+    // The log was slow to confirm its start, so it may soon count as lost, here and in other processes.
+    if (mayBeTakenOver(run, this.#parts.clock) && !(await this.#mayBegin(run))) return []
     const answer = await submission.answer()
     if (!answer) return []
     const upstream = submission.route && upstreamOf(submission.route)

@@ -1,63 +1,153 @@
+import { createHash } from 'node:crypto'
 import type { Artifact, RunOutput } from '../../schemas/account-events.ts'
-import { MAX_INPUT_BYTES } from '../../schemas/primitives.ts'
+import { MAX_TEXT_BYTES } from '../../schemas/primitives.ts'
+import type { WatchTask } from '../../schemas/views.ts'
 import { sha256 } from '../domain/digest.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Outbound } from '../ports/outbound.ts'
 import type { Done, Media } from '../ports/provider.ts'
-import type { Random } from '../ports/random.ts'
-import { newObjectKey } from '../services/object-keys.ts'
+import { MAX_OUTPUT_FILES, type OutputKeys } from '../services/output-keys.ts'
+import { callWithin } from '../time/call-within.ts'
+import { ResultFile, UnfitResult } from './result-file.ts'
+import { maxBytesOf, STORING_MS, storedUntilMs } from './result-limits.ts'
+import { Slots } from './slots.ts'
 
-/** The longest text, as JSON: as long as an input may be. It is part of an event, whose size event stores limit. */
-const MAX_TEXT_BYTES = MAX_INPUT_BYTES
+/** The longest text in a file. No model writes a tenth of it. */
+const MAX_TEXT_FILE_BYTES = 16 * 1024 * 1024
 
-/** The largest file that is copied from a provider: a minute of film in 4K. Memory holds many copies at once. */
-const MAX_COPY_BYTES = 128 * 1024 * 1024
+const TEXT_TYPE = 'text/plain'
 
-/** How long a copy may take. */
+/** Files that one process copies at a time. Each takes a few hundred kilobytes of memory, and a place on the disk. */
+const MAX_COPIES = 32
+
+/** How long the copy of one file may take: 256 MB at 20 Mbit/s. */
 const COPY_TIMEOUT_MS = 120_000
 
-interface Parts {
+export interface ArtifactsParts {
   objects: ObjectStore
   outbound: Outbound
+  keys: OutputKeys
   clock: Clock
-  random: Random
   /** How long results are kept. */
   retentionMs: number
+  /** The origin of a provider that the operator has configured, whose files may be at a private address. */
+  originOf(provider: string | undefined): string | undefined
 }
+
+/** The run of a result. `provider` has done it. */
+export interface RunWithResult extends Pick<WatchTask, 'accountId' | 'runId' | 'startedAt' | 'timeoutMs'> {
+  provider: string | undefined
+}
+
+interface Place extends RunWithResult {
+  index: number
+}
+
+type Facts = Omit<Artifact, 'objectKey'>
 
 /** Stores the results of providers. */
 export class Artifacts {
-  readonly #parts: Parts
+  readonly #parts: ArtifactsParts
+  readonly #copies = new Slots({ each: MAX_COPIES })
 
-  constructor(parts: Parts) {
+  constructor(parts: ArtifactsParts) {
     this.#parts = parts
   }
 
-  /** Resolves when the whole result is durable. Rejects if any part cannot be stored, or when the signal aborts. */
-  async store({ media, text }: Done, signal: AbortSignal): Promise<RunOutput> {
-    const stored = text === undefined ? {} : { text: fitting(text.toWellFormed()) }
-    const artifacts = await Promise.all(media.map(one => this.#storeOne(one, signal)))
+  /**
+   * Resolves when the whole result is durable. Rejects if any part cannot be stored, or when the signal aborts; some
+   * files may be stored then. Rejects with UnfitResult or OutboundError if the result is to blame.
+   */
+  async store(run: RunWithResult, { media, text }: Done, signal: AbortSignal): Promise<RunOutput> {
     const { clock, retentionMs } = this.#parts
+    const words = text?.toWellFormed()
+    const longText = words !== undefined && isLong(words) ? words : undefined
+    const count = media.length + (longText === undefined ? 0 : 1)
+    if (count > MAX_OUTPUT_FILES) throw new UnfitResult(`The provider returned more than ${MAX_OUTPUT_FILES} files.`)
+    const storeAll = (signal: AbortSignal) => {
+      const stored = media.map((one, index) => this.#storeOne({ ...run, index }, one, signal))
+      if (longText !== undefined) stored.push(this.#storeText({ ...run, index: media.length }, longText))
+      return Promise.all(stored)
+    }
+    const artifacts = await callWithin(clock, STORING_MS, storeAll, tooLate, signal)
     const willDeleteAt = new Date(clock.nowMs() + retentionMs).toISOString()
-    return { artifacts, ...stored, ...(artifacts.length > 0 && { willDeleteAt }) }
+    return {
+      artifacts,
+      ...(words !== undefined && longText === undefined && { text: words }),
+      ...(artifacts.length > 0 && { willDeleteAt }),
+    }
   }
 
-  async #storeOne(media: Media, signal: AbortSignal): Promise<Artifact> {
-    const { mimeType } = media
-    const bytes = 'bytes' in media ? media.bytes : await this.#copy(media.url, signal)
-    const objectKey = newObjectKey(this.#parts.random, 'outputs', mimeType)
-    await this.#parts.objects.put(objectKey, bytes, mimeType)
-    return { objectKey, mimeType, sizeBytes: bytes.byteLength, sha256: sha256(bytes) }
+  async #storeText(place: Place, text: string): Promise<Artifact> {
+    const bytes = Buffer.from(text)
+    if (bytes.byteLength > MAX_TEXT_FILE_BYTES) throw new UnfitResult('The text is too long.')
+    return this.#put(place, bytes, { mimeType: TEXT_TYPE, sizeBytes: bytes.byteLength, sha256: sha256(bytes) })
   }
 
-  async #copy(url: string, signal: AbortSignal): Promise<Uint8Array> {
-    return (await this.#parts.outbound.get(url, { maxBytes: MAX_COPY_BYTES, timeoutMs: COPY_TIMEOUT_MS, signal })).bytes
+  async #storeOne(place: Place, media: Media, signal: AbortSignal): Promise<Artifact> {
+    if ('url' in media) return this.#copy(place, media, signal)
+    const file = new ResultFile()
+    file.update(media.bytes)
+    return this.#put(place, media.bytes, await file.facts(media.mimeType))
+  }
+
+  async #put(place: Place, bytes: Uint8Array, facts: Facts): Promise<Artifact> {
+    return this.#keep(place, facts, (key, type) => this.#parts.objects.put(key, bytes, type, { ifAbsent: true }))
+  }
+
+  async #copy(place: Place, { url, mimeType }: { url: string; mimeType: string }, signal: AbortSignal) {
+    const { objects, outbound, originOf } = this.#parts
+    await this.#copies.acquire('', place.accountId, signal)
+    try {
+      const file = new ResultFile()
+      const incoming = await objects.receive()
+      try {
+        await outbound.copy(url, incoming.body, {
+          maxBytes: maxBytesOf(mimeType),
+          timeoutMs: COPY_TIMEOUT_MS,
+          signal,
+          onBytes: chunk => file.update(chunk),
+          trustedOrigin: originOf(place.provider),
+        })
+        const facts = await file.facts(mimeType)
+        return await this.#keep(place, facts, (key, type) => incoming.store(key, type, { ifAbsent: true }))
+      } finally {
+        await incoming.discard()
+      }
+    } finally {
+      this.#copies.free('', place.accountId)
+    }
+  }
+
+  /**
+   * Stores a file under its key. If one is there, an earlier attempt at this run stored it, or another process did just
+   * now, and may have recorded it. So that file is the result, whether its bytes are the same or not.
+   */
+  async #keep(
+    { runId, index, ...run }: Place,
+    facts: Facts,
+    store: (key: string, mimeType: string) => Promise<boolean>,
+  ): Promise<Artifact> {
+    const { keys, clock } = this.#parts
+    const objectKey = keys.keyOf(runId, index, facts.mimeType)
+    if (clock.nowMs() >= storedUntilMs(run)) tooLate()
+    const isNew = await store(objectKey, facts.mimeType === TEXT_TYPE ? `${TEXT_TYPE}; charset=utf-8` : facts.mimeType)
+    return { objectKey, ...facts, ...(!isNew && (await this.#measure(objectKey))) }
+  }
+
+  async #measure(key: string): Promise<Pick<Artifact, 'sizeBytes' | 'sha256'>> {
+    const found = await this.#parts.objects.get(key)
+    if (!found) throw new Error(`${key} was deleted just now`)
+    const hash = createHash('sha256')
+    for await (const chunk of found.body) hash.update(chunk)
+    return { sizeBytes: found.sizeBytes, sha256: hash.digest('hex') }
   }
 }
 
-const fitting = (text: string): string => {
-  const bytes = Buffer.byteLength(JSON.stringify(text))
-  if (bytes > MAX_TEXT_BYTES) throw new Error(`a text of ${bytes} bytes exceeds the limit of ${MAX_TEXT_BYTES}`)
-  return text
+const isLong = (text: string): boolean => Buffer.byteLength(JSON.stringify(text)) > MAX_TEXT_BYTES
+
+/** Its files may be deleted already, since the run has failed. */
+const tooLate = (): never => {
+  throw new UnfitResult('It took too long.')
 }

@@ -51,7 +51,9 @@ interface Parts {
 
 type RunEvents = Recorded<AccountEvent>[]
 
-export type EndedRun = Pick<WatchTask, 'accountId' | 'runId' | 'mode' | 'endpoint'>
+/** A run that ends. One that waits in the queue has not started. */
+export type EndedRun = Pick<WatchTask, 'accountId' | 'runId' | 'mode' | 'endpoint' | 'timeoutMs'> &
+  Partial<Pick<WatchTask, 'startedAt'>>
 export type RunJob = Pick<WatchTask, 'accountId' | 'runId'>
 export type JobRun = RunJob & Pick<WatchTask, 'upstream'>
 

@@ -1,7 +1,7 @@
 import { from, lastValueFrom, mergeMap, type Observable, toArray } from 'rxjs'
 import { queues } from '../../projections/due.ts'
 import { runKey } from '../../projections/runs.ts'
-import type { DeleteOutputTask, ObjectTask } from '../../schemas/views.ts'
+import type { DeleteLeftTask, DeleteOutputTask, ObjectTask } from '../../schemas/views.ts'
 import type { Changes } from '../engine/views/view-progress.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -9,6 +9,7 @@ import type { ObjectStore } from '../ports/object-store.ts'
 import type { Random } from '../ports/random.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
+import type { OutputKeys } from '../services/output-keys.ts'
 import type { Reads } from '../services/reads.ts'
 import type { UploadFinder } from '../services/uploads/upload-finder.ts'
 import type { UploadSettlement } from '../services/uploads/upload-settlement.ts'
@@ -24,6 +25,7 @@ const POLL_MS = 5_000
 interface Parts {
   accounts: AccountMailboxes
   objects: ObjectStore
+  outputKeys: OutputKeys
   finder: UploadFinder
   settlement: UploadSettlement
   reads: Reads
@@ -71,7 +73,7 @@ export class ObjectsReactor {
   async #do(task: ObjectTask): Promise<boolean> {
     if (this.#stopping) return false
     try {
-      if (task.task === 'delete-output') await this.#deleteOutput(task)
+      if (isOfRun(task)) await this.#deleteFiles(task)
       else await this.#endUpload(task)
       // The lease is released only when the views show the outcome, so that no process repeats the task.
       await this.#parts.reads.ownWrites(task.accountId)
@@ -84,16 +86,19 @@ export class ObjectsReactor {
     }
   }
 
-  async #deleteOutput({ accountId, runId, objectKeys }: DeleteOutputTask): Promise<void> {
-    const { objects, accounts, reads } = this.#parts
-    // The account would record a second deletion.
+  async #deleteFiles(task: TaskOfRun): Promise<void> {
+    const { objects, accounts, outputKeys, reads } = this.#parts
+    const { accountId, runId } = task
     const run = await reads.get('runs', runKey(accountId, runId))
+    // The account would record a second deletion.
     if (run?.outputDeletedAt !== undefined) return
-    for (const key of objectKeys) await objects.delete(key)
+    // What a completed run has stored has the same keys.
+    if (task.task === 'delete-left' && run?.status !== 'failed') return
+    await objects.deleteAll(task.task === 'delete-left' ? outputKeys.allOf(runId) : task.objectKeys)
     await accounts.execute(caller, accountId, { type: 'RecordOutputDeletion', runId })
   }
 
-  async #endUpload({ task, accountId, uploadId }: Exclude<ObjectTask, DeleteOutputTask>): Promise<void> {
+  async #endUpload({ task, accountId, uploadId }: Exclude<ObjectTask, TaskOfRun>): Promise<void> {
     const { finder, settlement } = this.#parts
     // Another process may have done it since the task was read.
     const upload = await finder.row(accountId, uploadId)
@@ -104,6 +109,10 @@ export class ObjectsReactor {
   }
 }
 
-const idOf = (task: ObjectTask): string => (task.task === 'delete-output' ? task.runId : task.uploadId)
+type TaskOfRun = DeleteOutputTask | DeleteLeftTask
+
+const isOfRun = (task: ObjectTask): task is TaskOfRun => task.task === 'delete-output' || task.task === 'delete-left'
+
+const idOf = (task: ObjectTask): string => (isOfRun(task) ? task.runId : task.uploadId)
 
 const caller = { kind: 'reactor' } as const

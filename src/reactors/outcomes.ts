@@ -3,12 +3,15 @@ import type { AccountId } from '../../schemas/primitives.ts'
 import type { Recorded } from '../../schemas/recorded.ts'
 import type { AccountCommand, Worked } from '../domain/account/commands.ts'
 import type { Clock } from '../ports/clock.ts'
+import { OutboundError } from '../ports/outbound.ts'
 import type { Failed, ProviderOutcome } from '../ports/provider.ts'
 import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import type { Artifacts } from './artifacts.ts'
 import { stopped } from './failures.ts'
 import type { EndedRun } from './jobs.ts'
+import { leftFilesUntil } from './left-files.ts'
 import { onceAvailable } from './once-available.ts'
+import { UnfitResult } from './result-file.ts'
 import { type BilledRun, type RunCostsParts, runCost } from './run-costs.ts'
 
 /** The longest error message of a provider that an event holds. */
@@ -64,22 +67,29 @@ export class Outcomes {
   }
 
   /** Undefined for an async run whose result could not be stored before the stop: the next process ends it. */
-  async #toCommand(
-    { runId, mode }: EndedRun,
-    outcome: ProviderOutcome,
-    done: Worked,
-  ): Promise<AccountCommand | undefined> {
-    const fail = (failed: Failed): AccountCommand => ({ type: 'FailRun', runId, error: toRunError(failed), ...done })
+  async #toCommand(run: EndedRun, outcome: ProviderOutcome, done: Worked): Promise<AccountCommand | undefined> {
+    const { runId, mode } = run
+    const { artifacts, clock, lastCall, logger } = this.#parts
+    const fail = (failed: Failed): AccountCommand => {
+      const willDeleteAt = leftFilesUntil(run, outcome, clock)
+      return { type: 'FailRun', runId, error: toRunError(failed), willDeleteAt, ...done }
+    }
     if (outcome.kind === 'failed') return fail(outcome)
-    const { artifacts, lastCall, logger } = this.#parts
     try {
-      return { type: 'CompleteRun', runId, output: await artifacts.store(outcome, lastCall), ...done }
+      const { startedAt = new Date(clock.nowMs()).toISOString() } = run
+      const output = await artifacts.store({ ...run, startedAt, provider: done.upstream?.provider }, outcome, lastCall)
+      return { type: 'CompleteRun', runId, output, ...done }
     } catch (error) {
       if (lastCall.aborted) return mode === 'async' ? undefined : fail(stopped)
       logger.error({ err: error, runId }, 'a result could not be stored')
-      return fail({ kind: 'failed', code: 'provider_error', message: 'The result could not be stored.' })
+      return fail({ kind: 'failed', code: 'provider_error', message: messageFor(error) })
     }
   }
+}
+
+const messageFor = (error: unknown): string => {
+  const isShown = error instanceof UnfitResult || error instanceof OutboundError
+  return `The result could not be stored.${isShown ? ` ${error.message}` : ''}`
 }
 
 const worked = (upstream: Upstream, { work }: ProviderOutcome): WorkedUpstream => ({

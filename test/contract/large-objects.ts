@@ -40,14 +40,14 @@ setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
 /** The maximum of buffer memory during some work, relative to before. */
-const watchMemory = async (work: () => Promise<void>): Promise<number> => {
+export const watchMemory = async (work: () => Promise<unknown>, enoughBytes = ENOUGH_BYTES): Promise<number> => {
   collectGarbage()
   const before = process.memoryUsage().arrayBuffers
   const grown = () => process.memoryUsage().arrayBuffers - before
   let peak = 0
   const timer = setInterval(() => {
     // Most growth is garbage. Another thread frees it after collection, so the next round waits for it.
-    for (let round = 0; round < 2 && grown() > ENOUGH_BYTES; round++) collectGarbage()
+    for (let round = 0; round < 2 && grown() > enoughBytes; round++) collectGarbage()
     peak = Math.max(peak, grown())
   }, 5)
   await work().finally(() => clearInterval(timer))

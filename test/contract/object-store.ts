@@ -50,6 +50,46 @@ export const objectStoreContract = (name: string, open: (t: Test) => Promise<Ope
       t.equal(await textOf(store, key(1)), 'second')
     })
 
+    t.test('an object is stored only where there is none, if asked to', async t => {
+      const { store, leftovers } = await open(t)
+      const large = Buffer.alloc(3_000_000, 'second')
+      const streamed = async (number: number, bytes: Buffer) => {
+        const incoming = await store.receive()
+        incoming.body.end(bytes)
+        return incoming.store(key(number), PNG, { ifAbsent: true })
+      }
+      t.equal(await store.put(key(1), Buffer.from('first'), PNG, { ifAbsent: true }), true)
+      t.equal(await streamed(2, Buffer.from('first')), true)
+      for (const number of [1, 2]) {
+        const before = await store.stat(key(number))
+        for (const bytes of [Buffer.from('second'), large]) {
+          t.equal(await store.put(key(number), bytes, PNG, { ifAbsent: true }), false)
+          t.equal(await streamed(number, bytes), false)
+        }
+        t.same(await store.stat(key(number)), before)
+        t.equal(await textOf(store, key(number)), 'first')
+      }
+      t.same(await leftovers(), [])
+      t.equal(await store.put(key(1), Buffer.from('third'), PNG), true, 'and otherwise replaces it')
+      t.equal(await textOf(store, key(1)), 'third')
+    })
+
+    t.test('of concurrent objects for an absent key exactly one is stored', async t => {
+      const { store, leftovers } = await open(t)
+      const texts = Array.from({ length: 20 }, (_, index) => String(index % 10).repeat(50_000 + index))
+      const outcomes = await Promise.all(
+        texts.map(async (text, index) => {
+          if (index % 2 === 0) return store.put(key(1), Buffer.from(text), PNG, { ifAbsent: true })
+          const incoming = await store.receive()
+          incoming.body.end(text)
+          return incoming.store(key(1), PNG, { ifAbsent: true })
+        }),
+      )
+      t.equal(outcomes.filter(Boolean).length, 1)
+      t.ok((await textOf(store, key(1))) === texts[outcomes.indexOf(true)])
+      t.same(await leftovers(), [])
+    })
+
     t.test('concurrent puts of the same key leave one complete object', async t => {
       const { store } = await open(t)
       const texts = Array.from({ length: 20 }, (_, index) => String(index).repeat(50_000))
@@ -114,6 +154,20 @@ export const objectStoreContract = (name: string, open: (t: Test) => Promise<Ope
       await t.resolves(store.delete(key(1, 'other')), 'so does another name beside it')
       await store.put(key(1), Buffer.from('again'), PNG)
       t.equal(await textOf(store, key(1)), 'again')
+    })
+
+    t.test('objects are deleted together, whether they exist or not', async t => {
+      const { store } = await open(t)
+      for (const number of [1, 2, 3]) await store.put(key(number), Buffer.from('a'), PNG)
+      await store.put(key(1, 'uploads'), Buffer.from('a'), PNG)
+      const absent = Array.from({ length: 300 }, (_, index) => key(1000 + index, index % 2 ? 'outputs' : 'other'))
+      await store.deleteAll([key(1), ...absent, key(1, 'uploads'), key(3)])
+      const left = await Promise.all([1, 2, 3].map(async number => (await store.stat(key(number))) !== undefined))
+      t.same([...left, await store.stat(key(1, 'uploads'))], [false, true, false, undefined])
+      await t.resolves(store.deleteAll([]))
+      await t.rejects(store.deleteAll([key(2), '../escape.png']), RangeError)
+      await t.rejects(store.deleteAll(Array.from({ length: 1001 }, () => key(2))), RangeError)
+      t.ok(await store.stat(key(2)), 'keys are checked before anything is deleted')
     })
 
     t.test('a key is a folder and a random name, and cannot escape the store', async t => {

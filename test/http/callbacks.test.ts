@@ -1,11 +1,12 @@
+import { connect } from 'node:net'
 import { inspect } from 'node:util'
 import t, { type Test } from 'tap'
 import { MAX_CALLBACK_BYTES } from '../../schemas/primitives.ts'
 import { Client } from '../support/client.ts'
 import { collect } from '../support/collect.ts'
+import { openLog, openViews } from '../support/engine.ts'
 import { report, reporting, reportingVendor } from '../support/reporting-vendor.ts'
 import { type Customer, openAccount, startService } from '../support/service.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 import { offer, order, syncOrder, vendorFamily } from '../support/vendor-families.ts'
 import { falCallback, replicateCallback } from '../support/vendors/callbacks.ts'
@@ -16,11 +17,30 @@ import { startVendorServer } from '../support/vendors/vendor-server.ts'
 /** Half of the time to the next poll. */
 const SOON = { maxWaitMs: 30_000 }
 
-const start = async (t: Test, { folder, roles }: { folder?: string; roles?: string } = {}) => {
+/** The stores that several services of a test share. */
+const openStores = async (t: Test) => {
+  const [log, views] = await Promise.all([openLog(t), openViews(t)])
+  const close = async () => undefined
+  return { log: { ...log, close }, views: { ...views, close } }
+}
+
+type Stores = Awaited<ReturnType<typeof openStores>>
+
+const start = async (t: Test, { stores, roles }: { stores?: Stores; roles?: string } = {}) => {
   const vendor = reportingVendor()
-  const environment: Record<string, string> = roles ? { ROLES: roles } : {}
-  const parts = { ...reporting, providers: { vendor: vendor.provider }, environment, ...(folder && { folder }) }
+  const environment = { MASTER_SECRET: 's'.repeat(32), ...(roles && { ROLES: roles }) }
+  const parts = { ...reporting, providers: { vendor: vendor.provider }, environment, ...stores }
   return { vendor, service: await startService(t, parts) }
+}
+
+/** A logger, and the text of all that it was given. */
+const recorder = () => {
+  const logged: unknown[] = []
+  const note = (...entry: unknown[]) => logged.push(entry)
+  return {
+    logger: { isLevelEnabled: () => true, debug: note, info: note, warn: note, error: note, fatal: note },
+    text: () => inspect(logged, { depth: 20, maxStringLength: null, maxArrayLength: null }),
+  }
 }
 
 const ends = (customer: Customer, runId: string) =>
@@ -106,6 +126,22 @@ t.test('a callback about another job or without a signature causes no poll', asy
   t.same(vendor.polled, [])
 })
 
+t.test('a body that breaks off is no fault of the service, and one that is far too large is answered', async t => {
+  const { logger, text } = recorder()
+  const vendor = reportingVendor()
+  const service = await startService(t, { ...reporting, providers: { vendor: vendor.provider }, logger })
+  const broken = connect(service.port, '127.0.0.1')
+  broken.write('POST /callbacks/vendor HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nabc')
+  setTimeout(() => broken.destroy(), 200)
+  await until('the request is logged', () => /status: 400/.test(text()))
+  t.notMatch(text(), /unexpectedly/)
+  const anybody = service.client()
+  for (let again = 0; again < 2; again++) {
+    const body = Buffer.alloc(20 * MAX_CALLBACK_BYTES)
+    t.equal((await anybody.send('/callbacks/vendor', { method: 'POST', body })).status, 413)
+  }
+})
+
 t.test('forged callbacks of a network are refused unread after a while, and good ones never are', async t => {
   const { service } = await start(t)
   const runId = `run_${'0'.repeat(26)}`
@@ -119,10 +155,10 @@ t.test('forged callbacks of a network are refused unread after a while, and good
 })
 
 t.test('a process that does not follow the job polls it once', async t => {
-  const folder = await temporaryFolder(t)
-  const one = await start(t, { folder })
+  const stores = await openStores(t)
+  const one = await start(t, { stores })
   await offer(one.service.core, vendorFamily())
-  const other = await start(t, { folder })
+  const other = await start(t, { stores })
   const customer = await openAccount(one.service)
   const runId = await submitted(customer, one.service.core)
   const follower = one.vendor.jobIds.length > 0 ? one : other
@@ -140,10 +176,10 @@ t.test('a process that does not follow the job polls it once', async t => {
 })
 
 t.test('a process with only the role reactors takes callbacks, and one without it leaves the job to polls', async t => {
-  const folder = await temporaryFolder(t)
-  const api = await start(t, { folder, roles: 'api,projector' })
+  const stores = await openStores(t)
+  const api = await start(t, { stores, roles: 'api,projector' })
   await offer(api.service.core, vendorFamily())
-  const reactors = await start(t, { folder, roles: 'reactors' })
+  const reactors = await start(t, { stores, roles: 'reactors' })
   const customer = await openAccount(api.service)
   const runId = await submitted(customer, api.service.core)
   reactors.vendor.isDone = true
@@ -153,7 +189,7 @@ t.test('a process with only the role reactors takes callbacks, and one without i
   t.equal(await report(reactors.service.url, runId), 204)
   t.match(await ends(customer, runId), { status: 'completed' })
   t.equal(reactors.vendor.polled.length, 1)
-  const projector = await start(t, { folder, roles: 'projector' })
+  const projector = await start(t, { stores, roles: 'projector' })
   t.equal(await report(projector.service.url, runId), 404)
 })
 
@@ -173,9 +209,7 @@ t.test('fal and Replicate are told where to report, and their callbacks are veri
     states: [{ status: 'IN_PROGRESS' }],
     result: { status: 200, body: { video: { url: `${files.url}/film.mp4`, content_type: 'video/mp4' } } },
   }
-  const logged: unknown[] = []
-  const note = (...entry: unknown[]) => logged.push(entry)
-  const logger = { isLevelEnabled: () => true, debug: note, info: note, warn: note, error: note, fatal: note }
+  const { logger, text } = recorder()
   const environment = {
     ...{ PUBLIC_URL: 'https://tollgate.example', ALLOW_PRIVATE_WEBHOOKS: 'true' },
     ...{ FAL_KEY, FAL_BASE_URL: fal.url, REPLICATE_BASE_URL: replicate.url },
@@ -204,27 +238,31 @@ t.test('fal and Replicate are told where to report, and their callbacks are veri
   const stranger = `whsec_${Buffer.alloc(24, 5).toString('base64')}`
   t.equal((await send(replicatePath, replicateCallback({ secret: stranger }))).status, 400)
 
-  fal.fault = replicate.fault = 'cut'
-  const text = inspect(logged, { depth: 20, maxStringLength: null, maxArrayLength: null })
-  t.match(text, /callbacks\/fal/, 'requests are logged')
+  t.match(text(), /callbacks\/fal/, 'requests are logged')
   for (const secret of [FAL_KEY, REPLICATE_KEY, OTHER_KEY, SIGNING_SECRET, OTHER_SECRET, 'a-secret-in'])
-    t.notOk(text.includes(secret), secret)
+    t.notOk(text().includes(secret), secret)
 })
 
-t.test('without a public HTTPS address, vendors are not told where to report', async t => {
-  for (const url of [
-    undefined,
-    'http://tollgate.example',
-    'https://localhost',
-    'https://192.168.1.7',
-    'https://[::1]',
-  ]) {
-    const fal = await startFal(t)
-    const environment = { FAL_KEY, FAL_BASE_URL: fal.url, ...(url && { PUBLIC_URL: url }) }
-    const service = await startService(t, { environment })
-    const customer = await openAccount({ ...service, url: `http://127.0.0.1:${service.port}` }, { credits: 1_000 })
-    await customer.run({ model: 'kling-3-pro', input: { prompt: 'waves' } })
-    const [request] = await until('the job is submitted', () => fal.requests.length > 0 && fal.requests)
-    t.notMatch(request?.path, /webhook/, url ?? 'no address')
+t.test('while keys cannot be fetched, providers are asked to repeat callbacks, and no key is shown', async t => {
+  const [fal, replicate] = await Promise.all([startFal(t), startReplicate(t)])
+  const { logger, text } = recorder()
+  const environment = {
+    ...{ FAL_KEY, FAL_BASE_URL: fal.url },
+    ...{ REPLICATE_API_TOKEN: REPLICATE_KEY, REPLICATE_BASE_URL: replicate.url },
   }
+  const service = await startService(t, { environment, logger })
+  fal.fault = replicate.fault = { status: 401, body: { detail: `no access with ${FAL_KEY} or ${REPLICATE_KEY}` } }
+  for (const [path, { headers, body }] of [
+    ['/callbacks/fal', falCallback(newFalKey().privateKey)],
+    ['/callbacks/replicate', replicateCallback()],
+  ] as const)
+    for (const attempt of ['while they are fetched', 'a moment later']) {
+      const answer = await service.client().send(path, { method: 'POST', headers, body })
+      t.match(answer, { status: 503, body: { error: { code: 'unavailable' } } }, `${path} ${attempt}`)
+      t.notMatch(answer.text, /access|fal|Replicate/)
+    }
+  t.equal(fal.requests.length, 1)
+  t.equal(replicate.requests.length, 1)
+  t.match(text(), /Replicate answered with 401/, 'the operator is told why')
+  for (const secret of [FAL_KEY, REPLICATE_KEY, 'no access']) t.notOk(text().includes(secret), secret)
 })

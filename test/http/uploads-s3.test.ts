@@ -21,7 +21,7 @@ t.test('uploads on an S3 server', needsS3(), async t => {
 
   const grant = async (client: Client = customer): Promise<PresignedUpload> =>
     (await client.post<PresignedUpload>('/v1/uploads/presigned', { filename: 'a.png', mime_type: 'image/png' })).body
-  const put = async (address: string, body: Uint8Array<ArrayBuffer>, type?: string) =>
+  const put = async (address: string, body: Uint8Array, type?: string) =>
     (await fetch(address, { method: 'PUT', body, ...(type !== undefined && { headers: { 'Content-Type': type } }) }))
       .status
   const find = (id: string) => customer.send<Upload & ErrorBody>(`/v1/uploads/${id}`)

@@ -98,6 +98,15 @@ t.test('outputs and the webhook of a run have separate due rows', async t => {
   t.same(dueAfter(...run, delivered(), outputDeleted()), {})
 })
 
+t.test('what a failed run may have left is due for deletion, beside its webhook', async t => {
+  const run = [...accepted({ after: 90, webhook: true }), started(), failed(1, 'interrupted', LATER)]
+  const left = { task: 'delete-left', queue: 'objects/outputs', dueAt: LATER, accountId: accountId(), runId: runId() }
+  const rows = dueAfter(...run, refunded(10, { after: 100 }))
+  t.same(Object.keys(rows).sort(), [`output/${runId()}`, runId()].sort())
+  t.same(rows[`output/${runId()}`], left)
+  t.same(Object.keys(dueAfter(...run, refunded(10, { after: 100 }), outputDeleted())), [runId()])
+})
+
 t.test('nothing is due for a run without output files', async t => {
   const run = [...accepted({ after: 90 }), started()]
   t.same(dueAfter(...run, completed()), {})

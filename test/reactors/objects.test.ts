@@ -3,13 +3,14 @@ import type { UploadGranted } from '../../schemas/account-events.ts'
 import { accountStream } from '../../schemas/events.ts'
 import { MAX_PRESIGNED_BYTES, type RunId } from '../../schemas/primitives.ts'
 import type { DueRow } from '../../schemas/views.ts'
+import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
 import type { ObjectStore } from '../../src/ports/object-store.ts'
 import type { Entry, Range, ViewStore } from '../../src/ports/view-store.ts'
 import type { AccountCaller } from '../../src/services/caller.ts'
 import { UploadSettlement } from '../../src/services/uploads/upload-settlement.ts'
-import { completeRun, keptOutput, objectKey, queueRun, runId, startRun } from '../support/account-samples.ts'
+import { completeRun, failRun, keptOutput, objectKey, queueRun, runId, startRun } from '../support/account-samples.ts'
 import { collect } from '../support/collect.ts'
 import { picture, pngWith } from '../support/sample-files.ts'
 import { unwrap } from '../support/unwrap.ts'
@@ -157,6 +158,62 @@ t.test('a file sent after its deletion is deleted at the end of its grant', asyn
   t.notOk(await isThere(place, upload))
 })
 
+t.test('what a failed run has left is deleted after its deadline, and nothing of other runs', async t => {
+  const place = await openUploads(t)
+  const { core, owner, objects, outputKeys, clock } = place
+  const execute = (command: AccountCommand) => core.accounts.execute(caller, owner.accountId, command)
+  const put = async (run: number, index: number, mimeType: string) => {
+    const key = outputKeys.keyOf(runId(run), index, mimeType)
+    await objects.put(key, png, mimeType)
+    return key
+  }
+  const kept = [await put(1, 0, 'image/png'), await put(3, 0, 'image/png')]
+  const left = [await put(2, 0, 'image/png'), await put(2, 3, 'video/mp4'), await put(2, 15, 'model/obj')]
+  for (const run of [1, 2, 3]) {
+    await execute(queueRun({ run, credits: 1 }))
+    await execute(startRun(run))
+  }
+  await execute(completeRun(1, { artifacts: [], willDeleteAt: iso(clock.nowMs() + RETENTION_MS) }))
+  await execute(failRun(2, 'interrupted', iso(clock.nowMs() + 1_000)))
+  const areThere = (keys: string[]) => Promise.all(keys.map(async key => (await objects.stat(key)) !== undefined))
+  const workUntilDeleted = (run: number) =>
+    place.work(async () => (await deletedOutputs(core.log, owner)).includes(runId(run)))
+
+  clock.advance(999)
+  await makeOutput(place, 11, iso(clock.nowMs()))
+  await workUntilDeleted(11)
+  t.same(await areThere(left), [true, true, true], 'a slow process may still store files')
+  clock.advance(1)
+  await workUntilDeleted(2)
+  t.same(await areThere(left), [false, false, false])
+  t.same(await areThere(kept), [true, true])
+  t.same(await deletedOutputs(core.log, owner), [runId(11), runId(2)])
+})
+
+t.test('due work for a run that did not fail deletes nothing', async t => {
+  const place = await openUploads(t)
+  const { core, owner, objects, outputKeys, clock } = place
+  const { accountId } = owner
+  const key = outputKeys.keyOf(runId(1), 0, 'image/png')
+  await objects.put(key, png, 'image/png')
+  for (const command of [queueRun({ credits: 1 }), startRun(), completeRun()])
+    await core.accounts.execute(caller, accountId, command)
+  await core.reads.ownWrites(accountId)
+  const row = { task: 'delete-left', queue: 'objects/outputs', dueAt: iso(clock.nowMs()), accountId, runId: runId(1) }
+  let released = 0
+  const views: ViewStore = {
+    ...core.views,
+    list: async <Row>() => (released === 0 ? [{ place: 'objects/outputs/a', key: 'a', row: row as Row }] : []),
+    release: async (keys, holder) => {
+      await core.views.release(keys, holder)
+      released += keys.length
+    },
+  }
+  await place.work(() => released > 0, { views })
+  t.ok(await objects.stat(key))
+  t.same(await deletedOutputs(core.log, owner), [])
+})
+
 t.test('failed operations of the store are retried', async t => {
   const place = await openUploads(t)
   const [sent, expired] = [await grant(place), await grantSealed(place)]
@@ -168,7 +225,8 @@ t.test('failed operations of the store are retried', async t => {
     attemptedKeys.add(key)
     return Promise.reject(new Unavailable('no answer'))
   }
-  const objects: ObjectStore = { ...place.objects, get: refuse, delete: refuse }
+  const deleteAll = ([key = '']: readonly string[]) => refuse(key)
+  const objects: ObjectStore = { ...place.objects, get: refuse, delete: refuse, deleteAll }
   const settlement = new UploadSettlement(place.core.accounts, objects)
   await place.work(() => attemptedKeys.size === 3, { objects, settlement })
   t.same([await fateOf(place, sent), await fateOf(place, expired)], [[], ['sealed']])

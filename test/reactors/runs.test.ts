@@ -32,6 +32,9 @@ import {
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 
+// A process takes over a run some seconds after its start.
+t.setTimeout(120_000)
+
 /** More runs than one provider has slots. */
 const REPLAYED = 70
 

@@ -316,6 +316,7 @@ for (const [answered, type] of [
 const unused = {
   refuses: () => false,
   get: () => Promise.reject(new Error('webhooks are only sent')),
+  copy: () => Promise.reject(new Error('webhooks are only sent')),
   close: async () => undefined,
 }
 

@@ -79,6 +79,8 @@ t.test('the auditor detects every kind of forged history', async t => {
     'an account is opened twice': [opening, opening.slice(0, 1)],
     'a run starts twice': [opening, queueing, starting, starting],
     'the output of an open run is deleted': [opening, queueing, [uploaded(outputDeleted())]],
+    'the files of a failed run are deleted that left none': [...history, [uploaded(outputDeleted())]],
+    'a run that never started leaves files': [opening, queueing, [other(failure, { willDeleteAt: 'later' }), refund]],
     'an upload is granted twice': [opening, [grant], [grant]],
     'an upload is stored twice': [opening, [grant], [store], [store]],
     'an upload is stored after it was sealed': [opening, [grant], [seal], [store]],
@@ -92,6 +94,8 @@ t.test('the auditor detects every kind of forged history', async t => {
     return auditor.faults
   }
   t.same(audit(history), [])
+  const leaving = [other(failure, { willDeleteAt: 'later' }), refund]
+  t.same(audit([opening, queueing, starting, leaving, [uploaded(outputDeleted())]]), [])
   t.same(audit([opening, [grant], [store], [seal], [requested], [deleted], [grant]]), [])
   for (const [forgery, appends] of Object.entries(forgeries)) t.not(audit(appends).length, 0, forgery)
 })

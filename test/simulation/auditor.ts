@@ -18,6 +18,8 @@ interface Run {
   chargedMicros: number
   /** The facts of its debit that its refunds repeat. */
   debit: Facts
+  /** When what it may have left is deleted. */
+  willDeleteAt?: unknown
 }
 
 /** The maximum number of uploads of an account. */
@@ -185,6 +187,11 @@ export class Auditor {
       case 'RunFailed':
         this.#expect(isBefore('CreditsRefunded'), 'a failure is not in one append with its refund')
         this.#owe(runId)
+        this.#expect(
+          data['willDeleteAt'] === undefined || run?.state === 'processing',
+          'a run that never started may have left files',
+        )
+        if (run) run.willDeleteAt = data['willDeleteAt']
         return this.#step(run, ['queued', 'processing'], 'failed')
       case 'CreditsRefunded':
         this.#expect(isDeepStrictEqual(data['debit'], run?.debit), 'a refund does not repeat its debit')
@@ -218,8 +225,10 @@ export class Auditor {
         return
       case 'RunOutputDeleted':
         return this.#expect(
-          run === undefined || run.state === 'completed' || run.state === 'refunded',
-          'the output of an open run is deleted',
+          run === undefined ||
+            run.state === 'completed' ||
+            (run.state === 'refunded' && run.willDeleteAt !== undefined),
+          'the output of a run is deleted that is open or left nothing',
         )
       case 'UploadGranted':
         this.#expect(this.#uploads.size < MAX_UPLOADS, 'an account has too many uploads')

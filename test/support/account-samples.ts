@@ -234,8 +234,8 @@ export const recordUndelivered = (attempt = 1, { run = 1, next }: { run?: number
 export const redeliver = (run = 1) =>
   ({ type: 'RedeliverWebhook', runId: runId(run), url: hook }) satisfies AccountCommand
 
-export const failRun = (run = 1, code?: RunErrorCode) =>
-  ({ type: 'FailRun', runId: runId(run), error: failure(code) }) satisfies AccountCommand
+export const failRun = (run = 1, code?: RunErrorCode, willDeleteAt?: string) =>
+  ({ type: 'FailRun', runId: runId(run), error: failure(code), willDeleteAt }) satisfies AccountCommand
 
 export const grantUpload = (options: UploadOptions = {}, askedWith = 1, quotaBytes = 1e9) =>
   ({ type: 'GrantUpload', keyId: keyId(askedWith), upload: upload(options), quotaBytes }) satisfies AccountCommand
@@ -352,9 +352,9 @@ export const vendorUpstream = { provider: 'vendor', model: 'test', account: 'ven
 
 export const outputDeleted = (run = 1): AccountEvent => ({ type: 'RunOutputDeleted', data: { runId: runId(run) } })
 
-export const failed = (run = 1, code?: RunErrorCode): AccountEvent => ({
+export const failed = (run = 1, code?: RunErrorCode, willDeleteAt?: string): AccountEvent => ({
   type: 'RunFailed',
-  data: { runId: runId(run), error: failure(code) },
+  data: { runId: runId(run), error: failure(code), ...(willDeleteAt && { willDeleteAt }) },
 })
 
 export const refunded = (

@@ -45,7 +45,7 @@ export class Client {
     const answer = await fetch(this.url + path, {
       method,
       headers: { ...this.#headers, ...headers },
-      ...(body !== undefined && { body: body as BodyInit }),
+      ...(body !== undefined && { body }),
       ...(signal && { signal }),
     })
     const text = await answer.text()

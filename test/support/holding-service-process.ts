@@ -8,7 +8,7 @@ import { accountsOn } from './engine.ts'
 import { readsOf } from './views.ts'
 
 // The service as a separate process that hangs at HOLD_AT and prints it: "before" or "after" an event's type, or the
-// rename or unlink of an upload's file.
+// link, rename or unlink of a file of an upload or a result.
 const holdAt = process.env['HOLD_AT']
 
 const reach = async (moment: string) => {
@@ -24,9 +24,10 @@ const holding = async <Result>(names: string[], act: () => Promise<Result>): Pro
   return result
 }
 
-const namesOf = (operation: string, path: unknown) => (String(path).includes('/uploads/') ? [operation] : [])
-const { rename, unlink } = fs
+const namesOf = (operation: string, path: unknown) => (/\/(uploads|outputs)\//.test(String(path)) ? [operation] : [])
+const { link, rename, unlink } = fs
 Object.assign(fs, {
+  link: (...paths: Parameters<typeof link>) => holding(namesOf('link', paths[1]), () => link(...paths)),
   rename: (...paths: Parameters<typeof rename>) => holding(namesOf('rename', paths[1]), () => rename(...paths)),
   unlink: (path: string) => holding(namesOf('unlink', path), () => unlink(path)),
 })

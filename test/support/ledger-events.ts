@@ -1,4 +1,4 @@
-import type { GrantKind } from '../../schemas/account-events.ts'
+import type { GrantKind, Payment } from '../../schemas/account-events.ts'
 import { accountStream } from '../../schemas/events.ts'
 import type { RawEvent } from '../../schemas/recorded.ts'
 import { accountId, digest, keyId, receipt, runId } from './account-samples.ts'
@@ -10,7 +10,7 @@ interface Movement {
   at?: string
 }
 
-type Moved = Movement & { kind?: GrantKind; reference?: string; reason?: string }
+type Moved = Movement & { kind?: GrantKind; reference?: string; reason?: string; payment?: Payment }
 
 type RunMoved = Movement & { run?: number; model?: string; label?: string; reason?: string }
 
@@ -37,8 +37,15 @@ export const ledgerEvents = () => {
 
   return {
     events,
-    grant: ({ micros = 100_000_000, kind = 'welcome', reference = 'r', reason = 'why', ...move }: Moved = {}) =>
-      write('CreditsGranted', 1, move, { amountMicros: micros, kind, reference, reason }),
+    grant: ({
+      micros = 100_000_000,
+      kind = 'welcome',
+      reference = 'r',
+      reason = 'why',
+      payment,
+      ...move
+    }: Moved = {}) =>
+      write('CreditsGranted', 1, move, { amountMicros: micros, kind, reference, reason, ...(payment && { payment }) }),
     withdraw: ({ micros = 1, kind = 'correction', reference = 'w', reason = 'why', ...move }: Moved = {}) =>
       write('CreditsWithdrawn', -1, move, { amountMicros: micros, kind, reference, reason }),
     debit: ({ micros = 10_000_000, run = 1, model = 'nano-banana-2', label, ...move }: RunMoved = {}) =>

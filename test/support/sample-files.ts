@@ -2,16 +2,13 @@ import { createCanvas } from '@napi-rs/canvas'
 import { openEncoder } from '../../src/studio/film/encoder.ts'
 
 /** A small image. The shade changes its bytes. */
-export const picture = async (
-  format: 'png' | 'jpeg' | 'webp' | 'avif' | 'gif',
-  shade = 128,
-): Promise<Buffer<ArrayBuffer>> => {
+export const picture = async (format: 'png' | 'jpeg' | 'webp' | 'avif' | 'gif', shade = 128): Promise<Buffer> => {
   const canvas = createCanvas(8, 8)
   const context = canvas.getContext('2d')
   context.fillStyle = `rgb(${shade} ${shade} 0)`
   context.fillRect(0, 0, 8, 8)
   // Only the last overload accepts all formats, but TypeScript requires a single one.
-  return Buffer.from(await canvas.encode(format as 'png'))
+  return canvas.encode(format as 'png')
 }
 
 /** A film of two small frames. */

@@ -7,6 +7,7 @@ import type { EventLog } from '../../src/ports/event-log.ts'
 import type { ObjectStore } from '../../src/ports/object-store.ts'
 import { ObjectsReactor } from '../../src/reactors/objects.ts'
 import type { AccountCaller, Caller } from '../../src/services/caller.ts'
+import { OutputKeys } from '../../src/services/output-keys.ts'
 import { UploadFinder } from '../../src/services/uploads/upload-finder.ts'
 import { UploadGrants } from '../../src/services/uploads/upload-grants.ts'
 import { UploadSettlement } from '../../src/services/uploads/upload-settlement.ts'
@@ -40,6 +41,7 @@ export const openUploads = async (
   const core = await openFolder(place, { clock })
   t.teardown(() => core.close())
   const objects = await openObjects(place)
+  const outputKeys = new OutputKeys(core.masterSecret)
   const settlement = new UploadSettlement(core.accounts, objects)
   const { uploadGrantMs, retention } = core.config
   const grants = new UploadGrants({
@@ -56,7 +58,7 @@ export const openUploads = async (
 
   /** Runs due work until a condition holds, like one process of several, with replaceable parts. */
   const work = async (holds: () => boolean | Promise<boolean>, others: Partial<ObjectsParts> = {}) => {
-    const parts = { ...core, objects, finder, settlement, ...others }
+    const parts = { ...core, objects, outputKeys, finder, settlement, ...others }
     const reactor = new ObjectsReactor(parts)
     await caughtUp(core)
     reactor.start(core.progress.changes)
@@ -64,7 +66,18 @@ export const openUploads = async (
     await reactor.stop()
   }
 
-  return { folder: place, core, clock, objects, settlement, uploads, owner: await openOwner(), openOwner, work }
+  return {
+    folder: place,
+    core,
+    clock,
+    objects,
+    outputKeys,
+    settlement,
+    uploads,
+    owner: await openOwner(),
+    openOwner,
+    work,
+  }
 }
 
 type ObjectsParts = ConstructorParameters<typeof ObjectsReactor>[0]

@@ -10,17 +10,24 @@ const PAGE_CHARACTERS = 4 * 1024 * 1024
 
 type Entries = Database<string, Position>
 
+/** The databases of a log. Reads look them up for each page, since their owner may open the file again in between. */
+export interface LogFile {
+  folder: string
+  entries: Entries
+  index: StreamIndex
+}
+
 /** The events after a position, as a read transaction sees them. */
-export const readPages = (entries: Entries, after: Position): AsyncGenerator<RawEvent[]> =>
-  pagesOf(entries, after, toRawEvent)
+export const readPages = (file: LogFile, after: Position): AsyncGenerator<RawEvent[]> =>
+  pagesOf(file, after, toRawEvent)
 
 /** Like readPages, but of the events of streams that are not wanted, only the place is read. */
 export const skimPages = (
-  entries: Entries,
+  file: LogFile,
   after: Position,
   isWanted: (stream: string) => boolean,
 ): AsyncGenerator<(RawEvent | PassedEvent)[]> =>
-  pagesOf(entries, after, (position, text) => {
+  pagesOf(file, after, (position, text) => {
     const stream = streamOf(text)
     return stream === undefined || isWanted(stream) ? toRawEvent(position, text) : { stream, position }
   })
@@ -29,13 +36,13 @@ export const skimPages = (
 const streamOf = (text: string): string | undefined => /^\["([^"\\]+)",/.exec(text)?.[1]
 
 async function* pagesOf<Event extends PassedEvent>(
-  entries: Entries,
+  file: LogFile,
   after: Position,
   read: (position: Position, text: string) => Event,
 ): AsyncGenerator<Event[]> {
   let from = after + 1
   while (true) {
-    const page = readPage(entries, from, read)
+    const page = readPage(file.entries, from, read)
     const last = page.at(-1)
     if (!last) return
     from = last.position + 1
@@ -44,22 +51,14 @@ async function* pagesOf<Event extends PassedEvent>(
 }
 
 /** The event at a revision of a stream, as its index shows it. Throws Damaged if it is missing. */
-export const readEventAt = (
-  folder: string,
-  entries: Entries,
-  index: StreamIndex,
-  stream: string,
-  revision: number,
-): RawEvent | undefined => {
-  for (const position of index.positions(stream, revision)) return readAt(folder, entries, position).event
+export const readEventAt = (file: LogFile, stream: string, revision: number): RawEvent | undefined => {
+  for (const position of file.index.positions(stream, revision)) return readAt(file, position).event
   return undefined
 }
 
 /** The events of a stream from a revision on, as its index shows them. Throws Damaged if one of them is missing. */
 export async function* readStreamPages(
-  folder: string,
-  entries: Entries,
-  index: StreamIndex,
+  file: LogFile,
   stream: string,
   fromRevision: number,
 ): AsyncGenerator<RawEvent[]> {
@@ -67,8 +66,8 @@ export async function* readStreamPages(
   while (true) {
     const page: RawEvent[] = []
     let characters = 0
-    for (const position of index.positions(stream, from)) {
-      const { event, length } = readAt(folder, entries, position)
+    for (const position of file.index.positions(stream, from)) {
+      const { event, length } = readAt(file, position)
       page.push(event)
       characters += length
       if (isFull(page.length, characters)) break
@@ -79,7 +78,7 @@ export async function* readStreamPages(
   }
 }
 
-const readAt = (folder: string, entries: Entries, position: Position): { event: RawEvent; length: number } => {
+const readAt = ({ folder, entries }: LogFile, position: Position): { event: RawEvent; length: number } => {
   const text = entries.get(position)
   if (text === undefined) throw new Damaged(`${folder}: position ${position} is missing`)
   return { event: toRawEvent(position, text), length: text.length }
@@ -88,7 +87,7 @@ const readAt = (folder: string, entries: Entries, position: Position): { event: 
 /** Whether a page of this many events and characters has reached a limit. */
 const isFull = (events: number, characters: number): boolean => events >= PAGE_EVENTS || characters >= PAGE_CHARACTERS
 
-export const lastPosition = (entries: Entries): Position => {
+export const lastPosition = ({ entries }: LogFile): Position => {
   for (const position of entries.getKeys({ reverse: true, limit: 1 })) return position
   return BEFORE_FIRST
 }

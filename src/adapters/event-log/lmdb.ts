@@ -40,6 +40,7 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
   checkTail(folder, entries)
 
   const index = new StreamIndex(folder, root, entries)
+  const file = { folder, entries, index }
   const ensureFreeSpace = freeSpaceGuard(folder, LOG_RESERVE_BYTES)
   const changed = new Signal()
   let pending: PendingAppend[] = []
@@ -115,18 +116,18 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
     readStream: (stream, fromRevision) => {
       root.resetReadTxn()
       index.catchUp()
-      return readStreamPages(folder, entries, index, stream, fromRevision)
+      return readStreamPages(file, stream, fromRevision)
     },
 
     readEvent: async (stream, revision) => {
       root.resetReadTxn()
       index.catchUp()
-      return readEventAt(folder, entries, index, stream, revision)
+      return readEventAt(file, stream, revision)
     },
 
     readAll: after => {
       root.resetReadTxn()
-      return readPages(entries, after)
+      return readPages(file, after)
     },
 
     async *follow(after, signal) {
@@ -134,7 +135,7 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
       while (!signal.aborted) {
         const change = changed.wait(POLL_MS, signal)
         root.resetReadTxn()
-        for await (const page of readPages(entries, from)) {
+        for await (const page of readPages(file, from)) {
           from = (page.at(-1) as RawEvent).position
           yield page
           if (signal.aborted) return
@@ -145,7 +146,7 @@ export const openLmdbEventLog = (folder: string, die: (error: Error) => void): E
 
     head: async () => {
       root.resetReadTxn()
-      return lastPosition(entries)
+      return lastPosition(file)
     },
 
     close: async () => {

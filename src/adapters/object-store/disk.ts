@@ -1,6 +1,6 @@
 import type { BigIntStats } from 'node:fs'
-import { mkdir, open, rename, stat, unlink } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { open, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Unavailable } from '../../ports/faults.ts'
@@ -15,9 +15,10 @@ import {
   PutRefused,
 } from '../../ports/object-store.ts'
 import { FILE_RESERVE_BYTES } from '../free-space.ts'
-import { expectKey, expectRange } from './expect.ts'
+import { durableFiles } from './durable-files.ts'
+import { expectKey, expectKeys, expectRange } from './expect.ts'
 import { readGrant, signPut } from './signed-put.ts'
-import { absent, openStaging, type StagedFile, toDiskFault } from './staging.ts'
+import { absent, openStaging } from './staging.ts'
 
 export interface DiskOptions {
   folder: string
@@ -37,22 +38,22 @@ export const openDiskObjectStore = async ({
   reserveBytes = FILE_RESERVE_BYTES,
 }: DiskOptions): Promise<ObjectStore> => {
   const staging = await openStaging({ folder: join(folder, 'arriving'), reserveBytes })
-  const store = durableStore(folder)
+  const files = durableFiles(folder)
 
   const receive = async (): Promise<IncomingObject> => {
     const file = await staging.receive()
-    return { body: file.body, store: key => store(file, key), discard: file.discard }
+    return { body: file.body, store: (key, _, options) => files.store(file, key, options), discard: file.discard }
   }
 
   const factsOf = async (key: string) => (isObjectKey(key) ? readFacts(join(folder, key)) : undefined)
 
   return {
     receive,
-    put: async (key, bytes, mimeType) => {
+    put: async (key, bytes, mimeType, options) => {
       expectKey(key)
       const incoming = await receive()
       incoming.body.end(bytes)
-      await incoming.store(key, mimeType)
+      return incoming.store(key, mimeType, options)
     },
     get: async (key, range) => {
       const facts = await factsOf(key)
@@ -62,14 +63,11 @@ export const openDiskObjectStore = async ({
     stat: factsOf,
     delete: async key => {
       expectKey(key)
-      const path = join(folder, key)
-      try {
-        await unlink(path).catch(absent)
-        // Even without a file: an earlier delete may have failed here.
-        await syncFolder(dirname(path)).catch(absent)
-      } catch (error) {
-        throw toDiskFault(error)
-      }
+      await files.remove([key])
+    },
+    deleteAll: async keys => {
+      expectKeys(keys)
+      await files.remove(keys)
     },
     presignPut: async grant => {
       expectKey(grant.key)
@@ -92,45 +90,6 @@ export const openDiskObjectStore = async ({
     },
     check: staging.check,
     close: staging.close,
-  }
-}
-
-/** Returns a function that durably moves a file to its key. */
-const durableStore = (folder: string) => {
-  const durable = new Set<string>()
-
-  const makeFolder = async (path: string) => {
-    const isNew = await mkdir(path, { recursive: true })
-    if (!isNew && durable.has(path)) return
-    // A folder that another process just created may not be durable yet.
-    await syncFolder(folder)
-    durable.add(path)
-  }
-
-  return async (file: StagedFile, key: string) => {
-    try {
-      expectKey(key)
-      const path = join(folder, key)
-      await file.complete()
-      await file.file.sync()
-      await makeFolder(dirname(path))
-      await rename(file.path, path)
-      await syncFolder(dirname(path))
-    } catch (error) {
-      throw toDiskFault(error)
-    } finally {
-      await file.discard()
-    }
-  }
-}
-
-/** A rename is durable only once its folder is synced. */
-const syncFolder = async (path: string) => {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
   }
 }
 

@@ -1,7 +1,13 @@
-import { type ByteRange, isObjectKey } from '../../ports/object-store.ts'
+import { type ByteRange, isObjectKey, MAX_DELETED } from '../../ports/object-store.ts'
 
 export const expectKey = (key: string) => {
   if (!isObjectKey(key)) throw new RangeError(`${JSON.stringify(key)} is not an object key`)
+}
+
+/** Keys of objects that are deleted together. */
+export const expectKeys = (keys: readonly string[]) => {
+  for (const key of keys) expectKey(key)
+  if (keys.length > MAX_DELETED) throw new RangeError(`${keys.length} keys are more than ${MAX_DELETED}`)
 }
 
 /** A range must start inside the object, but may end past it. */

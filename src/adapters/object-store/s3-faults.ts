@@ -8,6 +8,15 @@ export interface Place {
 
 export const isAbsent = (error: unknown): boolean => ['NoSuchKey', 'NotFound'].includes(codeOf(error))
 
+/** The object is there, and the request was to store it only if it is not. */
+export const isTaken = (error: unknown): boolean => codeOf(error) === 'PreconditionFailed'
+
+/** The error of an object that the server did not delete with others. The client declares another type than it has. */
+export const notDeleted = (fault: object, place: Place): unknown => {
+  const { Key, Code, Message } = fault as { Key?: string; Code?: string; Message?: string }
+  return toS3Fault(Object.assign(new Error(`${Key}: ${Message || Code}`), { name: 'S3Error', code: Code }), place)
+}
+
 export const noBucket = ({ bucket, server }: Place, cause?: unknown) =>
   new Unavailable(
     `bucket ${bucket} does not exist on ${server}; ` +

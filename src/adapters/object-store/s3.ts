@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { type IncomingObject, isObjectKey, type ObjectStore } from '../../ports/object-store.ts'
+import { type IncomingObject, isObjectKey, type ObjectStore, type StoreOptions } from '../../ports/object-store.ts'
 import { FILE_RESERVE_BYTES } from '../free-space.ts'
-import { expectKey, expectRange } from './expect.ts'
+import { expectKey, expectKeys, expectRange } from './expect.ts'
 import { type Client, createS3Client, type S3Address } from './s3-client.ts'
-import { isAbsent, noBucket, toS3Fault } from './s3-faults.ts'
+import { isAbsent, isTaken, noBucket, notDeleted, toS3Fault } from './s3-faults.ts'
 import { type Retention, withOurRules } from './s3-lifecycle.ts'
 import { createAgent, createTransport } from './s3-transport.ts'
 import { openStaging } from './staging.ts'
@@ -67,16 +67,24 @@ export const openS3ObjectStore = async (options: S3Options): Promise<ObjectStore
   const send = async (
     key: string,
     mimeType: string,
-    hashed: ReturnType<typeof hash>,
-    body: Buffer | Readable,
-    size: number,
-  ) => {
-    const headers = { 'content-type': mimeType, 'cache-control': CACHE, 'content-length': size }
+    { hashed, body, size }: { hashed: ReturnType<typeof hash>; body: Buffer | Readable; size: number },
+    { ifAbsent = false }: StoreOptions = {},
+  ): Promise<boolean> => {
+    const headers = {
+      ...{ 'content-type': mimeType, 'cache-control': CACHE, 'content-length': size },
+      ...(ifAbsent && { 'if-none-match': '*' }),
+    }
     const [md5, sha256] = tls ? [{ 'content-md5': hashed.digest('base64') }, ''] : [{}, hashed.digest('hex')]
     const request = { method: 'PUT', bucketName: bucket, objectName: key, headers: { ...headers, ...md5 } }
     // The client's own upload of a stream would buffer all of it in memory.
-    const response = await mapFaults(client.makeRequestStreamAsync(request, body, sha256, [200], ''))
-    response.resume()
+    const response = await mapFaults(
+      client.makeRequestStreamAsync(request, body, sha256, [200], '').catch(error => {
+        if (ifAbsent && isTaken(error)) return undefined
+        throw error
+      }),
+    )
+    response?.resume()
+    return response !== undefined
   }
 
   const check = async () => {
@@ -96,10 +104,10 @@ export const openS3ObjectStore = async (options: S3Options): Promise<ObjectStore
   )
 
   return {
-    put: async (key, bytes, mimeType) => {
+    put: async (key, bytes, mimeType, options) => {
       expectKey(key)
       const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-      await send(key, mimeType, hash().update(body), body, body.byteLength)
+      return send(key, mimeType, { hashed: hash().update(body), body, size: body.byteLength }, options)
     },
     receive: async (): Promise<IncomingObject> => {
       const hashed = hash()
@@ -108,12 +116,12 @@ export const openS3ObjectStore = async (options: S3Options): Promise<ObjectStore
         hashed.update(bytes)
         sizeBytes += bytes.byteLength
       })
-      const store = async (key: string, mimeType: string) => {
+      const store = async (key: string, mimeType: string, options?: StoreOptions) => {
         try {
           expectKey(key)
           await incoming.complete()
-          const staged = incoming.file.createReadStream({ start: 0, autoClose: false })
-          await send(key, mimeType, hashed, staged, sizeBytes).finally(() => staged.destroy())
+          const body = incoming.file.createReadStream({ start: 0, autoClose: false })
+          return await send(key, mimeType, { hashed, body, size: sizeBytes }, options).finally(() => body.destroy())
         } finally {
           await incoming.discard()
         }
@@ -139,6 +147,12 @@ export const openS3ObjectStore = async (options: S3Options): Promise<ObjectStore
     delete: async key => {
       expectKey(key)
       await find(client.removeObject(bucket, key))
+    },
+    deleteAll: async keys => {
+      expectKeys(keys)
+      if (keys.length === 0) return
+      const [fault] = await mapFaults(client.removeObjects(bucket, [...keys]))
+      if (fault) throw notDeleted(fault, place)
     },
     presignPut: async ({ key, expiresAtMs }) => {
       expectKey(key)

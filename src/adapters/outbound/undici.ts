@@ -1,28 +1,20 @@
-import { promises as dns, type LookupAddress } from 'node:dns'
-import type { LookupFunction } from 'node:net'
-import type { Agent, buildConnector, Dispatcher } from 'undici'
-import { type Outbound, OutboundError, type OutboundGet } from '../../ports/outbound.ts'
+import { pipeline } from 'node:stream/promises'
+import type { Dispatcher } from 'undici'
+import { Unavailable } from '../../ports/faults.ts'
+import { type Outbound, type OutboundCopy, OutboundError, type OutboundGet } from '../../ports/outbound.ts'
 import { readSized } from '../../ports/read-sized.ts'
 import { callWithin } from '../../time/call-within.ts'
 import { systemClock } from '../clock/system.ts'
 import { type AddressRange, AllowedAddresses } from './allowed-address.ts'
-
-/**
- * Equals the concurrent deliveries to one host, because waiting for a connection counts against a request's timeout.
- */
-const CONNECTIONS_PER_ORIGIN = 128
-
-/** A burst to one receiver shares connections. Idle ones close soon, so that DNS changes take effect. */
-const KEEP_ALIVE_MS = 4_000
-
-/** DNS, TCP and TLS take several round trips of up to a third of a second, and a few packets may be lost. */
-const CONNECT_TIMEOUT_MS = 10_000
+import { dnsLookup, guardedAgent, type Lookup, refused, systemLookup } from './guarded-agent.ts'
 
 /** A response to a POST that is this short and fast is read to its end, so that the connection can be reused. */
 const DISCARD_BYTES = 4_096
 const DISCARD_MS = 1_000
 
 const USER_AGENT = 'Tollgate'
+
+const FILE_HEADERS = { 'user-agent': USER_AGENT, 'accept-encoding': 'identity' }
 
 export interface OutboundOptions {
   /** Allows requests to private addresses. For development only. */
@@ -33,8 +25,6 @@ export interface OutboundOptions {
   lookup?: Lookup
 }
 
-export type Lookup = (host: string) => Promise<LookupAddress[]>
-
 /** Requests through undici. The connector enforces the allowed addresses. */
 export const createOutbound = ({
   allowPrivate,
@@ -42,11 +32,10 @@ export const createOutbound = ({
   lookup = allowPrivate ? systemLookup : dnsLookup,
 }: OutboundOptions): Outbound => {
   const addresses = new AllowedAddresses({ denied, allowPrivate })
-  let agent: Promise<Agent> | undefined
-  const request = async (options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData> => {
-    agent ??= openAgent(lookup, addresses)
-    return (await agent).request(options)
-  }
+  const guarded = guardedAgent(lookup, addresses)
+  /** For the origins of providers, which the operator has configured. */
+  const trusted = guardedAgent(systemLookup, new AllowedAddresses({ denied, allowPrivate: true }))
+  const { request } = guarded
   return {
     refuses: url => URL.canParse(url) && !addresses.hasHost(hostOf(new URL(url))),
     post: (url, { headers, body, timeoutMs }) =>
@@ -58,8 +47,7 @@ export const createOutbound = ({
       }),
     get: (url, { maxBytes, timeoutMs, signal: outer, onSize }) =>
       within(timeoutMs, outer, async signal => {
-        const headers = { 'user-agent': USER_AGENT, 'accept-encoding': 'identity' }
-        const answer = await request({ ...target(url), method: 'GET', headers, signal })
+        const answer = await request({ ...target(url), method: 'GET', headers: FILE_HEADERS, signal })
         const fault = faultOf(answer)
         if (fault) {
           discard(answer.body)
@@ -68,83 +56,27 @@ export const createOutbound = ({
         const mimeType = first(answer.headers['content-type'])?.split(';')[0]?.trim().toLowerCase()
         return { mimeType: mimeType || 'application/octet-stream', bytes: await read(answer, maxBytes, onSize) }
       }),
-    close: async () => (await agent)?.destroy(),
+    copy: (url, into, { maxBytes, timeoutMs, signal: outer, onBytes, trustedOrigin }) =>
+      within(timeoutMs, outer, async signal => {
+        const to = target(url)
+        const agent = to.origin === trustedOrigin ? trusted : guarded
+        const answer = await agent.request({ ...to, method: 'GET', headers: FILE_HEADERS, signal })
+        const fault = faultOf(answer)
+        const isTooLarge = Number(answer.headers['content-length']) > maxBytes
+        if (fault || isTooLarge) {
+          discard(answer.body)
+          throw fault ? new OutboundError('failed', fault) : tooLarge(maxBytes)
+        }
+        await pipeline(answer.body, upTo(maxBytes, onBytes), into, { signal })
+      }).catch(error => {
+        into.destroy()
+        throw error
+      }),
+    close: async () => {
+      await Promise.all([guarded.close(), trusted.close()])
+    },
   }
 }
-
-/** Loads undici with the first request: most processes are up before they send one, and some never do. */
-const openAgent = async (lookup: Lookup, addresses: AllowedAddresses): Promise<Agent> => {
-  const { Agent, buildConnector } = await import('undici')
-  return new Agent({
-    connect: guardedConnector(buildConnector, lookup, addresses),
-    connections: CONNECTIONS_PER_ORIGIN,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    // Each request has one deadline, which a trickle of bytes cannot extend.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
-}
-
-/** The system's resolver, with its hosts file. It blocks one of a few threads. */
-const systemLookup: Lookup = host => dns.lookup(host, { all: true })
-
-/** The timeout of a DNS query, and how often it is tried. */
-const DNS_TIMEOUT_MS = 2_500
-const DNS_TRIES = 2
-
-const resolver = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES })
-
-/** DNS without the system's resolver. It blocks no thread, so a hung name server delays no other names. */
-const dnsLookup: Lookup = async host => {
-  const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
-  const found = [
-    ...(v4.status === 'fulfilled' ? v4.value.map(address => ({ address, family: 4 })) : []),
-    ...(v6.status === 'fulfilled' ? v6.value.map(address => ({ address, family: 6 })) : []),
-  ]
-  if (found.length === 0 && v4.status === 'rejected') throw v4.reason
-  return found
-}
-
-const guardedConnector = (
-  build: typeof buildConnector,
-  lookup: Lookup,
-  addresses: AllowedAddresses,
-): buildConnector.connector => {
-  const connect = build({
-    timeout: CONNECT_TIMEOUT_MS,
-    autoSelectFamily: true,
-    lookup: toNodeLookup(allowedOnly(lookup, addresses)),
-  })
-  return (options, callback) => {
-    // Node.js does not call `lookup` for literal IP addresses, so they are checked here.
-    if (addresses.hasHost(options.hostname)) connect(options, callback)
-    else callback(notPublic(), null)
-  }
-}
-
-/**
- * Drops other addresses instead of refusing the name: with DNS64, each IPv4 host has a non-public address too.
- */
-const allowedOnly =
-  (lookup: Lookup, addresses: AllowedAddresses): Lookup =>
-  async host => {
-    const found = (await lookup(host)).filter(({ address }) => addresses.hasAddress(address))
-    if (found.length === 0) throw notPublic()
-    return found
-  }
-
-/** The socket connects to these addresses without another lookup, so DNS cannot change them after the check. */
-const toNodeLookup =
-  (lookup: Lookup): LookupFunction =>
-  (host, _options, callback) => {
-    lookup(host).then(
-      addresses => callback(null, addresses),
-      error => callback(error, []),
-    )
-  }
-
-const notPublic = () => refused('The address is not public.')
 
 /** An IPv6 address without its brackets. */
 const hostOf = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, '$1')
@@ -157,8 +89,6 @@ const target = (text: string) => {
   return { origin: url.origin, path: url.pathname + url.search }
 }
 
-const refused = (message: string) => new OutboundError('refused', message)
-
 /** Runs work with a timeout. Does not wait for aborted work, because undici cannot abort while it connects. */
 const within = <T>(timeoutMs: number, outer: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>) => {
   const tooLate = () => {
@@ -169,8 +99,9 @@ const within = <T>(timeoutMs: number, outer: AbortSignal | undefined, work: (sig
   })
 }
 
-const toOutboundError = (error: unknown): OutboundError => {
-  if (error instanceof OutboundError) return error
+/** The Unavailable of a writable is no fault of the address. */
+const toOutboundError = (error: unknown): OutboundError | Unavailable => {
+  if (error instanceof OutboundError || error instanceof Unavailable) return error
   const code = String((error as NodeJS.ErrnoException).code)
   return new OutboundError('failed', messageFor(code), { cause: error })
 }
@@ -202,11 +133,30 @@ const read = async (
   let sizeBytes = 0
   for await (const chunk of body) {
     sizeBytes += chunk.byteLength
-    if (sizeBytes > maxBytes) throw new OutboundError('failed', `The address sent more than ${maxBytes} bytes.`)
+    if (sizeBytes > maxBytes) throw tooLarge(maxBytes)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
 }
+
+/** Passes on at most so many bytes. */
+const upTo = (maxBytes: number, onBytes: OutboundCopy['onBytes']) =>
+  async function* (chunks: AsyncIterable<Buffer>) {
+    let sizeBytes = 0
+    for await (const chunk of chunks) {
+      sizeBytes += chunk.byteLength
+      if (sizeBytes > maxBytes) throw tooLarge(maxBytes)
+      onBytes?.(chunk)
+      yield chunk
+    }
+  }
+
+const tooLarge = (maxBytes: number) => {
+  const limit = maxBytes % MEGABYTE === 0 ? `${maxBytes / MEGABYTE} MB` : `${maxBytes} bytes`
+  return new OutboundError('failed', `The address sent more than ${limit}.`)
+}
+
+const MEGABYTE = 1024 * 1024
 
 /** Runs in the background: the status is known, and the body does not matter. */
 const discard = (body: Dispatcher.ResponseData['body']) => {

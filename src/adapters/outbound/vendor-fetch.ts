@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Agent, Dispatcher } from 'undici'
 import { readResponse } from './read-response.ts'
 
@@ -12,6 +13,9 @@ const MAX_ANSWER_BYTES = 128 * 1024 * 1024
 
 /** The rest of an error is not read. */
 const MAX_ERROR_BYTES = 64 * 1024
+
+/** Takes about a millisecond to copy. */
+const JOINED_BYTES = 1024 * 1024
 
 export interface VendorFetch {
   fetch: typeof fetch
@@ -36,8 +40,8 @@ export const openVendorFetch = (): VendorFetch => {
         return read(await request(input, { ...options, dispatcher: agent }), redirect)
       }
       // The global one: that of the package does not take the forms of the vendors' clients.
-      const options: object = { ...init, redirect, dispatcher: agent }
-      return fetch(input, options)
+      const dispatcher = agent as unknown as NonNullable<RequestInit['dispatcher']>
+      return fetch(input, { ...init, redirect, dispatcher })
     },
     close: async () => (await undici)?.agent.destroy(),
   }
@@ -87,5 +91,18 @@ const read = async (
     if (sizeBytes > MAX_ANSWER_BYTES) throw fail(`the answer has more than ${MAX_ANSWER_BYTES} bytes`)
   }
   const [first] = pieces
-  return readResponse(first && pieces.length === 1 ? first : Buffer.concat(pieces), status, headers)
+  return readResponse(first && pieces.length === 1 ? first : await joined(pieces, sizeBytes), status, headers)
+}
+
+/** Joins pieces in turns with other work: a large answer at once would hold it up. */
+const joined = async (pieces: Buffer[], sizeBytes: number): Promise<Buffer<ArrayBuffer>> => {
+  const bytes = Buffer.allocUnsafeSlow(sizeBytes)
+  let at = 0
+  for (const piece of pieces) {
+    const end = at + piece.byteLength
+    if (Math.floor(at / JOINED_BYTES) < Math.floor(end / JOINED_BYTES)) await nextTurn()
+    bytes.set(piece, at)
+    at = end
+  }
+  return bytes
 }

@@ -1,3 +1,68 @@
+import { ownTurn } from './own-turn.ts'
+
+/** Takes less than a millisecond to encode or decode. A multiple of 12, so that slices meet where groups do. */
+const SLICE_BYTES = 192 * 1024
+
+const BACKSLASH = 0x5c
+
+/** The longest escape in JSON, such as `\u003d`. */
+const MAX_ESCAPE = 6
+
+/** The beginning of a data: URL, with its type. */
+export const DATA_URL = /^data:([^,;]*)[^,]*;base64,/i
+
 /** Encodes bytes without copying them first. */
 export const toBase64 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('base64')
+
+export const base64Length = ({ byteLength }: Uint8Array): number => Math.ceil(byteLength / 3) * 4
+
+/** Encodes bytes in turns with other work. */
+export async function* encodeInTurns(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.byteLength; at += SLICE_BYTES) {
+    await ownTurn()
+    yield Buffer.from(toBase64(bytes.subarray(at, at + SLICE_BYTES)), 'latin1')
+  }
+}
+
+/**
+ * Decodes what stands in a string of a JSON document, escapes included, in turns with other work. Resolves to what
+ * `Buffer.from(string, 'base64')` returns, or to undefined if there is any other character in it.
+ */
+export const decodeInTurns = async (source: Buffer): Promise<Uint8Array | undefined> => {
+  const bytes = Buffer.allocUnsafe(Math.ceil(source.length / 4) * 3)
+  let sizeBytes = 0
+  let rest = ''
+  for (let at = 0; at < source.length; ) {
+    await ownTurn()
+    const end = sliceEnd(source, at)
+    const text = unescaped(source.toString('latin1', at, end))
+    if (text === undefined) return undefined
+    const characters = rest + text
+    const isLast = end === source.length
+    const group = isLast ? characters.replace(/={1,2}$/, '') : characters.slice(0, characters.length & ~3)
+    if (group.length % 4 === 1 || bytes.write(group, sizeBytes, 'base64') !== Math.floor(group.length * 0.75))
+      return undefined
+    sizeBytes += Math.floor(group.length * 0.75)
+    rest = characters.slice(group.length)
+    at = end
+  }
+  return bytes.subarray(0, sizeBytes)
+}
+
+/** Where a slice ends that cuts no escape. */
+const sliceEnd = (source: Buffer, at: number): number => {
+  const end = at + SLICE_BYTES
+  if (end >= source.length) return source.length
+  const backslash = source.subarray(end - MAX_ESCAPE, end).lastIndexOf(BACKSLASH)
+  return backslash === -1 ? end : end - MAX_ESCAPE + backslash
+}
+
+const unescaped = (text: string): string | undefined => {
+  if (!text.includes('\\')) return text
+  try {
+    return JSON.parse(`"${text}"`)
+  } catch {
+    return undefined
+  }
+}

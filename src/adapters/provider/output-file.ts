@@ -1,20 +1,28 @@
 import { commonName, essenceOf, mimeTypeOf } from '../../domain/media-types.ts'
 import type { Media } from '../../ports/provider.ts'
+import { DATA_URL } from './base64.ts'
+import type { LargeFiles } from './large-files.ts'
 
 /** A type that says nothing, which providers use for want of a better one. */
 const UNKNOWN_TYPE = 'application/octet-stream'
 
-const DATA_URL = /^data:([^,;]*)[^,]*;base64,/i
+/** The place of a file in an answer. */
+export const DATA_URL_PLACE = /;base64,$/i
 
 /**
  * The file behind an address in a provider's result; undefined if it is no address of a file. Its type is the one that
  * the provider states, or that of the name's extension, or else the default.
  */
-export const outputFile = (address: unknown, stated?: unknown, byDefault = UNKNOWN_TYPE): Media | undefined => {
+export const outputFile = (
+  address: unknown,
+  files: LargeFiles,
+  stated?: unknown,
+  byDefault = UNKNOWN_TYPE,
+): Media | undefined => {
   if (typeof address !== 'string') return undefined
   const data = DATA_URL.exec(address)
   if (data) {
-    const bytes = Buffer.from(address.slice(data[0].length), 'base64')
+    const bytes = files.fromBase64(address.slice(data[0].length))
     return bytes.length > 0 ? { mimeType: mediaType(data[1]) ?? mediaType(stated) ?? byDefault, bytes } : undefined
   }
   if (!isHttp(address)) return undefined

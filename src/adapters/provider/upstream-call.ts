@@ -1,4 +1,6 @@
 import type { Failed, Trouble } from '../../ports/provider.ts'
+import { LargeFiles } from './large-files.ts'
+import { send } from './send.ts'
 
 /** Far more than answers with pictures in Base64 have; everything else comes as an address. */
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024
@@ -60,13 +62,16 @@ export interface Refusal {
 export class UpstreamCall {
   /** The headers of the answer, which some clients drop. */
   headers: Headers | undefined
+  /** The large files of the request and the answer, of which the client sees names. */
+  readonly files: LargeFiles
   #refusal: Refusal | undefined
   #hasSent = false
   #error: unknown
   readonly #fetch: typeof fetch
 
-  constructor(request: typeof fetch) {
+  constructor(request: typeof fetch, files = new LargeFiles()) {
     this.#fetch = request
+    this.files = files
   }
 
   /** Throws for whatever is not 2xx, so that every client fails in the same way. */
@@ -74,9 +79,9 @@ export class UpstreamCall {
     if (this.#hasSent) throw this.#error ?? new Error('this call has sent its request')
     this.#hasSent = true
     try {
-      const response = await this.#fetch(input, init)
+      const response = await send(this.#fetch, this.files, input, init)
       this.headers = response.headers
-      if (response.ok) return bounded(response)
+      if (response.ok) return await this.files.extract(bounded(response))
       this.#refusal = { status: response.status, headers: response.headers, body: await readError(response) }
       throw new Error(`status ${response.status}`)
     } catch (error) {

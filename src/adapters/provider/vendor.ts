@@ -1,4 +1,3 @@
-import { extensionFor } from '../../domain/media-types.ts'
 import { type InputMedia, InputMediaError, type UseInputMedia } from '../../ports/input-media.ts'
 import type { Failed, FileReference, Job } from '../../ports/provider.ts'
 
@@ -50,12 +49,7 @@ export const withFile = <Result>(
   })
 }
 
-export const toDataUrl = ({ mimeType, bytes }: InputMedia) =>
-  `data:${mimeType};base64,${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')}`
-
-/** A part of a form. Vendors judge it by its name and type. */
-export const toUpload = ({ mimeType, bytes }: InputMedia): File =>
-  new File([bytes as Uint8Array<ArrayBuffer>], `file.${extensionFor(mimeType)}`, { type: mimeType })
+export const toDataUrl = (mimeType: string, base64: string) => `data:${mimeType};base64,${base64}`
 
 /** The outcome if an error says that the file of a job is unusable. */
 export const unusableFile = (error: unknown): Failed | undefined =>

@@ -2,12 +2,11 @@ import type { ReadableLog } from '../../ports/event-log.ts'
 import type { OnProgress } from '../read-log.ts'
 import { type Replay, replayAccount } from '../replay.ts'
 import { checkPrice, type PriceCheck } from './check-price.ts'
-import { findAccountOf } from './find-run.ts'
+import { type FoundRun, findRun } from './find-run.ts'
 import { type PriceStep, priceSteps } from './price-steps.ts'
 import { RunStory } from './run-story.ts'
 
-export interface Explanation extends Pick<Replay, 'account' | 'faults'> {
-  accountId: string
+export interface Explanation extends Pick<Replay, 'account' | 'faults'>, FoundRun {
   runId: string
   story: RunStory
   /** The arithmetic of the price. */
@@ -24,13 +23,13 @@ export const explainRun = async (
   runId: string,
   onProgress?: OnProgress,
 ): Promise<Explanation | undefined> => {
-  const accountId = await findAccountOf(log, runId, onProgress)
-  if (accountId === undefined) return undefined
+  const found = await findRun(log, runId, onProgress)
+  if (!found) return undefined
   const story = new RunStory()
-  const { account, faults } = await replayAccount(log, accountId, {
+  const { account, faults } = await replayAccount(log, found.accountId, {
     onEvent: (event, line) => (event.data as { runId?: string }).runId === runId && story.take(event, line),
     onProgress,
   })
   const steps = story.receipt ? priceSteps(story.receipt) : []
-  return { accountId, runId, story, account, faults, steps, price: await checkPrice(log, story) }
+  return { ...found, runId, story, account, faults, steps, price: await checkPrice(log, story) }
 }

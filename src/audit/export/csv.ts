@@ -39,4 +39,7 @@ const columns: Record<string, (line: LedgerLine) => string> = {
   reason: ({ reason }) => text(reason),
   hash: ({ hash }) => text(hash),
   label: ({ run }) => text(run?.label),
+  payment_amount: ({ payment }) => payment?.amount ?? '',
+  payment_currency: ({ payment }) => payment?.currency ?? '',
+  payment_invoice: ({ payment }) => text(payment?.invoice),
 }

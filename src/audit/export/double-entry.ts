@@ -117,7 +117,17 @@ const narrationOf = ({ kind, grantKind, run }: LedgerLine): string =>
     refund: `Refund: ${run?.model}`,
   })[kind]
 
-const tagsOf = ({ eventId, position, revision, at, run, reference, reason, hash }: LedgerLine): Entry['tags'] =>
+const tagsOf = ({
+  eventId,
+  position,
+  revision,
+  at,
+  run,
+  reference,
+  reason,
+  payment,
+  hash,
+}: LedgerLine): Entry['tags'] =>
   toTags({
     event_id: eventId,
     position,
@@ -126,8 +136,12 @@ const tagsOf = ({ eventId, position, revision, at, run, reference, reason, hash 
     run_id: run?.runId,
     endpoint: run?.endpoint,
     key_id: run?.keyId,
+    label: run?.label,
     reference,
     reason,
+    payment_amount: payment?.amount,
+    payment_currency: payment?.currency,
+    payment_invoice: payment?.invoice,
     hash,
   })
 

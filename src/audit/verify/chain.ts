@@ -1,5 +1,5 @@
 import type { RawEvent } from '../../../schemas/recorded.ts'
-import { FORMAT, link } from '../../engine/log/hash-chain.ts'
+import { FORMAT, type Linkable, link } from '../../engine/log/hash-chain.ts'
 import type { Report } from '../fault.ts'
 
 interface Head {
@@ -48,10 +48,10 @@ const gap = (last: number, revision: number): string => {
 
 /** An event whose contents have no canonical form cannot have been written by the service. */
 const isLinked = (previous: string | undefined, event: RawEvent): boolean => {
-  const { metadata } = event
+  const { metadata } = event as Linkable
   if (typeof metadata !== 'object' || metadata === null) return false
   try {
-    return link(previous, { ...event, metadata }) === (metadata as { hash?: string }).hash
+    return link(previous, event as Linkable) === metadata.hash
   } catch {
     return false
   }

@@ -16,6 +16,8 @@ interface Run {
   /** When a started run must have ended. */
   deadlineMs?: number
   timeoutMs?: number
+  /** Whether its failure says that it may have left files. */
+  mayLeaveFiles?: boolean
 }
 
 /** The steps of a run: from which states an event may lead to which. */
@@ -65,12 +67,12 @@ export class Runs implements Rule {
     if (follower) this.#due = { type: follower, runId, error: (event.data['error'] as { code: string })?.code }
     if (type === 'CreditsDebited') return this.#takeDebit(event, run, report)
     if (type === 'CreditsRefunded') return takeRefund(event, run, isDue ? due : undefined, report)
-    if (type === 'RunOutputDeleted' && (run?.state === 'queued' || run?.state === 'processing'))
-      return report('the output of an open run is deleted')
+    if (type === 'RunOutputDeleted') return takeDeletion(run, report)
     const step = STEPS[type]
     if (!step) return
     if (!run) return report(`${runId} was never debited`)
     if (!step.from.includes(run.state)) report(`a run that is ${run.state} cannot become ${step.to}`)
+    if (type === 'RunFailed') takeLeftFiles(event, run, report)
     run.state = step.to
     if (type === 'RunQueued') this.#takeQueued(event, run, report)
     if (type === 'RunStarted') run.deadlineMs = Date.parse(clockOf(event)) + (run.timeoutMs ?? 0)
@@ -122,6 +124,17 @@ interface Due {
   type: string
   runId: string
   error?: string | undefined
+}
+
+/** A run that failed before it started has asked no provider. */
+const takeLeftFiles = ({ data }: AuditedEvent, run: Run, report: Report) => {
+  run.mayLeaveFiles = data['willDeleteAt'] !== undefined
+  if (run.mayLeaveFiles && run.state === 'queued') report('a run that never started cannot have left files')
+}
+
+const takeDeletion = (run: Run | undefined, report: Report) => {
+  if (run?.state === 'queued' || run?.state === 'processing') report('the output of an open run is deleted')
+  if (run?.state === 'refunded' && !run.mayLeaveFiles) report('the files of a failed run that left none are deleted')
 }
 
 /** `due` is missing if no failure calls for the refund. */

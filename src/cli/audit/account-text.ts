@@ -3,7 +3,6 @@ import { totalOf } from '../../audit/books/ledger-line.ts'
 import { count } from '../../audit/count.ts'
 import type { AccountRecord } from '../../audit/read-account.ts'
 import { toColumns } from '../columns.ts'
-import { toTable } from '../print.ts'
 import { credits, printable, split, wrapped } from './text.ts'
 
 /** The width of names and URLs in a table of 100 columns beside an ID, a state and numbers. */
@@ -28,7 +27,7 @@ export const accountToText = (account: AccountFold): string => {
     ['event id', id],
     ['hash', metadata.hash],
   ]
-  return [toTable(facts.map(row => row.map(printable))), ...listsOf(account)].join('\n\n')
+  return [toColumns(facts.map(row => row.map(printable))), ...listsOf(account)].join('\n\n')
 }
 
 const listsOf = (account: AccountFold): string[] => [

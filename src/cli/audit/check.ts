@@ -59,7 +59,7 @@ const claims = (shown: Shown): string[] => {
     case 'inclusion':
       return [
         `right: ${shown.type}, event ${shown.revision} of ${shown.stream}, is sealed`,
-        ...(shown.move ? [moveText(shown.move)] : []),
+        ...(shown.move ? [`credits: ${moveText(shown.move)}`] : []),
       ]
     case 'consistency':
       return [`right: seal ${later?.number} extends seal ${earlier?.number}`]
@@ -67,6 +67,7 @@ const claims = (shown: Shown): string[] => {
       const extent = later ? 'between the seals' : 'up to the seal'
       return [
         `right: ${shown.account} has ${shown.events} events ${extent}, all here`,
+        ...shown.moves.map(move => `event ${move.revision}: ${moveText(move)}`),
         `balance: ${credits(shown.beforeMicros)} credits before, ${credits(shown.afterMicros)} credits after`,
         `prices: ${shown.prices} recomputed`,
       ]
@@ -74,9 +75,9 @@ const claims = (shown: Shown): string[] => {
   }
 }
 
-const moveText = ({ type, amountMicros, afterMicros, runId }: Move): string => {
-  const run = runId === undefined ? '' : ` for ${runId}`
-  return `credits: ${credits(amountMicros)} ${VERBS[type]}${run}, ${credits(afterMicros)} after`
+const moveText = ({ type, amountMicros, afterMicros, runId, model }: Move): string => {
+  const named = `${runId === undefined ? '' : ` for ${runId}`}${model === undefined ? '' : ` of ${model}`}`
+  return `${credits(amountMicros)} ${VERBS[type]}${named}, ${credits(afterMicros)} after`
 }
 
 const VERBS: Readonly<Record<string, string>> = {

@@ -5,10 +5,10 @@ import type { RunStory, WebhookStep } from '../../audit/explain/run-story.ts'
 import type { AccountRecord } from '../../audit/read-account.ts'
 import { fromMicros } from '../../domain/money.ts'
 import { chainToJson } from './chain.ts'
-import { actorToJson, costToJson, creditsToJson, eventToJson } from './json.ts'
+import { actorToJson, costToJson, creditsToJson, eventToJson, sealToJson } from './json.ts'
 
 export const explanationToJson = (explanation: Explanation) => {
-  const { accountId, runId, story, account, faults } = explanation
+  const { accountId, runId, story, account, faults, seal } = explanation
   const { keys } = account
   return {
     run_id: runId,
@@ -34,6 +34,7 @@ export const explanationToJson = (explanation: Explanation) => {
     webhook: story.webhook.map(step => webhookToJson(step, keys)),
     events: story.events.map(eventToJson),
     account_head: eventToJson(account.last as AccountRecord),
+    seal: sealToJson(seal),
     ...chainToJson(faults),
   }
 }

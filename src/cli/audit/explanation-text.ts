@@ -2,12 +2,12 @@ import { count } from '../../audit/count.ts'
 import type { Explanation } from '../../audit/explain/explain.ts'
 import type { WebhookStep } from '../../audit/explain/run-story.ts'
 import type { AccountRecord } from '../../audit/read-account.ts'
-import { toTable } from '../print.ts'
+import { toColumns } from '../columns.ts'
 import { chainToText } from './chain.ts'
 import { priceToText } from './price-text.ts'
 import { requestToText } from './request-text.ts'
 import { resultToText } from './result-text.ts'
-import { duration, printable, section, signedCredits, split, wrapped } from './text.ts'
+import { duration, printable, sealText, section, signedCredits, split, wrapped } from './text.ts'
 
 /** The width of a column of words beside a time and a name, in 100 columns. */
 const WORDS_WIDTH = 40
@@ -30,7 +30,7 @@ export const explanationToText = (explanation: Explanation): string => {
 }
 
 const stepsToText = ({ story: { steps, jobId }, account: { keys } }: Explanation): string =>
-  toTable(
+  toColumns(
     steps.map(({ state, at, sinceMs, actor }, index) => [
       at,
       index === 0 ? '' : `+${duration(sinceMs)}`,
@@ -44,7 +44,7 @@ const stepsToText = ({ story: { steps, jobId }, account: { keys } }: Explanation
   )
 
 const refundsToText = ({ story: { refunds }, account: { keys } }: Explanation): string =>
-  toTable(
+  toColumns(
     refunds.map(({ at, credits, reason, actor }) => [
       at,
       split(credits, signedCredits).join('\n'),
@@ -55,7 +55,7 @@ const refundsToText = ({ story: { refunds }, account: { keys } }: Explanation): 
   )
 
 const webhookToText = ({ story: { webhook }, account: { keys } }: Explanation): string =>
-  toTable(
+  toColumns(
     webhook.map(step => [
       step.at,
       wrapped(printable(webhookWords(step)), WORDS_WIDTH + 5),
@@ -71,9 +71,9 @@ const webhookWords = ({ kind, attempt = 0, status, reason, nextAttemptAt, url }:
   return `attempt ${attempt} failed: ${reason} (${next})`
 }
 
-const eventsToText = ({ story: { events }, account, faults }: Explanation): string => {
+const eventsToText = ({ runId, story: { events }, account, faults, seal }: Explanation): string => {
   const head = account.last as AccountRecord
-  const table = toTable(
+  const table = toColumns(
     events.map(({ revision, position, type, id, metadata }) => [
       String(revision),
       `${type}\nposition ${position}`,
@@ -83,10 +83,17 @@ const eventsToText = ({ story: { events }, account, faults }: Explanation): stri
   )
   const links =
     faults.length === 0 ? `All links from revision 0 to ${head.revision} were recomputed and are whole.` : ''
+  const sealed = seal
+    ? [
+        `Seal ${sealText(seal)} of ${seal.at}`,
+        `covers them all. "tollgate audit prove --run ${runId}" proves the debit.`,
+      ]
+    : ['No seal covers all of them yet.']
   return [
     table,
     [links, `The account's newest event is revision ${head.revision} of ${head.metadata.at}:`, head.metadata.hash]
       .filter(Boolean)
       .join('\n'),
+    sealed.map(printable).join('\n'),
   ].join('\n\n')
 }

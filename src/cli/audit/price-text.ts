@@ -1,6 +1,6 @@
 import type { Explanation } from '../../audit/explain/explain.ts'
 import { stepToText } from '../../audit/explain/step-words.ts'
-import { toTable } from '../print.ts'
+import { toColumns } from '../columns.ts'
 import { credits, printable, SECTION_WIDTH, shown, split, wrapped } from './text.ts'
 
 /** The width of the steps beside their results, in 100 columns. */
@@ -22,7 +22,7 @@ export const priceToText = ({ story: { receipt, used }, steps, price: { listed, 
       ? 'Recomputed from the receipt and from this price list, the price is the same.'
       : `The price is at fault: ${faults.join('; ')}.`
   return [
-    toTable([...rows, ['= price', credits(totalMicros)]], { aligns: ['left', 'right'] }),
+    toColumns([...rows, ['= price', credits(totalMicros)]], { aligns: ['left', 'right'] }),
     '',
     `Credits used: ${split(used).join(' and ')}.`,
     wrapped(printable(`${source} ${verdict}`), SECTION_WIDTH),

@@ -2,7 +2,7 @@ import { actorOf } from '../../audit/account/key-ring.ts'
 import type { Explanation } from '../../audit/explain/explain.ts'
 import type { AccountRecord } from '../../audit/read-account.ts'
 import { describeCost } from '../../audit/words.ts'
-import { toTable } from '../print.ts'
+import { toColumns } from '../columns.ts'
 import { duration, printable, shortened, wrapped } from './text.ts'
 
 /** The width of a value beside its name, in 100 columns. */
@@ -32,7 +32,7 @@ export const requestToText = ({ accountId, story, account }: Explanation): strin
       show(name, value),
     ]),
   ]
-  return toTable(
+  return toColumns(
     rows.flatMap(([name = '', value]) => (value === undefined ? [] : [[name, wrapped(printable(value), VALUE_WIDTH)]])),
   )
 }

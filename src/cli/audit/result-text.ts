@@ -1,6 +1,6 @@
 import { count } from '../../audit/count.ts'
 import type { RunStory } from '../../audit/explain/run-story.ts'
-import { toTable } from '../print.ts'
+import { toColumns } from '../columns.ts'
 import { printable, SECTION_WIDTH, shortened, wrapped } from './text.ts'
 
 /** As wide as the digest below it. */
@@ -18,7 +18,7 @@ export const resultToText = ({ output, outputDeletedAt, error }: RunStory): stri
     ? `The files were deleted at ${outputDeletedAt}.`
     : willDeleteAt && files.length > 0 && `The files are kept until ${willDeleteAt}.`
   const parts = [
-    files.length > 0 && toTable(files),
+    files.length > 0 && toColumns(files),
     text !== undefined && wrapped(printable(`text: ${shortened(text)}`), SECTION_WIDTH),
     deletion,
   ]

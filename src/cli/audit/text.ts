@@ -1,6 +1,7 @@
 import type { Split } from '../../audit/books/lots.ts'
 import { count } from '../../audit/count.ts'
 import { millionths, shown } from '../../audit/decimal.ts'
+import type { SealPlace } from '../../ports/seal-sink.ts'
 
 /** The texts of a damaged log may hold anything, also characters that control a terminal. */
 export const printable = (text: string): string =>
@@ -17,6 +18,9 @@ export const escapedByCode = (character: string): string => {
 }
 
 export { millionths, shown }
+
+/** A seal as options such as `--since` take it. */
+export const sealText = ({ number, link }: SealPlace): string => `${number}:${link}`
 
 /** Microcredits as credits. */
 export const credits = millionths

@@ -3,8 +3,8 @@ import { parseAsOf } from '../../audit/as-of.ts'
 import { count } from '../../audit/count.ts'
 import { toCredits } from '../../audit/decimal.ts'
 import { type ProviderSum, type SplitSum, type TrialBalance, trialBalance } from '../../audit/trial-balance.ts'
+import { toColumns } from '../columns.ts'
 import { OperatorError } from '../operator-error.ts'
-import { toTable } from '../print.ts'
 import { progressReport } from '../progress.ts'
 import { printable } from './text.ts'
 import { fileOption, UNABLE, withLog } from './with-log.ts'
@@ -54,7 +54,7 @@ const splitToJson = ({ freeMicros, paidMicros }: SplitSum) => ({
 const toText = (balance: TrialBalance): string => {
   const { position, newestAt, accounts, lines, sum } = balance
   const rows = lines.map(({ part, name, credits }) => [part, name, ...cells(credits)])
-  const table = toTable([...rows, ['sum', '', ...cells(sum)]], {
+  const table = toColumns([...rows, ['sum', '', ...cells(sum)]], {
     head: ['', '', 'free', 'paid', 'total'],
     aligns: ['left', 'left', 'right', 'right', 'right'],
   })
@@ -68,7 +68,7 @@ const costsToText = ({ costs, unknownCosts }: TrialBalance): string => {
     .flatMap(sidesOf)
     .map(({ part, provider, amount, currency }) => [part, printable(provider), withCommas(amount), currency])
   const unknown = unknownCosts > 0 ? `\n\nThe cost of ${count(unknownCosts, 'run')} is unknown.` : ''
-  return `\n\nProviders\n\n${toTable(rows, { aligns: ['left', 'left', 'right', 'left'] })}${unknown}`
+  return `\n\nProviders\n\n${toColumns(rows, { aligns: ['left', 'left', 'right', 'left'] })}${unknown}`
 }
 
 const cells = (split: SplitSum): string[] => Object.values(splitToJson(split)).map(withCommas)

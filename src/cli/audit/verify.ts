@@ -3,15 +3,14 @@ import { Command } from 'commander'
 import { count } from '../../audit/count.ts'
 import type { Fault } from '../../audit/fault.ts'
 import { readSealFile } from '../../audit/seals/seal-file.ts'
-import type { NewestSeal } from '../../audit/verify/seals.ts'
 import { type Verification, verifyLog } from '../../audit/verify/verify.ts'
 import type { ReadableLog } from '../../ports/event-log.ts'
 import type { SealPlace } from '../../ports/seal-sink.ts'
 import { OperatorError } from '../operator-error.ts'
 import { progressReport } from '../progress.ts'
-import { faultToJson } from './json.ts'
+import { faultToJson, sealToJson } from './json.ts'
 import { parseSeal } from './seal-argument.ts'
-import { printable } from './text.ts'
+import { printable, sealText } from './text.ts'
 import { verifyWithWorkers } from './verify-workers.ts'
 import { fileOption, UNABLE, WRONG, withLog } from './with-log.ts'
 
@@ -89,7 +88,7 @@ const toJson = (
   events,
   streams,
   newest_at: newestAt ?? null,
-  seal: seal ? { seal: sealText(seal), events: seal.events, at: seal.at } : null,
+  seal: sealToJson(seal),
   unsealed_events: unsealed,
   kept_seals: kept?.length ?? null,
   faults: faults.map(foundToJson),
@@ -97,8 +96,6 @@ const toJson = (
 })
 
 const foundToJson = (fault: Fault) => ({ stream: fault.stream, ...faultToJson(fault) })
-
-const sealText = ({ number, link }: NewestSeal): string => `${number}:${link}`
 
 const toText = ({ head, events, streams, newestAt, faults, notes }: Verification): string => {
   const upTo = newestAt ? `position ${head} of ${newestAt}` : `position ${head}`
@@ -111,17 +108,19 @@ const toText = ({ head, events, streams, newestAt, faults, notes }: Verification
 }
 
 /** The extent of the newest seal, with advice to keep it: without a kept seal, a rewritten log passes. */
-const aboutSeals = ({ events, seal, unsealed }: Verification, kept: SealPlace[] | undefined): string[] => {
+const aboutSeals = ({ events, seal, unsealed, faults }: Verification, kept: SealPlace[] | undefined): string[] => {
   if (events === 0) return ['The log is empty: check that it is the one that you meant.']
   if (!seal) return unsealed > 0 ? [UNSEALED] : []
   const covered = `Seal ${sealText(seal)} of ${seal.at} covers the first ${count(seal.events, 'event')}`
   const newer = unsealed > 0 ? `, and not the last ${unsealed.toLocaleString('en')}.` : '.'
-  const advice =
-    'Keep this seal elsewhere, and give it as --since: only that shows whether the log was cut or rewritten.'
+  // A seal of a log that is at fault is not worth keeping.
+  const advice = faults.length === 0 ? [KEEP] : []
   return kept
     ? [covered + newer, `${count(kept.length, 'seal')} that you kept ${kept.length === 1 ? 'was' : 'were'} compared.`]
-    : [covered + newer, advice]
+    : [covered + newer, ...advice]
 }
+
+const KEEP = 'Keep this seal elsewhere, and give it as --since: only that shows whether the log was cut or rewritten.'
 
 const UNSEALED =
   'No seal covers this log, so that a cut end or a missing stream cannot be noticed. A running service with the role ' +

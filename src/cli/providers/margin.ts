@@ -3,7 +3,7 @@ import { type Margin, margins, marginUsdMicros } from '../../audit/costs/margins
 import { toCredits } from '../../audit/decimal.ts'
 import { printable } from '../audit/text.ts'
 import { fileOption, withLog } from '../audit/with-log.ts'
-import { toTable } from '../print.ts'
+import { toColumns } from '../columns.ts'
 import { progressReport } from '../progress.ts'
 import { costPeriod, FROM, TO } from './cost-period.ts'
 
@@ -45,5 +45,5 @@ const toText = (rows: Margin[]): string => {
       json.margin_usd ?? 'unknown',
     ]
   })
-  return toTable(cells, { head: HEAD, aligns: ['left', 'left', 'left', ...Array(7).fill('right')] })
+  return toColumns(cells, { head: HEAD, aligns: ['left', 'left', 'left', ...Array(7).fill('right')] })
 }

@@ -31,7 +31,7 @@ export type AccountCommand = (
   | { type: 'SubmitRun'; runId: RunId; jobId: string; upstream: Upstream }
   | ({ type: 'CancelRun'; runId: RunId } & Asked)
   | ({ type: 'CompleteRun'; runId: RunId; output: RunOutput } & Worked)
-  | ({ type: 'FailRun'; runId: RunId; error: RunError } & Worked)
+  | ({ type: 'FailRun' } & Failure)
   | { type: 'RecordOutputDeletion'; runId: RunId }
   | RecordDelivery
   | { type: 'RedeliverWebhook'; runId: RunId; url: string }
@@ -116,7 +116,7 @@ export interface RecordDelivery {
   type: 'RecordDelivery'
   runId: RunId
   attempt: number
-  outcome: { delivered: true; status: number } | ({ delivered: false } & Failure)
+  outcome: { delivered: true; status: number } | ({ delivered: false } & FailedAttempt)
 }
 
 export interface GrantUpload {
@@ -126,6 +126,13 @@ export interface GrantUpload {
   upload: UploadGranted
   /** The bytes that the account's uploads may have together. */
   quotaBytes: number
+}
+
+export interface Failure extends Worked {
+  runId: RunId
+  error: RunError
+  /** When files that the run may have stored are deleted; undefined if it can have stored none. */
+  willDeleteAt?: string | undefined
 }
 
 export interface Worked {
@@ -140,4 +147,4 @@ interface Asked {
   keyId?: KeyId | undefined
 }
 
-type Failure = Omit<WebhookAttemptFailed, 'runId' | 'attempt'>
+type FailedAttempt = Omit<WebhookAttemptFailed, 'runId' | 'attempt'>

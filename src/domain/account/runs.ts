@@ -1,8 +1,8 @@
-import type { AccountEvent, RunError, RunOutput, Upstream } from '../../../schemas/account-events.ts'
+import type { AccountEvent, RunOutput, Upstream } from '../../../schemas/account-events.ts'
 import type { KeyId, RunId } from '../../../schemas/primitives.ts'
 import { accept, repeat } from '../decider.ts'
 import { type Decided, refuse } from '../refusal.ts'
-import type { QueueRun, Worked } from './commands.ts'
+import type { Failure, QueueRun, Worked } from './commands.ts'
 import * as credits from './credits.ts'
 import { writeRefusal } from './keys.ts'
 import { limitRefusal } from './run-limits.ts'
@@ -95,7 +95,7 @@ export const complete = (
 
 /** A failure refunds the credits in the same append, so they are never missing. */
 export const fail = (
-  { runId, error, ...worked }: { runId: RunId; error: RunError } & Worked,
+  { runId, error, willDeleteAt, ...worked }: Failure,
   state: AccountState,
 ): Decided<AccountEvent> => {
   const run = state.openRuns.get(runId)
@@ -104,7 +104,7 @@ export const fail = (
   const reason = `the run failed: ${error.code}`
   const refund = { runId, amountMicros: run.chargedMicros, reason, debit: run.debit, error: error.code }
   return accept([
-    { type: 'RunFailed', data: { runId, error, ...(upstream && { upstream }) } },
+    { type: 'RunFailed', data: { runId, error, ...(upstream && { upstream }), ...(willDeleteAt && { willDeleteAt }) } },
     credits.refunded(state, refund),
     ...(run.isStarted ? costOf(runId, worked) : []),
   ])

@@ -22,9 +22,10 @@ export interface BranchPage {
   hashes: Buffer
 }
 
-export const HASH_BYTES = 32
+const HASH_BYTES = 32
 const PAGE_BYTES = 32 * HASH_BYTES
 const FIRST_SLOT = 16
+const TOPS_START = FIRST_SLOT * HASH_BYTES
 const NONE = '\0'.repeat(HASH_BYTES)
 
 /** A page below another, and the keys whose paths lead there. */
@@ -35,6 +36,18 @@ export interface Below {
 }
 
 export const emptyBranches = (): BranchPage => ({ hashes: Buffer.alloc(PAGE_BYTES) })
+
+/** The tops of the pages for all digits, from which the rest of a page follows. */
+export const topsOf = ({ hashes }: BranchPage): Buffer => hashes.subarray(TOPS_START)
+
+/** The page with these tops; undefined if they are not as many bytes as the tops of a page. */
+export const branchesOver = (place: string, tops: Buffer): BranchPage | undefined => {
+  if (tops.length !== PAGE_BYTES - TOPS_START) return undefined
+  const { hashes } = emptyBranches()
+  tops.copy(hashes, TOPS_START)
+  for (const node of DOWN_UP) hashes.write(joined(place, hashes, node), node * HASH_BYTES, 'latin1')
+  return { hashes }
+}
 
 export const addressOf = (place: string, hash: string): string => `${place}.${hash}`
 
@@ -54,23 +67,18 @@ export const withTops = (place: string, page: BranchPage, tops: ReadonlyMap<numb
 }
 
 /**
- * The pages that the paths of some keys lead to; undefined if the page is not, on these paths, what its hash says.
+ * The pages that the paths of some keys lead to; undefined if the page is not what its hash says.
  * Where no key begins with the next digit of a path, the page leads to what shows that: the nearest branch or page.
  */
 export const below = (place: string, top: string, page: TreePage, keys: string[]): Below[] | undefined => {
   if ('leaves' in page) return isOf(place, top, page) ? [] : undefined
   const { hashes } = page
+  if (hexAt(hashes, 1) !== top) return undefined
   const found = new Map<number, string[]>()
-  let checked = 0
   for (const [digit, own] of groupedBy(keys, key => digitAt(key, place.length))) {
-    const slot = FIRST_SLOT + digit
-    const node = nearest(hashes, slot)
-    checked |= above(slot) | above(node)
-    if (node < FIRST_SLOT) checked |= 1 << node
-    else found.set(node, own.concat(found.get(node) ?? []))
+    const node = nearest(hashes, FIRST_SLOT + digit)
+    if (node >= FIRST_SLOT) found.set(node, own.concat(found.get(node) ?? []))
   }
-  const isGenuine = nodesIn(checked).every(node => joined(place, hashes, node) === textAt(hashes, node))
-  if (!isGenuine || hexAt(hashes, 1) !== top) return undefined
   return [...found].map(([slot, keys]) => ({
     place: place + (slot - FIRST_SLOT).toString(16),
     hash: hexAt(hashes, slot),

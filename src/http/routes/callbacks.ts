@@ -7,6 +7,7 @@ import type { TrustedAddress } from '../connections.ts'
 import { anonymousCaller } from '../context.ts'
 import { arrivingCallbacks } from '../middleware/arriving-callbacks.ts'
 import { rawBody } from '../middleware/raw-body.ts'
+import { unreadBody } from '../middleware/unread-body.ts'
 import { operation, type Serve } from '../operation.ts'
 import { unwrap } from '../refusals.ts'
 
@@ -37,7 +38,8 @@ interface Parts {
 }
 
 export const callbackRoutes = (serve: Serve, { callbacks, isTrusted, clock }: Parts) => {
-  serve(receiveCallback, arrivingCallbacks(isTrusted, clock), async (ctx, { params: { provider }, query: { run } }) => {
+  const bounded = arrivingCallbacks(isTrusted, clock)
+  serve(receiveCallback, unreadBody, bounded, async (ctx, { params: { provider }, query: { run } }) => {
     const readBody = () => rawBody(ctx, MAX_CALLBACK_BYTES)
     unwrap(await callbacks.receive(anonymousCaller(ctx), { provider, runId: run, headers: ctx.headers, readBody }))
     ctx.status = 204

@@ -4,6 +4,7 @@ import type { AccountId } from '../../../schemas/primitives.ts'
 import type { RunRow, StatementRow } from '../../../schemas/views.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
 import { delay } from '../../time/delay.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
@@ -11,6 +12,7 @@ import { mayStillRead } from '../accounts/may-still-read.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { AccountCaller } from '../caller.ts'
 import { NewestFirst, type Page, SCAN_ROWS, type WaitingClient } from '../newest-first.ts'
+import { OneAtATime } from '../one-at-a-time.ts'
 import type { Reads } from '../reads.ts'
 import { type AccountMoment, lineAt } from './line-at.ts'
 
@@ -36,6 +38,7 @@ export interface LedgerEntry {
 interface Parts {
   accounts: AccountMailboxes
   reads: Reads
+  log: Pick<EventLog, 'readEvent' | 'readStream'>
   clock: Clock
 }
 
@@ -43,6 +46,8 @@ interface Parts {
 export class Ledger {
   readonly #parts: Parts
   readonly #newestFirst: NewestFirst
+  /** Looking for a past balance may read the whole history of an account. */
+  readonly #looking = new OneAtATime<AccountId>()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -92,18 +97,25 @@ export class Ledger {
     const { accounts, reads, clock } = this.#parts
     const { accountId } = caller
     const prefix = `${accountId}/`
-    const [newest] = await reads.list('statement', BY_KEY, { prefix, newestFirst: true, limit: 1 })
-    const end = newest?.row.revision ?? -1
     const isOfPeriod = from !== undefined || to !== undefined
     const index = isOfPeriod ? 'byTime' : BY_KEY
-    const before = to && prefix + to
+    const [newest] = await reads.list('statement', BY_KEY, { prefix, newestFirst: true, limit: 1 })
+    const end = newest?.row.revision ?? -1
+    const [last] = await reads.list('statement', index, {
+      prefix,
+      after: to && prefix + to,
+      newestFirst: true,
+      limit: 1,
+    })
+    // Lines that are written meanwhile are left out, or the export of a busy account might never end. In the order of
+    // times, they may come before older ones, if a clock went back.
+    const before = last ? `${last.place}~` : prefix
     let after = from && prefix + from
     while (true) {
       const entries = await reads.list('statement', index, { prefix, after, before, limit: SCAN_ROWS })
       const lines = entries.map(({ row }) => row).filter(({ revision }) => revision <= end)
       yield await this.#withRuns(accountId, lines)
-      // Lines that were written meanwhile are left out, or the export of a busy account might never end.
-      if (lines.length < SCAN_ROWS) return
+      if (entries.length < SCAN_ROWS) return
       after = entries.at(-1)?.place
       await (client?.nextTurn() ?? delay(clock, 0))
       if (client?.signal.aborted) return
@@ -113,7 +125,7 @@ export class Ledger {
 
   /** The caller's balance as it was, with all of its earlier requests. Rejects with Unavailable. */
   async balanceAt({ accountId }: AccountCaller, moment: AccountMoment): Promise<Answer<{ balanceMicros: number }>> {
-    const { accounts, reads, clock } = this.#parts
+    const { accounts, reads, log, clock } = this.#parts
     if ('at' in moment) {
       const now = new Date(clock.nowMs()).toISOString()
       if (moment.at > now) return refuse('time_ahead', { now })
@@ -122,7 +134,8 @@ export class Ledger {
       if (moment.revision > lastRevision) return refuse('revision_unknown', { lastRevision })
     }
     await reads.ownWrites(accountId)
-    const line = await lineAt(reads, accountId, moment, () => delay(clock, 0))
+    const parts = { reads, log, pause: () => delay(clock, 0) }
+    const line = await this.#looking.do(accountId, () => lineAt(parts, accountId, moment))
     return answer({ balanceMicros: line?.balanceAfterMicros ?? 0 })
   }
 

@@ -1,44 +1,53 @@
 import { lineKey, placeAfterTime } from '../../../projections/statement.ts'
+import { accountStream } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
+import type { RawEvent } from '../../../schemas/recorded.ts'
 import type { StatementRow } from '../../../schemas/views.ts'
+import type { EventLog } from '../../ports/event-log.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
-import { SCAN_ROWS } from '../newest-first.ts'
 import type { Reads } from '../reads.ts'
 
 /** A moment of an account: after the event with a revision, or at a time, which is included. */
 export type AccountMoment = { revision: number } | { at: string }
 
-/** The last line of an account at a moment; undefined if there was none yet. `pause` lets other work be done. */
-export const lineAt = (
-  reads: Reads,
+interface Parts {
+  reads: Reads
+  log: Pick<EventLog, 'readEvent' | 'readStream'>
+  /** Lets other work be done. */
+  pause(): Promise<unknown>
+}
+
+/** The last line of an account at a moment, as `tollgate audit replay --at` chooses it; undefined if there was none. */
+export const lineAt = async (
+  parts: Parts,
   accountId: AccountId,
   moment: AccountMoment,
-  pause: () => Promise<unknown>,
-): Promise<StatementRow | undefined> =>
-  'at' in moment ? lineAtTime(reads, accountId, moment.at, pause) : lineAtRevision(reads, accountId, moment.revision)
+): Promise<StatementRow | undefined> => {
+  if ('revision' in moment) return lineAtRevision(parts, accountId, moment.revision)
+  // Times go back in format 1 only, and no event of format 1 follows one of a later format.
+  const first = await parts.log.readEvent(accountStream(accountId), 0)
+  if (first && isFormat1(first))
+    return lineAtRevision(parts, accountId, await lastRevisionAt(parts, accountId, moment.at))
+  const range = { prefix: `${accountId}/`, after: placeAfterTime(accountId, moment.at), newestFirst: true, limit: 1 }
+  return (await parts.reads.list('statement', 'byTime', range))[0]?.row
+}
 
-const lineAtRevision = async (reads: Reads, accountId: AccountId, revision: number) => {
+const lineAtRevision = async ({ reads }: Parts, accountId: AccountId, revision: number) => {
   const range = { prefix: `${accountId}/`, after: lineKey(accountId, revision + 1), newestFirst: true, limit: 1 }
   return (await reads.list('statement', BY_KEY, range))[0]?.row
 }
 
-/**
- * The latest line that is not after the time. In ledger format 1, times may go back: then the lines that follow it with
- * earlier times count as well, up to the first one after the time.
- */
-const lineAtTime = async (reads: Reads, accountId: AccountId, at: string, pause: () => Promise<unknown>) => {
-  const prefix = `${accountId}/`
-  const range = { prefix, after: placeAfterTime(accountId, at), newestFirst: true, limit: 1 }
-  let last = (await reads.list('statement', 'byTime', range))[0]?.row
-  for (let limit = 1; last; limit = SCAN_ROWS) {
-    const after = lineKey(accountId, last.revision)
-    const following = await reads.list('statement', BY_KEY, { prefix, after, limit })
-    for (const { row } of following) {
-      if (row.at > at) return last
-      last = row
+const isFormat1 = ({ metadata }: RawEvent): boolean => (metadata as { format?: number }).format === undefined
+
+/** An event whose time is before that of an earlier event counts as if it had that time. */
+const lastRevisionAt = async ({ log, pause }: Parts, accountId: AccountId, at: string): Promise<number> => {
+  let last = -1
+  for await (const page of log.readStream(accountStream(accountId), 0)) {
+    for (const { revision, metadata } of page) {
+      if ((metadata as { at: string }).at > at) return last
+      last = revision
     }
-    if (following.length < limit) return last
     await pause()
   }
-  return undefined
+  return last
 }

@@ -18,6 +18,9 @@ const SHARED_DIGITS = 3
 /** So many hashes take a few milliseconds. */
 const KEYS_AT_ONCE = 2000
 
+/** So many pages take some 15 MB. A seal that changes more is about so many streams that few come again. */
+const MAX_RECENT_PAGES = 10_000
+
 /** Addresses in a list of them, also in one that no service wrote. */
 const ADDRESSES = /[\da-f]{0,64}\.[\da-f]{64}/g
 
@@ -33,6 +36,11 @@ interface Parts {
 export class TreeStore {
   readonly #views: Parts['views']
   readonly #clock: Clock
+  /**
+   * The pages that were stored last, since the next seal is mostly about the same streams. The root is always read, so
+   * that a store which has lost everything is noticed.
+   */
+  #recent: Pages = new Map()
 
   constructor({ views, clock }: Parts) {
     this.#views = views
@@ -72,10 +80,14 @@ export class TreeStore {
       await this.#views.saveNodes(batch.map(key => [key, toText(changes.get(key))]))
       if (batch.length >= CHANGES_AT_ONCE) await delay(this.#clock, 0)
     }
+    const recent = new Map(added.size > MAX_RECENT_PAGES ? [] : added)
+    recent.delete(addressOf('', root))
+    this.#recent = recent
   }
 
   /** Deletes the pages of all trees. */
   async clear(): Promise<void> {
+    this.#recent = new Map()
     await this.#views.clearNodes()
   }
 
@@ -101,10 +113,13 @@ export class TreeStore {
 
   async #load(level: Below[], pages: Map<string, TreePage>): Promise<Below[]> {
     const addresses = level.map(({ place, hash }) => addressOf(place, hash))
-    const texts = await this.#views.loadNodes(addresses)
+    const recent = this.#recent
+    const stored = addresses.filter(address => !recent.has(address))
+    const texts = await this.#views.loadNodes(stored)
+    const textOf = new Map(stored.map((address, index) => [address, texts[index]]))
     return level.flatMap(({ place, hash, keys }, index) => {
       const address = addresses[index] as string
-      const page = pageOf(hash, texts[index] ?? '')
+      const page = recent.get(address) ?? pageOf(place, textOf.get(address) ?? '')
       const next = page && below(place, hash, page, keys)
       if (!next) throw new NodeMissing(`the part ${address} of the tree over all streams is not stored`)
       pages.set(address, page)

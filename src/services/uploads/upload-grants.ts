@@ -7,7 +7,7 @@ import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type AccountCaller, keyIdOf } from '../caller.ts'
 import { newUploadId } from '../ids.ts'
-import { newObjectKey } from '../object-keys.ts'
+import { newUploadKey } from '../object-keys.ts'
 
 /** The type and size that a grant allows, and how long it lasts. */
 interface GrantTerms extends Pick<UploadGranted, 'method' | 'mimeType' | 'maxSizeBytes'> {
@@ -44,7 +44,7 @@ export class UploadGrants {
     const upload: UploadGranted = {
       ...terms,
       uploadId: newUploadId(random),
-      objectKey: newObjectKey(random, 'uploads', terms.mimeType),
+      objectKey: newUploadKey(random, terms.mimeType),
       filename,
       ...(folder_path && { folderPath: folder_path.replace(/^\/|\/$/g, '') }),
       expiresAt: new Date(nowMs + grantMs).toISOString(),

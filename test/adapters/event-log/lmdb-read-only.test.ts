@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -60,6 +60,63 @@ t.test('reading changes no byte of the file, and needs no lock file', async t =>
   t.equal(await digest(), before)
 })
 
+t.test('a long read goes on in a file that it opens again, so that little of the file stays mapped', async t => {
+  const folder = await temporaryFolder(t)
+  const log = await openLog(t, folder)
+  const count = 70_000
+  const events = Array.from({ length: count }, () => ({ ...event(), data: { text: 'x'.repeat(200) } }))
+  for (let from = 0; from < count; from += 1000)
+    await log.append('account-1', events.slice(from, from + 1000), from - 1)
+  await log.close()
+
+  const readable = openLmdbEventLogReadOnly(folder)
+  const [all, ofStream] = [readable.readAll(BEFORE_FIRST), readable.readStream('account-1', 0)]
+  const ids: string[] = []
+  const idsOfStream: string[] = []
+  for await (const page of all) {
+    ids.push(...page.map(({ id }) => id))
+    if (ids.length < count / 2) continue
+    // Begun before the file was opened again, like the read by revision after it.
+    for await (const page of ofStream) idsOfStream.push(...page.map(({ id }) => id))
+    t.equal((await readable.readEvent('account-1', ids.length - 1))?.id, ids.at(-1))
+  }
+  const written = events.map(({ id }) => id).join()
+  t.ok(ids.join() === written)
+  t.ok(idsOfStream.join() === written)
+  await readable.close()
+  t.equal(await mapped(folder), 0)
+
+  const skimmed = openLmdbEventLogReadOnly(folder)
+  let skimmedEvents = 0
+  for await (const page of skimmed.skimAll?.(BEFORE_FIRST, () => false) ?? []) skimmedEvents += page.length
+  t.equal(skimmedEvents, count)
+  const { size } = await stat(join(folder, 'data.mdb'))
+  t.ok((await mapped(folder)) < size / 4, 'a part of the file is mapped')
+  await skimmed.close()
+  await t.rejects(collect(skimmed.readAll(BEFORE_FIRST)), Unavailable)
+})
+
+t.test('a log that is closed during a read is not opened again', async t => {
+  const folder = await temporaryFolder(t)
+  const log = await openLog(t, folder)
+  await log.append('account-1', Array.from({ length: 40_000 }, event), NO_STREAM)
+  await log.close()
+  const readable = openLmdbEventLogReadOnly(folder)
+  const read = async () => {
+    let pages = 0
+    for await (const _ of readable.readAll(BEFORE_FIRST)) if (++pages === 32) await readable.close()
+  }
+  await t.rejects(read(), Unavailable)
+  t.equal(await mapped(folder), 0)
+})
+
+/** How many bytes of a log's file are mapped and count as memory of this process. */
+const mapped = async (folder: string): Promise<number> => {
+  const regions = (await readFile('/proc/self/smaps', 'utf8')).split(/^(?=[\da-f]+-[\da-f]+ )/m)
+  const own = regions.filter(region => region.includes(join(folder, 'data.mdb')))
+  return own.reduce((sum, region) => sum + Number(/^Rss: +(\d+) kB$/m.exec(region)?.[1]) * 1024, 0)
+}
+
 /** Prints the number of events in the log at a path, after an attempt to write beside it. */
 const READER = `
   import { writeFileSync } from 'node:fs'
@@ -96,7 +153,7 @@ t.test('a folder without a log is unavailable, and is not created', async t => {
 t.test('a file without the entries of a log is damaged', async t => {
   const folder = await temporaryFolder(t)
   await mkdir(join(folder, 'views'))
-  const { openLmdb } = await import('../../../src/adapters/lmdb.ts')
-  await openLmdb(join(folder, 'views'), { durable: false }).close()
+  const { closeLmdb, openLmdb } = await import('../../../src/adapters/lmdb.ts')
+  await closeLmdb(openLmdb(join(folder, 'views'), { durable: false }))
   t.throws(() => openLmdbEventLogReadOnly(join(folder, 'views')), Damaged)
 })

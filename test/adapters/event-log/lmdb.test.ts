@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { RawEvent } from '../../../schemas/recorded.ts'
 import { openLmdbEventLog } from '../../../src/adapters/event-log/lmdb.ts'
-import { openLmdb } from '../../../src/adapters/lmdb.ts'
+import { closeLmdb, openLmdb } from '../../../src/adapters/lmdb.ts'
 import { BEFORE_FIRST, type EventLog, NO_STREAM } from '../../../src/ports/event-log.ts'
 import { Damaged, Unavailable } from '../../../src/ports/faults.ts'
 import { eventLogContract } from '../../contract/event-log.ts'
@@ -189,7 +189,7 @@ t.test('a closed log refuses appends and reads, and ends no process', async t =>
 
 t.test('a durable environment does not confirm commits before they are on disk', async t => {
   const root = openLmdb(await temporaryFolder(t), { durable: true })
-  t.teardown(() => root.close())
+  t.teardown(() => closeLmdb(root))
   t.match(root, { overlappingSync: false, noSync: undefined })
 })
 
@@ -250,5 +250,5 @@ const tamper = async (folder: string, change: (entries: Entries, head: number) =
   const entries = root.openDB<string, number>('entries', { encoding: 'string' })
   const [head] = [...entries.getKeys({ reverse: true, limit: 1 })]
   await change(entries, head as number)
-  await root.close()
+  await closeLmdb(root)
 }

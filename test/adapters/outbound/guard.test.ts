@@ -1,6 +1,6 @@
 import t from 'tap'
 import { readRanges } from '../../../src/adapters/outbound/allowed-address.ts'
-import type { Lookup } from '../../../src/adapters/outbound/undici.ts'
+import type { Lookup } from '../../../src/adapters/outbound/guarded-agent.ts'
 import { faultOf, GET, open, openForDevelopment, POST, SHORT_MS, serve, startCanary } from './servers.ts'
 
 /** DNS results for names that do not resolve to the canary. */

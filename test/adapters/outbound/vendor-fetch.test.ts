@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -58,6 +59,12 @@ t.test('the answer can be read in every way, and more than once', async t => {
   t.equal(response.headers.get('content-type'), 'application/json')
   t.equal(response.headers.get('content-length'), String(Buffer.byteLength('{ "word": "süß" }')))
   t.same(response.headers.getSetCookie(), ['a=1', 'b=2'])
+})
+
+t.test('an answer of several megabytes arrives as it was sent', async t => {
+  const bytes = randomBytes(5_000_000)
+  const { fetch, url } = await open(t, response => response.end(bytes))
+  t.ok(bytes.equals(Buffer.from(await (await fetch(url)).arrayBuffer())))
 })
 
 t.test('a form arrives', async t => {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { LargeFiles } from '../../../src/adapters/provider/large-files.ts'
 import { isFileAddress, outputFile } from '../../../src/adapters/provider/output-file.ts'
 import { valuesAt } from '../../../src/adapters/provider/output-path.ts'
 
@@ -49,8 +50,8 @@ t.test('a file has the stated type, that of its name, or the default', async t =
     [{ url: 'https://a.b/1.png' }, undefined, undefined],
   ]
   for (const [address, stated, mimeType] of cases)
-    t.equal(outputFile(address, stated, 'video/mp4')?.mimeType, mimeType, String(address))
-  t.equal(outputFile('https://a.b/1')?.mimeType, 'application/octet-stream')
+    t.equal(outputFile(address, new LargeFiles(), stated, 'video/mp4')?.mimeType, mimeType, String(address))
+  t.equal(outputFile('https://a.b/1', new LargeFiles())?.mimeType, 'application/octet-stream')
 })
 
 t.test('an address is told from other text', async t => {

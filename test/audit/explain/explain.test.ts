@@ -34,6 +34,26 @@ t.test('every run is explained by all its events, with a price that is the same 
   }
 })
 
+t.test('a run has the first seal that covers all of its events', async t => {
+  const own = events.filter(
+    event => runIdOf(event) === runIdOf(events.find(({ type }) => type === 'RunCompleted') as RawEvent),
+  )
+  const last = events.indexOf(own.at(-1) as RawEvent)
+  const sealed = (number: number, covered: number): RawEvent => ({
+    ...{ id: `seal-${number}`, stream: 'seals', revision: number, position: 0, type: 'LogSealed' },
+    data: { number, events: covered, at: '2026-11-22T16:20:00.000Z' },
+    metadata: { hash: String(number).repeat(64) },
+  })
+  const withSeals = (...seals: RawEvent[]) =>
+    logOf([...events, ...seals].map((event, position) => ({ ...event, position })))
+  const runId = runIdOf(own[0] as RawEvent)
+  const sealOf = async (...seals: RawEvent[]) => (await explained(runId, withSeals(...seals))).seal
+  t.equal(await sealOf(), undefined)
+  t.equal(await sealOf(sealed(1, last)), undefined)
+  const expected = { number: 2, link: '2'.repeat(64), events: last + 1, at: '2026-11-22T16:20:00.000Z' }
+  t.same(await sealOf(sealed(1, last), sealed(2, last + 1), sealed(3, last + 9)), expected)
+})
+
 t.test('a run that failed has its error, refund and steps', async t => {
   const { story } = await explained(runWith(({ type }) => type === 'RunFailed'))
   t.equal(story.status, 'failed')

@@ -45,6 +45,12 @@ const debit = eventOf('CreditsDebited', 5)
 const queued = eventOf('RunQueued', 5)
 const refund = eventOf('CreditsRefunded')
 const refundOfFailure = eventOf('CreditsRefunded', -1)
+const failure = eventOf('RunFailed', -1)
+const runOf = ({ data }: RawEvent) => (data as { runId: string }).runId
+const startOfFailed = events.find(event => event.type === 'RunStarted' && runOf(event) === runOf(failure))
+/** What follows a failure that may have left files. */
+const deletionOfLeft = { ...refundOfFailure, type: 'RunOutputDeleted', data: { runId: runOf(failure) } }
+const willDeleteAt = '2030-01-01T00:00:00.000Z'
 const debitOf = ({ data }: RawEvent): object => (data as { debit: object }).debit
 const next = (event: RawEvent): RawEvent =>
   events.find(({ stream, revision }) => stream === event.stream && revision === event.revision + 1) as RawEvent
@@ -93,6 +99,17 @@ const broken: Record<string, { log: RawEvent[]; at: RawEvent; what: RegExp }> = 
     what: /comes again|is missing/,
   },
 }
+
+t.test('what a failed run has left may be deleted', async t => {
+  const log = withData(failure, { willDeleteAt }).flatMap(event =>
+    event === refundOfFailure ? [event, deletionOfLeft] : [event],
+  )
+  const { faults } = await verify(log)
+  t.same(
+    faults.filter(({ what }) => /files|additional properties/.test(what)),
+    [],
+  )
+})
 
 for (const [name, { log, at, what }] of Object.entries(broken))
   t.test(`${name} is found`, async t => {
@@ -163,6 +180,14 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
   'a failure without its refund': {
     log: without(refundOfFailure),
     what: /is not the CreditsRefunded of|ends before the CreditsRefunded/,
+  },
+  'a deletion of the files of a failed run that left none': {
+    log: withAfter(refundOfFailure, deletionOfLeft),
+    what: /the files of a failed run that left none are deleted/,
+  },
+  'files of a run that never started': {
+    log: withData(failure, { willDeleteAt }).filter(event => event !== startOfFailed),
+    what: /a run that never started cannot have left files/,
   },
   'a run that ends twice': {
     log: withAfter(eventOf('RunCompleted'), eventOf('RunCompleted')),

@@ -11,7 +11,15 @@ import {
   streamPath,
   withLeaves,
 } from '../../../src/domain/seals/stream-tree.ts'
-import { addressOf, type Below, type BranchPage, below, type TreePage } from '../../../src/domain/seals/tree-page.ts'
+import {
+  addressOf,
+  type Below,
+  type BranchPage,
+  below,
+  branchesOver,
+  type TreePage,
+  topsOf,
+} from '../../../src/domain/seals/tree-page.ts'
 
 /** Stores a changed tree, without the pages that it does not need. */
 const grow = (stored: Map<string, TreePage>, root: string, leaves: StreamLeaf[]): string => {
@@ -116,12 +124,13 @@ t.test('a change of one page is noticed on every path that depends on it', async
       const leaves = Array.from({ length: count }, (_, index) => sampleLeaf(`account-${index}`, 1))
       const root = grow(stored, EMPTY_TREE, leaves)
       const branches = [...stored].filter((entry): entry is [string, BranchPage] => 'hashes' in entry[1])
-      const [address, { hashes }] = branches[one % branches.length] as [string, BranchPage]
-      const [from, to] = [1 + (other % 31), 1 + (one % 31)]
-      const forged = Buffer.from(hashes)
+      const [address, page] = branches[one % branches.length] as [string, BranchPage]
+      const [from, to] = [other % 16, one % 16]
+      const tops = topsOf(page)
+      const forged = Buffer.from(tops)
       forged.fill(0, from * 32, from * 32 + 32)
-      hashes.copy(forged, to * 32, from * 32, from * 32 + 32)
-      stored.set(address, { hashes: forged })
+      tops.copy(forged, to * 32, from * 32, from * 32 + 32)
+      stored.set(address, branchesOver(address.slice(0, address.indexOf('.')), forged) as BranchPage)
       // Whatever a forged page shows of any stream, there or not, is as it was.
       return Array.from({ length: count + 40 }, (_, index) => `account-${index}`).every(stream => {
         let pages: Map<string, TreePage>

@@ -157,7 +157,7 @@ t.test('a response without a content type is accepted, one with another type is 
 t.test('an unusable response is reported in words for the client', async t => {
   const servers: Record<string, RequestListener> = {
     '404': (_, response) => response.writeHead(404).end(),
-    'more than 26214400 bytes': (_, response) => response.end(Buffer.alloc(26_214_401)),
+    'more than 25 MB': (_, response) => response.end(Buffer.alloc(26_214_401)),
     empty: (_, response) => response.setHeader('Content-Type', 'image/png').end(),
     'cut off': request => request.socket.destroy(),
   }

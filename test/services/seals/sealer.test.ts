@@ -309,6 +309,22 @@ t.test('a tree that was lost is made again from the log', async t => {
   t.equal((await checkSeals(t, log)).length, 2)
 })
 
+t.test('a process that has made the last tree notices that it was lost', async t => {
+  const { log, views } = await open(t)
+  const streams = Array.from({ length: 20 }, (_, index) => `a-${index}`)
+  for (const stream of streams) await append(log, stream, 1)
+  const { sealer } = await start(log, views)
+  await sealer.sealWhatIsDue()
+  await views.clear()
+  const position = await log.head()
+  await append(log, 'a-19', 10)
+  for await (const page of log.readAll(position)) sealer.take(page)
+  await sealer.sealWhatIsDue()
+  const [newest] = (await checkSeals(t, log)).slice(-1) as [LogSealed]
+  const pages = await new TreeStore({ views, clock }).paths(newest.root, streams)
+  t.ok(pages.size > 1, 'also the pages of streams without new events are stored')
+})
+
 t.test('a forged page counts as lost', async t => {
   const leavesIn = (text: string) => JSON.parse(text) as StreamLeaf[]
   const forgeries: Record<string, (text: string) => string> = {
@@ -318,7 +334,8 @@ t.test('a forged page counts as lost', async t => {
       JSON.stringify(leavesIn(text).map(leaf => ({ ...leaf, links: { ...leaf.links, hashes: [rootOf(leaf.links)] } }))),
     'no leaf': () => '[]',
     'no array of leaves': () => '[{"stream":7}]',
-    'empty branches': () => Buffer.alloc(960).toString('base64url'),
+    'empty branches': () => Buffer.alloc(512).toString('base64url'),
+    'branches of an earlier version': () => Buffer.alloc(960, 1).toString('base64url'),
     'too few branches': () => 'AAAA',
     'other JSON': () => '{"kind":"leaf","stream":"a","head":"00","links":{"size":9,"hashes":[]}}',
   }

@@ -5,7 +5,7 @@ import { emptyLogTree, withLink } from '../../../src/domain/seals/log-tree.ts'
 import { EMPTY_TREE, leafOf } from '../../../src/domain/seals/stream-tree.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import { grownTree } from '../../../src/services/seals/grown-tree.ts'
-import { TreeStore } from '../../../src/services/seals/tree-store.ts'
+import { NodeMissing, TreeStore } from '../../../src/services/seals/tree-store.ts'
 
 /** A store in memory that notes how many keys it is asked for between two turns of the event loop. */
 const countingStore = () => {
@@ -53,6 +53,22 @@ t.test('other work goes on while the pages of many streams are stored and read',
   t.ok(pages.size > 2 * 1000, `${pages.size} pages`)
   t.ok(streams.every((stream, index) => leafOf(change.root, stream, pages)?.head === leaves[index]?.head))
   t.ok(views.most() < 1000, `${views.most()} pages at most in one turn`)
+})
+
+t.test('of the pages that were stored last, only the root is read', async t => {
+  const views = countingStore()
+  const trees = new TreeStore({ views, clock: systemClock })
+  const leaves = Array.from({ length: 50 }, (_, index) => leafAt(index))
+  const change = await grownTree(EMPTY_TREE, leaves, { pages: new Map(), clock: systemClock })
+  await trees.save(EMPTY_TREE, change)
+  const all = new Map(views.texts)
+  const root = `.${change.root}`
+  for (const key of all.keys()) if (key !== root) views.texts.delete(key)
+  const streams = leaves.map(({ stream }) => stream)
+  t.equal((await trees.paths(change.root, streams)).size, change.added.size)
+  await t.rejects(new TreeStore({ views, clock: systemClock }).paths(change.root, streams), NodeMissing)
+  views.texts.delete(root)
+  await t.rejects(trees.paths(change.root, streams), NodeMissing)
 })
 
 t.test('leaves are inserted in parts, between which other work goes on', async t => {

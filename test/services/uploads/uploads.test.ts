@@ -57,7 +57,7 @@ const revoke = ({ core, owner: { accountId, keyId } }: Place) =>
 
 /** Receives files, and settles their grants as another process does, in the order that a test chooses. */
 const receiveWith =
-  (place: Place, run: (store: () => Promise<void>, settle: () => Promise<void>) => Promise<void>) =>
+  (place: Place, run: (store: () => Promise<boolean>, settle: () => Promise<void>) => Promise<void>) =>
   async (): Promise<IncomingObject> => {
     const { objects, settlement, owner, core } = place
     const incoming = await objects.receive()
@@ -66,7 +66,7 @@ const receiveWith =
       if (granted?.type === 'UploadGranted')
         await settlement.seal({ kind: 'reactor' }, { ...granted.data, accountId: owner.accountId })
     }
-    return { ...incoming, store: (key, mimeType) => run(() => incoming.store(key, mimeType), settle) }
+    return { ...incoming, store: (key, mimeType) => run(() => incoming.store(key, mimeType), settle).then(() => true) }
   }
 
 /** Asserts that the log has only these events and that no file is left. */
@@ -139,8 +139,9 @@ t.test('a file whose key is revoked before it is stored leaves nothing behind', 
     return {
       ...incoming,
       store: async (key, mimeType) => {
-        await incoming.store(key, mimeType)
+        const isStored = await incoming.store(key, mimeType)
         await revoke(place)
+        return isStored
       },
     }
   }

@@ -1,6 +1,7 @@
 import { unwrap } from '../../support/unwrap.ts'
 import { operator } from './callers.ts'
 import type { SimulatedClient } from './clients.ts'
+import { expectClosedMonth } from './closed-month.ts'
 import { SLOTS } from './process.ts'
 import { expectSeals } from './seals.ts'
 import type { World } from './world.ts'
@@ -44,6 +45,7 @@ export const expectCalm = async (world: World, clients: SimulatedClient[]) => {
   await expectNoLeases(world)
   await expectAnswers(world, clients)
   await expectFilesEnd(world)
+  await expectClosedMonth(world, () => liveOn(world, clients))
   await expectSeals(world)
   await compareViews(world)
 }
@@ -127,6 +129,12 @@ const expectFilesEnd = async (world: World) => {
     await expectNone(world, left, ALL_ENDS_WITHIN_MS)
     files.expectFiles()
   }
+}
+
+/** Every client runs a model, and all runs end. */
+const liveOn = async (world: World, clients: SimulatedClient[]) => {
+  for (const client of clients) await client.runOnceMore(world.firstRunning, 'instant')
+  await expectEnds(world)
 }
 
 /** The projector reaches the head, and the views are as if rebuilt. */

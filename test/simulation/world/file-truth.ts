@@ -37,6 +37,10 @@ export class FileTruth {
   readonly #uploads = new Map<string, Upload>()
   readonly #byKey = new Map<string, Upload>()
   readonly #outputs = new Map<string, RunOutput>()
+  /** The failed runs that may have left files. */
+  readonly #left = new Set<string>()
+  /** Every file that a completed run has named. */
+  readonly #named = new Set<string>()
   /** Uploads that a client was told are stored, and whether it asked for their deletion. */
   readonly #acknowledged = new Map<string, SentFiles>()
   readonly #asked = new Set<string>()
@@ -62,9 +66,12 @@ export class FileTruth {
       const { runId, output } = data as { runId: string; output?: RunOutput }
       if (type === 'RunCompleted' && output) {
         this.#outputs.set(runId, output)
+        for (const { objectKey } of output.artifacts) this.#named.add(objectKey)
         this.#expectArtifacts(runId)
       }
+      if (type === 'RunFailed' && 'willDeleteAt' in (data as object)) this.#left.add(runId)
       if (type === 'RunOutputDeleted') {
+        this.#left.delete(runId)
         for (const { objectKey } of this.#outputs.get(runId)?.artifacts ?? []) this.#expectNoFile(objectKey, runId)
         this.#outputs.delete(runId)
       }
@@ -141,14 +148,17 @@ export class FileTruth {
   /** The uploads and the runs whose files exist. */
   kept(): string[] {
     const uploads = [...this.#uploads].filter(([, { state }]) => state !== 'deleted').map(([id]) => id)
-    return [...uploads, ...this.#outputs.keys()].map(id => `the files of ${id} are still kept`)
+    return [...uploads, ...this.#outputs.keys(), ...this.#left].map(id => `the files of ${id} are still kept`)
   }
 
   /** Every file that the log names is there, and no upload's file that it does not. */
   expectFiles() {
     for (const runId of this.#outputs.keys()) this.#expectArtifacts(runId)
     for (const [uploadId, upload] of this.#uploads) if (upload.state === 'sealed') this.#expectUpload(uploadId, upload)
+    // A process whose clock is behind may store a file of a failed run after its deletion.
+    const isLeft = (key: string) => key.startsWith('outputs/') && !this.#named.has(key) && !this.mayJump
     for (const key of this.#bucket.objects.keys()) {
+      if (isLeft(key)) this.#onViolation(`${key} is left, and no run has named it`)
       const upload = this.#byKey.get(key)
       if (key.startsWith('uploads/') && upload?.state !== 'sealed' && !upload?.isLate)
         this.#onViolation(`${key} is left, and its upload is ${upload?.state ?? 'unknown'}`)

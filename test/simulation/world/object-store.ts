@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { expectKey, expectRange } from '../../../src/adapters/object-store/expect.ts'
+import { expectKey, expectKeys, expectRange } from '../../../src/adapters/object-store/expect.ts'
 import { readGrant, signPut } from '../../../src/adapters/object-store/signed-put.ts'
-import type { ByteRange, IncomingObject, ObjectStore, PutGrant } from '../../../src/ports/object-store.ts'
+import type { ByteRange, IncomingObject, ObjectStore, PutGrant, StoreOptions } from '../../../src/ports/object-store.ts'
 
 interface Stored {
   bytes: Buffer
@@ -67,9 +67,11 @@ export class SimulatedObjects implements ObjectStore {
     return this.#arriving.size
   }
 
-  async put(key: string, bytes: Uint8Array, mimeType: string) {
+  async put(key: string, bytes: Uint8Array, mimeType: string, { ifAbsent = false }: StoreOptions = {}) {
     expectKey(key)
+    if (ifAbsent && this.#bucket.objects.has(key)) return false
     this.#bucket.put(key, Buffer.from(bytes), mimeType)
+    return true
   }
 
   async receive(): Promise<IncomingObject> {
@@ -81,9 +83,9 @@ export class SimulatedObjects implements ObjectStore {
       body.destroy()
       this.#arriving.delete(incoming)
     }
-    const store = async (key: string, mimeType: string) => {
+    const store = async (key: string, mimeType: string, options?: StoreOptions) => {
       try {
-        await this.put(key, await received, mimeType)
+        return await this.put(key, await received, mimeType, options)
       } finally {
         await discard()
       }
@@ -109,6 +111,11 @@ export class SimulatedObjects implements ObjectStore {
   async delete(key: string) {
     expectKey(key)
     this.#bucket.objects.delete(key)
+  }
+
+  async deleteAll(keys: readonly string[]) {
+    expectKeys(keys)
+    for (const key of keys) this.#bucket.objects.delete(key)
   }
 
   async presignPut(grant: PutGrant) {

@@ -4,11 +4,11 @@ import type { Wire } from './wire.ts'
 
 /** An object store as one process reaches it. Like S3, it is sent an incoming object only once that has arrived. */
 export const objectsOverWire = (wire: Wire, objects: ObjectStore): ObjectStore => ({
-  put: (key, bytes, mimeType) => wire.call(`put ${key}`, () => objects.put(key, bytes, mimeType)),
+  put: (key, ...object) => wire.call(`put ${key}`, () => objects.put(key, ...object)),
   receive: async () => {
     const { body, store, discard } = await objects.receive()
-    const send = (key: string, mimeType: string) => wire.call(`send ${key}`, () => store(key, mimeType))
-    return { body, discard, store: (key, mimeType) => send(key, mimeType).finally(discard) }
+    const send: typeof store = (key, ...options) => wire.call(`send ${key}`, () => store(key, ...options))
+    return { body, discard, store: (...object) => send(...object).finally(discard) }
   },
   get: async (key, range) => {
     const found = await wire.call(`get ${key}`, () => objects.get(key, range))
@@ -16,6 +16,7 @@ export const objectsOverWire = (wire: Wire, objects: ObjectStore): ObjectStore =
   },
   stat: key => wire.call(`stat ${key}`, () => objects.stat(key)),
   delete: key => wire.call(`delete ${key}`, () => objects.delete(key)),
+  deleteAll: keys => wire.call(`delete ${keys.length} of ${keys[0]}`, () => objects.deleteAll(keys)),
   presignPut: grant => objects.presignPut(grant),
   check: () => wire.call('check', () => objects.check()),
   close: () => objects.close(),

@@ -334,7 +334,7 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a run whose start is confirmed late is submitted without its lease',
     file: 'reactors/active-runs.ts',
-    from: '    if (this.#isLate(run) && !(await this.#mayBegin(run))) return []\n',
+    from: '    if (mayBeTakenOver(run, this.#parts.clock) && !(await this.#mayBegin(run))) return []\n',
     to: '',
     test: 'test/reactors/runs.test.ts',
   },
@@ -380,8 +380,35 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'results are never deleted',
     file: 'reactors/objects.ts',
-    from: '    for (const key of objectKeys) await objects.delete(key)\n',
-    to: '',
+    from: 'outputKeys.allOf(runId) : task.objectKeys)',
+    to: 'outputKeys.allOf(runId) : [])',
+  },
+  {
+    what: 'what a failed run has left is never deleted',
+    file: 'reactors/objects.ts',
+    from: 'outputKeys.allOf(runId) : task.objectKeys)',
+    to: '[] : task.objectKeys)',
+  },
+  {
+    what: 'a failed run forgets that it may have left files',
+    file: 'reactors/left-files.ts',
+    from: "outcome.kind === 'failed' && outcome.code !== 'interrupted' && isOwn",
+    to: "outcome.kind === 'failed' || isOwn",
+    test: 'test/reactors/left-files.test.ts',
+  },
+  {
+    what: 'a result replaces one that is recorded',
+    file: 'reactors/artifacts.ts',
+    from: 'this.#parts.objects.put(key, bytes, type, { ifAbsent: true })',
+    to: 'this.#parts.objects.put(key, bytes, type)',
+    test: 'test/reactors/artifacts.test.ts',
+  },
+  {
+    what: 'a file is as large as its provider likes',
+    file: 'adapters/outbound/undici.ts',
+    from: 'await pipeline(answer.body, upTo(maxBytes, onBytes), into, { signal })',
+    to: 'await pipeline(answer.body, upTo(Number.POSITIVE_INFINITY, onBytes), into, { signal })',
+    test: 'test/adapters/outbound/copy.test.ts',
   },
   {
     what: 'the index of streams forgets an event',

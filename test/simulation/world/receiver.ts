@@ -29,6 +29,9 @@ export class SimulatedReceiver {
       get: async () => {
         throw new OutboundError('refused', 'Nothing is fetched in this world.')
       },
+      copy: async () => {
+        throw new OutboundError('refused', 'Nothing is copied in this world.')
+      },
       close: async () => undefined,
     }
   }

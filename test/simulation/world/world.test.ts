@@ -41,7 +41,15 @@ const OCCURRENCES = [
   ],
   ...['crash', 'stop', 'power loss', 'partition', 'clock jump', 'suspension'],
   ...['views: empty', 'views: roll back', 'views: forge', 'views: forge node'],
-  ...['LogSealed', 'keepSeal ok', 'proveRun ok', 'proveRun event_not_sealed', 'proveConsistency ok'],
+  ...[
+    'LogSealed',
+    'closePeriod ok',
+    'closePeriod period_closed',
+    'keepSeal ok',
+    'proveRun ok',
+    'proveRun event_not_sealed',
+    'proveConsistency ok',
+  ],
 ]
 
 t.test('no world breaks a promise', async t => {

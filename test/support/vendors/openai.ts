@@ -113,7 +113,7 @@ const refusal = (errors: object) => errorBody(JSON.stringify(errors).slice(0, 20
 const bodyOf = async ({ headers, body }: VendorRequest): Promise<Body> => {
   const type = headers['content-type'] ?? ''
   if (!type.startsWith('multipart/form-data')) return JSON.parse(body.toString())
-  const form = await new Response(body as Buffer<ArrayBuffer>, { headers: { 'Content-Type': type } }).formData()
+  const form = await new Response(body, { headers: { 'Content-Type': type } }).formData()
   const parts: Body = {}
   for (const [name, value] of form)
     parts[name] =

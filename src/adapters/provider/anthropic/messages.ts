@@ -1,7 +1,7 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
 import type { InputMedia } from '../../../ports/input-media.ts'
 import type { ProviderOutcome, Work } from '../../../ports/provider.ts'
-import { toBase64 } from '../base64.ts'
+import type { LargeFiles } from '../large-files.ts'
 import { jobFailed, type UpstreamCall } from '../upstream-call.ts'
 import { type ApiVersion, through } from './client.ts'
 
@@ -36,9 +36,9 @@ const toRequest = (model: string, { prompt, image, system, ...rest }: Record<str
   } as unknown as Anthropic.MessageCreateParamsNonStreaming
 }
 
-export const toImageBlock = ({ mimeType, bytes }: InputMedia) => ({
+export const toImageBlock = ({ mimeType, bytes }: InputMedia, files: LargeFiles) => ({
   type: 'image',
-  source: { type: 'base64', media_type: mimeType, data: toBase64(bytes) },
+  source: { type: 'base64', media_type: mimeType, data: files.toBase64(bytes) },
 })
 
 /** The client returns text, if a proxy answers in place of the API. */

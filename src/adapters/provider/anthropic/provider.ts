@@ -1,4 +1,5 @@
 import type { Anthropic } from '@anthropic-ai/sdk'
+import type { InputMedia } from '../../../ports/input-media.ts'
 import type { Job, Provider, ProviderOutcome } from '../../../ports/provider.ts'
 import { checkFailure } from '../check-failure.ts'
 import { UpstreamCall } from '../upstream-call.ts'
@@ -20,7 +21,8 @@ export const createAnthropicProvider = (parts: VendorParts): Provider => {
     if (operation !== 'messages') throw new Error(`Anthropic has no operation ${operation}`)
     const call = new UpstreamCall(parts.fetch)
     try {
-      return await withFile(job, parts.useInputMedia, signal, toImageBlock, async parameters =>
+      const toVendor = (media: InputMedia) => toImageBlock(media, call.files)
+      return await withFile(job, parts.useInputMedia, signal, toVendor, async parameters =>
         createMessage(await client(), model, parameters, call, signal),
       )
     } catch (error) {

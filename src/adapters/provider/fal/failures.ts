@@ -14,7 +14,8 @@ export const falFailures: FailureForm = {
     // https://fal.ai/docs/documentation/model-apis/errors
     { code: /^content_policy_violation$/, means: 'content_rejected' },
     // Not documented; seen as "User is locked. Reason: Exhausted balance. Top up your balance at …".
-    { status: 403, message: /exhausted balance|top up/i, means: 'out_of_quota' },
+    // Both forms are quoted by https://github.com/fal-ai/fal/issues/1163.
+    { status: 403, message: /exhausted balance|top[ _]up/i, means: 'out_of_quota' },
     { status: 400, code: OF_SERVICE, means: 'overloaded' },
   ],
   read: body => {

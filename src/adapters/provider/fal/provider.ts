@@ -1,4 +1,7 @@
+import type { InputMedia } from '../../../ports/input-media.ts'
 import type { Failed, Job, Provider, ProviderOutcome, SubmittedJob } from '../../../ports/provider.ts'
+import { LargeFiles } from '../large-files.ts'
+import { DATA_URL_PLACE } from '../output-file.ts'
 import { jobFailed, UpstreamCall } from '../upstream-call.ts'
 import { assertKey, toDataUrl, unusableFile, type VendorParts, webhookFor, withFile } from '../vendor.ts'
 import { createFalCallback } from './callback.ts'
@@ -29,9 +32,8 @@ export const createFalProvider = (parts: VendorParts): Provider => {
   // A key has two parts, each of which an answer may repeat.
   const secrets = [key, ...key.split(':').filter(part => part.length > 7)]
 
-  const submit = async (job: Job, input: Record<string, unknown>, signal: AbortSignal) => {
+  const submit = async (job: Job, input: Record<string, unknown>, call: UpstreamCall, signal: AbortSignal) => {
     const { model } = job.upstream
-    const call = new UpstreamCall(fetch)
     let answer: unknown
     try {
       const client = await openFal(parts, call)
@@ -63,7 +65,7 @@ export const createFalProvider = (parts: VendorParts): Provider => {
     signal: AbortSignal,
   ): Promise<ProviderOutcome> => {
     const { app, requestId } = namesOf(jobId)
-    const call = new UpstreamCall(fetch)
+    const call = new UpstreamCall(fetch, new LargeFiles(DATA_URL_PLACE))
     let result: unknown
     try {
       const client = await openFal(parts, call, jobId)
@@ -74,13 +76,15 @@ export const createFalProvider = (parts: VendorParts): Provider => {
       throw call.unanswered(error, falFailures)
     }
     if (typeof result !== 'object' || result === null) throw new Error('the answer of fal is no JSON')
-    return outcomeOf(result, upstream.output, workOf(call.headers))
+    return outcomeOf(result, upstream.output, workOf(call.headers), call.files)
   }
 
   return {
     async submit(job, signal) {
       if (job.upstream.operation !== 'queue') throw new Error(`fal has no operation ${job.upstream.operation}`)
-      return withFile(job, useInputMedia, signal, toDataUrl, input => submit(job, input, signal)).catch(error => {
+      const call = new UpstreamCall(fetch)
+      const toVendor = ({ mimeType, bytes }: InputMedia) => toDataUrl(mimeType, call.files.toBase64(bytes))
+      return withFile(job, useInputMedia, signal, toVendor, input => submit(job, input, call, signal)).catch(error => {
         const unusable = unusableFile(error)
         if (unusable) return unusable
         throw error

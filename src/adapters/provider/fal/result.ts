@@ -1,4 +1,5 @@
 import type { Media, ProviderOutcome, Work } from '../../../ports/provider.ts'
+import type { LargeFiles } from '../large-files.ts'
 import { outputFile } from '../output-file.ts'
 import { valuesAt } from '../output-path.ts'
 import { jobFailed } from '../upstream-call.ts'
@@ -7,8 +8,13 @@ import { jobFailed } from '../upstream-call.ts'
 const USUAL_PATHS = ['images.*.url', 'image.url', 'video.url', 'audio.url']
 
 /** The outcome of a finished job, by the path of the addresses in its result. */
-export const outcomeOf = (result: unknown, path: string | undefined, work: Work): ProviderOutcome => {
-  const media = (path === undefined ? USUAL_PATHS : [path]).flatMap(each => filesAt(result, each))
+export const outcomeOf = (
+  result: unknown,
+  path: string | undefined,
+  work: Work,
+  files: LargeFiles,
+): ProviderOutcome => {
+  const media = (path === undefined ? USUAL_PATHS : [path]).flatMap(each => filesAt(result, each, files))
   if (isCensored(result)) return { ...jobFailed('content_rejected'), work }
   if (media.length === 0) return { ...jobFailed('provider_error'), work }
   return { kind: 'done', media, work }
@@ -20,10 +26,10 @@ export const workOf = (headers: Headers | undefined): Work => {
   return /^\d+(\.\d+)?$/.test(stated) ? { units: { billable_units: Number(stated) } } : {}
 }
 
-const filesAt = (result: unknown, path: string): Media[] =>
+const filesAt = (result: unknown, path: string, files: LargeFiles): Media[] =>
   valuesAt(result, path).flatMap(({ value, parent }) => {
     const isBeside = path.endsWith('url')
-    const file = outputFile(value, isBeside ? parent?.['content_type'] : undefined, usualType(path))
+    const file = outputFile(value, files, isBeside ? parent?.['content_type'] : undefined, usualType(path))
     return file ? [file] : []
   })
 

@@ -1,4 +1,5 @@
 import type { Media } from '../../../ports/provider.ts'
+import type { LargeFiles } from '../large-files.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import type { VendorParts } from '../vendor.ts'
 import { API_VERSION, baseUrlOf } from './client.ts'
@@ -9,6 +10,9 @@ const FILE_PATH = /^\/(?:download\/)?v1\w*\/files\/([\w-]+)(?=[:/?]|$)/
 
 /** A download is redirected once: https://www.rubydoc.info/gems/ruby_llm/RubyLLM/Protocols/Gemini/Videos */
 const MAX_HOPS = 3
+
+/** The places of files in an answer: the fields of content, interactions and videos. */
+export const FILE_PLACE = /"(data|encodedVideo)"\s*:\s*"$/
 
 /** A file of a result, in the answer itself or by its address. */
 export interface ResultFile {
@@ -33,9 +37,10 @@ export class FileError extends Error {
 export const readFile = async (
   parts: VendorParts,
   { data, uri, mimeType }: ResultFile,
+  files: LargeFiles,
   signal: AbortSignal,
 ): Promise<Media | undefined> => {
-  if (typeof data === 'string' && data !== '') return { mimeType, bytes: Buffer.from(data, 'base64') }
+  if (typeof data === 'string' && data !== '') return { mimeType, bytes: files.fromBase64(data) }
   if (typeof uri !== 'string' || !isHttp(uri)) return undefined
   const name = FILE_PATH.exec(pathOf(parts, uri))?.[1]
   if (name === undefined) return { mimeType, url: uri }

@@ -1,5 +1,6 @@
 import type { Candidate, GenerateContentParameters, GenerateContentResponse, GoogleGenAI, Part } from '@google/genai'
 import type { Done, Failed, Media } from '../../../ports/provider.ts'
+import type { LargeFiles } from '../large-files.ts'
 import { jobFailed, UpstreamCall } from '../upstream-call.ts'
 import type { VendorParts } from '../vendor.ts'
 import { through } from './client.ts'
@@ -13,6 +14,7 @@ interface Request {
   client: GoogleGenAI
   model: string
   parameters: Record<string, unknown>
+  files: LargeFiles
   signal: AbortSignal
 }
 
@@ -48,9 +50,9 @@ export const generateContent = async (
 }
 
 const generateOnce = async (parts: VendorParts, wanted: Wanted, request: Request): Promise<Done | Failed> => {
-  const { client, model, signal, parameters } = request
+  const { client, model, signal, parameters, files } = request
   const { contents, image, config } = parameters
-  const call = new UpstreamCall(parts.fetch)
+  const call = new UpstreamCall(parts.fetch, files)
   try {
     const answer = await client.models.generateContent({
       model,
@@ -58,7 +60,7 @@ const generateOnce = async (parts: VendorParts, wanted: Wanted, request: Request
       // By default, the client makes further requests, each paid, to finish a long answer.
       config: { ...withoutEmpty(config), ...through(call, signal), automaticContinuation: false },
     } as GenerateContentParameters)
-    return outcomeOf(answer, wanted)
+    return outcomeOf(answer, wanted, files)
   } catch (error) {
     return call.failure(error, failures, [parts.key])
   }
@@ -70,14 +72,14 @@ const withoutEmpty = (config: unknown) => {
   return systemInstruction ? { systemInstruction, ...rest } : rest
 }
 
-const outcomeOf = (answer: GenerateContentResponse, wanted: Wanted): Done | Failed => {
+const outcomeOf = (answer: GenerateContentResponse, wanted: Wanted, files: LargeFiles): Done | Failed => {
   const [candidate] = listOf(answer.candidates) as (Candidate | undefined)[]
   const { searches, ...units } = { ...unitsOf(answer.usageMetadata), searches: searchesOf(candidate) }
   const work = workOf(answer.modelVersion, searches > 0 ? { ...units, webSearchQueries: searches } : units)
   const isForbidden = answer.promptFeedback?.blockReason || FORBIDDEN.test(String(candidate?.finishReason))
   if (isForbidden) return { ...jobFailed('content_rejected'), work }
   const parts = listOf(candidate?.content?.parts).filter(part => part !== null) as Part[]
-  const media = wanted === 'media' ? parts.flatMap(mediaOf) : []
+  const media = wanted === 'media' ? parts.flatMap(part => mediaOf(part, files)) : []
   // The thoughts about a picture are worth reading; those about an answer are not the answer.
   const text = parts.map(part => (wanted === 'text' && part.thought ? '' : textOf(part))).join('')
   const isEmpty = wanted === 'media' ? media.length === 0 : text === ''
@@ -95,10 +97,10 @@ const TOO_SHORT = 'The model used the whole length of the answer for thinking. A
 const textOf = ({ text }: Part) => (typeof text === 'string' ? text : '')
 
 /** Pictures among the thoughts are drafts. */
-const mediaOf = ({ inlineData, thought }: Part): Media[] => {
+const mediaOf = ({ inlineData, thought }: Part, files: LargeFiles): Media[] => {
   const { data, mimeType } = inlineData ?? {}
   if (thought || typeof data !== 'string' || data === '') return []
-  return [{ mimeType: typeof mimeType === 'string' ? mimeType : 'image/png', bytes: Buffer.from(data, 'base64') }]
+  return [{ mimeType: typeof mimeType === 'string' ? mimeType : 'image/png', bytes: files.fromBase64(data) }]
 }
 
 /** Searches cost extra: https://ai.google.dev/gemini-api/docs/pricing */

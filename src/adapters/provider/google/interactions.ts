@@ -1,8 +1,9 @@
 import type { Media, ProviderOutcome, Submitted, SubmittedJob, Working } from '../../../ports/provider.ts'
+import { LargeFiles } from '../large-files.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import type { VendorParts } from '../vendor.ts'
 import { openClient } from './client.ts'
-import { readFile } from './file.ts'
+import { FILE_PLACE, readFile } from './file.ts'
 import { failedWith, jobIdIn, POLL_AFTER_MS, polled } from './jobs.ts'
 import { listOf, unitsOf, workOf } from './work.ts'
 
@@ -49,7 +50,7 @@ export const createInteraction = async (
     ...(parameters['background'] !== true && { automatic_continuation: false }),
   }
   const answer: Interaction = await client.interactions.create(request as never, options(signal))
-  const outcome = await outcomeOf(parts, answer, signal)
+  const outcome = await outcomeOf(parts, answer, call.files, signal)
   if (outcome.kind !== 'working') return outcome
   return { kind: 'submitted', jobId: jobIdIn(answer.id), pollAfterMs: POLL_AFTER_MS }
 }
@@ -59,11 +60,11 @@ export const pollInteraction = async (
   { jobId }: SubmittedJob,
   signal: AbortSignal,
 ): Promise<ProviderOutcome | Working> => {
-  const call = new UpstreamCall(parts.fetch)
+  const call = new UpstreamCall(parts.fetch, new LargeFiles(FILE_PLACE))
   const client = await openClient(parts, call.fetch)
   return polled(call, async () => {
     const answer: Interaction = await client.interactions.get(jobId, undefined, options(signal))
-    return outcomeOf(parts, answer, signal)
+    return outcomeOf(parts, answer, call.files, signal)
   })
 }
 
@@ -76,6 +77,7 @@ export const cancelInteraction = async (parts: VendorParts, { jobId }: Submitted
 const outcomeOf = async (
   parts: VendorParts,
   { status, steps, errors, usage, model }: Interaction,
+  files: LargeFiles,
   signal: AbortSignal,
 ): Promise<ProviderOutcome | Working> => {
   if (!ENDED.test(String(status))) return { kind: 'working', pollAfterMs: POLL_AFTER_MS }
@@ -87,7 +89,12 @@ const outcomeOf = async (
     const { type, data, uri, mime_type: mimeType } = item ?? {}
     const usual = FILES[String(type)]
     if (usual === undefined) continue
-    const file = await readFile(parts, { data, uri, mimeType: typeof mimeType === 'string' ? mimeType : usual }, signal)
+    const file = await readFile(
+      parts,
+      { data, uri, mimeType: typeof mimeType === 'string' ? mimeType : usual },
+      files,
+      signal,
+    )
     if (file) media.push(file)
   }
   if (media.length > 0) {

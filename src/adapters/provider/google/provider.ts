@@ -1,22 +1,23 @@
 import type { GoogleGenAI } from '@google/genai'
 import type { InputMedia } from '../../../ports/input-media.ts'
 import type { Job, Provider, ProviderOutcome, Submitted, SubmittedJob } from '../../../ports/provider.ts'
-import { toBase64 } from '../base64.ts'
 import { checkFailure } from '../check-failure.ts'
+import { LargeFiles } from '../large-files.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import { assertKey, unusableFile, type VendorParts, withFile } from '../vendor.ts'
 import { openClient, through } from './client.ts'
 import { failures } from './failures.ts'
+import { FILE_PLACE } from './file.ts'
 import { generateContent } from './generate-content.ts'
 import { cancelInteraction, createInteraction, pollInteraction } from './interactions.ts'
 import { pollVideo, submitVideo } from './videos.ts'
 
 /** How each operation takes a file. */
-const fileForms: Record<string, (media: InputMedia) => unknown> = {
+const fileForms: Record<string, (mimeType: string, base64: string) => unknown> = {
   'generateContent.text': inlineData,
   'generateContent.image': inlineData,
-  generateVideos: ({ mimeType, bytes }) => ({ mimeType, imageBytes: toBase64(bytes) }),
-  interactions: ({ mimeType, bytes }) => ({ type: 'image', mime_type: mimeType, data: toBase64(bytes) }),
+  generateVideos: (mimeType, imageBytes) => ({ mimeType, imageBytes }),
+  interactions: (mimeType, data) => ({ type: 'image', mime_type: mimeType, data }),
 }
 
 /** Google's Gemini API: text and pictures at once, films and music as jobs too. */
@@ -32,13 +33,15 @@ export const createGoogleProvider = (parts: VendorParts): Provider => {
     const { model, operation } = job.upstream
     const toFile = fileForms[operation]
     if (!toFile) throw new Error(`Google has no operation ${operation}`)
-    const call = new UpstreamCall(parts.fetch)
+    const files = new LargeFiles(FILE_PLACE)
+    const call = new UpstreamCall(parts.fetch, files)
+    const toVendor = ({ mimeType, bytes }: InputMedia) => toFile(mimeType, files.toBase64(bytes))
     try {
-      return await withFile(job, parts.useInputMedia, signal, toFile, async parameters => {
+      return await withFile(job, parts.useInputMedia, signal, toVendor, async parameters => {
         if (operation === 'interactions') return createInteraction(parts, model, parameters, call, signal)
         if (operation === 'generateVideos') return submitVideo(await client(), model, parameters, call, signal)
         const wanted = operation === 'generateContent.text' ? 'text' : 'media'
-        return generateContent(parts, wanted, { client: await client(), model, parameters, signal })
+        return generateContent(parts, wanted, { client: await client(), model, parameters, files, signal })
       })
     } catch (error) {
       return unusableFile(error) ?? call.failure(error, failures, [parts.key])
@@ -68,6 +71,6 @@ export const createGoogleProvider = (parts: VendorParts): Provider => {
   return { submit, poll, cancel, check, close: async () => undefined }
 }
 
-function inlineData({ mimeType, bytes }: InputMedia) {
-  return { inlineData: { mimeType, data: toBase64(bytes) } }
+function inlineData(mimeType: string, data: string) {
+  return { inlineData: { mimeType, data } }
 }

@@ -1,9 +1,10 @@
 import type { GenerateVideosOperation, GenerateVideosParameters, GoogleGenAI } from '@google/genai'
 import type { Media, ProviderOutcome, Submitted, SubmittedJob, Working } from '../../../ports/provider.ts'
+import { LargeFiles } from '../large-files.ts'
 import { jobFailed, UpstreamCall } from '../upstream-call.ts'
 import type { VendorParts } from '../vendor.ts'
 import { through } from './client.ts'
-import { readFile } from './file.ts'
+import { FILE_PLACE, readFile } from './file.ts'
 import { failedWith, jobIdIn, POLL_AFTER_MS, polled } from './jobs.ts'
 import { listOf } from './work.ts'
 
@@ -33,17 +34,18 @@ export const pollVideo = async (
   signal: AbortSignal,
 ): Promise<ProviderOutcome | Working> => {
   const { GenerateVideosOperation } = await import('@google/genai')
-  const call = new UpstreamCall(parts.fetch)
+  const call = new UpstreamCall(parts.fetch, new LargeFiles(FILE_PLACE))
   return polled(call, async () => {
     const operation = Object.assign(new GenerateVideosOperation(), { name: jobId })
     const config = through(call, signal)
-    return outcomeOf(parts, await client.operations.getVideosOperation({ operation, config }), signal)
+    return outcomeOf(parts, await client.operations.getVideosOperation({ operation, config }), call.files, signal)
   })
 }
 
 const outcomeOf = async (
   parts: VendorParts,
   { done, error, response }: GenerateVideosOperation,
+  files: LargeFiles,
   signal: AbortSignal,
 ): Promise<ProviderOutcome | Working> => {
   if (error) return failedWith([error])
@@ -56,7 +58,7 @@ const outcomeOf = async (
       mimeType,
     } = ((item as { video?: object } | null)?.video ?? {}) as Record<string, unknown>
     const type = typeof mimeType === 'string' ? mimeType : 'video/mp4'
-    const found = await readFile(parts, { data, uri, mimeType: type }, signal)
+    const found = await readFile(parts, { data, uri, mimeType: type }, files, signal)
     if (found) media.push(found)
   }
   if (media.length > 0) return { kind: 'done', media }

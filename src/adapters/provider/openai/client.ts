@@ -1,5 +1,6 @@
 import type OpenAI from 'openai'
 import type { ProviderOutcome, Submitted } from '../../../ports/provider.ts'
+import type { LargeFiles } from '../large-files.ts'
 import type { UpstreamCall } from '../upstream-call.ts'
 import type { VendorAccount } from '../vendor.ts'
 
@@ -8,6 +9,7 @@ export type Operation = (
   client: OpenAI,
   parameters: Record<string, unknown>,
   options: OpenAI.RequestOptions,
+  files: LargeFiles,
 ) => Promise<ProviderOutcome | Submitted>
 
 const OPENAI_URL = 'https://api.openai.com/v1'

@@ -1,12 +1,14 @@
 import type OpenAI from 'openai'
 import type { Provider } from '../../../ports/provider.ts'
 import { checkFailure } from '../check-failure.ts'
+import { LargeFiles } from '../large-files.ts'
+import { toUpload } from '../upload.ts'
 import { UpstreamCall } from '../upstream-call.ts'
-import { assertKey, toUpload, unusableFile, type VendorParts, withFile } from '../vendor.ts'
+import { assertKey, unusableFile, type VendorParts, withFile } from '../vendor.ts'
 import { answerChat } from './chat.ts'
 import { type Operation, openClient, through } from './client.ts'
 import { failures } from './failures.ts'
-import { editImages, generateImages } from './images.ts'
+import { editImages, generateImages, IMAGE_PLACE } from './images.ts'
 import { speak } from './speech.ts'
 import { cancelVideo, createVideo, pollVideo } from './videos.ts'
 
@@ -33,10 +35,10 @@ export const createOpenAiProvider = (parts: VendorParts): Provider => {
       const operation = operations[name]
       if (!operation) throw new Error(`the adapter of OpenAI has no operation ${name}`)
       const api = await open()
-      const call = new UpstreamCall(fetch)
+      const call = new UpstreamCall(fetch, new LargeFiles(IMAGE_PLACE))
       try {
         return await withFile(job, useInputMedia, signal, toUpload, parameters =>
-          operation(api, { ...parameters, model }, through(call, signal)),
+          operation(api, { ...parameters, model }, through(call, signal), call.files),
         )
       } catch (error) {
         return unusableFile(error) ?? call.failure(error, failures, [key])

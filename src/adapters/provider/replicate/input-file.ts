@@ -1,5 +1,7 @@
 import type { InputMedia } from '../../../ports/input-media.ts'
 import type { Failed } from '../../../ports/provider.ts'
+import { toBase64 } from '../base64.ts'
+import { toUpload } from '../upload.ts'
 import { UpstreamCall } from '../upstream-call.ts'
 import { toDataUrl, type VendorParts } from '../vendor.ts'
 import { openReplicate } from './client.ts'
@@ -18,12 +20,12 @@ export const inputAddress = async (
   media: InputMedia,
   signal: AbortSignal,
 ): Promise<string | Failed> => {
-  if (media.bytes.byteLength <= MAX_DATA_URL_BYTES) return toDataUrl(media)
+  const { mimeType, bytes } = media
+  if (bytes.byteLength <= MAX_DATA_URL_BYTES) return toDataUrl(mimeType, toBase64(bytes))
   const call = new UpstreamCall(parts.fetch)
   try {
     const client = await openReplicate(parts, call)
-    const blob = new Blob([new Uint8Array(media.bytes)], { type: media.mimeType })
-    const { urls } = await client.files.create(blob, {}, { signal })
+    const { urls } = await client.files.create(await toUpload(media), {}, { signal })
     if (!URL.canParse(urls.get)) throw new Error('Replicate sent no address of the file')
     return urls.get
   } catch (error) {

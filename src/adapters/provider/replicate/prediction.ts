@@ -1,4 +1,5 @@
 import type { Media, ProviderOutcome, Work, Working } from '../../../ports/provider.ts'
+import type { LargeFiles } from '../large-files.ts'
 import { isFileAddress, outputFile } from '../output-file.ts'
 import { valuesAt } from '../output-path.ts'
 import { jobFailed } from '../upstream-call.ts'
@@ -30,10 +31,14 @@ export const predictionOf = (answer: unknown): Prediction => {
 }
 
 /** The states: https://replicate.com/docs/topics/predictions/lifecycle */
-export const outcomeOf = (prediction: Prediction, path: string | undefined): ProviderOutcome | Working => {
+export const outcomeOf = (
+  prediction: Prediction,
+  path: string | undefined,
+  files: LargeFiles,
+): ProviderOutcome | Working => {
   switch (prediction.status) {
     case 'succeeded':
-      return { ...resultOf(prediction.output, path), work: workOf(prediction) }
+      return { ...resultOf(prediction.output, path, files), work: workOf(prediction) }
     case 'failed':
       return {
         ...jobFailed(isRejected(prediction.error) ? 'content_rejected' : 'provider_error'),
@@ -56,22 +61,26 @@ export const pollAfterMs = ({ createdAt }: Prediction): number => {
 }
 
 /** An output is an address, a list of addresses, or text, maybe in pieces; only its form tells, unless `path` does. */
-const resultOf = (output: unknown, path: string | undefined): ProviderOutcome => {
-  if (path !== undefined && path !== TEXT) return filesOf(valuesAt(output, path).map(({ value }) => value))
+const resultOf = (output: unknown, path: string | undefined, files: LargeFiles): ProviderOutcome => {
+  if (path !== undefined && path !== TEXT)
+    return filesOf(
+      valuesAt(output, path).map(({ value }) => value),
+      files,
+    )
   const pieces = textsOf(output)
-  if (path === undefined && pieces.every(isFileAddress)) return filesOf(pieces)
+  if (path === undefined && pieces.every(isFileAddress)) return filesOf(pieces, files)
   const text = pieces.join('')
   return text === '' ? jobFailed('provider_error') : { kind: 'done', media: [], text }
 }
 
 /** The path that says that an output is a text, even if it reads like an address. */
-const TEXT = 'text'
+export const TEXT = 'text'
 
 const textsOf = (output: unknown): string[] =>
   [output].flat().filter((piece): piece is string => typeof piece === 'string')
 
-const filesOf = (addresses: unknown[]): ProviderOutcome => {
-  const media = addresses.map(address => outputFile(address)).filter((file): file is Media => file !== undefined)
+const filesOf = (addresses: unknown[], files: LargeFiles): ProviderOutcome => {
+  const media = addresses.map(address => outputFile(address, files)).filter((file): file is Media => file !== undefined)
   return media.length === 0 ? jobFailed('provider_error') : { kind: 'done', media }
 }
 

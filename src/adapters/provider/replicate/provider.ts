@@ -1,11 +1,13 @@
 import type { Failed, Job, Provider, Submitted } from '../../../ports/provider.ts'
+import { LargeFiles } from '../large-files.ts'
+import { DATA_URL_PLACE } from '../output-file.ts'
 import { jobFailed, UpstreamCall } from '../upstream-call.ts'
 import { assertKey, unusableFile, type VendorParts, webhookFor, withFile } from '../vendor.ts'
 import { createReplicateCallback } from './callback.ts'
 import { openReplicate } from './client.ts'
 import { replicateFailures } from './failures.ts'
 import { inputAddress } from './input-file.ts'
-import { outcomeOf, pollAfterMs, predictionOf } from './prediction.ts'
+import { outcomeOf, pollAfterMs, predictionOf, TEXT } from './prediction.ts'
 
 /** Refusals of a call that say nothing of its prediction. */
 const OF_CALL = [401, 402, 403, 408, 429]
@@ -50,10 +52,10 @@ export const createReplicateProvider = (parts: VendorParts): Provider => {
     },
 
     async poll({ jobId, upstream }, signal) {
-      const call = new UpstreamCall(fetch)
+      const call = new UpstreamCall(fetch, new LargeFiles(upstream.output === TEXT ? undefined : DATA_URL_PLACE))
       try {
         const client = await openReplicate(parts, call)
-        return outcomeOf(predictionOf(await client.predictions.get(jobId, { signal })), upstream.output)
+        return outcomeOf(predictionOf(await client.predictions.get(jobId, { signal })), upstream.output, call.files)
       } catch (error) {
         const status = call.refusal?.status
         if (status === 404 || status === 410) return jobFailed('provider_error')

@@ -2,6 +2,7 @@ import { type ConsistencyProof, type InclusionProof, Proof, type StatementProof 
 import { compileGuard } from '../../../engine/log/guard.ts'
 import type { SealPlace } from '../../../ports/seal-sink.ts'
 import { isExtension, isIncluded } from '../../seals/merkle.ts'
+import { parseDocument } from './document.ts'
 import type { Keys } from './keys.ts'
 import { type Move, moveOf } from './move.ts'
 import { type CheckedSeal, checkLeaf, checkSeal } from './seal.ts'
@@ -17,7 +18,7 @@ export type Shown = { seals: CheckedSeal[] } & (
 
 /** Checks a proof without the log. One of its seals must be the one that was kept, if any was. Throws Wrong. */
 export const checkProof = (text: string, keys: Keys, kept?: SealPlace): Shown => {
-  const proof = parse(text)
+  const proof = parseDocument(text)
   hold(isProof(proof), 'it is no tollgate-proof of version 1 in the documented form')
   const shown = check(proof, keys)
   if (kept) checkKept(shown.seals, kept)
@@ -34,14 +35,6 @@ const checkKept = (seals: CheckedSeal[], kept: SealPlace) => {
 const CONSISTENCY = '; a proof of consistency from the earlier to the later one shows whether both are of one log'
 
 const isProof = compileGuard(Proof)
-
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 /** The owner of the log may have put anything into an event, so reading it may fail anywhere. */
 const check = (proof: Proof, keys: Keys): Shown => {

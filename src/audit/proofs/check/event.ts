@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { EventTexts } from '../../../../schemas/proof.ts'
+import { canonicalJson } from '../../../engine/log/canonical.ts'
 import { hold } from './wrong.ts'
 
 /** An event as its texts say. */
@@ -58,26 +59,28 @@ const readFormat1 = (linkText: string, revision: number): { type: string; data: 
   return { type, data }
 }
 
-/** A text in which a name comes twice, or with white space, could be read in two ways, and is not canonical. */
+/** The object in a text. Any other text than the canonical one could be read in two ways. */
 const readData = (text: string, revision: number): Record<string, unknown> => {
   const value = parse(text)
-  const isCanonical = isObject(value) && JSON.stringify(value).length === text.length
-  hold(isCanonical, `event ${revision} is not in the documented form`)
+  hold(isObject(value) && isCanonical(value, text), `event ${revision} is not in the documented form`)
   return value
 }
 
 const parse = (text: string): unknown => {
   try {
-    return JSON.parse(text, withoutSign)
+    return JSON.parse(text)
   } catch {
     return undefined
   }
 }
 
-/** The canonical form has no negative zero, which not every language can tell from 0. */
-const withoutSign = (_name: string, value: unknown): unknown => {
-  if (Object.is(value, -0)) throw new RangeError('-0 is not canonical')
-  return value
+/** A text may be nested so deeply that nothing can write it. */
+const isCanonical = (value: object, text: string): boolean => {
+  try {
+    return canonicalJson(value) === text
+  } catch {
+    return false
+  }
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -5,7 +5,7 @@ import { isIncluded } from '../../seals/merkle.ts'
 import { Links } from '../../seals/sealed-streams.ts'
 import { firstPrevious, linkOf, type ReadEvent, readEvent } from './event.ts'
 import type { Keys } from './keys.ts'
-import { isAmount } from './move.ts'
+import { type Move, moveOf } from './move.ts'
 import { Prices } from './prices.ts'
 import { type CheckedSeal, checkLeaf, checkSeal } from './seal.ts'
 import { hold } from './wrong.ts'
@@ -17,6 +17,8 @@ export interface Statement {
   events: number
   beforeMicros: number
   afterMicros: number
+  /** Those of the events between the two balances. */
+  moves: Move[]
   prices: number
 }
 
@@ -71,17 +73,21 @@ const checkEvents = ({ from, to, start, events }: StatementProof, prices: Prices
   let format = 1
   let beforeMicros = 0
   let balanceMicros: number | undefined = start.revision === 0 ? 0 : undefined
+  const moves: Move[] = []
   for (const [index, texts] of events.entries()) {
     const revision = start.revision + index
     const event = readEvent(texts, stream, revision)
     hold(event.format >= format, `the format of event ${revision} is lower than that of the event before it`)
     if (revision === 0) checkOpening(event, stream, start.previous)
     format = event.format
-    balanceMicros = balanceAfter(event, revision, balanceMicros)
+    const move = moveOf(event, revision)
+    if (move) balanceMicros = balanceAfter(move, balanceMicros)
+    hold(balanceMicros !== undefined, 'the statement begins at the wrong event')
+    if (move && revision > (from?.leaf.revision ?? -1)) moves.push(move)
     prices.take(revision, event)
     if (revision === from?.leaf.revision) beforeMicros = balanceMicros
   }
-  return { beforeMicros, afterMicros: balanceMicros ?? 0 }
+  return { beforeMicros, afterMicros: balanceMicros ?? 0, moves }
 }
 
 /** A tree has as many complete parts as its size has binary ones. */
@@ -98,16 +104,10 @@ const checkOpening = ({ type, data, format }: ReadEvent, stream: string, previou
 }
 
 /** The balance after an event. Where it is not known before, the event must tell it. */
-const balanceAfter = ({ type, data }: ReadEvent, revision: number, before: number | undefined): number => {
-  const sign = Object.hasOwn(SIGNS, type) ? SIGNS[type] : undefined
-  if (sign === undefined) {
-    hold(before !== undefined, 'the statement begins at the wrong event')
-    return before
-  }
-  const { amountMicros, balanceAfterMicros } = data
-  hold(isAmount(amountMicros) && isAmount(balanceAfterMicros), `event ${revision} is not in the documented form`)
-  const isRight = before === undefined || before + sign * amountMicros === balanceAfterMicros
+const balanceAfter = ({ revision, type, amountMicros, afterMicros }: Move, before: number | undefined): number => {
+  const sign = SIGNS[type] as number
+  const isRight = before === undefined || before + sign * amountMicros === afterMicros
   const sum = `${before} ${sign < 0 ? '-' : '+'} ${amountMicros}`
-  hold(isRight, `the balance after event ${revision} is ${balanceAfterMicros}, and ${sum} is not`)
-  return balanceAfterMicros
+  hold(isRight, `the balance after event ${revision} is ${afterMicros}, and ${sum} is not`)
+  return afterMicros
 }

@@ -5,7 +5,7 @@ import { usdPerMillion } from '../usd.ts'
 
 const parameters: ParameterRule[] = [
   ...same('prompt', 'size', 'quality', 'background', 'output_format'),
-  // The types of the client lack it for edits: https://developers.openai.com/api/reference/resources/images/methods/edit
+  // The client's types lack it for edits, unlike https://developers.openai.com/api/reference/resources/images.
   { from: 'moderation', to: 'moderation', omit: ['auto'] },
   { from: 'num_images', to: 'n' },
   { from: 'output_compression', to: 'output_compression', omit: [100] },

@@ -64,4 +64,5 @@ const columns: Record<string, (row: Row, statement: Statement) => string> = {
   sealed: ({ sealed = '' }) => sealed,
   seal: ({ seal }) => text(seal),
   booked_in: ({ bookedIn = '' }) => bookedIn,
+  label: ({ run }) => text(run?.label),
 }

@@ -74,6 +74,7 @@ const lineToJson = (line: StatementLine, statement: Statement) => {
     model: run?.model ?? null,
     endpoint: run?.endpoint ?? null,
     key_id: run?.keyId ?? null,
+    label: run?.label ?? null,
     price_lines: receipt ? priceSteps(receipt).map(stepToJson) : null,
     ...creditsToJson('credits_change', line.change),
     ...creditsToJson('credits_balance', line.balance),

@@ -116,6 +116,7 @@ export const whatOf = ({ kind, grantKind, run }: LedgerLine): string =>
 const detailsOf = ({ at, bookedIn, reason, reference, payment, run, receipt }: StatementLine): string[] =>
   [
     run && (receipt ? `${run.runId}, ${run.endpoint}` : run.runId),
+    run?.label !== undefined && `label ${run.label}`,
     receipt && `price: ${priceOf(receipt)}`,
     reason,
     reference !== undefined && `reference ${reference}`,

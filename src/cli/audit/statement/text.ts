@@ -1,7 +1,6 @@
 import { count } from '../../../audit/count.ts'
 import type { Statement } from '../../../audit/statement/statement.ts'
-import { padded } from '../../columns.ts'
-import { toTable } from '../../print.ts'
+import { padded, toColumns } from '../../columns.ts'
 import { wrapped } from '../text.ts'
 import { type Figure, type Sheet, type SheetRow, sheetOf } from './sheet.ts'
 
@@ -16,7 +15,7 @@ const WORDS_WIDTH = 36
  */
 export function* statementToText(statement: Statement): Generator<string> {
   const sheet = sheetOf(statement)
-  yield `${sheet.title}\n\n${toTable(sheet.facts)}\n\n${summaryTable(sheet)}\n\n`
+  yield `${sheet.title}\n\n${toColumns(sheet.facts)}\n\n${summaryTable(sheet)}\n\n`
   const figureWidth = figureWidthOf(sheet)
   if (sheet.rows.length > 0) yield beside([['time'], ['line'], ['change'], ['balance']], figureWidth)
   let day = ''
@@ -48,7 +47,7 @@ const figureWidthOf = ({ rows }: Sheet): number => {
 }
 
 const summaryTable = ({ summary }: Sheet): string =>
-  toTable(
+  toColumns(
     summary.map(({ name, free, paid, total }) => [name, free, paid, total]),
     { head: ['', 'free', 'paid', 'total'], aligns: ['left', 'right', 'right', 'right'] },
   )

@@ -4,6 +4,7 @@ import { createFalProvider } from '../../../../src/adapters/provider/fal/provide
 import type { UpstreamCall } from '../../../../src/adapters/provider/upstream-call.ts'
 import type { Failed, UpstreamRequest } from '../../../../src/ports/provider.ts'
 import { COMPLETED, FAL_KEY, startFal } from '../../../support/vendors/fal.ts'
+import { endsWithSignal } from '../../../support/vendors/hang.ts'
 import { accepted, vendorJob } from '../../../support/vendors/vendor-job.ts'
 import { deadAddress, vendorParts } from '../../../support/vendors/vendor-parts.ts'
 import type { Fault } from '../../../support/vendors/vendor-server.ts'
@@ -63,9 +64,16 @@ const refusals: [string, Fault, Partial<Failed>][] = [
   ['402', answer(402, { detail: 'Payment Required' }), { ...later, trouble: { kind: 'out_of_quota' } }],
   [
     'an empty balance',
+    // https://github.com/fal-ai/fal/issues/1147
     answer(403, {
       detail: 'User is locked. Reason: Exhausted balance. Top up your balance at fal.ai/dashboard/billing.',
     }),
+    { ...later, trouble: { kind: 'out_of_quota' } },
+  ],
+  [
+    'an empty balance, in its other form',
+    // https://github.com/fal-ai/fal/issues/1163
+    answer(403, { detail: 'User is locked. Reason: TOP_UP.' }),
     { ...later, trouble: { kind: 'out_of_quota' } },
   ],
   ['403', answer(403, { detail: 'Forbidden' }), { ...later, trouble: { kind: 'unauthorized' } }],
@@ -168,6 +176,14 @@ t.test('a hanging submission ends with the signal', async t => {
   t.equal(stub.requests.length, 1)
 })
 
+t.test('a hanging poll or cancellation ends with the signal', async t => {
+  const { stub, provider } = await start()
+  const job = await accepted(provider, vendorJob(picture))
+  stub.fault = 'hang'
+  await endsWithSignal(t, stub, stop => provider.poll?.(job, stop))
+  await endsWithSignal(t, stub, stop => provider.cancel?.(job, stop))
+})
+
 t.test('a provider that cannot be reached has accepted nothing', async t => {
   const provider = createFalProvider(vendorParts(t, await deadAddress(), FAL_KEY))
   t.match(await provider.submit(vendorJob(picture), signal), { ...later, trouble: { kind: 'unreachable' } })
@@ -179,9 +195,12 @@ t.test('a poll that fails says nothing about its job', async t => {
   const job = await accepted(provider, vendorJob(picture))
   const faults: [Fault, RegExp][] = [
     [answer(401, { detail: 'no' }), /^fal answered with 401$/],
+    [answer(402, { detail: 'Payment Required' }), /^fal answered with 402$/],
     [answer(429, { detail: 'slow down' }), /^fal answered with 429$/],
     [answer(500, requestError('internal_error', 'oops')), /^fal answered with 500$/],
     [answer(502, '<h1>Bad gateway</h1>'), /^fal answered with 502$/],
+    [answer(503, requestError('runner_scheduling_failure', 'no runner')), /^fal answered with 503$/],
+    ['break', /^fal did not answer: /],
     ['cut', /^fal did not answer: (UND_ERR_SOCKET|ECONNRESET)$/],
     [answer(200, '<h1>Hello</h1>'), /^fal sent no status of the job$/],
     [answer(200, [1, 2]), /^fal sent no status of the job$/],

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { googleError, interaction } from '../../../support/vendors/google.ts'
+import { endsWithSignal } from '../../../support/vendors/hang.ts'
 import { acceptedJob, vendorJob } from '../../../support/vendors/vendor-job.ts'
 import { picture, pictureBytes } from '../../../support/vendors/vendor-parts.ts'
 import { type Handler, reply } from '../../../support/vendors/vendor-server.ts'
@@ -113,7 +114,7 @@ t.test('polls', async t => {
     const { provider } = await given(t, always(googleError(404, 'NOT_FOUND', 'gone'), 404))
     t.same(await provider.poll(accepted, never), undone)
   })
-  for (const status of [401, 429, 500, 503])
+  for (const status of [401, 402, 429, 500, 503])
     await t.test(`${status}`, async t => {
       const { provider, server } = await given(t, always(googleError(status, 'X', 'x'), status))
       await t.rejects(provider.poll(accepted, never), { message: `Google answered with ${status}` })
@@ -150,6 +151,12 @@ t.test('the client, which would try again, makes one request', async t => {
       await t.rejects(provider.submit(jobFor(), never), { message })
       t.same(arrivals(server), [create])
     })
+})
+
+t.test('a hanging poll or cancellation ends with the signal', async t => {
+  const { provider, server } = await given(t, () => undefined)
+  await endsWithSignal(t, server, stop => provider.poll(accepted, stop))
+  await endsWithSignal(t, server, stop => provider.cancel(accepted, stop))
 })
 
 t.test('an unfinished song is not continued by further requests', async t => {

@@ -18,6 +18,7 @@ const jobs = {
   text: vendorJob({ model: 'gemini-3-flash', operation: 'generateContent.text', parameters: { contents: 'Why?' } }),
   image: vendorJob({ model: 'gemini-x', operation: 'generateContent.image', parameters: { contents: 'A cat' } }),
   video: vendorJob({ model: 'veo-3.1', operation: 'generateVideos', parameters: { prompt: 'A cat' } }),
+  music: vendorJob({ model: 'lyria-3.5', operation: 'interactions', parameters: { input: 'A quiet guitar' } }),
 }
 
 const always =
@@ -146,7 +147,7 @@ t.test('nobody knows what became of the request', async t => {
     ['499', always(googleError(499, 'CANCELLED', 'The operation was cancelled.'), 499), /^Google answered with 499$/],
     ['a cut connection', (_request, response) => response.destroy(), /^Google did not answer: /],
     ['a cut answer', cutAnswer, /^(the answer of Google could not be read$|Google did not answer: )/],
-    ['no JSON', always('<html>secret'), /^the answer of Google is no JSON$/],
+    ['no JSON', always('<html>secret'), /^the answer of Google (is no JSON|could not be read)$/],
     ['null', always(null), /^(the answer of Google could not be read|Google accepted a job and gave no id for it)$/],
   ]
   for (const [operation, job] of Object.entries(jobs)) {

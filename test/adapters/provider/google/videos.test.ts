@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createGoogleProvider } from '../../../../src/adapters/provider/google/provider.ts'
 import { googleError, googleKey, videoDone, videoOperation } from '../../../support/vendors/google.ts'
+import { endsWithSignal } from '../../../support/vendors/hang.ts'
 import { acceptedJob, vendorJob } from '../../../support/vendors/vendor-job.ts'
 import { picture, pictureBytes, vendorParts } from '../../../support/vendors/vendor-parts.ts'
 import { type Handler, reply, startVendorServer } from '../../../support/vendors/vendor-server.ts'
@@ -148,6 +149,7 @@ t.test('polls', async t => {
     ],
     ['a fault of the provider', failedWith(13, 'Video generation failed due to an internal server issue.'), undone],
     ['cancelled at the provider', failedWith(1, 'The operation was cancelled.'), undone],
+    ['aborted at the provider', failedWith(10, 'The operation was aborted.'), undone],
     ['an error without words', { name: videoOperation, error: {} }, undone],
   ]
   for (const [name, answer, outcome] of cases)
@@ -174,6 +176,7 @@ t.test('a job or a film that is gone ends the job', async t => {
 t.test('a failed poll is made again later', async t => {
   const cases: [string, Handler, RegExp][] = [
     ['401', always(googleError(401, 'UNAUTHENTICATED', 'no'), 401), /^Google answered with 401$/],
+    ['402', always(googleError(402, 'X', 'pay'), 402), /^Google answered with 402$/],
     ['429', always(googleError(429, 'RESOURCE_EXHAUSTED', 'slow'), 429), /^Google answered with 429$/],
     ['500', always(googleError(500, 'INTERNAL', 'oh'), 500), /^Google answered with 500$/],
     ['503', always('<html>', 503), /^Google answered with 503$/],
@@ -188,6 +191,14 @@ t.test('a failed poll is made again later', async t => {
       const { provider } = await given(t, handler)
       await t.rejects(provider.poll(accepted, never), { message })
     })
+})
+
+t.test('a hanging poll or download ends with the signal', async t => {
+  const hang: Handler = () => undefined
+  for (const handler of [hang, finished(hang)]) {
+    const { provider, server } = await given(t, handler)
+    await endsWithSignal(t, server, stop => provider.poll(accepted, stop), handler === hang ? 1 : 2)
+  }
 })
 
 t.test('a film cannot be cancelled', async t => {

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { PICTURE, PICTURE_URL } from '../../../support/vendors/jobs.ts'
+import { endsWithSignal } from '../../../support/vendors/hang.ts'
+import { PICTURE, PICTURE_URL, vendorJobById } from '../../../support/vendors/jobs.ts'
 import { errorBody, FILM, queued } from '../../../support/vendors/openai.ts'
 import { reply } from '../../../support/vendors/vendor-server.ts'
 import { open } from './support.ts'
@@ -68,7 +69,7 @@ t.test('a video that is done is downloaded with the key', async t => {
 
 t.test('a poll that fails can be repeated, unless the video is gone', async t => {
   const { server, poll } = await open(t)
-  for (const status of [401, 429, 500, 502, 503]) {
+  for (const status of [401, 402, 429, 500, 502, 503]) {
     server.answer = response => reply(response, status, errorBody('No.', 'server_error'))
     await t.rejects(poll(), new RegExp(`OpenAI answered with ${status}`))
   }
@@ -94,6 +95,18 @@ t.test('a download that fails can be repeated, unless the content is gone', asyn
   t.match(await poll(), { kind: 'failed', code: 'provider_error' })
   answerContent(200, '<html>')
   t.match(await poll(), { kind: 'failed', code: 'provider_error', message: /no video/ })
+})
+
+t.test('a hanging poll, download or cancellation ends with the signal', async t => {
+  const { server, provider } = await open(t)
+  const job = vendorJobById('video_1', 'videos')
+  server.answer = () => undefined
+  await endsWithSignal(t, server, stop => provider.poll?.(job, stop))
+  await endsWithSignal(t, server, stop => provider.cancel?.(job, stop))
+  server.answer = (response, { path }) => {
+    if (!path.endsWith('/content')) reply(response, 200, { ...queued, status: 'completed' })
+  }
+  await endsWithSignal(t, server, stop => provider.poll?.(job, stop), 2)
 })
 
 t.test('a video is deleted when its run is cancelled', async t => {

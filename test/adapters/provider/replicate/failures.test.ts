@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createReplicateProvider } from '../../../../src/adapters/provider/replicate/provider.ts'
 import type { Failed, UpstreamRequest } from '../../../../src/ports/provider.ts'
+import { endsWithSignal } from '../../../support/vendors/hang.ts'
 import { problemBody, REPLICATE_KEY, startReplicate } from '../../../support/vendors/replicate.ts'
 import { accepted, vendorJob } from '../../../support/vendors/vendor-job.ts'
 import { deadAddress, vendorParts } from '../../../support/vendors/vendor-parts.ts'
@@ -27,9 +28,11 @@ const problem = (status: number, title: string, detail: string, headers: Record<
 
 const later: Partial<Failed> = { kind: 'failed', code: 'provider_error', retryable: true }
 
+/** E005 of https://replicate.com/docs/reference/error-codes */
 const SENSITIVE =
   'The input or output was flagged as sensitive. Please try again with different inputs. (E005) (uIJ6l3ruRD)'
 
+/** https://github.com/nodetool-ai/nodetool/issues/5196 */
 const THROTTLED =
   'Request was throttled. Your rate limit for creating predictions is reduced to 6 requests per minute with a burst of 1 requests while you have less than $5.0 in credit. Your rate limit resets in ~10s.'
 
@@ -132,6 +135,14 @@ t.test('a hanging submission ends with the signal', async t => {
   t.equal(stub.requests.length, 1)
 })
 
+t.test('a hanging poll or cancellation ends with the signal', async t => {
+  const { stub, provider } = await start()
+  const job = await accepted(provider, vendorJob(picture))
+  stub.fault = 'hang'
+  await endsWithSignal(t, stub, stop => provider.poll?.(job, stop))
+  await endsWithSignal(t, stub, stop => provider.cancel?.(job, stop))
+})
+
 t.test('a provider that cannot be reached has accepted nothing', async t => {
   const provider = createReplicateProvider(vendorParts(t, await deadAddress(), REPLICATE_KEY))
   t.match(await provider.submit(vendorJob(picture), signal), { ...later, trouble: { kind: 'unreachable' } })
@@ -151,7 +162,10 @@ t.test('a poll that fails says nothing about its prediction', async t => {
   const faults: [Fault, RegExp][] = [
     [problem(401, 'Unauthenticated', 'no'), /^Replicate answered with 401$/],
     [problem(429, 'Too many requests', THROTTLED), /^Replicate answered with 429$/],
+    [problem(402, 'Insufficient credit', 'no'), /^Replicate answered with 402$/],
     [problem(500, 'Internal server error', 'no'), /^Replicate answered with 500$/],
+    [{ status: 503, body: '<h1>busy</h1>' }, /^Replicate answered with 503$/],
+    ['break', /could not be read|did not answer/],
     [{ status: 502, body: '<h1>Bad gateway</h1>' }, /^Replicate answered with 502$/],
     ['cut', /^Replicate did not answer: (UND_ERR_SOCKET|ECONNRESET)$/],
     [{ status: 200, body: '<h1>Hello</h1>' }, /^the answer of Replicate is no JSON$/],

@@ -9,7 +9,7 @@ import { joined, statementOf, year } from '../../../support/statements.ts'
 const COLUMNS =
   'account,email,kind,time,local_time,revision,position,event_id,grant_kind,amount,amount_free,amount_paid,balance,' +
   'balance_free,balance_paid,run_id,model,endpoint,price,key_id,reference,reason,payment_amount,payment_currency,' +
-  'payment_invoice,hash,sealed,seal,booked_in'
+  'payment_invoice,hash,sealed,seal,booked_in,label'
 
 const csvOf = async (...args: Parameters<typeof statementOf>) => joined(statementToCsv(await statementOf(...args)))
 

@@ -1,0 +1,69 @@
+import { link, mkdir, open, rename, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { StoreOptions } from '../../ports/object-store.ts'
+import { expectKey } from './expect.ts'
+import { absent, type StagedFile, toDiskFault } from './staging.ts'
+
+/** Files under keys in a folder: what is stored or removed survives a power failure. */
+export const durableFiles = (folder: string) => {
+  const durable = new Set<string>()
+
+  const makeFolder = async (path: string) => {
+    const isNew = await mkdir(path, { recursive: true })
+    if (!isNew && durable.has(path)) return
+    // A folder that another process just created may not be durable yet.
+    await syncFolder(folder)
+    durable.add(path)
+  }
+
+  return {
+    /** Moves a file to its key, and tells whether it did. */
+    store: async (file: StagedFile, key: string, { ifAbsent = false }: StoreOptions = {}): Promise<boolean> => {
+      try {
+        expectKey(key)
+        const path = join(folder, key)
+        await file.complete()
+        await file.file.sync()
+        await makeFolder(dirname(path))
+        const isStored = ifAbsent ? await linkNew(file.path, path) : await rename(file.path, path).then(() => true)
+        // Also for an object that was there: the process that stored it may have died before this.
+        await syncFolder(dirname(path))
+        return isStored
+      } catch (error) {
+        throw toDiskFault(error)
+      } finally {
+        await file.discard()
+      }
+    },
+    remove: async (keys: readonly string[]) => {
+      const paths = keys.map(key => join(folder, key))
+      try {
+        for (const path of paths) await unlink(path).catch(absent)
+        // Even without a file: an earlier removal may have failed here.
+        for (const path of new Set(paths.map(dirname))) await syncFolder(path).catch(absent)
+      } catch (error) {
+        throw toDiskFault(error)
+      }
+    },
+  }
+}
+
+/** Gives a file a second name; false if that is taken. A rename would replace what is there. */
+const linkNew = (from: string, to: string): Promise<boolean> =>
+  link(from, to).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST') return false
+      throw error
+    },
+  )
+
+/** A new name is durable only once its folder is synced. */
+const syncFolder = async (path: string) => {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}

@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto'
+import { base64Length, DATA_URL, decodeInTurns, encodeInTurns, toBase64 } from './base64.ts'
+
+/** Smaller files are encoded, decoded, written and parsed as part of their documents within a millisecond. */
+export const MIN_LARGE_BYTES = 64 * 1024
+
+/** The longest beginning of a data: URL, and the longest name of a field before it. */
+const MAX_LEAD = 256
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/**
+ * The large files of a call, which vendors send and take as Base64 in JSON. Writing and parsing such a document would
+ * hold up all other requests. So the vendor's client handles a short one, with a name in place of each file. Names are
+ * random: neither a client of ours nor a vendor can write one.
+ */
+export class LargeFiles {
+  readonly #files = new Map<string, Uint8Array>()
+  readonly #place: RegExp | undefined
+
+  /** `place` matches what stands before the Base64 of a file in an answer. Without it, answers have no files. */
+  constructor(place?: RegExp) {
+    this.#place = place
+  }
+
+  /** The Base64 of a file in a request. */
+  toBase64(bytes: Uint8Array): string {
+    return bytes.byteLength < MIN_LARGE_BYTES ? toBase64(bytes) : this.#add(bytes)
+  }
+
+  /** The file in an answer. */
+  fromBase64(text: string): Uint8Array {
+    return this.#files.get(text) ?? Buffer.from(text, 'base64')
+  }
+
+  /** Replaces names in a request by their files. */
+  insert(request: string): { sizeBytes: number; body: AsyncIterable<Uint8Array> } | undefined {
+    if (this.#files.size === 0) return undefined
+    const names = new RegExp(`(${[...this.#files.keys()].join('|')})`)
+    const pieces = request.split(names).map(piece => this.#files.get(piece) ?? piece)
+    const sizes = pieces.map(piece => (typeof piece === 'string' ? Buffer.byteLength(piece) : base64Length(piece)))
+    return { sizeBytes: sizes.reduce((sum, size) => sum + size, 0), body: inTurns(pieces) }
+  }
+
+  /** Replaces the files in an answer by names. */
+  async extract(answer: Response): Promise<Response> {
+    const { status, statusText, headers } = answer
+    if (!this.#place || !mayBeLarge(headers)) return answer
+    const document = await this.#extractFrom(Buffer.from(await answer.arrayBuffer()), this.#place)
+    const short = new Headers(headers)
+    short.set('content-length', String(document.byteLength))
+    return new Response(document, { status, statusText, headers: short })
+  }
+
+  /**
+   * Looks for what stands between two quotes without a backslash before the first. In JSON, that is a whole string, or
+   * contains a character that Base64 does not have: a backslash, or those between two strings.
+   */
+  async #extractFrom(document: Buffer<ArrayBuffer>, place: RegExp): Promise<Buffer<ArrayBuffer>> {
+    const pieces: Uint8Array[] = []
+    let copied = 0
+    let quote = document.indexOf(QUOTE)
+    while (quote !== -1) {
+      const near = document.lastIndexOf(QUOTE, quote + MIN_LARGE_BYTES)
+      const end = near > quote ? near : document.indexOf(QUOTE, quote + 1)
+      if (end === -1) break
+      const start = near > quote ? undefined : fileStart(document, quote, place)
+      const file = start && (await decodeInTurns(document.subarray(start, end)))
+      if (start && file) {
+        pieces.push(document.subarray(copied, start), Buffer.from(this.#add(file)))
+        copied = end
+      }
+      quote = end
+    }
+    return copied === 0 ? document : Buffer.concat([...pieces, document.subarray(copied)])
+  }
+
+  /** Its name reads like Base64, for clients that check. */
+  #add(bytes: Uint8Array): string {
+    const name = randomBytes(16).toString('hex')
+    this.#files.set(name, bytes)
+    return name
+  }
+}
+
+const mayBeLarge = (headers: Headers): boolean =>
+  /json/i.test(headers.get('content-type') ?? '') &&
+  !(Number(headers.get('content-length') ?? Number.NaN) <= MIN_LARGE_BYTES)
+
+/** Where the Base64 begins in a string; undefined if there can be none. */
+const fileStart = (document: Buffer, quote: number, place: RegExp): number | undefined => {
+  if (document[quote - 1] === BACKSLASH) return undefined
+  const scheme = DATA_URL.exec(document.toString('latin1', quote + 1, quote + 1 + MAX_LEAD))?.[0] ?? ''
+  const start = quote + 1 + scheme.length
+  return place.test(document.toString('latin1', Math.max(0, start - MAX_LEAD), start)) ? start : undefined
+}
+
+async function* inTurns(pieces: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  for (const piece of pieces) {
+    if (typeof piece === 'string') yield Buffer.from(piece)
+    else yield* encodeInTurns(piece)
+  }
+}

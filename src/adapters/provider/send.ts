@@ -1,0 +1,22 @@
+import type { LargeFiles } from './large-files.ts'
+
+/** Sends a client's request, in whatever form the client makes it, with its large files. */
+export const send = async (
+  request: typeof fetch,
+  files: LargeFiles,
+  input: Parameters<typeof fetch>[0],
+  init?: RequestInit,
+): Promise<Response> => {
+  if (input instanceof URL) return send(request, files, input.href, init)
+  if (input instanceof Request) {
+    const { url, method, headers, signal } = input
+    return send(request, files, url, { method, headers, signal, body: await input.text() })
+  }
+  const filled = typeof init?.body === 'string' ? files.insert(init.body) : undefined
+  if (!filled) return request(input, init)
+  // With its length, since not every server takes a body in chunks.
+  const headers = new Headers(init?.headers)
+  headers.set('content-length', String(filled.sizeBytes))
+  const body = filled.body as unknown as NonNullable<RequestInit['body']>
+  return request(input, { ...init, headers, body, duplex: 'half' })
+}

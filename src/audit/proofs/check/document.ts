@@ -1,0 +1,21 @@
+/** The value of a JSON text; undefined if it is none, or if a name in it comes twice, which can be read in two ways. */
+export const parseDocument = (text: string): unknown => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return membersIn(text) === membersIn(JSON.stringify(value)) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** How many members the objects in a JSON text have. */
+const membersIn = (text: string): number => {
+  let members = 0
+  let isInText = false
+  for (const [token, colon] of text.matchAll(/\\.|"(\s*:)?/g)) {
+    if (token.startsWith('\\')) continue
+    if (isInText && colon) members += 1
+    isInText = !isInText
+  }
+  return members
+}

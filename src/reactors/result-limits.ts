@@ -1,0 +1,32 @@
+import type { WatchTask } from '../../schemas/views.ts'
+
+const MEGABYTE = 1024 * 1024
+
+/**
+ * The largest file of a result by its kind: an image of 100 megapixels, an hour of sound, two minutes of film in 4K. A
+ * file without a kind may be any of them.
+ */
+const MAX_MEGABYTES: Readonly<Record<string, number>> = { image: 64, audio: 128, video: 256 }
+const MAX_ANY_MEGABYTES = 256
+
+/** The largest file of a type that a provider states. */
+export const maxBytesOf = (mimeType: string): number =>
+  (MAX_MEGABYTES[mimeType.split('/')[0] ?? ''] ?? MAX_ANY_MEGABYTES) * MEGABYTE
+
+/** How long a result may take to be stored, with the wait for other copies. Providers offer files for an hour. */
+export const STORING_MS = 5 * 60_000
+
+/** A file gets its key this long after the deadline of its run at the latest: a result may come at the last moment. */
+const STORED_WITHIN_MS = 2 * STORING_MS
+
+/** Clocks differ, and the object store may be slow to store what was sent in time. */
+const MARGIN_MS = 2 * STORING_MS
+
+type Limits = Pick<WatchTask, 'startedAt' | 'timeoutMs'>
+
+/** When no process may store a file of a run any more. */
+export const storedUntilMs = ({ startedAt, timeoutMs }: Limits): number =>
+  Date.parse(startedAt) + timeoutMs + STORED_WITHIN_MS
+
+/** When no file of a run can appear any more. */
+export const settledAtMs = (run: Limits): number => storedUntilMs(run) + MARGIN_MS

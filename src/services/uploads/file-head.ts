@@ -1,0 +1,47 @@
+import { fileTypeFromBuffer } from 'file-type'
+import { commonName, essenceOf } from '../../domain/media-types.ts'
+
+/** The bytes that file-type needs to detect every type. */
+const HEAD_BYTES = 4_100
+
+/** PDF readers look for their marker in this many bytes, and browsers for HTML in about as many. */
+const MARK_BYTES = 1_024
+
+/** The first bytes of a file that streams past, which tell its type. */
+export class FileHead {
+  readonly #bytes = Buffer.alloc(HEAD_BYTES)
+  #sizeBytes = 0
+
+  /** Takes the next bytes of the file, and counts them. */
+  update(chunk: Uint8Array) {
+    if (this.#sizeBytes < HEAD_BYTES) this.#bytes.set(chunk.subarray(0, HEAD_BYTES - this.#sizeBytes), this.#sizeBytes)
+    this.#sizeBytes += chunk.byteLength
+  }
+
+  /** The size of the file so far. */
+  get sizeBytes(): number {
+    return this.#sizeBytes
+  }
+
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#sizeBytes)
+  }
+
+  /** The detected type; undefined if it is unknown. */
+  async mimeType(): Promise<string | undefined> {
+    const found = await fileTypeFromBuffer(this.bytes)
+    return found && commonName(essenceOf(found.mime))
+  }
+
+  /** A document that readers or browsers could take the file for, whatever its type. */
+  get mark(): string | undefined {
+    const text = this.bytes.toString('latin1', 0, MARK_BYTES)
+    return marks.find(([mark]) => mark.test(text))?.[1]
+  }
+}
+
+const marks: [RegExp, string][] = [
+  [/%PDF-/, 'a PDF document'],
+  [/<(!doctype html|html|head|body|script|iframe|svg)[\s>/]/i, 'a web page'],
+  [/<\?php/i, 'a PHP script'],
+]
