@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { KeyScope } from './actor.ts'
 import { Mode, Receipt, Retry } from './catalog.ts'
-import { Identity } from './identity.ts'
+import { Identity, TelegramIdentity } from './identity.ts'
 import {
   AccountId,
   Closed,
@@ -26,7 +26,13 @@ import {
   UploadId,
 } from './primitives.ts'
 
-export const AccountOpened = Closed({ accountId: AccountId, email: Type.String(), tester: Type.Boolean() })
+/** `identity` replaces `email` where the account was opened with an identity of another kind. */
+export const AccountOpened = Closed({
+  accountId: AccountId,
+  email: Type.Optional(Type.String()),
+  identity: Type.Optional(TelegramIdentity),
+  tester: Type.Boolean(),
+})
 
 const Reason = Type.String({ minLength: 1, maxLength: MAX_REASON_LENGTH })
 

@@ -311,6 +311,24 @@ export const Environment = Type.Object({
       description: 'The sender of mail, such as "Tollgate <accounts@example.com>"; required with SMTP_URL',
     }),
   ),
+  TELEGRAM_CLIENT_ID: Type.Optional(
+    Type.String({
+      pattern: '^[!-~]{1,255}$',
+      description: 'The client ID of your bot for the Telegram login; people cannot sign in with Telegram if unset',
+    }),
+  ),
+  TELEGRAM_CLIENT_SECRET: Type.Optional(
+    Type.String({
+      pattern: '^[!-~]{1,255}$',
+      description: 'The client secret of your bot for the Telegram login, which BotFather shows',
+    }),
+  ),
+  TELEGRAM_ISSUER: Type.Optional(
+    Type.String({
+      pattern: `^${ORIGIN}$`,
+      description: 'The URL of another OpenID Connect provider in place of Telegram, for tests',
+    }),
+  ),
   LOG_LEVEL: {
     ...OneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     default: 'info',

@@ -20,3 +20,5 @@ export const TelegramIdentity = Closed({
 /** What proves who somebody is: whoever controls it may use the account that it is linked to. */
 export const Identity = Tagged('kind', EmailIdentity, TelegramIdentity)
 export type Identity = Static<typeof Identity>
+export type EmailIdentity = Static<typeof EmailIdentity>
+export type TelegramIdentity = Static<typeof TelegramIdentity>

@@ -65,6 +65,7 @@ const importedByFolder: Record<string, string[]> = {
   '@modelcontextprotocol/node': ['src/mcp/'],
   commander: ['src/cli/'],
   nodemailer: ['src/adapters/mailer/'],
+  'openid-client': ['src/adapters/identity-provider/'],
   // The names of Preact in package.json.
   '#jsx': ['src/console/'],
   '#render': ['src/console/'],
@@ -73,7 +74,7 @@ const importedByFolder: Record<string, string[]> = {
 
 /** Vendors that take long to load and that many processes never need. */
 const loadedLate = [
-  ...['@modelcontextprotocol/server', '@modelcontextprotocol/node', 'pdfkit', 'undici', 'nodemailer'],
+  ...['@modelcontextprotocol/server', '@modelcontextprotocol/node', 'pdfkit', 'undici', 'nodemailer', 'openid-client'],
   ...['openai', '@anthropic-ai/sdk', '@google/genai', 'replicate', '@fal-ai/client'],
 ]
 

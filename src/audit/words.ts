@@ -1,6 +1,6 @@
 import type { Payment, ProviderCost, RunOutput } from '../../schemas/account-events.ts'
 import { unreachable } from '../domain/decider.ts'
-import { identityName } from '../domain/login/identity.ts'
+import { identityName, ownerName } from '../domain/login/identity.ts'
 import type { KeyRing } from './account/key-ring.ts'
 import { count } from './count.ts'
 import { millionths } from './decimal.ts'
@@ -10,7 +10,7 @@ import type { AccountRecord } from './read-account.ts'
 export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
   switch (event.type) {
     case 'AccountOpened':
-      return `opened for ${event.data.email}${event.data.tester ? ', as a tester' : ''}`
+      return `opened for ${ownerName(event.data)}${event.data.tester ? ', as a tester' : ''}`
     case 'CreditsGranted':
       return `${event.data.kind} granted: ${event.data.reason} (${event.data.reference})${describePayment(event.data)}`
     case 'CreditsWithdrawn':

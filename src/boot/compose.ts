@@ -54,6 +54,7 @@ import { SessionHolders } from '../services/sign-in/session-holders.ts'
 import { SessionTokens } from '../services/sign-in/session-tokens.ts'
 import { Sessions } from '../services/sign-in/sessions.ts'
 import { SignIn } from '../services/sign-in/sign-in.ts'
+import { TelegramProofs } from '../services/sign-in/telegram-proofs.ts'
 import { UploadFinder } from '../services/uploads/upload-finder.ts'
 import { UploadGrants } from '../services/uploads/upload-grants.ts'
 import { UploadSettlement } from '../services/uploads/upload-settlement.ts'
@@ -63,7 +64,7 @@ import { withinTime } from '../time/within-time.ts'
 import type { Core, Substitutes } from './core.ts'
 import { openProviders, originsOf } from './providers.ts'
 import { readSealKeys } from './seal-keys.ts'
-import { openMailer, openObjects, openSealSinks } from './stores.ts'
+import { openIdentityProvider, openMailer, openObjects, openSealSinks } from './stores.ts'
 
 /** How long a stop waits for the views to show the last outcomes to waiting clients. */
 const LAST_OUTCOMES_MS = 1000
@@ -177,7 +178,9 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const tokens = new SessionTokens(masterSecret)
   const mailer = substitutes.mailer ?? (await openMailer(config))
   const mail = new MailQueue({ mailer, clock, logger })
-  const signing = openSigning(core, { tokens, mail, publicUrl })
+  const provider = await openIdentityProvider(config)
+  const telegram = provider && new TelegramProofs({ telegram: provider, clock, logger, publicUrl })
+  const signing = openSigning(core, { tokens, mail, telegram, publicUrl })
   const services: Services = {
     ...core.services,
     ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }), audit, proofs, callbacks }),
@@ -191,6 +194,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     signInPages: {
       registration: { ...config.registration, welcomeCredits: fromMicros(config.welcomeMicros) },
       mailFolder: mailer.folder,
+      hasTelegram: telegram !== undefined,
     },
     auditorKeys: core.auditorKeys,
     knownSeals,
@@ -250,16 +254,17 @@ const verifyProgram = fileURLToPath(new URL(`./verify-process${extname(import.me
 interface SigningParts {
   tokens: SessionTokens
   mail: MailQueue
+  telegram: TelegramProofs | undefined
   publicUrl: () => string
 }
 
-const openSigning = (core: Core, { tokens, mail, publicUrl }: SigningParts) => {
+const openSigning = (core: Core, { tokens, mail, telegram, publicUrl }: SigningParts) => {
   const { config, log, snapshotsOf, clock, random, logger, masterSecret, accounts, logins } = core
   const { welcomeMicros, registration: rules, signInCodesPerMinute: codesPerMinute } = config
   const snapshots = snapshotsOf(registrationSnapshots)
   const admissions = new Admissions({ log, snapshots, clock, random, logger, rules, welcomeMicros })
   const codes = new OneTimeCodes({ logins, mail, clock, random, masterSecret, codesPerMinute })
-  const parts = { accounts, logins, codes, clock, random, publicUrl }
+  const parts = { accounts, logins, codes, telegram, clock, random, publicUrl }
   return {
     signIn: new SignIn({ ...parts, tokens, admissions, welcomeMicros }),
     identities: new Identities(parts),

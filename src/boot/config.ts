@@ -54,6 +54,8 @@ export interface Config {
   /** Codes to sign in that this process makes in a minute. */
   signInCodesPerMinute: number
   mail: MailConfig
+  /** The login with Telegram; undefined if it is off. */
+  telegram: { clientId: string; clientSecret: string; issuer: string | undefined } | undefined
   logLevel: Environment['LOG_LEVEL']
 }
 
@@ -183,6 +185,7 @@ const toConfig = (environment: Environment): Config => {
     },
     signInCodesPerMinute: environment.SIGN_IN_CODES_PER_MINUTE,
     mail: readMail(environment),
+    telegram: readTelegram(environment),
     logLevel: environment.LOG_LEVEL,
   }
 }
@@ -223,6 +226,15 @@ const readMail = ({ DATA_DIR, SMTP_URL: url, MAIL_FROM: from }: Environment): Co
   if (!URL.canParse(url)) throw new ConfigError(`SMTP_URL must be a valid URL. ${advice('SMTP_URL')}`)
   if (from === undefined) throw new ConfigError(`SMTP_URL requires MAIL_FROM. ${advice('MAIL_FROM')}`)
   return { kind: 'smtp', url, from }
+}
+
+const readTelegram = (environment: Environment): Config['telegram'] => {
+  const { TELEGRAM_CLIENT_ID: clientId, TELEGRAM_CLIENT_SECRET: clientSecret, TELEGRAM_ISSUER: issuer } = environment
+  if (clientId === undefined && clientSecret === undefined) return undefined
+  for (const name of ['TELEGRAM_CLIENT_ID', 'TELEGRAM_CLIENT_SECRET'] as const)
+    if (environment[name] === undefined)
+      throw new ConfigError(`${name} is required for the Telegram login. ${advice(name)}`)
+  return { clientId: clientId as string, clientSecret: clientSecret as string, issuer }
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -82,7 +82,8 @@ export const accountsCommand = (): Command => {
 
 const show = ({ account, balanceMicros, sums }: AccountSummary): Record<string, unknown> => ({
   account_id: account.accountId,
-  email: account.email,
+  email: account.email ?? null,
+  ...(account.identity && { telegram: account.identity.subject }),
   tester: account.tester,
   opened_at: account.openedAt,
   credits_balance: fromMicros(balanceMicros),

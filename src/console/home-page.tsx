@@ -24,7 +24,7 @@ export const HomePage = ({ accountId, identities, balanceCredits }: HomeProps) =
       ))}
     </ul>
     <p>
-      <a href="/console/identities">Add an address</a>
+      <a href="/console/identities">Add another one</a>
     </p>
     <h2>Sign out</h2>
     <div class="row">

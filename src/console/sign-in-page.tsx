@@ -6,6 +6,7 @@ interface SignInProps {
   fault?: string | undefined
   /** Who may open an account. */
   registration: RegistrationNote
+  hasTelegram: boolean
 }
 
 export interface RegistrationNote {
@@ -15,11 +16,18 @@ export interface RegistrationNote {
 }
 
 /** Asks for the address that a code is sent to. The same form opens accounts. */
-export const SignInPage = ({ email, fault, registration }: SignInProps) => (
+export const SignInPage = ({ email, fault, registration, hasTelegram }: SignInProps) => (
   <Layout title={fault === undefined ? 'Sign in' : 'Error: sign in'}>
     <h1>Sign in</h1>
     <Fault text={fault} />
     <AddressForm action="/console/sign-in" button="Send me a code" email={email} fault={fault} />
+    {hasTelegram && (
+      <p class="note">
+        <a class="button quiet" href="/console/sign-in/telegram">
+          Sign in with Telegram
+        </a>
+      </p>
+    )}
     <p class="soft note">{noteOn(registration)}</p>
   </Layout>
 )

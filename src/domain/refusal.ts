@@ -32,6 +32,10 @@ export interface Refusals {
   /** No code of the identity can be tried under this id: it is wrong, used, expired, or was tried too often. */
   code_not_valid: object
   code_wrong: { triesLeft: number }
+  /** The service does not use Telegram. */
+  telegram_not_offered: object
+  /** What a browser brought back from Telegram proves nothing. */
+  telegram_not_confirmed: object
   /** Nobody may open an account with the identity. */
   registration_closed: { mode: 'open' | 'invite' | 'closed' }
   /** Too many accounts were opened today. */

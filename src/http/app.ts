@@ -61,7 +61,7 @@ export interface ApiParts {
   services: Services
   keyHolders: KeyHolders
   sessionHolders: SessionHolders
-  signInPages: Pick<ConsoleParts, 'registration' | 'mailFolder'>
+  signInPages: Pick<ConsoleParts, 'registration' | 'mailFolder' | 'hasTelegram'>
   auditorKeys: AuditorKeys
   knownSeals: Pick<KnownSeals, 'newest'>
   /** Whether presigned URLs lead to this service instead of a separate object store. */

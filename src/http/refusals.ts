@@ -127,6 +127,8 @@ const codes: Record<RefusalCode, ErrorCode> = {
   too_many_sign_ins: 'rate_limited',
   code_not_valid: 'invalid_request',
   code_wrong: 'invalid_request',
+  telegram_not_offered: 'not_found',
+  telegram_not_confirmed: 'invalid_request',
   registration_closed: 'forbidden',
   registrations_full: 'rate_limited',
 

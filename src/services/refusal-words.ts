@@ -31,6 +31,8 @@ export const sharedWords = {
     triesLeft === 0
       ? 'The code is wrong, and it cannot be tried again. Request a new one.'
       : `The code is wrong. You have ${triesLeft} more ${triesLeft === 1 ? 'try' : 'tries'}.`,
+  telegram_not_offered: () => 'This service does not offer to sign in with Telegram.',
+  telegram_not_confirmed: () => 'Telegram did not confirm who you are. Begin again.',
   registration_closed: ({ mode }) =>
     mode === 'closed'
       ? 'This service opens no new accounts.'

@@ -212,7 +212,7 @@ t.test('emptied views change neither the tries nor the sessions', async t => {
 
 t.test('an owner adds an address, which then signs in to the same account', async t => {
   const browser = await signedIn('owner@example.com')
-  t.match((await browser.get('/console/identities')).text, 'Add an address')
+  t.match((await browser.get('/console/identities')).text, 'Add a way to sign in')
   const email = 'second@example.com'
   t.equal((await browser.post('/console/identities', { email })).location, '/console/identities/code')
   const find = async () => codeIn((await messagesIn(service)).find(message => message.includes(`To: ${email}`)))

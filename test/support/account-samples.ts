@@ -145,7 +145,7 @@ export const openAccount = ({ account = 1, welcome = 100, tester = false } = {})
   ({
     type: 'OpenAccount',
     accountId: accountId(account),
-    email: 'owner@example.com',
+    identity: { kind: 'email', address: 'owner@example.com' } as const,
     tester,
     welcomeMicros: toMicros(welcome),
   }) satisfies AccountCommand

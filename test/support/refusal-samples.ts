@@ -13,6 +13,8 @@ const samples: Refusals = {
   too_many_sign_ins: { retryAfterMs: 1_000 },
   code_not_valid: {},
   code_wrong: { triesLeft: 1 },
+  telegram_not_offered: {},
+  telegram_not_confirmed: {},
   registration_closed: { mode: 'invite' },
   registrations_full: { retryAfterMs: 7_200_000 },
   key_exists: {},

@@ -60,7 +60,7 @@ export const signInOn = (
   })
   const mail = new MailQueue({ mailer, ...parts })
   const codes = new OneTimeCodes({ ...parts, logins, mail, masterSecret, codesPerMinute })
-  const common = { ...parts, accounts, logins, codes, publicUrl: () => 'http://localhost' }
+  const common = { ...parts, accounts, logins, codes, telegram: undefined, publicUrl: () => 'http://localhost' }
   const signIn = new SignIn({ ...common, admissions, tokens, welcomeMicros: WELCOME_MICROS })
   let networks = 0
   /** Each request comes from a network of its own, so that only other limits hold. */

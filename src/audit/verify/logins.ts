@@ -18,7 +18,7 @@ export class Logins {
 
   take({ type, stream, data }: AuditedEvent, at: number, report: Report) {
     const accountId = String(data['accountId'])
-    if (type === 'AccountOpened') this.facts.push({ at, kind: 'opened', accountId, login: loginOf(emailOf(data)) })
+    if (type === 'AccountOpened') this.facts.push({ at, kind: 'opened', accountId, login: loginOf(openedWith(data)) })
     if (type === 'IdentityLinked') {
       const owner = stream.slice(ACCOUNT_PREFIX.length)
       this.facts.push({ at, kind: 'listed', accountId: owner, login: loginOf(data['identity'] as Identified) })
@@ -34,10 +34,8 @@ const ACCOUNT_PREFIX = 'account-'
 
 type Identified = { kind: 'email'; address: string } | { kind: 'telegram'; subject: string }
 
-const emailOf = ({ email }: AuditedEvent['data']): Identified => ({
-  kind: 'email',
-  address: String(email).toLowerCase(),
-})
+const openedWith = ({ email, identity }: AuditedEvent['data']): Identified =>
+  (identity as Identified | undefined) ?? { kind: 'email', address: String(email).toLowerCase() }
 
 const loginOf = (identity: Identified): string =>
   `login-${sha256(identity.kind === 'email' ? `email:${identity.address}` : `telegram:${identity.subject}`)}`

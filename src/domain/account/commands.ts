@@ -68,7 +68,7 @@ export interface RequestUploadDeletion extends Asked {
 export interface OpenAccount {
   type: 'OpenAccount'
   accountId: AccountId
-  email: string
+  identity: Identity
   tester: boolean
   welcomeMicros: number
   /** Created in the same append, so that the owner of a new account can always use it. */

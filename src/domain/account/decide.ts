@@ -1,4 +1,5 @@
 import type { AccountEvent } from '../../../schemas/account-events.ts'
+import type { Identity } from '../../../schemas/identity.ts'
 import { accept, unreachable } from '../decider.ts'
 import { type Decided, refuse } from '../refusal.ts'
 import type { AccountCommand, OpenAccount } from './commands.ts'
@@ -70,15 +71,17 @@ export const decide = (command: AccountCommand, state: AccountState): Decided<Ac
 }
 
 const open = (
-  { accountId, email, tester, welcomeMicros, firstKey }: OpenAccount,
+  { accountId, identity, tester, welcomeMicros, firstKey }: OpenAccount,
   state: AccountState,
 ): Decided<AccountEvent> => {
   if (state.accountId !== undefined) return refuse('account_exists')
   return accept([
-    { type: 'AccountOpened', data: { accountId, email, tester } },
+    { type: 'AccountOpened', data: { accountId, ...openedWith(identity), tester } },
     ...(welcomeMicros > 0 ? [credits.granted(state, { amountMicros: welcomeMicros, ...WELCOME })] : []),
     ...(firstKey ? [{ type: 'ApiKeyCreated' as const, data: firstKey }] : []),
   ])
 }
+
+const openedWith = (identity: Identity) => (identity.kind === 'email' ? { email: identity.address } : { identity })
 
 const WELCOME = { kind: 'welcome', reference: 'welcome', reason: 'welcome' } as const

@@ -1,10 +1,8 @@
-import type { Identity } from '../../../schemas/identity.ts'
+import type { EmailIdentity, Identity, TelegramIdentity } from '../../../schemas/identity.ts'
 import { sha256 } from '../digest.ts'
 
 /** The longest address that SMTP can carry (RFC 5321, erratum 1690). */
 const MAX_ADDRESS_LENGTH = 254
-
-export type EmailIdentity = Extract<Identity, { kind: 'email' }>
 
 /** The identity of an e-mail address, whose case and surrounding blanks do not matter; undefined if it is none. */
 export const emailIdentity = (text: string): EmailIdentity | undefined => {
@@ -14,10 +12,16 @@ export const emailIdentity = (text: string): EmailIdentity | undefined => {
 }
 
 /** The identity that an account was opened with. */
-export const openingIdentity = ({ email }: { email: string }): Identity => ({
-  kind: 'email',
-  address: email.toLowerCase(),
-})
+export const openingIdentity = ({ email = '', identity }: OpenedWith): Identity =>
+  identity ?? { kind: 'email', address: email.toLowerCase() }
+
+interface OpenedWith {
+  email?: string
+  identity?: TelegramIdentity
+}
+
+/** The owner of an account, as people read it. */
+export const ownerName = (opening: OpenedWith): string => opening.email ?? identityName(openingIdentity(opening))
 
 /** The identity as people read it. */
 export const identityName = (identity: Identity): string =>

@@ -14,6 +14,7 @@ interface Parts {
   services: Services
   sessions: BrowserSessions
   mailFolder: string | undefined
+  hasTelegram: boolean
   networkIn(ctx: Context): string
 }
 
@@ -21,7 +22,10 @@ const ADD = '/console/identities'
 const ENTER_CODE = '/console/identities/code'
 
 /** The pages on which owners add an address that signs in to their account. */
-export const identityPages = (router: Router<RequestState>, { services, sessions, mailFolder, networkIn }: Parts) => {
+export const identityPages = (
+  router: Router<RequestState>,
+  { services, sessions, mailFolder, hasTelegram, networkIn }: Parts,
+) => {
   const { identities } = services
   const pending = new PendingCode(sessions.cookies, 'identity')
   const codePage = (email: string, fault?: string) =>
@@ -38,7 +42,7 @@ export const identityPages = (router: Router<RequestState>, { services, sessions
 
   router.get(
     ADD,
-    owned(ctx => showPage(ctx, AddAddressPage({}))),
+    owned(ctx => showPage(ctx, AddAddressPage({ hasTelegram }))),
   )
 
   router.post(
@@ -46,7 +50,8 @@ export const identityPages = (router: Router<RequestState>, { services, sessions
     owned(async (ctx, owner) => {
       const email = await formField(ctx, 'email')
       const requested = await identities.requestCode(owner, { email, network: networkIn(ctx) })
-      if ('refuse' in requested) return showRefusal(ctx, requested.refuse, fault => AddAddressPage({ email, fault }))
+      if ('refuse' in requested)
+        return showRefusal(ctx, requested.refuse, fault => AddAddressPage({ email, fault, hasTelegram }))
       pending.write(ctx, { email, codeId: requested.value.codeId })
       redirect(ctx, ENTER_CODE)
     }),

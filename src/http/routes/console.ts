@@ -17,6 +17,7 @@ import { redirect, showPage, showRefusal } from '../page-answers.ts'
 import { unwrap } from '../refusals.ts'
 import { StaticBody } from '../static-body.ts'
 import { identityPages } from './console-identities.ts'
+import { telegramRoutes } from './console-telegram.ts'
 import { PendingCode } from './pending-code.ts'
 
 export interface ConsoleParts {
@@ -25,6 +26,8 @@ export interface ConsoleParts {
   registration: RegistrationNote
   /** The folder that mail is written to, if it goes no further. */
   mailFolder: string | undefined
+  /** Whether people may sign in with Telegram. */
+  hasTelegram: boolean
   isTrusted: TrustedAddress
   logger: Logger
 }
@@ -35,7 +38,8 @@ const ENTER_CODE = '/console/sign-in/code'
 const styleSheet = new StaticBody('text/css', style)
 
 /** The pages for the owners of accounts. They are for people, so the description of the API leaves them out. */
-export const consoleRouter = ({ services, sessions, registration, mailFolder, isTrusted, logger }: ConsoleParts) => {
+export const consoleRouter = (parts: ConsoleParts) => {
+  const { services, sessions, registration, mailFolder, hasTelegram, isTrusted, logger } = parts
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   const pending = new PendingCode(sessions.cookies, 'sign-in')
   const networkIn = (ctx: Context) => networkOf(clientAddress(ctx.req, isTrusted) ?? '')
@@ -54,7 +58,7 @@ export const consoleRouter = ({ services, sessions, registration, mailFolder, is
 
   router.get(SIGN_IN, async ctx => {
     if (await sessions.ownerOf(ctx)) return redirect(ctx, '/console')
-    showPage(ctx, SignInPage({ registration }))
+    showPage(ctx, SignInPage({ registration, hasTelegram }))
   })
 
   router.post(SIGN_IN, async ctx => {
@@ -62,7 +66,7 @@ export const consoleRouter = ({ services, sessions, registration, mailFolder, is
     const email = await formField(ctx, 'email')
     const requested = await services.signIn.requestCode(anonymousCaller(ctx), { email, network: networkIn(ctx) })
     if ('refuse' in requested)
-      return showRefusal(ctx, requested.refuse, fault => SignInPage({ email, fault, registration }))
+      return showRefusal(ctx, requested.refuse, fault => SignInPage({ email, fault, registration, hasTelegram }))
     pending.write(ctx, { email, codeId: requested.value.codeId })
     redirect(ctx, ENTER_CODE)
   })
@@ -113,6 +117,7 @@ export const consoleRouter = ({ services, sessions, registration, mailFolder, is
     signOut(owner => services.sessions.closeAll(owner)),
   )
 
-  identityPages(router, { services, sessions, mailFolder, networkIn })
+  identityPages(router, { services, sessions, mailFolder, hasTelegram, networkIn })
+  if (hasTelegram) telegramRoutes(router, { services, sessions, networkIn })
   return router
 }

@@ -1,4 +1,3 @@
-import type { Identity } from '../../../schemas/identity.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type { OpenAccount } from '../../domain/account/commands.ts'
 import { isSameIdentity } from '../../domain/login/identity.ts'
@@ -10,8 +9,7 @@ import { newAccountId } from '../ids.ts'
 import type { Logins } from '../sign-in/logins.ts'
 import type { AccountMailboxes } from './account-mailboxes.ts'
 
-export interface Registration extends Omit<OpenAccount, 'type' | 'accountId' | 'email'> {
-  identity: Extract<Identity, { kind: 'email' }>
+export interface Registration extends Omit<OpenAccount, 'type' | 'accountId'> {
   /** Refuses identities that may not open an account; undefined admits all. */
   admit?: ((state: LoginState) => Promise<Answer<undefined>>) | undefined
 }
@@ -46,7 +44,7 @@ export const register = async (
     if ('refuse' in linked && linked.refuse.code !== 'account_exists') return linked
   }
   const accountId = (await logins.state(identity)).accountId as AccountId
-  const open = { type: 'OpenAccount', accountId, email: identity.address, ...opening } as const
+  const open = { type: 'OpenAccount', accountId, identity, ...opening } as const
   const opened = await accounts.execute(caller, accountId, open)
   if (!('refuse' in opened)) return answer({ accountId, isNew: true })
   if (opened.refuse.code !== 'account_exists') return opened

@@ -37,10 +37,10 @@ const permissions = {
   // Providers have no key of ours, and sign what they send.
   callbacks: { receive: 'public' },
   // Whoever signs in is not known yet.
-  signIn: { requestCode: 'public', enterCode: 'public' },
+  signIn: { requestCode: 'public', enterCode: 'public', beginTelegram: 'public', enterTelegram: 'public' },
   // Only who has signed in may say who else signs in.
   sessions: { close: 'own', closeAll: 'own' },
-  identities: { list: 'own', requestCode: 'own', enterCode: 'own' },
+  identities: { list: 'own', requestCode: 'own', enterCode: 'own', enterTelegram: 'own' },
   views: { verify: 'operate', rebuild: 'operate' },
   routing: {
     disabledProviders: 'operate',

@@ -11,11 +11,13 @@ import { linkMessage } from './code-messages.ts'
 import type { Logins } from './logins.ts'
 import type { OneTimeCodes } from './one-time-codes.ts'
 import type { CodeEntry, CodeRequest } from './sign-in.ts'
+import type { TelegramProofs, TelegramReturn } from './telegram-proofs.ts'
 
 interface Parts {
   accounts: AccountMailboxes
   logins: Logins
   codes: OneTimeCodes
+  telegram: TelegramProofs | undefined
   clock: Clock
   publicUrl: () => string
 }
@@ -52,6 +54,15 @@ export class Identities {
     const use = { caller, identity, network, owner: caller }
     const refused = (await this.#refusalOf(caller)) ?? (await this.#parts.codes.refusalOf(use, codeId, code))
     return refused ?? this.#link(caller, identity)
+  }
+
+  /** Links the Telegram account of whoever comes back from there. */
+  async enterTelegram(caller: SessionOwner, returned: TelegramReturn): Promise<Answer<undefined>> {
+    const { telegram } = this.#parts
+    if (!telegram) return refuse('telegram_not_offered')
+    const proved = await telegram.identityOf(returned)
+    if ('refuse' in proved) return proved
+    return (await this.#refusalOf(caller)) ?? this.#link(caller, proved.value)
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { EmailIdentity } from '../../domain/login/identity.ts'
+import type { EmailIdentity } from '../../../schemas/identity.ts'
 import { type LoginState, MAX_TRIES } from '../../domain/login/login.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -58,9 +58,9 @@ export class OneTimeCodes {
   }
 
   /**
-   * Makes a code. The message for it, if there is one, is sent after the answer, so neither the answer nor its time tells
-   * whether an address has an account. Whoever enters the code must know the id in the answer too: strangers cannot use
-   * up the tries of a code that they did not request.
+   * Makes a code. The message for it, if there is one, is sent after the answer. So neither the answer nor its time
+   * tells whether an address has an account. Whoever enters the code must know the id in the answer too: strangers
+   * cannot use up the tries of a code that they did not request.
    */
   async request(
     { caller, identity, network, owner }: CodeUse,

@@ -1,5 +1,7 @@
-import { type EmailIdentity, emailIdentity } from '../../domain/login/identity.ts'
+import type { Identity } from '../../../schemas/identity.ts'
+import { emailIdentity } from '../../domain/login/identity.ts'
 import { refuse } from '../../domain/refusal.ts'
+import type { ProofAttempt } from '../../ports/identity-provider.ts'
 import { type RegistrationParts, register } from '../accounts/registration.ts'
 import { type Answer, answer } from '../answer.ts'
 import { type Caller, serviceFor } from '../caller.ts'
@@ -7,10 +9,13 @@ import type { Admissions } from './admissions.ts'
 import { signInMessage } from './code-messages.ts'
 import type { OneTimeCodes } from './one-time-codes.ts'
 import { type OpenedSession, openSession, type SessionParts } from './open-session.ts'
+import type { TelegramProofs, TelegramReturn } from './telegram-proofs.ts'
 
 export interface SignInParts extends RegistrationParts, SessionParts {
   admissions: Admissions
   codes: OneTimeCodes
+  /** Undefined if the service does not use Telegram. */
+  telegram: TelegramProofs | undefined
   welcomeMicros: number
   publicUrl: () => string
 }
@@ -32,7 +37,7 @@ export interface SignedIn extends OpenedSession {
   isNew: boolean
 }
 
-/** Signs people in by codes that they get by mail, and opens their accounts. */
+/** Signs people in by codes that they get by mail or with Telegram, and opens their accounts. */
 export class SignIn {
   readonly #parts: SignInParts
 
@@ -66,8 +71,25 @@ export class SignIn {
     return refused ?? this.#enter(caller, identity, earlierToken)
   }
 
+  /** Where to send a browser that wants to sign in with Telegram, and what it must bring back. */
+  async beginTelegram(_caller: Caller): Promise<Answer<{ url: string; attempt: ProofAttempt }>> {
+    const { telegram } = this.#parts
+    return telegram ? answer(await telegram.begin()) : refuse('telegram_not_offered')
+  }
+
+  /** Opens a session for whoever comes back from Telegram, and the account if there is none. */
+  async enterTelegram(
+    caller: Caller,
+    { earlierToken, ...returned }: TelegramReturn & { earlierToken?: string | undefined },
+  ): Promise<Answer<SignedIn>> {
+    const { telegram } = this.#parts
+    if (!telegram) return refuse('telegram_not_offered')
+    const proved = await telegram.identityOf(returned)
+    return 'refuse' in proved ? proved : this.#enter(caller, proved.value, earlierToken)
+  }
+
   /** Signs in an identity that was proved. */
-  async #enter(caller: Caller, identity: EmailIdentity, earlierToken: string | undefined): Promise<Answer<SignedIn>> {
+  async #enter(caller: Caller, identity: Identity, earlierToken: string | undefined): Promise<Answer<SignedIn>> {
     const { admissions, welcomeMicros } = this.#parts
     const service = serviceFor(caller)
     const registered = await register(this.#parts, service, {
