@@ -39,9 +39,9 @@ interface Environment {
 }
 
 /**
- * The environments that this process writes to, by file. The library maps a file once for all who open it, but gives each a
- * queue of writes. One that opens it while another's transaction waits for its callback would wait for that transaction, and
- * the callback for the opening, for ever. So all share one queue.
+ * The environments that this process writes to, by file. The library maps a file once for all who open it, but gives
+ * each a queue of writes. One that opens it while another's transaction waits for its callback would wait for that
+ * transaction, and the callback for the opening, for ever. So all share one queue.
  */
 const environments = new Map<string, Environment>()
 

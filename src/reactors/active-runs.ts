@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { type Observable, Subject } from 'rxjs'
 import type { AccountEvent, Upstream } from '../../schemas/account-events.ts'
 import type { AccountId, RunId } from '../../schemas/primitives.ts'
@@ -66,6 +67,8 @@ export class ActiveRuns implements Starter {
 
   constructor(parts: Parts) {
     this.#parts = parts
+    // Each result that is being stored listens, and there are as many as slots.
+    setMaxListeners(Number.POSITIVE_INFINITY, this.#lastCall.signal)
     this.leases = new Leases(parts, 'run')
     this.#outcomes = new Outcomes({ ...parts, mayRetry: () => this.#isAccepting, lastCall: this.#lastCall.signal })
     this.#jobs = new Jobs({

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Clock } from '../ports/clock.ts'
 import { withinTime } from './within-time.ts'
 
@@ -14,6 +15,8 @@ export const callWithin = async <Result>(
 ): Promise<Result> => {
   stop?.throwIfAborted()
   const abort = new AbortController()
+  // The parts of a call all listen.
+  setMaxListeners(Number.POSITIVE_INFINITY, abort.signal)
   try {
     return await withinTime(clock, call(abort.signal), timeoutMs, onLate, stop)
   } catch (error) {

@@ -440,8 +440,8 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a branch of the tree counts as genuine, whatever its hash',
     file: 'domain/seals/tree-page.ts',
-    from: 'if (!isGenuine || hexAt',
-    to: 'if (hexAt',
+    from: 'if (hexAt(hashes, 1) !== top) return undefined',
+    to: 'if (hexAt(hashes, 1) === NONE) return undefined',
     test: 'test/domain/seals/stream-tree.test.ts',
   },
   {
