@@ -209,6 +209,7 @@ t.test('a key runs and lists only the models that it is held to', async t => {
   t.equal((await client.send('/v1/models/gpt-6-1-terra')).status, 403)
   t.equal((await client.send('/v1/models/no-such-model')).status, 404)
   // Another part of a family has the same revision, and must not be answered from the same cache.
+  t.equal((await client.send('/v1/models/seedream-4-5')).status, 200)
   const { client: texts } = await create({ models: ['seedream-4-5-t2i'] })
   const { body: family } = await texts.send<{ endpoints: { id: string }[] }>('/v1/models/seedream-4-5')
   t.same(

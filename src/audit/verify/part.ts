@@ -13,6 +13,7 @@ import { Chain } from './chain.ts'
 import { checkChoice } from './choices.ts'
 import type { Findings, Found, FoundAtEnd } from './findings.ts'
 import { KeptSeals } from './kept-seals.ts'
+import { KeyLimits } from './key-limits.ts'
 import { Keys } from './keys.ts'
 import { Logins } from './logins.ts'
 import { Money } from './money.ts'
@@ -166,7 +167,7 @@ class Checks {
   #rulesOf(stream: string): Rule[] {
     if (!stream.startsWith('account-')) return []
     const life = [new Runs(this.#prices), new ProviderCosts(), new Webhooks(), new Uploads()]
-    return [new Opening(stream), new Keys(), new Money(), new Requests(), ...life]
+    return [new Opening(stream), new Keys(), new KeyLimits(), new Money(), new Requests(), ...life]
   }
 }
 

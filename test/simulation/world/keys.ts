@@ -10,6 +10,9 @@ export interface Key {
   apiKey: string
 }
 
+/** A few runs. */
+const BUDGET_MICROS = 5_000_000
+
 /** The keys of one client, which the operator creates and revokes. */
 export class ClientKeys {
   readonly #world: World
@@ -32,11 +35,18 @@ export class ClientKeys {
   async caller(running: Running): Promise<AccountCaller | undefined> {
     const { apiKey } = this.#world.chance.pick(this.#keys)
     const holder = await running.keyHolders.holderOf(apiKey)
-    return holder && { kind: 'key', ...holder }
+    if (!holder) return undefined
+    const { accountId, keyId, scope } = holder
+    const caller = { kind: 'key', accountId, keyId, scope } as const
+    running.keyUses.note(caller)
+    return caller
   }
 
   async createKey(running: Running): Promise<string> {
-    const created = await running.services.keys.create(operator, this.#accountId, { name: 'another' })
+    const limits = this.#world.chance.happens(0.5)
+      ? { budget: { amountMicros: BUDGET_MICROS, period: 'day' as const } }
+      : {}
+    const created = await running.services.keys.create(operator, this.#accountId, { name: 'another', ...limits })
     if ('value' in created) {
       this.#world.truth.expectKey(this.#accountId, created.value.keyId, 'active')
       this.#keys.push(created.value)
