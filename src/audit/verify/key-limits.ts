@@ -18,8 +18,8 @@ interface Key {
 }
 
 /**
- * A key debits within its budget and before it expires, and only for the models that it is held to. A refund gives back to
- * the period of its debit. A use is not recorded twice in a row for one day.
+ * A key debits within its budget and before it expires, and only for the models that it is held to. A refund gives back
+ * to the period of its debit. A use is not recorded twice in a row for one day.
  */
 export class KeyLimits implements Rule {
   readonly #keys = new Map<unknown, Key>()
@@ -55,10 +55,9 @@ export class KeyLimits implements Rule {
     const spentMicros = (key.spentMicros.get(firstDay) ?? 0) + amountMicros
     key.spentMicros.set(firstDay, spentMicros)
     this.#debits.set(runIdOf(event), { key, firstDay })
-    if (spentMicros > budget.amountMicros)
-      report(
-        `${keyId} has spent ${spentMicros} of its budget of ${budget.amountMicros} for the ${budget.period} from ${firstDay}`,
-      )
+    const { amountMicros: limitMicros, period } = budget
+    if (spentMicros > limitMicros)
+      report(`${keyId} has spent ${spentMicros} of its budget of ${limitMicros} for the ${period} from ${firstDay}`)
   }
 
   #takeRefund({ data }: AuditedEvent, report: Report) {
