@@ -31,11 +31,12 @@ const RECHECK_MS = 20
 
 export type { Database, RootDatabase }
 
-/** An environment that this process writes to, and the number of those who have it open. */
+/** An open environment, and the number of those who have it open. */
 interface Environment {
   root: RootDatabase
-  file: string
   users: number
+  /** Set if others in this process may share it. */
+  file?: string
 }
 
 /**
@@ -45,7 +46,7 @@ interface Environment {
  */
 const environments = new Map<string, Environment>()
 
-/** What `openLmdb` has returned, with the databases that were opened by it. */
+/** The databases that were opened through each root that is not closed yet. */
 const shares = new WeakMap<RootDatabase, { environment: Environment; databases: Database[] }>()
 
 /**
@@ -76,7 +77,8 @@ const shareOf = (environment: Environment): RootDatabase => {
   const databases: Database[] = []
   const openDB = (...database: Parameters<RootDatabase['openDB']>) => {
     const opened = root.openDB(...database)
-    databases.push(opened)
+    // A file that is only read may lack it.
+    if (opened) databases.push(opened)
     return opened
   }
   const share: RootDatabase = Object.create(root, { openDB: { value: openDB } })
@@ -93,7 +95,7 @@ export const openLmdbReadOnly = (folder: string): RootDatabase => {
   const path = join(folder, 'data.mdb')
   if (!existsSync(path)) throw new Unavailable(`${folder} holds no LMDB file`)
   checkMetaPages(path)
-  return openFolder(folder, { readOnly: true })
+  return shareOf({ root: openFolder(folder, { readOnly: true }), users: 0 })
 }
 
 /** The methods that begin a read or a write, on which all others build. */
@@ -114,26 +116,22 @@ const METHODS = [
  */
 export const closeLmdb = async (root: RootDatabase): Promise<void> => {
   await root.flushed
-  const { environment, databases = [] } = shares.get(root) ?? {}
+  const share = shares.get(root)
+  if (!share) return
   shares.delete(root)
-  const refusals = Object.fromEntries(METHODS.map(method => [method, refuse]))
+  const { environment, databases } = share
   for (const database of [root, ...databases]) Object.assign(database, refusals)
-  if (!environment) return closeEnvironment(root, refusals)
   environment.users -= 1
   if (environment.users > 0) return
-  environments.delete(environment.file)
-  await closeEnvironment(environment.root, refusals)
-}
-
-/** Each environment has a prototype of its own, which all its databases share. */
-const closeEnvironment = async (root: RootDatabase, refusals: object): Promise<void> => {
-  Object.assign(Object.getPrototypeOf(root), refusals)
-  await root.close()
+  if (environment.file !== undefined) environments.delete(environment.file)
+  await environment.root.close()
 }
 
 const refuse = (): never => {
   throw new Unavailable('the database is closed')
 }
+
+const refusals = Object.fromEntries(METHODS.map(method => [method, refuse]))
 
 const openFolder = (folder: string, options: { readOnly: true } | { overlappingSync: boolean }): RootDatabase => {
   try {

@@ -27,6 +27,7 @@ t.test('an environment stays open for others until the last one closes it', asyn
   const [ones, others] = [one, other].map(root => root.openDB<number, string>('numbers', { encoding: 'json' }))
   await ones?.put('a', 1)
   await closeLmdb(one)
+  await closeLmdb(one)
   t.throws(() => ones?.get('a'), Unavailable)
   t.throws(() => one.transaction(() => undefined), Unavailable)
   await others?.put('b', 2)
