@@ -210,7 +210,7 @@ export const sealKeys: SealKeySet = {
 const debitLine: LedgerLine = {
   object: 'ledger_line',
   event_id: '93a5b6c7-d8e9-4fa0-9b2c-3d4e5f607182',
-  revision: 3,
+  revision: 4,
   created_at: '2026-11-21T13:25:49.312Z',
   kind: 'debit',
   credits: -15,

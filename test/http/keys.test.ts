@@ -3,6 +3,8 @@ import type { ErrorBody } from '../../schemas/api/error.ts'
 import type { ApiKey, CreatedKey, KeyList } from '../../schemas/api/key.ts'
 import { accountStream } from '../../schemas/events.ts'
 import { MAX_KEY_ADDRESSES, MAX_KEY_MODELS } from '../../schemas/primitives.ts'
+import type { KeyRow } from '../../schemas/views.ts'
+import { sha256 } from '../../src/domain/digest.ts'
 import { caughtUp } from '../support/caught-up.ts'
 import { picture } from '../support/client.ts'
 import { collect } from '../support/collect.ts'
@@ -209,6 +211,7 @@ t.test('a key runs and lists only the models that it is held to', async t => {
   t.equal((await client.send('/v1/models/gpt-6-1-terra')).status, 403)
   t.equal((await client.send('/v1/models/no-such-model')).status, 404)
   // Another part of a family has the same revision, and must not be answered from the same cache.
+  t.equal((await client.send('/v1/models/seedream-4-5')).status, 200)
   const { client: texts } = await create({ models: ['seedream-4-5-t2i'] })
   const { body: family } = await texts.send<{ endpoints: { id: string }[] }>('/v1/models/seedream-4-5')
   t.same(
@@ -241,4 +244,28 @@ t.test('the use of a key is recorded once a day, after an answer that was no ref
 t.test('a keys key reads what it manages and nothing else', async t => {
   t.match((await manager.send<ApiKey>('/v1/key')).body, { scope: 'keys' })
   t.equal((await manager.send('/v1/balance')).status, 403)
+})
+
+t.test('forged rows of keys give neither access nor a budget', async t => {
+  const { client, body } = await create({ budget: { credits: 10, period: 'month' }, expires_at: '2100-01-01' })
+  t.equal((await client.run(picture)).status, 200)
+  const hash = sha256(body.api_key)
+  const [stranger, unknown] = [await openAccount(service), `tg_sk_live_${'7'.repeat(32)}`]
+  await caughtUp(core)
+  const row = await core.views.get<KeyRow>('keys', hash)
+  const checkpoint = await core.views.checkpoint()
+  if (!row || !checkpoint) throw new Error('the views are empty')
+  const { budget: _, ...unlimited } = row
+  const forged = [
+    [hash, { ...unlimited, models: ['gpt-6-1-terra'] }],
+    [sha256(unknown), { ...row, accountId: stranger.accountId, keyId: stranger.keyId }],
+  ] as const
+  const cells = forged.map(([key, value]) => ({ address: `rows/keys/${key}`, value: JSON.stringify(value) }))
+  await core.views.replaceCells(cells, checkpoint, checkpoint)
+  t.match(await client.run(picture), { status: 402, body: { error: { code: 'budget_exceeded' } } })
+  t.match(await service.client(unknown).send('/v1/balance'), { status: 401 })
+  await until(
+    'the views are rebuilt',
+    async () => (await client.send<ApiKey>('/v1/key')).body.budget?.spent_credits === 10,
+  )
 })

@@ -78,6 +78,7 @@ export const openAccount = async (
   const opening = { email, tester, welcomeMicros, key: { name: 'test', scope } }
   const { accountId, apiKey = '' } = unwrap(await core.services.accounts.open(caller, opening))
   const [keyId] = (await core.accounts.state(accountId)).activeKeys.keys()
+  await markUsed(core, accountId, keyId as KeyId)
   // The service looks keys up in the views, which follow the log.
   await caughtUp(core)
   return Object.assign(new Client(url, apiKey), { accountId, apiKey, keyId: keyId as KeyId })
@@ -93,6 +94,14 @@ export const openKey = async (
   await caughtUp(core)
   return Object.assign(new Client(url, apiKey), { accountId, apiKey, keyId })
 }
+
+/** Records the first use of a key today, so that requests of a test append no more than it expects. */
+const markUsed = (core: Core, accountId: AccountId, keyId: KeyId) =>
+  core.accounts.execute({ kind: 'key', accountId, keyId, scope: 'full' }, accountId, {
+    type: 'UseApiKey',
+    keyId,
+    atMs: core.clock.nowMs(),
+  })
 
 /** Opens accounts in a folder without a running service. */
 export const openAccounts = async <Many extends AccountOptions[]>(

@@ -13,6 +13,7 @@ import { Chain } from './chain.ts'
 import { checkChoice } from './choices.ts'
 import type { Findings, Found, FoundAtEnd } from './findings.ts'
 import { KeptSeals } from './kept-seals.ts'
+import { KeyLimits } from './key-limits.ts'
 import { Keys } from './keys.ts'
 import { Limits } from './limits.ts'
 import { Logins } from './logins.ts'
@@ -168,7 +169,8 @@ class Checks {
   #rulesOf(stream: string): Rule[] {
     if (!stream.startsWith('account-')) return []
     const life = [new Runs(this.#prices), new ProviderCosts(), new Webhooks(), new Uploads()]
-    return [new Opening(stream), new Suspension(), new Limits(), new Keys(), new Money(), new Requests(), ...life]
+    const holder = [new Opening(stream), new Suspension(), new Limits(), new Keys(), new KeyLimits()]
+    return [...holder, new Money(), new Requests(), ...life]
   }
 }
 

@@ -42,12 +42,17 @@ const ofUploads = (name: UploadCommand): Command => ({
 })
 
 const commands: Command[] = [
-  { name: 'run', weight: 5, send: ({ runs }, ...to) => runs.run(...to), expected: [...ofKeys, 'insufficient_credits'] },
+  {
+    name: 'run',
+    weight: 5,
+    send: ({ runs }, ...to) => runs.run(...to),
+    expected: [...ofKeys, 'insufficient_credits', 'budget_exceeded'],
+  },
   {
     name: 'repeat',
     weight: 2,
     send: ({ runs }, ...to) => runs.repeat(...to),
-    expected: [...ofKeys, 'insufficient_credits', 'input_file_refused'],
+    expected: [...ofKeys, 'budget_exceeded', 'insufficient_credits', 'input_file_refused'],
   },
   {
     name: 'cancel',
@@ -81,7 +86,7 @@ const commands: Command[] = [
     name: 'retouch',
     weight: 2,
     send: ({ runs }, ...to) => runs.retouch(...to),
-    expected: [...ofKeys, 'insufficient_credits', 'input_file_refused'],
+    expected: [...ofKeys, 'budget_exceeded', 'insufficient_credits', 'input_file_refused'],
   },
   { name: 'keepSeal', send: ({ seals }, to) => seals.keepSeal(to), expected: [...ofKeys, 'seal_not_found'] },
   {

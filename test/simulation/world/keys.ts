@@ -10,6 +10,9 @@ export interface Key {
   apiKey: string
 }
 
+/** A few runs. */
+const BUDGET_MICROS = 5_000_000
+
 /** The keys of one client, which the operator creates and revokes, and the suspensions of its account. */
 export class ClientKeys {
   readonly #world: World
@@ -35,14 +38,22 @@ export class ClientKeys {
     const { apiKey, keyId } = this.#world.chance.pick(this.#keys)
     const holder = await running.keyHolders.holderOf(apiKey)
     if (!holder) return undefined
-    if ('value' in holder) return { kind: 'key', ...holder.value }
+    if ('value' in holder) {
+      const { accountId, keyId: id, scope } = holder.value
+      const caller = { kind: 'key', accountId, keyId: id, scope } as const
+      running.keyUses.note(caller)
+      return caller
+    }
     if (!this.wasSuspended) this.#world.violation(`${this.#accountId} is refused with ${holder.refuse.code}`)
     // As if the request had been authenticated before the suspension: the account itself must refuse it.
     return { kind: 'key', accountId: this.#accountId, keyId, scope: 'full' }
   }
 
   async createKey(running: Running): Promise<string> {
-    const created = await running.services.keys.create(operator, this.#accountId, { name: 'another' })
+    const limits = this.#world.chance.happens(0.5)
+      ? { budget: { amountMicros: BUDGET_MICROS, period: 'day' as const } }
+      : {}
+    const created = await running.services.keys.create(operator, this.#accountId, { name: 'another', ...limits })
     if ('value' in created) {
       this.#world.truth.expectKey(this.#accountId, created.value.keyId, 'active')
       this.#keys.push(created.value)

@@ -153,8 +153,8 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a revoked key is charged',
     file: 'domain/account/keys.ts',
-    from: "if (!key) return refuse('key_revoked')\n  const scope",
-    to: 'if (!key) return undefined\n  const scope',
+    from: "if (!key) return refuse('key_revoked')\n  if (atMs",
+    to: 'if (!key) return undefined\n  if (atMs',
   },
   {
     what: 'a suspended account runs something',
@@ -180,6 +180,26 @@ export const plantedFaults: PlantedFault[] = [
     file: 'domain/account/runs.ts',
     from: 'amountMicros: run.chargedMicros,',
     to: 'amountMicros: run.chargedMicros - 1,',
+  },
+  {
+    what: 'a budget counts no earlier run',
+    file: 'domain/account/budgets.ts',
+    from: 'budget.spentMicros + requiredMicros <= budget.budgetMicros',
+    to: 'requiredMicros <= budget.budgetMicros',
+  },
+  {
+    what: 'a refund gives back to the newest period of its key',
+    file: 'domain/account/budgets.ts',
+    from: 'each.period === period ? { period, micros: Math',
+    to: 'each === spent[0] ? { period: each.period, micros: Math',
+    test: 'test/domain/account/budgets.test.ts',
+  },
+  {
+    what: 'a budget is decided in the time before a wait',
+    file: 'engine/streams/mailbox.ts',
+    from: 'decider.timed?.(command, nowMs) ?? command',
+    to: 'command',
+    test: 'test/engine/streams/mailbox.test.ts',
   },
   {
     what: 'the cost of a run is not recorded',
