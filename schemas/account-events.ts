@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { KeyScope } from './actor.ts'
 import { Mode, Receipt, Retry } from './catalog.ts'
+import { Identity, TelegramIdentity } from './identity.ts'
 import {
   AccountId,
   Closed,
@@ -21,13 +22,20 @@ import {
   OneOf,
   PositiveMicros,
   RunId,
+  SessionId,
   Sha256,
   Slug,
   Timestamp,
   UploadId,
 } from './primitives.ts'
 
-export const AccountOpened = Closed({ accountId: AccountId, email: Type.String(), tester: Type.Boolean() })
+/** `identity` replaces `email` where the account was opened with an identity of another kind. */
+export const AccountOpened = Closed({
+  accountId: AccountId,
+  email: Type.Optional(Type.String()),
+  identity: Type.Optional(TelegramIdentity),
+  tester: Type.Boolean(),
+})
 
 const Reason = Type.String({ minLength: 1, maxLength: MAX_REASON_LENGTH })
 
@@ -107,6 +115,19 @@ export const ApiKeyCreated = Closed({
 export const ApiKeyRevoked = Closed({ keyId: KeyId, hash: Sha256 })
 /** A request with the key was answered: the first of the UTC day. */
 export const ApiKeyUsed = Closed({ keyId: KeyId, hash: Sha256 })
+
+/** A further identity belongs to the account, which brings it no credits. */
+export const IdentityLinked = Closed({ identity: Identity })
+
+/** The owner signed in. A session is never extended: signing in again opens another one. */
+export const SessionOpened = Closed({ sessionId: SessionId, expiresAt: Timestamp })
+
+/**
+ * `signed_out`: in the browser of this session; `signed_out_everywhere`: in another one; `renewed`: the same browser
+ * signed in again; `displaced`: the account had too many sessions, and this was the oldest.
+ */
+export const SESSION_ENDINGS = ['signed_out', 'signed_out_everywhere', 'renewed', 'displaced'] as const
+export const SessionClosed = Closed({ sessionId: SessionId, reason: OneOf(...SESSION_ENDINGS) })
 
 /** `label` is the client's own name for what the run was for. It stands here since it belongs to the charge. */
 export const CreditsDebited = Closed({
@@ -338,6 +359,9 @@ export const accountEvents = {
   ApiKeyCreated,
   ApiKeyRevoked,
   ApiKeyUsed,
+  IdentityLinked,
+  SessionOpened,
+  SessionClosed,
   RunQueued,
   RunStarted,
   RunSubmitted,

@@ -87,6 +87,12 @@ export const MAX_ACTIVE_KEYS = 100
 export const MAX_KEY_MODELS = 50
 export const MAX_KEY_ADDRESSES = 50
 
+/** Open sessions of one account. They are held in its state too; who signs in more often loses the oldest one. */
+export const MAX_SESSIONS = 20
+
+/** Identities of one account. Nobody needs many, and they are held in its state too. */
+export const MAX_IDENTITIES = 10
+
 /** Auditors with an active key. Each has few, and a script that creates them in a loop must end. */
 export const MAX_AUDITORS = 100
 

@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import type { GrantKind, KeyLimits, Payment, RunError, RunOutput, Upstream } from './account-events.ts'
 import type { KeyScope } from './actor.ts'
 import type { Mode, Receipt, Retry } from './catalog.ts'
+import type { TelegramIdentity } from './identity.ts'
 import { type AccountId, type KeyId, OneOf, type RunId, type UploadId } from './primitives.ts'
 
 // Rows are types without schemas: projections derive them from validated events, and a MAC proves their origin. Times
@@ -10,7 +11,9 @@ import { type AccountId, type KeyId, OneOf, type RunId, type UploadId } from './
 /** An account. Key: the account id. */
 export interface AccountRow {
   accountId: AccountId
-  email: string
+  /** The e-mail address that opened the account; else its identity. */
+  email?: string
+  identity?: TelegramIdentity
   tester: boolean
   openedAt: string
 }

@@ -16,7 +16,11 @@ const Account = about(AccountId, 'The ID of an account.', 'acct_01m820b9ztfvgrrk
 export const AuditedAccount = Closed({
   object: Type.Literal('account'),
   account_id: Account,
-  email: about(Type.String(), 'The address of the owner.', 'ada@example.com'),
+  email: about(
+    Type.Union([Type.String(), Type.Null()]),
+    'The address of the owner; null if the account was opened with Telegram.',
+    'ada@example.com',
+  ),
   tester: about(Type.Boolean(), 'Whether the account may run test models.'),
   opened_at: about(Timestamp, 'When the account was opened.'),
   suspended: about(Type.Boolean(), 'Whether the operator has suspended the account.'),

@@ -1,5 +1,6 @@
 import type { AccountLimits, Payment, ProviderCost, RunOutput } from '../../schemas/account-events.ts'
 import { unreachable } from '../domain/decider.ts'
+import { identityName, ownerName } from '../domain/login/identity.ts'
 import type { KeyRing } from './account/key-ring.ts'
 import { count } from './count.ts'
 import { millionths } from './decimal.ts'
@@ -9,7 +10,7 @@ import type { AccountRecord } from './read-account.ts'
 export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
   switch (event.type) {
     case 'AccountOpened':
-      return `opened for ${event.data.email}${event.data.tester ? ', as a tester' : ''}`
+      return `opened for ${ownerName(event.data)}${event.data.tester ? ', as a tester' : ''}`
     case 'AccountSuspended':
       return `suspended: ${event.data.reason}`
     case 'LimitsSet':
@@ -30,6 +31,12 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${event.data.keyId} revoked: ${keys.nameOf(event.data.keyId)}`
     case 'ApiKeyUsed':
       return `${event.data.keyId} used: ${keys.nameOf(event.data.keyId)}`
+    case 'IdentityLinked':
+      return `${identityName(event.data.identity)} linked`
+    case 'SessionOpened':
+      return `${event.data.sessionId} opened until ${event.data.expiresAt}`
+    case 'SessionClosed':
+      return `${event.data.sessionId} closed: ${event.data.reason.replaceAll('_', ' ')}`
     case 'RunQueued': {
       const { runId, mode, webhookUrl } = event.data
       return `${runId} queued: ${mode}${webhookUrl === undefined ? '' : ', with a webhook'}`

@@ -4,7 +4,7 @@ import type { AccountId } from '../../schemas/primitives.ts'
 import { freeSpaceGuard, LOG_RESERVE_BYTES } from '../adapters/free-space.ts'
 import { openLogVerifier } from '../adapters/log-verifier/child-process.ts'
 import { createOutbound } from '../adapters/outbound/undici.ts'
-import { createSnapshots } from '../engine/streams/snapshots.ts'
+import { fromMicros } from '../domain/money.ts'
 import { Watch } from '../engine/views/watch.ts'
 import { type ApiParts, createApp } from '../http/app.ts'
 import type { HealthChecks } from '../http/routes/health.ts'
@@ -28,9 +28,9 @@ import { Addresses } from '../services/addresses.ts'
 import { Audit } from '../services/auditors/audit.ts'
 import { ReadRecord } from '../services/auditors/read-record.ts'
 import { readsSnapshots } from '../services/auditors/reads-form.ts'
-import { deriveKey } from '../services/derive-key.ts'
 import { Files } from '../services/files.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
+import { MailQueue } from '../services/mail/mail-queue.ts'
 import { OutputKeys } from '../services/output-keys.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { RequestLimits } from '../services/policies/request-limits.ts'
@@ -50,6 +50,14 @@ import { Sealer } from '../services/seals/sealer.ts'
 import { Seals } from '../services/seals/seals.ts'
 import { TreeStore } from '../services/seals/tree-store.ts'
 import type { Services } from '../services/services.ts'
+import { Admissions, registrationSnapshots } from '../services/sign-in/admissions.ts'
+import { Identities } from '../services/sign-in/identities.ts'
+import { OneTimeCodes } from '../services/sign-in/one-time-codes.ts'
+import { SessionHolders } from '../services/sign-in/session-holders.ts'
+import { SessionTokens } from '../services/sign-in/session-tokens.ts'
+import { Sessions } from '../services/sign-in/sessions.ts'
+import { SignIn } from '../services/sign-in/sign-in.ts'
+import { TelegramProofs } from '../services/sign-in/telegram-proofs.ts'
 import { UploadFinder } from '../services/uploads/upload-finder.ts'
 import { UploadGrants } from '../services/uploads/upload-grants.ts'
 import { UploadSettlement } from '../services/uploads/upload-settlement.ts'
@@ -59,7 +67,7 @@ import { withinTime } from '../time/within-time.ts'
 import type { Core, Substitutes } from './core.ts'
 import { openProviders, originsOf } from './providers.ts'
 import { readSealKeys } from './seal-keys.ts'
-import { openObjects, openRateCounter, openSealSinks } from './stores.ts'
+import { openIdentityProvider, openMailer, openObjects, openRateCounter, openSealSinks } from './stores.ts'
 
 /** How long a stop waits for the views to show the last outcomes to waiting clients. */
 const LAST_OUTCOMES_MS = 1000
@@ -171,14 +179,27 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     ledger: new Ledger({ accounts, reads, log, clock }),
   })
   const callbacks = new Callbacks({ accounts: providers.accounts, views, poller: activeRuns, clock })
+  const tokens = new SessionTokens(masterSecret)
+  const mailer = substitutes.mailer ?? (await openMailer(config))
+  const mail = new MailQueue({ mailer, clock, logger })
+  const provider = await openIdentityProvider(config)
+  const telegram = provider && new TelegramProofs({ telegram: provider, clock, logger, publicUrl })
+  const signing = openSigning(core, { tokens, mail, telegram, publicUrl })
   const services: Services = {
     ...core.services,
     ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }), audit, proofs, callbacks }),
+    ...authorize(signing),
   }
   const keyUses = new KeyUses({ accounts, clock, logger })
   const openApi = (counter: RateCounter): ApiParts => ({
     ...{ services, present, keyUses },
     keyHolders: new KeyHolders(reads, accounts),
+    sessionHolders: new SessionHolders({ accounts, tokens, clock }),
+    signInPages: {
+      registration: { ...config.registration, welcomeCredits: fromMicros(config.welcomeMicros) },
+      mailFolder: mailer.folder,
+      hasTelegram: telegram !== undefined,
+    },
     auditorKeys: core.auditorKeys,
     requestLimits: new RequestLimits({ accounts, counter, perMinute: requestsPerMinute }),
     knownSeals,
@@ -217,7 +238,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
       choices.stop()
       await verifier.close()
       await keyUses.settled()
-      await Promise.all([runsReactor, webhooks, objectsReactor, reports, ...sealing].map(reactor => reactor.stop()))
+      await Promise.all([runsReactor, webhooks, objectsReactor, reports, mail, ...sealing].map(part => part.stop()))
       const shown = log.head().then(head => progress.passed(head, LAST_OUTCOMES_MS))
       await withinTime(
         clock,
@@ -240,15 +261,29 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
 /** The program that verifies the log, with this file's extension: `.ts` from source, `.js` once compiled. */
 const verifyProgram = fileURLToPath(new URL(`./verify-process${extname(import.meta.url)}`, import.meta.url))
 
-const openReadRecord = ({ log, views, masterSecret, clock, random, logger }: Core): ReadRecord => {
-  const snapshots = createSnapshots({
-    store: views,
-    form: readsSnapshots,
-    key: deriveKey(masterSecret, 'snapshots'),
-    onForged: stream => logger.warn({ stream }, 'ignoring a snapshot that this service did not write'),
-  })
-  return new ReadRecord({ log, snapshots, clock, random, logger })
+interface SigningParts {
+  tokens: SessionTokens
+  mail: MailQueue
+  telegram: TelegramProofs | undefined
+  publicUrl: () => string
 }
+
+const openSigning = (core: Core, { tokens, mail, telegram, publicUrl }: SigningParts) => {
+  const { config, log, snapshotsOf, clock, random, logger, masterSecret, accounts, logins } = core
+  const { welcomeMicros, registration: rules, signInCodesPerMinute: codesPerMinute } = config
+  const snapshots = snapshotsOf(registrationSnapshots)
+  const admissions = new Admissions({ log, snapshots, clock, random, logger, rules, welcomeMicros })
+  const codes = new OneTimeCodes({ logins, mail, clock, random, masterSecret, codesPerMinute })
+  const parts = { accounts, logins, codes, telegram, clock, random, publicUrl }
+  return {
+    signIn: new SignIn({ ...parts, tokens, admissions, welcomeMicros }),
+    identities: new Identities(parts),
+    sessions: new Sessions(accounts),
+  }
+}
+
+const openReadRecord = ({ log, snapshotsOf, clock, random, logger }: Core): ReadRecord =>
+  new ReadRecord({ log, snapshots: snapshotsOf(readsSnapshots), clock, random, logger })
 
 const openSinkReactors = async ({ config, log, clock, logger }: Core): Promise<SealSinkReactor[]> =>
   (await openSealSinks(config)).map(sink => new SealSinkReactor({ log, sink, clock, logger }))

@@ -53,8 +53,26 @@ export interface Config {
   keyPrefix: string
   usdPerCreditMicros: number
   welcomeMicros: number
+  registration: RegistrationConfig
+  /** Codes to sign in that this process makes in a minute. */
+  signInCodesPerMinute: number
+  mail: MailConfig
+  /** The login with Telegram; undefined if it is off. */
+  telegram: { clientId: string; clientSecret: string; issuer: string | undefined } | undefined
   logLevel: Environment['LOG_LEVEL']
 }
+
+/** Who may open an account without an operator, and how many may. */
+export interface RegistrationConfig {
+  mode: Environment['REGISTRATION']
+  /** The domains of addresses that need no invitation; undefined for all. */
+  domains: readonly string[] | undefined
+  maxPerDay: number
+  maxWelcomeMicrosPerDay: number
+}
+
+/** Where mail goes: to a server, or to files in a folder. */
+type MailConfig = { from: string } & ({ kind: 'smtp'; url: string } | { kind: 'outbox'; folder: string })
 
 interface SealConfig {
   /** The private key in PEM, or its file. A missing file of a development key is created. */
@@ -113,6 +131,7 @@ const isSecret = (name: string) =>
   /_(API_KEY|API_TOKEN)$|^FAL_KEY$/.test(name) ||
   name === 'SEAL_KEY' ||
   name === 'SEAL_SINK' ||
+  name === 'SMTP_URL' ||
   name.endsWith('_STORE_URL')
 
 const toConfig = (environment: Environment): Config => {
@@ -162,6 +181,15 @@ const toConfig = (environment: Environment): Config => {
     keyPrefix: environment.KEY_PREFIX,
     usdPerCreditMicros: readMicros('USD_PER_CREDIT', environment.USD_PER_CREDIT),
     welcomeMicros: readMicros('WELCOME_CREDITS', environment.WELCOME_CREDITS),
+    registration: {
+      mode: environment.REGISTRATION,
+      domains: environment.REGISTRATION_DOMAINS?.split(','),
+      maxPerDay: environment.REGISTRATIONS_PER_DAY,
+      maxWelcomeMicrosPerDay: readMicros('WELCOME_CREDITS_PER_DAY', environment.WELCOME_CREDITS_PER_DAY),
+    },
+    signInCodesPerMinute: environment.SIGN_IN_CODES_PER_MINUTE,
+    mail: readMail(environment),
+    telegram: readTelegram(environment),
     logLevel: environment.LOG_LEVEL,
   }
 }
@@ -194,6 +222,23 @@ const readSealSinks = ({ SEAL_SINK: given = '', OBJECT_STORE_URL: objects }: Env
   if (sinks.some(({ kind }) => kind === 's3') && !objects?.startsWith('s3:'))
     throw new ConfigError(`SEAL_SINK with s3:// requires an S3 server in OBJECT_STORE_URL. ${advice('SEAL_SINK')}`)
   return sinks
+}
+
+const readMail = ({ DATA_DIR, SMTP_URL: url, MAIL_FROM: from }: Environment): Config['mail'] => {
+  if (url === undefined)
+    return { kind: 'outbox', folder: join(DATA_DIR, 'outbox'), from: from ?? 'Tollgate <tollgate@localhost>' }
+  if (!URL.canParse(url)) throw new ConfigError(`SMTP_URL must be a valid URL. ${advice('SMTP_URL')}`)
+  if (from === undefined) throw new ConfigError(`SMTP_URL requires MAIL_FROM. ${advice('MAIL_FROM')}`)
+  return { kind: 'smtp', url, from }
+}
+
+const readTelegram = (environment: Environment): Config['telegram'] => {
+  const { TELEGRAM_CLIENT_ID: clientId, TELEGRAM_CLIENT_SECRET: clientSecret, TELEGRAM_ISSUER: issuer } = environment
+  if (clientId === undefined && clientSecret === undefined) return undefined
+  for (const name of ['TELEGRAM_CLIENT_ID', 'TELEGRAM_CLIENT_SECRET'] as const)
+    if (environment[name] === undefined)
+      throw new ConfigError(`${name} is required for the Telegram login. ${advice(name)}`)
+  return { clientId: clientId as string, clientSecret: clientSecret as string, issuer }
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000

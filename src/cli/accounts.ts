@@ -10,7 +10,7 @@ import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
 
 export const accountsCommand = (): Command => {
-  const command = new Command('accounts').description('open, list, show, limit and suspend accounts')
+  const command = new Command('accounts').description('open, list, show, find, limit and suspend accounts')
 
   command
     .command('open')
@@ -57,6 +57,29 @@ export const accountsCommand = (): Command => {
     })
 
   command
+    .command('find <email>')
+    .description('shows the account that an e-mail address signs in to')
+    .option('--json', 'print JSON')
+    .action(async (email, options, command) => {
+      const caller = operatorOf(command)
+      const found = await withCore(async ({ services }) => unwrap(await services.accounts.findByEmail(caller, email)))
+      printOne(show(found), options)
+    })
+
+  command
+    .command('invite <email>')
+    .description('lets an e-mail address open an account with REGISTRATION=invite')
+    .option('--json', 'print JSON')
+    .action(async (email, options, command) => {
+      const caller = operatorOf(command)
+      await withCore(async ({ services }) => {
+        const { isNew } = unwrap(await services.accounts.invite(caller, email))
+        if (!isNew) console.error(`${email} was invited before.`)
+        printOne({ email, invited: isNew }, options)
+      })
+    })
+
+  command
     .command('limits <account>')
     .description('sets limits of an account that replace the defaults for it and its keys, within a second')
     .option('--requests-per-minute <number>', 'the requests that all of its keys may send in a minute together')
@@ -75,6 +98,7 @@ export const accountsCommand = (): Command => {
 
   addSuspension(command, 'suspend', 'refuses everything that the account asks for; its accepted runs go on')
   addSuspension(command, 'resume', 'ends the suspension of an account')
+
   return command
 }
 
@@ -100,7 +124,8 @@ const showLimits = ({ requestsPerMinute, runsInFlight }: AccountLimits) => ({
 
 const show = ({ account, balanceMicros, suspension, limits, sums }: AccountSummary): Record<string, unknown> => ({
   account_id: account.accountId,
-  email: account.email,
+  email: account.email ?? null,
+  ...(account.identity && { telegram: account.identity.subject }),
   tester: account.tester,
   opened_at: account.openedAt,
   suspended_at: suspension?.since ?? null,

@@ -24,6 +24,28 @@ export interface Refusals {
   email_invalid: { email: string }
   balance_too_high: { balanceMicros: number }
 
+  /** The identity belongs to another account. */
+  identity_taken: object
+  too_many_identities: { limit: number }
+  /** The session was closed or has expired. */
+  session_ended: object
+
+  /** The identity has asked for too many codes. */
+  too_many_codes: { retryAfterMs: number }
+  /** The client, or all clients together, sign in too often. */
+  too_many_sign_ins: { retryAfterMs: number }
+  /** No code of the identity can be tried under this id: it is wrong, used, expired, or was tried too often. */
+  code_not_valid: object
+  code_wrong: { triesLeft: number }
+  /** The service does not use Telegram. */
+  telegram_not_offered: object
+  /** What a browser brought back from Telegram proves nothing. */
+  telegram_not_confirmed: object
+  /** Nobody may open an account with the identity. */
+  registration_closed: { mode: 'open' | 'invite' | 'closed' }
+  /** Too many accounts were opened today. */
+  registrations_full: { retryAfterMs: number }
+
   key_exists: object
   key_not_found: object
   /** The caller's own key, which was active when the request began. */

@@ -9,6 +9,7 @@ import type { RequestLimits } from '../services/policies/request-limits.ts'
 import type { Presenter } from '../services/presenter.ts'
 import type { KnownSeals } from '../services/seals/known-seals.ts'
 import type { Services } from '../services/services.ts'
+import type { SessionHolders } from '../services/sign-in/session-holders.ts'
 import type { TrustedAddress } from './connections.ts'
 import type { RequestState } from './context.ts'
 import { allowedOrigins } from './middleware/allowed-origins.ts'
@@ -20,6 +21,7 @@ import { errors } from './middleware/errors.ts'
 import { log } from './middleware/log.ts'
 import { position } from './middleware/position.ts'
 import { requestId } from './middleware/request-id.ts'
+import { BrowserSessions } from './middleware/session.ts'
 import { takeTurns } from './middleware/take-turns.ts'
 import { untakenAnswers } from './middleware/untaken-answers.ts'
 import { serveAt } from './operation.ts'
@@ -28,6 +30,7 @@ import { auditRoutes } from './routes/audit.ts'
 import { balanceRoutes } from './routes/balance.ts'
 import { callbackRoutes } from './routes/callbacks.ts'
 import { cdnRoutes } from './routes/cdn.ts'
+import { type ConsoleParts, consoleRouter } from './routes/console.ts'
 import { type DescriptorOptions, descriptorRoutes } from './routes/descriptors.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { type HealthChecks, healthRoutes } from './routes/health.ts'
@@ -62,6 +65,8 @@ export interface ApiParts {
   services: Services
   keyHolders: KeyHolders
   keyUses: KeyUses
+  sessionHolders: SessionHolders
+  signInPages: Pick<ConsoleParts, 'registration' | 'mailFolder' | 'hasTelegram'>
   auditorKeys: AuditorKeys
   requestLimits: RequestLimits
   knownSeals: Pick<KnownSeals, 'newest'>
@@ -79,7 +84,10 @@ export const createApp = ({ logger, clock, isTrusted, checks, callbacks, api, tu
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   healthRoutes(serveAt(router), checks, clock)
   if (callbacks) callbackRoutes(serveAt(router), { callbacks, isTrusted, clock })
-  if (api) apiRoutes(router, api, isTrusted, clock)
+  const authenticateKey = api && authenticate({ ...api, isTrusted, clock })
+  const sessions =
+    api && authenticateKey && new BrowserSessions({ ...api, authenticateKey, publicUrl: api.described.publicUrl })
+  if (api && sessions) apiRoutes(router, api, sessions, clock)
 
   const app = new Koa<RequestState>()
   app.use(takeTurns(turns))
@@ -90,23 +98,28 @@ export const createApp = ({ logger, clock, isTrusted, checks, callbacks, api, tu
   if (api) app.use(refuseAuditors(api.auditorKeys))
   app.use(router.routes())
   app.use(router.allowedMethods())
+  if (api && sessions) {
+    const pages = consoleRouter({ ...api, ...api.signInPages, sessions, isTrusted, logger })
+    app.use(pages.routes())
+    app.use(pages.allowedMethods())
+  }
   // These are connections that broke during a response.
   app.on('error', error => logger.debug({ err: error }, 'connection lost during a response'))
   return app
 }
 
 /** Operations need an API key unless they are open. */
-const apiRoutes = (router: Router<RequestState>, api: ApiParts, isTrusted: TrustedAddress, clock: Clock) => {
-  const { services, keyHolders, keyUses, auditorKeys, requestLimits, knownSeals, acceptsPut, present, mcp, described } =
-    api
-  const known = authenticate({ keyHolders, keyUses, isTrusted, clock })
-  const awaited = position(services)
-  const serve = serveAt(router, known, countRequests(requestLimits), arrivingBodies(), untakenAnswers(), awaited)
+const apiRoutes = (router: Router<RequestState>, api: ApiParts, sessions: BrowserSessions, clock: Clock) => {
+  const { services, keyHolders, auditorKeys, requestLimits, knownSeals, acceptsPut, present, mcp, described } = api
+  const rest = [countRequests(requestLimits), arrivingBodies(), untakenAnswers(), position(services)]
+  const serve = serveAt(router, sessions.authenticateKey, ...rest)
+  // Owners who have signed in use these without a key too.
+  const serveOwners = serveAt(router, sessions.authenticate, ...rest)
   const streams = new Streams()
   cdnRoutes(router, serve, services, acceptsPut)
-  keyRoutes(serve, services)
-  balanceRoutes(serve, services, present, knownSeals)
-  ledgerRoutes(serve, services, present, knownSeals)
+  keyRoutes(serve, serveOwners, services)
+  balanceRoutes(serveOwners, services, present, knownSeals)
+  ledgerRoutes(serveOwners, services, present, knownSeals)
   usageRoutes(serve, services, present)
   sealRoutes(serve, services)
   proofRoutes(serve, services)

@@ -122,6 +122,18 @@ const codes: Record<RefusalCode, ErrorCode> = {
   account_not_suspended: 'invalid_request',
   email_invalid: 'invalid_request',
   balance_too_high: 'invalid_request',
+  identity_taken: 'invalid_request',
+  too_many_identities: 'rate_limited',
+  session_ended: 'invalid_api_key',
+
+  too_many_codes: 'rate_limited',
+  too_many_sign_ins: 'rate_limited',
+  code_not_valid: 'invalid_request',
+  code_wrong: 'invalid_request',
+  telegram_not_offered: 'not_found',
+  telegram_not_confirmed: 'invalid_request',
+  registration_closed: 'forbidden',
+  registrations_full: 'rate_limited',
 
   key_exists: 'invalid_request',
   key_not_found: 'not_found',

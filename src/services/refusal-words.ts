@@ -26,6 +26,27 @@ export const sharedWords = {
   account_not_suspended: () => 'The account is not suspended.',
   email_invalid: ({ email }) => `${JSON.stringify(email)} is not an e-mail address.`,
   balance_too_high: () => 'The balance would be too large to represent exactly.',
+  identity_taken: () => 'It belongs to another account.',
+  too_many_identities: ({ limit }) => `The account already has ${limit} ways to sign in, which is the limit.`,
+  session_ended: () => 'You are not signed in, or no longer. Sign in again.',
+
+  too_many_codes: ({ retryAfterMs }) =>
+    `Too many codes were requested for this address. Try again in ${inMinutes(retryAfterMs)}.`,
+  too_many_sign_ins: ({ retryAfterMs }) =>
+    `There are too many attempts to sign in at the moment. Try again in ${inMinutes(retryAfterMs)}.`,
+  code_not_valid: () => 'This code has expired, was used, or was tried too often. Request a new one.',
+  code_wrong: ({ triesLeft }) =>
+    triesLeft === 0
+      ? 'The code is wrong, and it cannot be tried again. Request a new one.'
+      : `The code is wrong. You have ${triesLeft} more ${triesLeft === 1 ? 'try' : 'tries'}.`,
+  telegram_not_offered: () => 'This service does not offer to sign in with Telegram.',
+  telegram_not_confirmed: () => 'Telegram did not confirm who you are. Begin again.',
+  registration_closed: ({ mode }) =>
+    mode === 'closed'
+      ? 'This service opens no new accounts.'
+      : 'This service opens accounts only for certain addresses or by invitation. Ask its operator.',
+  registrations_full: ({ retryAfterMs }) =>
+    `This service opens no more accounts today. Try again in ${inMinutes(retryAfterMs)}.`,
 
   key_exists: () => 'The account already has this key.',
   key_expired: ({ expiresAt }) => `This API key has expired: it was valid until ${expiresAt}.`,
@@ -178,6 +199,12 @@ export const sharedWords = {
   family_unchanged: () => 'The family is already published in this form.',
   family_invalid: ({ fault }) => `The family is not valid: ${describeFamilyFault(fault)}.`,
 } satisfies Partial<RefusalWords>
+
+const inMinutes = (ms: number): string => {
+  const minutes = Math.ceil(ms / 60_000)
+  if (minutes > 90) return `${Math.ceil(minutes / 60)} hours`
+  return minutes === 1 ? 'a minute' : `${minutes} minutes`
+}
 
 /** A number of bytes as people write it. As in UPLOAD_QUOTA, 1 GB is 2³⁰ bytes. */
 const inUnits = (bytes: number): string =>

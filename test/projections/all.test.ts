@@ -9,8 +9,10 @@ t.test('every event type is handled or listed as unprojected', async t => {
     types.filter(type => !handled.has(type)),
     [
       ...['AccountSuspended', 'AccountResumed', 'LimitsSet'],
-      'ProviderCostRecorded',
-      ...['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn', 'LoginLinked', 'SealKeyAdopted', 'LogSealed'],
+      ...['IdentityLinked', 'SessionOpened', 'SessionClosed', 'ProviderCostRecorded'],
+      ...['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn'],
+      ...['LoginInvited', 'LoginCodeRequested', 'LoginCodeTried', 'LoginLinked', 'RegistrationAdmitted'],
+      ...['SealKeyAdopted', 'LogSealed'],
       ...['PeriodCloseRequested', 'PeriodClosed'],
       ...['AuditorKeyCreated', 'AuditorKeyRevoked', 'AuditorRead'],
       ...['ProviderDisabled', 'ProviderEnabled', 'BindingDisabled', 'BindingEnabled', 'BindingsOrdered'],

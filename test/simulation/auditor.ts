@@ -26,6 +26,9 @@ interface Run {
 /** The maximum number of uploads of an account. */
 const MAX_UPLOADS = 10_000
 
+/** The maximum number of open sessions of an account. */
+const MAX_SESSIONS = 20
+
 /** The maximum number of runs of an account that have not ended. */
 const MAX_OPEN = 10_000
 
@@ -39,7 +42,8 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** The event types of all categories of streams other than accounts. */
 const TYPES: Record<string, string[]> = {
   catalog: ['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn'],
-  login: ['LoginLinked'],
+  login: ['LoginInvited', 'LoginCodeRequested', 'LoginCodeTried', 'LoginLinked'],
+  registrations: ['RegistrationAdmitted'],
   seals: ['SealKeyAdopted', 'LogSealed'],
   auditors: ['AuditorKeyCreated', 'AuditorKeyRevoked'],
   reads: ['AuditorRead'],
@@ -64,6 +68,8 @@ export class Auditor {
   readonly #budgets = new Budgets()
   /** The last day of use of each key. */
   readonly #usedOn = new Map<unknown, string>()
+  readonly #sessions = new Set<unknown>()
+  readonly #identities = new Set<unknown>()
   /** The runs with a webhook, and the attempts so far for those with a pending delivery. */
   readonly #receivers = new Set<string>()
   readonly #attempts = new Map<string, number>()
@@ -131,11 +137,24 @@ export class Auditor {
     const data = event.data as Facts
     const runId = String(data['runId'])
     const run = this.#runs.get(runId)
-    const { actor } = event.metadata as { actor?: { kind?: string; keyId?: string } }
+    const { actor } = event.metadata as { actor?: { kind?: string; keyId?: string; sessionId?: string } }
     const isByOwner = actor?.kind === 'key' || actor?.kind === 'session'
     this.#expect(!(this.#isSuspended && isByOwner), 'the owner of a suspended account changes it')
     this.#expect(!actor?.keyId || this.#activeKeys.has(actor.keyId), 'a key that is not active changes the account')
+    this.#expect(!actor?.sessionId || this.#sessions.has(actor.sessionId), 'a closed session changes the account')
     switch (event.type) {
+      case 'SessionOpened':
+        this.#expect(!this.#sessions.has(data['sessionId']), 'a session is opened twice')
+        this.#sessions.add(data['sessionId'])
+        return this.#expect(this.#sessions.size <= MAX_SESSIONS, 'an account has too many sessions')
+      case 'SessionClosed':
+        return this.#expect(this.#sessions.delete(data['sessionId']), 'a session that is not open is closed')
+      case 'IdentityLinked': {
+        const identity = JSON.stringify(data['identity'])
+        this.#expect(!this.#identities.has(identity), 'an identity is linked twice')
+        this.#identities.add(identity)
+        return
+      }
       case 'AccountOpened':
         return this.#expect(this.#revision === 0, 'an account is opened twice')
       case 'AccountSuspended':

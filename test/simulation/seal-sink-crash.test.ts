@@ -20,8 +20,8 @@ t.setTimeout(280_000)
 const kills = isLong ? 25 : 2
 const seed = testSeed()
 
-/** Far more than the service needs to seal and copy something, and less than it needs for everything. */
-const MAX_LIFE_MS = 1500
+/** A life ends after at most so many runs: enough for some seals and copies, whatever else the machine does. */
+const MAX_RUNS = 12
 
 /** Between runs, so that the copies of all lives can be made at the end of the test. */
 const PAUSE_MS = 20
@@ -38,14 +38,18 @@ t.test(`a service that is killed repeatedly copies each seal, in order (TEST_SEE
   for (let round = 0; round < kills; round++) {
     const service = await startServiceProcess(t, folder, environment)
     const client = customer.at(service.url)
+    let answered = 0
     const load = async () => {
       for (;;) {
         await client.run({ model: 'gpt-6-1-terra', input: { prompt: 'hello' } })
+        answered += 1
         await delay(PAUSE_MS)
       }
     }
     const loading = load().catch(() => undefined)
-    await delay(random() * MAX_LIFE_MS)
+    const runs = Math.ceil(random() * MAX_RUNS)
+    await until(`${runs} runs`, () => answered >= runs, { pollMs: 5, maxWaitMs: 60_000 })
+    await delay(random() * 2 * PAUSE_MS)
     await service.end('SIGKILL')
     await loading
   }

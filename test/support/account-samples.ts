@@ -16,7 +16,7 @@ import type {
 import type { KeyScope } from '../../schemas/actor.ts'
 import type { Receipt } from '../../schemas/catalog.ts'
 import { accountStream, type RecordedEvent } from '../../schemas/events.ts'
-import type { AccountId, KeyId, RunId, UploadId } from '../../schemas/primitives.ts'
+import type { AccountId, KeyId, RunId, SessionId, UploadId } from '../../schemas/primitives.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import { THEN_MS } from './given.ts'
@@ -24,6 +24,7 @@ import { THEN_MS } from './given.ts'
 // Numbered ids, so that tests can say "run 2".
 const suffix = (number: number) => String(number).padStart(26, '0')
 export const accountId = (number = 1): AccountId => `acct_${suffix(number)}`
+export const sessionId = (number = 1): SessionId => `sess_${suffix(number)}`
 export const keyId = (number = 1): KeyId => `key_${suffix(number)}`
 export const runId = (number = 1): RunId => `run_${suffix(number)}`
 export const uploadId = (number = 1): UploadId => `upl_${suffix(number)}`
@@ -147,7 +148,7 @@ export const openAccount = ({ account = 1, welcome = 100, tester = false } = {})
   ({
     type: 'OpenAccount',
     accountId: accountId(account),
-    email: 'owner@example.com',
+    identity: { kind: 'email', address: 'owner@example.com' } as const,
     tester,
     welcomeMicros: toMicros(welcome),
   }) satisfies AccountCommand
@@ -298,6 +299,19 @@ export const welcomed = (credits: number): AccountEvent =>
 export const withdrawn = (credits: number, options: Grant & { after: number }): AccountEvent => ({
   type: 'CreditsWithdrawn',
   data: grant(credits, { kind: 'correction', ...options }),
+})
+
+/** A session that was opened, for 30 days after the default time of past events. */
+export const sessionOpened = (session = 1, expiresAtMs = THEN_MS + 30 * 86_400_000): AccountEvent => ({
+  type: 'SessionOpened',
+  data: { sessionId: sessionId(session), expiresAt: new Date(expiresAtMs).toISOString() },
+})
+
+type Ending = Extract<AccountEvent, { type: 'SessionClosed' }>['data']['reason']
+
+export const sessionClosed = (session = 1, reason: Ending = 'signed_out'): AccountEvent => ({
+  type: 'SessionClosed',
+  data: { sessionId: sessionId(session), reason },
 })
 
 export const keyCreated = (key = 1, scope: KeyScope = 'full', limits: KeyLimits = {}): AccountEvent => ({

@@ -1,3 +1,4 @@
+import type { TelegramIdentity } from '../../../schemas/identity.ts'
 import { Damaged } from '../../ports/faults.ts'
 import { AccountBook } from '../books/account-book.ts'
 import type { BookedRun, LedgerLine } from '../books/ledger-line.ts'
@@ -15,7 +16,8 @@ export interface Suspension {
 
 export interface Opening {
   accountId: string
-  email: string
+  email?: string
+  identity?: TelegramIdentity
   tester: boolean
   openedAt: string
 }

@@ -26,6 +26,7 @@ import { Requests } from './requests.ts'
 import type { AuditedEvent, Rule } from './rule.ts'
 import { Runs } from './runs.ts'
 import { coveredIn, Seals } from './seals.ts'
+import { Sessions } from './sessions.ts'
 import { type Part, partOf } from './share.ts'
 import { Suspension } from './suspension.ts'
 import { Uploads } from './uploads.ts'
@@ -169,7 +170,7 @@ class Checks {
   #rulesOf(stream: string): Rule[] {
     if (!stream.startsWith('account-')) return []
     const life = [new Runs(this.#prices), new ProviderCosts(), new Webhooks(), new Uploads()]
-    const holder = [new Opening(stream), new Suspension(), new Limits(), new Keys(), new KeyLimits()]
+    const holder = [new Opening(stream), new Suspension(), new Limits(), new Keys(), new KeyLimits(), new Sessions()]
     return [...holder, new Money(), new Requests(), ...life]
   }
 }

@@ -18,7 +18,8 @@ import type {
 } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
-import type { AccountId, KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
+import type { Identity } from '../../../schemas/identity.ts'
+import type { AccountId, KeyId, RunId, SessionId, UploadId } from '../../../schemas/primitives.ts'
 import type { LimitPair } from './limits.ts'
 
 /** The commands that an account accepts. They carry time and ids, since the domain has no clock and no randomness. */
@@ -44,9 +45,27 @@ export type AccountCommand = (
   | ({ type: 'StoreUpload'; upload: UploadStored } & Asked)
   | RequestUploadDeletion
   | { type: 'RecordUploadDeletion'; upload: UploadDeleted }
+  | ({ type: 'OpenSession' } & NewSession)
+  | { type: 'CloseSession'; sessionId: SessionId }
+  | { type: 'CloseAllSessions' }
+  | { type: 'LinkIdentity'; identity: Identity }
 ) & {
   /** Set if the account's owner asks for it, with a key or signed in. */
   isByOwner?: boolean
+  session?: UsedSession | undefined
+}
+
+/** The caller's session, which must still be open when the command is decided. `atMs` is in ms since 1970. */
+export interface UsedSession {
+  sessionId: SessionId
+  atMs: number
+}
+
+export interface NewSession {
+  sessionId: SessionId
+  expiresAt: string
+  /** The session of the same browser, which ends. */
+  replaces?: SessionId | undefined
 }
 
 export interface RequestUploadDeletion extends Asked {
@@ -59,7 +78,7 @@ export interface RequestUploadDeletion extends Asked {
 export interface OpenAccount {
   type: 'OpenAccount'
   accountId: AccountId
-  email: string
+  identity: Identity
   tester: boolean
   welcomeMicros: number
   /** Created in the same append, so that the owner of a new account can always use it. */

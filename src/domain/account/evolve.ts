@@ -3,6 +3,7 @@ import type { KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import { Contradiction, type PastEvent, unreachable } from '../decider.ts'
 import { digest128 } from '../digest.ts'
+import { openingIdentity } from '../login/identity.ts'
 import { giveBack, spend, withBudgetPeriod } from './budgets.ts'
 import { dayOf } from './days.ts'
 import { debitFacts, keyOf } from './debit-facts.ts'
@@ -20,7 +21,12 @@ import {
 export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): AccountState => {
   switch (event.type) {
     case 'AccountOpened':
-      return { ...state, accountId: event.data.accountId, tester: event.data.tester }
+      return {
+        ...state,
+        accountId: event.data.accountId,
+        tester: event.data.tester,
+        identities: [openingIdentity(event.data)],
+      }
     case 'AccountSuspended':
       return { ...state, suspension: { reason: event.data.reason, since: clockOf(event) } }
     case 'AccountResumed':
@@ -52,6 +58,14 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
       const { keyId } = event.data
       return withdrawUploads({ ...state, activeKeys: state.activeKeys.delete(keyId) }, keyId, clockMs(event))
     }
+    case 'IdentityLinked':
+      return { ...state, identities: [...state.identities, event.data.identity] }
+    case 'SessionOpened': {
+      const { sessionId, expiresAt } = event.data
+      return { ...state, sessions: state.sessions.set(sessionId, { expiresAtMs: Date.parse(expiresAt) }) }
+    }
+    case 'SessionClosed':
+      return { ...state, sessions: state.sessions.delete(event.data.sessionId) }
     case 'RunQueued': {
       const { runId, idempotency } = event.data
       const queued = enqueue(state, event.data)

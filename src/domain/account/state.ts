@@ -1,11 +1,13 @@
 import { Map as ImmutableMap, OrderedMap } from 'immutable'
 import type { AccountLimits, DebitFacts, KeyLimits, Upstream } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
+import type { Identity } from '../../../schemas/identity.ts'
 import {
   type AccountId,
   IDEMPOTENCY_HOURS,
   type KeyId,
   type RunId,
+  type SessionId,
   type UploadId,
 } from '../../../schemas/primitives.ts'
 
@@ -21,6 +23,10 @@ export interface AccountState {
   suspension: Suspension | undefined
   /** The limits that differ from the defaults. */
   limits: AccountLimits
+  /** The identity that the account was opened with, and those that were linked since. */
+  identities: readonly Identity[]
+  /** The sessions that were not closed, the oldest first. Some may have expired. */
+  sessions: OrderedMap<SessionId, { expiresAtMs: number }>
   balanceMicros: number
   /** The digest of each reference of a grant or withdrawal, with its amount: negative for a withdrawal. */
   references: ImmutableMap<string, number>
@@ -131,6 +137,8 @@ export const initialAccount: AccountState = {
   tester: false,
   suspension: undefined,
   limits: {},
+  identities: [],
+  sessions: OrderedMap(),
   balanceMicros: 0,
   references: ImmutableMap(),
   refunds: 0,

@@ -75,13 +75,14 @@ const getOwnKey = operation({
 
 export const keyOperations = [listKeys, createKey, revokeKey, getOwnKey]
 
-export const keyRoutes = (serve: Serve, { keys }: Services) => {
-  serve(listKeys, async (ctx, { query }) => {
+/** Owners who have signed in manage keys without one. */
+export const keyRoutes = (serve: Serve, serveOwners: Serve, { keys }: Services) => {
+  serveOwners(listKeys, async (ctx, { query }) => {
     const page = unwrap(await keys.page(ctx.state.caller, { ...query, limit: limitOf(query) }, waitingClient(ctx)))
     ctx.body = showPage(page, keyItem) satisfies api.KeyList
   })
 
-  serve(createKey, async (ctx, { json }) => {
+  serveOwners(createKey, async (ctx, { json }) => {
     const { caller } = ctx.state
     const { apiKey, ...created } = unwrap(await keys.create(caller, caller.accountId, toNewKey(json)))
     // No cache may keep it.
@@ -89,7 +90,7 @@ export const keyRoutes = (serve: Serve, { keys }: Services) => {
     ctx.body = { ...keyItem(created), api_key: apiKey } satisfies api.CreatedKey
   })
 
-  serve(revokeKey, async (ctx, { params: { id } }) => {
+  serveOwners(revokeKey, async (ctx, { params: { id } }) => {
     const { caller } = ctx.state
     unwrap(await keys.revoke(caller, caller.accountId, id))
     ctx.body = { object: 'api_key', id: id as api.RevokedKey['id'], revoked: true } satisfies api.RevokedKey

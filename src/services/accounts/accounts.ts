@@ -2,6 +2,8 @@ import type { AccountLimits, GrantKind, Payment } from '../../../schemas/account
 import type { AccountRow, BalanceRow } from '../../../schemas/views.ts'
 import type { AccountCommand } from '../../domain/account/commands.ts'
 import type { Suspension } from '../../domain/account/state.ts'
+import { emailIdentity } from '../../domain/login/identity.ts'
+import { refuse } from '../../domain/refusal.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { AccountCaller, Caller } from '../caller.ts'
@@ -63,10 +65,12 @@ export class Accounts {
   }
 
   /** Opens the account of an e-mail address, or finds the existing one. */
-  async open(caller: Caller, { key: newKey, ...registration }: AccountOpening): Promise<Answer<OpenResult>> {
+  async open(caller: Caller, { key: newKey, email, ...registration }: AccountOpening): Promise<Answer<OpenResult>> {
+    const identity = emailIdentity(email)
+    if (!identity) return refuse('email_invalid', { email })
     const generated = newKey && generateKey(this.#parts, newKey)
     const firstKey = generated && { firstKey: generated.key }
-    const registered = await register(this.#parts, caller, { ...registration, ...firstKey })
+    const registered = await register(this.#parts, caller, { identity, ...registration, ...firstKey })
     if ('refuse' in registered || !registered.value.isNew || !generated) return registered
     return answer({ ...registered.value, apiKey: generated.apiKey })
   }
@@ -74,6 +78,22 @@ export class Accounts {
   async find(caller: Caller, accountId: string): Promise<Answer<AccountSummary>> {
     const found = await findAccount(this.#parts.reads, caller, accountId)
     return 'refuse' in found ? found : answer(await this.#summary(found.value))
+  }
+
+  /** Finds the account of an e-mail address, whether it was opened with it or linked to it later. */
+  async findByEmail(caller: Caller, email: string): Promise<Answer<AccountSummary>> {
+    const identity = emailIdentity(email)
+    if (!identity) return refuse('email_invalid', { email })
+    const { accountId } = await this.#parts.logins.currentState(identity)
+    return accountId === undefined ? refuse('account_not_found') : this.find(caller, accountId)
+  }
+
+  /** Lets an e-mail address open an account although people may not. `isNew` is false if it was invited before. */
+  async invite(caller: Caller, email: string): Promise<Answer<{ isNew: boolean }>> {
+    const identity = emailIdentity(email)
+    if (!identity) return refuse('email_invalid', { email })
+    const invited = await this.#parts.logins.execute(caller, identity, { type: 'InviteLogin' })
+    return 'refuse' in invited ? invited : answer({ isNew: invited.repeatOf === undefined })
   }
 
   /** Lists all accounts, oldest first. */

@@ -12,6 +12,7 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
   worthAfter: ({ requests, uploads }) => Math.max(MIN_TAIL, requests.size + uploads.size),
   freeze: state => ({
     ...state,
+    sessions: [...state.sessions],
     activeKeys: [...state.activeKeys],
     openRuns: [...state.openRuns],
     openRunsOf: [...state.openRunsOf],
@@ -24,6 +25,7 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
     const state = frozen as FrozenAccount
     return {
       ...state,
+      sessions: OrderedMap(state.sessions),
       activeKeys: ImmutableMap(state.activeKeys),
       openRuns: ImmutableMap(state.openRuns),
       openRunsOf: ImmutableMap(state.openRunsOf),

@@ -54,7 +54,7 @@ export class AuditedAccounts {
     return {
       object: 'account',
       account_id: accountId,
-      email,
+      email: email ?? null,
       tester,
       opened_at: openedAt,
       suspended: state.suspension !== undefined,

@@ -5,13 +5,26 @@ import type { Caller } from '../caller.ts'
 import type { Services } from '../services.ts'
 
 /** The permission that a function requires. */
-type Permission = 'public' | 'wait' | 'describe' | 'own' | 'read' | 'write' | 'secret' | 'keys' | 'operate' | 'audit'
+type Permission =
+  | 'public'
+  | 'wait'
+  | 'describe'
+  | 'own'
+  | 'read'
+  | 'write'
+  | 'secret'
+  | 'keys'
+  | 'session'
+  | 'operate'
+  | 'audit'
 
 /** The permission of every function. A new function does not compile until it is listed here. */
 const permissions = {
   accounts: {
     open: 'operate',
     find: 'operate',
+    findByEmail: 'operate',
+    invite: 'operate',
     list: 'operate',
     balance: 'read',
     grant: 'operate',
@@ -37,6 +50,11 @@ const permissions = {
   audit: { accounts: 'audit', ledger: 'audit', seals: 'audit', reads: 'audit', verify: 'audit' },
   // Providers have no key of ours, and sign what they send.
   callbacks: { receive: 'public' },
+  // Whoever signs in is not known yet.
+  signIn: { requestCode: 'public', enterCode: 'public', beginTelegram: 'public', enterTelegram: 'public' },
+  // Only who has signed in may say who else signs in.
+  sessions: { close: 'session', closeAll: 'session' },
+  identities: { list: 'session', requestCode: 'session', enterCode: 'session', enterTelegram: 'session' },
   views: { verify: 'operate', rebuild: 'operate' },
   routing: {
     disabledProviders: 'operate',
@@ -70,7 +88,7 @@ const ofCaller = (caller: Caller): readonly Permission[] => {
     case 'key':
       return ofScope[caller.scope]
     case 'session':
-      return [...ofReader, 'write', 'secret', 'keys']
+      return [...ofReader, 'write', 'secret', 'keys', 'session']
     case 'auditor':
       return ['audit']
     case 'operator':

@@ -134,6 +134,8 @@ export class SimulatedProcess {
       views: viewsOverWire(wire('views'), world.views),
       openScratch: async () => ({ scratch: new SimulatedViews(), discard: async () => undefined }),
       objects: objectsOverWire(wire('objects'), objects),
+      // Nobody signs in, and to load the real one would take real time.
+      mailer: { send: async () => undefined, close: () => undefined },
       outbound: outboundOverWire(wire('receiver'), world.receiver.port()),
       limits: { accountsInMemory: 2, slotsPerProvider: SLOTS, leaseMs: world.leaseMs },
       providers: {
