@@ -1,5 +1,5 @@
 import { TypeID } from 'typeid-js'
-import { AccountId, type AuditorId, type KeyId, RunId, UploadId, Uuid } from '../../schemas/primitives.ts'
+import { AccountId, type AuditorId, type KeyId, RunId, SessionId, UploadId, Uuid } from '../../schemas/primitives.ts'
 import { compileGuard } from '../engine/log/guard.ts'
 import type { Random } from '../ports/random.ts'
 
@@ -9,10 +9,14 @@ export const newAccountId = (random: Random) => newId('acct', random) as Account
 export const newKeyId = (random: Random) => newId('key', random) as KeyId
 export const newAuditorId = (random: Random) => newId('aud', random) as AuditorId
 export const newUploadId = (random: Random) => newId('upl', random) as UploadId
+export const newSessionId = (random: Random) => newId('sess', random) as SessionId
 export const newRunId = (random: Random) => newId('run', random) as RunId
 
 /** Whether a text has the form of an account id. */
 export const isAccountId = compileGuard(AccountId)
+
+/** Whether a text has the form of a session id. */
+export const isSessionId = compileGuard(SessionId)
 
 /** Whether a text has the form of an upload id. */
 export const isUploadId = compileGuard(UploadId)

@@ -128,7 +128,7 @@ t.test('authenticated writes return Tollgate-Position unless they stream', async
     )
   t.same(
     new Set(documented.map(({ operationId }) => operationId)),
-    new Set(['runModel', 'cancelRun', 'sendUpload', 'presignUpload', 'deleteUpload']),
+    new Set(['runModel', 'cancelRun', 'createKey', 'revokeKey', 'sendUpload', 'presignUpload', 'deleteUpload']),
   )
 })
 

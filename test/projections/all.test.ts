@@ -8,8 +8,11 @@ t.test('every event type is handled or listed as unprojected', async t => {
   t.same(
     types.filter(type => !handled.has(type)),
     [
-      'ProviderCostRecorded',
-      ...['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn', 'LoginLinked', 'SealKeyAdopted', 'LogSealed'],
+      ...['AccountSuspended', 'AccountResumed', 'LimitsSet'],
+      ...['IdentityLinked', 'SessionOpened', 'SessionClosed', 'ProviderCostRecorded'],
+      ...['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn'],
+      ...['LoginInvited', 'LoginCodeRequested', 'LoginCodeTried', 'LoginLinked', 'RegistrationAdmitted'],
+      ...['SealKeyAdopted', 'LogSealed'],
       ...['PeriodCloseRequested', 'PeriodClosed'],
       ...['AuditorKeyCreated', 'AuditorKeyRevoked', 'AuditorRead'],
       ...['ProviderDisabled', 'ProviderEnabled', 'BindingDisabled', 'BindingEnabled', 'BindingsOrdered'],

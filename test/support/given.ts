@@ -12,6 +12,12 @@ export const at = <Event>(ms: number, event: Event): PastEvent<Event> => ({
   metadata: { at: new Date(ms).toISOString() },
 })
 
+/** An event that a key caused at a specific time. */
+export const by = <Event>(keyId: string, ms: number, event: Event): PastEvent<Event> => {
+  const past = at(ms, event)
+  return { ...past, metadata: { ...past.metadata, actor: { kind: 'key', keyId } } }
+}
+
 /** A decider with a history. The assertions throw on failure. */
 export const given = <Command, State, Event extends object>(
   decider: Decider<Command, State, Event, Refusal>,

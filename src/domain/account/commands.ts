@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import type {
+  AccountLimits,
   ApiKeyCreated,
   CreditsGranted,
   DebitFacts,
@@ -15,16 +16,22 @@ import type {
   WebhookAttemptFailed,
   WorkedUpstream,
 } from '../../../schemas/account-events.ts'
+import type { KeyScope } from '../../../schemas/actor.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
-import type { AccountId, KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
+import type { Identity } from '../../../schemas/identity.ts'
+import type { AccountId, KeyId, RunId, SessionId, UploadId } from '../../../schemas/primitives.ts'
+import type { LimitPair } from './limits.ts'
 
 /** The commands that an account accepts. They carry time and ids, since the domain has no clock and no randomness. */
-export type AccountCommand =
+export type AccountCommand = (
   | OpenAccount
+  | { type: 'SuspendAccount' | 'ResumeAccount'; reason: string }
+  | SetLimits
   | ({ type: 'GrantCredits' | 'WithdrawCredits' } & Grant)
   | RefundRun
   | ({ type: 'CreateApiKey' } & NewKey)
   | { type: 'RevokeApiKey'; keyId: KeyId }
+  | UseApiKey
   | QueueRun
   | { type: 'StartRun'; runId: RunId; upstream: Upstream }
   | { type: 'SubmitRun'; runId: RunId; jobId: string; upstream: Upstream }
@@ -38,6 +45,28 @@ export type AccountCommand =
   | ({ type: 'StoreUpload'; upload: UploadStored } & Asked)
   | RequestUploadDeletion
   | { type: 'RecordUploadDeletion'; upload: UploadDeleted }
+  | ({ type: 'OpenSession' } & NewSession)
+  | { type: 'CloseSession'; sessionId: SessionId }
+  | { type: 'CloseAllSessions' }
+  | { type: 'LinkIdentity'; identity: Identity }
+) & {
+  /** Set if the account's owner asks for it, with a key or signed in. */
+  isByOwner?: boolean
+  session?: UsedSession | undefined
+}
+
+/** The caller's session, which must still be open when the command is decided. `atMs` is in ms since 1970. */
+export interface UsedSession {
+  sessionId: SessionId
+  atMs: number
+}
+
+export interface NewSession {
+  sessionId: SessionId
+  expiresAt: string
+  /** The session of the same browser, which ends. */
+  replaces?: SessionId | undefined
+}
 
 export interface RequestUploadDeletion extends Asked {
   type: 'RequestUploadDeletion'
@@ -49,14 +78,26 @@ export interface RequestUploadDeletion extends Asked {
 export interface OpenAccount {
   type: 'OpenAccount'
   accountId: AccountId
-  email: string
+  identity: Identity
   tester: boolean
   welcomeMicros: number
   /** Created in the same append, so that the owner of a new account can always use it. */
   firstKey?: NewKey
 }
 
-export type NewKey = Required<Static<typeof ApiKeyCreated>>
+/** Changes the limits that are given, or makes all of them the defaults again. */
+export interface SetLimits {
+  type: 'SetLimits'
+  limits: AccountLimits | 'default'
+}
+
+export type NewKey = Static<typeof ApiKeyCreated> & { scope: KeyScope }
+
+/** Records that a key was used, once a UTC day. */
+export interface UseApiKey extends Timed {
+  type: 'UseApiKey'
+  keyId: KeyId
+}
 
 /** A payment belongs to purchases. */
 export type Grant = Omit<Static<typeof CreditsGranted>, 'balanceAfterMicros' | 'payment'> & {
@@ -79,15 +120,15 @@ export interface RefundRun {
   reason: string
 }
 
-export interface QueueRun {
+export interface QueueRun extends Timed {
   type: 'QueueRun'
   /** The caller's key, which must still be active and allowed to write when the run is accepted. */
   keyId?: KeyId
-  /** Milliseconds since 1970, to tell whether an idempotency key is still remembered, and earlier failures count. */
-  atMs: number
   run: RunQueued
   receipt: Receipt
   label?: string
+  /** The default limits for runs in flight. */
+  runsInFlight?: LimitPair
   /** The upstream if this process has a free slot there, and starts the work as soon as the events are durable. */
   startAt?: Upstream | undefined
 }
@@ -126,6 +167,12 @@ export interface Worked {
 interface Asked {
   /** The caller's key, which must still be active and allowed to write when the command is decided. */
   keyId?: KeyId | undefined
+}
+
+/** A command whose decision depends on the time. */
+interface Timed {
+  /** In ms since 1970. A mailbox replaces it by the time that the events will record, so that both always agree. */
+  atMs: number
 }
 
 type FailedAttempt = Omit<WebhookAttemptFailed, 'runId' | 'attempt'>

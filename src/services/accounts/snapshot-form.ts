@@ -7,13 +7,15 @@ const MIN_TAIL = 1000
 
 /** Converts the state of an account to a snapshot and back. */
 export const accountSnapshots: SnapshotForm<AccountState> = {
-  version: 13,
+  version: 14,
   // A snapshot is as large as its contents, so large ones are written less often and the cost per event stays the same.
   worthAfter: ({ requests, uploads }) => Math.max(MIN_TAIL, requests.size + uploads.size),
   freeze: state => ({
     ...state,
+    sessions: [...state.sessions],
     activeKeys: [...state.activeKeys],
     openRuns: [...state.openRuns],
+    openRunsOf: [...state.openRunsOf],
     deliveries: [...state.deliveries],
     uploads: [...state.uploads],
     requests: [...state.requests],
@@ -23,8 +25,10 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
     const state = frozen as FrozenAccount
     return {
       ...state,
+      sessions: OrderedMap(state.sessions),
       activeKeys: ImmutableMap(state.activeKeys),
       openRuns: ImmutableMap(state.openRuns),
+      openRunsOf: ImmutableMap(state.openRunsOf),
       deliveries: ImmutableMap(state.deliveries),
       uploads: ImmutableMap(state.uploads),
       requests: OrderedMap(state.requests),

@@ -29,6 +29,7 @@ import {
   refunded,
   requestUploadDeletion,
   revokeKey,
+  sessionOpened,
   started,
   startRun,
   storeUpload,
@@ -136,7 +137,7 @@ t.test('an account is loaded from its snapshot and the events after it', async t
 t.test('a snapshot holds every part of the state', async t => {
   const { state } = given(
     account,
-    ...[opened({ tester: true }), granted(100), keyCreated()],
+    ...[opened({ tester: true }), granted(100), keyCreated(), sessionOpened()],
     ...[...accepted({ run: 1, webhook: true, after: 90 }), started(1), completed(1), undelivered(1, { run: 1 })],
     ...[
       ...accepted({ run: 2, after: 80 }),
