@@ -17,6 +17,8 @@ import {
   openAccount as openSample,
   outputDeleted,
   queueRun,
+  sessionId,
+  sessionOpened,
   startRun,
   uploadDeleted,
   uploadDeletionRequested,
@@ -31,7 +33,7 @@ import { openAccount, openFolder } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type AuditedEvent, Auditor } from './auditor.ts'
 
-const SESSION = { kind: 'session', sessionId: 'sess_01h2xcejqtf2nbrexx3vqjhp41' }
+const SESSION = { kind: 'session', sessionId: sessionId() }
 
 t.test('the auditor detects every kind of forged history', async t => {
   const history = [openSample({ welcome: 30 }), queueRun({ key: 'a' }), startRun(), failRun()].reduce<{
@@ -66,6 +68,7 @@ t.test('the auditor detects every kind of forged history', async t => {
   ]
 
   const [suspended, resumed] = [accountSuspended(), accountResumed()].map(uploaded) as [AuditedEvent, AuditedEvent]
+  const signedIn = uploaded(sessionOpened())
   const byOwner = queueing.map(event => ({ ...event, metadata: { ...(event.metadata as object), actor: SESSION } }))
 
   const forgeries: Record<string, AuditedEvent[][]> = {
@@ -89,7 +92,7 @@ t.test('the auditor detects every kind of forged history', async t => {
     'the output of an open run is deleted': [opening, queueing, [uploaded(outputDeleted())]],
     'an account is suspended twice': [opening, [suspended], [suspended]],
     'an account is resumed twice': [opening, [suspended], [resumed], [resumed]],
-    'a suspended account runs something': [opening, [suspended], byOwner],
+    'a suspended account runs something': [opening, [signedIn], [suspended], byOwner],
     'the service sets limits': [opening, [{ ...uploaded(limitsSet({})), metadata: { actor: { kind: 'service' } } }]],
     'the files of a failed run are deleted that left none': [...history, [uploaded(outputDeleted())]],
     'a run that never started leaves files': [opening, queueing, [other(failure, { willDeleteAt: 'later' }), refund]],
@@ -106,7 +109,7 @@ t.test('the auditor detects every kind of forged history', async t => {
     return auditor.faults
   }
   t.same(audit(history), [])
-  t.same(audit([opening, [suspended], [resumed], byOwner, [suspended], ...history.slice(2)]), [])
+  t.same(audit([opening, [signedIn], [suspended], [resumed], byOwner, [suspended], ...history.slice(2)]), [])
   const leaving = [other(failure, { willDeleteAt: 'later' }), refund]
   t.same(audit([opening, queueing, starting, leaving, [uploaded(outputDeleted())]]), [])
   t.same(audit([opening, [grant], [store], [seal], [requested], [deleted], [grant]]), [])

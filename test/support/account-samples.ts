@@ -177,12 +177,7 @@ export const withdrawCredits = (credits: number, reference: string) =>
 export const createKey = (key = 1, scope: KeyScope = 'full', limits: KeyLimits = {}) =>
   ({
     type: 'CreateApiKey',
-    keyId: keyId(key),
-    name: 'laptop',
-    hash: digest('b'),
-    lastFour: 'beef',
-    scope,
-    ...limits,
+    key: { keyId: keyId(key), name: 'laptop', hash: digest('b'), lastFour: 'beef', scope, ...limits },
   }) satisfies AccountCommand
 
 export const useKey = (key: number, atMs: number) =>

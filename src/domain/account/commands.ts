@@ -29,7 +29,7 @@ export type AccountCommand = (
   | SetLimits
   | ({ type: 'GrantCredits' | 'WithdrawCredits' } & Grant)
   | RefundRun
-  | ({ type: 'CreateApiKey' } & NewKey)
+  | { type: 'CreateApiKey'; key: NewKey }
   | { type: 'RevokeApiKey'; keyId: KeyId }
   | UseApiKey
   | QueueRun

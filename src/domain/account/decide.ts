@@ -15,16 +15,15 @@ import * as webhooks from './webhooks.ts'
 
 /**
  * Decides a command. The existence of the account is checked first, then the caller's session, and then the account's
- * suspension; the other checks are in
- * each noun's file.
+ * suspension; the other checks are in each noun's file.
  */
 export const decide = (command: AccountCommand, state: AccountState): Decided<AccountEvent> => {
   if (command.type === 'OpenAccount') return open(command, state)
   if (state.accountId === undefined) return refuse('account_not_found')
   const ended = sessions.sessionRefusal(command.session, state)
   if (ended) return ended
-  const isOwners = command.isByOwner || command.type === 'OpenSession'
-  const suspended = isOwners ? suspension.suspensionRefusal(state) : undefined
+  const isForOwner = command.isByOwner || command.type === 'OpenSession'
+  const suspended = isForOwner ? suspension.suspensionRefusal(state) : undefined
   if (suspended) return { refuse: suspended }
   switch (command.type) {
     case 'SuspendAccount':

@@ -8,10 +8,7 @@ import type { NewKey, UseApiKey } from './commands.ts'
 import { DAY_MS, dayOf } from './days.ts'
 import type { AccountState, ActiveKey } from './state.ts'
 
-export const create = (
-  { type: _type, isByOwner: _isByOwner, ...key }: { type: 'CreateApiKey'; isByOwner?: boolean } & NewKey,
-  state: AccountState,
-): Decided<AccountEvent> => {
+export const create = ({ key }: { key: NewKey }, state: AccountState): Decided<AccountEvent> => {
   if (state.activeKeys.has(key.keyId)) return refuse('key_exists')
   if (state.activeKeys.size >= MAX_ACTIVE_KEYS) return refuse('too_many_keys', { limit: MAX_ACTIVE_KEYS })
   return accept([{ type: 'ApiKeyCreated', data: key }])

@@ -74,7 +74,7 @@ export class ApiKeys {
     const checked = await checkLimits(limits, { offers, tester, nowMs: clock.nowMs() })
     if ('refuse' in checked) return checked
     const { key, apiKey } = generateKey(this.#parts, { name, scope, ...checked.value })
-    const outcome = await accounts.execute(caller, id.value, { type: 'CreateApiKey', ...key })
+    const outcome = await accounts.execute(caller, id.value, { type: 'CreateApiKey', key })
     if ('refuse' in outcome) return outcome
     const row = fold(keyView, outcome.accept) as KeyRow
     return answer({ ...row, spending: budgetAt(key, clock.nowMs()), apiKey })

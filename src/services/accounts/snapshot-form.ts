@@ -25,6 +25,8 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
     const state = frozen as FrozenAccount
     return {
       ...state,
+      // JSON has no undefined.
+      suspension: state.suspension,
       sessions: OrderedMap(state.sessions),
       activeKeys: ImmutableMap(state.activeKeys),
       openRuns: ImmutableMap(state.openRuns),

@@ -14,6 +14,7 @@ import { accountSnapshots } from '../../../src/services/accounts/snapshot-form.t
 import {
   accepted,
   accountId,
+  accountSuspended,
   completed,
   createKey,
   digest,
@@ -22,6 +23,8 @@ import {
   granted,
   grantUpload,
   keyCreated,
+  keyId,
+  limitsSet,
   openAccount,
   opened,
   queueRun,
@@ -39,7 +42,7 @@ import {
   uploadId,
 } from '../../support/account-samples.ts'
 import { ambient, noSnapshots, openLog, openViews } from '../../support/engine.ts'
-import { at, given, THEN_MS } from '../../support/given.ts'
+import { at, by, given, THEN_MS } from '../../support/given.ts'
 import { until } from '../../support/until.ts'
 
 const STREAM = accountStream(accountId())
@@ -146,6 +149,8 @@ t.test('a snapshot holds every part of the state', async t => {
     ],
     ...accepted({ run: 3, after: 80, key: 'from the future' }).map(event => at(THEN_MS + 100_000, event)),
     ...accepted({ run: 4, after: 70, key: 'from now' }),
+    ...accepted({ run: 5, after: 60 }).map(event => by(keyId(), THEN_MS, event)),
+    ...[limitsSet({ runsInFlight: 5 }), accountSuspended()],
     uploadGranted(),
   )
   const whole = plain(state)

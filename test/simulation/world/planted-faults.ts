@@ -159,8 +159,8 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a suspended account runs something',
     file: 'domain/account/decide.ts',
-    from: 'command.isByOwner ? suspension.suspensionRefusal(state) : undefined',
-    to: "command.type === 'CreateApiKey' ? suspension.suspensionRefusal(state) : undefined",
+    from: "command.isByOwner || command.type === 'OpenSession'",
+    to: "command.type === 'OpenSession'",
   },
   {
     what: 'the log of an account that ran something while it was suspended has no fault',
