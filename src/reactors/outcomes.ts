@@ -92,9 +92,10 @@ const messageFor = (error: unknown): string => {
   return `The result could not be stored.${isShown ? ` ${error.message}` : ''}`
 }
 
+/** A version may hold half of a character, also after it is cut. */
 const worked = (upstream: Upstream, { work }: ProviderOutcome): WorkedUpstream => ({
   ...upstream,
-  ...(work?.version && { version: work.version.slice(0, MAX_VERSION_LENGTH) }),
+  ...(work?.version && { version: work.version.slice(0, MAX_VERSION_LENGTH).toWellFormed() }),
 })
 
 /** A message may be empty or too long, and the cut may split a character. */
