@@ -5,6 +5,7 @@ import type { Running, SimulatedProcess } from './process.ts'
 import type { ClientRuns } from './runs.ts'
 import type { ClientSeals } from './seals.ts'
 import type { ClientUploads, UploadCommand } from './uploads.ts'
+import type { Visitors } from './visitors.ts'
 
 /** The parts of a client. */
 export interface Parts {
@@ -13,6 +14,7 @@ export interface Parts {
   runs: ClientRuns
   seals: ClientSeals
   uploads: ClientUploads
+  visitors: Visitors
 }
 
 export interface Command {
@@ -95,6 +97,23 @@ const commands: Command[] = [
     expected: [...ofKeys, 'event_not_sealed', 'too_many_proofs'],
   },
   { name: 'proveConsistency', send: ({ seals }, to) => seals.proveConsistency(to), expected: ofKeys },
+  {
+    name: 'requestCode',
+    send: ({ visitors }, to) => visitors.requestCode(to),
+    expected: ['ok', 'too_many_codes', 'too_many_sign_ins'],
+  },
+  {
+    name: 'enterCode',
+    weight: 2,
+    send: ({ visitors }, to) => visitors.enterCode(to),
+    expected: ['ok', NOTHING, 'code_wrong', 'code_not_valid', 'too_many_sign_ins'],
+  },
+  { name: 'visit', send: ({ visitors }, to) => visitors.visit(to), expected: ['ok', NOTHING] },
+  {
+    name: 'signOutEverywhere',
+    send: ({ visitors }, to) => visitors.signOutEverywhere(to),
+    expected: ['ok', NOTHING, 'session_not_valid'],
+  },
   { ...ofUploads('upload'), weight: 3 },
   ...(['presign', 'putAgain', 'findUpload', 'listUploads', 'deleteUpload'] as const).map(ofUploads),
 ]

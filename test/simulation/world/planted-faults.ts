@@ -582,4 +582,10 @@ export const plantedFaults: PlantedFault[] = [
     to: "(['unauthorized', 'out_of_quota'])",
     test: 'test/http/vendor-keys.test.ts',
   },
+  {
+    what: 'two who register one address at once get two accounts',
+    file: 'domain/login/login.ts',
+    from: "return state.accountId === undefined ? accept([{ type: 'LoginLinked', data }]) : refuse('account_exists')",
+    to: "return accept([{ type: 'LoginLinked', data }])",
+  },
 ]

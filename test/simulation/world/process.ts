@@ -8,6 +8,8 @@ import type { Provider } from '../../../src/ports/provider.ts'
 import { KeyHolders } from '../../../src/services/accounts/key-holders.ts'
 import { KeyUses } from '../../../src/services/accounts/key-uses.ts'
 import type { Services } from '../../../src/services/services.ts'
+import { SessionHolders } from '../../../src/services/sign-in/session-holders.ts'
+import { SessionTokens } from '../../../src/services/sign-in/session-tokens.ts'
 import { boundTo } from '../../support/bound-to.ts'
 import { SimulatedObjects } from './object-store.ts'
 import { objectsOverWire } from './object-wire.ts'
@@ -15,6 +17,7 @@ import { logOverWire, outboundOverWire, providerOverWire, viewsOverWire } from '
 import { SEAL_KEY } from './seals.ts'
 import { Submissions } from './submissions.ts'
 import { SimulatedViews } from './view-store.ts'
+import { simulatedMailer } from './visitors.ts'
 import { Wire } from './wire.ts'
 import type { World } from './world.ts'
 
@@ -27,7 +30,7 @@ const PROVIDERS: Record<string, string[]> = {
 
 const config = readConfig({
   MASTER_SECRET: 'a secret of the simulated world, long enough',
-  WELCOME_CREDITS: '0',
+  WELCOME_CREDITS: '20',
   UPLOAD_GRANT_MINUTES: '0.2',
   SEAL_KEY,
   SEAL_EVENTS: '40',
@@ -47,6 +50,7 @@ export interface Running {
   services: Services
   keyHolders: KeyHolders
   keyUses: KeyUses
+  sessionHolders: SessionHolders
   objects: SimulatedObjects
   submissions: Submissions
   /** Ends the work in progress, and then the process. */
@@ -134,8 +138,7 @@ export class SimulatedProcess {
       views: viewsOverWire(wire('views'), world.views),
       openScratch: async () => ({ scratch: new SimulatedViews(), discard: async () => undefined }),
       objects: objectsOverWire(wire('objects'), objects),
-      // Nobody signs in, and to load the real one would take real time.
-      mailer: { send: async () => undefined, close: () => undefined },
+      mailer: simulatedMailer(world.mail),
       outbound: outboundOverWire(wire('receiver'), world.receiver.port()),
       limits: { accountsInMemory: 2, slotsPerProvider: SLOTS, leaseMs: world.leaseMs },
       providers: {
@@ -155,7 +158,9 @@ export class SimulatedProcess {
     }
     const keyHolders = new KeyHolders(core.reads, core.accounts)
     const keyUses = new KeyUses({ accounts: core.accounts, clock: core.clock, logger: core.logger })
-    return { core, services: service.services, keyHolders, keyUses, objects, submissions, stop }
+    const tokens = new SessionTokens(core.masterSecret)
+    const sessionHolders = new SessionHolders({ accounts: core.accounts, tokens, clock: core.clock })
+    return { core, services: service.services, keyHolders, keyUses, sessionHolders, objects, submissions, stop }
   }
 
   #clock(isAlive: () => boolean): Clock {

@@ -25,6 +25,8 @@ export class Truth {
   readonly acknowledged = new Known()
   /** States that a process has shown, which its views must not fall behind. */
   readonly shown = new Known()
+  /** The account of each address that people register with. */
+  readonly #accounts = new Map<string, string>()
   readonly #webhooks = new Map<string, string>()
   readonly #answeredWebhooks = new Set<string>()
   readonly #onViolation: (violation: string) => void
@@ -48,14 +50,19 @@ export class Truth {
     const { balances, runs, references, refunds, keys } = this.#ledgerOf(stream)
     for (const [index, { type, data }] of events.entries()) {
       const position = firstPosition + index
-      const { runId, amountMicros, balanceAfterMicros, reference, error, keyId } = data as {
+      const { runId, amountMicros, balanceAfterMicros, reference, error, keyId, email, accountId, kind } = data as {
         runId: string
         keyId: string
+        email?: string
+        accountId?: string
+        kind?: string
         amountMicros: number
         balanceAfterMicros?: number
         reference?: string
         error?: { code: string }
       }
+      if (type === 'AccountOpened') this.expectOwner(email as string, accountId as string)
+      if (kind === 'welcome' && balances.length > 0) this.#onViolation(`${stream} got its welcome late, or twice`)
       if (balanceAfterMicros !== undefined) balances.push({ position, balanceMicros: balanceAfterMicros })
       if (type === 'CreditsDebited') runs.set(runId, { position, chargedMicros: amountMicros })
       if (reference !== undefined) references.set(reference, position)
@@ -91,6 +98,13 @@ export class Truth {
   noteAccepted(accountId: string, process: SimulatedProcess, runId: string) {
     const run = this.#ledgerOf(`account-${accountId}`).runs.get(runId)
     if (run) this.acknowledged.note(accountId, process, run.position)
+  }
+
+  /** An account was opened with an address, or signed in to: it is always the same account. */
+  expectOwner(email: string, accountId: string) {
+    const known = this.#accounts.get(email) ?? accountId
+    if (known !== accountId) this.#onViolation(`${email} opens ${accountId}, and has the account ${known}`)
+    this.#accounts.set(email, accountId)
   }
 
   /** A grant or withdrawal was acknowledged to a client through a process. */

@@ -29,6 +29,7 @@ const OCCURRENCES = [
   ...['upload ok', 'presign 200', 'retouch ok', 'deleteUpload ok', 'redeliver ok', 'grant ok', 'withdraw ok'],
   ...['RunCompleted', 'RunFailed', 'RunCancelRequested', 'RunOutputDeleted', 'UploadDeleted', 'ApiKeyRevoked'],
   ...['run budget_exceeded', 'ApiKeyUsed'],
+  ...['requestCode ok', 'enterCode ok', 'enterCode code_wrong', 'visit ok', 'signOutEverywhere ok'],
   ...['WebhookAttemptFailed', 'WebhookAbandoned', 'WebhookDelivered', 'WebhookRedeliveryRequested'],
   ...[
     'request lost',

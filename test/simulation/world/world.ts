@@ -83,6 +83,8 @@ export class World {
   readonly vendor: SimulatedProvider
   readonly paidJobs: PaidJobs
   readonly receiver: SimulatedReceiver
+  /** The codes that were sent to each address, the oldest first. */
+  readonly mail = new Map<string, string[]>()
   readonly processes: SimulatedProcess[]
   readonly publicUrl = 'https://tollgate.example'
   /** When the world began, for its clocks. */
