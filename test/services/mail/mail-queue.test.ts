@@ -70,7 +70,7 @@ t.test('addresses that the server refuses for now do not hold up the others', as
   const timer: Clock['timer'] = (delayMs, callback) => {
     if (delayMs < 1_000) return systemClock.timer(0, callback)
     release.push(callback)
-    return systemClock.timer(60_000, () => undefined)
+    return systemClock.timer(60_000, () => undefined).unref()
   }
   const queue = new MailQueue({ mailer, clock: { ...systemClock, timer }, logger: silentLogger })
   t.teardown(() => queue.stop())
