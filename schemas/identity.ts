@@ -4,7 +4,7 @@ import { Closed, Tagged } from './primitives.ts'
 /** Characters of the name that a messenger shows for a person. It is only for people, and may change. */
 export const MAX_IDENTITY_NAME_LENGTH = 64
 
-/** An e-mail address in lower case. */
+/** An e-mail address, in lower case and NFC, with its domain in ASCII. */
 export const EmailIdentity = Closed({
   kind: Type.Literal('email'),
   address: Type.String({ minLength: 3, maxLength: 254 }),

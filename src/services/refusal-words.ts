@@ -24,7 +24,8 @@ export const sharedWords = {
   account_already_suspended: ({ reason }) =>
     `The account is already suspended (${reason}). To change the reason, resume it and suspend it again.`,
   account_not_suspended: () => 'The account is not suspended.',
-  email_invalid: ({ email }) => `${JSON.stringify(email)} is not an e-mail address.`,
+  email_invalid: ({ email }) =>
+    `${JSON.stringify(email)} is not an e-mail address such as name@example.com, without quotes, comments, % and !.`,
   balance_too_high: () => 'The balance would be too large to represent exactly.',
   identity_taken: () => 'It belongs to another account.',
   too_many_identities: ({ limit }) => `The account already has ${limit} ways to sign in, which is the limit.`,

@@ -175,7 +175,7 @@ t.test('faults of a form are shown in it, and are JSON for those who ask', async
   t.match(wrong.text, /role="alert">.*is not an e-mail address/)
   t.notMatch(wrong.text, '<script', 'what was typed is escaped')
   const json = await browser.post('/console/sign-in', { email: 'x' }, { Accept: 'application/json' })
-  t.match(JSON.parse(json.text), { error: { code: 'invalid_request', message: '"x" is not an e-mail address.' } })
+  t.match(JSON.parse(json.text), { error: { code: 'invalid_request', message: '"x" is not an e-mail address' } })
   const large = await browser.post('/console/sign-in', { email: 'x'.repeat(10_000) })
   t.equal(large.status, 413)
   t.equal((await browser.post('/console/sign-in/code', { code: 'BBBB-BBBB' })).location, '/console/sign-in')
