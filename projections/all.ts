@@ -9,6 +9,7 @@ import { accounts } from './accounts.ts'
 import { balance } from './balance.ts'
 import type { EventType } from './define.ts'
 import { due } from './due.ts'
+import { dueKeyExpiries, dueMails, dueNotices } from './due-notices.ts'
 import { dueObjects } from './due-objects.ts'
 import { keys } from './keys.ts'
 import type { Projection } from './projection.ts'
@@ -18,7 +19,8 @@ import { uploads } from './uploads.ts'
 import { usage, usageByLabel } from './usage.ts'
 import { webhooks } from './webhooks.ts'
 
-const all = [accounts, balance, due, dueObjects, keys, runs, statement, uploads, usage, usageByLabel, webhooks] as const
+const ofDue = [due, dueObjects, dueMails, dueNotices, dueKeyExpiries] as const
+const all = [accounts, balance, ...ofDue, keys, runs, statement, uploads, usage, usageByLabel, webhooks] as const
 
 /** Events that concern no view: they are read from their own streams, or change only the account's own state. */
 type Unprojected =
@@ -29,6 +31,7 @@ type Unprojected =
   | 'AccountSuspended'
   | 'AccountResumed'
   | 'LimitsSet'
+  | 'NoticesSet'
   | (CatalogEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent | ProviderEvent)['type']
 
 /** The event types that none of the projections handles. */

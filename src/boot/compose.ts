@@ -15,6 +15,7 @@ import type { RateCounter } from '../ports/rate-counter.ts'
 import { ActiveRuns } from '../reactors/active-runs.ts'
 import { Artifacts } from '../reactors/artifacts.ts'
 import { InputSources } from '../reactors/input-sources.ts'
+import { KeyExpiriesReactor } from '../reactors/key-expiries.ts'
 import { ObjectsReactor } from '../reactors/objects.ts'
 import { ProviderReports } from '../reactors/provider-reports.ts'
 import { RunSlots } from '../reactors/run-slots.ts'
@@ -133,6 +134,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const runReads = new RunReads({ reads, watch, clock, progress: activeRuns.progress })
   const runs = new Runs({ accounts, offers, quotes, reads, runReads, starter: activeRuns, clock, random, runsInFlight })
   const present = new Presenter(addresses, usdPerCreditMicros, endpoint => routes.supplyOf(endpoint))
+  const mailer = substitutes.mailer ?? (await openMailer(config))
   const secretOf = (accountId: AccountId) => webhookSecret(masterSecret, accountId)
   const webhooks = new WebhooksReactor({
     accounts,
@@ -144,8 +146,11 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     random,
     logger,
     secretOf,
+    mailer,
+    publicUrl,
     leaseMs,
   })
+  const keyExpiries = new KeyExpiriesReactor({ accounts, reads, views, clock, logger })
   const objectsReactor = new ObjectsReactor({
     accounts,
     objects,
@@ -180,7 +185,6 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   })
   const callbacks = new Callbacks({ accounts: providers.accounts, views, poller: activeRuns, clock })
   const tokens = new SessionTokens(masterSecret)
-  const mailer = substitutes.mailer ?? (await openMailer(config))
   const mail = new MailQueue({ mailer, clock, logger })
   const provider = await openIdentityProvider(config)
   const telegram = provider && new TelegramProofs({ telegram: provider, clock, logger, publicUrl })
@@ -230,7 +234,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
       choices.start()
       if (!config.roles.has('reactors')) return
       reports.start()
-      for (const reactor of [runsReactor, webhooks, objectsReactor]) reactor.start(progress.changes)
+      for (const reactor of [runsReactor, webhooks, keyExpiries, objectsReactor]) reactor.start(progress.changes)
     },
     /** Ends the work in progress, and then the waits for queued work. */
     stop: async () => {
@@ -238,7 +242,10 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
       choices.stop()
       await verifier.close()
       await keyUses.settled()
-      await Promise.all([runsReactor, webhooks, objectsReactor, reports, mail, ...sealing].map(part => part.stop()))
+      // Notices are sent through the mailer, which the queue of mail closes.
+      const sent = webhooks.stop().then(() => mail.stop())
+      const parts = [runsReactor, keyExpiries, objectsReactor, reports, ...sealing]
+      await Promise.all([sent, ...parts.map(part => part.stop())])
       const shown = log.head().then(head => progress.passed(head, LAST_OUTCOMES_MS))
       await withinTime(
         clock,

@@ -138,6 +138,7 @@ export const sharedWords = {
   run_not_ended: () => 'The run has not ended yet.',
 
   webhook_not_pending: () => 'No webhook is due for this run.',
+  notice_not_due: () => 'No such notice is due.',
 
   upload_exists: () => 'The upload already exists.',
   upload_already_stored: () => 'The file of this upload is already stored.',
