@@ -17,15 +17,25 @@ const deliveries = (channel: NoticeChannel) =>
     },
     on: {
       NoticeRaised: (_, event): NoticeTask => {
-        const { number, notice, to } = event.data
-        const address = to[channel] as string
+        const {
+          number,
+          notice,
+          to: { url },
+        } = event.data
         return {
           task: 'deliver-notice',
           // Nobody pays for them, so their rate is limited.
-          queue: queues.deliverFree + (channel === 'email' ? MAIL : hostOf(address)),
+          queue: queues.deliverFree + (channel === 'email' ? MAIL : hostOf(url as string)),
           dueAt: clockOf(event),
           accountId: accountOf(event),
-          ...{ number, channel, to: address, notice, raisedAt: clockOf(event), attempt: 1 },
+          ...{
+            number,
+            channel,
+            ...(channel === 'url' && { url: url as string }),
+            notice,
+            raisedAt: clockOf(event),
+            attempt: 1,
+          },
         }
       },
       NoticeDelivered: () => undefined,

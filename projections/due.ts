@@ -35,8 +35,8 @@ export function byQueue({ queue, accountId, dueAt }: DueRow, key: string): strin
 }
 
 /**
- * The prefixes of the queues: three queues for each endpoint, two for each webhook host, one for mail, two for the object
- * store, one for keys that expire.
+ * The prefixes of the queues: three queues for each endpoint, two for each webhook host, one for mail, two for the
+ * object store, one for keys that expire.
  */
 export const queues = {
   start: 'start/',

@@ -1,13 +1,14 @@
 import { type Static, Type } from 'typebox'
 import { Attempt, AttemptReason, HttpStatus } from './attempt.ts'
-import { Closed, Day, KeyId, Micros, OneOf, PositiveMicros, Tagged, Timestamp } from './primitives.ts'
+import { Closed, Day, KeyId, Micros, OneOf, PositiveMicros, Sha256, Tagged, Timestamp } from './primitives.ts'
 
 /**
- * What an account is told of, and where. `email` is to its first e-mail identity. It has notices while it has one of
- * the two. A balance is never under 0, which therefore means no notices of the balance.
+ * What an account is told of, and where: by mail, to a URL, or both. `login` is the hash of the e-mail identity that mail
+ * goes to; without it, mail goes to the first. A balance is never under 0, which therefore means no notices of it.
  */
 export const NoticeSettings = Closed({
   email: Type.Boolean(),
+  login: Type.Optional(Sha256),
   url: Type.Optional(Type.String()),
   balanceUnderMicros: Micros,
 })
@@ -35,12 +36,15 @@ export const Notice = Tagged(
 )
 export type Notice = Static<typeof Notice>
 
-/** Something that the account's owner wants to know. Its deliveries are due at once; there are none without `to`. */
+/**
+ * Something that the account's owner wants to know, in the append of its cause. Its deliveries are due at once; an empty
+ * `to` means none. The e-mail address is looked up when mail is sent, so that the event does not repeat it.
+ */
 export const NoticeRaised = Closed({
   /** Counts the notices of the account from 1. */
   number: Type.Integer({ minimum: 1 }),
   notice: Notice,
-  to: Closed({ email: Type.Optional(Type.String()), url: Type.Optional(Type.String()) }),
+  to: Closed({ email: Type.Optional(Type.Literal(true)), url: Type.Optional(Type.String()) }),
 })
 
 export const NOTICE_CHANNELS = ['email', 'url'] as const

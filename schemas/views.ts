@@ -176,12 +176,12 @@ export interface DeliverTask extends Due {
   attempt: number
 }
 
-/** A notice to deliver to an address or URL. `attempt` is the number of the next attempt, from 1. */
+/** A notice to deliver by mail or to a URL. `attempt` is the number of the next attempt, from 1. */
 export interface NoticeTask extends Due {
   task: 'deliver-notice'
   number: number
   channel: NoticeChannel
-  to: string
+  url?: string
   notice: Notice
   raisedAt: string
   attempt: number
@@ -224,8 +224,8 @@ export type ObjectTask = DeleteOutputTask | DeleteLeftTask | SealUploadTask | De
 
 /**
  * Work that is due, with everything that a reactor needs to do it. Key: the id of the run or upload; for a run's
- * results, which may be due beside its webhook, `output/<run id>`; for a notice `notice/<account id>/<number>/<channel>`,
- * and for a key `expiry/<key id>`.
+ * results, which may be due beside its webhook, `output/<run id>`; for a notice
+ * `notice/<account id>/<number>/<channel>`, and for a key `expiry/<key id>`.
  */
 export type DueRow = StartTask | WatchTask | DeliverTask | NoticeTask | ExpiryTask | ObjectTask
 

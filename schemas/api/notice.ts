@@ -5,7 +5,7 @@ import { Timestamp } from './common.ts'
 import { KeyId } from './key.ts'
 
 const settings = {
-  email: about(Type.Boolean(), 'Whether notices are sent to the e-mail address of the account.', true),
+  email: about(Type.Boolean(), 'Whether notices are sent by mail.', true),
   url: about(Url, 'The address that notices are sent to as webhooks.', 'https://example.com/hooks/tollgate'),
   balance_under_credits: about(
     Type.Number({ minimum: 0, maximum: MAX_GRANT_MICROS / 1_000_000 }),
@@ -16,6 +16,13 @@ const settings = {
 
 export const NewNoticeSettings = Closed({
   email: Type.Optional(Type.Unsafe<boolean>({ ...settings.email, default: true })),
+  email_address: Type.Optional(
+    about(
+      Type.String({ maxLength: 254 }),
+      'The address that mail is sent to: one that is linked to the account. The first of these if it is missing.',
+      'ada@example.com',
+    ),
+  ),
   url: Type.Optional(settings.url),
   balance_under_credits: Type.Optional(Type.Unsafe<number>({ ...settings.balance_under_credits, default: 10 })),
 })

@@ -145,6 +145,8 @@ export interface Refusals {
 
   /** The notice was raised before, is not due yet, or its attempt is recorded. */
   notice_not_due: object
+  /** Mail is to go to an address that is none of the account's identities. */
+  notice_address_unlinked: object
 
   upload_exists: object
   upload_not_found: object

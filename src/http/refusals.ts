@@ -201,6 +201,7 @@ const codes: Record<RefusalCode, ErrorCode> = {
   webhook_not_pending: 'invalid_request',
   webhook_pending: 'invalid_request',
   notice_not_due: 'invalid_request',
+  notice_address_unlinked: 'invalid_request',
 
   upload_exists: 'invalid_request',
   upload_not_found: 'upload_not_found',
@@ -277,6 +278,9 @@ const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalW
   }),
   image_url_invalid: ({ fault }) => ({ errors: [{ path: '/input/image_url', message: urlFaults[fault] }] }),
   webhook_url_invalid: ({ parameter, fault }) => ({ errors: [{ path: `/${parameter}`, message: urlFaults[fault] }] }),
+  notice_address_unlinked: () => ({
+    errors: [{ path: '/email_address', message: 'must be an e-mail address of the account' }],
+  }),
   key_expiry_past: () => ({ errors: [{ path: '/expires_at', message: 'must be in the future' }] }),
   key_model_unknown: ({ index }) => ({ errors: [{ path: `/models/${index}`, message: 'is no model' }] }),
   key_address_invalid: ({ index }) => ({

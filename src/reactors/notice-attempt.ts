@@ -1,7 +1,7 @@
 import type { KeyId } from '../../schemas/primitives.ts'
 import type { NoticeTask } from '../../schemas/views.ts'
 import type { RecordNotice } from '../domain/account/commands.ts'
-import { deliveryOf } from '../domain/account/notices.ts'
+import { deliveryOf, mailAddress } from '../domain/account/notices.ts'
 import type { AccountState } from '../domain/account/state.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Mailer } from '../ports/mailer.ts'
@@ -31,10 +31,12 @@ export const noticeDelivery = (parts: NoticeParts, task: NoticeTask): Delivery<R
 
 const mail = async (
   parts: NoticeParts,
-  { to, notice, attempt }: NoticeTask,
+  { notice, attempt }: NoticeTask,
   state: AccountState,
 ): Promise<RecordNotice['outcome']> => {
   const { mailer, logger, publicUrl } = parts
+  const to = mailAddress(state)
+  if (to === undefined) return { delivered: false, reason: 'The account has no e-mail address.' }
   const keyName = 'keyId' in notice ? await nameOf(parts, notice.keyId, state) : ''
   try {
     await mailer.send(noticeMail({ to, notice, keyName, publicUrl: publicUrl() }))
@@ -48,11 +50,11 @@ const mail = async (
 
 const post = async (
   parts: NoticeParts,
-  { accountId, number, to, notice, raisedAt, attempt }: NoticeTask,
+  { accountId, number, url = '', notice, raisedAt, attempt }: NoticeTask,
 ): Promise<RecordNotice['outcome']> => {
   const sent = await sendWebhook(parts, {
     // The same for all attempts, so that receivers can recognise repeats.
-    ...{ url: to, id: `${accountId.replace(/^acct_/, 'msg_')}_${number}`, secret: parts.secretOf(accountId) },
+    ...{ url, id: `${accountId.replace(/^acct_/, 'msg_')}_${number}`, secret: parts.secretOf(accountId) },
     event: noticeEvent(notice, raisedAt),
   })
   return outcomeOf(parts, attempt, sent)

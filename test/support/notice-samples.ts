@@ -5,7 +5,7 @@ import { DEFAULT_NOTICES } from '../../src/domain/account/notices.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import { keyId } from './account-samples.ts'
 
-export const mailTo = { email: 'owner@example.com' }
+export const mailTo = { email: true }
 
 export const setNotices = (settings: Partial<NoticeSettings> = {}, askedWith?: number) =>
   ({

@@ -86,6 +86,7 @@ const samples: Refusals = {
   webhook_not_pending: {},
   webhook_pending: {},
   notice_not_due: {},
+  notice_address_unlinked: {},
   upload_exists: {},
   upload_not_found: {},
   upload_not_sent: {},

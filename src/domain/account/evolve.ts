@@ -233,7 +233,7 @@ const raiseNotice = (
   const state = { ...before, noticesRaised: number, noticeDeliveries }
   switch (notice.kind) {
     case 'balance_low':
-      return { ...state, balanceLowAtMs: clockMs(event) }
+      return pending.length === 0 ? state : { ...state, balanceLowAtMs: clockMs(event) }
     case 'budget_warning':
     case 'budget_exhausted':
       return tell(state, notice.keyId, notice.budgetPeriod, notice.kind === 'budget_exhausted')

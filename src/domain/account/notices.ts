@@ -2,6 +2,7 @@ import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { Notice, NoticeChannel, NoticeSettings } from '../../../schemas/notice-events.ts'
 import type { KeyId } from '../../../schemas/primitives.ts'
 import { accept } from '../decider.ts'
+import { loginOf } from '../login/identity.ts'
 import { type Decided, refuse } from '../refusal.ts'
 import { reachedShare } from './budgets.ts'
 import type { RecordNotice } from './commands.ts'
@@ -12,8 +13,8 @@ import { type AccountState, CLOCK_TOLERANCE_MS } from './state.ts'
 export const DEFAULT_NOTICES: NoticeSettings = { email: true, balanceUnderMicros: 10_000_000 }
 
 /**
- * Failed runs are refunded, so a balance at the limit may cross it many times a second. The owner is told again after
- * an hour, or once there were further credits.
+ * Failed runs are refunded, so a balance at the limit may cross it many times a second. Each crossing is an event, but
+ * the owner is only told again after an hour, or once there were further credits.
  */
 export const BALANCE_QUIET_MS = 60 * 60 * 1000
 
@@ -23,29 +24,42 @@ export const MAX_PENDING_NOTICES = 200
 export const set = (
   { keyId, settings }: { keyId?: KeyId | undefined; settings: NoticeSettings },
   state: AccountState,
-): Decided<AccountEvent> => writeRefusal(keyId, state) ?? accept([{ type: 'NoticesSet', data: settings }])
+): Decided<AccountEvent> => {
+  const refusal = writeRefusal(keyId, state)
+  if (refusal) return refusal
+  if (settings.login !== undefined && mailAddress({ ...state, notices: settings }) === undefined)
+    return refuse('notice_address_unlinked')
+  return accept([{ type: 'NoticesSet', data: settings }])
+}
+
+/** The address that mail goes to; undefined if the account has no e-mail identity. */
+export const mailAddress = ({
+  notices: { login },
+  identities,
+}: Pick<AccountState, 'notices' | 'identities'>): string | undefined =>
+  identities
+    .filter(identity => identity.kind === 'email')
+    .find(identity => login === undefined || loginOf(identity) === login)?.address
 
 /** The notices that a debit calls for, for its append. `atMs` is missing where no time matters. */
 export const ofDebit = (
   { keyId, amountMicros, atMs }: { keyId?: KeyId | undefined; amountMicros: number; atMs?: number },
   state: AccountState,
 ): AccountEvent[] => {
-  const { email, url } = state.notices
+  const { email, url, balanceUnderMicros: underMicros } = state.notices
   if (!email && url === undefined) return []
   const share = atMs === undefined ? undefined : reachedShare(keyId, amountMicros, atMs, state)
+  const balanceMicros = state.balanceMicros - amountMicros
   const notices: Notice[] = []
-  if (isBalanceCrossed(state, state.balanceMicros - amountMicros, atMs))
-    notices.push({
-      kind: 'balance_low',
-      balanceMicros: state.balanceMicros - amountMicros,
-      underMicros: state.notices.balanceUnderMicros,
-    })
+  if (state.balanceMicros >= underMicros && balanceMicros < underMicros)
+    notices.push({ kind: 'balance_low', balanceMicros, underMicros })
   if (share) {
     const { percent, firstDay: budgetPeriod, spentMicros, budgetMicros, renewsAt } = share
     const kind = percent === 100 ? 'budget_exhausted' : 'budget_warning'
     notices.push({ kind, keyId: keyId as KeyId, budgetPeriod, spentMicros, budgetMicros, renewsAt })
   }
-  return notices.map((notice, index) => raised(state, notice, index))
+  const isUntold = (notice: Notice) => notice.kind === 'balance_low' && isQuiet(state, atMs)
+  return notices.map((notice, index) => raised(state, notice, index, isUntold(notice)))
 }
 
 /** Tells the owner that a key expires. Each key is told of once, whatever the settings are, so that it is over. */
@@ -80,28 +94,23 @@ export const record = (
 export const deliveryOf = ({ number, channel }: { number: number; channel: NoticeChannel }): string =>
   `${number}/${channel}`
 
-/** A time that lies ahead is void: a clock was ahead, and set back since. */
-const isBalanceCrossed = (
-  { notices: { balanceUnderMicros }, balanceMicros, balanceLowAtMs }: AccountState,
-  afterMicros: number,
-  atMs: number | undefined,
-): boolean => {
-  if (balanceMicros < balanceUnderMicros || afterMicros >= balanceUnderMicros) return false
-  if (balanceLowAtMs === undefined || atMs === undefined) return true
+/** Whether the owner was just told of a low balance. A time that lies ahead is void: a clock was set back since. */
+const isQuiet = ({ balanceLowAtMs }: AccountState, atMs: number | undefined): boolean => {
+  if (balanceLowAtMs === undefined || atMs === undefined) return false
   const sinceMs = atMs - balanceLowAtMs
-  return sinceMs >= BALANCE_QUIET_MS || sinceMs < -CLOCK_TOLERANCE_MS
+  return sinceMs < BALANCE_QUIET_MS && sinceMs >= -CLOCK_TOLERANCE_MS
 }
 
 /** `index` is the number of other notices in the append before it. */
-const raised = (
-  { notices: { email, url }, noticesRaised, noticeDeliveries, identities }: AccountState,
-  notice: Notice,
-  index = 0,
-): AccountEvent => {
-  const address = email ? identities.find(identity => identity.kind === 'email')?.address : undefined
-  const isFull = noticeDeliveries.size >= MAX_PENDING_NOTICES
-  const to = { ...(address !== undefined && { email: address }), ...(url !== undefined && { url }) }
-  return { type: 'NoticeRaised', data: { number: noticesRaised + 1 + index, notice, to: isFull ? {} : to } }
+const raised = (state: AccountState, notice: Notice, index = 0, isUntold = false): AccountEvent => {
+  const { notices, noticesRaised, noticeDeliveries } = state
+  const { email, url } = notices
+  const to = {
+    ...(email && mailAddress(state) !== undefined && { email: true as const }),
+    ...(url !== undefined && { url }),
+  }
+  const hasNone = isUntold || noticeDeliveries.size >= MAX_PENDING_NOTICES
+  return { type: 'NoticeRaised', data: { number: noticesRaised + 1 + index, notice, to: hasNone ? {} : to } }
 }
 
 const abandoned = (delivery: { number: number; channel: NoticeChannel }, attempts: number): AccountEvent => ({

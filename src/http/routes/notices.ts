@@ -30,7 +30,7 @@ const setNotices = operation({
   tag: 'Account',
   summary: 'Replace the notice settings',
   description: [
-    'What is missing gets its default: mail, no URL, and a balance under 10 credits.',
+    'What is missing gets its default: mail to the first address of the account, no URL, and a balance under 10 credits.',
     'Notices to a URL are webhooks with the types `balance.low`, `budget.warning`, `budget.exhausted` and',
     '`key.expiring`. With `email: false` and no `url` there are no notices.',
   ].join(' '),
@@ -52,9 +52,10 @@ export const noticeRoutes = (serveOwners: Serve, { notices }: Services) => {
 
   serveOwners(setNotices, async (ctx, { json }) => {
     const { caller } = ctx.state
-    const { email = DEFAULT_NOTICES.email, url, balance_under_credits: credits } = json
+    const { email = DEFAULT_NOTICES.email, email_address: address, url, balance_under_credits: credits } = json
     const settings = {
       email,
+      ...(address !== undefined && { address }),
       ...(url !== undefined && { url }),
       balanceUnderMicros:
         credits === undefined ? DEFAULT_NOTICES.balanceUnderMicros : microsOf('balance_under_credits', credits),

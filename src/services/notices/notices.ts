@@ -1,5 +1,7 @@
 import type { NoticeSettings } from '../../../schemas/notice-events.ts'
+import { mailAddress } from '../../domain/account/notices.ts'
 import type { AccountState } from '../../domain/account/state.ts'
+import { emailIdentity, loginOf } from '../../domain/login/identity.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { webhookUrlFault } from '../../domain/webhook-url.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
@@ -14,9 +16,11 @@ interface Parts {
 }
 
 /** The settings of an account, and the address that mail goes to, if it has one. */
-export interface NoticesInfo extends NoticeSettings {
+export interface NoticesInfo extends Omit<NoticeSettings, 'login'> {
   address?: string
 }
+
+export type NewNotices = NoticesInfo
 
 /** Shows and sets what an account is told of, and where. */
 export class Notices {
@@ -33,11 +37,14 @@ export class Notices {
     return state.accountId === undefined ? refuse('account_not_found') : answer(infoOf(state))
   }
 
-  /** Replaces the settings. */
-  async set(caller: Caller, accountId: string, settings: NoticeSettings): Promise<Answer<NoticesInfo>> {
+  /** Replaces the settings. `address` is one of the account's identities; without it, mail goes to the first. */
+  async set(caller: Caller, accountId: string, { address, ...given }: NewNotices): Promise<Answer<NoticesInfo>> {
     const { accounts, refusesUrl } = this.#parts
     const checked = checkAccountId(caller, accountId)
     if ('refuse' in checked) return checked
+    const identity = address === undefined ? undefined : emailIdentity(address)
+    if (address !== undefined && !identity) return refuse('notice_address_unlinked')
+    const settings = { ...given, ...(identity && { login: loginOf(identity) }) }
     const { url } = settings
     const fault = url === undefined ? undefined : webhookUrlFault(url)
     if (fault) return refuse('webhook_url_invalid', { parameter: 'url', url: url as string, fault })
@@ -48,7 +55,8 @@ export class Notices {
   }
 }
 
-const infoOf = ({ notices, identities }: AccountState): NoticesInfo => {
-  const email = identities.find(identity => identity.kind === 'email')
-  return { ...notices, ...(email?.kind === 'email' && { address: email.address }) }
+const infoOf = (state: AccountState): NoticesInfo => {
+  const { login: _, ...settings } = state.notices
+  const address = mailAddress(state)
+  return { ...settings, ...(address !== undefined && { address }) }
 }

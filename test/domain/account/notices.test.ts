@@ -1,8 +1,15 @@
 import t from 'tap'
 import type { AccountEvent } from '../../../schemas/account-events.ts'
 import { account } from '../../../src/domain/account/account.ts'
-import { BALANCE_QUIET_MS, DEFAULT_NOTICES, MAX_PENDING_NOTICES, ofDebit } from '../../../src/domain/account/notices.ts'
+import {
+  BALANCE_QUIET_MS,
+  DEFAULT_NOTICES,
+  MAX_PENDING_NOTICES,
+  mailAddress,
+  ofDebit,
+} from '../../../src/domain/account/notices.ts'
 import type { PastEvent } from '../../../src/domain/decider.ts'
+import { loginOf } from '../../../src/domain/login/identity.ts'
 import { toMicros } from '../../../src/domain/money.ts'
 import {
   accepted,
@@ -76,16 +83,22 @@ t.test('a grant that lifts the balance re-arms the notice at once', async () => 
     .then(...accepted({ run: 2, credits: 10, after: 5 }), noticeRaised(2, balanceLow(5)))
 })
 
-t.test('a refund that lifts the balance re-arms the notice after an hour', async () => {
+t.test('each fall raises a notice, of which the owner is told once an hour', async () => {
   const restored = account20(...fall, ...restore)
   const again = (sinceMs: number) => queueRun({ run: 2, credits: 15, atMs: THEN_MS + sinceMs })
   const quiet = accepted({ run: 2, credits: 15, after: 5 })
-  restored.when(again(0)).then(...quiet)
-  restored.when(again(BALANCE_QUIET_MS - 1)).then(...quiet)
-  restored.when(again(-60_000)).then(...quiet)
+  const untold = noticeRaised(2, balanceLow(5), {})
+  restored.when(again(0)).then(...quiet, untold)
+  restored.when(again(BALANCE_QUIET_MS - 1)).then(...quiet, untold)
+  restored.when(again(-60_000)).then(...quiet, untold)
   restored.when(again(BALANCE_QUIET_MS)).then(...quiet, noticeRaised(2, balanceLow(5)))
   // A clock was ahead when the first notice was raised.
   restored.when(again(-60_001)).then(...quiet, noticeRaised(2, balanceLow(5)))
+  // Crossings that the owner is not told of do not extend the hour.
+  const late = at(THEN_MS + BALANCE_QUIET_MS - 1, untold)
+  account20(...fall, ...restore, ...quiet, late, failed(2), refunded(15, { run: 2, after: 20 }))
+    .when(queueRun({ run: 3, credits: 15, atMs: THEN_MS + BALANCE_QUIET_MS }))
+    .then(...accepted({ run: 3, credits: 15, after: 5 }), noticeRaised(3, balanceLow(5)))
 })
 
 t.test('new settings re-arm the notice', async () => {
@@ -116,13 +129,13 @@ t.test('an account is opened with its notices', async t => {
   t.same(given(account, event).state.notices, DEFAULT_NOTICES)
 })
 
-t.test('a notice goes to the first e-mail identity, to the URL, or to nobody', async t => {
+t.test('a notice goes by mail, to the URL, or to nobody', async t => {
   const url = 'https://example.com/notices'
   const toOf = (...history: History) => {
     const [event] = ofDebit({ amountMicros: toMicros(15) }, given(account, ...history, granted(20)).state)
     return event?.type === 'NoticeRaised' && event.data.to
   }
-  const email = 'owner@example.com'
+  const email = true
   const telegram = { kind: 'telegram', subject: '1' } as const
   const byTelegram: AccountEvent = { type: 'AccountOpened', data: { ...opened().data, identity: telegram } as never }
   const linked: AccountEvent = {
@@ -133,7 +146,17 @@ t.test('a notice goes to the first e-mail identity, to the URL, or to nobody', a
   t.same(toOf(opened(), noticesSet({ url })), { email, url })
   t.same(toOf(opened(), noticesSet({ email: false, url })), { url })
   t.same(toOf(byTelegram, noticesSet()), {})
-  t.same(toOf(byTelegram, linked, noticesSet()), { email: 'b@example.com' })
+  t.same(toOf(byTelegram, linked, noticesSet()), { email })
+})
+
+t.test('mail goes to the first e-mail identity, or to the one that was chosen', async t => {
+  const other = { kind: 'email', address: 'b@example.com' } as const
+  const { state, when } = given(account, opened(), { type: 'IdentityLinked', data: { identity: other } })
+  const login = loginOf(other)
+  t.equal(mailAddress(state), 'owner@example.com')
+  t.equal(mailAddress({ ...state, notices: { ...DEFAULT_NOTICES, login } }), other.address)
+  when(setNotices({ login })).then(noticesSet({ login }))
+  given(account, opened()).when(setNotices({ login })).refused('notice_address_unlinked')
 })
 
 /** The events of a run of a key, with the balance after it in credits. */

@@ -204,6 +204,7 @@ const walks: Record<string, Step[]> = {
     ['account_not_found', setNotices({}, 1)],
     ['key_revoked', setNotices({}, 1), opened()],
     ['forbidden', setNotices({}, 1), opened(), keyCreated(1, 'read')],
+    ['notice_address_unlinked', setNotices({ login: '0'.repeat(64) }, 1), opened(), keyCreated()],
     [undefined, setNotices({}, 1), opened(), keyCreated()],
   ],
   RaiseKeyExpiry: [
