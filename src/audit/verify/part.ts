@@ -18,6 +18,7 @@ import { Keys } from './keys.ts'
 import { Limits } from './limits.ts'
 import { Logins } from './logins.ts'
 import { Money } from './money.ts'
+import { Notices } from './notices.ts'
 import { Opening } from './opening.ts'
 import { Periods } from './periods.ts'
 import { PriceList } from './price-list.ts'
@@ -169,7 +170,7 @@ class Checks {
 
   #rulesOf(stream: string): Rule[] {
     if (!stream.startsWith('account-')) return []
-    const life = [new Runs(this.#prices), new ProviderCosts(), new Webhooks(), new Uploads()]
+    const life = [new Runs(this.#prices), new ProviderCosts(), new Webhooks(), new Notices(), new Uploads()]
     const holder = [new Opening(stream), new Suspension(), new Limits(), new Keys(), new KeyLimits(), new Sessions()]
     return [...holder, new Money(), new Requests(), ...life]
   }
