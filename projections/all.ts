@@ -1,6 +1,7 @@
 import type { AuditorEvent, ReadEvent } from '../schemas/auditor-events.ts'
 import type { CatalogEvent } from '../schemas/catalog-events.ts'
 import type { LoginEvent } from '../schemas/login-events.ts'
+import type { OperatorEvent } from '../schemas/operator-events.ts'
 import type { PeriodEvent } from '../schemas/period-events.ts'
 import type { ProviderEvent } from '../schemas/provider-events.ts'
 import type { RegistrationEvent } from '../schemas/registration-events.ts'
@@ -32,7 +33,7 @@ type Unprojected =
   | 'AccountResumed'
   | 'LimitsSet'
   | 'NoticesSet'
-  | (CatalogEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent | ProviderEvent)['type']
+  | (CatalogEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent | ProviderEvent | OperatorEvent)['type']
 
 /** The event types that none of the projections handles. */
 export type Unhandled<Each extends { on: object }, Type extends string> = Exclude<Type, HandledBy<Each>>

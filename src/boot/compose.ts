@@ -20,7 +20,7 @@ import { ObjectsReactor } from '../reactors/objects.ts'
 import { ProviderReports } from '../reactors/provider-reports.ts'
 import { RunSlots } from '../reactors/run-slots.ts'
 import { RunsReactor } from '../reactors/runs.ts'
-import { SealSinkReactor } from '../reactors/seal-sink.ts'
+import { SealSinkReactor, type SinkWatcher } from '../reactors/seal-sink.ts'
 import { SealsReactor } from '../reactors/seals.ts'
 import { WebhooksReactor } from '../reactors/webhooks.ts'
 import { KeyHolders } from '../services/accounts/key-holders.ts'
@@ -66,6 +66,7 @@ import { Uploads } from '../services/uploads/uploads.ts'
 import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
 import { withinTime } from '../time/within-time.ts'
 import type { Core, Substitutes } from './core.ts'
+import { openOperatorNotices } from './operator-notices.ts'
 import { openProviders, originsOf } from './providers.ts'
 import { readSealKeys } from './seal-keys.ts'
 import { openIdentityProvider, openMailer, openObjects, openRateCounter, openSealSinks } from './stores.ts'
@@ -86,7 +87,9 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const slots = new RunSlots(slotsPerProvider ?? config.providerConcurrency)
   const find = createInputMediaFinder({ outbound, objects, addresses })
   const sources = new InputSources({ find, slots, clock })
-  const health = new Health(clock)
+  const mailer = substitutes.mailer ?? (await openMailer(config))
+  const operatorNotices = openOperatorNotices(core, { mailer, publicUrl, leaseMs })
+  const health = new Health(clock, operatorNotices.ofAccount)
   const providers = openProviders({ config, masterSecret, clock, useInputMedia: sources.use }, substitutes)
   const routes = new Routes({ ...providers, health, choices, clock })
   const outputKeys = new OutputKeys(masterSecret)
@@ -134,7 +137,6 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const runReads = new RunReads({ reads, watch, clock, progress: activeRuns.progress })
   const runs = new Runs({ accounts, offers, quotes, reads, runReads, starter: activeRuns, clock, random, runsInFlight })
   const present = new Presenter(addresses, usdPerCreditMicros, endpoint => routes.supplyOf(endpoint))
-  const mailer = substitutes.mailer ?? (await openMailer(config))
   const secretOf = (accountId: AccountId) => webhookSecret(masterSecret, accountId)
   const webhooks = new WebhooksReactor({
     accounts,
@@ -166,7 +168,9 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   })
   const seals = new SealStream({ log, clock, random, logger })
   const knownSeals = new KnownSeals({ seals, clock, logger })
-  const sealing = config.roles.has('sealer') ? [openSealsReactor(core, seals), ...(await openSinkReactors(core))] : []
+  const sealing = config.roles.has('sealer')
+    ? [openSealsReactor(core, seals), ...(await openSinkReactors(core, operatorNotices.ofSink))]
+    : []
   const disk = config.eventStore.kind === 'lmdb' ? config.eventStore.folder : config.dataDir
   const ensureFreeSpace = freeSpaceGuard(disk, LOG_RESERVE_BYTES)
   const checks: HealthChecks = {
@@ -229,6 +233,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     services,
     /** Starts the work of the process's roles, except for answering requests. */
     start: () => {
+      operatorNotices.start()
       for (const reactor of sealing) reactor.start()
       if (api) knownSeals.start()
       choices.start()
@@ -242,10 +247,9 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
       choices.stop()
       await verifier.close()
       await keyUses.settled()
-      // Notices are sent through the mailer, which the queue of mail closes.
-      const sent = webhooks.stop().then(() => mail.stop())
-      const parts = [runsReactor, keyExpiries, objectsReactor, reports, ...sealing]
-      await Promise.all([sent, ...parts.map(part => part.stop())])
+      const reactors = [runsReactor, webhooks, keyExpiries, objectsReactor, reports, operatorNotices, ...sealing]
+      await Promise.all([...reactors, mail].map(part => part.stop()))
+      mailer.close()
       const shown = log.head().then(head => progress.passed(head, LAST_OUTCOMES_MS))
       await withinTime(
         clock,
@@ -292,8 +296,11 @@ const openSigning = (core: Core, { tokens, mail, telegram, publicUrl }: SigningP
 const openReadRecord = ({ log, snapshotsOf, clock, random, logger }: Core): ReadRecord =>
   new ReadRecord({ log, snapshots: snapshotsOf(readsSnapshots), clock, random, logger })
 
-const openSinkReactors = async ({ config, log, clock, logger }: Core): Promise<SealSinkReactor[]> =>
-  (await openSealSinks(config)).map(sink => new SealSinkReactor({ log, sink, clock, logger }))
+const openSinkReactors = async (
+  { config, log, clock, logger }: Core,
+  watcher: SinkWatcher,
+): Promise<SealSinkReactor[]> =>
+  (await openSealSinks(config)).map(sink => new SealSinkReactor({ log, sink, watcher, clock, logger }))
 
 const openSealsReactor = ({ config, log, views, clock, logger }: Core, seals: SealStream): SealsReactor => {
   const { maxEvents, maxAgeMs } = config.seals

@@ -18,7 +18,7 @@ const RETRY_DELAYS_MS = [2_000, 20_000]
 const LAST_MESSAGES_MS = 2_000
 
 interface Parts {
-  mailer: Mailer
+  mailer: Pick<Mailer, 'send'>
   clock: Clock
   logger: Logger
 }
@@ -48,7 +48,6 @@ export class MailQueue {
     this.#waiting.length = 0
     this.#stop.abort()
     await withinTime(this.#parts.clock, Promise.all(this.#sending), LAST_MESSAGES_MS, () => [])
-    this.#parts.mailer.close()
   }
 
   #work() {
