@@ -3,8 +3,8 @@ import { Attempt, AttemptReason, HttpStatus } from './attempt.ts'
 import { Closed, Day, KeyId, Micros, OneOf, PositiveMicros, Sha256, Tagged, Timestamp } from './primitives.ts'
 
 /**
- * What an account is told of, and where: by mail, to a URL, or both. `login` is the hash of the e-mail identity that mail
- * goes to; without it, mail goes to the first. A balance is never under 0, which therefore means no notices of it.
+ * What an account is told of, and where: by mail, to a URL, or both. `login` is the hash of the e-mail identity that
+ * mail goes to; without it, mail goes to the first. A balance is never under 0, which therefore means no notices of it.
  */
 export const NoticeSettings = Closed({
   email: Type.Boolean(),
@@ -37,8 +37,8 @@ export const Notice = Tagged(
 export type Notice = Static<typeof Notice>
 
 /**
- * Something that the account's owner wants to know, in the append of its cause. Its deliveries are due at once; an empty
- * `to` means none. The e-mail address is looked up when mail is sent, so that the event does not repeat it.
+ * Something that the account's owner wants to know, in the append of its cause. Its deliveries are due at once; an
+ * empty `to` means none. The e-mail address is looked up when mail is sent, so that the event does not repeat it.
  */
 export const NoticeRaised = Closed({
   /** Counts the notices of the account from 1. */

@@ -18,8 +18,8 @@ interface Settings {
 const WITH_DEBIT = ['RunQueued', 'RunStarted']
 
 /**
- * A debit that takes the balance under the owner's limit, or the use of a budget to a share, has a notice in its append,
- * and a key that expires has one a week before. There is one for each crossing, and no other. Notices count from 1.
+ * A debit that takes the balance under the owner's limit, or the use of a budget to a share, has a notice in its
+ * append, and a key that expires has one a week before. Each crossing has one, and nothing else has. They count from 1.
  */
 export class Notices implements Rule {
   #settings: Settings = { email: false, balanceUnderMicros: 0 }

@@ -30,7 +30,8 @@ const setNotices = operation({
   tag: 'Account',
   summary: 'Replace the notice settings',
   description: [
-    'What is missing gets its default: mail to the first address of the account, no URL, and a balance under 10 credits.',
+    'What is missing gets its default: mail to the first address of the account, no URL, and a balance under 10',
+    'credits.',
     'Notices to a URL are webhooks with the types `balance.low`, `budget.warning`, `budget.exhausted` and',
     '`key.expiring`. With `email: false` and no `url` there are no notices.',
   ].join(' '),

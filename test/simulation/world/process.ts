@@ -9,6 +9,7 @@ import { KeyHolders } from '../../../src/services/accounts/key-holders.ts'
 import { KeyUses } from '../../../src/services/accounts/key-uses.ts'
 import type { Services } from '../../../src/services/services.ts'
 import { boundTo } from '../../support/bound-to.ts'
+import { simulatedMailer } from './notices.ts'
 import { SimulatedObjects } from './object-store.ts'
 import { objectsOverWire } from './object-wire.ts'
 import { logOverWire, outboundOverWire, providerOverWire, viewsOverWire } from './port-wires.ts'
@@ -28,6 +29,7 @@ const PROVIDERS: Record<string, string[]> = {
 const config = readConfig({
   MASTER_SECRET: 'a secret of the simulated world, long enough',
   WELCOME_CREDITS: '0',
+  OPERATOR_EMAIL: 'operator@example.com',
   UPLOAD_GRANT_MINUTES: '0.2',
   SEAL_KEY,
   SEAL_EVENTS: '40',
@@ -134,8 +136,7 @@ export class SimulatedProcess {
       views: viewsOverWire(wire('views'), world.views),
       openScratch: async () => ({ scratch: new SimulatedViews(), discard: async () => undefined }),
       objects: objectsOverWire(wire('objects'), objects),
-      // Nobody signs in, and to load the real one would take real time.
-      mailer: { send: async () => undefined, close: () => undefined },
+      mailer: simulatedMailer(world),
       outbound: outboundOverWire(wire('receiver'), world.receiver.port()),
       limits: { accountsInMemory: 2, slotsPerProvider: SLOTS, leaseMs: world.leaseMs },
       providers: {
