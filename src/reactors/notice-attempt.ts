@@ -64,5 +64,5 @@ const post = async (
 const nameOf = async ({ reads }: NoticeParts, keyId: KeyId, { activeKeys }: AccountState): Promise<string> => {
   const hash = activeKeys.get(keyId)?.hash
   const row = hash === undefined ? undefined : await reads.get('keys', hash)
-  return row ? `"${row.name}" (…${row.lastFour})` : keyId
+  return row ? `"${row.name}" (ending in ${row.lastFour})` : keyId
 }
