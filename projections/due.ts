@@ -34,7 +34,10 @@ export function byQueue({ queue, accountId, dueAt }: DueRow, key: string): strin
   return `${queue}/${accountId}/${dueAt}/${key}`
 }
 
-/** The prefixes of the queues: three queues for each endpoint, two for each webhook host, two for the object store. */
+/**
+ * The prefixes of the queues: three queues for each endpoint, two for each webhook host, one for mail, two for the
+ * object store, one for keys that expire.
+ */
 export const queues = {
   start: 'start/',
   watch: 'watch/',
@@ -42,6 +45,7 @@ export const queues = {
   deliver: 'deliver/',
   deliverFree: 'deliver/free/',
   objects: 'objects/',
+  notices: 'notices/',
 } as const
 
 const start = (event: RecordedOf<'RunQueued'>): DueRow => {
@@ -99,7 +103,7 @@ const deliver = (
 })
 
 /** Every URL in the log must have a place in the index, and places have a limited length. */
-const hostOf = (url: string) => encodeURIComponent((URL.canParse(url) ? new URL(url).host : '').slice(0, 260))
+export const hostOf = (url: string) => encodeURIComponent((URL.canParse(url) ? new URL(url).host : '').slice(0, 260))
 
 const retry = (row: DeliverTask, { data }: RecordedOf<'WebhookAttemptFailed'>): DueRow | undefined =>
   data.nextAttemptAt === undefined ? undefined : { ...row, dueAt: data.nextAttemptAt, attempt: data.attempt + 1 }

@@ -1,7 +1,16 @@
 import { type Static, Type } from 'typebox'
 import { KeyScope } from './actor.ts'
+import { Attempt, AttemptReason, HttpStatus } from './attempt.ts'
 import { Mode, Receipt, Retry } from './catalog.ts'
 import { Identity, TelegramIdentity } from './identity.ts'
+import {
+  NoticeAbandoned,
+  NoticeAttemptFailed,
+  NoticeDelivered,
+  NoticeRaised,
+  NoticeSettings,
+  NoticesSet,
+} from './notice-events.ts'
 import {
   AccountId,
   Closed,
@@ -29,12 +38,16 @@ import {
   UploadId,
 } from './primitives.ts'
 
-/** `identity` replaces `email` where the account was opened with an identity of another kind. */
+/**
+ * `identity` replaces `email` where the account was opened with an identity of another kind. Accounts that were opened
+ * without `notices` have none until they are set.
+ */
 export const AccountOpened = Closed({
   accountId: AccountId,
   email: Type.Optional(Type.String()),
   identity: Type.Optional(TelegramIdentity),
   tester: Type.Boolean(),
+  notices: Type.Optional(NoticeSettings),
 })
 
 const Reason = Type.String({ minLength: 1, maxLength: MAX_REASON_LENGTH })
@@ -288,17 +301,14 @@ export type ProviderCostRecorded = Static<typeof ProviderCostRecorded>
 /** The artifacts, or what a failed run may have left, were deleted from the object store. */
 export const RunOutputDeleted = Closed({ runId: RunId })
 
-// Each webhook attempt is an event. Attempts count from 1.
-const Attempt = Type.Integer({ minimum: 1 })
-const HttpStatus = Type.Integer({ minimum: 100, maximum: 999 })
-
+// Each webhook attempt is an event.
 export const WebhookDelivered = Closed({ runId: RunId, attempt: Attempt, status: HttpStatus })
 /** `status` is missing if there was no response, and `nextAttemptAt` after the last attempt. */
 export const WebhookAttemptFailed = Closed({
   runId: RunId,
   attempt: Attempt,
   status: Type.Optional(HttpStatus),
-  reason: Type.String({ minLength: 1, maxLength: 300 }),
+  reason: AttemptReason,
   nextAttemptAt: Type.Optional(Timestamp),
 })
 export type WebhookAttemptFailed = Static<typeof WebhookAttemptFailed>
@@ -374,6 +384,11 @@ export const accountEvents = {
   WebhookAttemptFailed,
   WebhookAbandoned,
   WebhookRedeliveryRequested,
+  NoticesSet,
+  NoticeRaised,
+  NoticeDelivered,
+  NoticeAttemptFailed,
+  NoticeAbandoned,
   UploadGranted,
   UploadStored,
   UploadDeletionRequested,

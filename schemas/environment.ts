@@ -323,6 +323,16 @@ export const Environment = Type.Object({
       description: 'The sender of mail, such as "Tollgate <accounts@example.com>"; required with SMTP_URL',
     }),
   ),
+  OPERATOR_EMAIL: Type.Optional(
+    Type.String({
+      pattern: '^[^\\s\\p{C}@<>]+@[^\\s\\p{C}@<>]+$',
+      maxLength: 254,
+      description: [
+        'Your address for mail about troubles that only you can mend: a provider that refuses its key, and a seal sink',
+        'that fails; no such mail is sent if unset',
+      ].join(' '),
+    }),
+  ),
   TELEGRAM_CLIENT_ID: Type.Optional(
     Type.String({
       pattern: '^[!-~]{1,255}$',

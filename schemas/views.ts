@@ -3,6 +3,7 @@ import type { GrantKind, KeyLimits, Payment, RunError, RunOutput, Upstream } fro
 import type { KeyScope } from './actor.ts'
 import type { Mode, Receipt, Retry } from './catalog.ts'
 import type { TelegramIdentity } from './identity.ts'
+import type { Notice, NoticeChannel } from './notice-events.ts'
 import { type AccountId, type KeyId, OneOf, type RunId, type UploadId } from './primitives.ts'
 
 // Rows are types without schemas: projections derive them from validated events, and a MAC proves their origin. Times
@@ -175,6 +176,23 @@ export interface DeliverTask extends Due {
   attempt: number
 }
 
+/** A notice to deliver by mail or to a URL. `attempt` is the number of the next attempt, from 1. */
+export interface NoticeTask extends Due {
+  task: 'deliver-notice'
+  number: number
+  channel: NoticeChannel
+  url?: string
+  notice: Notice
+  raisedAt: string
+  attempt: number
+}
+
+/** A key that expires, which its owner is told of. */
+export interface ExpiryTask extends Due {
+  task: 'notice-expiry'
+  keyId: KeyId
+}
+
 /** Results to delete. */
 export interface DeleteOutputTask extends Due {
   task: 'delete-output'
@@ -206,9 +224,10 @@ export type ObjectTask = DeleteOutputTask | DeleteLeftTask | SealUploadTask | De
 
 /**
  * Work that is due, with everything that a reactor needs to do it. Key: the id of the run or upload; for a run's
- * results, which may be due beside its webhook, `output/<run id>`.
+ * results, which may be due beside its webhook, `output/<run id>`; for a notice
+ * `notice/<account id>/<number>/<channel>`, and for a key `expiry/<key id>`.
  */
-export type DueRow = StartTask | WatchTask | DeliverTask | ObjectTask
+export type DueRow = StartTask | WatchTask | DeliverTask | NoticeTask | ExpiryTask | ObjectTask
 
 /** The state of a run's webhook. Key: `<account id>/<run id>`. */
 export interface WebhookRow {

@@ -3,6 +3,7 @@ import type { Health, Readiness } from './health.ts'
 import type { ApiKey, CreatedKey, KeyList, NewKey, OwnKey, RevokedKey } from './key.ts'
 import type { LedgerLine, LedgerList } from './ledger.ts'
 import type { ModelList } from './model.ts'
+import type { NewNoticeSettings, NoticeEvent, NoticeSettings } from './notice.ts'
 import type { Quote, Run, RunList, RunRequest } from './run.ts'
 import type { Seal, SealKeySet } from './seal.ts'
 import type { DeletedUpload, PresignedUpload, PresignRequest, Upload, UploadList } from './upload.ts'
@@ -381,3 +382,45 @@ export const createdKey: CreatedKey = {
 export const keyList: KeyList = { object: 'list', data: [apiKey], has_more: false, next_cursor: null }
 
 export const revokedKey: RevokedKey = { object: 'api_key', id: apiKey.id, revoked: true }
+
+export const noticesRequest: NewNoticeSettings = {
+  url: 'https://example.com/hooks/tollgate',
+  balance_under_credits: 25,
+}
+
+export const noticeSettings: NoticeSettings = {
+  object: 'notice_settings',
+  email: true,
+  email_address: 'ada@example.com',
+  url: 'https://example.com/hooks/tollgate',
+  balance_under_credits: 25,
+}
+
+const budgetUse = {
+  key_id: 'key_01m7z4hp3ye9bv5nfwqzm2r6ja',
+  budget_credits: 50,
+  renews_at: '2026-12-01T00:00:00.000Z',
+} as const
+
+export const noticeEvents: { [Type in NoticeEvent['type']]: Extract<NoticeEvent, { type: Type }> } = {
+  'balance.low': {
+    type: 'balance.low',
+    timestamp: '2026-11-25T09:12:29.412Z',
+    data: { credits_balance: 24.5, under_credits: 25 },
+  },
+  'budget.warning': {
+    type: 'budget.warning',
+    timestamp: '2026-11-25T09:12:29.412Z',
+    data: { ...budgetUse, spent_credits: 40 },
+  },
+  'budget.exhausted': {
+    type: 'budget.exhausted',
+    timestamp: '2026-11-25T09:14:02.117Z',
+    data: { ...budgetUse, spent_credits: 50 },
+  },
+  'key.expiring': {
+    type: 'key.expiring',
+    timestamp: '2026-11-25T00:00:00.214Z',
+    data: { key_id: budgetUse.key_id, expires_at: '2026-12-02T00:00:00.000Z' },
+  },
+}

@@ -1,4 +1,5 @@
 import type { AccountLimits, Payment, ProviderCost, RunOutput } from '../../schemas/account-events.ts'
+import type { Notice, NoticeSettings } from '../../schemas/notice-events.ts'
 import { unreachable } from '../domain/decider.ts'
 import { identityName, ownerName } from '../domain/login/identity.ts'
 import type { KeyRing } from './account/key-ring.ts'
@@ -63,6 +64,20 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${event.data.runId}: webhook abandoned after ${count(event.data.attempts, 'attempt')}`
     case 'WebhookRedeliveryRequested':
       return `${event.data.runId}: webhook to be delivered again to ${event.data.url}`
+    case 'NoticesSet':
+      return `notices set: ${describeNotices(event.data)}`
+    case 'NoticeRaised':
+      return `notice ${event.data.number}: ${describeNotice(event.data.notice, keys)}`
+    case 'NoticeDelivered':
+      return `notice ${event.data.number} delivered by ${event.data.channel}, by attempt ${event.data.attempt}`
+    case 'NoticeAttemptFailed': {
+      const { number, channel, attempt, reason } = event.data
+      return `notice ${number}: attempt ${attempt} by ${channel} failed: ${reason}`
+    }
+    case 'NoticeAbandoned': {
+      const { number, channel, attempts } = event.data
+      return `notice ${number}: delivery by ${channel} abandoned after ${count(attempts, 'attempt')}`
+    }
     case 'UploadGranted':
       return `${event.data.uploadId} granted: ${event.data.filename}, ${event.data.method}`
     case 'UploadStored': {
@@ -78,7 +93,6 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
   }
 }
 
-/** The invoice is named where it is not the reference. */
 const describeLimits = ({ requestsPerMinute, runsInFlight }: AccountLimits): string =>
   [
     requestsPerMinute === undefined ? undefined : `${count(requestsPerMinute, 'request')} per minute`,
@@ -87,6 +101,28 @@ const describeLimits = ({ requestsPerMinute, runsInFlight }: AccountLimits): str
     .filter(text => text !== undefined)
     .join(', ') || 'the defaults'
 
+const describeNotices = ({ email, url, balanceUnderMicros }: NoticeSettings): string => {
+  const places = [email && 'by mail', url !== undefined && `to ${url}`].filter(Boolean).join(' and ') || 'none'
+  return balanceUnderMicros > 0 ? `${places}, of a balance under ${millionths(balanceUnderMicros)} credits` : places
+}
+
+const describeNotice = (notice: Notice, keys: KeyRing): string => {
+  switch (notice.kind) {
+    case 'balance_low':
+      return `the balance is under ${millionths(notice.underMicros)} credits`
+    case 'budget_warning':
+    case 'budget_exhausted': {
+      const of = `${millionths(notice.spentMicros)} of its budget of ${millionths(notice.budgetMicros)} credits`
+      return `${notice.keyId} has spent ${of}: ${keys.nameOf(notice.keyId)}`
+    }
+    case 'key_expiring':
+      return `${notice.keyId} expires at ${notice.expiresAt}: ${keys.nameOf(notice.keyId)}`
+    default:
+      return unreachable(notice)
+  }
+}
+
+/** The invoice is named where it is not the reference. */
 const describePayment = ({ payment, reference }: { payment?: Payment; reference: string }): string => {
   if (!payment) return ''
   const invoice = payment.invoice === reference ? '' : `, invoice ${payment.invoice}`

@@ -15,11 +15,12 @@ import type { RateCounter } from '../ports/rate-counter.ts'
 import { ActiveRuns } from '../reactors/active-runs.ts'
 import { Artifacts } from '../reactors/artifacts.ts'
 import { InputSources } from '../reactors/input-sources.ts'
+import { KeyExpiriesReactor } from '../reactors/key-expiries.ts'
 import { ObjectsReactor } from '../reactors/objects.ts'
 import { ProviderReports } from '../reactors/provider-reports.ts'
 import { RunSlots } from '../reactors/run-slots.ts'
 import { RunsReactor } from '../reactors/runs.ts'
-import { SealSinkReactor } from '../reactors/seal-sink.ts'
+import { SealSinkReactor, type SinkWatcher } from '../reactors/seal-sink.ts'
 import { SealsReactor } from '../reactors/seals.ts'
 import { WebhooksReactor } from '../reactors/webhooks.ts'
 import { KeyHolders } from '../services/accounts/key-holders.ts'
@@ -65,6 +66,7 @@ import { Uploads } from '../services/uploads/uploads.ts'
 import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
 import { withinTime } from '../time/within-time.ts'
 import type { Core, Substitutes } from './core.ts'
+import { openOperatorNotices } from './operator-notices.ts'
 import { openProviders, originsOf } from './providers.ts'
 import { readSealKeys } from './seal-keys.ts'
 import { openIdentityProvider, openMailer, openObjects, openRateCounter, openSealSinks } from './stores.ts'
@@ -85,7 +87,9 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const slots = new RunSlots(slotsPerProvider ?? config.providerConcurrency)
   const find = createInputMediaFinder({ outbound, objects, addresses })
   const sources = new InputSources({ find, slots, clock })
-  const health = new Health(clock)
+  const mailer = substitutes.mailer ?? (await openMailer(config))
+  const operatorNotices = openOperatorNotices(core, { mailer, publicUrl, leaseMs })
+  const health = new Health(clock, operatorNotices.ofAccount)
   const providers = openProviders({ config, masterSecret, clock, useInputMedia: sources.use }, substitutes)
   const routes = new Routes({ ...providers, health, choices, clock })
   const outputKeys = new OutputKeys(masterSecret)
@@ -144,8 +148,11 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     random,
     logger,
     secretOf,
+    mailer,
+    publicUrl,
     leaseMs,
   })
+  const keyExpiries = new KeyExpiriesReactor({ accounts, reads, views, clock, logger })
   const objectsReactor = new ObjectsReactor({
     accounts,
     objects,
@@ -161,7 +168,9 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   })
   const seals = new SealStream({ log, clock, random, logger })
   const knownSeals = new KnownSeals({ seals, clock, logger })
-  const sealing = config.roles.has('sealer') ? [openSealsReactor(core, seals), ...(await openSinkReactors(core))] : []
+  const sealing = config.roles.has('sealer')
+    ? [openSealsReactor(core, seals), ...(await openSinkReactors(core, operatorNotices.ofSink))]
+    : []
   const disk = config.eventStore.kind === 'lmdb' ? config.eventStore.folder : config.dataDir
   const ensureFreeSpace = freeSpaceGuard(disk, LOG_RESERVE_BYTES)
   const checks: HealthChecks = {
@@ -180,7 +189,6 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   })
   const callbacks = new Callbacks({ accounts: providers.accounts, views, poller: activeRuns, clock })
   const tokens = new SessionTokens(masterSecret)
-  const mailer = substitutes.mailer ?? (await openMailer(config))
   const mail = new MailQueue({ mailer, clock, logger })
   const provider = await openIdentityProvider(config)
   const telegram = provider && new TelegramProofs({ telegram: provider, clock, logger, publicUrl })
@@ -225,12 +233,13 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     services,
     /** Starts the work of the process's roles, except for answering requests. */
     start: () => {
+      operatorNotices.start()
       for (const reactor of sealing) reactor.start()
       if (api) knownSeals.start()
       choices.start()
       if (!config.roles.has('reactors')) return
       reports.start()
-      for (const reactor of [runsReactor, webhooks, objectsReactor]) reactor.start(progress.changes)
+      for (const reactor of [runsReactor, webhooks, keyExpiries, objectsReactor]) reactor.start(progress.changes)
     },
     /** Ends the work in progress, and then the waits for queued work. */
     stop: async () => {
@@ -238,7 +247,9 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
       choices.stop()
       await verifier.close()
       await keyUses.settled()
-      await Promise.all([runsReactor, webhooks, objectsReactor, reports, mail, ...sealing].map(part => part.stop()))
+      const reactors = [runsReactor, webhooks, keyExpiries, objectsReactor, reports, operatorNotices, ...sealing]
+      await Promise.all([...reactors, mail].map(part => part.stop()))
+      mailer.close()
       const shown = log.head().then(head => progress.passed(head, LAST_OUTCOMES_MS))
       await withinTime(
         clock,
@@ -285,8 +296,11 @@ const openSigning = (core: Core, { tokens, mail, telegram, publicUrl }: SigningP
 const openReadRecord = ({ log, snapshotsOf, clock, random, logger }: Core): ReadRecord =>
   new ReadRecord({ log, snapshots: snapshotsOf(readsSnapshots), clock, random, logger })
 
-const openSinkReactors = async ({ config, log, clock, logger }: Core): Promise<SealSinkReactor[]> =>
-  (await openSealSinks(config)).map(sink => new SealSinkReactor({ log, sink, clock, logger }))
+const openSinkReactors = async (
+  { config, log, clock, logger }: Core,
+  watcher: SinkWatcher,
+): Promise<SealSinkReactor[]> =>
+  (await openSealSinks(config)).map(sink => new SealSinkReactor({ log, sink, watcher, clock, logger }))
 
 const openSealsReactor = ({ config, log, views, clock, logger }: Core, seals: SealStream): SealsReactor => {
   const { maxEvents, maxAgeMs } = config.seals

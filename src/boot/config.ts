@@ -57,6 +57,8 @@ export interface Config {
   /** Codes to sign in that this process makes in a minute. */
   signInCodesPerMinute: number
   mail: MailConfig
+  /** Where the operator is told of troubles; undefined for nowhere. */
+  operatorEmail: string | undefined
   /** The login with Telegram; undefined if it is off. */
   telegram: { clientId: string; clientSecret: string; issuer: string | undefined } | undefined
   logLevel: Environment['LOG_LEVEL']
@@ -189,6 +191,7 @@ const toConfig = (environment: Environment): Config => {
     },
     signInCodesPerMinute: environment.SIGN_IN_CODES_PER_MINUTE,
     mail: readMail(environment),
+    operatorEmail: environment.OPERATOR_EMAIL,
     telegram: readTelegram(environment),
     logLevel: environment.LOG_LEVEL,
   }

@@ -1,6 +1,7 @@
 import { projections } from '../../projections/all.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { createLogger } from '../adapters/logger/pino.ts'
+import { AllowedAddresses } from '../adapters/outbound/allowed-address.ts'
 import { systemRandom } from '../adapters/random/system.ts'
 import { bindings } from '../catalog/bindings/bindings.ts'
 import { shipped } from '../catalog/shipped.ts'
@@ -37,6 +38,7 @@ import { Descriptors } from '../services/descriptors.ts'
 import { eventCodec } from '../services/event-codec.ts'
 import { Charges } from '../services/ledger/charges.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
+import { Notices } from '../services/notices/notices.ts'
 import { Periods } from '../services/periods/periods.ts'
 import { authorize } from '../services/policies/authorization.ts'
 import { Positions } from '../services/positions.ts'
@@ -198,6 +200,7 @@ type ServicesParts = Omit<Core, 'progress' | 'services' | 'close'>
 const openServices = (parts: ServicesParts): CoreServices => {
   const { config, logger, masterSecret, log, clock, random, accounts, logins, reads, publishedCatalog } = parts
   const { offers } = parts
+  const allowed = new AllowedAddresses(config.outbound)
   return authorize({
     accounts: new Accounts({ accounts, logins, reads, random, keyPrefix: config.keyPrefix }),
     ledger: new Ledger({ accounts, reads, log, clock }),
@@ -208,6 +211,7 @@ const openServices = (parts: ServicesParts): CoreServices => {
     auditors: new Auditors({ auditorKeys: parts.auditorKeys, random, keyPrefix: config.keyPrefix }),
     catalog: new Catalog({ offers, publishedCatalog, shipped }),
     webhooks: new Webhooks({ accounts, reads, secretOf: accountId => webhookSecret(masterSecret, accountId) }),
+    notices: new Notices({ accounts, refusesUrl: url => allowed.refusesUrl(url) }),
     views: new ViewMaintenance(parts),
     routing: new Routing({ choices: parts.choices, bindings, views: parts.views, clock }),
     periods: new Periods({ log, clock, random, logger }),

@@ -1,16 +1,18 @@
 import { Command } from 'commander'
 import type { AccountLimits } from '../../schemas/account-events.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
+import { DEFAULT_NOTICES } from '../domain/account/notices.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { AccountSummary } from '../services/accounts/accounts.ts'
 import { checkKeyName, checkReason, parseCredits, parseLimits } from './arguments.ts'
+import { addNotices } from './notices.ts'
 import { operatorOf } from './operator.ts'
 import { printMany, printOne } from './print.ts'
 import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
 
 export const accountsCommand = (): Command => {
-  const command = new Command('accounts').description('open, list, show, find, limit and suspend accounts')
+  const command = new Command('accounts').description('open, list, show, find, limit, notify and suspend accounts')
 
   command
     .command('open')
@@ -29,7 +31,9 @@ export const accountsCommand = (): Command => {
         const welcomeMicros = given ?? config.welcomeMicros
         const { email, tester } = options
         const key = { name: options.key }
-        const opened = unwrap(await services.accounts.open(caller, { email, tester, welcomeMicros, key }))
+        const opened = unwrap(
+          await services.accounts.open(caller, { email, tester, welcomeMicros, notices: DEFAULT_NOTICES, key }),
+        )
         const { accountId, isNew, apiKey = null } = opened
         if (!isNew) console.error(`${email} already has an account; "tollgate keys create ${accountId}" adds a key.`)
         printOne({ account_id: accountId, opened: isNew, api_key: apiKey }, options)
@@ -96,6 +100,7 @@ export const accountsCommand = (): Command => {
       })
     })
 
+  addNotices(command)
   addSuspension(command, 'suspend', 'refuses everything that the account asks for; its accepted runs go on')
   addSuspension(command, 'resume', 'ends the suspension of an account')
 

@@ -89,9 +89,9 @@ export interface Refusals {
   /** `path` is a JSON Pointer to the part of the request. */
   part_too_large: { path: string; limitBytes: number }
   /** `parameter` holds a URL whose host is literally not public. */
-  address_not_public: { parameter: 'webhook_url' | 'image_url' }
+  address_not_public: { parameter: UrlParameter | 'image_url' }
   image_url_invalid: { fault: HttpUrlFault }
-  webhook_url_invalid: { url: string; fault: WebhookUrlFault }
+  webhook_url_invalid: { parameter: UrlParameter; url: string; fault: WebhookUrlFault }
 
   /** `renewsAt` is when the next period of the budget begins. */
   budget_exceeded: {
@@ -142,6 +142,11 @@ export interface Refusals {
   webhook_not_found: object
   webhook_not_pending: object
   webhook_pending: object
+
+  /** The notice was raised before, is not due yet, or its attempt is recorded. */
+  notice_not_due: object
+  /** Mail is to go to an address that is none of the account's identities. */
+  notice_address_unlinked: object
 
   upload_exists: object
   upload_not_found: object
@@ -211,6 +216,9 @@ export interface Refusals {
   family_unchanged: object
   family_invalid: { fault: FamilyFault }
 }
+
+/** A parameter that holds the URL of a receiver. */
+type UrlParameter = 'webhook_url' | 'url'
 
 export type RefusalCode = keyof Refusals
 

@@ -38,6 +38,7 @@ import { keyRoutes } from './routes/keys.ts'
 import { ledgerRoutes } from './routes/ledger.ts'
 import { type McpEndpoint, mcpRoutes } from './routes/mcp.ts'
 import { modelRoutes } from './routes/models.ts'
+import { noticeRoutes } from './routes/notices.ts'
 import { proofRoutes } from './routes/proofs.ts'
 import { runEventRoutes } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
@@ -118,6 +119,7 @@ const apiRoutes = (router: Router<RequestState>, api: ApiParts, sessions: Browse
   const streams = new Streams()
   cdnRoutes(router, serve, services, acceptsPut)
   keyRoutes(serve, serveOwners, services)
+  noticeRoutes(serveOwners, services)
   balanceRoutes(serveOwners, services, present, knownSeals)
   ledgerRoutes(serveOwners, services, present, knownSeals)
   usageRoutes(serve, services, present)

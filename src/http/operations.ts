@@ -10,6 +10,7 @@ import { keyOperations } from './routes/keys.ts'
 import { ledgerOperations } from './routes/ledger.ts'
 import { mcpOperations } from './routes/mcp.ts'
 import { modelOperations } from './routes/models.ts'
+import { noticeOperations } from './routes/notices.ts'
 import { proofOperations } from './routes/proofs.ts'
 import { runEventOperations } from './routes/run-events.ts'
 import { runOperations } from './routes/runs.ts'
@@ -25,6 +26,7 @@ export const operations: Operation[] = [
   ...runEventOperations,
   ...balanceOperations,
   ...keyOperations,
+  ...noticeOperations,
   ...proofOperations,
   ...ledgerOperations,
   ...usageOperations,

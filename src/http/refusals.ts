@@ -60,7 +60,7 @@ export const words = {
     ].join(' '),
   input_invalid: ({ endpoint }) => `The input does not match the parameters_schema of ${endpoint}.`,
   input_file_refused: ({ reason }): string => `image_url cannot be used. ${imageFault(words, reason)}`,
-  webhook_url_invalid: ({ fault }) => `webhook_url ${urlFaults[fault]}.`,
+  webhook_url_invalid: ({ parameter, fault }) => `${parameter} ${urlFaults[fault]}.`,
 
   insufficient_credits: ({ requiredMicros, balanceMicros }) =>
     `The run costs ${fromMicros(requiredMicros)} credits and the balance is ${fromMicros(balanceMicros)}.`,
@@ -200,6 +200,8 @@ const codes: Record<RefusalCode, ErrorCode> = {
   webhook_not_found: 'not_found',
   webhook_not_pending: 'invalid_request',
   webhook_pending: 'invalid_request',
+  notice_not_due: 'invalid_request',
+  notice_address_unlinked: 'invalid_request',
 
   upload_exists: 'invalid_request',
   upload_not_found: 'upload_not_found',
@@ -266,7 +268,7 @@ const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalW
   address_not_public: ({ parameter }) => ({
     errors: [
       {
-        path: parameter === 'image_url' ? '/input/image_url' : '/webhook_url',
+        path: parameter === 'image_url' ? '/input/image_url' : `/${parameter}`,
         message: 'must have a public host that is not denied',
       },
     ],
@@ -275,7 +277,10 @@ const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalW
     errors: [{ path, message: `must be at most ${limitBytes} bytes of JSON` }],
   }),
   image_url_invalid: ({ fault }) => ({ errors: [{ path: '/input/image_url', message: urlFaults[fault] }] }),
-  webhook_url_invalid: ({ fault }) => ({ errors: [{ path: '/webhook_url', message: urlFaults[fault] }] }),
+  webhook_url_invalid: ({ parameter, fault }) => ({ errors: [{ path: `/${parameter}`, message: urlFaults[fault] }] }),
+  notice_address_unlinked: () => ({
+    errors: [{ path: '/email_address', message: 'must be an e-mail address of the account' }],
+  }),
   key_expiry_past: () => ({ errors: [{ path: '/expires_at', message: 'must be in the future' }] }),
   key_model_unknown: ({ index }) => ({ errors: [{ path: `/models/${index}`, message: 'is no model' }] }),
   key_address_invalid: ({ index }) => ({

@@ -139,6 +139,9 @@ export const sharedWords = {
   run_not_ended: () => 'The run has not ended yet.',
 
   webhook_not_pending: () => 'No webhook is due for this run.',
+  notice_not_due: () => 'No such notice is due.',
+  notice_address_unlinked: () =>
+    'Notices are only mailed to an address of the account. Add it at /console/identities, or leave it out.',
 
   upload_exists: () => 'The upload already exists.',
   upload_already_stored: () => 'The file of this upload is already stored.',

@@ -7,6 +7,7 @@ import type { Descriptors } from './descriptors.ts'
 import type { Files } from './files.ts'
 import type { Charges } from './ledger/charges.ts'
 import type { Ledger } from './ledger/ledger.ts'
+import type { Notices } from './notices/notices.ts'
 import type { Periods } from './periods/periods.ts'
 import type { Positions } from './positions.ts'
 import type { Callbacks } from './providers/callbacks.ts'
@@ -51,6 +52,7 @@ export interface CoreServices {
   catalog: Functions<Catalog>
   refunds: Functions<Refunds>
   webhooks: Functions<Webhooks>
+  notices: Functions<Notices>
   views: Functions<ViewMaintenance>
   routing: Functions<Routing>
   periods: Functions<Periods>

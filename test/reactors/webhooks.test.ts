@@ -296,7 +296,7 @@ for (const [answered, type] of [
     const present = new Presenter(new Addresses(() => service.url), core.config.usdPerCreditMicros, () => ({
       available: true,
     }))
-    const other = new WebhooksReactor({ ...core, clock, outbound, present, secretOf: () => 'whsec_AAAA' })
+    const other = new WebhooksReactor({ ...core, clock, outbound, present, ...ofNotices })
     t.teardown(() => outbound.close())
     other.start(core.progress.changes)
     await receiver.until(2)
@@ -312,6 +312,13 @@ for (const [answered, type] of [
       [type],
     )
   })
+
+/** What these reactors need beside, to send what they have none of. */
+const ofNotices = {
+  secretOf: () => 'whsec_AAAA',
+  publicUrl: () => 'http://localhost',
+  mailer: { send: () => Promise.reject(new Error('no mail is sent')) },
+}
 
 const unused = {
   refuses: () => false,
@@ -343,7 +350,7 @@ const startAlone = async (t: Test) => {
     const present = new Presenter(new Addresses(() => 'http://localhost'), core.config.usdPerCreditMicros, () => ({
       available: true,
     }))
-    const others = { outbound: { ...unused, post }, present, secretOf: () => 'whsec_AAAA' }
+    const others = { outbound: { ...unused, post }, present, ...ofNotices }
     const reactor = new WebhooksReactor({ ...core, accounts, views: { ...core.views, lease }, ...others })
     reactor.start(core.progress.changes)
     t.teardown(() => reactor.stop())

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { makeLink } from '../support/links.ts'
 import { Budgets } from './budgets.ts'
+import { Notices } from './notices.ts'
 
 /** An event as the auditor sees it, without any types of the service. */
 export interface AuditedEvent {
@@ -32,8 +33,11 @@ const MAX_SESSIONS = 20
 /** The maximum number of runs of an account that have not ended. */
 const MAX_OPEN = 10_000
 
-/** Whether the next or the previous event of the append has a type and is about the same run. */
-type Neighbours = Record<'isBefore' | 'isAfter', (type: string) => boolean>
+/** The events of the append beside one, and whether they have a type and are about the same run. */
+interface Neighbours extends Record<'isBefore' | 'isAfter', (type: string) => boolean> {
+  before: AuditedEvent | undefined
+  after: AuditedEvent | undefined
+}
 
 type Upload = 'granted' | 'stored' | 'sealed' | 'deleting'
 
@@ -49,6 +53,13 @@ const TYPES: Record<string, string[]> = {
   reads: ['AuditorRead'],
   periods: ['PeriodCloseRequested', 'PeriodClosed'],
   providers: ['ProviderDisabled', 'ProviderEnabled', 'BindingDisabled', 'BindingEnabled', 'BindingsOrdered'],
+  operator: [
+    'OperatorNoticeRaised',
+    'OperatorTroubleEnded',
+    'OperatorNoticeDelivered',
+    'OperatorNoticeAttemptFailed',
+    'OperatorNoticeAbandoned',
+  ],
 }
 
 /**
@@ -66,6 +77,7 @@ export class Auditor {
   readonly #activeKeys = new Set<unknown>()
   #isSuspended = false
   readonly #budgets = new Budgets()
+  readonly #notices = new Notices()
   /** The last day of use of each key. */
   readonly #usedOn = new Map<unknown, string>()
   readonly #sessions = new Set<unknown>()
@@ -92,11 +104,14 @@ export class Auditor {
       const before = append[index - 1]
       const after = append[index + 1]
       this.#take(event, {
+        before,
+        after,
         isBefore: type => after?.type === type && idOf(after) === idOf(event),
         isAfter: type => before?.type === type && idOf(before) === idOf(event),
       })
       this.#revision += 1
     }
+    this.#expect(this.#notices.areComplete(), 'a notice is missing in the append of its cause')
   }
 
   /** Follows the events of one append and checks that they are chained in format 2. */
@@ -112,6 +127,11 @@ export class Auditor {
   /** The runs whose webhook is due. */
   get pendingDeliveries(): string[] {
     return [...this.#attempts.keys()]
+  }
+
+  /** The deliveries of notices that are due. */
+  get pendingNotices(): string[] {
+    return this.#notices.pending
   }
 
   get uploads(): [id: string, state: Upload][] {
@@ -133,7 +153,7 @@ export class Auditor {
     else this.#expect(TYPES[category]?.includes(event.type) === true, unknown(event))
   }
 
-  #takeOfAccount(event: AuditedEvent, { isBefore, isAfter }: Neighbours) {
+  #takeOfAccount(event: AuditedEvent, { before, after, isBefore, isAfter }: Neighbours) {
     const data = event.data as Facts
     const runId = String(data['runId'])
     const run = this.#runs.get(runId)
@@ -156,6 +176,7 @@ export class Auditor {
         return
       }
       case 'AccountOpened':
+        if (data['notices']) this.#notices.set(data['notices'] as Facts)
         return this.#expect(this.#revision === 0, 'an account is opened twice')
       case 'AccountSuspended':
         this.#expect(!this.#isSuspended, 'an account is suspended twice')
@@ -180,11 +201,14 @@ export class Auditor {
         return this.#move(data, 1)
       case 'CreditsWithdrawn':
         this.#refer(data)
+        this.#notices.move(this.balanceMicros, data['balanceAfterMicros'] as number)
         return this.#move(data, -1)
       case 'CreditsDebited': {
         this.#expect(run === undefined, 'a run is debited twice')
         const debit = debitOf(event, this.#budgets)
         this.#expect(this.#budgets.move(debit, data['amountMicros'] as number), 'a budget is passed')
+        const use = this.#budgets.useOf(debit)
+        this.#notices.move(this.balanceMicros, data['balanceAfterMicros'] as number, use)
         this.#expect(isBefore('RunQueued'), 'a debit is not in one append with its run')
         this.#runs.set(runId, {
           state: 'debited',
@@ -249,6 +273,20 @@ export class Auditor {
         this.#expect(isAfter('WebhookAttemptFailed'), 'a webhook is abandoned without an attempt')
         this.#attempts.delete(runId)
         return
+      case 'NoticesSet':
+        return this.#notices.set(data)
+      case 'NoticeRaised':
+        return this.#expect(this.#notices.take(data), 'a notice is not the next that is called for')
+      case 'NoticeDelivered':
+        return this.#expect(this.#notices.attempt(data, true), 'a delivery of a notice is not due')
+      case 'NoticeAttemptFailed':
+        this.#expect(
+          (after?.type === 'NoticeAbandoned') === (data['nextAttemptAt'] === undefined),
+          'a notice is not abandoned exactly at its last attempt',
+        )
+        return this.#expect(this.#notices.attempt(data, false), 'an attempt to deliver a notice is not due')
+      case 'NoticeAbandoned':
+        return this.#expect(before?.type === 'NoticeAttemptFailed', 'a notice is abandoned without an attempt')
       case 'RunOutputDeleted':
         return this.#expect(
           run === undefined ||

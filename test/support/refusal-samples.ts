@@ -49,7 +49,7 @@ const samples: Refusals = {
   part_too_large: { path: '/input', limitBytes: 1000 },
   address_not_public: { parameter: 'webhook_url' },
   image_url_invalid: { fault: 'host_invalid' },
-  webhook_url_invalid: { url: 'ftp://example.com', fault: 'not_http' },
+  webhook_url_invalid: { parameter: 'webhook_url', url: 'ftp://example.com', fault: 'not_http' },
   budget_exceeded: {
     requiredMicros: 10_000_000,
     period: 'week',
@@ -85,6 +85,8 @@ const samples: Refusals = {
   webhook_not_found: {},
   webhook_not_pending: {},
   webhook_pending: {},
+  notice_not_due: {},
+  notice_address_unlinked: {},
   upload_exists: {},
   upload_not_found: {},
   upload_not_sent: {},

@@ -1,4 +1,10 @@
-import { accountStream, CATALOG_STREAM, PERIODS_STREAM, SEALS_STREAM } from '../../../schemas/events.ts'
+import {
+  accountStream,
+  CATALOG_STREAM,
+  OPERATOR_STREAM,
+  PERIODS_STREAM,
+  SEALS_STREAM,
+} from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type { Position, RawEvent } from '../../../schemas/recorded.ts'
 import { BEFORE_FIRST, type PassedEvent, type ReadableLog } from '../../ports/event-log.ts'
@@ -18,7 +24,9 @@ import { Keys } from './keys.ts'
 import { Limits } from './limits.ts'
 import { Logins } from './logins.ts'
 import { Money } from './money.ts'
+import { Notices } from './notices.ts'
 import { Opening } from './opening.ts'
+import { OperatorNotices } from './operator-notices.ts'
 import { Periods } from './periods.ts'
 import { PriceList } from './price-list.ts'
 import { ProviderCosts } from './provider-costs.ts'
@@ -168,8 +176,9 @@ class Checks {
   }
 
   #rulesOf(stream: string): Rule[] {
+    if (stream === OPERATOR_STREAM) return [new OperatorNotices()]
     if (!stream.startsWith('account-')) return []
-    const life = [new Runs(this.#prices), new ProviderCosts(), new Webhooks(), new Uploads()]
+    const life = [new Runs(this.#prices), new ProviderCosts(), new Webhooks(), new Notices(), new Uploads()]
     const holder = [new Opening(stream), new Suspension(), new Limits(), new Keys(), new KeyLimits(), new Sessions()]
     return [...holder, new Money(), new Requests(), ...life]
   }

@@ -19,6 +19,7 @@ import type {
 import type { KeyScope } from '../../../schemas/actor.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import type { Identity } from '../../../schemas/identity.ts'
+import type { NoticeAttemptFailed, NoticeChannel, NoticeSettings } from '../../../schemas/notice-events.ts'
 import type { AccountId, KeyId, RunId, SessionId, UploadId } from '../../../schemas/primitives.ts'
 import type { LimitPair } from './limits.ts'
 
@@ -41,6 +42,9 @@ export type AccountCommand = (
   | { type: 'RecordOutputDeletion'; runId: RunId }
   | RecordDelivery
   | { type: 'RedeliverWebhook'; runId: RunId; url: string }
+  | ({ type: 'SetNotices'; settings: NoticeSettings } & Asked)
+  | ({ type: 'RaiseKeyExpiry'; keyId: KeyId } & Timed)
+  | RecordNotice
   | GrantUpload
   | ({ type: 'StoreUpload'; upload: UploadStored } & Asked)
   | RequestUploadDeletion
@@ -81,6 +85,8 @@ export interface OpenAccount {
   identity: Identity
   tester: boolean
   welcomeMicros: number
+  /** Missing means none. */
+  notices?: NoticeSettings | undefined
   /** Created in the same append, so that the owner of a new account can always use it. */
   firstKey?: NewKey
 }
@@ -139,6 +145,17 @@ export interface RecordDelivery {
   runId: RunId
   attempt: number
   outcome: { delivered: true; status: number } | ({ delivered: false } & FailedAttempt)
+}
+
+/** The outcome of an attempt to deliver a notice. A failure without a next attempt was the last. */
+export interface RecordNotice {
+  type: 'RecordNotice'
+  number: number
+  channel: NoticeChannel
+  attempt: number
+  outcome:
+    | { delivered: true; status?: number }
+    | ({ delivered: false } & Omit<Static<typeof NoticeAttemptFailed>, 'number' | 'channel' | 'attempt'>)
 }
 
 export interface GrantUpload {

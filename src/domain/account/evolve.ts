@@ -1,12 +1,14 @@
 import type { AccountEvent, Idempotency, RunQueued } from '../../../schemas/account-events.ts'
+import { expiryNoticeAt, NOTICE_CHANNELS } from '../../../schemas/notice-events.ts'
 import type { KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import { Contradiction, type PastEvent, unreachable } from '../decider.ts'
 import { digest128 } from '../digest.ts'
 import { openingIdentity } from '../login/identity.ts'
-import { giveBack, spend, withBudgetPeriod } from './budgets.ts'
+import { giveBack, spend, tell, withBudgetPeriod } from './budgets.ts'
 import { dayOf } from './days.ts'
 import { debitFacts, keyOf } from './debit-facts.ts'
+import { deliveryOf } from './notices.ts'
 import { bytesOf, countFailure, offsetFailure } from './run-limits.ts'
 import {
   type AccountState,
@@ -26,6 +28,7 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
         accountId: event.data.accountId,
         tester: event.data.tester,
         identities: [openingIdentity(event.data)],
+        notices: event.data.notices ?? state.notices,
       }
     case 'AccountSuspended':
       return { ...state, suspension: { reason: event.data.reason, since: clockOf(event) } }
@@ -33,8 +36,14 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
       return { ...state, suspension: undefined }
     case 'LimitsSet':
       return { ...state, limits: event.data }
-    case 'CreditsGranted':
-      return recordReference(changeBalance(state, event.data, 1), event.data.reference, event.data.amountMicros)
+    case 'CreditsGranted': {
+      const { reference, amountMicros } = event.data
+      return recordReference(
+        { ...changeBalance(state, event.data, 1), balanceLowAtMs: undefined },
+        reference,
+        amountMicros,
+      )
+    }
     case 'CreditsWithdrawn':
       return recordReference(changeBalance(state, event.data, -1), event.data.reference, -event.data.amountMicros)
     case 'CreditsDebited': {
@@ -50,7 +59,9 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
     }
     case 'ApiKeyCreated': {
       const { keyId, name: _name, lastFour: _lastFour, ...key } = event.data
-      return { ...state, activeKeys: state.activeKeys.set(keyId, key) }
+      const noticeAt = expiryNoticeAt(key.expiresAt, clockOf(event))
+      const created = { ...key, ...(noticeAt !== undefined && { expiryNoticeAt: noticeAt }) }
+      return { ...state, activeKeys: state.activeKeys.set(keyId, created) }
     }
     case 'ApiKeyUsed':
       return changeKey(state, event.data.keyId, { usedOn: dayOf(clockMs(event)) })
@@ -88,6 +99,17 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
       return { ...state, deliveries: state.deliveries.set(event.data.runId, { attempts: event.data.attempt }) }
     case 'WebhookRedeliveryRequested':
       return addDelivery(state, event.data.runId)
+    case 'NoticesSet':
+      return { ...state, notices: event.data, balanceLowAtMs: undefined }
+    case 'NoticeRaised':
+      return raiseNotice(state, event)
+    case 'NoticeAttemptFailed': {
+      const { attempt, ...delivery } = event.data
+      return { ...state, noticeDeliveries: state.noticeDeliveries.set(deliveryOf(delivery), attempt) }
+    }
+    case 'NoticeDelivered':
+    case 'NoticeAbandoned':
+      return { ...state, noticeDeliveries: state.noticeDeliveries.delete(deliveryOf(event.data)) }
     // Neither a run that has ended nor its results or costs are part of the state.
     case 'ProviderCostRecorded':
     case 'RunOutputDeleted':
@@ -198,6 +220,31 @@ const addDelivery = (state: AccountState, runId: RunId): AccountState => ({
   ...state,
   deliveries: state.deliveries.set(runId, { attempts: 0 }),
 })
+
+const raiseNotice = (
+  before: AccountState,
+  event: PastEvent<Extract<AccountEvent, { type: 'NoticeRaised' }>>,
+): AccountState => {
+  const { number, notice, to } = event.data
+  const pending = NOTICE_CHANNELS.filter(channel => to[channel] !== undefined)
+  const noticeDeliveries = before.noticeDeliveries.withMutations(deliveries => {
+    for (const channel of pending) deliveries.set(deliveryOf({ number, channel }), 0)
+  })
+  const state = { ...before, noticesRaised: number, noticeDeliveries }
+  switch (notice.kind) {
+    case 'balance_low':
+      return pending.length === 0 ? state : { ...state, balanceLowAtMs: clockMs(event) }
+    case 'budget_warning':
+    case 'budget_exhausted':
+      return tell(state, notice.keyId, notice.budgetPeriod, notice.kind === 'budget_exhausted')
+    case 'key_expiring': {
+      const { expiryNoticeAt: _, ...key } = state.activeKeys.get(notice.keyId) ?? {}
+      return 'hash' in key ? { ...state, activeKeys: state.activeKeys.set(notice.keyId, key) } : state
+    }
+    default:
+      return unreachable(notice)
+  }
+}
 
 /** Adds a request and drops expired or excess ones. */
 const remember = (state: AccountState, runId: RunId, { key, requestHash }: Idempotency, atMs: number): AccountState => {

@@ -6,6 +6,7 @@ import { budgetRefusal } from './budgets.ts'
 import type { Failure, QueueRun, Worked } from './commands.ts'
 import * as credits from './credits.ts'
 import { modelRefusal, writeRefusal } from './keys.ts'
+import * as notices from './notices.ts'
 import { limitRefusal } from './run-limits.ts'
 import { type AccountState, REMEMBER_MS, type RememberedRequest } from './state.ts'
 
@@ -30,6 +31,7 @@ export const queue = (command: QueueRun, state: AccountState): Decided<AccountEv
     credits.debited(state, run.runId, receipt, label),
     { type: 'RunQueued', data: run },
     ...(command.startAt ? [started(run.runId, command.startAt)] : []),
+    ...notices.ofDebit({ keyId, amountMicros: price, atMs }, state),
   ])
 }
 

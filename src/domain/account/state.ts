@@ -2,6 +2,7 @@ import { Map as ImmutableMap, OrderedMap } from 'immutable'
 import type { AccountLimits, DebitFacts, KeyLimits, Upstream } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
 import type { Identity } from '../../../schemas/identity.ts'
+import type { NoticeSettings } from '../../../schemas/notice-events.ts'
 import {
   type AccountId,
   IDEMPOTENCY_HOURS,
@@ -42,6 +43,13 @@ export interface AccountState {
   ownFailures: { count: number; atMs: number }
   /** The number of attempts for each run whose webhook is pending. */
   deliveries: ImmutableMap<RunId, { attempts: number }>
+  notices: NoticeSettings
+  /** How many there were. */
+  noticesRaised: number
+  /** The number of attempts for each delivery of a notice that is pending, by number and channel. */
+  noticeDeliveries: ImmutableMap<string, number>
+  /** When the owner was told last that the balance is low, in ms since 1970; undefined since the last grant. */
+  balanceLowAtMs: number | undefined
   /** The uploads that are not deleted yet. */
   uploads: ImmutableMap<UploadId, LiveUpload>
   /** The bytes of these uploads together, as they count towards the quota. */
@@ -66,12 +74,16 @@ export interface ActiveKey extends KeyLimits {
   spent?: SpentInPeriod[]
   /** The last day that it was used on. */
   usedOn?: string
+  /** When the owner is to be told that it expires; missing once that is done. */
+  expiryNoticeAt?: string
 }
 
 export interface SpentInPeriod {
   /** The first day of the period. */
   period: string
   micros: number
+  /** The largest share of the budget, in percent, that the owner was told of. */
+  toldPercent?: number
 }
 
 export interface OpenRun {
@@ -132,6 +144,9 @@ export const CLOCK_TOLERANCE_MS = 60_000
 export const isForgetful = ({ hasDroppedEarly, requests }: AccountState, atMs: number): boolean =>
   hasDroppedEarly || (requests.last()?.atMs ?? atMs) > atMs + CLOCK_TOLERANCE_MS
 
+/** Accounts from before there were notices. */
+const NO_NOTICES: NoticeSettings = { email: false, balanceUnderMicros: 0 }
+
 export const initialAccount: AccountState = {
   accountId: undefined,
   tester: false,
@@ -148,6 +163,10 @@ export const initialAccount: AccountState = {
   openRunBytes: 0,
   ownFailures: { count: 0, atMs: 0 },
   deliveries: ImmutableMap(),
+  notices: NO_NOTICES,
+  noticesRaised: 0,
+  noticeDeliveries: ImmutableMap(),
+  balanceLowAtMs: undefined,
   uploads: ImmutableMap(),
   uploadBytes: 0,
   requests: OrderedMap(),

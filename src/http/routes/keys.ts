@@ -1,13 +1,12 @@
 import * as examples from '../../../schemas/api/examples.ts'
 import { CacheControl } from '../../../schemas/api/headers.ts'
 import * as api from '../../../schemas/api/key.ts'
-import { isWholeMicros, toMicros } from '../../domain/money.ts'
 import type { NewKey } from '../../services/accounts/api-keys.ts'
 import { keyItem, ownKeyItem } from '../../services/accounts/key-item.ts'
 import type { Services } from '../../services/services.ts'
 import { waitingClient } from '../disconnect.ts'
 import { limitOf, showPage } from '../list-page.ts'
-import { placeFault, timeOf } from '../moment.ts'
+import { microsOf, timeOf } from '../moment.ts'
 import { operation, type Serve } from '../operation.ts'
 import { unwrap } from '../refusals.ts'
 
@@ -104,10 +103,5 @@ export const keyRoutes = (serve: Serve, serveOwners: Serve, { keys }: Services) 
 const toNewKey = ({ expires_at: expiresAt, budget, ...key }: api.NewKey): NewKey => ({
   ...key,
   ...(expiresAt !== undefined && { expiresAt: timeOf('expires_at', expiresAt, 'body') }),
-  ...(budget && { budget: { amountMicros: microsOf(budget.credits), period: budget.period } }),
+  ...(budget && { budget: { amountMicros: microsOf('budget/credits', budget.credits), period: budget.period } }),
 })
-
-const microsOf = (credits: number): number => {
-  if (!isWholeMicros(credits)) throw placeFault('budget/credits', 'must have at most six decimals', 'body')
-  return toMicros(credits)
-}

@@ -1,4 +1,5 @@
 import type { AccountLimits, GrantKind, Payment } from '../../../schemas/account-events.ts'
+import type { NoticeSettings } from '../../../schemas/notice-events.ts'
 import type { AccountRow, BalanceRow } from '../../../schemas/views.ts'
 import type { AccountCommand } from '../../domain/account/commands.ts'
 import type { Suspension } from '../../domain/account/state.ts'
@@ -49,6 +50,8 @@ export interface AccountOpening {
   email: string
   tester: boolean
   welcomeMicros: number
+  /** Missing means none. */
+  notices?: NoticeSettings
   /** The first key, created in the same append. */
   key?: Pick<NewKey, 'name' | 'scope'>
 }

@@ -17,7 +17,7 @@ const RETRY_DELAYS_MS = [2_000, 20_000]
 const LAST_MESSAGES_MS = 2_000
 
 interface Parts {
-  mailer: Mailer
+  mailer: Pick<Mailer, 'send'>
   clock: Clock
   logger: Logger
 }
@@ -52,7 +52,6 @@ export class MailQueue {
     this.#due.length = 0
     for (const timer of this.#delays) timer.cancel()
     await withinTime(this.#parts.clock, Promise.all(this.#sending), LAST_MESSAGES_MS, () => [])
-    this.#parts.mailer.close()
   }
 
   /** Only what is being sent takes a place, so addresses that the server refuses for now do not hold up the others. */

@@ -45,6 +45,8 @@ const permissions = {
   proofs: { event: 'read', run: 'read', consistency: 'read' },
   // Anyone who has the address of a file may use it.
   files: { stat: 'public', read: 'public', receive: 'public' },
+  // The URL may hold a secret of the receiver.
+  notices: { settings: 'secret', set: 'write' },
   webhooks: { secret: 'secret', list: 'operate', redeliver: 'operate' },
   // Each is recorded under the auditor's name, so nobody else may.
   audit: { accounts: 'audit', ledger: 'audit', seals: 'audit', reads: 'audit', verify: 'audit' },

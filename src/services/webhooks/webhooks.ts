@@ -63,7 +63,7 @@ export class Webhooks {
     if (!row) return refuse('webhook_not_found')
     const url = otherUrl ?? row.url
     const fault = webhookUrlFault(url)
-    if (fault) return refuse('webhook_url_invalid', { url, fault })
+    if (fault) return refuse('webhook_url_invalid', { parameter: 'webhook_url', url, fault })
     const outcome = await accounts.execute(caller, owner, { type: 'RedeliverWebhook', runId, url })
     return 'refuse' in outcome ? outcome : answer({ runId, url })
   }

@@ -70,6 +70,13 @@ const sumOf = (type: string) =>
   ofLimited(type).reduce((sum, { data }) => sum + (data as { amountMicros: number }).amountMicros, 0)
 /** What the key has spent in the end. */
 const spentMicros = sumOf('CreditsDebited') - sumOf('CreditsRefunded')
+const [lowBalance, exhaustedBudget] = [eventOf('NoticeRaised'), eventOf('NoticeRaised', 1)]
+const noticeIn = ({ data }: RawEvent) => (data as { notice: object }).notice
+const notice = (number: number, about: object): RawEvent => ({
+  ...exhaustedBudget,
+  id: crypto.randomUUID(),
+  data: { number, notice: about, to: {} },
+})
 const next = (event: RawEvent): RawEvent =>
   events.find(({ stream, revision }) => stream === event.stream && revision === event.revision + 1) as RawEvent
 const receipt = (debit.data as { receipt: { totalMicros: number; lines: object[]; catalogRevision: number } }).receipt
@@ -300,6 +307,59 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
     what: /no delivery of this webhook is pending/,
   },
   'a webhook that was not abandoned': { log: without(eventOf('WebhookAbandoned')), what: /WebhookAbandoned of/ },
+  'a notice that is missing': { log: without(lowBalance), what: /its number is 2|its notice is not that of/ },
+  'notices that are missing': {
+    log: without(lowBalance, exhaustedBudget),
+    what: /it is not the notice of (balance_low|budget_exhausted), which a debit before it calls for/,
+  },
+  'a crossing without a notice at the end': {
+    log: events.slice(0, events.indexOf(lowBalance)),
+    what: /the stream ends before the notice of budget_exhausted/,
+  },
+  'a notice that nothing calls for': {
+    log: withAfter(exhaustedBudget, notice(3, noticeIn(lowBalance))),
+    what: /nothing before it calls for a notice/,
+  },
+  'a notice of another balance': {
+    log: withData(lowBalance, { notice: { ...noticeIn(lowBalance), balanceMicros: 1 } }),
+    what: /its notice is not that of .*, which the debit calls for/,
+  },
+  'a notice of another budget': {
+    log: withData(exhaustedBudget, { notice: { ...noticeIn(exhaustedBudget), kind: 'budget_warning' } }),
+    what: /its notice is not that of .*budget_exhausted/,
+  },
+  'a notice with the number of another': { log: withData(exhaustedBudget, { number: 7 }), what: /its number is 7/ },
+  'a notice to another URL': {
+    log: withData(lowBalance, { to: { url: 'https://example.com' } }),
+    what: /wants no notices at this URL/,
+  },
+  'mail that nobody wants': {
+    log: withData(eventOf('NoticesSet'), { email: false }),
+    what: /the account wants no mail/,
+  },
+  'a notice of a key that expires in more than a week': {
+    log: withAfter(
+      exhaustedBudget,
+      notice(3, { kind: 'key_expiring', keyId: limitedKeyId, expiresAt: '2100-01-01T00:00:00.000Z' }),
+    ),
+    what: /expires in more than a week/,
+  },
+  'a notice of a key that does not expire': {
+    log: withAfter(
+      exhaustedBudget,
+      notice(3, { kind: 'key_expiring', keyId: `key_${'0'.repeat(26)}`, expiresAt: '2100-01-01T00:00:00.000Z' }),
+    ),
+    what: /no notice of the expiry of key_0+ is due/,
+  },
+  'a key that has expired without a notice': {
+    log: withMetadata(events.at(-1) as RawEvent, { at: '2100-01-02T00:00:00.000Z' }),
+    what: /there was no notice of the expiry of key_/,
+  },
+  'a notice that is delivered twice': {
+    log: withAfter(eventOf('NoticeDelivered'), eventOf('NoticeDelivered')),
+    what: /no delivery of this notice is pending/,
+  },
+  'a notice that was not abandoned': { log: without(eventOf('NoticeAbandoned')), what: /NoticeAbandoned of/ },
   'an upload that was not granted': {
     log: without(eventOf('UploadGranted')),
     what: /an upload that is unknown cannot/,

@@ -49,6 +49,7 @@ import {
   useKey,
 } from '../../support/account-samples.ts'
 import { given, THEN_MS } from '../../support/given.ts'
+import { balanceLow, noticeRaised, raiseKeyExpiry, recordNoticeSent, setNotices } from '../../support/notice-samples.ts'
 
 /** A command and its history, with one fault fewer than in the step before, and the refusal expected for the rest. */
 type Step = [refusal: RefusalCode | undefined, command: AccountCommand, ...history: AccountEvent[]]
@@ -70,6 +71,8 @@ const queue = [
 const largeRun = accepted({ run: 3, after: 10, metadata: { note: 'x'.repeat(MAX_OPEN_RUN_BYTES) } })
 const poor = [opened(), granted(10), ...open]
 
+const YEAR_MS = 365 * 24 * 60 * 60 * 1000
+const expiresIn = (ms: number) => ({ expiresAt: new Date(THEN_MS + ms).toISOString() })
 const expired = { expiresAt: new Date(THEN_MS).toISOString() }
 const limited = (model: string, credits: number) =>
   keyCreated(1, 'full', { models: [model], budget: { amountMicros: toMicros(credits), period: 'day' } })
@@ -196,6 +199,23 @@ const walks: Record<string, Step[]> = {
     ['account_not_found', recordOutputDeletion()],
     ['run_not_ended', recordOutputDeletion(), ...poor],
     [undefined, recordOutputDeletion(), opened()],
+  ],
+  SetNotices: [
+    ['account_not_found', setNotices({}, 1)],
+    ['key_revoked', setNotices({}, 1), opened()],
+    ['forbidden', setNotices({}, 1), opened(), keyCreated(1, 'read')],
+    ['notice_address_unlinked', setNotices({ login: '0'.repeat(64) }, 1), opened(), keyCreated()],
+    [undefined, setNotices({}, 1), opened(), keyCreated()],
+  ],
+  RaiseKeyExpiry: [
+    ['account_not_found', raiseKeyExpiry(THEN_MS + YEAR_MS)],
+    ['notice_not_due', raiseKeyExpiry(THEN_MS + YEAR_MS), opened()],
+    [undefined, raiseKeyExpiry(THEN_MS + YEAR_MS), opened(), keyCreated(1, 'full', expiresIn(YEAR_MS))],
+  ],
+  RecordNotice: [
+    ['account_not_found', recordNoticeSent()],
+    ['notice_not_due', recordNoticeSent(), opened()],
+    [undefined, recordNoticeSent(), opened(), noticeRaised(1, balanceLow(5))],
   ],
   GrantUpload: [
     ['account_not_found', grantUpload(), ...uploads],

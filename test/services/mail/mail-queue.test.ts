@@ -21,15 +21,8 @@ const queueOf = (send: (message: MailMessage) => Promise<void>) => {
   const delays: number[] = []
   const errors: unknown[] = []
   const logger = { ...silentLogger, error: (...line: unknown[]) => void errors.push(line) }
-  let isClosed = false
-  const mailer = {
-    send,
-    close: () => {
-      isClosed = true
-    },
-  }
-  const queue = new MailQueue({ mailer, clock: hastyClock(delays), logger })
-  return { queue, delays, errors, isClosed: () => isClosed }
+  const queue = new MailQueue({ mailer: { send }, clock: hastyClock(delays), logger })
+  return { queue, delays, errors }
 }
 
 t.test('a message is sent later, and again if the server fails', async t => {
@@ -103,11 +96,10 @@ t.test('a few are sent at a time, and more than a thousand do not wait', async t
   t.equal(most, 4)
 })
 
-t.test('a stop drops what waits, and closes the mailer', async t => {
+t.test('a stop drops what waits', async t => {
   const sent: string[] = []
-  const { queue, isClosed } = queueOf(async ({ to }) => void sent.push(to))
+  const { queue } = queueOf(async ({ to }) => void sent.push(to))
   for (let count = 0; count < 10; count++) queue.add(message(`${count}@example.com`))
   await queue.stop()
-  t.ok(isClosed())
   t.ok(sent.length <= 4)
 })

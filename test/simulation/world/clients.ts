@@ -7,6 +7,7 @@ import { COMMANDS, OF_OTHER_KEYS, type Parts, SUSPENDED } from './commands.ts'
 import { ClientCredits } from './credits.ts'
 import { mustBeAvailable } from './faults.ts'
 import { ClientKeys, type Key } from './keys.ts'
+import { ClientNotices } from './notices.ts'
 import type { Running, SimulatedProcess } from './process.ts'
 import { ClientRuns } from './runs.ts'
 import { ClientSeals } from './seals.ts'
@@ -45,7 +46,8 @@ export class SimulatedClient {
     const uploads = new ClientUploads(world, accountId)
     const runs = new ClientRuns(world, accountId, { keys, credits, uploads })
     const seals = new ClientSeals(world, accountId, { keys, runs })
-    this.#parts = { keys, credits, uploads, runs, seals, visitors: new Visitors(world) }
+    const notices = new ClientNotices(world, accountId)
+    this.#parts = { keys, credits, uploads, runs, seals, notices, visitors: new Visitors(world) }
   }
 
   /** Sends commands, a few at a time, until the world asks it to stop. */

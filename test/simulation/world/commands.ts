@@ -1,5 +1,6 @@
 import type { ClientCredits } from './credits.ts'
 import type { ClientKeys } from './keys.ts'
+import type { ClientNotices } from './notices.ts'
 import { NO_KEY, NOTHING } from './outcome.ts'
 import type { Running, SimulatedProcess } from './process.ts'
 import type { ClientRuns } from './runs.ts'
@@ -15,6 +16,7 @@ export interface Parts {
   seals: ClientSeals
   uploads: ClientUploads
   visitors: Visitors
+  notices: ClientNotices
 }
 
 export interface Command {
@@ -80,6 +82,7 @@ const commands: Command[] = [
     send: ({ runs }, to) => runs.redeliver(to),
     expected: ['ok', NOTHING, 'webhook_not_found', 'run_not_ended', 'webhook_pending'],
   },
+  { name: 'setNotices', send: ({ notices }, to) => notices.set(to), expected: ['ok'] },
   { name: 'createKey', send: ({ keys }, to) => keys.createKey(to), expected: ['ok', 'too_many_keys'] },
   { name: 'revokeKey', send: ({ keys }, to) => keys.revokeKey(to), expected: ['ok', NOTHING, 'key_not_found'] },
   { name: 'suspend', send: ({ keys }, to) => keys.suspend(to), expected: ['ok', NOTHING, 'account_already_suspended'] },

@@ -13,6 +13,8 @@ export interface Key {
 /** A few runs. */
 const BUDGET_MICROS = 5_000_000
 
+const WEEK_MS = 7 * 24 * 3_600_000
+
 /** The keys of one client, which the operator creates and revokes, and the suspensions of its account. */
 export class ClientKeys {
   readonly #world: World
@@ -50,9 +52,12 @@ export class ClientKeys {
   }
 
   async createKey(running: Running): Promise<string> {
-    const limits = this.#world.chance.happens(0.5)
-      ? { budget: { amountMicros: BUDGET_MICROS, period: 'day' as const } }
-      : {}
+    const { chance } = this.#world
+    const limits = {
+      ...(chance.happens(0.5) && { budget: { amountMicros: BUDGET_MICROS, period: 'day' as const } }),
+      // Its owner is told while the world goes on.
+      ...(chance.happens(0.3) && { expiresAt: new Date(running.core.clock.nowMs() + WEEK_MS + 5_000).toISOString() }),
+    }
     const created = await running.services.keys.create(operator, this.#accountId, { name: 'another', ...limits })
     if ('value' in created) {
       this.#world.truth.expectKey(this.#accountId, created.value.keyId, 'active')

@@ -11,13 +11,13 @@ import type { Services } from '../../../src/services/services.ts'
 import { SessionHolders } from '../../../src/services/sign-in/session-holders.ts'
 import { SessionTokens } from '../../../src/services/sign-in/session-tokens.ts'
 import { boundTo } from '../../support/bound-to.ts'
+import { simulatedMailer } from './mailer.ts'
 import { SimulatedObjects } from './object-store.ts'
 import { objectsOverWire } from './object-wire.ts'
 import { logOverWire, outboundOverWire, providerOverWire, viewsOverWire } from './port-wires.ts'
 import { SEAL_KEY } from './seals.ts'
 import { Submissions } from './submissions.ts'
 import { SimulatedViews } from './view-store.ts'
-import { simulatedMailer } from './visitors.ts'
 import { Wire } from './wire.ts'
 import type { World } from './world.ts'
 
@@ -31,6 +31,7 @@ const PROVIDERS: Record<string, string[]> = {
 const config = readConfig({
   MASTER_SECRET: 'a secret of the simulated world, long enough',
   WELCOME_CREDITS: '20',
+  OPERATOR_EMAIL: 'operator@example.com',
   UPLOAD_GRANT_MINUTES: '0.2',
   SEAL_KEY,
   SEAL_EVENTS: '40',
@@ -138,7 +139,7 @@ export class SimulatedProcess {
       views: viewsOverWire(wire('views'), world.views),
       openScratch: async () => ({ scratch: new SimulatedViews(), discard: async () => undefined }),
       objects: objectsOverWire(wire('objects'), objects),
-      mailer: simulatedMailer(world.mail),
+      mailer: simulatedMailer(world),
       outbound: outboundOverWire(wire('receiver'), world.receiver.port()),
       limits: { accountsInMemory: 2, slotsPerProvider: SLOTS, leaseMs: world.leaseMs },
       providers: {

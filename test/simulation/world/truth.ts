@@ -2,6 +2,7 @@ import type { RunRow } from '../../../schemas/views.ts'
 import type { NewEvent } from '../../../src/ports/event-log.ts'
 import { type AuditedEvent, Auditor } from '../auditor.ts'
 import { Known } from './known.ts'
+import { NoticeTruth } from './notice-truth.ts'
 import type { SimulatedProcess } from './process.ts'
 
 interface Ledger {
@@ -29,6 +30,7 @@ export class Truth {
   readonly #accounts = new Map<string, string>()
   readonly #webhooks = new Map<string, string>()
   readonly #answeredWebhooks = new Set<string>()
+  readonly notices: NoticeTruth
   readonly #onViolation: (violation: string) => void
   /** Whether a run may lose the process that works on it. */
   mayInterrupt = true
@@ -38,6 +40,7 @@ export class Truth {
   constructor(onViolation: (violation: string) => void, isBilled: (runId: string) => boolean) {
     this.#onViolation = onViolation
     this.#isBilled = isBilled
+    this.notices = new NoticeTruth(onViolation, id => this.#answeredWebhooks.has(id))
   }
 
   /** Follows an append. `firstPosition` is the position of its first event. */
@@ -46,6 +49,7 @@ export class Truth {
     this.#auditors.set(stream, auditor)
     auditor.followChain(events as AuditedEvent[])
     for (const fault of auditor.faults.splice(0)) this.#onViolation(fault)
+    this.notices.follow(stream, events)
     if (!stream.startsWith('account-')) return
     const { balances, runs, references, refunds, keys } = this.#ledgerOf(stream)
     for (const [index, { type, data }] of events.entries()) {
@@ -168,7 +172,7 @@ export class Truth {
     if (stream !== `account-${url.split('/').at(-1)}`) this.#onViolation(`${id} of ${stream} arrived at ${url}`)
   }
 
-  /** A receiver accepted a webhook. */
+  /** A receiver accepted a webhook or notice. */
   noteAnswer(id: string) {
     this.#answeredWebhooks.add(id)
   }
@@ -181,9 +185,10 @@ export class Truth {
   }
 
   pendingDeliveries(): string[] {
-    return [...this.#auditors.values()].flatMap(({ pendingDeliveries }) =>
+    const webhooks = [...this.#auditors.values()].flatMap(({ pendingDeliveries }) =>
       pendingDeliveries.map(runId => `the webhook of ${runId} was neither delivered nor abandoned`),
     )
+    return [...webhooks, ...this.notices.pending()]
   }
 
   #ledgerOf(stream: string): Ledger {

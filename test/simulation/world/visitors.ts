@@ -1,4 +1,3 @@
-import { codeIn } from '../../support/browser-client.ts'
 import { NOTHING, outcomeOf } from './outcome.ts'
 import type { Running } from './process.ts'
 import type { World } from './world.ts'
@@ -63,11 +62,3 @@ export class Visitors {
     return outcomeOf(await services.sessions.closeAll(owner.value))
   }
 }
-
-/** Keeps the codes of all messages. */
-export const simulatedMailer = (mail: Map<string, string[]>) => ({
-  send: async ({ to, text }: { to: string; text: string }) => {
-    mail.set(to, [...(mail.get(to) ?? []), codeIn(text) ?? ''])
-  },
-  close: () => undefined,
-})
