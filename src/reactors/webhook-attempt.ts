@@ -29,6 +29,7 @@ export const attemptDelivery = async (
   const body = JSON.stringify({
     type: run.status === 'completed' ? 'run.completed' : 'run.failed',
     timestamp: run.completedAt ?? run.createdAt,
+    livemode: run.livemode !== false,
     data: present.run(atItsEnd(run)),
   } satisfies WebhookEvent)
   const nowMs = clock.nowMs()
