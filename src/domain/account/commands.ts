@@ -138,8 +138,8 @@ export interface QueueRun extends Timed {
   type: 'QueueRun'
   /** The caller's key, which must still be active and allowed to write when the run is accepted. */
   keyId?: KeyId
-  /** Without what a test run has in addition: its key decides that. */
-  run: RunQueued
+  /** Without what a test run has in addition, since its key decides on that. */
+  run: Omit<RunQueued, 'livemode' | 'receipt' | 'label'>
   receipt: Receipt
   label?: string
   /** The test runs that the account may have in a UTC day. */

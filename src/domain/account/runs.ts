@@ -1,4 +1,10 @@
-import { type AccountEvent, type RunOutput, requestNameOf, type Upstream } from '../../../schemas/account-events.ts'
+import {
+  type AccountEvent,
+  type RunOutput,
+  type RunQueued,
+  requestNameOf,
+  type Upstream,
+} from '../../../schemas/account-events.ts'
 import type { KeyId, Moded, RunId } from '../../../schemas/primitives.ts'
 import { accept, repeat } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
@@ -15,8 +21,8 @@ export const queue = (command: QueueRun, state: AccountState): Decided<AccountEv
   const refusal = writeRefusal(keyId, state, atMs)
   if (refusal) return refusal
   // The key's own record decides, whatever the caller takes it for.
-  const run = modeOf(keyId, state).livemode === false ? asTestRun(command) : command.run
-  const isTest = run.livemode === false
+  const isTest = modeOf(keyId, state).livemode === false
+  const run: RunQueued = isTest ? asTestRun(command) : command.run
   const remembered = recall(run.idempotency && requestNameOf(run.idempotency.key, run), atMs, state)
   if (remembered)
     return remembered.requestHash === run.idempotency?.requestHash

@@ -37,6 +37,7 @@ import {
   startRun,
   storeUpload,
   submitRun,
+  tested,
   undelivered,
   uploadGranted,
   uploadId,
@@ -150,6 +151,7 @@ t.test('a snapshot holds every part of the state', async t => {
     ...accepted({ run: 3, after: 80, key: 'from the future' }).map(event => at(THEN_MS + 100_000, event)),
     ...accepted({ run: 4, after: 70, key: 'from now' }),
     ...accepted({ run: 5, after: 60 }).map(event => by(keyId(), THEN_MS, event)),
+    tested({ run: 6 }),
     ...[limitsSet({ runsInFlight: 5 }), accountSuspended()],
     uploadGranted(),
   )
