@@ -1,4 +1,5 @@
 import type { AccountLimits, Payment, ProviderCost, RunOutput } from '../../schemas/account-events.ts'
+import type { Moded } from '../../schemas/primitives.ts'
 import { unreachable } from '../domain/decider.ts'
 import { identityName, ownerName } from '../domain/login/identity.ts'
 import type { KeyRing } from './account/key-ring.ts'
@@ -26,7 +27,7 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
     case 'CreditsRefunded':
       return `${event.data.runId} refunded: ${event.data.reason}`
     case 'ApiKeyCreated':
-      return `${event.data.keyId} created: ${keys.nameOf(event.data.keyId)}, ${event.data.scope ?? 'full'}`
+      return `${event.data.keyId} created: ${keys.nameOf(event.data.keyId)}, ${event.data.scope ?? 'full'}${testMode(event.data)}`
     case 'ApiKeyRevoked':
       return `${event.data.keyId} revoked: ${keys.nameOf(event.data.keyId)}`
     case 'ApiKeyUsed':
@@ -39,7 +40,7 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${event.data.sessionId} closed: ${event.data.reason.replaceAll('_', ' ')}`
     case 'RunQueued': {
       const { runId, mode, webhookUrl } = event.data
-      return `${runId} queued: ${mode}${webhookUrl === undefined ? '' : ', with a webhook'}`
+      return `${runId} queued: ${mode}${webhookUrl === undefined ? '' : ', with a webhook'}${testMode(event.data)}`
     }
     case 'RunStarted':
       return `${event.data.runId} started at ${event.data.upstream.provider}`
@@ -64,7 +65,7 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
     case 'WebhookRedeliveryRequested':
       return `${event.data.runId}: webhook to be delivered again to ${event.data.url}`
     case 'UploadGranted':
-      return `${event.data.uploadId} granted: ${event.data.filename}, ${event.data.method}`
+      return `${event.data.uploadId} granted: ${event.data.filename}, ${event.data.method}${testMode(event.data)}`
     case 'UploadStored': {
       const { uploadId, sizeBytes, sealed } = event.data
       return `${uploadId} stored: ${count(sizeBytes, 'byte')}${sealed ? '' : ', may be replaced'}`
@@ -77,6 +78,8 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return unreachable(event)
   }
 }
+
+const testMode = ({ livemode }: Moded): string => (livemode === false ? ', in test mode' : '')
 
 /** The invoice is named where it is not the reference. */
 const describeLimits = ({ requestsPerMinute, runsInFlight }: AccountLimits): string =>

@@ -34,23 +34,30 @@ export class KeyLimits implements Rule {
     if (key && type === 'ApiKeyRevoked') key.isRevoked = true
     if (key && type === 'ApiKeyUsed') takeUse(event, key, report)
     if (type === 'CreditsDebited') this.#takeDebit(event, report)
+    if (type === 'RunQueued' && data['livemode'] === false) this.#checkUse(event, report)
     if (type === 'CreditsRefunded') this.#takeRefund(event, report)
   }
 
-  #takeDebit(event: AuditedEvent, report: Report) {
+  /** The key of a debit or a test run, if one asked for it. */
+  #checkUse(event: AuditedEvent, report: Report): Key | undefined {
     const { keyId } = event.metadata.actor as { keyId?: string }
     const key = this.#keys.get(keyId)
-    if (!key) return
-    const { amountMicros, receipt } = event.data as unknown as {
-      amountMicros: number
-      receipt: { model: string; endpoint: string }
-    }
-    const time = clockOf(event)
-    const { budget, expiresAt, models } = key
-    if (expiresAt !== undefined && time >= expiresAt) report(`${keyId} has expired at ${expiresAt}`)
-    if (models && !models.includes(receipt.model) && !models.includes(receipt.endpoint))
+    if (!key) return undefined
+    const { receipt } = event.data as { receipt?: { model: string; endpoint: string } }
+    const { expiresAt, models } = key
+    if (expiresAt !== undefined && clockOf(event) >= expiresAt) report(`${keyId} has expired at ${expiresAt}`)
+    if (receipt && models && !models.includes(receipt.model) && !models.includes(receipt.endpoint))
       report(`${keyId} may not run ${receipt.endpoint}`)
-    if (!budget) return
+    return key
+  }
+
+  #takeDebit(event: AuditedEvent, report: Report) {
+    const key = this.#checkUse(event, report)
+    const budget = key?.budget
+    if (!key || !budget) return
+    const { keyId } = event.metadata.actor as { keyId: string }
+    const { amountMicros } = event.data as { amountMicros: number }
+    const time = clockOf(event)
     const firstDay = firstDayOf(budget.period, time)
     const spentMicros = (key.spentMicros.get(firstDay) ?? 0) + amountMicros
     key.spentMicros.set(firstDay, spentMicros)

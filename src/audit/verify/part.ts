@@ -17,6 +17,7 @@ import { KeyLimits } from './key-limits.ts'
 import { Keys } from './keys.ts'
 import { Limits } from './limits.ts'
 import { Logins } from './logins.ts'
+import { Modes } from './modes.ts'
 import { Money } from './money.ts'
 import { Opening } from './opening.ts'
 import { Periods } from './periods.ts'
@@ -170,7 +171,15 @@ class Checks {
   #rulesOf(stream: string): Rule[] {
     if (!stream.startsWith('account-')) return []
     const life = [new Runs(this.#prices), new ProviderCosts(), new Webhooks(), new Uploads()]
-    const holder = [new Opening(stream), new Suspension(), new Limits(), new Keys(), new KeyLimits(), new Sessions()]
+    const holder = [
+      new Opening(stream),
+      new Suspension(),
+      new Limits(),
+      new Keys(),
+      new KeyLimits(),
+      new Modes(),
+      new Sessions(),
+    ]
     return [...holder, new Money(), new Requests(), ...life]
   }
 }
