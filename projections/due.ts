@@ -12,7 +12,7 @@ export const WATCH_AFTER_MS = 10_000
 /** Work that is due for each run, by queue, account and time. */
 export const due = projection({
   view: 'due',
-  version: 4,
+  version: 5,
   key: event => event.data.runId,
   on: {
     RunQueued: (_, event) => start(event),
@@ -49,13 +49,15 @@ export const queues = {
 } as const
 
 const start = (event: RecordedOf<'RunQueued'>): DueRow => {
-  const { runId, endpoint, mode, timeoutMs, retry, webhookUrl } = event.data
+  const { runId, endpoint, mode, timeoutMs, retry, webhookUrl, livemode } = event.data
   return {
     task: 'start-run',
-    queue: queues.start + endpoint,
+    // Of their own, since live runs may wait for a provider that test runs do not need.
+    queue: queues.start + (livemode === false ? `test/${endpoint}` : endpoint),
     dueAt: clockOf(event),
     accountId: accountOf(event),
     runId,
+    ...(livemode === false && { livemode }),
     endpoint,
     mode,
     timeoutMs,
@@ -83,7 +85,7 @@ const cancel = (row: WatchTask, event: RecordedOf<'RunCancelRequested'>): DueRow
 })
 
 const deliverEnd = (row: DueRow | undefined, event: RecordedOf<'RunCompleted' | 'RunFailed'>): DueRow | undefined =>
-  isWork(row) && row.webhookUrl !== undefined ? deliver(row.webhookUrl, event) : undefined
+  isWork(row) && row.webhookUrl !== undefined ? deliver(row.webhookUrl, event, row.livemode) : undefined
 
 const isWork = (row: DueRow | undefined): row is StartTask | WatchTask =>
   row?.task === 'start-run' || row?.task === 'watch-run'
@@ -92,9 +94,12 @@ const isWork = (row: DueRow | undefined): row is StartTask | WatchTask =>
 const deliver = (
   url: string,
   event: RecordedOf<'RunCompleted' | 'RunFailed' | 'WebhookRedeliveryRequested'>,
+  livemode?: false,
 ): DueRow => ({
   task: 'deliver-webhook',
-  queue: (event.type === 'RunCompleted' ? `${queues.deliver}charged/` : queues.deliverFree) + hostOf(url),
+  queue:
+    (event.type === 'RunCompleted' && livemode !== false ? `${queues.deliver}charged/` : queues.deliverFree) +
+    hostOf(url),
   dueAt: clockOf(event),
   accountId: accountOf(event),
   runId: event.data.runId,

@@ -7,15 +7,17 @@ import { runKey } from './runs.ts'
 /** The state of each run's webhook, by account and run. */
 export const webhooks = projection({
   view: 'webhooks',
-  version: 1,
+  version: 2,
   key: event => {
     if (event.type === 'RunQueued' && event.data.webhookUrl === undefined) return undefined
     return runKey(accountOf(event), event.data.runId)
   },
   on: {
     RunQueued: (row, event) => {
-      const { runId, webhookUrl: url } = event.data
-      return url === undefined ? row : { accountId: accountOf(event), runId, url, status: 'waiting', attempts: 0 }
+      const { runId, webhookUrl: url, livemode } = event.data
+      if (url === undefined) return row
+      const mode = livemode === false && { livemode }
+      return { accountId: accountOf(event), runId, ...mode, url, status: 'waiting', attempts: 0 }
     },
     RunCompleted: (row, event) => row && pending(row, clockOf(event)),
     RunFailed: (row, event) => row && pending(row, clockOf(event)),
@@ -40,12 +42,13 @@ const pending = (row: WebhookRow, nextAttemptAt: string): WebhookRow => ({
 
 /** Drops the fields of the previous attempt. */
 const attempted = (
-  { accountId, runId, url, status }: WebhookRow,
+  { accountId, runId, livemode, url, status }: WebhookRow,
   { attempt: attempts, status: lastStatus }: { attempt: number; status?: number },
   changes: Partial<WebhookRow>,
 ): WebhookRow => ({
   accountId,
   runId,
+  ...(livemode === false && { livemode }),
   url,
   status,
   attempts,

@@ -19,6 +19,7 @@ import {
   type EventUnion,
   KeyId,
   Label,
+  Livemode,
   MAX_FILENAME_LENGTH,
   MAX_FOLDER_LENGTH,
   MAX_KEY_ADDRESSES,
@@ -28,6 +29,7 @@ import {
   MAX_REFERENCE_LENGTH,
   Micros,
   MONEY_AMOUNT,
+  type Moded,
   OneOf,
   PositiveMicros,
   RunId,
@@ -123,6 +125,8 @@ export const ApiKeyCreated = Closed({
   lastFour: Type.String({ minLength: 4, maxLength: 4 }),
   /** Missing from keys older than scopes, which are `full`. */
   scope: Type.Optional(KeyScope),
+  /** A test key has no budget, since it spends nothing. */
+  livemode: Livemode,
   ...keyLimits,
 })
 export const ApiKeyRevoked = Closed({ keyId: KeyId, hash: Sha256 })
@@ -189,11 +193,17 @@ export const CreditsRefunded = Closed({
   error: Type.Optional(RunErrorCode),
 })
 
+/** An idempotency key within its mode, so that those of the two never meet: no client's key holds a blank. */
+export const requestNameOf = (key: string, { livemode }: Moded): string => (livemode === false ? `test ${key}` : key)
+
 /** The client's key for a request, and the digest that distinguishes a repeat from a different request. */
 export const Idempotency = Closed({ key: Type.String({ pattern: '^[\\x21-\\x7e]{1,255}$' }), requestHash: Sha256 })
 export type Idempotency = Static<typeof Idempotency>
 
-/** `input` is the client's input with the defaults that were applied before pricing. */
+/**
+ * `input` is the client's input with the defaults that were applied before pricing. A test run has no debit: it carries
+ * the receipt of what it would cost, and its label, itself.
+ */
 export const RunQueued = Closed({
   runId: RunId,
   model: Slug,
@@ -205,6 +215,9 @@ export const RunQueued = Closed({
   metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   webhookUrl: Type.Optional(Type.String()),
   idempotency: Type.Optional(Idempotency),
+  livemode: Livemode,
+  receipt: Type.Optional(Receipt),
+  label: Type.Optional(Label),
 })
 export type RunQueued = Static<typeof RunQueued>
 
@@ -328,6 +341,7 @@ export const UploadGranted = Closed({
   folderPath: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_FOLDER_LENGTH })),
   mimeType: MimeType,
   maxSizeBytes: SizeBytes,
+  livemode: Livemode,
   /** No transfer can begin after this time. */
   expiresAt: Timestamp,
   willDeleteAt: Timestamp,

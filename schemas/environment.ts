@@ -240,6 +240,12 @@ export const Environment = Type.Object({
   REQUESTS_PER_MINUTE_PER_ACCOUNT: limit(12_000, 'requests that all keys of an account may send in a minute together'),
   RUNS_IN_FLIGHT_PER_KEY: limit(5_000, 'runs of an API key that may be open at a time'),
   RUNS_IN_FLIGHT_PER_ACCOUNT: limit(10_000, 'runs of an account that may be open at a time, never more than 10,000'),
+  TEST_RUNS_PER_DAY: Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000,
+    default: 1_000,
+    description: 'The number of runs that the test keys of an account may ask for in a day in UTC',
+  }),
   ALLOW_PRIVATE_WEBHOOKS: Type.Boolean({
     default: false,
     description: 'Allows webhooks and image URLs in private networks; for development',

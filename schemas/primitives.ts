@@ -80,6 +80,17 @@ export const CURRENCY = '[A-Z]{3}'
 /** References of one account. The account's state holds a digest of each, and must stay bounded. */
 export const MAX_REFERENCES = 10_000
 
+/** The provider that makes things itself, for no vendor's money. It does all test runs. */
+export const SANDBOX = 'sandbox'
+
+/** False in test mode, which costs nothing. It is missing in live mode, and from everything older than test mode. */
+export const Livemode = Type.Optional(Type.Literal(false))
+
+/** Whatever belongs to one of the two modes. */
+export interface Moded {
+  livemode?: false | undefined
+}
+
 /** Active keys of one account. They are held in the account's state, which must stay bounded. */
 export const MAX_ACTIVE_KEYS = 100
 

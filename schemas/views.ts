@@ -4,7 +4,7 @@ import type { KeyScope } from './actor.ts'
 import type { Mode, Receipt, Retry } from './catalog.ts'
 import type { TelegramIdentity } from './identity.ts'
 import type { Notice, NoticeChannel } from './notice-events.ts'
-import { type AccountId, type KeyId, OneOf, type RunId, type UploadId } from './primitives.ts'
+import { type AccountId, type KeyId, type Moded, OneOf, type RunId, type UploadId } from './primitives.ts'
 
 // Rows are types without schemas: projections derive them from validated events, and a MAC proves their origin. Times
 // are ISO 8601 in UTC.
@@ -29,7 +29,7 @@ export interface BalanceRow {
 }
 
 /** An API key. Key: the SHA-256 of the key's text. */
-export interface KeyRow extends KeyLimits {
+export interface KeyRow extends KeyLimits, Moded {
   accountId: AccountId
   keyId: KeyId
   name: string
@@ -45,7 +45,7 @@ export const RunStatus = OneOf('queued', 'processing', 'completed', 'failed')
 export type RunStatus = Static<typeof RunStatus>
 
 /** A run as its owner sees it. Key: `<account id>/<run id>`. */
-export interface RunRow {
+export interface RunRow extends Moded {
   accountId: AccountId
   runId: RunId
   /** The revision of the event that changed it last. */
@@ -62,6 +62,8 @@ export interface RunRow {
   completedAt?: string
   chargedMicros: number
   refundedMicros?: number
+  /** What a test run would cost in live mode. */
+  liveMicros?: number
   output?: RunOutput
   outputDeletedAt?: string
   error?: RunError
@@ -112,7 +114,7 @@ export interface UsageRow {
 }
 
 /** A file that a client sent, or may send. Key: `<account id>/<upload id>`. */
-export interface UploadRow {
+export interface UploadRow extends Moded {
   accountId: AccountId
   uploadId: UploadId
   /** `granted` until an acceptable file has arrived; `deleting` once its owner has asked for that. */
@@ -142,7 +144,7 @@ interface Due {
 }
 
 /** Everything that is needed to do a run's work, except for its input. */
-interface RunWork extends Due {
+interface RunWork extends Due, Moded {
   runId: RunId
   endpoint: string
   mode: Mode
@@ -230,7 +232,7 @@ export type ObjectTask = DeleteOutputTask | DeleteLeftTask | SealUploadTask | De
 export type DueRow = StartTask | WatchTask | DeliverTask | NoticeTask | ExpiryTask | ObjectTask
 
 /** The state of a run's webhook. Key: `<account id>/<run id>`. */
-export interface WebhookRow {
+export interface WebhookRow extends Moded {
   accountId: AccountId
   runId: RunId
   url: string

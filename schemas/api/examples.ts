@@ -81,6 +81,7 @@ export const videoRequest: RunRequest = {
 export const imageRun: Run = {
   object: 'run',
   run_id: 'run_01m7z4hp40enbs019v3tcadvdx',
+  livemode: true,
   status: 'completed',
   model: 'nano-banana-2',
   endpoint: 'nano-banana-2-t2i',
@@ -96,9 +97,19 @@ export const imageRun: Run = {
   },
 }
 
+/** The same run with a test key. */
+export const testRun: Run = {
+  ...imageRun,
+  run_id: 'run_01m7z4hw0ve2fr6zqk3n8d5s1c',
+  livemode: false,
+  credits_charged: 0,
+  live_credits: imageRun.credits_charged,
+}
+
 export const text: Run = {
   object: 'run',
   run_id: 'run_01m7z4k2q1fprt8yj9a0b3c4d5',
+  livemode: true,
   status: 'completed',
   model: 'gpt-6-1-terra',
   endpoint: 'gpt-6-1-terra-t2t',
@@ -113,6 +124,7 @@ export const text: Run = {
 export const processingRun: Run = {
   object: 'run',
   run_id: 'run_01m7z4m8h5e0sa2bq6w7r8t9v0',
+  livemode: true,
   status: 'processing',
   model: 'gemini-omni-flash',
   endpoint: 'gemini-omni-flash-t2v',
@@ -147,6 +159,7 @@ export const runList: RunList = {
 
 export const quote: Quote = {
   object: 'quote',
+  livemode: true,
   model: 'nano-banana-2',
   endpoint: 'nano-banana-2-t2i',
   credits: 31.5,
@@ -177,10 +190,16 @@ data:${JSON.stringify(failed)}
 export const completedEvent: WebhookEvent = {
   type: 'run.completed',
   timestamp: '2026-11-21T13:25:49.589Z',
+  livemode: true,
   data: imageRun,
 }
 
-export const failedEvent: WebhookEvent = { type: 'run.failed', timestamp: '2026-11-21T13:28:31.902Z', data: failed }
+export const failedEvent: WebhookEvent = {
+  type: 'run.failed',
+  timestamp: '2026-11-21T13:28:31.902Z',
+  livemode: true,
+  data: failed,
+}
 
 export const balance: Balance = { object: 'balance', credits_balance: 87.5 }
 
@@ -341,6 +360,7 @@ export const apiKey: ApiKey = {
   object: 'api_key',
   id: 'key_01m7z4hp3ye9bv5nfwqzm2r6ja',
   name: 'website',
+  livemode: true,
   scope: 'full',
   last_four: '9f3c',
   created_at: '2026-11-21T13:20:07.113Z',
@@ -377,6 +397,19 @@ export const createdKey: CreatedKey = {
     renews_at: '2026-12-01T00:00:00.000Z',
   },
   api_key: 'tg_sk_live_5f0c8d2be7a94c6f8b1d3e5a7c9f9f3c',
+}
+
+export const newTestKey: NewKey = { name: 'tests', livemode: false }
+
+export const createdTestKey: CreatedKey = {
+  object: 'api_key',
+  id: 'key_01m7z4jq8sf9rvh2d6c0w5xk3e',
+  name: 'tests',
+  livemode: false,
+  scope: 'full',
+  last_four: '71d0',
+  created_at: '2026-11-21T13:21:30.482Z',
+  api_key: 'tg_sk_test_b81f4e06c29d4a7780e35d1c6fa271d0',
 }
 
 export const keyList: KeyList = { object: 'list', data: [apiKey], has_more: false, next_cursor: null }

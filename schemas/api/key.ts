@@ -11,6 +11,14 @@ import { ModelName } from './model.ts'
 
 export const KeyId = about(primitives.KeyId, 'The ID of an API key.', 'key_01m7z4hp3ye9bv5nfwqzm2r6ja')
 
+const KeyMode = about(
+  Type.Boolean(),
+  [
+    '`false` for a test key, `tg_sk_test_…`: its runs are done by the sandbox, cost nothing, and are seen only by',
+    'test keys.',
+  ].join(' '),
+)
+
 /** Printable, as labels are, so that a name cannot hide or break a line of a list. */
 const Name = about(
   Type.String({ pattern: `^(?!\\s)[^\\p{C}\\p{Zl}\\p{Zp}]{1,${MAX_NAME_LENGTH}}$` }),
@@ -43,6 +51,12 @@ const budget = {
 
 export const NewKey = Closed({
   name: Name,
+  livemode: Type.Optional(
+    about(
+      Type.Boolean(),
+      '`false` creates a test key, which takes no budget. `true` by default, and with a test key an error.',
+    ),
+  ),
   scope: Type.Optional(about(Scope, 'What the key may do: `full` by default. A key cannot create a `keys` key.')),
   expires_at: Type.Optional(Moment('the key is refused from then on.')),
   budget: Type.Optional(about(Closed(budget), 'What the key may spend; as much as the account has by default.')),
@@ -76,6 +90,7 @@ const key = {
   object: Type.Literal('api_key'),
   id: KeyId,
   name: Name,
+  livemode: KeyMode,
   scope: Scope,
   last_four: about(Type.String(), 'The last four characters of the key.', '9f3c'),
   created_at: Timestamp,

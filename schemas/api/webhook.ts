@@ -1,12 +1,13 @@
 import { type Static, Type } from 'typebox'
 import { Closed, OneOf, Timestamp } from '../primitives.ts'
 import { about } from './about.ts'
-import { Run } from './run.ts'
+import { Livemode, Run } from './run.ts'
 
 /** The body of a webhook, in the Standard Webhooks format. */
 export const WebhookEvent = Closed({
   type: OneOf('run.completed', 'run.failed'),
   timestamp: about(Timestamp, 'When the run ended.'),
+  livemode: about(Livemode, '`false` if a test key asked for the run.'),
   data: about(Run, 'The run, as `GET /v1/runs/{id}` returns it.'),
 })
 export type WebhookEvent = Static<typeof WebhookEvent>

@@ -1,5 +1,6 @@
 import type { AccountLimits, Payment, ProviderCost, RunOutput } from '../../schemas/account-events.ts'
 import type { Notice, NoticeSettings } from '../../schemas/notice-events.ts'
+import type { Moded } from '../../schemas/primitives.ts'
 import { unreachable } from '../domain/decider.ts'
 import { identityName, ownerName } from '../domain/login/identity.ts'
 import type { KeyRing } from './account/key-ring.ts'
@@ -27,7 +28,7 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
     case 'CreditsRefunded':
       return `${event.data.runId} refunded: ${event.data.reason}`
     case 'ApiKeyCreated':
-      return `${event.data.keyId} created: ${keys.nameOf(event.data.keyId)}, ${event.data.scope ?? 'full'}`
+      return `${event.data.keyId} created: ${keys.nameOf(event.data.keyId)}, ${event.data.scope ?? 'full'}${testMode(event.data)}`
     case 'ApiKeyRevoked':
       return `${event.data.keyId} revoked: ${keys.nameOf(event.data.keyId)}`
     case 'ApiKeyUsed':
@@ -40,7 +41,7 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${event.data.sessionId} closed: ${event.data.reason.replaceAll('_', ' ')}`
     case 'RunQueued': {
       const { runId, mode, webhookUrl } = event.data
-      return `${runId} queued: ${mode}${webhookUrl === undefined ? '' : ', with a webhook'}`
+      return `${runId} queued: ${mode}${webhookUrl === undefined ? '' : ', with a webhook'}${testMode(event.data)}`
     }
     case 'RunStarted':
       return `${event.data.runId} started at ${event.data.upstream.provider}`
@@ -79,7 +80,7 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `notice ${number}: delivery by ${channel} abandoned after ${count(attempts, 'attempt')}`
     }
     case 'UploadGranted':
-      return `${event.data.uploadId} granted: ${event.data.filename}, ${event.data.method}`
+      return `${event.data.uploadId} granted: ${event.data.filename}, ${event.data.method}${testMode(event.data)}`
     case 'UploadStored': {
       const { uploadId, sizeBytes, sealed } = event.data
       return `${uploadId} stored: ${count(sizeBytes, 'byte')}${sealed ? '' : ', may be replaced'}`
@@ -92,6 +93,8 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return unreachable(event)
   }
 }
+
+const testMode = ({ livemode }: Moded): string => (livemode === false ? ', in test mode' : '')
 
 const describeLimits = ({ requestsPerMinute, runsInFlight }: AccountLimits): string =>
   [

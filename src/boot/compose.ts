@@ -135,7 +135,11 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const inputFiles = new InputFiles({ addresses, objects, outbound, uploads: finder })
   const quotes = new Quotes({ offers, accounts, inputFiles, outbound, routes, usdPerCreditMicros })
   const runReads = new RunReads({ reads, watch, clock, progress: activeRuns.progress })
-  const runs = new Runs({ accounts, offers, quotes, reads, runReads, starter: activeRuns, clock, random, runsInFlight })
+  const runs = new Runs({
+    ...{ accounts, offers, quotes, reads, runReads, clock, random, runsInFlight },
+    starter: activeRuns,
+    testRunsPerDay: config.testRunsPerDay,
+  })
   const present = new Presenter(addresses, usdPerCreditMicros, endpoint => routes.supplyOf(endpoint))
   const secretOf = (accountId: AccountId) => webhookSecret(masterSecret, accountId)
   const webhooks = new WebhooksReactor({

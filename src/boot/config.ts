@@ -47,6 +47,8 @@ export interface Config {
   connections: Omit<ConnectionLimits, 'turns'>
   /** The limits of accounts without exceptions. */
   limits: DefaultLimits
+  /** The test runs that an account may have in a UTC day. */
+  testRunsPerDay: number
   outbound: OutboundOptions
   /** Whether anyone may read the descriptions of the API, or only those with a key. */
   publicDescriptors: boolean
@@ -178,6 +180,7 @@ const toConfig = (environment: Environment): Config => {
       isTrusted: readProxies(environment),
     },
     limits: readLimits(environment),
+    testRunsPerDay: environment.TEST_RUNS_PER_DAY,
     outbound: { allowPrivate: environment.ALLOW_PRIVATE_WEBHOOKS, denied: readDenied(environment) },
     publicDescriptors: environment.PUBLIC_DESCRIPTORS,
     keyPrefix: environment.KEY_PREFIX,

@@ -1,10 +1,10 @@
 import { MAX_SINK_LENGTH } from '../../schemas/operator-events.ts'
+import { SANDBOX } from '../../schemas/primitives.ts'
 import type { Mailer } from '../ports/mailer.ts'
 import { OperatorMails } from '../reactors/operator-mails.ts'
 import type { SinkWatcher } from '../reactors/seal-sink.ts'
 import { OperatorNotices } from '../services/operator/operator-notices.ts'
 import type { HealthWatcher } from '../services/providers/health.ts'
-import { SANDBOX } from '../services/providers/provider-account.ts'
 import type { Core } from './core.ts'
 
 interface Parts {

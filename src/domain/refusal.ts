@@ -52,6 +52,10 @@ export interface Refusals {
   key_revoked: object
   key_expired: { expiresAt: string }
   too_many_keys: { limit: number }
+  /** A test key cannot create a live key. */
+  live_key_not_grantable: object
+  /** A test key spends nothing. */
+  test_key_budget: object
   /** A key cannot create a key of this scope. */
   key_scope_not_grantable: { scope: KeyScope }
   /** The new key would have expired already. */
@@ -117,6 +121,8 @@ export interface Refusals {
   usage_days_invalid: { maxDays: number }
   /** Usage has too many rows to be added up. */
   usage_too_large: { limit: number }
+  /** The account has had its test runs of this UTC day. */
+  too_many_test_runs: { limit: number; retryAfterMs: number }
   /** Too many runs have failed through the account's own fault. */
   too_many_failures: { retryAfterMs: number }
   too_many_open_runs: { limit: number }
@@ -131,6 +137,8 @@ export interface Refusals {
   event_not_sealed: object
   too_many_events: { limit: number }
   too_many_proofs: { retryAfterMs: number }
+  /** A test run, which moves no credits. */
+  run_not_charged: object
   run_exists: object
   run_not_found: object
   run_not_open: object

@@ -139,6 +139,8 @@ const codes: Record<RefusalCode, ErrorCode> = {
   key_not_found: 'not_found',
   key_revoked: 'invalid_api_key',
   key_expired: 'invalid_api_key',
+  live_key_not_grantable: 'forbidden',
+  test_key_budget: 'invalid_request',
   key_scope_not_grantable: 'forbidden',
   key_expiry_past: 'invalid_request',
   key_model_unknown: 'invalid_request',
@@ -179,6 +181,7 @@ const codes: Record<RefusalCode, ErrorCode> = {
   time_ahead: 'invalid_request',
   usage_days_invalid: 'invalid_request',
   usage_too_large: 'invalid_request',
+  too_many_test_runs: 'rate_limited',
   too_many_failures: 'rate_limited',
   too_many_open_runs: 'rate_limited',
   too_many_runs_in_flight: 'rate_limited',
@@ -189,6 +192,7 @@ const codes: Record<RefusalCode, ErrorCode> = {
   event_not_sealed: 'not_sealed',
   too_many_events: 'invalid_request',
   too_many_proofs: 'rate_limited',
+  run_not_charged: 'invalid_request',
   run_exists: 'invalid_request',
   run_not_found: 'run_not_found',
   run_not_open: 'run_ended',
@@ -281,6 +285,7 @@ const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalW
   notice_address_unlinked: () => ({
     errors: [{ path: '/email_address', message: 'must be an e-mail address of the account' }],
   }),
+  test_key_budget: () => ({ errors: [{ path: '/budget', message: 'must be left out of a test key' }] }),
   key_expiry_past: () => ({ errors: [{ path: '/expires_at', message: 'must be in the future' }] }),
   key_model_unknown: ({ index }) => ({ errors: [{ path: `/models/${index}`, message: 'is no model' }] }),
   key_address_invalid: ({ index }) => ({

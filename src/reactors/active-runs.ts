@@ -115,19 +115,20 @@ export class ActiveRuns implements Starter {
     return this.#working.has(runId) || this.#jobs.has(runId)
   }
 
-  reserve(endpoint: string, input: Record<string, unknown>, accountId: AccountId): Upstream | undefined {
+  reserve(run: Pick<RunToDo, 'endpoint' | 'input' | 'accountId' | 'livemode'>): Upstream | undefined {
     if (!this.#hasRoom) return undefined
     const { routes, slots } = this.#parts
-    for (const route of routes.find(endpoint, input))
-      return slots.reserve(route.account.provider, accountId) ? upstreamOf(route) : undefined
+    for (const route of routes.of(run).find(run.endpoint, run.input))
+      return slots.reserve(route.account.provider, run.accountId) ? upstreamOf(route) : undefined
     return undefined
   }
 
   /** The same for a run whose input is not read yet. The slot is exchanged if another provider takes it. */
-  reserveAny(endpoint: string, accountId: AccountId): string | undefined {
+  reserveAny(run: Pick<RunToDo, 'endpoint' | 'accountId' | 'livemode'>): string | undefined {
     if (!this.#hasRoom) return undefined
     const { routes, slots } = this.#parts
-    for (const provider of routes.providers(endpoint)) return slots.reserve(provider, accountId) ? provider : undefined
+    for (const provider of routes.of(run).providers(run.endpoint))
+      return slots.reserve(provider, run.accountId) ? provider : undefined
     return undefined
   }
 
@@ -145,8 +146,8 @@ export class ActiveRuns implements Starter {
     this.leases.release(runId)
   }
 
-  rests(endpoint: string): boolean {
-    return this.#isAccepting && this.#parts.routes.rest(endpoint)
+  rests(run: Pick<RunToDo, 'endpoint' | 'livemode'>): boolean {
+    return this.#isAccepting && this.#parts.routes.of(run).rest(run.endpoint)
   }
 
   begin(run: RunToDo): Promise<Recorded<AccountEvent>[]> {

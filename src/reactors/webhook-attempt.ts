@@ -39,6 +39,7 @@ export const webhookDelivery = async (
         event: {
           type: run.status === 'completed' ? 'run.completed' : 'run.failed',
           timestamp: run.completedAt ?? run.createdAt,
+          livemode: run.livemode !== false,
           data: parts.present.run(atItsEnd(run)),
         },
       })

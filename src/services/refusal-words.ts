@@ -51,6 +51,8 @@ export const sharedWords = {
 
   key_exists: () => 'The account already has this key.',
   key_expired: ({ expiresAt }) => `This API key has expired: it was valid until ${expiresAt}.`,
+  live_key_not_grantable: () => 'A test key can only create test keys. Use a live key, or send livemode: false.',
+  test_key_budget: () => 'A test key spends nothing, so it takes no budget. Leave the budget out.',
   key_scope_not_grantable: ({ scope }) =>
     [
       `A key cannot create a key with the scope "${scope}", so that a leaked one cannot outlive its revocation.`,
@@ -106,6 +108,11 @@ export const sharedWords = {
       'Too many runs of the account were cancelled or failed because of their input.',
       `Correct the inputs, and try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
     ].join(' '),
+  too_many_test_runs: ({ limit, retryAfterMs }) =>
+    [
+      `The account has had ${limit} test runs today, which is its limit for a day in UTC.`,
+      `Try again in ${inMinutes(retryAfterMs)}, or use a live key.`,
+    ].join(' '),
   too_many_open_runs: ({ limit }) =>
     `The account already has ${limit} runs that have not ended, which is the limit. Try again when some have ended.`,
   too_many_runs_in_flight: ({ of, limit, retryAfterMs }) =>
@@ -131,6 +138,7 @@ export const sharedWords = {
       `The run costs ${fromMicros(requiredMicros)} credits, and this API key has spent ${fromMicros(spentMicros)}`,
       `of its budget of ${fromMicros(budgetMicros)} credits for this ${period}. The budget is renewed at ${renewsAt}.`,
     ].join(' '),
+  run_not_charged: () => 'This is a test run: no credits were moved for it.',
   run_exists: () => 'The run already exists.',
   run_not_open: () => 'The run has already ended.',
   run_already_started: () => 'The run has already started.',

@@ -10,8 +10,12 @@ import {
   accountId,
   accountResumed,
   accountSuspended,
+  cancelRequested,
+  costRecorded,
   failRun,
   granted,
+  keyCreated,
+  keyId,
   limitsSet,
   opened,
   openAccount as openSample,
@@ -20,10 +24,13 @@ import {
   sessionId,
   sessionOpened,
   startRun,
+  tested,
+  testMode,
   uploadDeleted,
   uploadDeletionRequested,
   uploadGranted,
   uploadStored,
+  vendorUpstream,
 } from '../support/account-samples.ts'
 import { family } from '../support/catalog-samples.ts'
 import { collect } from '../support/collect.ts'
@@ -71,6 +78,15 @@ t.test('the auditor detects every kind of forged history', async t => {
   const signedIn = uploaded(sessionOpened())
   const byOwner = queueing.map(event => ({ ...event, metadata: { ...(event.metadata as object), actor: SESSION } }))
 
+  const testKey = uploaded(keyCreated(1, 'full', testMode))
+  const byTest = (event: AuditedEvent) => ({
+    ...event,
+    metadata: { ...(event.metadata as object), actor: { kind: 'key', keyId: keyId(1) } },
+  })
+  const testing = [byTest(uploaded(tested({ key: 'a' })))]
+  const [started] = starting as [AuditedEvent]
+  const cost = uploaded(costRecorded({ source: 'unknown', salt: '0'.repeat(32) }))
+
   const forgeries: Record<string, AuditedEvent[][]> = {
     'a run is refunded twice': [...history, [refund]],
     'a refund is too high': [opening, queueing, starting, [failure, other(refund, { amountMicros: 11 })]],
@@ -96,6 +112,24 @@ t.test('the auditor detects every kind of forged history', async t => {
     'the service sets limits': [opening, [{ ...uploaded(limitsSet({})), metadata: { actor: { kind: 'service' } } }]],
     'the files of a failed run are deleted that left none': [...history, [uploaded(outputDeleted())]],
     'a run that never started leaves files': [opening, queueing, [other(failure, { willDeleteAt: 'later' }), refund]],
+    'a test run has a debit': [opening, [testKey], queueing.slice(0, 1).concat(testing)],
+    'a test run is queued twice': [opening, [testKey], testing, testing],
+    'a test run is refunded': [opening, [testKey], testing, starting, [failure, refund]],
+    'a test run is refunded later': [opening, [testKey], testing, starting, [failure], [refund]],
+    'a test run starts at a provider': [opening, [testKey], testing, [other(started, { upstream: vendorUpstream })]],
+    'a test run is done by a provider': [
+      ...[opening, [testKey], testing, starting],
+      [other(failure, { upstream: vendorUpstream })],
+    ],
+    'a test run has a cost': [opening, [testKey], testing, starting, [failure, cost]],
+    'a test run is asked for by a live key': [opening, [other(testKey, { livemode: undefined })], testing],
+    'a test run is asked for by the operator': [opening, testing.map(event => ({ ...event, metadata: {} }))],
+    'a live run is asked for by a test key': [opening, [testKey], queueing.map(byTest)],
+    'a live run is cancelled by a test key': [
+      ...[opening, [testKey], queueing, starting],
+      [byTest(uploaded(cancelRequested()))],
+    ],
+    'a test key has a budget': [opening, [other(testKey, { budget: { amountMicros: 1, period: 'day' } })]],
     'an upload is granted twice': [opening, [grant], [grant]],
     'an upload is stored twice': [opening, [grant], [store], [store]],
     'an upload is stored after it was sealed': [opening, [grant], [seal], [store]],
@@ -112,6 +146,10 @@ t.test('the auditor detects every kind of forged history', async t => {
   t.same(audit([opening, [signedIn], [suspended], [resumed], byOwner, [suspended], ...history.slice(2)]), [])
   const leaving = [other(failure, { willDeleteAt: 'later' }), refund]
   t.same(audit([opening, queueing, starting, leaving, [uploaded(outputDeleted())]]), [])
+  t.same(
+    audit([opening, [testKey], testing, starting, [failure], queueing.map(event => other(event, { runId: 'run_2' }))]),
+    [],
+  )
   t.same(audit([opening, [grant], [store], [seal], [requested], [deleted], [grant]]), [])
   for (const [forgery, appends] of Object.entries(forgeries)) t.not(audit(appends).length, 0, forgery)
 })

@@ -20,6 +20,8 @@ interface Run {
   chargedMicros: number
   /** The facts of its debit that its refunds repeat. */
   debit: Facts
+  /** Asked for by a test key: it moves no credits, and only the sandbox may do it. */
+  isTest?: boolean
   /** When what it may have left is deleted. */
   willDeleteAt?: unknown
 }
@@ -75,6 +77,7 @@ export class Auditor {
   #open = 0
   readonly #requests = new Map<string, number>()
   readonly #activeKeys = new Set<unknown>()
+  readonly #testKeys = new Set<unknown>()
   #isSuspended = false
   readonly #budgets = new Budgets()
   readonly #notices = new Notices()
@@ -162,6 +165,9 @@ export class Auditor {
     this.#expect(!(this.#isSuspended && isByOwner), 'the owner of a suspended account changes it')
     this.#expect(!actor?.keyId || this.#activeKeys.has(actor.keyId), 'a key that is not active changes the account')
     this.#expect(!actor?.sessionId || this.#sessions.has(actor.sessionId), 'a closed session changes the account')
+    this.#expect(isAtHome(run, data), 'a test run is not in the sandbox')
+    if (run && actor?.keyId)
+      this.#expect(this.#testKeys.has(actor.keyId) === (run.isTest === true), 'a key changes a run of the other mode')
     switch (event.type) {
       case 'SessionOpened':
         this.#expect(!this.#sessions.has(data['sessionId']), 'a session is opened twice')
@@ -190,6 +196,8 @@ export class Auditor {
         return this.#expect(actor?.kind === 'operator', 'nobody but the operator sets limits')
       case 'ApiKeyCreated':
         this.#activeKeys.add(data['keyId'])
+        if (data['livemode'] === false) this.#testKeys.add(data['keyId'])
+        this.#expect(!this.#testKeys.has(data['keyId']) || !data['budget'], 'a test key has a budget')
         return this.#budgets.create(data)
       case 'ApiKeyRevoked':
         this.#activeKeys.delete(data['keyId'])
@@ -218,12 +226,22 @@ export class Auditor {
         })
         return this.#move(data, -1)
       }
-      case 'RunQueued':
-        this.#expect(isAfter('CreditsDebited'), 'a run is not in one append with its debit')
+      case 'RunQueued': {
+        const isTest = data['livemode'] === false
+        this.#expect(this.#testKeys.has(actor?.keyId) === isTest, 'a run is not in the mode of its key')
+        this.#expect(
+          isAfter('CreditsDebited') !== isTest,
+          'a live run has no debit in its append, or a test run has one',
+        )
         this.#expect(this.#open < MAX_OPEN, 'an account has too many open runs')
-        this.#remember(data['idempotency'] as Facts | undefined, event.metadata as Facts)
+        this.#remember(data['idempotency'] as Facts | undefined, event.metadata as Facts, isTest)
         if (data['webhookUrl'] !== undefined) this.#receivers.add(runId)
-        return this.#step(run, ['debited'], 'queued')
+        if (!isTest) return this.#step(run, ['debited'], 'queued')
+        this.#expect(run === undefined, 'a test run is queued twice')
+        this.#open += 1
+        this.#runs.set(runId, { state: 'queued', chargedMicros: 0, refundedMicros: 0, debit: {}, isTest })
+        return
+      }
       case 'RunStarted':
         return this.#step(run, ['queued'], 'processing')
       case 'RunSubmitted':
@@ -234,15 +252,19 @@ export class Auditor {
         this.#owe(runId)
         return this.#step(run, ['processing'], 'completed')
       case 'RunFailed':
-        this.#expect(isBefore('CreditsRefunded'), 'a failure is not in one append with its refund')
+        this.#expect(
+          isBefore('CreditsRefunded') !== (run?.isTest === true),
+          'a failure has not one refund in its append',
+        )
         this.#owe(runId)
         this.#expect(
           data['willDeleteAt'] === undefined || run?.state === 'processing',
           'a run that never started may have left files',
         )
         if (run) run.willDeleteAt = data['willDeleteAt']
-        return this.#step(run, ['queued', 'processing'], 'failed')
+        return this.#step(run, ['queued', 'processing'], run?.isTest ? 'refunded' : 'failed')
       case 'CreditsRefunded':
+        this.#expect(!run?.isTest, 'a test run is refunded')
         this.#expect(this.#repeats(data['debit'] as Facts, run?.debit), 'a refund does not repeat its debit')
         this.#budgets.move(run?.debit ?? {}, -(data['amountMicros'] as number))
         if (run?.state === 'completed') return this.#refundCompleted(run, data)
@@ -251,6 +273,7 @@ export class Auditor {
         this.#step(run, ['failed'], 'refunded')
         return this.#move(data, 1)
       case 'ProviderCostRecorded':
+        this.#expect(!run?.isTest, 'a test run has a cost')
         return this.#expect(
           isAfter('RunCompleted') || isAfter('CreditsRefunded'),
           'a cost is not in one append with the end of its run',
@@ -361,9 +384,9 @@ export class Auditor {
     else this.#uploads.delete(id)
   }
 
-  #remember(idempotency: Facts | undefined, metadata: Facts) {
+  #remember(idempotency: Facts | undefined, metadata: Facts, isTest: boolean) {
     if (!idempotency) return
-    const key = String(idempotency['key'])
+    const key = `${isTest} ${idempotency['key']}`
     const atMs = Date.parse(String(metadata['at']))
     const beforeMs = this.#requests.get(key) ?? Number.NEGATIVE_INFINITY
     this.#expect(atMs - beforeMs >= DAY_MS, 'an idempotency key is charged twice within a day')
@@ -383,6 +406,10 @@ export class Auditor {
     this.faults.push(`${this.#stream} at ${revision}: ${fault}`)
   }
 }
+
+/** Whether the upstream of an event, if it names one, may work on the run. */
+const isAtHome = (run: Run | undefined, { upstream }: Facts): boolean =>
+  !run?.isTest || upstream === undefined || (upstream as Facts)['provider'] === 'sandbox'
 
 const isOpen = (state: Run['state']): boolean => state === 'queued' || state === 'processing'
 

@@ -174,7 +174,7 @@ export const grantCredits = (credits: number, reference = `gift-${++references}`
 export const withdrawCredits = (credits: number, reference: string) =>
   ({ ...grantCredits(credits, reference), type: 'WithdrawCredits', kind: 'correction' }) satisfies AccountCommand
 
-export const createKey = (key = 1, scope: KeyScope = 'full', limits: KeyLimits = {}) =>
+export const createKey = (key = 1, scope: KeyScope = 'full', limits: KeyLimits & TestMode = {}) =>
   ({
     type: 'CreateApiKey',
     key: { keyId: keyId(key), name: 'laptop', hash: digest('b'), lastFour: 'beef', scope, ...limits },
@@ -309,7 +309,11 @@ export const sessionClosed = (session = 1, reason: Ending = 'signed_out'): Accou
   data: { sessionId: sessionId(session), reason },
 })
 
-export const keyCreated = (key = 1, scope: KeyScope = 'full', limits: KeyLimits = {}): AccountEvent => ({
+/** The mode of test keys and what they make. */
+export const testMode = { livemode: false } as const
+type TestMode = Partial<typeof testMode>
+
+export const keyCreated = (key = 1, scope: KeyScope = 'full', limits: KeyLimits & TestMode = {}): AccountEvent => ({
   type: 'ApiKeyCreated',
   data: { keyId: keyId(key), name: 'laptop', hash: digest('b'), lastFour: 'beef', scope, ...limits },
 })
@@ -345,6 +349,12 @@ export const debited = (credits: number, { run = 1, after }: { run?: number; aft
 })
 
 export const queued = (options: RunOptions = {}): AccountEvent => ({ type: 'RunQueued', data: details(options) })
+
+/** The event of an accepted test run, which has no debit. */
+export const tested = ({ label, ...options }: RunOptions & { label?: string } = {}): AccountEvent => ({
+  type: 'RunQueued',
+  data: { ...details(options), ...testMode, receipt: receipt(options.credits), ...(label !== undefined && { label }) },
+})
 
 /** The two events of an accepted run. */
 export const accepted = ({ after, ...options }: RunOptions & { after: number }): AccountEvent[] => [
@@ -417,9 +427,9 @@ export const redeliveryRequested = (run = 1): AccountEvent => ({
   data: { runId: runId(run), url: hook },
 })
 
-export const uploadGranted = (options: UploadOptions = {}): AccountEvent => ({
+export const uploadGranted = (options: UploadOptions = {}, mode: TestMode = {}): AccountEvent => ({
   type: 'UploadGranted',
-  data: upload(options),
+  data: { ...upload(options), ...mode },
 })
 
 export const uploadStored = (number = 1, options: FileOptions = {}): AccountEvent => ({

@@ -31,7 +31,7 @@ interface BusyOptions {
 
 /**
  * The events of a service after a bit of everything: runs of every model that takes only text, failed and repeated ones,
- * refunds, grants, withdrawals, keys, uploads and webhooks, in several accounts.
+ * refunds, grants, withdrawals, keys, test runs, uploads and webhooks, in several accounts.
  */
 export const busyLog = async (t: Test, { rounds = 1, environment = {} }: BusyOptions = {}): Promise<RawEvent[]> => {
   const service = await startService(t, {
@@ -81,6 +81,10 @@ export const busyLog = async (t: Test, { rounds = 1, environment = {} }: BusyOpt
   const { body: kept } = await limited.run(text)
   unwrap(await refunds.refund(operator, kept.run_id, { amountMicros: 100_000, reason: 'a gift' }))
   await limited.run(text)
+  const tester = await openKey(service, third, { livemode: false })
+  await tester.run(text, { 'Idempotency-Key': 'order-1' })
+  await tester.run({ ...text, input: { prompt: 'fail' }, label: 'ci' })
+  await upload(tester, filePart(await picture('png')))
   const { body: stored } = await upload(third, filePart(await picture('png')))
   await third.send(`/v1/uploads/${stored.id}`, { method: 'DELETE' })
   await third.run(text)

@@ -23,7 +23,7 @@ export class KeyLimits implements Rule {
     const key = this.#keys.get(data['keyId'])
     if (key && type === 'ApiKeyUsed') takeUse(event, key, report)
     const use = this.#budgets.take(event)
-    if (type === 'CreditsDebited') this.#takeDebit(event, report)
+    if (type === 'CreditsDebited' || (type === 'RunQueued' && data['livemode'] === false)) this.#checkUse(event, report)
     if (type === 'CreditsRefunded') this.#takeRefund(event, report)
     if (!use) return
     const { keyId, firstDay, spentMicros, budget } = use
@@ -33,12 +33,13 @@ export class KeyLimits implements Rule {
     }
   }
 
-  #takeDebit(event: AuditedEvent, report: Report) {
+  /** The key of a debit or a test run, if one asked for it. */
+  #checkUse(event: AuditedEvent, report: Report) {
     const { keyId } = event.metadata.actor as { keyId?: string }
     const { expiresAt, models } = this.#keys.get(keyId) ?? {}
-    const { receipt } = event.data as unknown as { receipt: { model: string; endpoint: string } }
+    const { receipt } = event.data as { receipt?: { model: string; endpoint: string } }
     if (expiresAt !== undefined && clockOf(event) >= expiresAt) report(`${keyId} has expired at ${expiresAt}`)
-    if (models && !models.includes(receipt.model) && !models.includes(receipt.endpoint))
+    if (receipt && models && !models.includes(receipt.model) && !models.includes(receipt.endpoint))
       report(`${keyId} may not run ${receipt.endpoint}`)
   }
 

@@ -23,6 +23,7 @@ import { KeyLimits } from './key-limits.ts'
 import { Keys } from './keys.ts'
 import { Limits } from './limits.ts'
 import { Logins } from './logins.ts'
+import { Modes } from './modes.ts'
 import { Money } from './money.ts'
 import { Notices } from './notices.ts'
 import { Opening } from './opening.ts'
@@ -179,7 +180,8 @@ class Checks {
     if (stream === OPERATOR_STREAM) return [new OperatorNotices()]
     if (!stream.startsWith('account-')) return []
     const life = [new Runs(this.#prices), new ProviderCosts(), new Webhooks(), new Notices(), new Uploads()]
-    const holder = [new Opening(stream), new Suspension(), new Limits(), new Keys(), new KeyLimits(), new Sessions()]
+    const keys = [new Keys(), new KeyLimits(), new Modes()]
+    const holder = [new Opening(stream), new Suspension(), new Limits(), ...keys, new Sessions()]
     return [...holder, new Money(), new Requests(), ...life]
   }
 }

@@ -30,8 +30,8 @@ export type AccountCommand = (
   | SetLimits
   | ({ type: 'GrantCredits' | 'WithdrawCredits' } & Grant)
   | RefundRun
-  | { type: 'CreateApiKey'; key: NewKey }
-  | { type: 'RevokeApiKey'; keyId: KeyId }
+  | CreateApiKey
+  | RevokeApiKey
   | UseApiKey
   | QueueRun
   | { type: 'StartRun'; runId: RunId; upstream: Upstream }
@@ -97,6 +97,20 @@ export interface SetLimits {
   limits: AccountLimits | 'default'
 }
 
+export interface CreateApiKey {
+  type: 'CreateApiKey'
+  key: NewKey
+  /** The caller's key, which must still be active, and may only create what its mode allows. */
+  askedWith?: KeyId | undefined
+}
+
+export interface RevokeApiKey {
+  type: 'RevokeApiKey'
+  keyId: KeyId
+  /** The caller's key, as above. */
+  askedWith?: KeyId | undefined
+}
+
 export type NewKey = Static<typeof ApiKeyCreated> & { scope: KeyScope }
 
 /** Records that a key was used, once a UTC day. */
@@ -130,9 +144,12 @@ export interface QueueRun extends Timed {
   type: 'QueueRun'
   /** The caller's key, which must still be active and allowed to write when the run is accepted. */
   keyId?: KeyId
-  run: RunQueued
+  /** Without what a test run has in addition, since its key decides on that. */
+  run: Omit<RunQueued, 'livemode' | 'receipt' | 'label'>
   receipt: Receipt
   label?: string
+  /** The test runs that the account may have in a UTC day. */
+  testRunsPerDay?: number
   /** The default limits for runs in flight. */
   runsInFlight?: LimitPair
   /** The upstream if this process has a free slot there, and starts the work as soon as the events are durable. */

@@ -1,4 +1,4 @@
-import type { AccountEvent, Idempotency, RunQueued } from '../../../schemas/account-events.ts'
+import { type AccountEvent, type RunQueued, requestNameOf } from '../../../schemas/account-events.ts'
 import { expiryNoticeAt, NOTICE_CHANNELS } from '../../../schemas/notice-events.ts'
 import type { KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
@@ -19,6 +19,7 @@ import {
   type OpenRun,
   REMEMBER_MS,
 } from './state.ts'
+import { countTestRun } from './test-runs.ts'
 
 export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): AccountState => {
   switch (event.type) {
@@ -78,9 +79,9 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
     case 'SessionClosed':
       return { ...state, sessions: state.sessions.delete(event.data.sessionId) }
     case 'RunQueued': {
-      const { runId, idempotency } = event.data
-      const queued = enqueue(state, event.data)
-      return idempotency ? remember(queued, runId, idempotency, clockMs(event)) : queued
+      const { livemode } = event.data
+      const before = livemode === false ? openTestRun(countTestRun(state, clockMs(event)), event) : state
+      return remember(enqueue(before, event.data), event.data, clockMs(event))
     }
     case 'RunStarted':
       return changeRun(state, event.data.runId, { isStarted: true, upstream: event.data.upstream })
@@ -88,10 +89,14 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
       return changeRun(state, event.data.runId, { jobId: event.data.jobId, upstream: event.data.upstream })
     case 'RunCancelRequested':
       return changeRun(state, event.data.runId, { isCancelRequested: true })
-    case 'RunCompleted':
-      return offsetFailure(endRun(state, event.data.runId))
-    case 'RunFailed':
-      return countFailure(endRun(state, event.data.runId), event.data.error.code, clockMs(event))
+    case 'RunCompleted': {
+      const ended = endRun(state, event.data.runId)
+      return isTestRun(state, event.data.runId) ? ended : offsetFailure(ended)
+    }
+    case 'RunFailed': {
+      const ended = endRun(state, event.data.runId)
+      return isTestRun(state, event.data.runId) ? ended : countFailure(ended, event.data.error.code, clockMs(event))
+    }
     case 'WebhookDelivered':
     case 'WebhookAbandoned':
       return { ...state, deliveries: state.deliveries.delete(event.data.runId) }
@@ -115,13 +120,14 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
     case 'RunOutputDeleted':
       return state
     case 'UploadGranted': {
-      const { uploadId, objectKey, maxSizeBytes } = event.data
+      const { uploadId, objectKey, maxSizeBytes, livemode } = event.data
       const keyId = keyOf(event)
       return changeUpload(state, uploadId, {
         stage: 'granted',
         objectKey,
         bytes: maxSizeBytes,
         ...(keyId && { keyId }),
+        ...(livemode === false && { livemode }),
       })
     }
     case 'UploadStored': {
@@ -167,6 +173,19 @@ const changeRun = (state: AccountState, runId: RunId, change: Partial<OpenRun>):
   const run = state.openRuns.get(runId)
   return run ? { ...state, openRuns: state.openRuns.set(runId, { ...run, ...change }) } : state
 }
+
+/** A test run has no debit that would open it. */
+const openTestRun = (
+  state: AccountState,
+  { data: { runId, model, endpoint, label }, metadata }: PastEvent<Extract<AccountEvent, { type: 'RunQueued' }>>,
+): AccountState => {
+  const keyId = keyOf({ metadata })
+  const debit = { model, endpoint, ...(keyId && { keyId }), ...(label !== undefined && { label }) }
+  const run: OpenRun = { livemode: false, chargedMicros: 0, isStarted: false, bytes: 0, debit }
+  return { ...state, openRuns: state.openRuns.set(runId, run), openRunsOf: countOpen(state, keyId, 1) }
+}
+
+const isTestRun = ({ openRuns }: AccountState, runId: RunId): boolean => openRuns.get(runId)?.livemode === false
 
 const enqueue = (state: AccountState, run: RunQueued): AccountState => {
   if (!state.openRuns.has(run.runId)) return state
@@ -246,8 +265,11 @@ const raiseNotice = (
   }
 }
 
-/** Adds a request and drops expired or excess ones. */
-const remember = (state: AccountState, runId: RunId, { key, requestHash }: Idempotency, atMs: number): AccountState => {
+/** Adds a request, if the run has one, and drops expired or excess ones. */
+const remember = (state: AccountState, { runId, idempotency, ...run }: RunQueued, atMs: number): AccountState => {
+  if (!idempotency) return state
+  const key = requestNameOf(idempotency.key, run)
+  const { requestHash } = idempotency
   let hasDroppedEarly = isForgetful(state, atMs)
   // Deleting first moves a reused key to the end, so that the map stays in time order.
   const requests = state.requests.withMutations(recent => {

@@ -7,6 +7,7 @@ import {
   type AccountId,
   IDEMPOTENCY_HOURS,
   type KeyId,
+  type Moded,
   type RunId,
   type SessionId,
   type UploadId,
@@ -41,6 +42,8 @@ export interface AccountState {
   openRunBytes: number
   /** The failures that the account caused, as they counted at `atMs`, in ms since 1970; see `run-limits.ts`. */
   ownFailures: { count: number; atMs: number }
+  /** How many test runs the account has asked for on the last UTC day that had some; see `test-runs.ts`. */
+  testRuns: { day: string; count: number }
   /** The number of attempts for each run whose webhook is pending. */
   deliveries: ImmutableMap<RunId, { attempts: number }>
   notices: NoticeSettings
@@ -54,7 +57,7 @@ export interface AccountState {
   uploads: ImmutableMap<UploadId, LiveUpload>
   /** The bytes of these uploads together, as they count towards the quota. */
   uploadBytes: number
-  /** Recent idempotency keys, the oldest first. */
+  /** Recent idempotency keys, the oldest first; see `requestNameOf`. */
   requests: OrderedMap<string, RememberedRequest>
   /** True once a request may have been dropped before its time; see `isForgetful`. */
   hasDroppedEarly: boolean
@@ -66,7 +69,7 @@ export interface Suspension {
   since: string
 }
 
-export interface ActiveKey extends KeyLimits {
+export interface ActiveKey extends KeyLimits, Moded {
   hash: string
   /** Missing means `full`. */
   scope?: KeyScope
@@ -86,7 +89,8 @@ export interface SpentInPeriod {
   toldPercent?: number
 }
 
-export interface OpenRun {
+export interface OpenRun extends Moded {
+  /** Nothing in test mode. */
   chargedMicros: number
   /** The facts that a refund repeats. */
   debit: DebitFacts
@@ -102,7 +106,7 @@ export interface OpenRun {
 }
 
 /** An upload that is not deleted yet. */
-export interface LiveUpload {
+export interface LiveUpload extends Moded {
   stage: UploadStage
   /** The key of its file. It comes from the log, since a forged view could name another account's file. */
   objectKey: string
@@ -162,6 +166,7 @@ export const initialAccount: AccountState = {
   openRunsOf: ImmutableMap(),
   openRunBytes: 0,
   ownFailures: { count: 0, atMs: 0 },
+  testRuns: { day: '', count: 0 },
   deliveries: ImmutableMap(),
   notices: NO_NOTICES,
   noticesRaised: 0,

@@ -16,8 +16,10 @@ const listKeys = operation({
   path: '/v1/keys',
   tag: 'Keys',
   summary: 'List API keys, newest first',
-  description:
+  description: [
     'Returns a page of the keys of the account, with those that were revoked. Needs a key with the scope `keys`.',
+    'A test key sees only test keys.',
+  ].join(' '),
   query: api.KeysQuery,
   responses: {
     200: { description: 'A page of keys.', shape: api.KeyList, examples: { 'Only page': examples.keyList } },
@@ -34,14 +36,15 @@ const createKey = operation({
     'Creates a key and shows it once. It may be limited by a scope, an expiry, a budget, models and client addresses,',
     'which never change: to change them, create another key and revoke this one.',
     'Needs a key with the scope `keys`, which cannot create another such key.',
+    'With `livemode: false` it is a test key, whose runs are done by the sandbox and cost nothing.',
   ].join(' '),
   json: api.NewKey,
-  examples: { 'Key with a budget': examples.newKey },
+  examples: { 'Key with a budget': examples.newKey, 'Test key': examples.newTestKey },
   responses: {
     200: {
       description: 'The key. `api_key` is shown only here.',
       shape: api.CreatedKey,
-      examples: { 'Key with a budget': examples.createdKey },
+      examples: { 'Key with a budget': examples.createdKey, 'Test key': examples.createdTestKey },
       headers: { 'Cache-Control': CacheControl },
     },
   },
@@ -68,7 +71,7 @@ const getOwnKey = operation({
   path: '/v1/key',
   tag: 'Keys',
   summary: 'Get the API key of this request',
-  description: 'Tells any key about itself: its scope, when it expires, what is left of its budget, and its limits.',
+  description: 'Tells any key about itself: its mode, scope and expiry, what is left of its budget, and its limits.',
   responses: { 200: { description: 'The key.', shape: api.OwnKey, examples: { Key: examples.ownKey } } },
 })
 
@@ -100,8 +103,9 @@ export const keyRoutes = (serve: Serve, serveOwners: Serve, { keys }: Services) 
   })
 }
 
-const toNewKey = ({ expires_at: expiresAt, budget, ...key }: api.NewKey): NewKey => ({
+const toNewKey = ({ expires_at: expiresAt, budget, livemode, ...key }: api.NewKey): NewKey => ({
   ...key,
+  ...(livemode === false && { livemode }),
   ...(expiresAt !== undefined && { expiresAt: timeOf('expires_at', expiresAt, 'body') }),
   ...(budget && { budget: { amountMicros: microsOf('budget/credits', budget.credits), period: budget.period } }),
 })

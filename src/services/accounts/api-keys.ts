@@ -2,7 +2,7 @@ import { fold } from '../../../projections/define.ts'
 import { keys as keyView } from '../../../projections/keys.ts'
 import type { KeyLimits } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
-import type { KeyId } from '../../../schemas/primitives.ts'
+import type { KeyId, Moded } from '../../../schemas/primitives.ts'
 import type { KeyRow } from '../../../schemas/views.ts'
 import { type BudgetState, budgetAt } from '../../domain/account/budgets.ts'
 import { type DefaultLimits, limitOf } from '../../domain/account/limits.ts'
@@ -13,7 +13,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { Random } from '../../ports/random.ts'
 import { type Answer, answer } from '../answer.ts'
-import type { AccountCaller, Caller } from '../caller.ts'
+import { type AccountCaller, type Caller, keyIdOf, modeOf } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
 import { newKeyId } from '../ids.ts'
 import { NewestFirst, type Page, type WaitingClient } from '../newest-first.ts'
@@ -37,7 +37,7 @@ interface Parts {
   limits: DefaultLimits
 }
 
-export interface NewKey extends KeyLimits {
+export interface NewKey extends KeyLimits, Moded {
   name: string
   scope?: KeyScope
 }
@@ -71,7 +71,7 @@ export class ApiKeys {
   async create(
     caller: Caller,
     accountId: string,
-    { name, scope = 'full', ...limits }: NewKey,
+    { name, scope = 'full', livemode, ...limits }: NewKey,
   ): Promise<Answer<CreatedKey>> {
     const { accounts, offers, clock } = this.#parts
     // Otherwise a leaked key could create successors and outlive its revocation.
@@ -79,10 +79,11 @@ export class ApiKeys {
     const id = checkAccountId(caller, accountId)
     if ('refuse' in id) return id
     const { tester } = await accounts.state(id.value)
-    const checked = await checkLimits(limits, { offers, tester, nowMs: clock.nowMs() })
+    const circumstances = { offers, tester: tester || livemode === false, nowMs: clock.nowMs() }
+    const checked = await checkLimits(limits, circumstances)
     if ('refuse' in checked) return checked
-    const { key, apiKey } = generateKey(this.#parts, { name, scope, ...checked.value })
-    const outcome = await accounts.execute(caller, id.value, { type: 'CreateApiKey', key })
+    const { key, apiKey } = generateKey(this.#parts, { name, scope, livemode, ...checked.value })
+    const outcome = await accounts.execute(caller, id.value, { type: 'CreateApiKey', askedWith: keyIdOf(caller), key })
     if ('refuse' in outcome) return outcome
     const row = fold(keyView, outcome.accept) as KeyRow
     return answer({ ...row, spending: budgetAt(key, clock.nowMs()), apiKey })
@@ -97,13 +98,15 @@ export class ApiKeys {
     return answer(entries.map(({ row }) => this.#infoOf(row, state)))
   }
 
-  /** A page of the caller's keys, newest first, including revoked ones. */
+  /** A page of the caller's keys, newest first, including revoked ones. A test key sees only test keys. */
   async page(
-    { accountId }: AccountCaller,
+    caller: AccountCaller,
     query: { limit: number; cursor?: KeyId | undefined },
     client?: WaitingClient,
   ): Promise<Answer<Page<KeyInfo, KeyId>>> {
-    const listed = { ...query, index: 'byAccount', matches: () => true }
+    const { accountId } = caller
+    const matches = (row: KeyRow) => row.livemode === false || modeOf(caller).livemode !== false
+    const listed = { ...query, index: 'byAccount', matches }
     const { found, next } = await this.#newestFirst.page<'keys', KeyId>('keys', accountId, listed, client)
     const state = await this.#parts.accounts.shownState(accountId)
     return answer({ found: found.map(row => this.#infoOf(row, state)), next })
@@ -131,7 +134,7 @@ export class ApiKeys {
   async revoke(caller: Caller, accountId: string, keyId: string): Promise<Answer<undefined>> {
     const checked = checkAccountId(caller, accountId)
     if ('refuse' in checked) return checked
-    const command = { type: 'RevokeApiKey', keyId: keyId as KeyId } as const
+    const command = { type: 'RevokeApiKey', askedWith: keyIdOf(caller), keyId: keyId as KeyId } as const
     const outcome = await this.#parts.accounts.execute(caller, checked.value, command)
     return 'refuse' in outcome ? outcome : answer(undefined)
   }
@@ -146,9 +149,9 @@ export class ApiKeys {
 /** Generates a key: its text, which is stored nowhere, and the data that the log records. */
 export const generateKey = (
   { random, keyPrefix }: Pick<Parts, 'random' | 'keyPrefix'>,
-  { name, scope = 'full', ...limits }: NewKey,
+  { name, scope = 'full', livemode, ...limits }: NewKey,
 ) => {
-  const apiKey = `${keyPrefix}_sk_live_${random.hex(16)}`
-  const hash = sha256(apiKey)
-  return { apiKey, key: { keyId: newKeyId(random), name, hash, lastFour: apiKey.slice(-4), scope, ...limits } }
+  const apiKey = `${keyPrefix}_sk_${livemode === false ? 'test' : 'live'}_${random.hex(16)}`
+  const key = { keyId: newKeyId(random), name, hash: sha256(apiKey), lastFour: apiKey.slice(-4), scope }
+  return { apiKey, key: { ...key, ...(livemode === false && { livemode }), ...limits } }
 }

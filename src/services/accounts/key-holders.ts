@@ -77,9 +77,10 @@ const confirm = ({ accountId, keyId }: Candidate, hash: string, state: AccountSt
   if (key?.hash !== hash) return undefined
   const suspended = suspensionRefusal(state)
   if (suspended) return { refuse: suspended }
-  const { expiresAt, addresses } = key
+  const { livemode, expiresAt, addresses } = key
   return answer({
     ...{ accountId, keyId, scope: scopeOf(key) },
+    ...(livemode === false && { livemode }),
     ...(expiresAt !== undefined && { expiresAt }),
     ...(addresses && { addresses }),
   })

@@ -12,6 +12,7 @@ export const keyItem = (row: KeyInfo): ApiKey => {
     object: 'api_key',
     id: row.keyId,
     name: row.name,
+    livemode: row.livemode !== false,
     scope: scopeOf(row),
     last_four: row.lastFour,
     created_at: row.createdAt,

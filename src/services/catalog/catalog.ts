@@ -45,7 +45,7 @@ export class Catalog {
    */
   async list(caller: Caller, { model, ...filters }: CatalogFilters = {}): Promise<Answer<Offer[]>> {
     const { offers } = this.#parts
-    const tester = !('accountId' in caller) || (await offers.isTester(caller.accountId))
+    const tester = !('accountId' in caller) || (await offers.isTester(caller))
     const visible = await offers.list(tester)
     const named = visible.filter(({ family }) => model === undefined || namesOf(family).includes(model))
     if (model !== undefined && named.length === 0)

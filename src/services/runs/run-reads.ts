@@ -23,8 +23,9 @@ import type { Clock } from '../../ports/clock.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import { schedulerOf } from '../../time/scheduler.ts'
 import { type Answer, answer } from '../answer.ts'
+import { type AccountCaller, isSeenBy } from '../caller.ts'
 import { parseRunId } from '../ids.ts'
-import { NewestFirst, type Page, type WaitingClient } from '../newest-first.ts'
+import { indexFor, NewestFirst, type Page, type WaitingClient } from '../newest-first.ts'
 import type { Reads } from '../reads.ts'
 import { RunChanges } from './run-changes.ts'
 
@@ -58,11 +59,11 @@ export class RunReads {
     this.#changes = new RunChanges({ watch: parts.watch, read })
   }
 
-  /** An account's own run, by either form of its id. Another account's run is treated as absent. */
-  async find(accountId: AccountId, id: string): Promise<Answer<RunRow>> {
+  /** A caller's own run, by either form of its id. One of another account or mode is treated as absent. */
+  async find(caller: AccountCaller, id: string): Promise<Answer<RunRow>> {
     const runId = parseRunId(id)
-    const row = runId && (await this.#rowOf(accountId, runId))
-    return row ? answer(row) : refuse('run_not_found')
+    const row = runId && (await this.#rowOf(caller.accountId, runId))
+    return row && isSeenBy(caller, row) ? answer(row) : refuse('run_not_found')
   }
 
   /** A run that is known to exist. Rejects with Unavailable if its row is missing or forged. */
@@ -72,17 +73,19 @@ export class RunReads {
     return row
   }
 
-  /** A page of an account's runs, newest first. `model` is the id of a family or endpoint. Rejects with Unavailable. */
+  /** A page of a caller's runs, newest first. `model` is the id of a family or endpoint. Rejects with Unavailable. */
   list(
-    accountId: AccountId,
+    caller: AccountCaller,
     { limit, cursor, status, model, label }: RunsQuery,
     client?: WaitingClient,
   ): Promise<Page<RunRow, RunId>> {
     const matches = (row: RunRow) =>
+      isSeenBy(caller, row) &&
       (!status || row.status === status) &&
       (!model || row.model === model || row.endpoint === model) &&
       (label === undefined || row.label === label)
-    return this.#newestFirst.page('runs', accountId, { limit, cursor, matches }, client)
+    const query = { limit, cursor, matches, ...indexFor(caller) }
+    return this.#newestFirst.page('runs', caller.accountId, query, client)
   }
 
   /**

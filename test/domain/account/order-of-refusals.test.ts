@@ -25,6 +25,7 @@ import {
   granted,
   grantUpload,
   keyCreated,
+  keyId,
   openAccount,
   opened,
   queueRun,
@@ -43,6 +44,8 @@ import {
   submitRun,
   submitted,
   suspendAccount,
+  tested,
+  testMode,
   uploadDeletionRequested,
   uploadGranted,
   uploadStored,
@@ -77,6 +80,17 @@ const expired = { expiresAt: new Date(THEN_MS).toISOString() }
 const limited = (model: string, credits: number) =>
   keyCreated(1, 'full', { models: [model], budget: { amountMicros: toMicros(credits), period: 'day' } })
 
+const testKey = keyCreated(200, 'keys', testMode)
+const wrongKey = createKey(101, 'full', { budget: { amountMicros: 1, period: 'day' } })
+
+/** A test run as a key asks for it, with the digest of its request. */
+const testWith = (hash: string, run = 2) => ({
+  ...queueRun({ run, askedWith: 1, key: 'a', hash: digest(hash) }),
+  testRunsPerDay: 1,
+})
+const otherModel = { models: ['other'], ...testMode }
+const oneInFlight = { runsInFlight: { perKey: 1, perAccount: 1 } }
+
 // Each walk starts with every fault and fixes one at a time, which proves the order of the checks.
 const walks: Record<string, Step[]> = {
   OpenAccount: [
@@ -104,7 +118,10 @@ const walks: Record<string, Step[]> = {
   ],
   CreateApiKey: [
     ['account_not_found', createKey(1), ...keys(MAX_ACTIVE_KEYS)],
+    ['key_revoked', { ...createKey(1), askedWith: keyId(200) }, ...keys(MAX_ACTIVE_KEYS), opened()],
     ['key_exists', createKey(1), ...keys(MAX_ACTIVE_KEYS), opened()],
+    ['live_key_not_grantable', { ...wrongKey, askedWith: keyId(200) }, ...keys(MAX_ACTIVE_KEYS), testKey, opened()],
+    ['test_key_budget', { ...wrongKey, key: { ...wrongKey.key, ...testMode } }, ...keys(MAX_ACTIVE_KEYS), opened()],
     ['too_many_keys', createKey(101), ...keys(MAX_ACTIVE_KEYS), opened()],
     [undefined, createKey(101), ...keys(MAX_ACTIVE_KEYS - 1), opened()],
   ],
@@ -115,6 +132,7 @@ const walks: Record<string, Step[]> = {
   ],
   RevokeApiKey: [
     ['account_not_found', revokeKey()],
+    ['key_revoked', { ...revokeKey(), askedWith: keyId(200) }, opened()],
     ['key_not_found', revokeKey(), opened()],
     [undefined, revokeKey(), opened(), keyCreated()],
   ],
@@ -153,6 +171,15 @@ const walks: Record<string, Step[]> = {
     ['open_runs_too_large', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, granted(20), ...largeRun],
     [undefined, queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, granted(10)],
   ],
+  'QueueRun with a test key': [
+    ['key_revoked', testWith('b')],
+    ['idempotency_mismatch', testWith('b'), keyCreated(1, 'full', testMode), tested({ key: 'a' })],
+    ['run_exists', testWith('a', 1), keyCreated(1, 'full', otherModel), tested()],
+    ['model_not_allowed', testWith('a'), keyCreated(1, 'full', otherModel), tested()],
+    ['too_many_test_runs', { ...testWith('a'), ...oneInFlight }, keyCreated(1, 'full', testMode), tested()],
+    ['too_many_runs_in_flight', { ...testWith('a'), ...oneInFlight }, keyCreated(1, 'full', testMode), ...open],
+    [undefined, testWith('a'), keyCreated(1, 'full', testMode), ...failures],
+  ].map(([refusal, command, ...history]) => [refusal, command, opened(), granted(10), ...history] as Step),
   CancelRun: [
     ['account_not_found', cancelRun(1, 1)],
     ['key_revoked', cancelRun(1, 1), opened()],

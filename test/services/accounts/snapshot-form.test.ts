@@ -37,6 +37,7 @@ import {
   startRun,
   storeUpload,
   submitRun,
+  tested,
   undelivered,
   uploadGranted,
   uploadId,
@@ -152,6 +153,7 @@ t.test('a snapshot holds every part of the state', async t => {
     ...accepted({ run: 4, after: 70, key: 'from now' }),
     ...accepted({ run: 5, after: 60 }).map(event => by(keyId(), THEN_MS, event)),
     ...[limitsSet({ runsInFlight: 5 }), noticesSet(), noticeRaised(1, balanceLow(5)), accountSuspended()],
+    tested({ run: 6 }),
     uploadGranted(),
   )
   const whole = plain(state)
