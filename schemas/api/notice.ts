@@ -40,7 +40,7 @@ export const NoticeSettings = Closed({
 export type NoticeSettings = Static<typeof NoticeSettings>
 
 /** The body of the webhook that tells of a low balance. */
-const BalanceLow = Closed({
+export const BalanceLowEvent = Closed({
   type: Type.Literal('balance.low'),
   timestamp: about(Timestamp, 'When it happened.'),
   data: Closed({
@@ -49,7 +49,7 @@ const BalanceLow = Closed({
   }),
 })
 
-const budget = {
+const budgetUse = {
   timestamp: about(Timestamp, 'When it happened.'),
   data: Closed({
     key_id: KeyId,
@@ -59,16 +59,15 @@ const budget = {
   }),
 }
 
+export const BudgetWarningEvent = Closed({ type: Type.Literal('budget.warning'), ...budgetUse })
+export const BudgetExhaustedEvent = Closed({ type: Type.Literal('budget.exhausted'), ...budgetUse })
+
+export const KeyExpiringEvent = Closed({
+  type: Type.Literal('key.expiring'),
+  timestamp: about(Timestamp, 'When it was noticed.'),
+  data: Closed({ key_id: KeyId, expires_at: about(Timestamp, 'The key is refused from then on.') }),
+})
+
 /** The body of a webhook that tells of a notice. */
-export const NoticeEvent = Tagged(
-  'type',
-  BalanceLow,
-  Closed({ type: Type.Literal('budget.warning'), ...budget }),
-  Closed({ type: Type.Literal('budget.exhausted'), ...budget }),
-  Closed({
-    type: Type.Literal('key.expiring'),
-    timestamp: about(Timestamp, 'When it was noticed.'),
-    data: Closed({ key_id: KeyId, expires_at: about(Timestamp, 'The key is refused from then on.') }),
-  }),
-)
+export const NoticeEvent = Tagged('type', BalanceLowEvent, BudgetWarningEvent, BudgetExhaustedEvent, KeyExpiringEvent)
 export type NoticeEvent = Static<typeof NoticeEvent>

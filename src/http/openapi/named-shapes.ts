@@ -16,7 +16,7 @@ import { ApiKey, CreatedKey, KeyId, KeyList, NewKey, OwnKey, RevokedKey, Scope }
 import { LedgerKind, LedgerLine, LedgerList } from '../../../schemas/api/ledger.ts'
 import { JsonRpcAnswer, JsonRpcError, JsonRpcMessage, JsonRpcResult } from '../../../schemas/api/mcp.ts'
 import { ModelEndpoint, ModelFamily, ModelList, Pricing } from '../../../schemas/api/model.ts'
-import { NewNoticeSettings, NoticeEvent, NoticeSettings } from '../../../schemas/api/notice.ts'
+import * as notices from '../../../schemas/api/notice.ts'
 import {
   ModelId,
   Quote,
@@ -57,7 +57,7 @@ export const namedShapes = {
   ...{ LedgerList, LedgerLine, LedgerKind },
   ...{ UsageList, Usage },
   ...{ Upload, UploadId, UploadList, UploadMultipart, PresignRequest, PresignedUpload, DeletedUpload },
-  ...{ NewNoticeSettings, NoticeSettings, NoticeEvent },
+  ...notices,
   ...{ WebhookEvent, WebhookSecret },
   ...{ JsonRpcMessage, JsonRpcAnswer, JsonRpcResult, JsonRpcError },
   ...{ OpenApi, McpDescriptor, ToolSummary },

@@ -36,6 +36,7 @@ const setNotices = operation({
     '`key.expiring`. With `email: false` and no `url` there are no notices.',
   ].join(' '),
   json: api.NewNoticeSettings,
+  errors: ['invalid_input'],
   examples: { 'Mail and webhooks': noticesRequest },
   responses: {
     200: { description: 'The new settings.', shape: api.NoticeSettings, examples: { Settings: noticeSettings } },
