@@ -40,7 +40,7 @@ const ofKeys = ['ok', NOTHING, SUSPENDED, ...OF_OTHER_KEYS]
 const ofUploads = (name: UploadCommand): Command => ({
   name,
   send: async ({ keys, uploads }, running, process) => {
-    const caller = await keys.caller(running)
+    const caller = await keys.liveCaller(running)
     return caller ? uploads[name](running, process, caller) : NO_KEY
   },
 })
@@ -63,7 +63,12 @@ const commands: Command[] = [
     send: ({ runs }, ...to) => runs.cancel(...to),
     expected: [...ofKeys, 'run_not_open', 'run_not_found'],
   },
-  { name: 'find', weight: 2, send: ({ runs }, ...to) => runs.find(...to), expected: [...ofKeys, 'run_not_found'] },
+  {
+    name: 'find',
+    weight: 2,
+    send: ({ runs }, ...to) => runs.find(...to),
+    expected: [...ofKeys, 'run_not_found', 'of the other mode'],
+  },
   { name: 'balance', weight: 2, send: ({ credits }, ...to) => credits.balance(...to), expected: ofKeys },
   {
     name: 'misuse',
@@ -75,7 +80,7 @@ const commands: Command[] = [
   {
     name: 'refund',
     send: ({ runs }, to) => runs.refund(to),
-    expected: ['ok', NOTHING, 'run_not_found', 'run_not_ended', 'refund_too_high'],
+    expected: ['ok', NOTHING, 'run_not_found', 'run_not_ended', 'refund_too_high', 'run_not_charged'],
   },
   {
     name: 'redeliver',

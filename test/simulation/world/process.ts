@@ -125,7 +125,9 @@ export class SimulatedProcess {
   async #open(isAlive: () => boolean): Promise<Running> {
     const world = this.#world
     const objects = new SimulatedObjects(world.bucket)
-    const submissions = new Submissions((provider, open, ofAccount) => {
+    const submissions = new Submissions((provider, open, ofAccount, runId) => {
+      if (world.truth.isTest(runId) !== (provider === 'sandbox'))
+        world.violation(`${runId} is submitted to ${provider}`)
       if (open > SLOTS) world.violation(`${this.name} submits ${open} runs to ${provider} at once`)
       if (ofAccount === SLOTS) world.violation(`${this.name} leaves no slot of ${provider} to other accounts`)
     })
@@ -145,6 +147,8 @@ export class SimulatedProcess {
       providers: {
         instant: submissions.counted('instant', providerOverWire(wire('instant'), world.provider.port(false))),
         patient: submissions.counted('patient', providerOverWire(wire('patient'), world.provider.port(true))),
+        // Nobody is bound to it: it does the test runs.
+        sandbox: submissions.counted('sandbox', providerOverWire(wire('sandbox'), world.provider.port(true))),
         vendor: submissions.counted('vendor', world.paidJobs.billed(providerOverWire(wire('vendor'), vendor))),
       },
       bindingsOf: (endpoint: string) => (PROVIDERS[endpoint] ?? ['patient']).flatMap(name => boundTo(name)(endpoint)),

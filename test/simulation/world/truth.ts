@@ -9,12 +9,20 @@ interface Ledger {
   /** The balance after each event that moved it, with the event's position. */
   balances: { position: number; balanceMicros: number }[]
   /** For each run, where it was queued, and how and where it ended. */
-  runs: Map<string, { position: number; chargedMicros: number; ended?: 'completed' | 'failed'; endedAt?: number }>
+  runs: Map<string, LoggedRun>
   /** The positions of grants and withdrawals, by reference. */
   references: Map<string, number>
   /** Refunds that no answer has told of, by run and amount. */
   refunds: string[]
   keys: Map<string, 'active' | 'revoked'>
+}
+
+interface LoggedRun {
+  position: number
+  isTest: boolean
+  chargedMicros: number
+  ended?: 'completed' | 'failed'
+  endedAt?: number
 }
 
 /** Follows the log, and compares it with the answers of clients and the webhooks of receivers. */
@@ -54,21 +62,24 @@ export class Truth {
     const { balances, runs, references, refunds, keys } = this.#ledgerOf(stream)
     for (const [index, { type, data }] of events.entries()) {
       const position = firstPosition + index
-      const { runId, amountMicros, balanceAfterMicros, reference, error, keyId, email, accountId, kind } = data as {
-        runId: string
-        keyId: string
-        email?: string
-        accountId?: string
-        kind?: string
-        amountMicros: number
-        balanceAfterMicros?: number
-        reference?: string
-        error?: { code: string }
-      }
+      const { runId, livemode, amountMicros, balanceAfterMicros, reference, error, keyId, email, accountId, kind } =
+        data as {
+          runId: string
+          livemode?: false
+          keyId: string
+          email?: string
+          accountId?: string
+          kind?: string
+          amountMicros: number
+          balanceAfterMicros?: number
+          reference?: string
+          error?: { code: string }
+        }
       if (type === 'AccountOpened') this.expectOwner(email as string, accountId as string)
       if (kind === 'welcome' && balances.length > 0) this.#onViolation(`${stream} got its welcome late, or twice`)
       if (balanceAfterMicros !== undefined) balances.push({ position, balanceMicros: balanceAfterMicros })
-      if (type === 'CreditsDebited') runs.set(runId, { position, chargedMicros: amountMicros })
+      if (type === 'CreditsDebited') runs.set(runId, { position, isTest: false, chargedMicros: amountMicros })
+      if (type === 'RunQueued' && livemode === false) runs.set(runId, { position, isTest: true, chargedMicros: 0 })
       if (reference !== undefined) references.set(reference, position)
       if (error?.code === 'interrupted' && !this.mayInterrupt && !this.#isBilled(runId))
         this.#onViolation(`${runId} was interrupted, where no process was`)
@@ -87,15 +98,22 @@ export class Truth {
    * A client was told of a run through a process: the run is in the log, and has not ended otherwise there. If the
    * client knows of everything up to a position, it is not told of an earlier state.
    */
-  expectRun(accountId: string, process: SimulatedProcess, { runId, status, chargedMicros }: RunRow, since = -1) {
+  expectRun(accountId: string, process: SimulatedProcess, shown: RunRow, since = -1) {
+    const { runId, status, chargedMicros, livemode } = shown
     const run = this.#ledgerOf(`account-${accountId}`).runs.get(runId)
     if (!run) return this.#onViolation(`${runId} was acknowledged, and is not in the log`)
     const isEnded = status === 'completed' || status === 'failed'
     if (isEnded ? run.ended !== status : run.endedAt !== undefined && run.endedAt <= since)
       this.#onViolation(`${runId} was shown as ${status}, and is ${run.ended ?? 'open'} in the log`)
+    if (run.isTest !== (livemode === false)) this.#onViolation(`${runId} was shown in the other mode`)
     if (run.chargedMicros !== chargedMicros)
       this.#onViolation(`${runId} was shown as charged ${chargedMicros}, and cost ${run.chargedMicros}`)
     this.shown.note(accountId, process, (isEnded && run.endedAt) || run.position)
+  }
+
+  /** Whether the log says that a test key has asked for the run. */
+  isTest(runId: string): boolean {
+    return [...this.#ledgers.values()].some(({ runs }) => runs.get(runId)?.isTest)
   }
 
   /** A process has accepted a run, whose row was already expected. */
@@ -164,10 +182,12 @@ export class Truth {
     if (before !== undefined && before !== body)
       this.#onViolation(`${id} arrived with ${body}, and before with ${before}`)
     this.#webhooks.set(id, body)
-    const { run_id: runId, status } = JSON.parse(body).data as { run_id: string; status: string }
+    const { livemode, data } = JSON.parse(body)
+    const { run_id: runId, status } = data as { run_id: string; status: string }
     const [stream, ledger] = [...this.#ledgers].find(([, { runs }]) => runs.has(runId)) ?? []
     const run = ledger?.runs.get(runId)
     if (id !== webhookOf(runId)) this.#onViolation(`${id} told of ${runId}`)
+    if (run?.isTest === livemode) this.#onViolation(`${id} told of ${runId} in the other mode`)
     if (run?.ended !== status) this.#onViolation(`${id} told of ${status}, and the log says ${run?.ended}`)
     if (stream !== `account-${url.split('/').at(-1)}`) this.#onViolation(`${id} of ${stream} arrived at ${url}`)
   }

@@ -28,7 +28,7 @@ const OCCURRENCES = [
   ...['run ok', 'repeat ok', 'misuse idempotency_mismatch', 'cancel ok', 'find ok', 'balance ok', 'refund ok'],
   ...['upload ok', 'presign 200', 'retouch ok', 'deleteUpload ok', 'redeliver ok', 'grant ok', 'withdraw ok'],
   ...['RunCompleted', 'RunFailed', 'RunCancelRequested', 'RunOutputDeleted', 'UploadDeleted', 'ApiKeyRevoked'],
-  ...['run budget_exceeded', 'ApiKeyUsed'],
+  ...['run budget_exceeded', 'ApiKeyUsed', 'test run ok', 'find of the other mode'],
   ...['requestCode ok', 'enterCode ok', 'enterCode code_wrong', 'visit ok', 'signOutEverywhere ok'],
   ...['WebhookAttemptFailed', 'WebhookAbandoned', 'WebhookDelivered', 'WebhookRedeliveryRequested'],
   ...[
