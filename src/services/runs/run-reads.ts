@@ -5,6 +5,7 @@ import {
   filter,
   fromEvent,
   lastValueFrom,
+  map,
   merge,
   type Observable,
   of,
@@ -96,12 +97,12 @@ export class RunReads {
     return this.#follow(row, aborted(signal))
   }
 
-  /** Reports a run's progress from 0 to 1 while this process works on it. Returns a function that stops the reports. */
-  onProgress(runId: RunId, listener: (progress: number) => void): () => void {
-    const subscription = this.#parts.progress
-      .pipe(filter(report => report.runId === runId))
-      .subscribe(report => listener(Math.round(report.progress * 1000) / 1000))
-    return () => subscription.unsubscribe()
+  /** Emits a run's progress from 0 to 1 while this process works on it. */
+  progress(runId: RunId): Observable<number> {
+    return this.#parts.progress.pipe(
+      filter(report => report.runId === runId),
+      map(({ progress }) => Math.round(progress * 1000) / 1000),
+    )
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { Observable } from 'rxjs'
+import { catchError, EMPTY, exhaustMap, filter, interval, type Observable, takeUntil } from 'rxjs'
 import { fold } from '../../../projections/define.ts'
 import { runs as runView } from '../../../projections/runs.ts'
 import type { AccountEvent, Upstream } from '../../../schemas/account-events.ts'
@@ -12,6 +12,7 @@ import { refuse } from '../../domain/refusal.ts'
 import { canonicalJson } from '../../engine/log/canonical.ts'
 import { Unavailable } from '../../ports/faults.ts'
 import type { Random } from '../../ports/random.ts'
+import { schedulerOf } from '../../time/scheduler.ts'
 import { takeWhileAsync } from '../../time/take-while-async.ts'
 import { withinTime } from '../../time/within-time.ts'
 import { mayStillRead } from '../accounts/may-still-read.ts'
@@ -65,6 +66,9 @@ const SYNC_WAIT_MS = 60_000
 /** How long a cancellation waits for the provider to stop. */
 const CANCEL_WAIT_MS = 5_000
 
+/** How often to check whether a follower may still read while its run does not change. */
+const REVIEW_MS = 2_000
+
 interface Parts extends RecallParts {
   offers: Offers
   quotes: Quotes
@@ -86,8 +90,8 @@ export interface FollowedRun {
    * revoked, the service stops or the signal aborts. Errors with Unavailable.
    */
   changes(signal: AbortSignal): Observable<RunRow>
-  /** Reports progress from 0 to 1 while this process works on the run. Returns a function that stops the reports. */
-  onProgress(listener: (progress: number) => void): () => void
+  /** Emits progress from 0 to 1 while this process works on the run, and nothing more in these cases. */
+  progress: Observable<number>
 }
 
 /** Prices, runs, shows and cancels runs. */
@@ -217,10 +221,20 @@ export class Runs {
     const found = await runReads.find(caller, id)
     if ('refuse' in found) return found
     const { value: row } = found
+    const mayRead = () => mayStillRead(this.#parts, caller)
+    const reviews = interval(REVIEW_MS, schedulerOf(this.#parts.clock))
+    const isOver = reviews.pipe(
+      exhaustMap(mayRead),
+      filter(may => !may),
+    )
     return answer({
       row,
-      changes: signal => runReads.changes(row, signal).pipe(takeWhileAsync(() => mayStillRead(this.#parts, caller))),
-      onProgress: listener => runReads.onProgress(row.runId, listener),
+      changes: signal => runReads.changes(row, signal).pipe(takeWhileAsync(mayRead), takeUntil(isOver)),
+      // While that cannot be decided, there is none.
+      progress: runReads.progress(row.runId).pipe(
+        takeWhileAsync(mayRead),
+        catchError(() => EMPTY),
+      ),
     })
   }
 
