@@ -78,7 +78,6 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
   }
 }
 
-/** The invoice is named where it is not the reference. */
 const describeLimits = ({ requestsPerMinute, runsInFlight }: AccountLimits): string =>
   [
     requestsPerMinute === undefined ? undefined : `${count(requestsPerMinute, 'request')} per minute`,
@@ -87,6 +86,7 @@ const describeLimits = ({ requestsPerMinute, runsInFlight }: AccountLimits): str
     .filter(text => text !== undefined)
     .join(', ') || 'the defaults'
 
+/** The invoice is named where it is not the reference. */
 const describePayment = ({ payment, reference }: { payment?: Payment; reference: string }): string => {
   if (!payment) return ''
   const invoice = payment.invoice === reference ? '' : `, invoice ${payment.invoice}`

@@ -12,7 +12,7 @@ interface LimitOptions {
 }
 
 /** The limits of a new key from the options of a command. Throws OperatorError for one that is malformed. */
-export const parseLimits = ({ expires, budget, models, addresses }: LimitOptions): KeyLimits => ({
+export const parseKeyLimits = ({ expires, budget, models, addresses }: LimitOptions): KeyLimits => ({
   ...(expires !== undefined && { expiresAt: parseExpiry(expires) }),
   ...(budget !== undefined && { budget: parseBudget(budget) }),
   ...(models !== undefined && { models: parseList('models', models, MAX_KEY_MODELS) }),
