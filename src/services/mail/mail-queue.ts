@@ -4,11 +4,11 @@ import type { Mailer, MailMessage } from '../../ports/mailer.ts'
 import { delay } from '../../time/delay.ts'
 import { withinTime } from '../../time/within-time.ts'
 
-/** Messages in memory: minutes of what a mail server takes. Those beyond are dropped, and can be asked for again. */
+/** Minutes of work for a mail server. Further messages are dropped; people can request them again. */
 const MAX_WAITING = 1_000
 const MAX_AT_ONCE = 4
 
-/** By then, the request was answered. */
+/** By then, the request has been answered. */
 const SEND_AFTER_MS = 100
 
 /** A server that is away for seconds is tried again. Codes would expire during longer waits. */
@@ -39,7 +39,8 @@ export class MailQueue {
 
   add(message: MailMessage) {
     const { logger } = this.#parts
-    if (this.#waiting.length >= MAX_WAITING) return logger.error({}, 'too much mail waits, so a message was dropped')
+    if (this.#waiting.length >= MAX_WAITING)
+      return logger.error({}, 'too much mail is waiting, so a message was dropped')
     this.#waiting.push(message)
     this.#work()
   }
@@ -71,7 +72,7 @@ export class MailQueue {
         return await mailer.send(message)
       } catch (err) {
         if (delayMs === undefined || this.#stop.signal.aborted) {
-          // Neither the address nor the text, which may be a secret, belongs into the log.
+          // Neither the address nor the text, which may be a secret, belongs in the log.
           logger.error({ err, subject: message.subject }, 'mail could not be sent; see SMTP_URL')
           return
         }
