@@ -277,7 +277,7 @@ const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalW
   image_url_invalid: ({ fault }) => ({ errors: [{ path: '/input/image_url', message: urlFaults[fault] }] }),
   webhook_url_invalid: ({ fault }) => ({ errors: [{ path: '/webhook_url', message: urlFaults[fault] }] }),
   key_expiry_past: () => ({ errors: [{ path: '/expires_at', message: 'must be in the future' }] }),
-  key_model_unknown: ({ index }) => ({ errors: [{ path: `/models/${index}`, message: 'is no model' }] }),
+  key_model_unknown: ({ index }) => ({ errors: [{ path: `/models/${index}`, message: 'is not a model' }] }),
   key_address_invalid: ({ index }) => ({
     errors: [{ path: `/addresses/${index}`, message: 'must be an IP address or a CIDR range' }],
   }),

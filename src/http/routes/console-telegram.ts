@@ -60,4 +60,4 @@ export const telegramRoutes = (router: Router<RequestState>, { services, session
   }
 }
 
-const NOT_BEGUN = 'This browser has not begun to sign in with Telegram within the last ten minutes. Begin again.'
+const NOT_BEGUN = 'This browser has not begun to sign in with Telegram in the last ten minutes. Try again.'
