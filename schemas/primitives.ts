@@ -94,7 +94,7 @@ export interface Moded {
 /** Active keys of one account. They are held in the account's state, which must stay bounded. */
 export const MAX_ACTIVE_KEYS = 100
 
-/** Models and addresses that a key is held to. They are part of the account's state as well. */
+/** Models and addresses that a key is restricted to. They are part of the account's state as well. */
 export const MAX_KEY_MODELS = 50
 export const MAX_KEY_ADDRESSES = 50
 

@@ -49,7 +49,7 @@ export const errorMeanings: Record<ErrorCode, string> = {
     'This is checked before the balance.',
   ].join(' '),
   forbidden: [
-    'The API key does not allow this: by its scope, or because it is held to other models or client addresses;',
+    'The API key does not allow this: by its scope, or because it is restricted to other models or client addresses;',
     'or the key is that of an auditor, or not of one.',
   ].join(' '),
   account_suspended: 'The operator has suspended the account. Nothing was charged. `message` says why.',

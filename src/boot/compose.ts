@@ -196,11 +196,11 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const mail = new MailQueue({ mailer, clock, logger })
   const provider = await openIdentityProvider(config)
   const telegram = provider && new TelegramProofs({ telegram: provider, clock, logger, publicUrl })
-  const signing = openSigning(core, { tokens, mail, telegram, publicUrl })
+  const signIn = openSignIn(core, { tokens, mail, telegram, publicUrl })
   const services: Services = {
     ...core.services,
     ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }), audit, proofs, callbacks }),
-    ...authorize(signing),
+    ...authorize(signIn),
   }
   const keyUses = new KeyUses({ accounts, clock, logger })
   const openApi = (counter: RateCounter): ApiParts => ({
@@ -276,14 +276,14 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
 /** The program that verifies the log, with this file's extension: `.ts` from source, `.js` once compiled. */
 const verifyProgram = fileURLToPath(new URL(`./verify-process${extname(import.meta.url)}`, import.meta.url))
 
-interface SigningParts {
+interface SignInParts {
   tokens: SessionTokens
   mail: MailQueue
   telegram: TelegramProofs | undefined
   publicUrl: () => string
 }
 
-const openSigning = (core: Core, { tokens, mail, telegram, publicUrl }: SigningParts) => {
+const openSignIn = (core: Core, { tokens, mail, telegram, publicUrl }: SignInParts) => {
   const { config, log, snapshotsOf, clock, random, logger, masterSecret, accounts, logins } = core
   const { welcomeMicros, registration: rules, signInCodesPerMinute: codesPerMinute } = config
   const snapshots = snapshotsOf(registrationSnapshots)

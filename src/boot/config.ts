@@ -14,6 +14,7 @@ import type { DefaultLimits } from '../domain/account/limits.ts'
 import { toMicros } from '../domain/money.ts'
 import { type ConnectionLimits, type TrustedAddress, trust } from '../http/connections.ts'
 import { compileConvertingCheck, lowerFirst } from '../services/schema-check.ts'
+import type { RegistrationRules } from '../services/sign-in/admissions.ts'
 
 /** The checked configuration. Relative paths are relative to the working directory. */
 export interface Config {
@@ -55,7 +56,7 @@ export interface Config {
   keyPrefix: string
   usdPerCreditMicros: number
   welcomeMicros: number
-  registration: RegistrationConfig
+  registration: RegistrationRules
   /** Codes to sign in that this process makes in a minute. */
   signInCodesPerMinute: number
   mail: MailConfig
@@ -64,15 +65,6 @@ export interface Config {
   /** The login with Telegram; undefined if it is off. */
   telegram: { clientId: string; clientSecret: string; issuer: string | undefined } | undefined
   logLevel: Environment['LOG_LEVEL']
-}
-
-/** Who may open an account without an operator, and how many may. */
-export interface RegistrationConfig {
-  mode: Environment['REGISTRATION']
-  /** The domains of addresses that need no invitation; undefined for all. */
-  domains: readonly string[] | undefined
-  maxPerDay: number
-  maxWelcomeMicrosPerDay: number
 }
 
 /** Where mail goes: to a server, or to files in a folder. */

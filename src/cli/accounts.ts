@@ -4,7 +4,7 @@ import type { AccountId } from '../../schemas/primitives.ts'
 import { DEFAULT_NOTICES } from '../domain/account/notices.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { AccountSummary } from '../services/accounts/accounts.ts'
-import { checkKeyName, checkReason, parseCredits, parseLimits } from './arguments.ts'
+import { checkKeyName, checkReason, parseAccountLimits, parseCredits } from './arguments.ts'
 import { addNotices } from './notices.ts'
 import { operatorOf } from './operator.ts'
 import { printMany, printOne } from './print.ts'
@@ -92,7 +92,7 @@ export const accountsCommand = (): Command => {
     .option('--json', 'print JSON')
     .action(async (account, options, command) => {
       const caller = operatorOf(command)
-      const limits = parseLimits(options)
+      const limits = parseAccountLimits(options)
       await withCore(async ({ accounts, services }) => {
         unwrap(await services.accounts.setLimits(caller, account, limits))
         const { limits: present } = await accounts.state(account as AccountId)

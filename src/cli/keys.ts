@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import { KEY_SCOPES } from '../../schemas/actor.ts'
 import { checkKeyName } from './arguments.ts'
-import { parseLimits } from './keys/limits.ts'
+import { parseKeyLimits } from './keys/limits.ts'
 import { listKeys } from './keys/list.ts'
 import { operatorOf } from './operator.ts'
 import { printOne } from './print.ts'
@@ -34,7 +34,7 @@ export const keysCommand = (): Command => {
       const { name, scope } = options
       const mode = options.test ? ({ livemode: false } as const) : {}
       checkKeyName(name)
-      const limits = parseLimits(options)
+      const limits = parseKeyLimits(options)
       await withCore(async ({ services }) => {
         const { keyId, apiKey } = unwrap(
           await services.keys.create(caller, account, { name, scope, ...mode, ...limits }),

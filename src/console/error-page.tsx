@@ -6,10 +6,10 @@ export const ErrorPage = ({ message, requestId }: { message: string; requestId: 
     <h1>That did not work</h1>
     <p role="alert">{message}</p>
     <p>
-      <a href="/console">Go back</a>
+      <a href="/console">Go to your account</a>
     </p>
     <p class="soft note">
-      Request <code>{requestId}</code>
+      Request ID <code>{requestId}</code>
     </p>
   </Layout>
 )

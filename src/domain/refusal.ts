@@ -63,9 +63,9 @@ export interface Refusals {
   /** `index` is the place in the list. */
   key_model_unknown: { index: number; model: string }
   key_address_invalid: { index: number; address: string }
-  /** The key is held to other addresses. */
+  /** The key is restricted to other addresses. */
   address_not_allowed: { address: string }
-  /** The key is held to other models. */
+  /** The key is restricted to other models. */
   model_not_allowed: { endpoint: string; models: string[] }
   /** An active auditor has this name, or this id. */
   auditor_exists: { name: string }

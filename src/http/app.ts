@@ -85,9 +85,13 @@ export const createApp = ({ logger, clock, isTrusted, checks, callbacks, api, tu
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   healthRoutes(serveAt(router), checks, clock)
   if (callbacks) callbackRoutes(serveAt(router), { callbacks, isTrusted, clock })
-  const authenticateKey = api && authenticate({ ...api, isTrusted, clock })
   const sessions =
-    api && authenticateKey && new BrowserSessions({ ...api, authenticateKey, publicUrl: api.described.publicUrl })
+    api &&
+    new BrowserSessions({
+      ...api,
+      authenticateKey: authenticate({ ...api, isTrusted, clock }),
+      publicUrl: api.described.publicUrl,
+    })
   if (api && sessions) apiRoutes(router, api, sessions, clock)
 
   const app = new Koa<RequestState>()

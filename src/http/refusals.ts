@@ -287,7 +287,7 @@ const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalW
   }),
   test_key_budget: () => ({ errors: [{ path: '/budget', message: 'must be left out of a test key' }] }),
   key_expiry_past: () => ({ errors: [{ path: '/expires_at', message: 'must be in the future' }] }),
-  key_model_unknown: ({ index }) => ({ errors: [{ path: `/models/${index}`, message: 'is no model' }] }),
+  key_model_unknown: ({ index }) => ({ errors: [{ path: `/models/${index}`, message: 'is not a model' }] }),
   key_address_invalid: ({ index }) => ({
     errors: [{ path: `/addresses/${index}`, message: 'must be an IP address or a CIDR range' }],
   }),

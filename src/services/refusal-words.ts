@@ -27,9 +27,9 @@ export const sharedWords = {
   email_invalid: ({ email }) =>
     `${JSON.stringify(email)} is not an e-mail address such as name@example.com, without quotes, comments, % and !.`,
   balance_too_high: () => 'The balance would be too large to represent exactly.',
-  identity_taken: () => 'It belongs to another account.',
+  identity_taken: () => 'This address or Telegram account belongs to another account.',
   too_many_identities: ({ limit }) => `The account already has ${limit} ways to sign in, which is the limit.`,
-  session_ended: () => 'You are not signed in, or no longer. Sign in again.',
+  session_ended: () => 'You are not signed in, or your session has ended. Sign in again.',
 
   too_many_codes: ({ retryAfterMs }) =>
     `Too many codes were requested for this address. Try again in ${inMinutes(retryAfterMs)}.`,
@@ -40,8 +40,8 @@ export const sharedWords = {
     triesLeft === 0
       ? 'The code is wrong, and it cannot be tried again. Request a new one.'
       : `The code is wrong. You have ${triesLeft} more ${triesLeft === 1 ? 'try' : 'tries'}.`,
-  telegram_not_offered: () => 'This service does not offer to sign in with Telegram.',
-  telegram_not_confirmed: () => 'Telegram did not confirm who you are. Begin again.',
+  telegram_not_offered: () => 'This service does not offer sign-in with Telegram.',
+  telegram_not_confirmed: () => 'Telegram did not confirm who you are. Try again.',
   registration_closed: ({ mode }) =>
     mode === 'closed'
       ? 'This service opens no new accounts.'
@@ -59,13 +59,13 @@ export const sharedWords = {
       'The owner of the account, signed in, or the operator can.',
     ].join(' '),
   key_expiry_past: ({ expiresAt }) => `The key would have expired already: ${expiresAt} is not in the future.`,
-  key_model_unknown: ({ model }) =>
-    `There is no model ${JSON.stringify(model)}. A key can be held to the IDs of families and of endpoints.`,
+  key_model_unknown: ({ model }) => `There is no model ${JSON.stringify(model)}. Use the IDs of families or endpoints.`,
   key_address_invalid: ({ address }) =>
-    `${JSON.stringify(address)} is no IP address and no CIDR range, such as 203.0.113.7 or 2001:db8::/32.`,
-  address_not_allowed: ({ address }) => `This API key may not be used from ${address}: it is held to other addresses.`,
+    `${JSON.stringify(address)} is not an IP address or a CIDR range, such as 203.0.113.7 or 2001:db8::/32.`,
+  address_not_allowed: ({ address }) =>
+    `This API key may not be used from ${address}: it is restricted to other addresses.`,
   model_not_allowed: ({ endpoint, models }) =>
-    `This API key may not run ${endpoint}: it is held to ${models.join(', ')}.`,
+    `This API key may not run ${endpoint}: it is restricted to ${models.join(', ')}.`,
   too_many_keys: ({ limit }) => `The account already has ${limit} active keys; revoke one first.`,
 
   auditor_exists: ({ name }) => `There already is an auditor ${JSON.stringify(name)} with an active key.`,

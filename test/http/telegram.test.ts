@@ -143,7 +143,7 @@ t.test('somebody who says no at Telegram can begin again', async t => {
   const { location } = await browser.get(BEGIN)
   const state = new URL(location ?? '').searchParams.get('state') ?? ''
   const reply = await browser.get(`/console/sign-in/telegram/return?error=access_denied&state=${state}`)
-  t.match(reply, { status: 400, text: /Begin again/ })
+  t.match(reply, { status: 400, text: /Try again/ })
 })
 
 t.test('while Telegram is away, the page says so, and codes by mail still work', async t => {

@@ -9,6 +9,7 @@ import type { Logger } from '../../ports/logger.ts'
 import type { SessionOwner } from '../../services/caller.ts'
 import type { Services } from '../../services/services.ts'
 import { CODE_MS } from '../../services/sign-in/one-time-codes.ts'
+import { ApiError } from '../api-error.ts'
 import { clientAddress, networkOf, type TrustedAddress } from '../connections.ts'
 import { anonymousCaller, type Context, type RequestState } from '../context.ts'
 import { formField, pages } from '../middleware/pages.ts'
@@ -119,5 +120,10 @@ export const consoleRouter = (parts: ConsoleParts) => {
 
   identityPages(router, { services, sessions, mailFolder, hasTelegram, networkIn })
   if (hasTelegram) telegramRoutes(router, { services, sessions, networkIn })
+
+  // People get a page for a wrong address too, also where only forms are sent.
+  router.get('/console/{*path}', () => {
+    throw new ApiError('not_found', 'There is no such page.')
+  })
   return router
 }

@@ -91,7 +91,7 @@ export class Accounts {
     return accountId === undefined ? refuse('account_not_found') : this.find(caller, accountId)
   }
 
-  /** Lets an e-mail address open an account although people may not. `isNew` is false if it was invited before. */
+  /** Lets an e-mail address open an account where others may not. `isNew` is false if it was invited before. */
   async invite(caller: Caller, email: string): Promise<Answer<{ isNew: boolean }>> {
     const identity = emailIdentity(email)
     if (!identity) return refuse('email_invalid', { email })
@@ -128,14 +128,14 @@ export class Accounts {
     return this.#change(caller, accountId, { type: 'SuspendAccount', reason })
   }
 
-  /** Sets exceptions from the default limits of an account, or ends all of them. */
-  setLimits(caller: Caller, accountId: string, limits: AccountLimits | 'default'): Promise<Answer<undefined>> {
-    return this.#change(caller, accountId, { type: 'SetLimits', limits })
-  }
-
   /** Ends the suspension of an account. */
   resume(caller: Caller, accountId: string, reason: string): Promise<Answer<undefined>> {
     return this.#change(caller, accountId, { type: 'ResumeAccount', reason })
+  }
+
+  /** Sets exceptions to the default limits of an account, or ends all of them. */
+  setLimits(caller: Caller, accountId: string, limits: AccountLimits | 'default'): Promise<Answer<undefined>> {
+    return this.#change(caller, accountId, { type: 'SetLimits', limits })
   }
 
   async #change(caller: Caller, accountId: string, command: AccountCommand): Promise<Answer<undefined>> {

@@ -63,7 +63,7 @@ export class KeyHolders {
   }
 }
 
-/** The holder of a key, and what the key is held to. */
+/** The holder of a key, and the restrictions that every request checks. */
 export type Holder = Omit<KeyHolder, 'kind'> & Pick<ActiveKey, 'expiresAt' | 'addresses'>
 
 interface Candidate {

@@ -40,7 +40,7 @@ export class Catalog {
   }
 
   /**
-   * The families that the caller may see, in order of publication. A key that is held to some models sees only these.
+   * The families that the caller may see, in order of publication. A key that is restricted to some models sees only these.
    * Callers without an account see test families too.
    */
   async list(caller: Caller, { model, ...filters }: CatalogFilters = {}): Promise<Answer<Offer[]>> {

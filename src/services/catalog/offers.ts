@@ -32,7 +32,7 @@ export class Offers {
     return this.list(await this.isTester(caller))
   }
 
-  /** The ids of the families and endpoints that the caller's key is held to; undefined for all. */
+  /** The ids of the families and endpoints that the caller's key is restricted to; undefined for all. */
   async modelsOf(caller: Caller): Promise<string[] | undefined> {
     if (caller.kind !== 'key') return undefined
     return (await this.#accounts.recentState(caller.accountId)).activeKeys.get(caller.keyId)?.models

@@ -3,11 +3,11 @@ import type { Logger } from '../../ports/logger.ts'
 import type { Mailer, MailMessage } from '../../ports/mailer.ts'
 import { withinTime } from '../../time/within-time.ts'
 
-/** Messages in memory: minutes of what a mail server takes. Those beyond are dropped, and can be asked for again. */
+/** Messages in memory: minutes of work for a mail server. Further messages are dropped; people can request them again. */
 const MAX_HELD = 1_000
 const MAX_AT_ONCE = 4
 
-/** By then, the request was answered. */
+/** By then, the request has been answered. */
 const SEND_AFTER_MS = 100
 
 /** A server that is away for seconds is tried again. Codes would expire during longer waits. */
@@ -42,7 +42,7 @@ export class MailQueue {
   add(message: MailMessage) {
     const { logger } = this.#parts
     if (this.#isStopped) return
-    if (this.#held >= MAX_HELD) return logger.error({}, 'too much mail waits, so a message was dropped')
+    if (this.#held >= MAX_HELD) return logger.error({}, 'too much mail is waiting, so a message was dropped')
     this.#held++
     this.#sendAfter(SEND_AFTER_MS, { message, retryDelaysMs: RETRY_DELAYS_MS })
   }
@@ -85,7 +85,7 @@ export class MailQueue {
         this.#sendAfter(delayMs, { message, retryDelaysMs })
         return
       }
-      // Neither the address nor the text, which may be a secret, belongs into the log.
+      // Neither the address nor the text, which may be a secret, belongs in the log.
       logger.error({ err, subject: message.subject }, 'mail could not be sent; see SMTP_URL')
     }
     this.#held--

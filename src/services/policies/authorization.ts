@@ -52,9 +52,9 @@ const permissions = {
   audit: { accounts: 'audit', ledger: 'audit', seals: 'audit', reads: 'audit', verify: 'audit' },
   // Providers have no key of ours, and sign what they send.
   callbacks: { receive: 'public' },
-  // Whoever signs in is not known yet.
+  // A person who is signing in is not known yet.
   signIn: { requestCode: 'public', enterCode: 'public', beginTelegram: 'public', enterTelegram: 'public' },
-  // Only who has signed in may say who else signs in.
+  // Only the owner, signed in, may say who else signs in to the account.
   sessions: { close: 'session', closeAll: 'session' },
   identities: { list: 'session', requestCode: 'session', enterCode: 'session', enterTelegram: 'session' },
   views: { verify: 'operate', rebuild: 'operate' },

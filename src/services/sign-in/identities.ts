@@ -54,7 +54,7 @@ export class Identities {
     const identity = emailIdentity(email)
     if (!identity) return refuse('email_invalid', { email })
     const use = { caller, identity, network, owner: caller }
-    const refused = (await this.#refusalOf(caller)) ?? (await this.#parts.codes.refusalOf(use, codeId, code))
+    const refused = (await this.#refusalOf(caller)) ?? (await this.#parts.codes.tryCode(use, codeId, code))
     return refused ?? this.#linkInTurn(caller, identity)
   }
 

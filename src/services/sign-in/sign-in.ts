@@ -68,7 +68,7 @@ export class SignIn {
   ): Promise<Answer<SignedIn>> {
     const identity = emailIdentity(email)
     if (!identity) return refuse('email_invalid', { email })
-    const refused = await this.#parts.codes.refusalOf({ caller, identity, network }, codeId, code)
+    const refused = await this.#parts.codes.tryCode({ caller, identity, network }, codeId, code)
     return refused ?? this.#enter(caller, identity, earlierToken)
   }
 
