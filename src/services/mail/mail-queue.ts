@@ -3,7 +3,7 @@ import type { Logger } from '../../ports/logger.ts'
 import type { Mailer, MailMessage } from '../../ports/mailer.ts'
 import { withinTime } from '../../time/within-time.ts'
 
-/** Messages in memory: minutes of work for a mail server. Further messages are dropped; people can request them again. */
+/** Messages in memory: minutes of work for a mail server. Further ones are dropped; people can request them again. */
 const MAX_HELD = 1_000
 const MAX_AT_ONCE = 4
 
