@@ -35,6 +35,7 @@ import { collect } from '../support/collect.ts'
 import { accountsOn, openLog } from '../support/engine.ts'
 import { at } from '../support/given.ts'
 import { ManualClock } from '../support/manual-clock.ts'
+import { setNotices } from '../support/notice-samples.ts'
 import { type AuditedEvent, Auditor } from './auditor.ts'
 
 const HOUR_MS = 60 * 60 * 1000
@@ -53,6 +54,12 @@ const anyRun = (pick: number, next: number) => 1 + (pick % next)
 const command: fc.Arbitrary<Step['command']> = fc.oneof(
   { weight: 2, arbitrary: credits.map(amount => () => grantCredits(amount)) },
   { weight: 1, arbitrary: fc.nat({ max: 3 }).map(key => () => createKey(key)) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .record({ email: fc.boolean(), balanceUnderMicros: fc.constantFrom(0, 10_000_000, 25_000_000) })
+      .map(settings => () => setNotices(settings)),
+  },
   { weight: 1, arbitrary: fc.nat({ max: 3 }).map(key => () => revokeKey(key)) },
   {
     weight: 2,
