@@ -26,8 +26,10 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${event.data.runId} debited for ${event.data.receipt.endpoint}`
     case 'CreditsRefunded':
       return `${event.data.runId} refunded: ${event.data.reason}`
-    case 'ApiKeyCreated':
-      return `${event.data.keyId} created: ${keys.nameOf(event.data.keyId)}, ${event.data.scope ?? 'full'}${testMode(event.data)}`
+    case 'ApiKeyCreated': {
+      const { keyId, scope = 'full' } = event.data
+      return `${keyId} created: ${keys.nameOf(keyId)}, ${scope}${testMode(event.data)}`
+    }
     case 'ApiKeyRevoked':
       return `${event.data.keyId} revoked: ${keys.nameOf(event.data.keyId)}`
     case 'ApiKeyUsed':

@@ -14,9 +14,9 @@ export interface RecallParts {
 }
 
 /**
- * The request that a caller's account made in its mode under an idempotency key; undefined if there is none or it has expired. It is looked
- * up in the account's state, and in the views if the state had to drop some early. `'log'` also finds what other
- * processes have accepted. Rejects with Unavailable.
+ * The request that a caller made in its mode under an idempotency key; undefined if there is none or it has expired. It
+ * is looked up in the account's state, and in the views if the state had to drop some early. `'log'` also finds what
+ * other processes have accepted. Rejects with Unavailable.
  */
 export const recallRequest = async (
   { accounts, reads, clock }: RecallParts,

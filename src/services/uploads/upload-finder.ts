@@ -52,7 +52,7 @@ export class UploadFinder {
     return row && this.#confirmed(row)
   }
 
-  /** The row with the object key and the mode from the account's own state; undefined if the account does not know the upload. */
+  /** The row with the object key and mode from the account's own state; undefined if that lacks the upload. */
   async #confirmed(row: UploadRow): Promise<UploadRow | undefined> {
     const { accountId, uploadId } = row
     const { accounts } = this.#parts
