@@ -639,4 +639,48 @@ export const plantedFaults: PlantedFault[] = [
     to: '      this.#untold.delete(subject)\n      await this.#mailbox.execute(command, SERVICE)\n',
     test: 'test/services/operator/operator-notices.test.ts',
   },
+  {
+    what: 'the caller, and not the record of its key, decides whether a run is a test',
+    file: 'domain/account/keys.ts',
+    from: 'activeKeys.get(keyId)?.livemode === false ? { livemode: false } : {}',
+    to: 'activeKeys.get(keyId)?.livemode === false && keyId.length === 0 ? { livemode: false } : {}',
+  },
+  {
+    what: 'a test run goes to a provider',
+    file: 'services/providers/routes.ts',
+    from: 'if (livemode !== false) return this',
+    to: 'if (livemode !== undefined || !livemode) return this',
+  },
+  {
+    what: 'a test run that fails is refunded',
+    file: 'domain/account/runs.ts',
+    from: '...(run.livemode === false ? [] : [credits.refunded(state, refund)]),',
+    to: 'credits.refunded(state, refund),',
+  },
+  {
+    what: 'a key sees the runs of the other mode',
+    file: 'services/caller.ts',
+    from: "caller.kind !== 'key' || caller.livemode === livemode",
+    to: "caller.kind !== 'key' || caller.livemode === livemode || true",
+  },
+  {
+    what: 'the idempotency keys of the two modes meet',
+    file: '../schemas/account-events.ts',
+    from: '(livemode === false ? `test ${key}` : key)',
+    to: '(livemode === false ? key : key)',
+  },
+  {
+    what: 'a revoked test key creates a live key',
+    file: 'domain/account/keys.ts',
+    from: 'keyId !== undefined && !activeKeys.has(keyId)',
+    to: 'keyId !== undefined && !activeKeys.has(keyId) && false',
+    test: 'test/domain/account/test-runs.test.ts',
+  },
+  {
+    what: 'test runs have no limit a day',
+    file: 'domain/account/test-runs.ts',
+    from: '(testRuns.day === day ? testRuns.count : 0) < limit',
+    to: '(testRuns.day === day ? testRuns.count : 0) < limit + 1e9',
+    test: 'test/domain/account/test-runs.test.ts',
+  },
 ]
