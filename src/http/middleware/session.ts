@@ -76,6 +76,12 @@ export class BrowserSessions {
     if (!isOwn) throw new ApiError('forbidden', OTHER_SITE)
   }
 
+  /** Refuses a page that begins a change and that another site leads to, unless the browser does not say so. */
+  refuseForeignLinks({ headers }: Context) {
+    if (['cross-site', 'same-site'].includes(String(headers['sec-fetch-site'])))
+      throw new ApiError('forbidden', OTHER_SITE)
+  }
+
   get #origin(): string {
     return new URL(this.#parts.publicUrl()).origin
   }
