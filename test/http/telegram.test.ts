@@ -174,6 +174,19 @@ t.test('an owner links a Telegram account, which then signs in, and brings no cr
   t.match(taken, { status: 400, text: /belongs to another account/ })
 })
 
+t.test('no other site can lead an owner to link a Telegram account', async t => {
+  const browser = new BrowserClient(service.url)
+  await browser.signIn(service, 'led@example.com')
+  for (const site of ['cross-site', 'same-site']) {
+    const led = await browser.get('/console/identities/telegram', { 'Sec-Fetch-Site': site })
+    t.match(led, { status: 403, text: /comes from another site/ })
+  }
+  t.notOk(browser.cookies.has('tollgate-telegram'))
+  for (const site of ['same-origin', 'none'])
+    t.equal((await browser.get('/console/identities/telegram', { 'Sec-Fetch-Site': site })).status, 303)
+  t.equal((await browser.get(BEGIN, { 'Sec-Fetch-Site': 'cross-site' })).status, 303, 'anyone may sign in')
+})
+
 t.test('linking needs a session at its end too', async t => {
   const browser = new BrowserClient(service.url)
   await browser.signIn(service, 'leaver@example.com')

@@ -77,6 +77,12 @@ export class BrowserSessions {
       throw new ApiError('forbidden', `The request comes from another site. Only pages at ${this.#origin} may send it.`)
   }
 
+  /** Refuses a page that begins a change and that another site leads to, unless the browser does not say so. */
+  refuseForeignLinks({ headers }: Context) {
+    if (['cross-site', 'same-site'].includes(String(headers['sec-fetch-site'])))
+      throw new ApiError('forbidden', OTHER_SITE)
+  }
+
   get #origin(): string {
     return new URL(this.#parts.publicUrl()).origin
   }

@@ -25,6 +25,8 @@ export const telegramRoutes = (router: Router<RequestState>, { services, session
   const { cookies } = sessions
 
   const begin = (purpose: 'sign-in' | 'link') => async (ctx: Context) => {
+    // Telegram may ask nothing of somebody who has agreed before, and a link is for good.
+    if (purpose === 'link') sessions.refuseForeignLinks(ctx)
     const { url, attempt } = unwrap(await services.signIn.beginTelegram(anonymousCaller(ctx)))
     const { state, nonce, verifier } = attempt
     cookies.write(ctx, COOKIE, [purpose, state, nonce, verifier].join('.'), ATTEMPT_MS)
