@@ -18,8 +18,8 @@ interface Key {
 }
 
 /**
- * A key debits within its budget and before it expires, and only for the models that it is restricted to. A refund gives back
- * to the period of its debit. A use is not recorded twice in a row for one day.
+ * A key debits within its budget and before it expires, and only for the models that it is restricted to. A refund
+ * gives back to the period of its debit. A use is not recorded twice in a row for one day.
  */
 export class KeyLimits implements Rule {
   readonly #keys = new Map<unknown, Key>()

@@ -40,8 +40,8 @@ export class Catalog {
   }
 
   /**
-   * The families that the caller may see, in order of publication. A key that is restricted to some models sees only these.
-   * Callers without an account see test families too.
+   * The families that the caller may see, in order of publication. A key that is restricted to some models sees only
+   * these. Callers without an account see test families too.
    */
   async list(caller: Caller, { model, ...filters }: CatalogFilters = {}): Promise<Answer<Offer[]>> {
     const { offers } = this.#parts
