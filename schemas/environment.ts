@@ -318,8 +318,8 @@ export const Environment = Type.Object({
     Type.String({
       pattern: '^smtps?://.+$',
       description: [
-        'The mail server: smtp://USER:PASSWORD@HOST:587, which changes to TLS if the server can, or smtps://HOST:465;',
-        'mail is written to DATA_DIR/outbox if unset',
+        'The mail server: smtp://USER:PASSWORD@HOST:587, which switches to TLS if the server offers it,',
+        'or smtps://HOST:465; mail is written to DATA_DIR/outbox if unset',
       ].join(' '),
     }),
   ),

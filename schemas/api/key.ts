@@ -29,8 +29,8 @@ const Name = about(
 export const Scope = about(
   OneOf(...KEY_SCOPES),
   [
-    '`full`: everything except managing keys. `read`: reading alone, without the webhook secret.',
-    '`keys`: managing keys alone.',
+    '`full`: everything except managing keys. `read`: only reading, without the webhook secret.',
+    '`keys`: only managing keys.',
   ].join(' '),
 )
 
@@ -59,7 +59,7 @@ export const NewKey = Closed({
   ),
   scope: Type.Optional(about(Scope, 'What the key may do: `full` by default. A key cannot create a `keys` key.')),
   expires_at: Type.Optional(Moment('the key is refused from then on.')),
-  budget: Type.Optional(about(Closed(budget), 'What the key may spend; as much as the account has by default.')),
+  budget: Type.Optional(about(Closed(budget), 'What the key may spend. Without it, as much as the account has.')),
   models: Type.Optional(
     about(
       Type.Array(ModelName, { minItems: 1, maxItems: MAX_KEY_MODELS }),
@@ -117,7 +117,7 @@ export type ApiKey = Static<typeof ApiKey>
 const limitPair = (unit: string, examples: { key: number; account: number }) =>
   about(
     Closed({ key: Type.Optional(Type.Integer()), account: Type.Optional(Type.Integer()) }),
-    `The ${unit} that this key may have, and all callers of the account together. Absent for no limit.`,
+    `The ${unit} of this key, and of all callers of the account together. Absent for no limit.`,
     examples,
   )
 

@@ -85,8 +85,8 @@ export const accountsCommand = (): Command => {
 
   command
     .command('limits <account>')
-    .description('sets limits of an account that replace the defaults for it and its keys, within a second')
-    .option('--requests-per-minute <number>', 'the requests that all of its keys may send in a minute together')
+    .description('sets limits of an account in place of the defaults for it and its keys')
+    .option('--requests-per-minute <number>', 'the requests that all of its keys together may send in a minute')
     .option('--runs-in-flight <number>', 'the runs that may be open at a time')
     .option('--default', 'end all exceptions')
     .option('--json', 'print JSON')
@@ -101,7 +101,7 @@ export const accountsCommand = (): Command => {
     })
 
   addNotices(command)
-  addSuspension(command, 'suspend', 'refuses everything that the account asks for; its accepted runs go on')
+  addSuspension(command, 'suspend', 'refuses all requests of an account; its accepted runs continue')
   addSuspension(command, 'resume', 'ends the suspension of an account')
 
   return command

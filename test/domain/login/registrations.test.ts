@@ -16,14 +16,14 @@ const admit = (login: string, options: Partial<AdmitRegistration> = {}): AdmitRe
   ...options,
 })
 
-t.test('a day takes so many registrations', async () => {
+t.test('the registrations of a day are limited', async () => {
   given(registrations, admitted('a')).when(admit('b')).then(admitted('b'))
   const full = given(registrations, admitted('a'), admitted('b'))
   full.when(admit('c')).refused('registrations_full', { retryAfterMs: DAY_MS - 1000 })
   full.when(admit('c', { atMs: THEN_MS + DAY_MS })).then(admitted('c'))
 })
 
-t.test('a day takes so many welcome credits', async () => {
+t.test('the welcome credits of a day are limited', async () => {
   const limits = { maxPerDay: 100, maxWelcomeMicrosPerDay: 250 }
   given(registrations, admitted('a')).when(admit('b', limits)).then(admitted('b'))
   const full = given(registrations, admitted('a'), admitted('b'))

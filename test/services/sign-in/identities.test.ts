@@ -102,7 +102,7 @@ t.test('a session that has ended links nothing', async t => {
   t.notOk((await typesIn(log, loginStream(loginOf(emailOf(WORK))))).includes('LoginLinked'))
 })
 
-t.test('an account has so many identities', async t => {
+t.test('an account has at most ten identities', async t => {
   const process = signInOn(await openLog(t), new ManualClock())
   const owner = await signedIn(process)
   for (let count = 1; count < MAX_IDENTITIES; count++) {

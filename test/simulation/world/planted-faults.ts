@@ -172,8 +172,8 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a run costs more than the balance',
     file: 'domain/account/runs.ts',
-    from: 'if (price > state.balanceMicros)',
-    to: 'if (price > 2 * state.balanceMicros)',
+    from: 'return price > balanceMicros ?',
+    to: 'return price > 2 * balanceMicros ?',
   },
   {
     what: 'a failure refunds less than the charge',
@@ -190,8 +190,8 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a refund gives back to the newest period of its key',
     file: 'domain/account/budgets.ts',
-    from: 'each.period === period ? { period, micros: Math',
-    to: 'each === spent[0] ? { period: each.period, micros: Math',
+    from: 'each.period === period ? { ...each, micros: Math',
+    to: 'each === spent[0] ? { ...each, micros: Math',
     test: 'test/domain/account/budgets.test.ts',
   },
   {
@@ -252,14 +252,14 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a completed run stays open',
     file: 'domain/account/evolve.ts',
-    from: 'return offsetFailure(endRun(state, event.data.runId))',
+    from: 'return isTestRun(state, event.data.runId) ? ended : offsetFailure(ended)',
     to: 'return state',
   },
   {
     what: 'an account whose runs keep failing is not slowed',
     file: 'domain/account/run-limits.ts',
-    from: 'if (excess >= 0)',
-    to: 'if (excess >= 1e15)',
+    from: 'if (excess >= 0 &&',
+    to: 'if (excess >= 1e15 &&',
     test: 'test/domain/account/run-limits.test.ts',
   },
   {
@@ -369,7 +369,7 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a lost run without a job is not submitted again',
     file: 'reactors/runs.ts',
-    from: '      if (reserved !== undefined) return void activeRuns.submit({ ...row, input, upstream }, reserved)\n',
+    from: '      if (reserved !== undefined) return void activeRuns.submit({ ...row, livemode, input, upstream }, reserved)\n',
     to: '',
   },
   {
@@ -420,7 +420,7 @@ export const plantedFaults: PlantedFault[] = [
   },
   {
     what: 'a refusal of a receiver counts as delivery',
-    file: 'reactors/webhook-attempt.ts',
+    file: 'services/webhooks/send-webhook.ts',
     from: 'status < 300)',
     to: 'status < 600)',
     test: 'test/reactors/webhooks.test.ts',
