@@ -666,8 +666,8 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'the idempotency keys of the two modes meet',
     file: '../schemas/account-events.ts',
-    from: '(livemode === false ? `test ${key}` : key)',
-    to: '(livemode === false ? key : key)',
+    from: '(livemode === false ? ',
+    to: '(livemode === undefined && !key ? ',
   },
   {
     what: 'a revoked test key creates a live key',
