@@ -12,7 +12,7 @@ interface Key {
   expiresAt?: string
   models?: string[]
   isRevoked: boolean
-  /** What it has spent in each period, by the first day. */
+  /** Its debits less refunds in each period, by the first day. */
   spentMicros: Map<string, number>
   usedOn?: string
 }
