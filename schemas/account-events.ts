@@ -58,7 +58,7 @@ const Reason = Type.String({ minLength: 1, maxLength: MAX_REASON_LENGTH })
 export const AccountSuspended = Closed({ reason: Reason })
 export const AccountResumed = Closed({ reason: Reason })
 
-/** What may replace the default limits of an account. */
+/** The highest limit that an operator may set for an account. */
 export const MAX_LIMIT = 1_000_000_000
 const Limit = Type.Integer({ minimum: 1, maximum: MAX_LIMIT })
 /** The limits of an account that differ from the defaults, and apply to all of its keys together. */
@@ -99,7 +99,7 @@ export const BUDGET_PERIODS = ['day', 'week', 'month'] as const
 const BudgetPeriod = OneOf(...BUDGET_PERIODS)
 export type BudgetPeriod = Static<typeof BudgetPeriod>
 
-/** What a key may debit in each period. */
+/** The most that a key may debit in each period. */
 export const Budget = Closed({ amountMicros: PositiveMicros, period: BudgetPeriod })
 export type Budget = Static<typeof Budget>
 

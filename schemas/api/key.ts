@@ -39,7 +39,7 @@ const BudgetPeriod = about(
   'The calendar period that the budget is for, in UTC. Weeks begin on Monday.',
 )
 
-/** What a key may spend. The maximum is that of a grant. */
+/** The credits that a key may spend. The maximum is that of a grant. */
 const budget = {
   credits: about(
     Type.Number({ exclusiveMinimum: 0, maximum: MAX_GRANT_MICROS / 1_000_000 }),

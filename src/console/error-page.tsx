@@ -1,6 +1,6 @@
 import { Layout } from './layout.tsx'
 
-/** What went wrong, and the way back. */
+/** An error, and the way back. */
 export const ErrorPage = ({ message, requestId }: { message: string; requestId: string }) => (
   <Layout title="Error">
     <h1>That did not work</h1>

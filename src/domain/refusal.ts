@@ -39,7 +39,7 @@ export interface Refusals {
   code_wrong: { triesLeft: number }
   /** The service does not use Telegram. */
   telegram_not_offered: object
-  /** What a browser brought back from Telegram proves nothing. */
+  /** The answer that a browser brought back from Telegram proves no identity. */
   telegram_not_confirmed: object
   /** Nobody may open an account with the identity. */
   registration_closed: { mode: 'open' | 'invite' | 'closed' }

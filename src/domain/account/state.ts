@@ -73,7 +73,7 @@ export interface ActiveKey extends KeyLimits, Moded {
   hash: string
   /** Missing means `full`. */
   scope?: KeyScope
-  /** What it has debited in the periods of its budget; see `budgets.ts`. */
+  /** Its debits less refunds in the periods of its budget; see `budgets.ts`. */
   spent?: SpentInPeriod[]
   /** The last day that it was used on. */
   usedOn?: string

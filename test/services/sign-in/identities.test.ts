@@ -50,7 +50,7 @@ t.test('the message says what the code is for', async t => {
   const process = signInOn(await openLog(t), new ManualClock())
   const owner = await signedIn(process)
   await linkCode(process, owner)
-  t.match(process.mailer.sent.at(-1), { to: WORK, subject: /add this address/, text: /If it was not you/ })
+  t.match(process.mailer.sent.at(-1), { to: WORK, subject: /add this address/, text: /If it is not you/ })
 })
 
 t.test('an address of another account is not linked', async t => {
