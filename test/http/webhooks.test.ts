@@ -68,7 +68,7 @@ for (const [name, [request, type, errorCode]] of Object.entries(ends))
     const [delivery] = receiver.deliveries as [Delivery]
     t.match(delivery, { method: 'POST', path: '/hooks?of=mine', headers: { 'content-type': 'application/json' } })
     t.same(faultsOfEvent(delivery.event), [])
-    t.same(delivery.event, { type, timestamp: run.body.completed_at, data: run.body })
+    t.same(delivery.event, { type, timestamp: run.body.completed_at, livemode: true, data: run.body })
 
     const secret = await secretOf(customer)
     t.same(new Webhook(secret).verify(delivery.body, headersOf(delivery)), delivery.event)
