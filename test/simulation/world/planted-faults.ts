@@ -190,8 +190,8 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a refund gives back to the newest period of its key',
     file: 'domain/account/budgets.ts',
-    from: 'each.period === period ? { period, micros: Math',
-    to: 'each === spent[0] ? { period: each.period, micros: Math',
+    from: 'each.period === period ? { ...each, micros: Math',
+    to: 'each === spent[0] ? { ...each, micros: Math',
     test: 'test/domain/account/budgets.test.ts',
   },
   {
@@ -420,7 +420,7 @@ export const plantedFaults: PlantedFault[] = [
   },
   {
     what: 'a refusal of a receiver counts as delivery',
-    file: 'reactors/webhook-attempt.ts',
+    file: 'services/webhooks/send-webhook.ts',
     from: 'status < 300)',
     to: 'status < 600)',
     test: 'test/reactors/webhooks.test.ts',
