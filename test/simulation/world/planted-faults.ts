@@ -599,6 +599,7 @@ export const plantedFaults: PlantedFault[] = [
     file: 'domain/account/budgets.ts',
     from: 'return percent > toldPercent ?',
     to: 'return percent > 0 && toldPercent >= 0 ?',
+    test: 'test/domain/account/notices.test.ts',
   },
   {
     what: 'a notice of a key that expires is raised again and again',
