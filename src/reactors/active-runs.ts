@@ -74,6 +74,7 @@ export class ActiveRuns implements Starter {
     this.#jobs = new Jobs({
       ...parts,
       end: (run, outcome) => this.end(run, outcome, run.upstream),
+      isOpen: ({ runId, accountId }) => this.#isOpen(runId, accountId),
       timedOut: run => this.#timedOut(run),
       released: runId => this.leases.release(runId),
       progressed: (runId, progress) => this.#progress.next({ runId, progress }),
@@ -213,7 +214,11 @@ export class ActiveRuns implements Starter {
       taken => taken.has(runId),
       () => true,
     )
-    return isLeased && (await this.#parts.accounts.currentState(accountId)).openRuns.has(runId)
+    return isLeased && this.#isOpen(runId, accountId)
+  }
+
+  async #isOpen(runId: RunId, accountId: AccountId): Promise<boolean> {
+    return (await this.#parts.accounts.currentState(accountId)).openRuns.has(runId)
   }
 
   #timedOut({ runId, timeoutMs }: Pick<WatchTask, 'runId' | 'timeoutMs'>): Failed {

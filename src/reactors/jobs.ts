@@ -42,6 +42,8 @@ interface Parts {
   logger: Logger
   /** Records the outcome of a run. Its job is no longer followed. */
   end(run: WatchTask, outcome: ProviderOutcome): Promise<RunEvents>
+  /** Whether a run has not ended, by the log. */
+  isOpen(run: RunJob): Promise<boolean>
   /** The outcome of a run whose time limit has ended. */
   timedOut(run: WatchTask): Failed
   /** A run is no longer followed, whichever process ended it. */
@@ -219,11 +221,11 @@ export class Jobs {
     // If anything fails, try again.
     followed.pollAtMs = this.#inMs(BACK_OFF_MS)
     const row = await this.#parts.views.get<DueRow>('due', runId)
-    // Without the job's id, the views are still behind.
-    if (row?.task === 'watch-run' && row.jobId === undefined) return
     let events: RunEvents = []
-    // Another process may have ended it.
-    if (row?.task === 'watch-run') {
+    // Without the job's id, the views are still behind, or another process has ended the run.
+    if (row?.task !== 'watch-run' || row.jobId === undefined) {
+      if (await this.#parts.isOpen({ accountId: followed.accountId, runId })) return
+    } else {
       const outcome = await this.#outcomeOf(row, followed)
       if (!outcome || !this.#followed.has(runId)) return
       events = await this.#parts.end(row, outcome)
