@@ -182,6 +182,17 @@ t.test(
   },
 )
 
+t.test('keys create --test: the key is a test key, and takes no budget', async t => {
+  const { accountId } = await openAccount(service, { credits: 0 })
+  const created = await json(t, 'keys', 'create', accountId, '--test')
+  t.match(created, { livemode: false, api_key: /^tg_sk_test_[0-9a-f]{32}$/ })
+  t.match((await service.client(created.api_key).run(picture)).body, { livemode: false, credits_charged: 0 })
+  t.match(await json(t, 'keys', 'list', accountId), [{ livemode: true }, { livemode: false }])
+  t.match(await text(t, 'keys', 'list', accountId), /full, test/)
+  const budgeted = await tollgate(t, 'keys', 'create', accountId, '--test', '--budget', '5/day')
+  t.match(budgeted, { code: 1, stderr: /takes no budget/ })
+})
+
 t.test('keys create --scope: the key has the scope', async t => {
   const { accountId } = await openAccount(service)
   const created = await json(t, 'keys', 'create', accountId, '--scope', 'read')

@@ -252,8 +252,8 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a completed run stays open',
     file: 'domain/account/evolve.ts',
-    from: 'return isTestRun(state, event.data.runId) ? ended : offsetFailure(ended)',
-    to: 'return state',
+    from: '? ended : offsetFailure(ended)',
+    to: '? ended : state',
   },
   {
     what: 'an account whose runs keep failing is not slowed',
@@ -667,8 +667,8 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'the idempotency keys of the two modes meet',
     file: '../schemas/account-events.ts',
-    from: '(livemode === false ? ',
-    to: '(livemode === undefined && !key ? ',
+    from: '(livemode === false ?',
+    to: '(key.length === 0 && livemode === false ?',
   },
   {
     what: 'a revoked test key creates a live key',
