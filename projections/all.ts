@@ -18,10 +18,14 @@ import { webhooks } from './webhooks.ts'
 
 const all = [accounts, balance, due, dueObjects, keys, runs, statement, uploads, usage, usageByLabel, webhooks] as const
 
-/** Events that concern no view. All but the costs of providers are read from their own streams. */
+/** Events of accounts that only the account's own state uses. */
+type WebhookCareEvent = 'WebhookSecretRotated' | 'WebhookTestRequested' | 'WebhookTested'
+
+/** Events that concern no view. All but those of accounts are read from their own streams. */
 type Unprojected =
   | 'LoginLinked'
   | 'ProviderCostRecorded'
+  | WebhookCareEvent
   | (CatalogEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent | ProviderEvent)['type']
 
 /** The event types that none of the projections handles. */

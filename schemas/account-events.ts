@@ -23,6 +23,13 @@ import {
   Timestamp,
   UploadId,
 } from './primitives.ts'
+import {
+  AttemptReason,
+  HttpStatus,
+  WebhookSecretRotated,
+  WebhookTested,
+  WebhookTestRequested,
+} from './webhook-events.ts'
 
 export const AccountOpened = Closed({ accountId: AccountId, email: Type.String(), tester: Type.Boolean() })
 
@@ -221,7 +228,6 @@ export const RunOutputDeleted = Closed({ runId: RunId })
 
 // Each webhook attempt is an event. Attempts count from 1.
 const Attempt = Type.Integer({ minimum: 1 })
-const HttpStatus = Type.Integer({ minimum: 100, maximum: 999 })
 
 export const WebhookDelivered = Closed({ runId: RunId, attempt: Attempt, status: HttpStatus })
 /** `status` is missing if there was no response, and `nextAttemptAt` after the last attempt. */
@@ -229,11 +235,11 @@ export const WebhookAttemptFailed = Closed({
   runId: RunId,
   attempt: Attempt,
   status: Type.Optional(HttpStatus),
-  reason: Type.String({ minLength: 1, maxLength: 300 }),
+  reason: AttemptReason,
   nextAttemptAt: Type.Optional(Timestamp),
 })
 export type WebhookAttemptFailed = Static<typeof WebhookAttemptFailed>
-/** There are no further attempts unless the operator asks for redelivery. */
+/** There are no further attempts unless the account's owner or the operator asks for redelivery. */
 export const WebhookAbandoned = Closed({ runId: RunId, attempts: Attempt })
 export const WebhookRedeliveryRequested = Closed({ runId: RunId, url: Type.String() })
 
@@ -298,6 +304,9 @@ export const accountEvents = {
   WebhookAttemptFailed,
   WebhookAbandoned,
   WebhookRedeliveryRequested,
+  WebhookSecretRotated,
+  WebhookTestRequested,
+  WebhookTested,
   UploadGranted,
   UploadStored,
   UploadDeletionRequested,

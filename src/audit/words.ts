@@ -48,6 +48,14 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${event.data.runId}: webhook abandoned after ${count(event.data.attempts, 'attempt')}`
     case 'WebhookRedeliveryRequested':
       return `${event.data.runId}: webhook to be delivered again to ${event.data.url}`
+    case 'WebhookSecretRotated':
+      return `webhook secret rotated: generation ${event.data.generation}`
+    case 'WebhookTestRequested':
+      return `${event.data.testId}: webhook test to be sent to ${event.data.url}`
+    case 'WebhookTested': {
+      const { testId, status, reason, latencyMs } = event.data
+      return `${testId}: ${reason ?? `the receiver accepted the test with ${status}`} (${latencyMs} ms)`
+    }
     case 'UploadGranted':
       return `${event.data.uploadId} granted: ${event.data.filename}, ${event.data.method}`
     case 'UploadStored': {

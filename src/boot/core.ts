@@ -46,7 +46,8 @@ import { Refunds } from '../services/runs/refunds.ts'
 import type { CoreServices } from '../services/services.ts'
 import { Usage } from '../services/usage/usage.ts'
 import { ViewMaintenance } from '../services/views/view-maintenance.ts'
-import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
+import { Deliveries } from '../services/webhooks/deliveries.ts'
+import { webhookSecrets } from '../services/webhooks/webhook-secrets.ts'
 import { Webhooks } from '../services/webhooks/webhooks.ts'
 import type { Config } from './config.ts'
 import { readMasterSecret } from './master-secret.ts'
@@ -173,7 +174,8 @@ const openServices = (parts: ServicesParts): CoreServices => {
     keys: new ApiKeys({ accounts, reads, random, keyPrefix: config.keyPrefix }),
     auditors: new Auditors({ auditorKeys: parts.auditorKeys, random, keyPrefix: config.keyPrefix }),
     catalog: new Catalog({ offers, publishedCatalog, shipped }),
-    webhooks: new Webhooks({ accounts, reads, secretOf: accountId => webhookSecret(masterSecret, accountId) }),
+    webhooks: new Webhooks({ accounts, reads, clock, secretsOf: webhookSecrets(masterSecret) }),
+    deliveries: new Deliveries({ accounts, reads, clock }),
     views: new ViewMaintenance(parts),
     routing: new Routing({ choices: parts.choices, bindings, views: parts.views, clock }),
     periods: new Periods({ log, clock, random, logger }),

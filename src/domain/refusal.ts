@@ -50,9 +50,9 @@ export interface Refusals {
   /** `path` is a JSON Pointer to the part of the request. */
   part_too_large: { path: string; limitBytes: number }
   /** `parameter` holds a URL whose host is literally not public. */
-  address_not_public: { parameter: 'webhook_url' | 'image_url' }
+  address_not_public: { parameter: UrlParameter | 'image_url' }
   image_url_invalid: { fault: HttpUrlFault }
-  webhook_url_invalid: { url: string; fault: WebhookUrlFault }
+  webhook_url_invalid: { parameter: UrlParameter; url: string; fault: WebhookUrlFault }
 
   insufficient_credits: { requiredMicros: number; balanceMicros: number }
   idempotency_mismatch: object
@@ -92,6 +92,12 @@ export interface Refusals {
   webhook_not_found: object
   webhook_not_pending: object
   webhook_pending: object
+  /** The owner of the account has had many webhooks sent again within the hour. */
+  too_many_resends: { limit: number; retryAfterMs: number }
+  /** The secret before the last rotation still signs. */
+  webhook_secret_rotated: { retryAfterMs: number }
+  /** Of an account within an hour. */
+  too_many_webhook_tests: { limit: number; retryAfterMs: number }
 
   upload_exists: object
   upload_not_found: object
@@ -161,6 +167,9 @@ export interface Refusals {
   family_unchanged: object
   family_invalid: { fault: FamilyFault }
 }
+
+/** A parameter that holds the URL of a receiver. */
+type UrlParameter = 'webhook_url' | 'url'
 
 export type RefusalCode = keyof Refusals
 

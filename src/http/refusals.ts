@@ -60,7 +60,7 @@ export const words = {
     ].join(' '),
   input_invalid: ({ endpoint }) => `The input does not match the parameters_schema of ${endpoint}.`,
   input_file_refused: ({ reason }): string => `image_url cannot be used. ${imageFault(words, reason)}`,
-  webhook_url_invalid: ({ fault }) => `webhook_url ${urlFaults[fault]}.`,
+  webhook_url_invalid: ({ parameter, fault }) => `${parameter} ${urlFaults[fault]}.`,
 
   insufficient_credits: ({ requiredMicros, balanceMicros }) =>
     `The run costs ${fromMicros(requiredMicros)} credits and the balance is ${fromMicros(balanceMicros)}.`,
@@ -73,6 +73,11 @@ export const words = {
 
   webhook_not_found: () => 'There is no run with this id that has a webhook.',
   webhook_pending: () => 'The webhook of this run is already being delivered.',
+  webhook_secret_rotated: ({ retryAfterMs }) =>
+    [
+      'The secret was already rotated within the last day, and GET /v1/webhooks/secret returns the new one.',
+      `It can be rotated again in ${Math.ceil(retryAfterMs / 1000)} s, when the previous one no longer signs.`,
+    ].join(' '),
 
   upload_not_found: () => 'The upload does not exist or was deleted.',
   upload_not_sent: () =>
@@ -170,11 +175,14 @@ const codes: Record<RefusalCode, ErrorCode> = {
   run_already_started: 'invalid_request',
   run_not_started: 'invalid_request',
   run_already_submitted: 'invalid_request',
-  run_not_ended: 'invalid_request',
+  run_not_ended: 'webhook_pending',
 
   webhook_not_found: 'not_found',
   webhook_not_pending: 'invalid_request',
-  webhook_pending: 'invalid_request',
+  webhook_pending: 'webhook_pending',
+  too_many_resends: 'rate_limited',
+  webhook_secret_rotated: 'rate_limited',
+  too_many_webhook_tests: 'rate_limited',
 
   upload_exists: 'invalid_request',
   upload_not_found: 'upload_not_found',
@@ -241,7 +249,7 @@ const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalW
   address_not_public: ({ parameter }) => ({
     errors: [
       {
-        path: parameter === 'image_url' ? '/input/image_url' : '/webhook_url',
+        path: parameter === 'image_url' ? '/input/image_url' : `/${parameter}`,
         message: 'must have a public host that is not denied',
       },
     ],
@@ -250,7 +258,7 @@ const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalW
     errors: [{ path, message: `must be at most ${limitBytes} bytes of JSON` }],
   }),
   image_url_invalid: ({ fault }) => ({ errors: [{ path: '/input/image_url', message: urlFaults[fault] }] }),
-  webhook_url_invalid: ({ fault }) => ({ errors: [{ path: '/webhook_url', message: urlFaults[fault] }] }),
+  webhook_url_invalid: ({ parameter, fault }) => ({ errors: [{ path: `/${parameter}`, message: urlFaults[fault] }] }),
   insufficient_credits: ({ requiredMicros, balanceMicros }) => ({
     required_credits: fromMicros(requiredMicros),
     credits_balance: fromMicros(balanceMicros),

@@ -1,55 +1,38 @@
-import type { WebhookEvent } from '../../schemas/api/webhook.ts'
-import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import type { DeliverTask, RunRow } from '../../schemas/views.ts'
 import type { RecordDelivery } from '../domain/account/commands.ts'
-import { ATTEMPT_TIMEOUT_MS, nextAttemptMs } from '../domain/webhook-schedule.ts'
-import type { Clock } from '../ports/clock.ts'
-import { type Outbound, OutboundError } from '../ports/outbound.ts'
+import { nextAttemptMs } from '../domain/webhook-schedule.ts'
 import type { Random } from '../ports/random.ts'
+import { webhookIdOf } from '../services/ids.ts'
 import type { Presenter } from '../services/presenter.ts'
-import { signWebhook } from '../services/webhooks/webhook-signature.ts'
+import { type SendParts, sendWebhook } from '../services/webhooks/send-webhook.ts'
 
-export interface AttemptParts {
-  outbound: Outbound
+export interface AttemptParts extends SendParts {
   present: Presenter
-  clock: Clock
   random: Random
-  secretOf(accountId: AccountId): string
 }
 
 type DeliveryOutcome = RecordDelivery['outcome']
 
-/** Sends the webhook of an ended run once (https://www.standardwebhooks.com). */
+/** Sends the webhook of an ended run once, signed with each of the secrets. */
 export const attemptDelivery = async (
   parts: AttemptParts,
-  { url, accountId, runId, attempt }: DeliverTask,
+  { url, runId, attempt }: DeliverTask,
   run: RunRow,
+  secrets: string[],
 ): Promise<DeliveryOutcome> => {
-  const { outbound, present, clock, secretOf } = parts
-  const body = JSON.stringify({
-    type: run.status === 'completed' ? 'run.completed' : 'run.failed',
-    timestamp: run.completedAt ?? run.createdAt,
-    data: present.run(atItsEnd(run)),
-  } satisfies WebhookEvent)
-  const nowMs = clock.nowMs()
-  const signed = signWebhook({
-    secret: secretOf(accountId),
-    id: webhookId(runId),
-    timestampSeconds: Math.floor(nowMs / 1000),
-    body,
+  const { status, reason, retryAfter } = await sendWebhook(parts, {
+    ...{ url, id: webhookIdOf(runId), secrets },
+    event: {
+      type: run.status === 'completed' ? 'run.completed' : 'run.failed',
+      timestamp: run.completedAt ?? run.createdAt,
+      data: parts.present.run(atItsEnd(run)),
+    },
   })
-  const headers = { 'content-type': 'application/json', ...signed }
-  try {
-    const { status, retryAfter } = await outbound.post(url, { headers, body, timeoutMs: ATTEMPT_TIMEOUT_MS })
-    if (status >= 200 && status < 300) return { delivered: true, status }
-    const reason = `The receiver answered with ${status}.`
-    // 410 means that the receiver is gone for good.
-    if (status === 410) return { delivered: false, status, reason }
-    return { delivered: false, status, reason, ...next(parts, attempt, toMs(retryAfter, nowMs)) }
-  } catch (error) {
-    if (!(error instanceof OutboundError)) throw error
-    return { delivered: false, reason: error.message.slice(0, 300), ...next(parts, attempt) }
-  }
+  if (status === undefined) return { delivered: false, reason: reason as string, ...next(parts, attempt) }
+  if (reason === undefined) return { delivered: true, status }
+  // 410 means that the receiver is gone for good.
+  if (status === 410) return { delivered: false, status, reason }
+  return { delivered: false, status, reason, ...next(parts, attempt, toMs(retryAfter, parts.clock.nowMs())) }
 }
 
 const next = ({ clock, random }: AttemptParts, attempt: number, retryAfterMs?: number): { nextAttemptAt?: string } => {
@@ -66,9 +49,6 @@ const atItsEnd = (run: RunRow): RunRow => {
   const { refundedMicros: _, outputDeletedAt: __, ...ended } = run
   return ended
 }
-
-/** The same for all attempts, so that receivers can recognise repeats. */
-const webhookId = (runId: RunId) => runId.replace(/^run_/, 'msg_')
 
 /** `Retry-After` as milliseconds from now: it holds seconds, or a date (RFC 9110, section 10.2.3). */
 const toMs = (retryAfter: string | undefined, nowMs: number): number | undefined => {

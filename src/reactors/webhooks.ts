@@ -14,6 +14,7 @@ import type { ViewStore } from '../ports/view-store.ts'
 import type { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import { Pace } from '../services/pace.ts'
 import type { Reads } from '../services/reads.ts'
+import type { WebhookSecrets } from '../services/webhooks/webhook-secrets.ts'
 import { withinTime } from '../time/within-time.ts'
 import { chooseFrom, DueLoop } from './due-loop.ts'
 import { laneOf } from './due-rows.ts'
@@ -47,6 +48,7 @@ const RECORD_MS = 10_000
 const STOP_GRACE_MS = 3_000
 
 interface Parts extends AttemptParts {
+  secretsOf: WebhookSecrets
   accounts: AccountMailboxes
   views: ViewStore
   reads: Reads
@@ -144,12 +146,15 @@ export class WebhooksReactor {
     if (!run || !hasEnded(run)) return false
     // The account's own state decides: a row may be older than it, or newer than the state of a moment ago.
     const isDue = ({ deliveries }: AccountState) => deliveries.get(runId)?.attempts === attempt - 1
-    if (!isDue(await accounts.recentState(accountId)) && !isDue(await accounts.currentState(accountId))) {
+    let state = await accounts.recentState(accountId)
+    if (!isDue(state)) state = await accounts.currentState(accountId)
+    if (!isDue(state)) {
       this.#recorded.set(runId, task.dueAt)
       return false
     }
+    const secrets = this.#parts.secretsOf(accountId, state, clock.nowMs())
     const outcome = await adaptToHost({ slots: this.#slots, clock }, hostOf(queue), () =>
-      attemptDelivery(this.#parts, task, run),
+      attemptDelivery(this.#parts, task, run, secrets),
     )
     // The stop may have cut the connection; that is no failure of the receiver.
     if (this.#stopped && !outcome.delivered) return true

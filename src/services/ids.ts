@@ -1,5 +1,13 @@
 import { TypeID } from 'typeid-js'
-import { AccountId, type AuditorId, type KeyId, RunId, UploadId, Uuid } from '../../schemas/primitives.ts'
+import {
+  AccountId,
+  type AuditorId,
+  type KeyId,
+  RunId,
+  UploadId,
+  Uuid,
+  type WebhookTestId,
+} from '../../schemas/primitives.ts'
 import { compileGuard } from '../engine/log/guard.ts'
 import type { Random } from '../ports/random.ts'
 
@@ -9,7 +17,14 @@ export const newAccountId = (random: Random) => newId('acct', random) as Account
 export const newKeyId = (random: Random) => newId('key', random) as KeyId
 export const newAuditorId = (random: Random) => newId('aud', random) as AuditorId
 export const newUploadId = (random: Random) => newId('upl', random) as UploadId
+export const newWebhookTestId = (random: Random) => newId('wht', random) as WebhookTestId
 export const newRunId = (random: Random) => newId('run', random) as RunId
+
+/**
+ * The `webhook-id` of a run's webhook or of a test. It is the same for all attempts, so that receivers can recognise
+ * repeats.
+ */
+export const webhookIdOf = (id: RunId | WebhookTestId): string => id.replace(/^[a-z]+_/, 'msg_')
 
 /** Whether a text has the form of an account id. */
 export const isAccountId = compileGuard(AccountId)

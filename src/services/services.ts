@@ -18,6 +18,8 @@ import type { Seals } from './seals/seals.ts'
 import type { Uploads } from './uploads/uploads.ts'
 import type { Usage } from './usage/usage.ts'
 import type { ViewMaintenance } from './views/view-maintenance.ts'
+import type { Deliveries } from './webhooks/deliveries.ts'
+import type { WebhookTests } from './webhooks/webhook-tests.ts'
 import type { Webhooks } from './webhooks/webhooks.ts'
 
 /**
@@ -32,6 +34,7 @@ export interface Services extends CoreServices {
   seals: Functions<Seals>
   audit: Functions<Audit>
   callbacks: Functions<Callbacks>
+  webhookTests: Functions<WebhookTests>
 }
 
 /** The services that need only the log and the views, which is all that a command opens. */
@@ -45,6 +48,7 @@ export interface CoreServices {
   catalog: Functions<Catalog>
   refunds: Functions<Refunds>
   webhooks: Functions<Webhooks>
+  deliveries: Functions<Deliveries>
   views: Functions<ViewMaintenance>
   routing: Functions<Routing>
   periods: Functions<Periods>

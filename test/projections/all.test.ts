@@ -9,6 +9,7 @@ t.test('every event type is handled or listed as unprojected', async t => {
     types.filter(type => !handled.has(type)),
     [
       'ProviderCostRecorded',
+      ...['WebhookSecretRotated', 'WebhookTestRequested', 'WebhookTested'],
       ...['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn', 'LoginLinked', 'SealKeyAdopted', 'LogSealed'],
       ...['PeriodCloseRequested', 'PeriodClosed'],
       ...['AuditorKeyCreated', 'AuditorKeyRevoked', 'AuditorRead'],

@@ -5,11 +5,11 @@ import type { Decided, Refusal, RefusalCode } from '../../src/domain/refusal.ts'
 /** The default time of past events. */
 export const THEN_MS = Date.parse('2026-01-01T00:00:00.000Z')
 
-/** An event at a specific time. */
-export const at = <Event>(ms: number, event: Event): PastEvent<Event> => ({
+/** An event at a specific time, caused by an actor. */
+export const at = <Event>(ms: number, event: Event, actor?: object): PastEvent<Event> => ({
   ...event,
   revision: 0,
-  metadata: { at: new Date(ms).toISOString() },
+  metadata: { at: new Date(ms).toISOString(), ...(actor && { actor }) },
 })
 
 /** A decider with a history. The assertions throw on failure. */

@@ -26,6 +26,8 @@ import { Runs } from './runs.ts'
 import { coveredIn, Seals } from './seals.ts'
 import { type Part, partOf } from './share.ts'
 import { Uploads } from './uploads.ts'
+import { WebhookSecrets } from './webhook-secrets.ts'
+import { WebhookTests } from './webhook-tests.ts'
 import { Webhooks } from './webhooks.ts'
 
 export interface PartOptions {
@@ -166,7 +168,8 @@ class Checks {
   #rulesOf(stream: string): Rule[] {
     if (!stream.startsWith('account-')) return []
     const life = [new Runs(this.#prices), new ProviderCosts(), new Webhooks(), new Uploads()]
-    return [new Opening(stream), new Keys(), new Money(), new Requests(), ...life]
+    const receivers = [new WebhookSecrets(), new WebhookTests()]
+    return [new Opening(stream), new Keys(), new Money(), new Requests(), ...life, ...receivers]
   }
 }
 

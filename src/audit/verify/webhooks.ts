@@ -3,7 +3,9 @@ import { type AuditedEvent, type ReportEnd, type Rule, runIdOf } from './rule.ts
 
 /** Webhooks belong to ended runs that asked for one; their attempts count from 1; the last failed one is abandoned. */
 export class Webhooks implements Rule {
+  /** The runs that asked for a webhook: those that have not ended, and those that have. */
   readonly #asked = new Set<string>()
+  readonly #ended = new Set<string>()
   /** The attempts so far of each delivery that is not over. */
   readonly #attempts = new Map<string, number>()
   #abandoned: string | undefined
@@ -21,9 +23,12 @@ export class Webhooks implements Rule {
         return
       case 'RunCompleted':
       case 'RunFailed':
-        if (this.#asked.has(runId)) this.#attempts.set(runId, 0)
+        if (!this.#asked.delete(runId)) return
+        this.#ended.add(runId)
+        this.#attempts.set(runId, 0)
         return
       case 'WebhookRedeliveryRequested':
+        if (!this.#ended.has(runId)) report('no run with a webhook has ended that it could be of')
         if (this.#attempts.has(runId)) report('a delivery of this webhook is still pending')
         this.#attempts.set(runId, 0)
         return

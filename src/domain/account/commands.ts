@@ -16,7 +16,8 @@ import type {
   WorkedUpstream,
 } from '../../../schemas/account-events.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
-import type { AccountId, KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
+import type { AccountId, KeyId, RunId, UploadId, WebhookTestId } from '../../../schemas/primitives.ts'
+import type { WebhookTested } from '../../../schemas/webhook-events.ts'
 
 /** The commands that an account accepts. They carry time and ids, since the domain has no clock and no randomness. */
 export type AccountCommand =
@@ -33,7 +34,10 @@ export type AccountCommand =
   | ({ type: 'FailRun' } & Failure)
   | { type: 'RecordOutputDeletion'; runId: RunId }
   | RecordDelivery
-  | { type: 'RedeliverWebhook'; runId: RunId; url: string }
+  | { type: 'RedeliverWebhook'; runId: RunId; url: string; owner?: AskedNow }
+  | ({ type: 'RotateWebhookSecret' } & AskedNow)
+  | ({ type: 'RequestWebhookTest'; testId: WebhookTestId; url: string } & AskedNow)
+  | { type: 'RecordWebhookTest'; result: WebhookTested }
   | GrantUpload
   | ({ type: 'StoreUpload'; upload: UploadStored } & Asked)
   | RequestUploadDeletion
@@ -126,6 +130,11 @@ export interface Worked {
 interface Asked {
   /** The caller's key, which must still be active and allowed to write when the command is decided. */
   keyId?: KeyId | undefined
+}
+
+/** `atMs` is the time in ms since 1970, to which limits refer. */
+export interface AskedNow extends Asked {
+  atMs: number
 }
 
 type FailedAttempt = Omit<WebhookAttemptFailed, 'runId' | 'attempt'>

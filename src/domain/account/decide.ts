@@ -7,6 +7,8 @@ import * as keys from './keys.ts'
 import * as runs from './runs.ts'
 import type { AccountState } from './state.ts'
 import * as uploads from './uploads.ts'
+import * as webhookSecrets from './webhook-secrets.ts'
+import * as webhookTests from './webhook-tests.ts'
 import * as webhooks from './webhooks.ts'
 
 /** Decides a command. The existence of the account is checked first; the other checks are in each noun's file. */
@@ -42,6 +44,12 @@ export const decide = (command: AccountCommand, state: AccountState): Decided<Ac
       return webhooks.record(command, state)
     case 'RedeliverWebhook':
       return webhooks.redeliver(command, state)
+    case 'RotateWebhookSecret':
+      return webhookSecrets.rotate(command, state)
+    case 'RequestWebhookTest':
+      return webhookTests.request(command, state)
+    case 'RecordWebhookTest':
+      return webhookTests.record(command, state)
     case 'GrantUpload':
       return uploads.grant(command, state)
     case 'StoreUpload':

@@ -6,6 +6,8 @@ import { digest128 } from '../digest.ts'
 import { debitFacts, keyOf } from './debit-facts.ts'
 import { bytesOf, countFailure, offsetFailure } from './run-limits.ts'
 import { type AccountState, isForgetful, type LiveUpload, MAX_REMEMBERED, type OpenRun, REMEMBER_MS } from './state.ts'
+import { countResend } from './webhook-resends.ts'
+import { addTest, closeTest } from './webhook-tests.ts'
 
 export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): AccountState => {
   switch (event.type) {
@@ -56,7 +58,13 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
     case 'WebhookAttemptFailed':
       return { ...state, deliveries: state.deliveries.set(event.data.runId, { attempts: event.data.attempt }) }
     case 'WebhookRedeliveryRequested':
-      return addDelivery(state, event.data.runId)
+      return countResend(addDelivery(state, event.data.runId), event, clockMs(event))
+    case 'WebhookSecretRotated':
+      return { ...state, webhookSecret: { ...event.data, rotatedAtMs: clockMs(event) } }
+    case 'WebhookTestRequested':
+      return addTest(state, event.data.testId, clockMs(event))
+    case 'WebhookTested':
+      return closeTest(state, event.data.testId)
     // Neither a run that has ended nor its results or costs are part of the state.
     case 'ProviderCostRecorded':
     case 'RunOutputDeleted':

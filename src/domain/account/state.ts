@@ -7,6 +7,7 @@ import {
   type KeyId,
   type RunId,
   type UploadId,
+  type WebhookTestId,
 } from '../../../schemas/primitives.ts'
 
 /**
@@ -30,6 +31,12 @@ export interface AccountState {
   ownFailures: { count: number; atMs: number }
   /** The number of attempts for each run whose webhook is pending. */
   deliveries: ImmutableMap<RunId, { attempts: number }>
+  /** How often the webhook secret was rotated, and when last, in ms since 1970; see `webhook-secrets.ts`. */
+  webhookSecret: { generation: number; rotatedAtMs: number }
+  /** When the owner last had webhooks sent again, in ms since 1970: as many times as are allowed in an hour. */
+  webhookResends: readonly number[]
+  /** The last tests of webhooks, as many as are allowed in an hour. */
+  webhookTests: readonly WebhookTest[]
   /** The uploads that are not deleted yet. */
   uploads: ImmutableMap<UploadId, LiveUpload>
   /** The bytes of these uploads together, as they count towards the quota. */
@@ -59,6 +66,13 @@ export interface OpenRun {
   jobId?: string
   hasWebhook?: boolean
   isCancelRequested?: boolean
+}
+
+/** A test of a webhook. It is open until its result is recorded. */
+export interface WebhookTest {
+  testId: WebhookTestId
+  atMs: number
+  isOpen: boolean
 }
 
 /** An upload that is not deleted yet. */
@@ -115,6 +129,9 @@ export const initialAccount: AccountState = {
   openRunBytes: 0,
   ownFailures: { count: 0, atMs: 0 },
   deliveries: ImmutableMap(),
+  webhookSecret: { generation: 0, rotatedAtMs: 0 },
+  webhookResends: [],
+  webhookTests: [],
   uploads: ImmutableMap(),
   uploadBytes: 0,
   requests: OrderedMap(),

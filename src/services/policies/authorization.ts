@@ -29,7 +29,9 @@ const permissions = {
   proofs: { event: 'read', run: 'read', consistency: 'read' },
   // Anyone who has the address of a file may use it.
   files: { stat: 'public', read: 'public', receive: 'public' },
-  webhooks: { secret: 'secret', list: 'operate', redeliver: 'operate' },
+  webhooks: { secret: 'secret', rotateSecret: 'secret', list: 'operate', find: 'operate', redeliver: 'operate' },
+  deliveries: { list: 'read', find: 'read', resend: 'write' },
+  webhookTests: { send: 'write' },
   // Each is recorded under the auditor's name, so nobody else may.
   audit: { accounts: 'audit', ledger: 'audit', seals: 'audit', reads: 'audit', verify: 'audit' },
   // Providers have no key of ours, and sign what they send.

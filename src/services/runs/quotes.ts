@@ -49,7 +49,7 @@ export class Quotes {
   async quote(caller: AccountCaller, { model, input: given, webhook_url }: RunRequest): Promise<Answer<PricedRequest>> {
     const { offers, accounts, inputFiles, outbound, routes, usdPerCreditMicros } = this.#parts
     const fault = webhook_url === undefined ? undefined : webhookUrlFault(webhook_url)
-    if (fault) return refuse('webhook_url_invalid', { url: webhook_url as string, fault })
+    if (fault) return refuse('webhook_url_invalid', { parameter: 'webhook_url', url: webhook_url as string, fault })
     if (webhook_url !== undefined && outbound.refuses(webhook_url))
       return refuse('address_not_public', { parameter: 'webhook_url' })
     const { tester } = await accounts.state(caller.accountId)
