@@ -1,8 +1,7 @@
 import { isInstalled } from '../test/support/outside.ts'
-import type { Benchmark, Measurement } from './support/compare.ts'
-import { cpuMsOf } from './support/cpu.ts'
+import type { Benchmark } from './support/compare.ts'
 import type { RepeatedRequest } from './support/latency-process.ts'
-import { putLoad } from './support/load.ts'
+import { putMeasuredLoad } from './support/load.ts'
 import { startProcess, stopProcess } from './support/processes.ts'
 import { startTollgate } from './support/servers.ts'
 
@@ -54,11 +53,8 @@ const startSides = async () => {
 }
 
 /** Requests per second over 50 connections, and the CPU time of the gateway for each. */
-const rateOf = async ({ pid, ...request }: Side): Promise<Measurement> => {
-  const startMs = cpuMsOf(pid)
-  const value = await putLoad({ ...request, method: 'POST', connections: 50, seconds: SECONDS })
-  return { value, cpuMicrosPerOperation: ((cpuMsOf(pid) - startMs) * 1000) / (value * SECONDS) }
-}
+const rateOf = ({ pid, ...request }: Side) =>
+  putMeasuredLoad({ ...request, method: 'POST', connections: 50, seconds: SECONDS }, pid)
 
 const latencyOf = async ({ pid, ...request }: Side): Promise<number> => {
   const { ready } = await startProcess<{ medianMicros: number }>('latency-process.js', {

@@ -1,12 +1,9 @@
-import type { Benchmark, Measurement } from './support/compare.ts'
-import { cpuMsOf } from './support/cpu.ts'
-import { type Load, putLoad } from './support/load.ts'
+import type { Benchmark } from './support/compare.ts'
+import { type Load, putMeasuredLoad } from './support/load.ts'
 import { type Server, startTollgate } from './support/servers.ts'
 
 /** More than a page of them. */
 const RUNS = 300
-
-const SECONDS = 4
 
 /** Reads the newest page of a list. */
 const pages = ({ url, keys }: Server, list: string): Load => ({
@@ -14,16 +11,12 @@ const pages = ({ url, keys }: Server, list: string): Load => ({
   keys,
   method: 'GET',
   connections: 50,
-  seconds: SECONDS,
+  seconds: 4,
   awake: true,
 })
 
 /** Pages per second, and the CPU time of the server for each. */
-const measure = async (server: Server, list: string): Promise<Measurement> => {
-  const startMs = cpuMsOf(server.pid)
-  const value = await putLoad(pages(server, list))
-  return { value, cpuMicrosPerOperation: ((cpuMsOf(server.pid) - startMs) * 1000) / (value * SECONDS) }
-}
+const measure = (server: Server, list: string) => putMeasuredLoad(pages(server, list), server.pid)
 
 const fill = async ({ url, keys }: Server) => {
   const body = JSON.stringify({ model: 'nano-banana-2', input: { prompt: 'a lighthouse at dusk' } })

@@ -11,6 +11,7 @@ import { gateway } from './gateway.ts'
 import { hotAccount } from './hot-account.ts'
 import { measureInFlight } from './in-flight.ts'
 import { ledger } from './ledger.ts'
+import { limits } from './limits.ts'
 import { mcp } from './mcp.ts'
 import { measureMemory } from './memory.ts'
 import { redisProjector } from './redis-projector.ts'
@@ -34,6 +35,7 @@ const benchmarks: Benchmark[] = [
     appends,
     syncRuns,
     syncRunsSealed,
+    limits,
     asyncRuns,
     asyncRunsEnded,
     balance,

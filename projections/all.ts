@@ -1,7 +1,9 @@
 import type { AuditorEvent, ReadEvent } from '../schemas/auditor-events.ts'
 import type { CatalogEvent } from '../schemas/catalog-events.ts'
+import type { LoginEvent } from '../schemas/login-events.ts'
 import type { PeriodEvent } from '../schemas/period-events.ts'
 import type { ProviderEvent } from '../schemas/provider-events.ts'
+import type { RegistrationEvent } from '../schemas/registration-events.ts'
 import type { SealEvent } from '../schemas/seal-events.ts'
 import { accounts } from './accounts.ts'
 import { balance } from './balance.ts'
@@ -18,14 +20,16 @@ import { webhooks } from './webhooks.ts'
 
 const all = [accounts, balance, due, dueObjects, keys, runs, statement, uploads, usage, usageByLabel, webhooks] as const
 
-/** Events of accounts that only the account's own state uses. */
-type WebhookCareEvent = 'WebhookSecretRotated' | 'WebhookTestRequested' | 'WebhookTested'
-
-/** Events that concern no view. All but those of accounts are read from their own streams. */
+/** Events that concern no view: they are read from their own streams, or change only the account's own state. */
 type Unprojected =
-  | 'LoginLinked'
+  // No view may open a door.
+  | (LoginEvent | RegistrationEvent)['type']
+  | ('IdentityLinked' | 'SessionOpened' | 'SessionClosed')
   | 'ProviderCostRecorded'
-  | WebhookCareEvent
+  | 'AccountSuspended'
+  | 'AccountResumed'
+  | 'LimitsSet'
+  | ('WebhookSecretRotated' | 'WebhookTestRequested' | 'WebhookTested')
   | (CatalogEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent | ProviderEvent)['type']
 
 /** The event types that none of the projections handles. */

@@ -5,14 +5,14 @@ import { projection } from './define.ts'
 /** API keys by their hash, and each account's keys in the order in which they were created. */
 export const keys = projection({
   view: 'keys',
-  version: 2,
+  version: 3,
   key: event => event.data.hash,
   on: {
-    ApiKeyCreated: (_, event) => {
-      const { keyId, name, lastFour, scope } = event.data
-      const createdAt = clockOf(event)
-      return { accountId: accountOf(event), keyId, name, lastFour, ...(scope && { scope }), createdAt }
+    ApiKeyCreated: (_row, event) => {
+      const { hash: _hash, ...described } = event.data
+      return { accountId: accountOf(event), ...described, createdAt: clockOf(event) }
     },
+    ApiKeyUsed: (row, event) => row && { ...row, lastUsedAt: clockOf(event) },
     ApiKeyRevoked: (row, event) => row && { ...row, revokedAt: clockOf(event) },
   },
   indexes: { byAccount: row => `${row.accountId}/${row.keyId}` },

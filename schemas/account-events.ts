@@ -1,15 +1,19 @@
 import { type Static, Type } from 'typebox'
 import { KeyScope } from './actor.ts'
 import { Mode, Receipt, Retry } from './catalog.ts'
+import { Identity, TelegramIdentity } from './identity.ts'
 import {
   AccountId,
   Closed,
   CURRENCY,
+  Day,
   type EventUnion,
   KeyId,
   Label,
   MAX_FILENAME_LENGTH,
   MAX_FOLDER_LENGTH,
+  MAX_KEY_ADDRESSES,
+  MAX_KEY_MODELS,
   MAX_NAME_LENGTH,
   MAX_REASON_LENGTH,
   MAX_REFERENCE_LENGTH,
@@ -18,6 +22,7 @@ import {
   OneOf,
   PositiveMicros,
   RunId,
+  SessionId,
   Sha256,
   Slug,
   Timestamp,
@@ -31,9 +36,29 @@ import {
   WebhookTestRequested,
 } from './webhook-events.ts'
 
-export const AccountOpened = Closed({ accountId: AccountId, email: Type.String(), tester: Type.Boolean() })
+/** `identity` replaces `email` where the account was opened with an identity of another kind. */
+export const AccountOpened = Closed({
+  accountId: AccountId,
+  email: Type.Optional(Type.String()),
+  identity: Type.Optional(TelegramIdentity),
+  tester: Type.Boolean(),
+})
 
 const Reason = Type.String({ minLength: 1, maxLength: MAX_REASON_LENGTH })
+
+/** From here on, the account's owner is refused everything. Runs that were accepted before go on. */
+export const AccountSuspended = Closed({ reason: Reason })
+export const AccountResumed = Closed({ reason: Reason })
+
+/** What may replace the default limits of an account. */
+export const MAX_LIMIT = 1_000_000_000
+const Limit = Type.Integer({ minimum: 1, maximum: MAX_LIMIT })
+/** The limits of an account that differ from the defaults, and apply to all of its keys together. */
+export const AccountLimits = Closed({ requestsPerMinute: Type.Optional(Limit), runsInFlight: Type.Optional(Limit) })
+export type AccountLimits = Static<typeof AccountLimits>
+
+/** Replaces all earlier ones: a limit that is missing is the default again. */
+export const LimitsSet = AccountLimits
 
 /** Why credits are granted, or granted ones withdrawn. */
 export const GRANT_KINDS = ['welcome', 'purchase', 'courtesy', 'correction'] as const
@@ -61,6 +86,30 @@ export const CreditsGranted = Closed({ ...grant, payment: Type.Optional(Payment)
 /** Reverses a mistaken grant. */
 export const CreditsWithdrawn = Closed(grant)
 
+/** The calendar periods of budgets, in UTC. Weeks begin on Monday. */
+export const BUDGET_PERIODS = ['day', 'week', 'month'] as const
+const BudgetPeriod = OneOf(...BUDGET_PERIODS)
+export type BudgetPeriod = Static<typeof BudgetPeriod>
+
+/** What a key may debit in each period. */
+export const Budget = Closed({ amountMicros: PositiveMicros, period: BudgetPeriod })
+export type Budget = Static<typeof Budget>
+
+/** The limits of a key, besides its scope. */
+const keyLimits = {
+  /** The key is refused from this time on. */
+  expiresAt: Type.Optional(Timestamp),
+  budget: Type.Optional(Budget),
+  /** The ids of the families and endpoints that it may run. */
+  models: Type.Optional(Type.Array(Slug, { minItems: 1, maxItems: MAX_KEY_MODELS })),
+  /** The CIDR ranges that its clients must be in. */
+  addresses: Type.Optional(
+    Type.Array(Type.String({ minLength: 4, maxLength: 43 }), { minItems: 1, maxItems: MAX_KEY_ADDRESSES }),
+  ),
+}
+const KeyLimits = Closed(keyLimits)
+export type KeyLimits = Static<typeof KeyLimits>
+
 export const ApiKeyCreated = Closed({
   keyId: KeyId,
   name: Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH }),
@@ -68,8 +117,24 @@ export const ApiKeyCreated = Closed({
   lastFour: Type.String({ minLength: 4, maxLength: 4 }),
   /** Missing from keys older than scopes, which are `full`. */
   scope: Type.Optional(KeyScope),
+  ...keyLimits,
 })
 export const ApiKeyRevoked = Closed({ keyId: KeyId, hash: Sha256 })
+/** A request with the key was answered: the first of the UTC day. */
+export const ApiKeyUsed = Closed({ keyId: KeyId, hash: Sha256 })
+
+/** A further identity belongs to the account, which brings it no credits. */
+export const IdentityLinked = Closed({ identity: Identity })
+
+/** The owner signed in. A session is never extended: signing in again opens another one. */
+export const SessionOpened = Closed({ sessionId: SessionId, expiresAt: Timestamp })
+
+/**
+ * `signed_out`: in the browser of this session; `signed_out_everywhere`: in another one; `renewed`: the same browser
+ * signed in again; `displaced`: the account had too many sessions, and this was the oldest.
+ */
+export const SESSION_ENDINGS = ['signed_out', 'signed_out_everywhere', 'renewed', 'displaced'] as const
+export const SessionClosed = Closed({ sessionId: SessionId, reason: OneOf(...SESSION_ENDINGS) })
 
 /** `label` is the client's own name for what the run was for. It stands here since it belongs to the charge. */
 export const CreditsDebited = Closed({
@@ -79,12 +144,16 @@ export const CreditsDebited = Closed({
   receipt: Receipt,
   label: Type.Optional(Label),
 })
-/** The run that a debit was for, and the key that caused the debit, if one did. */
+/**
+ * The run that a debit was for, and the key that caused the debit, if one did. If that key has a budget, `budgetPeriod`
+ * is the first day of the period that the debit counts in.
+ */
 export const DebitFacts = Closed({
   model: Slug,
   endpoint: Slug,
   keyId: Type.Optional(KeyId),
   label: Type.Optional(Label),
+  budgetPeriod: Type.Optional(Day),
 })
 export type DebitFacts = Static<typeof DebitFacts>
 
@@ -286,12 +355,19 @@ export type UploadDeleted = Static<typeof UploadDeleted>
 /** Everything that can happen to an account, by event type. */
 export const accountEvents = {
   AccountOpened,
+  AccountSuspended,
+  AccountResumed,
+  LimitsSet,
   CreditsGranted,
   CreditsWithdrawn,
   CreditsDebited,
   CreditsRefunded,
   ApiKeyCreated,
   ApiKeyRevoked,
+  ApiKeyUsed,
+  IdentityLinked,
+  SessionOpened,
+  SessionClosed,
   RunQueued,
   RunStarted,
   RunSubmitted,

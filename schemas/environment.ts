@@ -10,6 +10,9 @@ const ANY_ROLE = ROLES.join('|')
 /** A scheme, a host name or IP address, and an optional port. */
 const ORIGIN = 'https?://(?:[\\w-]+(?:\\.[\\w-]+)*|\\[[0-9a-fA-F:.]+\\])(?::\\d{1,5})?'
 
+/** A domain name in lower case. */
+const DOMAIN = '[a-z0-9-]+(?:\\.[a-z0-9-]+)+'
+
 const keys = (provider: string) =>
   Type.Optional(
     Type.String({
@@ -25,6 +28,14 @@ const baseUrl = (provider: string, byDefault: string) =>
       description: `The base URL of ${provider}, without trailing slash; ${byDefault} if unset`,
     }),
   )
+
+const limit = (byDefault: number, what: string) =>
+  Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000_000,
+    default: byDefault,
+    description: `The number of ${what}; 0 for no limit`,
+  })
 
 /**
  * Every environment variable that the service reads. Values arrive as text; the check converts numbers and fills in
@@ -225,6 +236,10 @@ export const Environment = Type.Object({
       ].join(' '),
     }),
   ),
+  REQUESTS_PER_MINUTE_PER_KEY: limit(6_000, 'requests that an API key may send in a minute'),
+  REQUESTS_PER_MINUTE_PER_ACCOUNT: limit(12_000, 'requests that all keys of an account may send in a minute together'),
+  RUNS_IN_FLIGHT_PER_KEY: limit(5_000, 'runs of an API key that may be open at a time'),
+  RUNS_IN_FLIGHT_PER_ACCOUNT: limit(10_000, 'runs of an account that may be open at a time, never more than 10,000'),
   ALLOW_PRIVATE_WEBHOOKS: Type.Boolean({
     default: false,
     description: 'Allows webhooks and image URLs in private networks; for development',
@@ -258,6 +273,74 @@ export const Environment = Type.Object({
     default: 100,
     description: 'The credits granted to a new account',
   }),
+  REGISTRATION: {
+    ...OneOf('open', 'invite', 'closed'),
+    default: 'open',
+    description: [
+      'The people who may open an account: open for everybody, invite for those whom "tollgate accounts invite" names,',
+      'or closed for nobody',
+    ].join(' '),
+  },
+  REGISTRATION_DOMAINS: Type.Optional(
+    Type.String({
+      pattern: `^${DOMAIN}(,${DOMAIN})*$`,
+      description: [
+        'The domains whose e-mail addresses may open an account without an invitation, separated by commas;',
+        'all domains if unset',
+      ].join(' '),
+    }),
+  ),
+  REGISTRATIONS_PER_DAY: Type.Integer({
+    minimum: 0,
+    maximum: 100_000,
+    default: 1_000,
+    description: 'The number of accounts that people may open in a day in UTC',
+  }),
+  WELCOME_CREDITS_PER_DAY: Type.Number({
+    minimum: 0,
+    maximum: 1_000_000_000,
+    default: 100_000,
+    description: 'The credits that accounts which people open in a day in UTC may get together',
+  }),
+  SIGN_IN_CODES_PER_MINUTE: Type.Integer({
+    minimum: 1,
+    maximum: 100_000,
+    default: 60,
+    description: 'The number of sign-in codes that a process makes in a minute',
+  }),
+  SMTP_URL: Type.Optional(
+    Type.String({
+      pattern: '^smtps?://.+$',
+      description: [
+        'The mail server: smtp://USER:PASSWORD@HOST:587, which changes to TLS if the server can, or smtps://HOST:465;',
+        'mail is written to DATA_DIR/outbox if unset',
+      ].join(' '),
+    }),
+  ),
+  MAIL_FROM: Type.Optional(
+    Type.String({
+      pattern: '^[^\\p{C}]*[^\\s\\p{C}@<>]+@[^\\s\\p{C}@<>]+>?$',
+      description: 'The sender of mail, such as "Tollgate <accounts@example.com>"; required with SMTP_URL',
+    }),
+  ),
+  TELEGRAM_CLIENT_ID: Type.Optional(
+    Type.String({
+      pattern: '^[!-~]{1,255}$',
+      description: 'The client ID of your bot for the Telegram login; people cannot sign in with Telegram if unset',
+    }),
+  ),
+  TELEGRAM_CLIENT_SECRET: Type.Optional(
+    Type.String({
+      pattern: '^[!-~]{1,255}$',
+      description: 'The client secret of your bot for the Telegram login, which BotFather shows',
+    }),
+  ),
+  TELEGRAM_ISSUER: Type.Optional(
+    Type.String({
+      pattern: `^${ORIGIN}$`,
+      description: 'The URL of another OpenID Connect provider in place of Telegram, for tests',
+    }),
+  ),
   LOG_LEVEL: {
     ...OneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     default: 'info',

@@ -8,6 +8,7 @@ import { type PeriodEvent, periodEvents } from './period-events.ts'
 import { type AccountId, Closed, Sha256, Timestamp } from './primitives.ts'
 import { type ProviderEvent, providerEvents } from './provider-events.ts'
 import type { Recorded } from './recorded.ts'
+import { type RegistrationEvent, registrationEvents } from './registration-events.ts'
 import { type SealEvent, sealEvents } from './seal-events.ts'
 
 /** `hash` chains the event to the one before it in its stream; see `src/engine/log/hash-chain.ts`. */
@@ -25,6 +26,7 @@ export const events = {
   account: accountEvents,
   catalog: catalogEvents,
   login: loginEvents,
+  registrations: registrationEvents,
   seals: sealEvents,
   periods: periodEvents,
   auditors: auditorEvents,
@@ -37,6 +39,7 @@ export const streamsOf: Record<keyof typeof events, 'one' | 'one for each id'> =
   account: 'one for each id',
   catalog: 'one',
   login: 'one for each id',
+  registrations: 'one',
   seals: 'one',
   periods: 'one',
   auditors: 'one',
@@ -48,6 +51,7 @@ export type DomainEvent =
   | AccountEvent
   | CatalogEvent
   | LoginEvent
+  | RegistrationEvent
   | SealEvent
   | PeriodEvent
   | AuditorEvent
@@ -57,6 +61,8 @@ export type RecordedEvent = Recorded<DomainEvent>
 
 const ACCOUNT_PREFIX = 'account-'
 export const CATALOG_STREAM = 'catalog'
+/** How many accounts people have opened of late. */
+export const REGISTRATIONS_STREAM = 'registrations'
 export const SEALS_STREAM = 'seals'
 export const PERIODS_STREAM = 'periods'
 export const AUDITORS_STREAM = 'auditors'

@@ -1,7 +1,31 @@
-import { AccountId, Closed, type EventUnion } from './primitives.ts'
+import { type Static, Type } from 'typebox'
+import { AccountId, Closed, type EventUnion, Sha256, Timestamp, Uuid } from './primitives.ts'
 
-/** The one event of a `login-<hash>` stream: this identity belongs to that account. */
-export const LoginLinked = Closed({ accountId: AccountId })
+/** An operator invites this identity, which may then open an account with REGISTRATION=invite. */
+export const LoginInvited = Closed({})
 
-export const loginEvents = { LoginLinked }
+/**
+ * A one-time code was made for this identity. `hash` is keyed, so the log does not reveal the code. With `linkTo`, the
+ * code links the identity to that account and signs nobody in.
+ */
+export const LoginCodeRequested = Closed({
+  codeId: Uuid,
+  hash: Sha256,
+  expiresAt: Timestamp,
+  linkTo: Type.Optional(AccountId),
+})
+export type LoginCodeRequested = Static<typeof LoginCodeRequested>
+
+/** Somebody entered a code for it. The first correct try uses the code up. */
+export const LoginCodeTried = Closed({ codeId: Uuid, correct: Type.Boolean() })
+
+/**
+ * This identity belongs to that account, forever. `additional` is set if the account was opened with another identity
+ * before.
+ */
+export const LoginLinked = Closed({ accountId: AccountId, additional: Type.Optional(Type.Literal(true)) })
+export type LoginLinked = Static<typeof LoginLinked>
+
+/** Everything that can happen to one identity, in its stream `login-<hash>`. */
+export const loginEvents = { LoginInvited, LoginCodeRequested, LoginCodeTried, LoginLinked }
 export type LoginEvent = EventUnion<typeof loginEvents>

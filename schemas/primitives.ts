@@ -57,6 +57,9 @@ export const Url = Type.String({ format: 'uri' })
 /** ISO 8601 in UTC to the millisecond, as `Date.toISOString` writes it, so that text order is time order. */
 export const Timestamp = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' })
 
+/** A day in UTC, such as 2026-11-25. */
+export const Day = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$' })
+
 /** An amount of money in whole microcredits, within what a double represents exactly. */
 export const Micros = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 /** An amount that moves: a debit, grant or refund of nothing is not an event. */
@@ -81,6 +84,16 @@ export const MAX_REFERENCES = 10_000
 
 /** Active keys of one account. They are held in the account's state, which must stay bounded. */
 export const MAX_ACTIVE_KEYS = 100
+
+/** Models and addresses that a key is held to. They are part of the account's state as well. */
+export const MAX_KEY_MODELS = 50
+export const MAX_KEY_ADDRESSES = 50
+
+/** Open sessions of one account. They are held in its state too; who signs in more often loses the oldest one. */
+export const MAX_SESSIONS = 20
+
+/** Identities of one account. Nobody needs many, and they are held in its state too. */
+export const MAX_IDENTITIES = 10
 
 /** Auditors with an active key. Each has few, and a script that creates them in a loop must end. */
 export const MAX_AUDITORS = 100

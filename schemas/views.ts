@@ -1,7 +1,8 @@
 import type { Static } from 'typebox'
-import type { GrantKind, Payment, RunError, RunOutput, Upstream } from './account-events.ts'
+import type { GrantKind, KeyLimits, Payment, RunError, RunOutput, Upstream } from './account-events.ts'
 import type { KeyScope } from './actor.ts'
 import type { Mode, Receipt, Retry } from './catalog.ts'
+import type { TelegramIdentity } from './identity.ts'
 import { type AccountId, type KeyId, OneOf, type RunId, type UploadId } from './primitives.ts'
 
 // Rows are types without schemas: projections derive them from validated events, and a MAC proves their origin. Times
@@ -10,7 +11,9 @@ import { type AccountId, type KeyId, OneOf, type RunId, type UploadId } from './
 /** An account. Key: the account id. */
 export interface AccountRow {
   accountId: AccountId
-  email: string
+  /** The e-mail address that opened the account; else its identity. */
+  email?: string
+  identity?: TelegramIdentity
   tester: boolean
   openedAt: string
 }
@@ -25,7 +28,7 @@ export interface BalanceRow {
 }
 
 /** An API key. Key: the SHA-256 of the key's text. */
-export interface KeyRow {
+export interface KeyRow extends KeyLimits {
   accountId: AccountId
   keyId: KeyId
   name: string
@@ -33,6 +36,7 @@ export interface KeyRow {
   /** Missing from old keys, which are `full`. */
   scope?: KeyScope
   createdAt: string
+  lastUsedAt?: string
   revokedAt?: string
 }
 

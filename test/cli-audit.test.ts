@@ -272,7 +272,7 @@ t.test('audit replay: the JSON has every event in full', async t => {
     events.map(({ revision }) => revision),
     events.map((_, index) => index),
   )
-  t.match(events[3], {
+  t.match(events[4], {
     ...{ type: 'CreditsDebited', hash: /^[0-9a-f]{64}$/, clock: null, request_id: String },
     actor: { kind: 'key', name: 'test', key_id: customer.keyId },
     data: { amountMicros: 10_000_000 },
@@ -285,10 +285,10 @@ t.test('audit replay --at: shows the account as it was', async t => {
   const at = (moment: string) => operator.json(t, 'audit', 'replay', customer.accountId, '--at', moment)
   const before = await at('1')
   t.match(before, { as_of: { revision: 1 }, credits_balance: 100, active_keys: [], last_event: { revision: 1 } })
-  const [run] = await Promise.all([at('3')])
+  const [run] = await Promise.all([at('4')])
   t.match(run, { credits_balance: 90, credits_debited: 10, active_keys: [{ key_id: customer.keyId, name: 'test' }] })
   t.match(run, { open_runs: [{ status: 'queued', credits_held: 10, credits_held_free: 10 }] })
-  const text = await operator.text(t, 'audit', 'replay', customer.accountId, '--at', '3')
+  const text = await operator.text(t, 'audit', 'replay', customer.accountId, '--at', '4')
   t.match(text, /^balance +90 credits: 90 free$/m)
   t.match(text, /^1 open run\nrun +status +requested \(UTC\) +holds\n/m)
   t.match(text, /^no stored uploads$/m)

@@ -6,13 +6,14 @@ import { operatorOf } from './support/operator.ts'
 import { instantProvider, openAccount, startService } from './support/service.ts'
 import { ScriptProcess } from './support/service-process.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
+import { until } from './support/until.ts'
 
 // In the long form, each command starts a process, which takes about a second.
 t.setTimeout(120_000)
 
 const folder = await temporaryFolder(t)
 const service = await startService(t, { folder, providers: { sandbox: instantProvider } })
-const { run: tollgate, text } = operatorOf(folder)
+const { run: tollgate, text, refused } = operatorOf(folder)
 
 /** Runs a command that must succeed and returns its JSON output. */
 const json = async (t: Test, ...args: string[]) => JSON.parse(await text(t, ...args, '--json'))
@@ -54,6 +55,53 @@ t.test('accounts list and show: show the accounts and their credits', async t =>
   t.match(shownText, /credits balance +90\b/)
 })
 
+t.test('accounts suspend and resume: the account is refused meanwhile, and shown as suspended', async t => {
+  const customer = await openAccount(service)
+  const { accountId } = customer
+  const suspend = ['accounts', 'suspend', accountId, '--reason', 'unpaid invoice', '--as', 'ada']
+  t.same(await json(t, ...suspend), { account_id: accountId, suspended: true, reason: 'unpaid invoice' })
+  await until('it is refused', async () => (await customer.send('/v1/balance')).status === 403)
+  t.equal((await customer.run(picture)).body.error.code, 'account_suspended')
+  const shown = await json(t, 'accounts', 'show', accountId)
+  t.match(shown, { suspended_at: /Z$/, suspension_reason: 'unpaid invoice' })
+  t.match(await text(t, 'audit', 'replay', accountId), /suspended: unpaid invoice +operator ada/)
+  t.match(
+    await text(t, 'audit', 'replay', accountId, '--at', '2100-01-01T00:00:00Z'),
+    /suspended +\S+Z: unpaid invoice/,
+  )
+  t.match(await refused(t, ...suspend), /already suspended \(unpaid invoice\)/)
+
+  const resume = ['accounts', 'resume', accountId, '--reason', 'paid']
+  t.match(await text(t, ...resume), /suspended +false/)
+  await until('it is answered', async () => (await customer.send('/v1/balance')).status === 200)
+  t.match(await json(t, 'accounts', 'show', accountId), { suspended_at: null, suspension_reason: null })
+  t.match(await refused(t, ...resume), /not suspended/)
+  t.match(await refused(t, 'accounts', 'suspend', accountId), /--reason/)
+  t.match(await refused(t, 'accounts', 'suspend', accountId, '--reason', ''), /1 to 200 printable characters/)
+})
+
+t.test('accounts limits: exceptions are set one by one and end together', async t => {
+  const customer = await openAccount(service)
+  const limits = ['accounts', 'limits', customer.accountId]
+  const set = await json(t, ...limits, '--requests-per-minute', '300')
+  t.same(set, { account_id: customer.accountId, requests_per_minute: 300, runs_in_flight: null })
+  await until('the limit holds', async () =>
+    (await customer.send('/v1/balance')).headers.get('RateLimit-Policy')?.startsWith('"account";q=300;w=60'),
+  )
+  t.match(await json(t, ...limits, '--runs-in-flight', '7'), { requests_per_minute: 300, runs_in_flight: 7 })
+  t.match(await json(t, 'accounts', 'show', customer.accountId), { requests_per_minute: 300, runs_in_flight: 7 })
+  t.match(await json(t, ...limits, '--default'), { requests_per_minute: null, runs_in_flight: null })
+  for (const [options, told] of [
+    [[], /Give --requests-per-minute/],
+    [['--default', '--runs-in-flight', '7'], /or only --default/],
+    [['--runs-in-flight', '0'], /"0" must be a whole number from 1/],
+    [['--requests-per-minute', '1e3'], /"1e3" must be a whole number/],
+    [['--requests-per-minute', '1000000001'], /must be a whole number/],
+  ] as const)
+    t.match(await refused(t, ...limits, ...options), told)
+  t.match(await refused(t, 'accounts', 'limits', 'acct_none', '--default'), /There is no such account/)
+})
+
 t.test('credits grant: a refused run is accepted right after', async t => {
   const customer = await openAccount(service, { credits: 9.999999 })
   t.equal((await customer.run(picture)).status, 402)
@@ -69,7 +117,8 @@ t.test('credits grant: a refused run is accepted right after', async t => {
   t.match(await text(t, ...grant, '--kind', 'welcome'), /^Already recorded under this reference: nothing has changed/)
   t.equal((await customer.run(picture)).status, 200)
   t.match(await text(t, 'credits', 'grant', customer.accountId, '5', '--reason', 'another'), /credits balance +5\b/)
-  t.equal(await customer.balance(), 5)
+  // What a process shows may be a second behind what another has written.
+  await until('the balance shows the grant', async () => (await customer.balance()) === 5)
 })
 
 t.test('credits grant: a purchase records what was paid, and for which invoice', async t => {
@@ -147,6 +196,28 @@ t.test('keys create --scope: the key has the scope', async t => {
   )
 })
 
+t.test('keys create: limits are recorded, kept, and listed in 80 columns', async t => {
+  const { accountId } = await openAccount(service)
+  const limits = ['--expires', '2100-01-01', '--budget', '15/month', '--models', 'nano, nano-banana-2-i2i']
+  const addresses = ['--addresses', '127.0.0.1,::1,2001:0db8::/32']
+  const name = `a name that is as long as a name may be ${'x'.repeat(60)}`
+  const created = await json(t, 'keys', 'create', accountId, '--name', name, ...limits, ...addresses)
+  const client = service.client(created.api_key)
+  t.equal((await client.run(picture)).status, 200)
+  t.match(await client.run(picture), { status: 402, body: { error: { code: 'budget_exceeded' } } })
+  const [, listed] = await json(t, 'keys', 'list', accountId)
+  t.match(listed, {
+    expires_at: '2100-01-01T00:00:00.000Z',
+    budget: { credits: 15, period: 'month', spent_credits: 10, renews_at: String },
+    models: ['nano-banana-2', 'nano-banana-2-i2i'],
+    addresses: ['127.0.0.1/32', '::1/128', '2001:db8::/32'],
+  })
+  const shown = await text(t, 'keys', 'list', accountId)
+  t.match(shown, /10 of 15 credits spent this/)
+  t.match(shown, /expires 2100-01-01 00:00 UTC/)
+  for (const line of shown.split('\n')) t.ok(line.length <= 80, line)
+})
+
 t.test('keys create and revoke: print text without --json', async t => {
   const { accountId, keyId } = await openAccount(service)
   t.match(await text(t, 'keys', 'create', accountId), /api key +tg_sk_live_/)
@@ -211,6 +282,12 @@ t.test('invalid commands fail with a message, exit code 1 and no stack', async t
     [['credits', 'grant', accountId, '1', '--reason', 'a\x1b[2Jb'], /The reason must have .* printable characters/],
     [['credits', 'grant', accountId, '1', '--reason', 'x', '--reference', 'a\nb'], /The reference must have/],
     [['keys', 'create', accountId, '--name', 'a\u202eb'], /The name of a key must have/],
+    [['keys', 'create', accountId, '--expires', 'soon'], /"soon" is no time/],
+    [['keys', 'create', accountId, '--expires', '2020-01-01'], /would have expired already/],
+    [['keys', 'create', accountId, '--budget', '50'], /"50" is no budget: write credits and day, week, month/],
+    [['keys', 'create', accountId, '--budget', '0/day'], /must be a number of credits from 0.000001/],
+    [['keys', 'create', accountId, '--models', 'nano-banana-2,nope'], /There is no model "nope"/],
+    [['keys', 'create', accountId, '--addresses', '10.0.0.0/33'], /"10.0.0.0\/33" is no IP address and no CIDR range/],
     [['accounts', 'open', '--email', 'x\x1b[2J@example.com'], /is not an e-mail address/],
     [['accounts', 'open', '--email', 'new@example.com', '--credits', ''], /"" must be a number of credits/],
     [['credits', 'grant', accountId, '1', '--reason', ''], /The reason must have 1 to 200 printable characters/],

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/adapters/clock/system.ts'
 import { systemRandom } from '../../src/adapters/random/system.ts'
 import { account } from '../../src/domain/account/account.ts'
 import type { AccountCommand, QueueRun } from '../../src/domain/account/commands.ts'
-import { sha256 } from '../../src/domain/digest.ts'
+import { loginOf } from '../../src/domain/login/identity.ts'
 import { login } from '../../src/domain/login/login.ts'
 import { unfolded } from '../../src/engine/streams/folded.ts'
 import { Streams } from '../../src/engine/streams/stream.ts'
@@ -46,11 +46,11 @@ export const fillLog = async (
     const open = {
       type: 'OpenAccount',
       accountId,
-      email: `a${index}@b.c`,
+      identity: { kind: 'email', address: `a${index}@b.c` },
       tester: false,
       welcomeMicros: 10 ** 15,
     } as const
-    const ofLogin = loginStream(sha256(`email:${open.email}`))
+    const ofLogin = loginStream(loginOf(open.identity))
     const linked = logins.extend(
       ofLogin,
       unfolded(login.initial),

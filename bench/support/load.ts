@@ -1,3 +1,5 @@
+import type { Measurement } from './compare.ts'
+import { cpuMsOf, idle } from './cpu.ts'
 import { startProcess } from './processes.ts'
 
 export interface Load {
@@ -28,4 +30,15 @@ export const putLoad = async (load: Load): Promise<number> => {
   })
   if (ready.failures > 0) throw new Error(`${ready.failures} requests to ${load.url} failed`)
   return ready.successesPerSecond
+}
+
+/**
+ * The same, with the CPU time that the server takes for each response, including what it does after the last one. It must
+ * do nothing else meanwhile.
+ */
+export const putMeasuredLoad = async (load: Load, pid: number): Promise<Measurement> => {
+  const startMs = cpuMsOf(pid)
+  const value = await putLoad(load)
+  await idle(pid)
+  return { value, cpuMicrosPerOperation: ((cpuMsOf(pid) - startMs) * 1000) / (value * load.seconds) }
 }

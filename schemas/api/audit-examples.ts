@@ -14,6 +14,7 @@ export const auditedAccounts: AuditedAccountList = {
       email: 'ada@example.com',
       tester: false,
       opened_at: '2026-11-20T09:00:00.000Z',
+      suspended: false,
       credits_balance: 85,
       revision: 5,
       link: '4c9955cb6df6d1eb31575c67f0d88c145eff4f586bbcc27796618c98987e8b8f',

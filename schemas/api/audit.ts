@@ -16,9 +16,14 @@ const Account = about(AccountId, 'The ID of an account.', 'acct_01m820b9ztfvgrrk
 export const AuditedAccount = Closed({
   object: Type.Literal('account'),
   account_id: Account,
-  email: about(Type.String(), 'The address of the owner.', 'ada@example.com'),
+  email: about(
+    Type.Union([Type.String(), Type.Null()]),
+    'The address of the owner; null if the account was opened with Telegram.',
+    'ada@example.com',
+  ),
   tester: about(Type.Boolean(), 'Whether the account may run test models.'),
   opened_at: about(Timestamp, 'When the account was opened.'),
+  suspended: about(Type.Boolean(), 'Whether the operator has suspended the account.'),
   credits_balance: about(Type.Number(), 'The balance after the last event, folded from all of its events.', 68.5),
   revision: about(Count, 'The revision of its last event.', 41),
   link: about(Sha256, 'The link of its last event, which covers all events of the account.'),

@@ -25,11 +25,24 @@ const refusals: Record<ErrorCode, Omit<ErrorBody['error'], 'code' | 'request_id'
     required_credits: 15,
     credits_balance: 2.5,
   },
+  budget_exceeded: {
+    message: [
+      'The run costs 10 credits, and this API key has spent 45 of its budget of 50 credits for this month.',
+      'The budget is renewed at 2026-12-01T00:00:00.000Z.',
+    ].join(' '),
+    required_credits: 10,
+    budget_credits: 50,
+    spent_credits: 45,
+    renews_at: '2026-12-01T00:00:00.000Z',
+  },
   forbidden: {
     message: [
       'This API key has the scope "read", so it may only read: send GET requests, except for the webhook secret,',
       'make dry runs, and call read-only tools.',
     ].join(' '),
+  },
+  account_suspended: {
+    message: 'This account is suspended (unpaid invoice). Contact the operator of the service to have it resumed.',
   },
   not_found: { message: 'No route matches GET /v2/models. GET /docs shows all routes.' },
   model_not_found: {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, IDEMPOTENCY_HOURS, Slug } from '../primitives.ts'
+import { Closed, IDEMPOTENCY_HOURS, Slug, Timestamp } from '../primitives.ts'
 import { about } from './about.ts'
 
 /** Every error code of the API with its HTTP status. The list is closed: clients rely on it. */
@@ -10,7 +10,9 @@ export const errorStatus = {
   unsupported_media_type: 400,
   invalid_api_key: 401,
   insufficient_credits: 402,
+  budget_exceeded: 402,
   forbidden: 403,
+  account_suspended: 403,
   not_found: 404,
   model_not_found: 404,
   run_not_found: 404,
@@ -41,9 +43,17 @@ export const errorMeanings: Record<ErrorCode, string> = {
   ].join(' '),
   invalid_multipart: 'The body is not a valid multipart form.',
   unsupported_media_type: 'The type of the body or file is not supported.',
-  invalid_api_key: 'The API key is missing, unknown or revoked.',
+  invalid_api_key: 'The API key is missing or unknown, was revoked or has expired.',
   insufficient_credits: 'The run costs more than the balance. Nothing was charged.',
-  forbidden: 'The scope of the API key does not allow this, or the key is that of an auditor, or not of one.',
+  budget_exceeded: [
+    'The run costs more than is left of the budget of the API key until `renews_at`. Nothing was charged.',
+    'This is checked before the balance.',
+  ].join(' '),
+  forbidden: [
+    'The API key does not allow this: by its scope, or because it is held to other models or client addresses;',
+    'or the key is that of an auditor, or not of one.',
+  ].join(' '),
+  account_suspended: 'The operator has suspended the account. Nothing was charged. `message` says why.',
   not_found: 'Nothing exists at this URL.',
   model_not_found: 'The model does not exist, or it was withdrawn; `replaced_by` may name the one to use.',
   run_not_found: 'The account has no run with this ID.',
@@ -83,8 +93,17 @@ export const ErrorBody = Closed({
     replaced_by: Type.Optional(
       about(Slug, 'The model to use in place of a withdrawn one, for `model_not_found`.', 'gemini-omni-flash'),
     ),
-    required_credits: Type.Optional(about(Type.Number(), 'The price of the run, for `insufficient_credits`.', 10)),
+    required_credits: Type.Optional(
+      about(Type.Number(), 'The price of the run, for `insufficient_credits` and `budget_exceeded`.', 10),
+    ),
     credits_balance: Type.Optional(about(Type.Number(), 'The balance, for `insufficient_credits`.', 2.5)),
+    budget_credits: Type.Optional(
+      about(Type.Number(), 'What the API key may spend in each period, for `budget_exceeded`.', 50),
+    ),
+    spent_credits: Type.Optional(about(Type.Number(), 'What it has spent in this period, for `budget_exceeded`.', 45)),
+    renews_at: Type.Optional(
+      about(Timestamp, 'When the next period begins, for `budget_exceeded`.', '2026-12-01T00:00:00.000Z'),
+    ),
   }),
 })
 export type ErrorBody = Static<typeof ErrorBody>

@@ -1,6 +1,7 @@
 import type { Balance } from './balance.ts'
 import type { WebhookDelivery, WebhookDeliveryList, WebhookTest, WebhookTestRequest } from './delivery.ts'
 import type { Health, Readiness } from './health.ts'
+import type { ApiKey, CreatedKey, KeyList, NewKey, RevokedKey } from './key.ts'
 import type { LedgerLine, LedgerList } from './ledger.ts'
 import type { ModelList } from './model.ts'
 import type { Quote, Run, RunList, RunRequest } from './run.ts'
@@ -216,7 +217,7 @@ export const sealKeys: SealKeySet = {
 const debitLine: LedgerLine = {
   object: 'ledger_line',
   event_id: '93a5b6c7-d8e9-4fa0-9b2c-3d4e5f607182',
-  revision: 3,
+  revision: 4,
   created_at: '2026-11-21T13:25:49.312Z',
   kind: 'debit',
   credits: -15,
@@ -391,3 +392,49 @@ export const readiness: Readiness = {
   events_behind: 0,
   free_bytes: 48_318_382_080,
 }
+
+export const newKey: NewKey = {
+  name: 'website',
+  expires_at: '2027-01-01',
+  budget: { credits: 50, period: 'month' },
+  models: ['nano-banana-2'],
+  addresses: ['203.0.113.7'],
+}
+
+export const apiKey: ApiKey = {
+  object: 'api_key',
+  id: 'key_01m7z4hp3ye9bv5nfwqzm2r6ja',
+  name: 'website',
+  scope: 'full',
+  last_four: '9f3c',
+  created_at: '2026-11-21T13:20:07.113Z',
+  expires_at: '2027-01-01T00:00:00.000Z',
+  last_used_at: '2026-11-21T13:25:49.312Z',
+  budget: {
+    credits: 50,
+    period: 'month',
+    spent_credits: 12.5,
+    credits_left: 37.5,
+    renews_at: '2026-12-01T00:00:00.000Z',
+  },
+  models: ['nano-banana-2'],
+  addresses: ['203.0.113.7/32'],
+}
+
+const { last_used_at: _, ...unusedKey } = apiKey
+
+export const createdKey: CreatedKey = {
+  ...unusedKey,
+  budget: {
+    credits: 50,
+    period: 'month',
+    spent_credits: 0,
+    credits_left: 50,
+    renews_at: '2026-12-01T00:00:00.000Z',
+  },
+  api_key: 'tg_sk_live_5f0c8d2be7a94c6f8b1d3e5a7c9f9f3c',
+}
+
+export const keyList: KeyList = { object: 'list', data: [apiKey], has_more: false, next_cursor: null }
+
+export const revokedKey: RevokedKey = { object: 'api_key', id: apiKey.id, revoked: true }

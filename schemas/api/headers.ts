@@ -65,6 +65,22 @@ export const TollgateSeal = Type.Optional(
   ),
 )
 
+export const RateLimitPolicy = Type.Optional(
+  about(
+    Type.String({ pattern: '^"(key|account)";q=\\d+;w=\\d+(, "account";q=\\d+;w=\\d+)?$' }),
+    'How many requests (`q`) the key and the account may send in a window of `w` seconds. Absent without a limit.',
+    '"key";q=6000;w=60, "account";q=12000;w=60',
+  ),
+)
+
+export const RateLimit = Type.Optional(
+  about(
+    Type.String({ pattern: '^"(key|account)";r=\\d+;t=\\d+(, "account";r=\\d+;t=\\d+)?$' }),
+    'How many requests are left (`r`) for the next `t` seconds. Absent without a limit.',
+    '"key";r=5988;t=42, "account";r=11973;t=42',
+  ),
+)
+
 export const RequestId = about(
   Type.String({ pattern: `^${REQUEST_ID}$` }),
   'Identifies the request in logs and errors. Generated if the request has none.',

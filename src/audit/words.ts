@@ -1,5 +1,6 @@
-import type { Payment, ProviderCost, RunOutput } from '../../schemas/account-events.ts'
+import type { AccountLimits, Payment, ProviderCost, RunOutput } from '../../schemas/account-events.ts'
 import { unreachable } from '../domain/decider.ts'
+import { identityName, ownerName } from '../domain/login/identity.ts'
 import type { KeyRing } from './account/key-ring.ts'
 import { count } from './count.ts'
 import { millionths } from './decimal.ts'
@@ -9,7 +10,13 @@ import type { AccountRecord } from './read-account.ts'
 export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
   switch (event.type) {
     case 'AccountOpened':
-      return `opened for ${event.data.email}${event.data.tester ? ', as a tester' : ''}`
+      return `opened for ${ownerName(event.data)}${event.data.tester ? ', as a tester' : ''}`
+    case 'AccountSuspended':
+      return `suspended: ${event.data.reason}`
+    case 'LimitsSet':
+      return `limits set: ${describeLimits(event.data)}`
+    case 'AccountResumed':
+      return `resumed: ${event.data.reason}`
     case 'CreditsGranted':
       return `${event.data.kind} granted: ${event.data.reason} (${event.data.reference})${describePayment(event.data)}`
     case 'CreditsWithdrawn':
@@ -22,6 +29,14 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       return `${event.data.keyId} created: ${keys.nameOf(event.data.keyId)}, ${event.data.scope ?? 'full'}`
     case 'ApiKeyRevoked':
       return `${event.data.keyId} revoked: ${keys.nameOf(event.data.keyId)}`
+    case 'ApiKeyUsed':
+      return `${event.data.keyId} used: ${keys.nameOf(event.data.keyId)}`
+    case 'IdentityLinked':
+      return `${identityName(event.data.identity)} linked`
+    case 'SessionOpened':
+      return `${event.data.sessionId} opened until ${event.data.expiresAt}`
+    case 'SessionClosed':
+      return `${event.data.sessionId} closed: ${event.data.reason.replaceAll('_', ' ')}`
     case 'RunQueued': {
       const { runId, mode, webhookUrl } = event.data
       return `${runId} queued: ${mode}${webhookUrl === undefined ? '' : ', with a webhook'}`
@@ -72,6 +87,14 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
 }
 
 /** The invoice is named where it is not the reference. */
+const describeLimits = ({ requestsPerMinute, runsInFlight }: AccountLimits): string =>
+  [
+    requestsPerMinute === undefined ? undefined : `${count(requestsPerMinute, 'request')} per minute`,
+    runsInFlight === undefined ? undefined : `${count(runsInFlight, 'run')} in flight`,
+  ]
+    .filter(text => text !== undefined)
+    .join(', ') || 'the defaults'
+
 const describePayment = ({ payment, reference }: { payment?: Payment; reference: string }): string => {
   if (!payment) return ''
   const invoice = payment.invoice === reference ? '' : `, invoice ${payment.invoice}`

@@ -3,13 +3,14 @@ import { fileURLToPath } from 'node:url'
 import { freeSpaceGuard, LOG_RESERVE_BYTES } from '../adapters/free-space.ts'
 import { openLogVerifier } from '../adapters/log-verifier/child-process.ts'
 import { createOutbound } from '../adapters/outbound/undici.ts'
-import { createSnapshots } from '../engine/streams/snapshots.ts'
+import { fromMicros } from '../domain/money.ts'
 import { Watch } from '../engine/views/watch.ts'
 import { type ApiParts, createApp } from '../http/app.ts'
 import type { HealthChecks } from '../http/routes/health.ts'
 import { Turns } from '../http/turns.ts'
 import { openMcpEndpoint } from '../mcp/endpoint.ts'
 import { BEFORE_FIRST } from '../ports/event-log.ts'
+import type { RateCounter } from '../ports/rate-counter.ts'
 import { ActiveRuns } from '../reactors/active-runs.ts'
 import { Artifacts } from '../reactors/artifacts.ts'
 import { InputSources } from '../reactors/input-sources.ts'
@@ -21,15 +22,17 @@ import { SealSinkReactor } from '../reactors/seal-sink.ts'
 import { SealsReactor } from '../reactors/seals.ts'
 import { WebhooksReactor } from '../reactors/webhooks.ts'
 import { KeyHolders } from '../services/accounts/key-holders.ts'
+import { KeyUses } from '../services/accounts/key-uses.ts'
 import { Addresses } from '../services/addresses.ts'
 import { Audit } from '../services/auditors/audit.ts'
 import { ReadRecord } from '../services/auditors/read-record.ts'
 import { readsSnapshots } from '../services/auditors/reads-form.ts'
-import { deriveKey } from '../services/derive-key.ts'
 import { Files } from '../services/files.ts'
 import { Ledger } from '../services/ledger/ledger.ts'
+import { MailQueue } from '../services/mail/mail-queue.ts'
 import { OutputKeys } from '../services/output-keys.ts'
 import { authorize } from '../services/policies/authorization.ts'
+import { RequestLimits } from '../services/policies/request-limits.ts'
 import { Presenter } from '../services/presenter.ts'
 import { Callbacks } from '../services/providers/callbacks.ts'
 import { Health } from '../services/providers/health.ts'
@@ -46,6 +49,14 @@ import { Sealer } from '../services/seals/sealer.ts'
 import { Seals } from '../services/seals/seals.ts'
 import { TreeStore } from '../services/seals/tree-store.ts'
 import type { Services } from '../services/services.ts'
+import { Admissions, registrationSnapshots } from '../services/sign-in/admissions.ts'
+import { Identities } from '../services/sign-in/identities.ts'
+import { OneTimeCodes } from '../services/sign-in/one-time-codes.ts'
+import { SessionHolders } from '../services/sign-in/session-holders.ts'
+import { SessionTokens } from '../services/sign-in/session-tokens.ts'
+import { Sessions } from '../services/sign-in/sessions.ts'
+import { SignIn } from '../services/sign-in/sign-in.ts'
+import { TelegramProofs } from '../services/sign-in/telegram-proofs.ts'
 import { UploadFinder } from '../services/uploads/upload-finder.ts'
 import { UploadGrants } from '../services/uploads/upload-grants.ts'
 import { UploadSettlement } from '../services/uploads/upload-settlement.ts'
@@ -56,7 +67,7 @@ import { withinTime } from '../time/within-time.ts'
 import type { Core, Substitutes } from './core.ts'
 import { openProviders, originsOf } from './providers.ts'
 import { readSealKeys } from './seal-keys.ts'
-import { openObjects, openSealSinks } from './stores.ts'
+import { openIdentityProvider, openMailer, openObjects, openRateCounter, openSealSinks } from './stores.ts'
 
 /** How long a stop waits for the views to show the last outcomes to waiting clients. */
 const LAST_OUTCOMES_MS = 1000
@@ -66,6 +77,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const { config, logger, clock, random, masterSecret, log, views, accounts, progress, reads, offers, choices } = core
   await choices.load()
   const { usdPerCreditMicros, retention } = config
+  const { requestsPerMinute, runsInFlight } = config.limits
   const { slotsPerProvider, leaseMs } = substitutes.limits ?? {}
   const addresses = new Addresses(publicUrl, config.cdnUrl)
   const objects = substitutes.objects ?? (await openObjects(config, logger, addresses, masterSecret))
@@ -119,7 +131,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const inputFiles = new InputFiles({ addresses, objects, outbound, uploads: finder })
   const quotes = new Quotes({ offers, accounts, inputFiles, outbound, routes, usdPerCreditMicros })
   const runReads = new RunReads({ reads, watch, clock, progress: activeRuns.progress })
-  const runs = new Runs({ accounts, offers, quotes, reads, runReads, starter: activeRuns, clock, random })
+  const runs = new Runs({ accounts, offers, quotes, reads, runReads, starter: activeRuns, clock, random, runsInFlight })
   const present = new Presenter(addresses, usdPerCreditMicros, endpoint => routes.supplyOf(endpoint))
   const secretsOf = webhookSecrets(masterSecret)
   const webhooks = new WebhooksReactor({
@@ -169,22 +181,39 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const stopping = new AbortController()
   const webhookTests = new WebhookTests({ accounts, outbound, clock, random, secretsOf, stopping: stopping.signal })
   const callbacks = new Callbacks({ accounts: providers.accounts, views, poller: activeRuns, clock })
+  const tokens = new SessionTokens(masterSecret)
+  const mailer = substitutes.mailer ?? (await openMailer(config))
+  const mail = new MailQueue({ mailer, clock, logger })
+  const provider = await openIdentityProvider(config)
+  const telegram = provider && new TelegramProofs({ telegram: provider, clock, logger, publicUrl })
+  const signing = openSigning(core, { tokens, mail, telegram, publicUrl })
   const services: Services = {
     ...core.services,
     ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }), audit, proofs, callbacks, webhookTests }),
+    ...authorize(signing),
   }
-  const openApi = (): ApiParts => ({
-    services,
-    present,
+  const keyUses = new KeyUses({ accounts, clock, logger })
+  const openApi = (counter: RateCounter): ApiParts => ({
+    ...{ services, present, keyUses },
     keyHolders: new KeyHolders(reads, accounts),
+    sessionHolders: new SessionHolders({ accounts, tokens, clock }),
+    signInPages: {
+      registration: { ...config.registration, welcomeCredits: fromMicros(config.welcomeMicros) },
+      mailFolder: mailer.folder,
+      hasTelegram: telegram !== undefined,
+    },
     auditorKeys: core.auditorKeys,
+    requestLimits: new RequestLimits({ accounts, counter, perMinute: requestsPerMinute }),
     knownSeals,
     acceptsPut: objects.acceptPut !== undefined,
     mcp: openMcpEndpoint({ services, present, logger, publicUrl, allowedOrigins: config.allowedOrigins }),
     allowedOrigins: config.allowedOrigins,
     described: { publicUrl, isPublic: config.publicDescriptors },
   })
-  const api = config.roles.has('api') ? openApi() : undefined
+  const counter = config.roles.has('api')
+    ? (substitutes.rateCounter ?? (await openRateCounter(config, logger)))
+    : undefined
+  const api = counter && openApi(counter)
   const turns = new Turns(clock)
   const takesCallbacks = api !== undefined || config.roles.has('reactors')
   const app = createApp({
@@ -211,7 +240,8 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
       knownSeals.stop()
       choices.stop()
       await verifier.close()
-      await Promise.all([runsReactor, webhooks, objectsReactor, reports, ...sealing].map(reactor => reactor.stop()))
+      await keyUses.settled()
+      await Promise.all([runsReactor, webhooks, objectsReactor, reports, mail, ...sealing].map(part => part.stop()))
       const shown = log.head().then(head => progress.passed(head, LAST_OUTCOMES_MS))
       await withinTime(
         clock,
@@ -225,6 +255,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     /** Call it after the last response. */
     close: async () => {
       await api?.mcp.close()
+      counter?.close()
       await objects.close()
     },
   }
@@ -233,15 +264,29 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
 /** The program that verifies the log, with this file's extension: `.ts` from source, `.js` once compiled. */
 const verifyProgram = fileURLToPath(new URL(`./verify-process${extname(import.meta.url)}`, import.meta.url))
 
-const openReadRecord = ({ log, views, masterSecret, clock, random, logger }: Core): ReadRecord => {
-  const snapshots = createSnapshots({
-    store: views,
-    form: readsSnapshots,
-    key: deriveKey(masterSecret, 'snapshots'),
-    onForged: stream => logger.warn({ stream }, 'ignoring a snapshot that this service did not write'),
-  })
-  return new ReadRecord({ log, snapshots, clock, random, logger })
+interface SigningParts {
+  tokens: SessionTokens
+  mail: MailQueue
+  telegram: TelegramProofs | undefined
+  publicUrl: () => string
 }
+
+const openSigning = (core: Core, { tokens, mail, telegram, publicUrl }: SigningParts) => {
+  const { config, log, snapshotsOf, clock, random, logger, masterSecret, accounts, logins } = core
+  const { welcomeMicros, registration: rules, signInCodesPerMinute: codesPerMinute } = config
+  const snapshots = snapshotsOf(registrationSnapshots)
+  const admissions = new Admissions({ log, snapshots, clock, random, logger, rules, welcomeMicros })
+  const codes = new OneTimeCodes({ logins, mail, clock, random, masterSecret, codesPerMinute })
+  const parts = { accounts, logins, codes, telegram, clock, random, publicUrl }
+  return {
+    signIn: new SignIn({ ...parts, tokens, admissions, welcomeMicros }),
+    identities: new Identities(parts),
+    sessions: new Sessions(accounts),
+  }
+}
+
+const openReadRecord = ({ log, snapshotsOf, clock, random, logger }: Core): ReadRecord =>
+  new ReadRecord({ log, snapshots: snapshotsOf(readsSnapshots), clock, random, logger })
 
 const openSinkReactors = async ({ config, log, clock, logger }: Core): Promise<SealSinkReactor[]> =>
   (await openSealSinks(config)).map(sink => new SealSinkReactor({ log, sink, clock, logger }))

@@ -7,9 +7,10 @@ import type { S3Address } from '../adapters/object-store/s3-client.ts'
 import { parseS3Url } from '../adapters/object-store/s3-url.ts'
 import { type AddressRange, readRanges } from '../adapters/outbound/allowed-address.ts'
 import type { OutboundOptions } from '../adapters/outbound/undici.ts'
+import type { RedisAddress } from '../adapters/redis-client.ts'
 import { parseSinkUrl, type SealSinkAddress } from '../adapters/seal-sink/url.ts'
-import type { RedisAddress } from '../adapters/view-store/redis-connection.ts'
 import { parseRedisUrl } from '../adapters/view-store/redis-url.ts'
+import type { DefaultLimits } from '../domain/account/limits.ts'
 import { toMicros } from '../domain/money.ts'
 import { type ConnectionLimits, type TrustedAddress, trust } from '../http/connections.ts'
 import { compileConvertingCheck, lowerFirst } from '../services/schema-check.ts'
@@ -44,14 +45,34 @@ export interface Config {
   /** Calls to one provider at a time. */
   providerConcurrency: number
   connections: Omit<ConnectionLimits, 'turns'>
+  /** The limits of accounts without exceptions. */
+  limits: DefaultLimits
   outbound: OutboundOptions
   /** Whether anyone may read the descriptions of the API, or only those with a key. */
   publicDescriptors: boolean
   keyPrefix: string
   usdPerCreditMicros: number
   welcomeMicros: number
+  registration: RegistrationConfig
+  /** Codes to sign in that this process makes in a minute. */
+  signInCodesPerMinute: number
+  mail: MailConfig
+  /** The login with Telegram; undefined if it is off. */
+  telegram: { clientId: string; clientSecret: string; issuer: string | undefined } | undefined
   logLevel: Environment['LOG_LEVEL']
 }
+
+/** Who may open an account without an operator, and how many may. */
+export interface RegistrationConfig {
+  mode: Environment['REGISTRATION']
+  /** The domains of addresses that need no invitation; undefined for all. */
+  domains: readonly string[] | undefined
+  maxPerDay: number
+  maxWelcomeMicrosPerDay: number
+}
+
+/** Where mail goes: to a server, or to files in a folder. */
+type MailConfig = { from: string } & ({ kind: 'smtp'; url: string } | { kind: 'outbox'; folder: string })
 
 interface SealConfig {
   /** The private key in PEM, or its file. A missing file of a development key is created. */
@@ -110,6 +131,7 @@ const isSecret = (name: string) =>
   /_(API_KEY|API_TOKEN)$|^FAL_KEY$/.test(name) ||
   name === 'SEAL_KEY' ||
   name === 'SEAL_SINK' ||
+  name === 'SMTP_URL' ||
   name.endsWith('_STORE_URL')
 
 const toConfig = (environment: Environment): Config => {
@@ -153,11 +175,21 @@ const toConfig = (environment: Environment): Config => {
       perAddress: environment.MAX_CONNECTIONS_PER_ADDRESS,
       isTrusted: readProxies(environment),
     },
+    limits: readLimits(environment),
     outbound: { allowPrivate: environment.ALLOW_PRIVATE_WEBHOOKS, denied: readDenied(environment) },
     publicDescriptors: environment.PUBLIC_DESCRIPTORS,
     keyPrefix: environment.KEY_PREFIX,
     usdPerCreditMicros: readMicros('USD_PER_CREDIT', environment.USD_PER_CREDIT),
     welcomeMicros: readMicros('WELCOME_CREDITS', environment.WELCOME_CREDITS),
+    registration: {
+      mode: environment.REGISTRATION,
+      domains: environment.REGISTRATION_DOMAINS?.split(','),
+      maxPerDay: environment.REGISTRATIONS_PER_DAY,
+      maxWelcomeMicrosPerDay: readMicros('WELCOME_CREDITS_PER_DAY', environment.WELCOME_CREDITS_PER_DAY),
+    },
+    signInCodesPerMinute: environment.SIGN_IN_CODES_PER_MINUTE,
+    mail: readMail(environment),
+    telegram: readTelegram(environment),
     logLevel: environment.LOG_LEVEL,
   }
 }
@@ -192,6 +224,23 @@ const readSealSinks = ({ SEAL_SINK: given = '', OBJECT_STORE_URL: objects }: Env
   return sinks
 }
 
+const readMail = ({ DATA_DIR, SMTP_URL: url, MAIL_FROM: from }: Environment): Config['mail'] => {
+  if (url === undefined)
+    return { kind: 'outbox', folder: join(DATA_DIR, 'outbox'), from: from ?? 'Tollgate <tollgate@localhost>' }
+  if (!URL.canParse(url)) throw new ConfigError(`SMTP_URL must be a valid URL. ${advice('SMTP_URL')}`)
+  if (from === undefined) throw new ConfigError(`SMTP_URL requires MAIL_FROM. ${advice('MAIL_FROM')}`)
+  return { kind: 'smtp', url, from }
+}
+
+const readTelegram = (environment: Environment): Config['telegram'] => {
+  const { TELEGRAM_CLIENT_ID: clientId, TELEGRAM_CLIENT_SECRET: clientSecret, TELEGRAM_ISSUER: issuer } = environment
+  if (clientId === undefined && clientSecret === undefined) return undefined
+  for (const name of ['TELEGRAM_CLIENT_ID', 'TELEGRAM_CLIENT_SECRET'] as const)
+    if (environment[name] === undefined)
+      throw new ConfigError(`${name} is required for the Telegram login. ${advice(name)}`)
+  return { clientId: clientId as string, clientSecret: clientSecret as string, issuer }
+}
+
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** An address of the right form may still have an impossible host or port. */
@@ -199,6 +248,17 @@ const readUrl = (name: keyof Environment, url: string): string => {
   if (URL.canParse(url)) return url
   throw new ConfigError(`${name} must contain valid addresses, but has ${JSON.stringify(url)}. ${advice(name)}`)
 }
+
+const readLimits = (environment: Environment): DefaultLimits => ({
+  requestsPerMinute: {
+    perKey: environment.REQUESTS_PER_MINUTE_PER_KEY || Number.POSITIVE_INFINITY,
+    perAccount: environment.REQUESTS_PER_MINUTE_PER_ACCOUNT || Number.POSITIVE_INFINITY,
+  },
+  runsInFlight: {
+    perKey: environment.RUNS_IN_FLIGHT_PER_KEY || Number.POSITIVE_INFINITY,
+    perAccount: environment.RUNS_IN_FLIGHT_PER_ACCOUNT || Number.POSITIVE_INFINITY,
+  },
+})
 
 const readOrigins = ({ ALLOWED_ORIGINS: origins }: Environment): string[] =>
   (origins?.split(',') ?? []).map(origin => new URL(readUrl('ALLOWED_ORIGINS', origin)).origin)

@@ -4,7 +4,7 @@ import { createLogger } from '../adapters/logger/pino.ts'
 import { systemRandom } from '../adapters/random/system.ts'
 import { bindings } from '../catalog/bindings/bindings.ts'
 import { shipped } from '../catalog/shipped.ts'
-import { createSnapshots } from '../engine/streams/snapshots.ts'
+import { createSnapshots, type SnapshotForm, type Snapshots } from '../engine/streams/snapshots.ts'
 import { authenticViews } from '../engine/views/authentic-views.ts'
 import { CheckpointPoller } from '../engine/views/checkpoint-poller.ts'
 import { ProjectionSet } from '../engine/views/projection-set.ts'
@@ -16,10 +16,12 @@ import { ViewProgress } from '../engine/views/view-progress.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { Mailer } from '../ports/mailer.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
 import type { Outbound } from '../ports/outbound.ts'
 import type { Provider } from '../ports/provider.ts'
 import type { Random } from '../ports/random.ts'
+import type { RateCounter } from '../ports/rate-counter.ts'
 import type { RowAddress, ViewStore } from '../ports/view-store.ts'
 import { AccountMailboxes } from '../services/accounts/account-mailboxes.ts'
 import { Accounts } from '../services/accounts/accounts.ts'
@@ -44,6 +46,7 @@ import { Routing } from '../services/providers/routing.ts'
 import type { Reads } from '../services/reads.ts'
 import { Refunds } from '../services/runs/refunds.ts'
 import type { CoreServices } from '../services/services.ts'
+import { Logins, loginSnapshots } from '../services/sign-in/logins.ts'
 import { Usage } from '../services/usage/usage.ts'
 import { ViewMaintenance } from '../services/views/view-maintenance.ts'
 import { Deliveries } from '../services/webhooks/deliveries.ts'
@@ -69,6 +72,8 @@ export interface Substitutes {
   openScratch?: OpenScratch
   objects?: ObjectStore
   outbound?: Outbound
+  rateCounter?: RateCounter
+  mailer?: Mailer
   limits?: Limits
 }
 
@@ -94,7 +99,10 @@ export interface Core {
   masterSecret: string
   log: EventLog
   views: ViewStore
+  /** Keeps snapshots of streams of one kind. */
+  snapshotsOf<State>(form: SnapshotForm<State>): Snapshots<State>
   accounts: AccountMailboxes
+  logins: Logins
   auditorKeys: AuditorKeys
   projections: ProjectionSet
   openScratch: OpenScratch
@@ -124,15 +132,17 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
   const rebuild = { log, codec: eventCodec, projections: projectionSet, logger, openScratch }
   const repairs = new Repairs({ ...rebuild, clock, store })
   const views = authenticate(store, repairs.request)
-  const snapshots = createSnapshots({
-    store,
-    form: accountSnapshots,
-    key: deriveKey(masterSecret, 'snapshots'),
-    onForged: stream => logger.warn({ stream }, 'ignoring a snapshot that this service did not write'),
-  })
+  const snapshotsOf = <State>(form: SnapshotForm<State>) =>
+    createSnapshots({
+      store,
+      form,
+      key: deriveKey(masterSecret, 'snapshots'),
+      onForged: stream => logger.warn({ stream }, 'ignoring a snapshot that this service did not write'),
+    })
+  const logins = new Logins({ log, snapshots: snapshotsOf(loginSnapshots), clock, random, logger })
   const accounts = new AccountMailboxes({
     log,
-    snapshots,
+    snapshots: snapshotsOf(accountSnapshots),
     clock,
     random,
     logger,
@@ -157,21 +167,45 @@ export const openCore = async (config: Config, options: CoreOptions = {}): Promi
     await log.close()
   }
   const stores = { config, logger, clock, random, masterSecret, log, views, projections: projectionSet, openScratch }
-  const services = openServices({ ...stores, accounts, auditorKeys, reads, publishedCatalog, offers, choices })
-  return { ...stores, accounts, auditorKeys, progress, reads, publishedCatalog, offers, choices, services, close }
+  const services = openServices({
+    ...stores,
+    accounts,
+    logins,
+    snapshotsOf,
+    auditorKeys,
+    reads,
+    publishedCatalog,
+    offers,
+    choices,
+  })
+  return {
+    ...stores,
+    accounts,
+    logins,
+    snapshotsOf,
+    auditorKeys,
+    progress,
+    reads,
+    publishedCatalog,
+    offers,
+    choices,
+    services,
+    close,
+  }
 }
 
 type ServicesParts = Omit<Core, 'progress' | 'services' | 'close'>
 
 const openServices = (parts: ServicesParts): CoreServices => {
-  const { config, logger, masterSecret, log, clock, random, accounts, reads, publishedCatalog, offers } = parts
+  const { config, logger, masterSecret, log, clock, random, accounts, logins, reads, publishedCatalog } = parts
+  const { offers } = parts
   return authorize({
-    accounts: new Accounts({ accounts, reads, log, clock, random, logger, keyPrefix: config.keyPrefix }),
+    accounts: new Accounts({ accounts, logins, reads, random, keyPrefix: config.keyPrefix }),
     ledger: new Ledger({ accounts, reads, log, clock }),
     charges: new Charges({ reads, log }),
     usage: new Usage({ reads, clock }),
     refunds: new Refunds({ accounts, reads, log }),
-    keys: new ApiKeys({ accounts, reads, random, keyPrefix: config.keyPrefix }),
+    keys: new ApiKeys({ accounts, reads, offers, clock, random, keyPrefix: config.keyPrefix }),
     auditors: new Auditors({ auditorKeys: parts.auditorKeys, random, keyPrefix: config.keyPrefix }),
     catalog: new Catalog({ offers, publishedCatalog, shipped }),
     webhooks: new Webhooks({ accounts, reads, clock, secretsOf: webhookSecrets(masterSecret) }),

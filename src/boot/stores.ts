@@ -11,8 +11,11 @@ import { openLmdbViewStore } from '../adapters/view-store/lmdb.ts'
 import { sha256 } from '../domain/digest.ts'
 import type { OpenScratch } from '../engine/views/rebuild.ts'
 import type { EventLog, ReadableLog } from '../ports/event-log.ts'
+import type { IdentityProvider } from '../ports/identity-provider.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { Mailer } from '../ports/mailer.ts'
 import type { ObjectStore } from '../ports/object-store.ts'
+import type { RateCounter } from '../ports/rate-counter.ts'
 import type { SealSink } from '../ports/seal-sink.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import type { Addresses } from '../services/addresses.ts'
@@ -51,6 +54,16 @@ export const openViews = async ({ viewStore }: Config, logger: Logger): Promise<
   })
 }
 
+/** Opens what counts requests: with the views, if other processes share them. */
+export const openRateCounter = async ({ viewStore }: Config, logger: Logger): Promise<RateCounter> => {
+  const { countInMemory, countInRedis } = await import('../adapters/rate-counter/flexible.ts')
+  if (viewStore.kind === 'lmdb') return countInMemory()
+  return countInRedis({
+    ...viewStore,
+    onAway: error => logger.warn({ err: error }, 'this process counts requests on its own until Redis is back'),
+  })
+}
+
 export const openObjects = async (
   config: Config,
   logger: Logger,
@@ -70,6 +83,23 @@ export const openObjects = async (
     retention,
     onWarning: error => logger.warn({ err: error }, 'the object store may keep files without an owner forever'),
   })
+}
+
+/** Where mail goes. */
+export const openMailer = async ({ mail }: Config): Promise<Mailer> => {
+  if (mail.kind === 'smtp') {
+    const { openSmtpMailer } = await import('../adapters/mailer/smtp.ts')
+    return openSmtpMailer(mail)
+  }
+  const { openOutbox } = await import('../adapters/mailer/outbox.ts')
+  return openOutbox(mail)
+}
+
+/** The login with Telegram; undefined if it is off. */
+export const openIdentityProvider = async ({ telegram }: Config): Promise<IdentityProvider | undefined> => {
+  if (!telegram) return undefined
+  const { openTelegram } = await import('../adapters/identity-provider/telegram.ts')
+  return openTelegram(telegram)
 }
 
 /** Opens the places that get copies of seals. Checks those on this machine. */

@@ -1,14 +1,16 @@
 import { Command } from 'commander'
+import type { AccountLimits } from '../../schemas/account-events.ts'
+import type { AccountId } from '../../schemas/primitives.ts'
 import { fromMicros } from '../domain/money.ts'
 import type { AccountSummary } from '../services/accounts/accounts.ts'
-import { checkKeyName, parseCredits } from './arguments.ts'
+import { checkKeyName, checkReason, parseCredits, parseLimits } from './arguments.ts'
 import { operatorOf } from './operator.ts'
 import { printMany, printOne } from './print.ts'
 import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
 
 export const accountsCommand = (): Command => {
-  const command = new Command('accounts').description('open, list and show accounts')
+  const command = new Command('accounts').description('open, list, show, find, limit and suspend accounts')
 
   command
     .command('open')
@@ -54,14 +56,81 @@ export const accountsCommand = (): Command => {
       printOne(show(found), options)
     })
 
+  command
+    .command('find <email>')
+    .description('shows the account that an e-mail address signs in to')
+    .option('--json', 'print JSON')
+    .action(async (email, options, command) => {
+      const caller = operatorOf(command)
+      const found = await withCore(async ({ services }) => unwrap(await services.accounts.findByEmail(caller, email)))
+      printOne(show(found), options)
+    })
+
+  command
+    .command('invite <email>')
+    .description('lets an e-mail address open an account with REGISTRATION=invite')
+    .option('--json', 'print JSON')
+    .action(async (email, options, command) => {
+      const caller = operatorOf(command)
+      await withCore(async ({ services }) => {
+        const { isNew } = unwrap(await services.accounts.invite(caller, email))
+        if (!isNew) console.error(`${email} was invited before.`)
+        printOne({ email, invited: isNew }, options)
+      })
+    })
+
+  command
+    .command('limits <account>')
+    .description('sets limits of an account that replace the defaults for it and its keys, within a second')
+    .option('--requests-per-minute <number>', 'the requests that all of its keys may send in a minute together')
+    .option('--runs-in-flight <number>', 'the runs that may be open at a time')
+    .option('--default', 'end all exceptions')
+    .option('--json', 'print JSON')
+    .action(async (account, options, command) => {
+      const caller = operatorOf(command)
+      const limits = parseLimits(options)
+      await withCore(async ({ accounts, services }) => {
+        unwrap(await services.accounts.setLimits(caller, account, limits))
+        const { limits: present } = await accounts.state(account as AccountId)
+        printOne({ account_id: account, ...showLimits(present) }, options)
+      })
+    })
+
+  addSuspension(command, 'suspend', 'refuses everything that the account asks for; its accepted runs go on')
+  addSuspension(command, 'resume', 'ends the suspension of an account')
+
   return command
 }
 
-const show = ({ account, balanceMicros, sums }: AccountSummary): Record<string, unknown> => ({
+const addSuspension = (parent: Command, name: 'suspend' | 'resume', description: string) =>
+  parent
+    .command(`${name} <account>`)
+    .description(description)
+    .requiredOption('--reason <text>', 'the reason, recorded in the log and shown to clients; at most 200 characters')
+    .option('--json', 'print JSON')
+    .action(async (account, options, command) => {
+      const caller = operatorOf(command)
+      const { reason } = options
+      checkReason(reason)
+      await withCore(async ({ services: { accounts } }) => unwrap(await accounts[name](caller, account, reason)))
+      printOne({ account_id: account, suspended: name === 'suspend', reason }, options)
+    })
+
+/** A limit that is null is the default. */
+const showLimits = ({ requestsPerMinute, runsInFlight }: AccountLimits) => ({
+  requests_per_minute: requestsPerMinute ?? null,
+  runs_in_flight: runsInFlight ?? null,
+})
+
+const show = ({ account, balanceMicros, suspension, limits, sums }: AccountSummary): Record<string, unknown> => ({
   account_id: account.accountId,
-  email: account.email,
+  email: account.email ?? null,
+  ...(account.identity && { telegram: account.identity.subject }),
   tester: account.tester,
   opened_at: account.openedAt,
+  suspended_at: suspension?.since ?? null,
+  suspension_reason: suspension?.reason ?? null,
+  ...showLimits(limits),
   credits_balance: fromMicros(balanceMicros),
   credits_granted: fromMicros(sums?.grantedMicros ?? 0),
   credits_withdrawn: fromMicros(sums?.withdrawnMicros ?? 0),

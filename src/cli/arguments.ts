@@ -1,4 +1,4 @@
-import type { GrantKind, Payment } from '../../schemas/account-events.ts'
+import { type AccountLimits, type GrantKind, MAX_LIMIT, type Payment } from '../../schemas/account-events.ts'
 import { MAX_ACTOR_NAME_LENGTH } from '../../schemas/actor.ts'
 import {
   CURRENCY,
@@ -24,6 +24,32 @@ export const parseCredits = (text: string, { least }: { least: number }): number
       ].join(' '),
     )
   return micros
+}
+
+interface LimitOptions {
+  requestsPerMinute?: string
+  runsInFlight?: string
+  default?: boolean
+}
+
+/** The limits that the options set. Throws OperatorError if they are none, or contradict each other. */
+export const parseLimits = ({ default: isDefault, ...given }: LimitOptions): AccountLimits | 'default' => {
+  const { requestsPerMinute, runsInFlight } = given
+  const isSet = requestsPerMinute !== undefined || runsInFlight !== undefined
+  if (isSet === (isDefault === true))
+    throw new OperatorError('Give --requests-per-minute, --runs-in-flight or both, or only --default.')
+  if (isDefault) return 'default'
+  return {
+    ...(requestsPerMinute !== undefined && { requestsPerMinute: parseLimit(requestsPerMinute) }),
+    ...(runsInFlight !== undefined && { runsInFlight: parseLimit(runsInFlight) }),
+  }
+}
+
+const parseLimit = (text: string): number => {
+  const limit = /^\d{1,10}$/.test(text) ? Number(text) : 0
+  if (limit < 1 || limit > MAX_LIMIT)
+    throw new OperatorError(`${JSON.stringify(text)} must be a whole number from 1 to ${MAX_LIMIT}.`)
+  return limit
 }
 
 interface PurchaseOptions {

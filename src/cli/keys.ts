@@ -1,9 +1,10 @@
 import { Command, Option } from 'commander'
 import { KEY_SCOPES } from '../../schemas/actor.ts'
-import { scopeOf } from '../domain/account/keys.ts'
 import { checkKeyName } from './arguments.ts'
+import { parseLimits } from './keys/limits.ts'
+import { listKeys } from './keys/list.ts'
 import { operatorOf } from './operator.ts'
-import { printMany, printOne } from './print.ts'
+import { printOne } from './print.ts'
 import { unwrap } from './refusals.ts'
 import { withCore } from './with-core.ts'
 
@@ -22,34 +23,23 @@ export const keysCommand = (): Command => {
         .choices(KEY_SCOPES)
         .default('full'),
     )
+    .option('--expires <time>', 'refuse the key from this date or time in UTC on, such as 2027-01-01')
+    .option('--budget <credits/period>', 'what it may spend in each day, week or month in UTC, such as 50/month')
+    .option('--models <ids>', 'the models that it may run: IDs of families or endpoints, separated by commas')
+    .option('--addresses <ranges>', 'IP addresses and CIDR ranges that it may be used from, separated by commas')
     .option('--json', 'print JSON')
     .action(async (account, options, command) => {
       const caller = operatorOf(command)
       const { name, scope } = options
       checkKeyName(name)
+      const limits = parseLimits(options)
       await withCore(async ({ services }) => {
-        const { keyId, apiKey } = unwrap(await services.keys.create(caller, account, { name, scope }))
+        const { keyId, apiKey } = unwrap(await services.keys.create(caller, account, { name, scope, ...limits }))
         printOne({ account_id: account, key_id: keyId, scope, api_key: apiKey }, options)
       })
     })
 
-  command
-    .command('list <account>')
-    .description('lists an account’s keys by their last four characters, oldest first')
-    .option('--json', 'print JSON')
-    .action(async (account, options, command) => {
-      const caller = operatorOf(command)
-      const rows = await withCore(async ({ services }) => unwrap(await services.keys.list(caller, account)))
-      const shown = rows.map(row => ({
-        key_id: row.keyId,
-        name: row.name,
-        scope: scopeOf(row),
-        last_four: row.lastFour,
-        created_at: row.createdAt,
-        revoked_at: row.revokedAt ?? null,
-      }))
-      printMany(shown, options, 'The account has no keys; "tollgate keys create ACCOUNT" creates one.')
-    })
+  command.addCommand(listKeys())
 
   command
     .command('revoke <account> <key>')

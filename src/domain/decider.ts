@@ -24,6 +24,8 @@ export class Contradiction extends Error {
 export interface Decider<Command, State, Event, Refusal> {
   initial: State
   decide(command: Command, state: State): Decision<Event, Refusal>
+  /** Gives a command the time by the clock that its events will record, in ms since 1970. */
+  timed?(command: Command, atMs: number): Command
   evolve(state: State, event: PastEvent<Event>): State
 }
 

@@ -1,3 +1,4 @@
+import type { BudgetPeriod } from '../../schemas/account-events.ts'
 import type { KeyScope } from '../../schemas/actor.ts'
 import type { Fault } from '../../schemas/api/error.ts'
 import type { FamilyFault } from './catalog/validity.ts'
@@ -16,14 +17,52 @@ export interface Refusals {
 
   account_exists: object
   account_not_found: object
+  /** The caller owns the account. */
+  account_suspended: { reason: string }
+  account_already_suspended: { reason: string }
+  account_not_suspended: object
   email_invalid: { email: string }
   balance_too_high: { balanceMicros: number }
+
+  /** The identity belongs to another account. */
+  identity_taken: object
+  too_many_identities: { limit: number }
+  /** The session was closed or has expired. */
+  session_ended: object
+
+  /** The identity has asked for too many codes. */
+  too_many_codes: { retryAfterMs: number }
+  /** The client, or all clients together, sign in too often. */
+  too_many_sign_ins: { retryAfterMs: number }
+  /** No code of the identity can be tried under this id: it is wrong, used, expired, or was tried too often. */
+  code_not_valid: object
+  code_wrong: { triesLeft: number }
+  /** The service does not use Telegram. */
+  telegram_not_offered: object
+  /** What a browser brought back from Telegram proves nothing. */
+  telegram_not_confirmed: object
+  /** Nobody may open an account with the identity. */
+  registration_closed: { mode: 'open' | 'invite' | 'closed' }
+  /** Too many accounts were opened today. */
+  registrations_full: { retryAfterMs: number }
 
   key_exists: object
   key_not_found: object
   /** The caller's own key, which was active when the request began. */
   key_revoked: object
+  key_expired: { expiresAt: string }
   too_many_keys: { limit: number }
+  /** A key cannot create a key of this scope. */
+  key_scope_not_grantable: { scope: KeyScope }
+  /** The new key would have expired already. */
+  key_expiry_past: { expiresAt: string }
+  /** `index` is the place in the list. */
+  key_model_unknown: { index: number; model: string }
+  key_address_invalid: { index: number; address: string }
+  /** The key is held to other addresses. */
+  address_not_allowed: { address: string }
+  /** The key is held to other models. */
+  model_not_allowed: { endpoint: string; models: string[] }
   /** An active auditor has this name, or this id. */
   auditor_exists: { name: string }
   auditor_not_found: object
@@ -54,6 +93,14 @@ export interface Refusals {
   image_url_invalid: { fault: HttpUrlFault }
   webhook_url_invalid: { parameter: UrlParameter; url: string; fault: WebhookUrlFault }
 
+  /** `renewsAt` is when the next period of the budget begins. */
+  budget_exceeded: {
+    requiredMicros: number
+    period: BudgetPeriod
+    budgetMicros: number
+    spentMicros: number
+    renewsAt: string
+  }
   insufficient_credits: { requiredMicros: number; balanceMicros: number }
   idempotency_mismatch: object
   /** No event has this position: the log ends before it. */
@@ -73,6 +120,9 @@ export interface Refusals {
   /** Too many runs have failed through the account's own fault. */
   too_many_failures: { retryAfterMs: number }
   too_many_open_runs: { limit: number }
+  /** Of the key that asks, or of its account. */
+  too_many_runs_in_flight: { of: 'key' | 'account'; limit: number; retryAfterMs: number }
+  too_many_requests: { of: 'key' | 'account'; limit: number; retryAfterMs: number }
   open_runs_too_large: { limitBytes: number }
   event_not_found: object
   /** The seals are not in order. */
@@ -192,6 +242,7 @@ export type PutRefusal = RefusalOf<
   | 'put_address_invalid'
   | 'put_address_expired'
   | 'put_address_withdrawn'
+  | 'account_suspended'
   | 'too_many_puts'
   | 'put_too_large'
   | 'put_type_mismatch'

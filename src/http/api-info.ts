@@ -20,6 +20,7 @@ const purposes: Record<Tag, string> = {
   Models: 'The models, their parameters and their prices.',
   Runs: 'Run models, and follow or cancel runs.',
   Account: 'The account that owns the API key.',
+  Keys: 'API keys and their limits.',
   Ledger: 'What shows that the log behind all balances was not changed.',
   Uploads: 'Files to use as input.',
   Webhooks: 'Notifications about ended runs.',

@@ -3,20 +3,25 @@ import Koa from 'koa'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { KeyHolders } from '../services/accounts/key-holders.ts'
+import type { KeyUses } from '../services/accounts/key-uses.ts'
 import type { AuditorKeys } from '../services/auditors/auditor-keys.ts'
+import type { RequestLimits } from '../services/policies/request-limits.ts'
 import type { Presenter } from '../services/presenter.ts'
 import type { KnownSeals } from '../services/seals/known-seals.ts'
 import type { Services } from '../services/services.ts'
+import type { SessionHolders } from '../services/sign-in/session-holders.ts'
 import type { TrustedAddress } from './connections.ts'
 import type { RequestState } from './context.ts'
 import { allowedOrigins } from './middleware/allowed-origins.ts'
 import { arrivingBodies } from './middleware/arriving-bodies.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { authenticateAuditor, refuseAuditors } from './middleware/authenticate-auditor.ts'
+import { countRequests } from './middleware/count-requests.ts'
 import { errors } from './middleware/errors.ts'
 import { log } from './middleware/log.ts'
 import { position } from './middleware/position.ts'
 import { requestId } from './middleware/request-id.ts'
+import { BrowserSessions } from './middleware/session.ts'
 import { takeTurns } from './middleware/take-turns.ts'
 import { untakenAnswers } from './middleware/untaken-answers.ts'
 import { serveAt } from './operation.ts'
@@ -25,10 +30,12 @@ import { auditRoutes } from './routes/audit.ts'
 import { balanceRoutes } from './routes/balance.ts'
 import { callbackRoutes } from './routes/callbacks.ts'
 import { cdnRoutes } from './routes/cdn.ts'
+import { type ConsoleParts, consoleRouter } from './routes/console.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { type DescriptorOptions, descriptorRoutes } from './routes/descriptors.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { type HealthChecks, healthRoutes } from './routes/health.ts'
+import { keyRoutes } from './routes/keys.ts'
 import { ledgerRoutes } from './routes/ledger.ts'
 import { type McpEndpoint, mcpRoutes } from './routes/mcp.ts'
 import { modelRoutes } from './routes/models.ts'
@@ -58,7 +65,11 @@ export interface AppParts {
 export interface ApiParts {
   services: Services
   keyHolders: KeyHolders
+  keyUses: KeyUses
+  sessionHolders: SessionHolders
+  signInPages: Pick<ConsoleParts, 'registration' | 'mailFolder' | 'hasTelegram'>
   auditorKeys: AuditorKeys
+  requestLimits: RequestLimits
   knownSeals: Pick<KnownSeals, 'newest'>
   /** Whether presigned URLs lead to this service instead of a separate object store. */
   acceptsPut: boolean
@@ -74,7 +85,10 @@ export const createApp = ({ logger, clock, isTrusted, checks, callbacks, api, tu
   const router = new Router<RequestState>({ sensitive: true, strict: true })
   healthRoutes(serveAt(router), checks, clock)
   if (callbacks) callbackRoutes(serveAt(router), { callbacks, isTrusted, clock })
-  if (api) apiRoutes(router, api, clock)
+  const authenticateKey = api && authenticate({ ...api, isTrusted, clock })
+  const sessions =
+    api && authenticateKey && new BrowserSessions({ ...api, authenticateKey, publicUrl: api.described.publicUrl })
+  if (api && sessions) apiRoutes(router, api, sessions, clock)
 
   const app = new Koa<RequestState>()
   app.use(takeTurns(turns))
@@ -85,21 +99,28 @@ export const createApp = ({ logger, clock, isTrusted, checks, callbacks, api, tu
   if (api) app.use(refuseAuditors(api.auditorKeys))
   app.use(router.routes())
   app.use(router.allowedMethods())
+  if (api && sessions) {
+    const pages = consoleRouter({ ...api, ...api.signInPages, sessions, isTrusted, logger })
+    app.use(pages.routes())
+    app.use(pages.allowedMethods())
+  }
   // These are connections that broke during a response.
   app.on('error', error => logger.debug({ err: error }, 'connection lost during a response'))
   return app
 }
 
 /** Operations need an API key unless they are open. */
-const apiRoutes = (router: Router<RequestState>, api: ApiParts, clock: Clock) => {
-  const { services, keyHolders, auditorKeys, knownSeals, acceptsPut, present, mcp, described } = api
-  const known = authenticate(keyHolders)
-  const awaited = position(services)
-  const serve = serveAt(router, known, arrivingBodies(), untakenAnswers(), awaited)
+const apiRoutes = (router: Router<RequestState>, api: ApiParts, sessions: BrowserSessions, clock: Clock) => {
+  const { services, keyHolders, auditorKeys, requestLimits, knownSeals, acceptsPut, present, mcp, described } = api
+  const rest = [countRequests(requestLimits), arrivingBodies(), untakenAnswers(), position(services)]
+  const serve = serveAt(router, sessions.authenticateKey, ...rest)
+  // Owners who have signed in use these without a key too.
+  const serveOwners = serveAt(router, sessions.authenticate, ...rest)
   const streams = new Streams()
   cdnRoutes(router, serve, services, acceptsPut)
-  balanceRoutes(serve, services, present, knownSeals)
-  ledgerRoutes(serve, services, present, knownSeals)
+  keyRoutes(serve, serveOwners, services)
+  balanceRoutes(serveOwners, services, present, knownSeals)
+  ledgerRoutes(serveOwners, services, present, knownSeals)
   usageRoutes(serve, services, present)
   sealRoutes(serve, services)
   proofRoutes(serve, services)

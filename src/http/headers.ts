@@ -22,6 +22,10 @@ export const idempotencyKey = (ctx: Context): string | undefined => {
 /** The response header with the log position of a write. */
 export const TOLLGATE_POSITION = 'Tollgate-Position'
 
+/** The response headers with the limits of requests, and with how they stand. */
+export const RATE_LIMIT_POLICY = 'RateLimit-Policy'
+export const RATE_LIMIT = 'RateLimit'
+
 /** The response header with the newest seal of the log. */
 export const TOLLGATE_SEAL = 'Tollgate-Seal'
 

@@ -11,20 +11,21 @@ export const daysOf = ({ from, to }: { from?: string; to?: string }, what = 'que
 const dayOf = (name: string, text: string, what: string): string => {
   const [day = '', time] = timeOf(name, text, what).split('T')
   if (time === '00:00:00.000Z') return day
-  throw fault(name, 'must be a date or a midnight in UTC, because usage is counted by UTC days', what)
+  throw placeFault(name, 'must be a date or a midnight in UTC, because usage is counted by UTC days', what)
 }
 
 /**
  * A time of the log from a parameter with a date or time. Throws invalid_request if the calendar lacks it. `what` is
  * the part of the request that holds the parameter.
  */
-const timeOf = (name: string, text: string, what: string): string => {
+export const timeOf = (name: string, text: string, what: string): string => {
   const time = parseTime(text)
   if (time !== undefined) return time
-  throw fault(name, 'must be a date or time that exists', what)
+  throw placeFault(name, 'must be a date or time that exists', what)
 }
 
-const fault = (name: string, message: string, what: string) => {
+/** The error for one place of a request. */
+export const placeFault = (name: string, message: string, what: string) => {
   const path = `/${name}`
   return new ApiError('invalid_request', `Invalid ${what}: ${path} ${message}.`, { errors: [{ path, message }] })
 }

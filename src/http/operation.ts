@@ -43,6 +43,7 @@ export interface Operation {
 
 export type Tag =
   | 'Account'
+  | 'Keys'
   | 'Ledger'
   | 'Models'
   | 'Runs'

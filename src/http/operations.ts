@@ -7,6 +7,7 @@ import { deliveryOperations } from './routes/deliveries.ts'
 import { descriptorOperations } from './routes/descriptors.ts'
 import { docsOperations } from './routes/docs.ts'
 import { healthOperations } from './routes/health.ts'
+import { keyOperations } from './routes/keys.ts'
 import { ledgerOperations } from './routes/ledger.ts'
 import { mcpOperations } from './routes/mcp.ts'
 import { modelOperations } from './routes/models.ts'
@@ -24,6 +25,7 @@ export const operations: Operation[] = [
   ...runOperations,
   ...runEventOperations,
   ...balanceOperations,
+  ...keyOperations,
   ...proofOperations,
   ...ledgerOperations,
   ...usageOperations,

@@ -113,7 +113,7 @@ const imageFault = (words: RefusalWords, reason: FileRefusal): string =>
 const abilities: Record<KeyScope, string> = {
   full: 'do everything except manage keys',
   read: 'only read: send GET requests, except for the webhook secret, make dry runs, and call read-only tools',
-  keys: 'only manage keys. There are no requests for that yet: use a key with the scope "full" or "read"',
+  keys: 'only manage keys, with GET and POST /v1/keys and DELETE /v1/keys/{id}',
 }
 
 /** The code of every refusal. */
@@ -122,12 +122,34 @@ const codes: Record<RefusalCode, ErrorCode> = {
 
   account_exists: 'invalid_request',
   account_not_found: 'not_found',
+  account_suspended: 'account_suspended',
+  account_already_suspended: 'invalid_request',
+  account_not_suspended: 'invalid_request',
   email_invalid: 'invalid_request',
   balance_too_high: 'invalid_request',
+  identity_taken: 'invalid_request',
+  too_many_identities: 'rate_limited',
+  session_ended: 'invalid_api_key',
+
+  too_many_codes: 'rate_limited',
+  too_many_sign_ins: 'rate_limited',
+  code_not_valid: 'invalid_request',
+  code_wrong: 'invalid_request',
+  telegram_not_offered: 'not_found',
+  telegram_not_confirmed: 'invalid_request',
+  registration_closed: 'forbidden',
+  registrations_full: 'rate_limited',
 
   key_exists: 'invalid_request',
   key_not_found: 'not_found',
   key_revoked: 'invalid_api_key',
+  key_expired: 'invalid_api_key',
+  key_scope_not_grantable: 'forbidden',
+  key_expiry_past: 'invalid_request',
+  key_model_unknown: 'invalid_request',
+  key_address_invalid: 'invalid_request',
+  address_not_allowed: 'forbidden',
+  model_not_allowed: 'forbidden',
   too_many_keys: 'rate_limited',
 
   auditor_exists: 'invalid_request',
@@ -152,6 +174,7 @@ const codes: Record<RefusalCode, ErrorCode> = {
   image_url_invalid: 'invalid_input',
   webhook_url_invalid: 'invalid_request',
 
+  budget_exceeded: 'budget_exceeded',
   insufficient_credits: 'insufficient_credits',
   idempotency_mismatch: 'idempotency_mismatch',
   position_unknown: 'invalid_request',
@@ -163,6 +186,8 @@ const codes: Record<RefusalCode, ErrorCode> = {
   usage_too_large: 'invalid_request',
   too_many_failures: 'rate_limited',
   too_many_open_runs: 'rate_limited',
+  too_many_runs_in_flight: 'rate_limited',
+  too_many_requests: 'rate_limited',
   open_runs_too_large: 'rate_limited',
   event_not_found: 'not_found',
   seals_not_in_order: 'invalid_request',
@@ -259,6 +284,17 @@ const details: { [Code in RefusalCode]?: (facts: Refusals[Code], words: RefusalW
   }),
   image_url_invalid: ({ fault }) => ({ errors: [{ path: '/input/image_url', message: urlFaults[fault] }] }),
   webhook_url_invalid: ({ parameter, fault }) => ({ errors: [{ path: `/${parameter}`, message: urlFaults[fault] }] }),
+  key_expiry_past: () => ({ errors: [{ path: '/expires_at', message: 'must be in the future' }] }),
+  key_model_unknown: ({ index }) => ({ errors: [{ path: `/models/${index}`, message: 'is no model' }] }),
+  key_address_invalid: ({ index }) => ({
+    errors: [{ path: `/addresses/${index}`, message: 'must be an IP address or a CIDR range' }],
+  }),
+  budget_exceeded: ({ requiredMicros, budgetMicros, spentMicros, renewsAt }) => ({
+    required_credits: fromMicros(requiredMicros),
+    budget_credits: fromMicros(budgetMicros),
+    spent_credits: fromMicros(spentMicros),
+    renews_at: renewsAt,
+  }),
   insufficient_credits: ({ requiredMicros, balanceMicros }) => ({
     required_credits: fromMicros(requiredMicros),
     credits_balance: fromMicros(balanceMicros),

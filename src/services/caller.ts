@@ -28,10 +28,11 @@ export interface KeyHolder {
 }
 
 /** The account's owner, signed in. */
-interface SessionOwner {
+export interface SessionOwner {
   kind: 'session'
   accountId: AccountId
   sessionId: SessionId
+  requestId?: string | undefined
 }
 
 /** An auditor with a key, who reads all accounts and writes nothing but the record of that. */
@@ -41,6 +42,9 @@ export interface AuditorCaller {
   name: string
   requestId?: string | undefined
 }
+
+/** The service itself, which acts for somebody who is not signed in yet. */
+export const serviceFor = ({ requestId }: Caller): Caller => ({ kind: 'service', requestId })
 
 /** The caller as the log records it. */
 export const causeOf = (caller: Caller): Cause => ({ actor: actorOf(caller), requestId: caller.requestId })

@@ -4,6 +4,7 @@ import {
   type AuditorId,
   type KeyId,
   RunId,
+  SessionId,
   UploadId,
   Uuid,
   type WebhookTestId,
@@ -18,6 +19,7 @@ export const newKeyId = (random: Random) => newId('key', random) as KeyId
 export const newAuditorId = (random: Random) => newId('aud', random) as AuditorId
 export const newUploadId = (random: Random) => newId('upl', random) as UploadId
 export const newWebhookTestId = (random: Random) => newId('wht', random) as WebhookTestId
+export const newSessionId = (random: Random) => newId('sess', random) as SessionId
 export const newRunId = (random: Random) => newId('run', random) as RunId
 
 /**
@@ -28,6 +30,9 @@ export const webhookIdOf = (id: RunId | WebhookTestId): string => id.replace(/^[
 
 /** Whether a text has the form of an account id. */
 export const isAccountId = compileGuard(AccountId)
+
+/** Whether a text has the form of a session id. */
+export const isSessionId = compileGuard(SessionId)
 
 /** Whether a text has the form of an upload id. */
 export const isUploadId = compileGuard(UploadId)

@@ -127,7 +127,7 @@ export class Presenter {
 
   /** Differs whenever something else of an offer is shown: a new version, another part of it, or another supply. */
   versionOf({ family, revision }: Offer): string {
-    const supplies = family.endpoints.map(({ id }) => Object.values(this.#supplyOf(id)).join(' '))
+    const supplies = family.endpoints.map(({ id }) => [id, ...Object.values(this.#supplyOf(id))].join(' '))
     return `${family.id} ${revision} ${supplies.join(' ')}`
   }
 

@@ -13,13 +13,56 @@ export const wordsOf = (words: RefusalWords, refusal: Refusal): string =>
   // The compiler does not see that the code selects the entry for these facts.
   (words[refusal.code] as (facts: Refusal) => string)(refusal)
 
+/** Whose limit it is. */
+const limited = { key: 'This API key', account: 'The account' } as const
+
 /** The words that suit every transport. Each transport adds its own for the other refusals. */
 export const sharedWords = {
   account_exists: () => 'The account already exists.',
+  account_suspended: ({ reason }) =>
+    `This account is suspended (${reason}). Contact the operator of the service to have it resumed.`,
+  account_already_suspended: ({ reason }) =>
+    `The account is already suspended (${reason}). To change the reason, resume it and suspend it again.`,
+  account_not_suspended: () => 'The account is not suspended.',
   email_invalid: ({ email }) => `${JSON.stringify(email)} is not an e-mail address.`,
   balance_too_high: () => 'The balance would be too large to represent exactly.',
+  identity_taken: () => 'It belongs to another account.',
+  too_many_identities: ({ limit }) => `The account already has ${limit} ways to sign in, which is the limit.`,
+  session_ended: () => 'You are not signed in, or no longer. Sign in again.',
+
+  too_many_codes: ({ retryAfterMs }) =>
+    `Too many codes were requested for this address. Try again in ${inMinutes(retryAfterMs)}.`,
+  too_many_sign_ins: ({ retryAfterMs }) =>
+    `There are too many attempts to sign in at the moment. Try again in ${inMinutes(retryAfterMs)}.`,
+  code_not_valid: () => 'This code has expired, was used, or was tried too often. Request a new one.',
+  code_wrong: ({ triesLeft }) =>
+    triesLeft === 0
+      ? 'The code is wrong, and it cannot be tried again. Request a new one.'
+      : `The code is wrong. You have ${triesLeft} more ${triesLeft === 1 ? 'try' : 'tries'}.`,
+  telegram_not_offered: () => 'This service does not offer to sign in with Telegram.',
+  telegram_not_confirmed: () => 'Telegram did not confirm who you are. Begin again.',
+  registration_closed: ({ mode }) =>
+    mode === 'closed'
+      ? 'This service opens no new accounts.'
+      : 'This service opens accounts only for certain addresses or by invitation. Ask its operator.',
+  registrations_full: ({ retryAfterMs }) =>
+    `This service opens no more accounts today. Try again in ${inMinutes(retryAfterMs)}.`,
 
   key_exists: () => 'The account already has this key.',
+  key_expired: ({ expiresAt }) => `This API key has expired: it was valid until ${expiresAt}.`,
+  key_scope_not_grantable: ({ scope }) =>
+    [
+      `A key cannot create a key with the scope "${scope}", so that a leaked one cannot outlive its revocation.`,
+      'The owner of the account, signed in, or the operator can.',
+    ].join(' '),
+  key_expiry_past: ({ expiresAt }) => `The key would have expired already: ${expiresAt} is not in the future.`,
+  key_model_unknown: ({ model }) =>
+    `There is no model ${JSON.stringify(model)}. A key can be held to the IDs of families and of endpoints.`,
+  key_address_invalid: ({ address }) =>
+    `${JSON.stringify(address)} is no IP address and no CIDR range, such as 203.0.113.7 or 2001:db8::/32.`,
+  address_not_allowed: ({ address }) => `This API key may not be used from ${address}: it is held to other addresses.`,
+  model_not_allowed: ({ endpoint, models }) =>
+    `This API key may not run ${endpoint}: it is held to ${models.join(', ')}.`,
   too_many_keys: ({ limit }) => `The account already has ${limit} active keys; revoke one first.`,
 
   auditor_exists: ({ name }) => `There already is an auditor ${JSON.stringify(name)} with an active key.`,
@@ -64,6 +107,16 @@ export const sharedWords = {
     ].join(' '),
   too_many_open_runs: ({ limit }) =>
     `The account already has ${limit} runs that have not ended, which is the limit. Try again when some have ended.`,
+  too_many_runs_in_flight: ({ of, limit, retryAfterMs }) =>
+    [
+      `${limited[of]} already has ${limit} runs in flight, which is its limit.`,
+      `Try again in ${Math.ceil(retryAfterMs / 1000)} s, or when some of them have ended.`,
+    ].join(' '),
+  too_many_requests: ({ of, limit, retryAfterMs }) =>
+    [
+      `${limited[of]} has sent ${limit} requests within a minute, which is its limit.`,
+      `Try again in ${Math.ceil(retryAfterMs / 1000)} s; the header RateLimit of each response says how many are left.`,
+    ].join(' '),
   open_runs_too_large: ({ limitBytes }) =>
     `The inputs of the account’s open runs would exceed ${limitBytes} bytes. Try again when some have ended.`,
   event_not_found: () => 'The account has no such event.',
@@ -72,6 +125,11 @@ export const sharedWords = {
   too_many_events: ({ limit }) =>
     `The account has more than ${limit} events. Ask the operator for the proof, which tollgate audit prove makes.`,
   too_many_proofs: () => 'Another proof is being made for the account. Try again when it is done.',
+  budget_exceeded: ({ requiredMicros, period, budgetMicros, spentMicros, renewsAt }) =>
+    [
+      `The run costs ${fromMicros(requiredMicros)} credits, and this API key has spent ${fromMicros(spentMicros)}`,
+      `of its budget of ${fromMicros(budgetMicros)} credits for this ${period}. The budget is renewed at ${renewsAt}.`,
+    ].join(' '),
   run_exists: () => 'The run already exists.',
   run_not_open: () => 'The run has already ended.',
   run_already_started: () => 'The run has already started.',
@@ -148,6 +206,12 @@ export const sharedWords = {
   family_unchanged: () => 'The family is already published in this form.',
   family_invalid: ({ fault }) => `The family is not valid: ${describeFamilyFault(fault)}.`,
 } satisfies Partial<RefusalWords>
+
+const inMinutes = (ms: number): string => {
+  const minutes = Math.ceil(ms / 60_000)
+  if (minutes > 90) return `${Math.ceil(minutes / 60)} hours`
+  return minutes === 1 ? 'a minute' : `${minutes} minutes`
+}
 
 /** A number of bytes as people write it. As in UPLOAD_QUOTA, 1 GB is 2³⁰ bytes. */
 const inUnits = (bytes: number): string =>

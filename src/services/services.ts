@@ -15,6 +15,9 @@ import type { Refunds } from './runs/refunds.ts'
 import type { Runs } from './runs/runs.ts'
 import type { Proofs } from './seals/proofs.ts'
 import type { Seals } from './seals/seals.ts'
+import type { Identities } from './sign-in/identities.ts'
+import type { Sessions } from './sign-in/sessions.ts'
+import type { SignIn } from './sign-in/sign-in.ts'
 import type { Uploads } from './uploads/uploads.ts'
 import type { Usage } from './usage/usage.ts'
 import type { ViewMaintenance } from './views/view-maintenance.ts'
@@ -35,6 +38,9 @@ export interface Services extends CoreServices {
   audit: Functions<Audit>
   callbacks: Functions<Callbacks>
   webhookTests: Functions<WebhookTests>
+  signIn: Functions<SignIn>
+  sessions: Functions<Sessions>
+  identities: Functions<Identities>
 }
 
 /** The services that need only the log and the views, which is all that a command opens. */

@@ -320,3 +320,26 @@ t.test('a fault is told in sentences that say how to set the variable', async t 
   ] as const)
     t.throws(() => readConfig({ [name]: value }), { name: 'ConfigError', message })
 })
+
+t.test('mail goes to a server only with a sender, and its password is not shown', async t => {
+  t.match(readConfig({ DATA_DIR: '/data' }).mail, { kind: 'outbox', folder: '/data/outbox' })
+  const url = 'smtp://ada:hush@mail.example.com:587'
+  const from = 'Tollgate <accounts@example.com>'
+  t.same(readConfig({ SMTP_URL: url, MAIL_FROM: from }).mail, { kind: 'smtp', url, from })
+  t.throws(() => readConfig({ SMTP_URL: url }), { message: /^SMTP_URL requires MAIL_FROM\. / })
+  for (const wrong of ['http://ada:hush@mail.example.com', 'smtp://ada:hush@[mail']) {
+    const read = () => readConfig({ SMTP_URL: wrong, MAIL_FROM: from })
+    t.throws(read, { name: 'ConfigError', message: /^SMTP_URL must/ })
+    t.throws(read, { message: /^(?!.*hush)/s })
+  }
+  t.throws(() => readConfig({ MAIL_FROM: 'Tollgate' }), ConfigError)
+})
+
+t.test('the Telegram login needs an ID and a secret', async t => {
+  t.equal(readConfig({}).telegram, undefined)
+  const both = { TELEGRAM_CLIENT_ID: '1', TELEGRAM_CLIENT_SECRET: 'hush' }
+  t.same(readConfig(both).telegram, { clientId: '1', clientSecret: 'hush', issuer: undefined })
+  t.throws(() => readConfig({ TELEGRAM_CLIENT_ID: '1' }), { message: /^TELEGRAM_CLIENT_SECRET is required/ })
+  t.throws(() => readConfig({ TELEGRAM_CLIENT_SECRET: 'hush' }), { message: /^TELEGRAM_CLIENT_ID is required/ })
+  t.throws(() => readConfig({ ...both, TELEGRAM_CLIENT_SECRET: 'hu sh' }), { message: /^(?!.*hu sh)/s })
+})

@@ -8,7 +8,7 @@ import { compileCheck } from '../../src/services/schema-check.ts'
 import { withdraw } from '../support/catalog-samples.ts'
 import type { Client } from '../support/client.ts'
 import type { Document } from '../support/document-parts.ts'
-import { openAccount, startService } from '../support/service.ts'
+import { openAccount, openKey, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { unwrap } from '../support/unwrap.ts'
 
@@ -125,10 +125,12 @@ t.test('llms.txt follows its format', async t => {
 t.test('every link in llms.txt works', async t => {
   const links = linksIn((await customer.send('/llms.txt')).text)
   t.ok(links.length > 8)
+  const manager = await openKey(service, customer, { scope: 'keys' })
   await until('the log is sealed', async () => (await customer.send('/v1/ledger/seal')).status === 200)
   for (const url of links) {
     t.ok(url.startsWith(`${service.url}/`), url)
-    t.equal((await customer.send(url.slice(service.url.length))).status, 200, url)
+    const client = url.endsWith('/v1/keys') ? manager : customer
+    t.equal((await client.send(url.slice(service.url.length))).status, 200, url)
   }
 })
 

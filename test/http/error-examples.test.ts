@@ -2,9 +2,10 @@ import t from 'tap'
 import type { ErrorCode } from '../../schemas/api/error.ts'
 import { errorExamples } from '../../schemas/api/error-examples.ts'
 import { MAX_BODY_BYTES, MAX_LIVE_UPLOADS } from '../../schemas/primitives.ts'
+import { toMicros } from '../../src/domain/money.ts'
 import { Unavailable } from '../../src/ports/faults.ts'
 import { picture, type Reply } from '../support/client.ts'
-import { instantProvider, openAccount, startService } from '../support/service.ts'
+import { instantProvider, openAccount, openKey, startService } from '../support/service.ts'
 
 // The OpenAPI document shows these examples, so each must equal what the service answers.
 
@@ -13,6 +14,7 @@ const { reads, accounts } = service.core
 const customer = await openAccount(service)
 const poor = await openAccount(service, { credits: 2.5 })
 const reader = await openAccount(service, { scope: 'read' })
+const spender = await openKey(service, customer, { budget: { amountMicros: toMicros(50), period: 'month' } })
 const text = { model: 'gpt-6-1-terra', input: { prompt: 'a lake' } }
 
 /** Sends a request while a part of the service fails. */
@@ -33,8 +35,18 @@ const causes: Record<ErrorCode, () => Promise<Reply>> = {
   unsupported_media_type: () =>
     customer.send('/v1/run', { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body: 'x' }),
   forbidden: () => reader.run(picture),
+  account_suspended: async () => {
+    const { accounts } = service.core.services
+    const suspended = await openAccount(service)
+    await accounts.suspend({ kind: 'operator', name: 'ada' }, suspended.accountId, 'unpaid invoice')
+    return suspended.send('/v1/balance')
+  },
   invalid_api_key: () => service.client('tg_sk_live_unknown').send('/v1/balance'),
   insufficient_credits: () => poor.run({ ...picture, input: { ...picture.input, resolution: '2K' } }),
+  budget_exceeded: async () => {
+    await spender.run({ ...picture, input: { ...picture.input, num_images: 3, resolution: '2K' } })
+    return spender.run(picture)
+  },
   not_found: () => customer.send('/v2/models'),
   model_not_found: () => customer.run({ ...picture, model: 'nano-bananas' }),
   run_not_found: () => customer.send('/v1/runs/run_01m7z4hp40enbs019v3tcadvdx'),
@@ -67,9 +79,18 @@ const causes: Record<ErrorCode, () => Promise<Reply>> = {
   unavailable: () => during(reads, { get: () => Promise.reject(new Unavailable('away')) }, run),
 }
 
+/** The error with another time of renewal. */
+const withTime = ({ error }: Reply['body'], renews_at: string) => ({
+  renews_at,
+  message: error.message.replace(String(error.renews_at), renews_at),
+})
+
 for (const [code, example] of Object.entries(errorExamples))
   t.test(`the example of ${code} equals the service's answer`, async t => {
     const { body } = await causes[code as ErrorCode]()
     const { request_id } = example.error
-    t.same({ error: { ...body.error, request_id } }, example)
+    // A budget is renewed at a time that depends on today.
+    const { renews_at } = example.error
+    const replaced = { ...body.error, request_id, ...(renews_at !== undefined && withTime(body, renews_at)) }
+    t.same({ error: replaced }, example)
   })

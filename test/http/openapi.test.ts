@@ -130,7 +130,7 @@ t.test('authenticated writes return Tollgate-Position unless they stream', async
   t.same(
     new Set(documented.map(({ operationId }) => operationId)),
     new Set([
-      ...['runModel', 'cancelRun', 'sendUpload', 'presignUpload', 'deleteUpload'],
+      ...['runModel', 'cancelRun', 'createKey', 'revokeKey', 'sendUpload', 'presignUpload', 'deleteUpload'],
       ...['rotateWebhookSecret', 'testWebhook', 'resendRunWebhook'],
     ]),
   )

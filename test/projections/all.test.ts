@@ -8,9 +8,12 @@ t.test('every event type is handled or listed as unprojected', async t => {
   t.same(
     types.filter(type => !handled.has(type)),
     [
-      'ProviderCostRecorded',
+      ...['AccountSuspended', 'AccountResumed', 'LimitsSet'],
+      ...['IdentityLinked', 'SessionOpened', 'SessionClosed', 'ProviderCostRecorded'],
       ...['WebhookSecretRotated', 'WebhookTestRequested', 'WebhookTested'],
-      ...['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn', 'LoginLinked', 'SealKeyAdopted', 'LogSealed'],
+      ...['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn'],
+      ...['LoginInvited', 'LoginCodeRequested', 'LoginCodeTried', 'LoginLinked', 'RegistrationAdmitted'],
+      ...['SealKeyAdopted', 'LogSealed'],
       ...['PeriodCloseRequested', 'PeriodClosed'],
       ...['AuditorKeyCreated', 'AuditorKeyRevoked', 'AuditorRead'],
       ...['ProviderDisabled', 'ProviderEnabled', 'BindingDisabled', 'BindingEnabled', 'BindingsOrdered'],

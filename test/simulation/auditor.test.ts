@@ -8,12 +8,17 @@ import { publishShipped } from '../../src/services/catalog/publish-shipped.ts'
 import {
   accepted,
   accountId,
+  accountResumed,
+  accountSuspended,
   failRun,
   granted,
+  limitsSet,
   opened,
   openAccount as openSample,
   outputDeleted,
   queueRun,
+  sessionId,
+  sessionOpened,
   startRun,
   uploadDeleted,
   uploadDeletionRequested,
@@ -27,6 +32,8 @@ import { makeLink } from '../support/links.ts'
 import { openAccount, openFolder } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type AuditedEvent, Auditor } from './auditor.ts'
+
+const SESSION = { kind: 'session', sessionId: sessionId() }
 
 t.test('the auditor detects every kind of forged history', async t => {
   const history = [openSample({ welcome: 30 }), queueRun({ key: 'a' }), startRun(), failRun()].reduce<{
@@ -60,6 +67,10 @@ t.test('the auditor detects every kind of forged history', async t => {
     AuditedEvent,
   ]
 
+  const [suspended, resumed] = [accountSuspended(), accountResumed()].map(uploaded) as [AuditedEvent, AuditedEvent]
+  const signedIn = uploaded(sessionOpened())
+  const byOwner = queueing.map(event => ({ ...event, metadata: { ...(event.metadata as object), actor: SESSION } }))
+
   const forgeries: Record<string, AuditedEvent[][]> = {
     'a run is refunded twice': [...history, [refund]],
     'a refund is too high': [opening, queueing, starting, [failure, other(refund, { amountMicros: 11 })]],
@@ -79,6 +90,10 @@ t.test('the auditor detects every kind of forged history', async t => {
     'an account is opened twice': [opening, opening.slice(0, 1)],
     'a run starts twice': [opening, queueing, starting, starting],
     'the output of an open run is deleted': [opening, queueing, [uploaded(outputDeleted())]],
+    'an account is suspended twice': [opening, [suspended], [suspended]],
+    'an account is resumed twice': [opening, [suspended], [resumed], [resumed]],
+    'a suspended account runs something': [opening, [signedIn], [suspended], byOwner],
+    'the service sets limits': [opening, [{ ...uploaded(limitsSet({})), metadata: { actor: { kind: 'service' } } }]],
     'the files of a failed run are deleted that left none': [...history, [uploaded(outputDeleted())]],
     'a run that never started leaves files': [opening, queueing, [other(failure, { willDeleteAt: 'later' }), refund]],
     'an upload is granted twice': [opening, [grant], [grant]],
@@ -94,6 +109,7 @@ t.test('the auditor detects every kind of forged history', async t => {
     return auditor.faults
   }
   t.same(audit(history), [])
+  t.same(audit([opening, [signedIn], [suspended], [resumed], byOwner, [suspended], ...history.slice(2)]), [])
   const leaving = [other(failure, { willDeleteAt: 'later' }), refund]
   t.same(audit([opening, queueing, starting, leaving, [uploaded(outputDeleted())]]), [])
   t.same(audit([opening, [grant], [store], [seal], [requested], [deleted], [grant]]), [])

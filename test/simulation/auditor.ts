@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { makeLink } from '../support/links.ts'
+import { Budgets } from './budgets.ts'
 
 /** An event as the auditor sees it, without any types of the service. */
 export interface AuditedEvent {
@@ -25,6 +26,9 @@ interface Run {
 /** The maximum number of uploads of an account. */
 const MAX_UPLOADS = 10_000
 
+/** The maximum number of open sessions of an account. */
+const MAX_SESSIONS = 20
+
 /** The maximum number of runs of an account that have not ended. */
 const MAX_OPEN = 10_000
 
@@ -38,7 +42,8 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** The event types of all categories of streams other than accounts. */
 const TYPES: Record<string, string[]> = {
   catalog: ['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn'],
-  login: ['LoginLinked'],
+  login: ['LoginInvited', 'LoginCodeRequested', 'LoginCodeTried', 'LoginLinked'],
+  registrations: ['RegistrationAdmitted'],
   seals: ['SealKeyAdopted', 'LogSealed'],
   auditors: ['AuditorKeyCreated', 'AuditorKeyRevoked'],
   reads: ['AuditorRead'],
@@ -59,6 +64,12 @@ export class Auditor {
   #open = 0
   readonly #requests = new Map<string, number>()
   readonly #activeKeys = new Set<unknown>()
+  #isSuspended = false
+  readonly #budgets = new Budgets()
+  /** The last day of use of each key. */
+  readonly #usedOn = new Map<unknown, string>()
+  readonly #sessions = new Set<unknown>()
+  readonly #identities = new Set<unknown>()
   /** The runs with a webhook, and the attempts so far for those with a pending delivery. */
   readonly #receivers = new Set<string>()
   readonly #attempts = new Map<string, number>()
@@ -126,33 +137,63 @@ export class Auditor {
     const data = event.data as Facts
     const runId = String(data['runId'])
     const run = this.#runs.get(runId)
-    const { actor } = event.metadata as { actor?: { keyId?: string } }
+    const { actor } = event.metadata as { actor?: { kind?: string; keyId?: string; sessionId?: string } }
+    const isByOwner = actor?.kind === 'key' || actor?.kind === 'session'
+    this.#expect(!(this.#isSuspended && isByOwner), 'the owner of a suspended account changes it')
     this.#expect(!actor?.keyId || this.#activeKeys.has(actor.keyId), 'a key that is not active changes the account')
+    this.#expect(!actor?.sessionId || this.#sessions.has(actor.sessionId), 'a closed session changes the account')
     switch (event.type) {
+      case 'SessionOpened':
+        this.#expect(!this.#sessions.has(data['sessionId']), 'a session is opened twice')
+        this.#sessions.add(data['sessionId'])
+        return this.#expect(this.#sessions.size <= MAX_SESSIONS, 'an account has too many sessions')
+      case 'SessionClosed':
+        return this.#expect(this.#sessions.delete(data['sessionId']), 'a session that is not open is closed')
+      case 'IdentityLinked': {
+        const identity = JSON.stringify(data['identity'])
+        this.#expect(!this.#identities.has(identity), 'an identity is linked twice')
+        this.#identities.add(identity)
+        return
+      }
       case 'AccountOpened':
         return this.#expect(this.#revision === 0, 'an account is opened twice')
+      case 'AccountSuspended':
+        this.#expect(!this.#isSuspended, 'an account is suspended twice')
+        this.#isSuspended = true
+        return
+      case 'AccountResumed':
+        this.#expect(this.#isSuspended, 'an account is resumed that is not suspended')
+        this.#isSuspended = false
+        return
+      case 'LimitsSet':
+        return this.#expect(actor?.kind === 'operator', 'nobody but the operator sets limits')
       case 'ApiKeyCreated':
         this.#activeKeys.add(data['keyId'])
-        return
+        return this.#budgets.create(data)
       case 'ApiKeyRevoked':
         this.#activeKeys.delete(data['keyId'])
         return
+      case 'ApiKeyUsed':
+        return this.#use(event, data['keyId'])
       case 'CreditsGranted':
         this.#refer(data)
         return this.#move(data, 1)
       case 'CreditsWithdrawn':
         this.#refer(data)
         return this.#move(data, -1)
-      case 'CreditsDebited':
+      case 'CreditsDebited': {
         this.#expect(run === undefined, 'a run is debited twice')
+        const debit = debitOf(event, this.#budgets)
+        this.#expect(this.#budgets.move(debit, data['amountMicros'] as number), 'a budget is passed')
         this.#expect(isBefore('RunQueued'), 'a debit is not in one append with its run')
         this.#runs.set(runId, {
           state: 'debited',
           chargedMicros: data['amountMicros'] as number,
           refundedMicros: 0,
-          debit: debitOf(event),
+          debit,
         })
         return this.#move(data, -1)
+      }
       case 'RunQueued':
         this.#expect(isAfter('CreditsDebited'), 'a run is not in one append with its debit')
         this.#expect(this.#open < MAX_OPEN, 'an account has too many open runs')
@@ -178,7 +219,8 @@ export class Auditor {
         if (run) run.willDeleteAt = data['willDeleteAt']
         return this.#step(run, ['queued', 'processing'], 'failed')
       case 'CreditsRefunded':
-        this.#expect(isDeepStrictEqual(data['debit'], run?.debit), 'a refund does not repeat its debit')
+        this.#expect(this.#repeats(data['debit'] as Facts, run?.debit), 'a refund does not repeat its debit')
+        this.#budgets.move(run?.debit ?? {}, -(data['amountMicros'] as number))
         if (run?.state === 'completed') return this.#refundCompleted(run, data)
         this.#expect(isAfter('RunFailed'), 'a refund is not in one append with its failure')
         this.#expect(run?.chargedMicros === data['amountMicros'], 'a refund is not what was charged')
@@ -228,6 +270,20 @@ export class Auditor {
       default:
         return this.#report(unknown(event))
     }
+  }
+
+  /** The refund of a revoked key may name no period, since its budget is gone. */
+  #repeats(facts: Facts | undefined, debit: Facts | undefined): boolean {
+    const { budgetPeriod: _, ...others } = debit ?? {}
+    return (
+      isDeepStrictEqual(facts, debit) || (!this.#activeKeys.has(debit?.['keyId']) && isDeepStrictEqual(facts, others))
+    )
+  }
+
+  #use(event: AuditedEvent, keyId: unknown) {
+    const day = timeOf(event).slice(0, 10)
+    this.#expect(this.#usedOn.get(keyId) !== day, 'the use of a key is recorded twice on a day')
+    this.#usedOn.set(keyId, day)
   }
 
   #refundCompleted(run: Run, data: Facts) {
@@ -292,14 +348,22 @@ export class Auditor {
 
 const isOpen = (state: Run['state']): boolean => state === 'queued' || state === 'processing'
 
+/** The time that periods and durations count from. */
+const timeOf = ({ metadata }: AuditedEvent): string => {
+  const { at, clock = at } = metadata as { at: string; clock?: string }
+  return clock
+}
+
 const idOf = ({ data }: AuditedEvent) => (data as Facts)['runId']
 
 const unknown = ({ type }: AuditedEvent) => `the event type ${type} is unknown`
 
 /** The facts of a debit that its refunds repeat. */
-const debitOf = ({ data, metadata }: AuditedEvent): Facts => {
-  const { receipt, label } = data as { receipt: Facts; label?: string }
-  const { actor } = metadata as { actor?: Facts }
-  const facts = { model: receipt['model'], endpoint: receipt['endpoint'], keyId: actor?.['keyId'], label }
+const debitOf = (event: AuditedEvent, budgets: Budgets): Facts => {
+  const { receipt, label } = event.data as { receipt: Facts; label?: string }
+  const { actor } = event.metadata as { actor?: Facts }
+  const keyId = actor?.['keyId']
+  const budgetPeriod = budgets.periodOf(keyId, timeOf(event))
+  const facts = { model: receipt['model'], endpoint: receipt['endpoint'], keyId, label, budgetPeriod }
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
 }

@@ -1,7 +1,10 @@
 import type {
   AccountEvent,
+  AccountLimits,
+  BudgetPeriod,
   DebitFacts,
   GrantKind,
+  KeyLimits,
   ProviderCost,
   RunErrorCode,
   RunOutput,
@@ -13,7 +16,7 @@ import type {
 import type { KeyScope } from '../../schemas/actor.ts'
 import type { Receipt } from '../../schemas/catalog.ts'
 import { accountStream, type RecordedEvent } from '../../schemas/events.ts'
-import type { AccountId, KeyId, RunId, UploadId, WebhookTestId } from '../../schemas/primitives.ts'
+import type { AccountId, KeyId, RunId, SessionId, UploadId, WebhookTestId } from '../../schemas/primitives.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import { THEN_MS } from './given.ts'
@@ -21,6 +24,7 @@ import { THEN_MS } from './given.ts'
 // Numbered ids, so that tests can say "run 2".
 const suffix = (number: number) => String(number).padStart(26, '0')
 export const accountId = (number = 1): AccountId => `acct_${suffix(number)}`
+export const sessionId = (number = 1): SessionId => `sess_${suffix(number)}`
 export const keyId = (number = 1): KeyId => `key_${suffix(number)}`
 export const runId = (number = 1): RunId => `run_${suffix(number)}`
 export const uploadId = (number = 1): UploadId => `upl_${suffix(number)}`
@@ -145,10 +149,16 @@ export const openAccount = ({ account = 1, welcome = 100, tester = false } = {})
   ({
     type: 'OpenAccount',
     accountId: accountId(account),
-    email: 'owner@example.com',
+    identity: { kind: 'email', address: 'owner@example.com' } as const,
     tester,
     welcomeMicros: toMicros(welcome),
   }) satisfies AccountCommand
+
+export const suspendAccount = (reason = 'unpaid') => ({ type: 'SuspendAccount', reason }) satisfies AccountCommand
+
+export const resumeAccount = (reason = 'paid') => ({ type: 'ResumeAccount', reason }) satisfies AccountCommand
+
+export const setLimits = (limits: AccountLimits | 'default') => ({ type: 'SetLimits', limits }) satisfies AccountCommand
 
 let references = 0
 
@@ -165,15 +175,14 @@ export const grantCredits = (credits: number, reference = `gift-${++references}`
 export const withdrawCredits = (credits: number, reference: string) =>
   ({ ...grantCredits(credits, reference), type: 'WithdrawCredits', kind: 'correction' }) satisfies AccountCommand
 
-export const createKey = (key = 1, scope: KeyScope = 'full') =>
+export const createKey = (key = 1, scope: KeyScope = 'full', limits: KeyLimits = {}) =>
   ({
     type: 'CreateApiKey',
-    keyId: keyId(key),
-    name: 'laptop',
-    hash: digest('b'),
-    lastFour: 'beef',
-    scope,
+    key: { keyId: keyId(key), name: 'laptop', hash: digest('b'), lastFour: 'beef', scope, ...limits },
   }) satisfies AccountCommand
+
+export const useKey = (key: number, atMs: number) =>
+  ({ type: 'UseApiKey', keyId: keyId(key), atMs }) satisfies AccountCommand
 
 export const revokeKey = (key = 1) => ({ type: 'RevokeApiKey', keyId: keyId(key) }) satisfies AccountCommand
 
@@ -232,11 +241,11 @@ export const recordUndelivered = (attempt = 1, { run = 1, next }: { run?: number
   }) satisfies AccountCommand
 
 export const redeliver = (run = 1) =>
-  ({ type: 'RedeliverWebhook', runId: runId(run), url: hook }) satisfies AccountCommand
+  ({ type: 'RedeliverWebhook', runId: runId(run), url: hook, atMs: THEN_MS }) satisfies AccountCommand
 
 /** The same at the request of the account's owner. */
 export const resend = ({ run = 1, atMs = THEN_MS, askedWith }: AskedAt & { run?: number } = {}) =>
-  ({ ...redeliver(run), owner: { ...askedBy(askedWith), atMs } }) satisfies AccountCommand
+  ({ ...redeliver(run), ...askedBy(askedWith), atMs, isByOwner: true }) satisfies AccountCommand
 
 interface AskedAt {
   atMs?: number
@@ -247,7 +256,13 @@ export const rotateSecret = ({ atMs = THEN_MS, askedWith }: AskedAt = {}) =>
   ({ type: 'RotateWebhookSecret', ...askedBy(askedWith), atMs }) satisfies AccountCommand
 
 export const requestTest = (test = 1, { atMs = THEN_MS, askedWith }: AskedAt = {}) =>
-  ({ type: 'RequestWebhookTest', ...askedBy(askedWith), atMs, testId: testId(test), url: hook }) satisfies AccountCommand
+  ({
+    type: 'RequestWebhookTest',
+    ...askedBy(askedWith),
+    atMs,
+    testId: testId(test),
+    url: hook,
+  }) satisfies AccountCommand
 
 export const recordTest = (test = 1) =>
   ({ type: 'RecordWebhookTest', result: { testId: testId(test), status: 204, latencyMs: 87 } }) satisfies AccountCommand
@@ -273,6 +288,12 @@ export const opened = ({ account = 1, tester = false } = {}): AccountEvent => ({
   type: 'AccountOpened',
   data: { accountId: accountId(account), email: 'owner@example.com', tester },
 })
+
+export const accountSuspended = (reason = 'unpaid'): AccountEvent => ({ type: 'AccountSuspended', data: { reason } })
+
+export const accountResumed = (reason = 'paid'): AccountEvent => ({ type: 'AccountResumed', data: { reason } })
+
+export const limitsSet = (data: AccountLimits): AccountEvent => ({ type: 'LimitsSet', data })
 
 interface Grant {
   after?: number
@@ -300,9 +321,31 @@ export const withdrawn = (credits: number, options: Grant & { after: number }): 
   data: grant(credits, { kind: 'correction', ...options }),
 })
 
-export const keyCreated = (key = 1, scope: KeyScope = 'full'): AccountEvent => ({
+/** A session that was opened, for 30 days after the default time of past events. */
+export const sessionOpened = (session = 1, expiresAtMs = THEN_MS + 30 * 86_400_000): AccountEvent => ({
+  type: 'SessionOpened',
+  data: { sessionId: sessionId(session), expiresAt: new Date(expiresAtMs).toISOString() },
+})
+
+type Ending = Extract<AccountEvent, { type: 'SessionClosed' }>['data']['reason']
+
+export const sessionClosed = (session = 1, reason: Ending = 'signed_out'): AccountEvent => ({
+  type: 'SessionClosed',
+  data: { sessionId: sessionId(session), reason },
+})
+
+export const keyCreated = (key = 1, scope: KeyScope = 'full', limits: KeyLimits = {}): AccountEvent => ({
   type: 'ApiKeyCreated',
-  data: { keyId: keyId(key), name: 'laptop', hash: digest('b'), lastFour: 'beef', scope },
+  data: { keyId: keyId(key), name: 'laptop', hash: digest('b'), lastFour: 'beef', scope, ...limits },
+})
+
+/** A key with a budget in credits. */
+export const keyWithBudget = (credits: number, period: BudgetPeriod = 'day', key = 1): AccountEvent =>
+  keyCreated(key, 'full', { budget: { amountMicros: toMicros(credits), period } })
+
+export const keyUsed = (key = 1): AccountEvent => ({
+  type: 'ApiKeyUsed',
+  data: { keyId: keyId(key), hash: digest('b') },
 })
 
 /** A key from before there were scopes. */

@@ -7,7 +7,7 @@ import { collect } from './collect.ts'
 import { filePart, upload } from './multipart.ts'
 import { startReceiver, status } from './receiver.ts'
 import { picture } from './sample-files.ts'
-import { type Customer, openAccount, startService } from './service.ts'
+import { type Customer, openAccount, openKey, startService } from './service.ts'
 import { until } from './until.ts'
 import { unwrap } from './unwrap.ts'
 
@@ -73,12 +73,20 @@ export const busyLog = async (t: Test, { rounds = 1, environment = {} }: BusyOpt
   )
   const other = unwrap(await keys.create(operator, third.accountId, { name: 'other' }))
   unwrap(await keys.revoke(operator, third.accountId, other.keyId))
+  const limits = { budget: { amountMicros: 25_000_000, period: 'week' }, models: ['gpt-6-1-terra'] } as const
+  const expiresAt = '2100-01-01T00:00:00.000Z'
+  const limited = await openKey(service, third, { ...limits, models: [...limits.models], expiresAt })
+  await limited.run({ ...text, input: { prompt: 'fail' } })
+  const { body: kept } = await limited.run(text)
+  unwrap(await refunds.refund(operator, kept.run_id, { amountMicros: 100_000, reason: 'a gift' }))
+  await limited.run(text)
   const { body: stored } = await upload(third, filePart(await picture('png')))
   await third.send(`/v1/uploads/${stored.id}`, { method: 'DELETE' })
   await third.run(text)
 
   const { log } = service.core
   const events = () => collect(log.readAll(BEFORE_FIRST))
+  await until('the use of keys is recorded', async () => (await events()).some(({ type }) => type === 'ApiKeyUsed'))
   await until('the webhooks are recorded', async () => (await events()).some(({ type }) => type === 'WebhookAbandoned'))
   return events()
 }

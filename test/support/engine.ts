@@ -8,6 +8,7 @@ import type { Logger } from '../../src/ports/logger.ts'
 import type { ViewStore } from '../../src/ports/view-store.ts'
 import { AccountMailboxes } from '../../src/services/accounts/account-mailboxes.ts'
 import { PublishedCatalog } from '../../src/services/catalog/published-catalog.ts'
+import { Logins } from '../../src/services/sign-in/logins.ts'
 import { ManualClock } from './manual-clock.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -37,6 +38,10 @@ export const publishedOn = (log: EventLog, clock?: Clock): PublishedCatalog =>
 /** Account mailboxes without snapshots. */
 export const accountsOn = (log: EventLog, clock: Clock = new ManualClock()): AccountMailboxes =>
   new AccountMailboxes({ log, snapshots: noSnapshots, ...ambient(clock) })
+
+/** The streams of identities without snapshots. */
+export const loginsOn = (log: EventLog, clock?: Clock): Logins =>
+  new Logins({ log, snapshots: noSnapshots, ...ambient(clock) })
 
 export const silentLogger: Logger = {
   isLevelEnabled: () => false,

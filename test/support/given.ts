@@ -5,12 +5,18 @@ import type { Decided, Refusal, RefusalCode } from '../../src/domain/refusal.ts'
 /** The default time of past events. */
 export const THEN_MS = Date.parse('2026-01-01T00:00:00.000Z')
 
-/** An event at a specific time, caused by an actor. */
-export const at = <Event>(ms: number, event: Event, actor?: object): PastEvent<Event> => ({
+/** An event at a specific time. */
+export const at = <Event>(ms: number, event: Event): PastEvent<Event> => ({
   ...event,
   revision: 0,
-  metadata: { at: new Date(ms).toISOString(), ...(actor && { actor }) },
+  metadata: { at: new Date(ms).toISOString() },
 })
+
+/** An event that a key caused at a specific time. */
+export const by = <Event>(keyId: string, ms: number, event: Event): PastEvent<Event> => {
+  const past = at(ms, event)
+  return { ...past, metadata: { ...past.metadata, actor: { kind: 'key', keyId } } }
+}
 
 /** A decider with a history. The assertions throw on failure. */
 export const given = <Command, State, Event extends object>(

@@ -11,7 +11,7 @@ import { SealStream } from '../../src/services/seals/seal-stream.ts'
 import { Sealer } from '../../src/services/seals/sealer.ts'
 import { TreeStore } from '../../src/services/seals/tree-store.ts'
 import { collect } from './collect.ts'
-import { accountsOn, ambient, openLog, openViews } from './engine.ts'
+import { accountsOn, ambient, loginsOn, openLog, openViews } from './engine.ts'
 import { ManualClock } from './manual-clock.ts'
 import { unwrap } from './unwrap.ts'
 
@@ -50,8 +50,9 @@ export const openPeriodWorld = async (t: Test, given?: EventLog) => {
     periodsAt: (clock: ManualClock, sealWaitMs = 60_000) => new Periods({ log, ...ambient(clock), sealWaitMs }),
 
     open: async (clock: ManualClock, name: string): Promise<AccountId> => {
-      const parts = { log, ...ambient(clock), accounts: accountsOn(log, clock) }
-      const registration = { email: `${name}@example.com`, tester: false, welcomeMicros: 1_000_000 }
+      const parts = { ...ambient(clock), accounts: accountsOn(log, clock), logins: loginsOn(log, clock) }
+      const identity = { kind: 'email', address: `${name}@example.com` } as const
+      const registration = { identity, tester: false, welcomeMicros: 1_000_000 }
       return unwrap(await register(parts, operator, registration)).accountId
     },
 

@@ -7,6 +7,7 @@ const STATUS = {
   put_address_invalid: 403,
   put_address_expired: 403,
   put_address_withdrawn: 403,
+  account_suspended: 403,
   too_many_puts: 429,
   put_too_large: 413,
   put_type_mismatch: 415,

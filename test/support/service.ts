@@ -7,6 +7,7 @@ import { type Core, openCore, type Substitutes } from '../../src/boot/core.ts'
 import { startServer } from '../../src/boot/server.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import type { Provider } from '../../src/ports/provider.ts'
+import type { NewKey } from '../../src/services/accounts/api-keys.ts'
 import { caughtUp } from './caught-up.ts'
 import { Client } from './client.ts'
 import { temporaryFolder } from './temporary-folder.ts'
@@ -77,10 +78,30 @@ export const openAccount = async (
   const opening = { email, tester, welcomeMicros, key: { name: 'test', scope } }
   const { accountId, apiKey = '' } = unwrap(await core.services.accounts.open(caller, opening))
   const [keyId] = (await core.accounts.state(accountId)).activeKeys.keys()
+  await markUsed(core, accountId, keyId as KeyId)
   // The service looks keys up in the views, which follow the log.
   await caughtUp(core)
   return Object.assign(new Client(url, apiKey), { accountId, apiKey, keyId: keyId as KeyId })
 }
+
+/** Creates another key of a customer, and returns a client that uses it. */
+export const openKey = async (
+  { core, url }: Pick<Service, 'core' | 'url'>,
+  { accountId }: Pick<Customer, 'accountId'>,
+  limits: Omit<NewKey, 'name'> = {},
+): Promise<Customer> => {
+  const { keyId, apiKey } = unwrap(await core.services.keys.create(caller, accountId, { name: 'test', ...limits }))
+  await caughtUp(core)
+  return Object.assign(new Client(url, apiKey), { accountId, apiKey, keyId })
+}
+
+/** Records the first use of a key today, so that requests of a test append no more than it expects. */
+const markUsed = (core: Core, accountId: AccountId, keyId: KeyId) =>
+  core.accounts.execute({ kind: 'key', accountId, keyId, scope: 'full' }, accountId, {
+    type: 'UseApiKey',
+    keyId,
+    atMs: core.clock.nowMs(),
+  })
 
 /** Opens accounts in a folder without a running service. */
 export const openAccounts = async <Many extends AccountOptions[]>(

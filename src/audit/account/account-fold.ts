@@ -1,3 +1,4 @@
+import type { TelegramIdentity } from '../../../schemas/identity.ts'
 import { Damaged } from '../../ports/faults.ts'
 import { AccountBook } from '../books/account-book.ts'
 import type { BookedRun, LedgerLine } from '../books/ledger-line.ts'
@@ -7,9 +8,16 @@ import { KeyRing } from './key-ring.ts'
 import { PendingWebhooks } from './pending-webhooks.ts'
 import { StoredUploads } from './stored-uploads.ts'
 
+/** Why the account is suspended, and since when. */
+export interface Suspension {
+  reason: string
+  since: string
+}
+
 export interface Opening {
   accountId: string
-  email: string
+  email?: string
+  identity?: TelegramIdentity
   tester: boolean
   openedAt: string
 }
@@ -31,6 +39,7 @@ export class AccountFold {
   /** The runs that have not ended. */
   readonly #runs = new Map<string, Pick<OpenRun, 'status' | 'requestedAt'>>()
   #opening: Opening | undefined
+  #suspension: Suspension | undefined
   #last: AccountRecord | undefined
 
   /** Takes the next event. Returns its line if it moved credits. Throws Damaged if they do not add up. */
@@ -49,6 +58,11 @@ export class AccountFold {
   /** Undefined before the account is opened. */
   get opening(): Opening | undefined {
     return this.#opening
+  }
+
+  /** Undefined unless the account is suspended. */
+  get suspension(): Suspension | undefined {
+    return this.#suspension
   }
 
   /** Undefined before the first event. */
@@ -71,6 +85,12 @@ export class AccountFold {
     switch (type) {
       case 'AccountOpened':
         this.#opening = { ...data, openedAt: at }
+        return
+      case 'AccountSuspended':
+        this.#suspension = { reason: data.reason, since: at }
+        return
+      case 'AccountResumed':
+        this.#suspension = undefined
         return
       case 'CreditsGranted':
         this.sums.grantedMicros += data.amountMicros

@@ -2,46 +2,67 @@ import { sha256 } from '../../domain/digest.ts'
 import type { Fault, Report } from '../fault.ts'
 import type { AuditedEvent } from './rule.ts'
 
-/** An account that was opened, with the stream of the login that its address calls for, or a login that was linked. */
+/** An account that was opened with an identity or lists a further one, or a login that was linked or added to one. */
 export interface LoginFact {
   /** The number of the event. */
   at: number
-  kind: 'opened' | 'linked'
+  kind: 'opened' | 'listed' | 'linked' | 'added'
   accountId: string
   login: string
 }
 
-/** Notes which accounts were opened and which logins were linked. Each login is linked once. */
+/** Notes which accounts were opened, and which logins were linked to them. Each login is linked once. */
 export class Logins {
   readonly facts: LoginFact[] = []
   readonly #linked = new Set<string>()
 
   take({ type, stream, data }: AuditedEvent, at: number, report: Report) {
     const accountId = String(data['accountId'])
-    if (type === 'AccountOpened') {
-      const login = `login-${sha256(`email:${String(data['email']).toLowerCase()}`)}`
-      this.facts.push({ at, kind: 'opened', accountId, login })
+    if (type === 'AccountOpened') this.facts.push({ at, kind: 'opened', accountId, login: loginOf(openedWith(data)) })
+    if (type === 'IdentityLinked') {
+      const owner = stream.slice(ACCOUNT_PREFIX.length)
+      this.facts.push({ at, kind: 'listed', accountId: owner, login: loginOf(data['identity'] as Identified) })
     }
     if (type !== 'LoginLinked') return
     if (this.#linked.has(stream)) report('the login was linked before')
     this.#linked.add(stream)
-    this.facts.push({ at, kind: 'linked', accountId, login: stream })
+    this.facts.push({ at, kind: data['additional'] ? 'added' : 'linked', accountId, login: stream })
   }
 }
 
-/** Each login leads to an account that was opened with its address, and each account has its login. */
+const ACCOUNT_PREFIX = 'account-'
+
+type Identified = { kind: 'email'; address: string } | { kind: 'telegram'; subject: string }
+
+const openedWith = ({ email, identity }: AuditedEvent['data']): Identified =>
+  (identity as Identified | undefined) ?? { kind: 'email', address: String(email).toLowerCase() }
+
+const loginOf = (identity: Identified): string =>
+  `login-${sha256(identity.kind === 'email' ? `email:${identity.address}` : `telegram:${identity.subject}`)}`
+
+/** Each login leads to an account that was opened with its identity or lists it, and each account has its logins. */
 export function* loginFaults(facts: LoginFact[]): Generator<Fault> {
   const loginOf = new Map<string, string>()
-  const accountOf = new Map<string, string>()
-  for (const { kind, accountId, login } of facts)
-    if (kind === 'opened') loginOf.set(accountId, login)
-    else accountOf.set(login, accountId)
-  for (const [stream, accountId] of accountOf) {
+  const linkOf = new Map<string, LoginFact>()
+  const listed = new Set<string>()
+  for (const fact of facts)
+    if (fact.kind === 'opened') loginOf.set(fact.accountId, fact.login)
+    else if (fact.kind === 'listed') listed.add(`${fact.accountId}/${fact.login}`)
+    else linkOf.set(fact.login, fact)
+  for (const [stream, { accountId, kind }] of linkOf) {
     const login = loginOf.get(accountId)
+    const found = (what: string, isNote?: true) => ({ stream, revision: 0, what, ...(isNote && { isNote }) })
     // A process may die between the two, and the next registration goes on from there.
-    if (login === undefined) yield { stream, revision: 0, what: `${accountId} was not opened`, isNote: true }
-    else if (login !== stream) yield { stream, revision: 0, what: `${accountId} was opened with another address` }
+    if (login === undefined) yield found(`${accountId} was not opened`, true)
+    else if (kind === 'linked' && login !== stream) yield found(`${accountId} was opened with another address`)
+    else if (kind === 'added' && !listed.has(`${accountId}/${stream}`))
+      yield found(`${accountId} does not list it`, true)
   }
   for (const [accountId, login] of loginOf)
-    if (!accountOf.has(login)) yield { stream: `account-${accountId}`, what: 'the login of the account is missing' }
+    if (!linkOf.has(login)) yield { stream: `account-${accountId}`, what: 'the login of the account is missing' }
+  for (const place of listed) {
+    const [accountId = '', login = ''] = place.split('/')
+    if (linkOf.get(login)?.accountId !== accountId)
+      yield { stream: `account-${accountId}`, what: `it lists ${login}, which is not linked to it` }
+  }
 }

@@ -13,7 +13,9 @@ import { Chain } from './chain.ts'
 import { checkChoice } from './choices.ts'
 import type { Findings, Found, FoundAtEnd } from './findings.ts'
 import { KeptSeals } from './kept-seals.ts'
+import { KeyLimits } from './key-limits.ts'
 import { Keys } from './keys.ts'
+import { Limits } from './limits.ts'
 import { Logins } from './logins.ts'
 import { Money } from './money.ts'
 import { Opening } from './opening.ts'
@@ -24,7 +26,9 @@ import { Requests } from './requests.ts'
 import type { AuditedEvent, Rule } from './rule.ts'
 import { Runs } from './runs.ts'
 import { coveredIn, Seals } from './seals.ts'
+import { Sessions } from './sessions.ts'
 import { type Part, partOf } from './share.ts'
+import { Suspension } from './suspension.ts'
 import { Uploads } from './uploads.ts'
 import { WebhookSecrets } from './webhook-secrets.ts'
 import { WebhookTests } from './webhook-tests.ts'
@@ -168,8 +172,9 @@ class Checks {
   #rulesOf(stream: string): Rule[] {
     if (!stream.startsWith('account-')) return []
     const life = [new Runs(this.#prices), new ProviderCosts(), new Webhooks(), new Uploads()]
+    const holder = [new Opening(stream), new Suspension(), new Limits(), new Keys(), new KeyLimits(), new Sessions()]
     const receivers = [new WebhookSecrets(), new WebhookTests()]
-    return [new Opening(stream), new Keys(), new Money(), new Requests(), ...life, ...receivers]
+    return [...holder, new Money(), new Requests(), ...life, ...receivers]
   }
 }
 

@@ -8,7 +8,8 @@ export class WebhookSecrets implements Rule {
   take({ type, data }: AuditedEvent, report: Report) {
     if (type !== 'WebhookSecretRotated') return
     const generation = Number(data['generation'])
-    if (generation !== this.#generation + 1) report(`its generation is ${generation}, and ${this.#generation} came before`)
+    if (generation !== this.#generation + 1)
+      report(`its generation is ${generation}, and ${this.#generation} came before`)
     this.#generation = generation
   }
 }

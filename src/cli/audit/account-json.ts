@@ -15,7 +15,9 @@ export const accountToJson = ({ account, faults }: Replay, asOf: AsOf) => {
   const { grantedMicros, withdrawnMicros, debitedMicros, refundedMicros } = account.sums
   return {
     as_of: asOf,
-    ...{ account_id: accountId, email, tester, opened_at: openedAt },
+    ...{ account_id: accountId, email: email ?? null, tester, opened_at: openedAt },
+    suspended_at: account.suspension?.since ?? null,
+    suspension_reason: account.suspension?.reason ?? null,
     ...creditsToJson('credits_balance', account.balance),
     credits_granted: fromMicros(grantedMicros),
     credits_withdrawn: fromMicros(withdrawnMicros),

@@ -2,6 +2,7 @@ import type { AccountFold, Opening } from '../../audit/account/account-fold.ts'
 import { totalOf } from '../../audit/books/ledger-line.ts'
 import { count } from '../../audit/count.ts'
 import type { AccountRecord } from '../../audit/read-account.ts'
+import { ownerName } from '../../domain/login/identity.ts'
 import { toColumns } from '../columns.ts'
 import { credits, printable, split, wrapped } from './text.ts'
 
@@ -10,12 +11,15 @@ const NAME_WIDTH = 34
 
 /** An account at a moment. It has at least one event. */
 export const accountToText = (account: AccountFold): string => {
-  const { accountId, email, tester, openedAt } = account.opening as Opening
+  const opening = account.opening as Opening
+  const { accountId, tester, openedAt } = opening
   const { type, revision, position, id, metadata } = account.last as AccountRecord
   const { grantedMicros, withdrawnMicros, debitedMicros, refundedMicros } = account.sums
+  const { suspension } = account
   const facts = [
     ['account', tester ? `${accountId}, a tester` : accountId],
-    ['opened', `${openedAt} for ${email}`],
+    ['opened', `${openedAt} for ${ownerName(opening)}`],
+    ...(suspension ? [['suspended', `${suspension.since}: ${suspension.reason}`]] : []),
     ['balance', `${credits(totalOf(account.balance))} credits: ${split(account.balance).join(', ')}`],
     ['granted', credits(grantedMicros)],
     ['withdrawn', credits(withdrawnMicros)],

@@ -2,6 +2,7 @@ import { actorOf } from '../../audit/account/key-ring.ts'
 import type { Explanation } from '../../audit/explain/explain.ts'
 import type { AccountRecord } from '../../audit/read-account.ts'
 import { describeCost } from '../../audit/words.ts'
+import { ownerName } from '../../domain/login/identity.ts'
 import { toColumns } from '../columns.ts'
 import { duration, printable, shortened, wrapped } from './text.ts'
 
@@ -15,7 +16,7 @@ export const requestToText = ({ accountId, story, account }: Explanation): strin
   const rows = [
     ['time', `${first.metadata.at} by ${account.keys.describe(actorOf(first))}`],
     ['API key', keyId],
-    ['account', `${accountId}, ${account.opening?.email}`],
+    ['account', `${accountId}, ${account.opening && ownerName(account.opening)}`],
     ['request id', first.metadata.requestId],
     ['idempotency key', request?.idempotency?.key],
     ['label', label],

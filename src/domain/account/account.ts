@@ -10,4 +10,5 @@ export const account: Decider<AccountCommand, AccountState, AccountEvent, Refusa
   initial: initialAccount,
   decide,
   evolve,
+  timed: (command, atMs) => ('atMs' in command ? { ...command, atMs } : command),
 }

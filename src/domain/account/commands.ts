@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import type {
+  AccountLimits,
   ApiKeyCreated,
   CreditsGranted,
   DebitFacts,
@@ -15,17 +16,23 @@ import type {
   WebhookAttemptFailed,
   WorkedUpstream,
 } from '../../../schemas/account-events.ts'
+import type { KeyScope } from '../../../schemas/actor.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
-import type { AccountId, KeyId, RunId, UploadId, WebhookTestId } from '../../../schemas/primitives.ts'
+import type { Identity } from '../../../schemas/identity.ts'
+import type { AccountId, KeyId, RunId, SessionId, UploadId, WebhookTestId } from '../../../schemas/primitives.ts'
 import type { WebhookTested } from '../../../schemas/webhook-events.ts'
+import type { LimitPair } from './limits.ts'
 
 /** The commands that an account accepts. They carry time and ids, since the domain has no clock and no randomness. */
-export type AccountCommand =
+export type AccountCommand = (
   | OpenAccount
+  | { type: 'SuspendAccount' | 'ResumeAccount'; reason: string }
+  | SetLimits
   | ({ type: 'GrantCredits' | 'WithdrawCredits' } & Grant)
   | RefundRun
-  | ({ type: 'CreateApiKey' } & NewKey)
+  | { type: 'CreateApiKey'; key: NewKey }
   | { type: 'RevokeApiKey'; keyId: KeyId }
+  | UseApiKey
   | QueueRun
   | { type: 'StartRun'; runId: RunId; upstream: Upstream }
   | { type: 'SubmitRun'; runId: RunId; jobId: string; upstream: Upstream }
@@ -34,14 +41,36 @@ export type AccountCommand =
   | ({ type: 'FailRun' } & Failure)
   | { type: 'RecordOutputDeletion'; runId: RunId }
   | RecordDelivery
-  | { type: 'RedeliverWebhook'; runId: RunId; url: string; owner?: AskedNow }
-  | ({ type: 'RotateWebhookSecret' } & AskedNow)
-  | ({ type: 'RequestWebhookTest'; testId: WebhookTestId; url: string } & AskedNow)
+  | RedeliverWebhook
+  | ({ type: 'RotateWebhookSecret' } & TimedRequest)
+  | RequestWebhookTest
   | { type: 'RecordWebhookTest'; result: WebhookTested }
   | GrantUpload
   | ({ type: 'StoreUpload'; upload: UploadStored } & Asked)
   | RequestUploadDeletion
   | { type: 'RecordUploadDeletion'; upload: UploadDeleted }
+  | ({ type: 'OpenSession' } & NewSession)
+  | { type: 'CloseSession'; sessionId: SessionId }
+  | { type: 'CloseAllSessions' }
+  | { type: 'LinkIdentity'; identity: Identity }
+) & {
+  /** Set if the account's owner asks for it, with a key or signed in. */
+  isByOwner?: boolean
+  session?: UsedSession | undefined
+}
+
+/** The caller's session, which must still be open when the command is decided. `atMs` is in ms since 1970. */
+export interface UsedSession {
+  sessionId: SessionId
+  atMs: number
+}
+
+export interface NewSession {
+  sessionId: SessionId
+  expiresAt: string
+  /** The session of the same browser, which ends. */
+  replaces?: SessionId | undefined
+}
 
 export interface RequestUploadDeletion extends Asked {
   type: 'RequestUploadDeletion'
@@ -53,14 +82,26 @@ export interface RequestUploadDeletion extends Asked {
 export interface OpenAccount {
   type: 'OpenAccount'
   accountId: AccountId
-  email: string
+  identity: Identity
   tester: boolean
   welcomeMicros: number
   /** Created in the same append, so that the owner of a new account can always use it. */
   firstKey?: NewKey
 }
 
-export type NewKey = Required<Static<typeof ApiKeyCreated>>
+/** Changes the limits that are given, or makes all of them the defaults again. */
+export interface SetLimits {
+  type: 'SetLimits'
+  limits: AccountLimits | 'default'
+}
+
+export type NewKey = Static<typeof ApiKeyCreated> & { scope: KeyScope }
+
+/** Records that a key was used, once a UTC day. */
+export interface UseApiKey extends Timed {
+  type: 'UseApiKey'
+  keyId: KeyId
+}
 
 /** A payment belongs to purchases. */
 export type Grant = Omit<Static<typeof CreditsGranted>, 'balanceAfterMicros' | 'payment'> & {
@@ -83,15 +124,15 @@ export interface RefundRun {
   reason: string
 }
 
-export interface QueueRun {
+export interface QueueRun extends Timed {
   type: 'QueueRun'
   /** The caller's key, which must still be active and allowed to write when the run is accepted. */
   keyId?: KeyId
-  /** Milliseconds since 1970, to tell whether an idempotency key is still remembered, and earlier failures count. */
-  atMs: number
   run: RunQueued
   receipt: Receipt
   label?: string
+  /** The default limits for runs in flight. */
+  runsInFlight?: LimitPair
   /** The upstream if this process has a free slot there, and starts the work as soon as the events are durable. */
   startAt?: Upstream | undefined
 }
@@ -102,6 +143,18 @@ export interface RecordDelivery {
   runId: RunId
   attempt: number
   outcome: { delivered: true; status: number } | ({ delivered: false } & FailedAttempt)
+}
+
+export interface RedeliverWebhook extends TimedRequest {
+  type: 'RedeliverWebhook'
+  runId: RunId
+  url: string
+}
+
+export interface RequestWebhookTest extends TimedRequest {
+  type: 'RequestWebhookTest'
+  testId: WebhookTestId
+  url: string
 }
 
 export interface GrantUpload {
@@ -132,9 +185,12 @@ interface Asked {
   keyId?: KeyId | undefined
 }
 
-/** `atMs` is the time in ms since 1970, to which limits refer. */
-export interface AskedNow extends Asked {
+/** A command whose decision depends on the time. */
+interface Timed {
+  /** In ms since 1970. A mailbox replaces it by the time that the events will record, so that both always agree. */
   atMs: number
 }
+
+export interface TimedRequest extends Asked, Timed {}
 
 type FailedAttempt = Omit<WebhookAttemptFailed, 'runId' | 'attempt'>

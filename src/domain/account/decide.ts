@@ -1,21 +1,39 @@
 import type { AccountEvent } from '../../../schemas/account-events.ts'
+import type { Identity } from '../../../schemas/identity.ts'
 import { accept, unreachable } from '../decider.ts'
 import { type Decided, refuse } from '../refusal.ts'
 import type { AccountCommand, OpenAccount } from './commands.ts'
 import * as credits from './credits.ts'
 import * as keys from './keys.ts'
+import * as limits from './limits.ts'
 import * as runs from './runs.ts'
+import * as sessions from './sessions.ts'
 import type { AccountState } from './state.ts'
+import * as suspension from './suspension.ts'
 import * as uploads from './uploads.ts'
 import * as webhookSecrets from './webhook-secrets.ts'
 import * as webhookTests from './webhook-tests.ts'
 import * as webhooks from './webhooks.ts'
 
-/** Decides a command. The existence of the account is checked first; the other checks are in each noun's file. */
+/**
+ * Decides a command. The existence of the account is checked first, then the caller's session, and then the account's
+ * suspension; the other checks are in each noun's file.
+ */
 export const decide = (command: AccountCommand, state: AccountState): Decided<AccountEvent> => {
   if (command.type === 'OpenAccount') return open(command, state)
   if (state.accountId === undefined) return refuse('account_not_found')
+  const ended = sessions.sessionRefusal(command.session, state)
+  if (ended) return ended
+  const isForOwner = command.isByOwner || command.type === 'OpenSession'
+  const suspended = isForOwner ? suspension.suspensionRefusal(state) : undefined
+  if (suspended) return { refuse: suspended }
   switch (command.type) {
+    case 'SuspendAccount':
+      return suspension.suspend(command, state)
+    case 'ResumeAccount':
+      return suspension.resume(command, state)
+    case 'SetLimits':
+      return limits.set(command, state)
     case 'GrantCredits':
       return credits.grant(command, state)
     case 'WithdrawCredits':
@@ -26,6 +44,8 @@ export const decide = (command: AccountCommand, state: AccountState): Decided<Ac
       return keys.create(command, state)
     case 'RevokeApiKey':
       return keys.revoke(command, state)
+    case 'UseApiKey':
+      return keys.use(command, state)
     case 'QueueRun':
       return runs.queue(command, state)
     case 'StartRun':
@@ -58,21 +78,31 @@ export const decide = (command: AccountCommand, state: AccountState): Decided<Ac
       return uploads.requestDeletion(command, state)
     case 'RecordUploadDeletion':
       return uploads.recordDeletion(command, state)
+    case 'OpenSession':
+      return sessions.open(command, state)
+    case 'CloseSession':
+      return sessions.close(command, state)
+    case 'CloseAllSessions':
+      return sessions.closeAll(command, state)
+    case 'LinkIdentity':
+      return sessions.linkIdentity(command, state)
     default:
       return unreachable(command)
   }
 }
 
 const open = (
-  { accountId, email, tester, welcomeMicros, firstKey }: OpenAccount,
+  { accountId, identity, tester, welcomeMicros, firstKey }: OpenAccount,
   state: AccountState,
 ): Decided<AccountEvent> => {
   if (state.accountId !== undefined) return refuse('account_exists')
   return accept([
-    { type: 'AccountOpened', data: { accountId, email, tester } },
+    { type: 'AccountOpened', data: { accountId, ...openedWith(identity), tester } },
     ...(welcomeMicros > 0 ? [credits.granted(state, { amountMicros: welcomeMicros, ...WELCOME })] : []),
     ...(firstKey ? [{ type: 'ApiKeyCreated' as const, data: firstKey }] : []),
   ])
 }
+
+const openedWith = (identity: Identity) => (identity.kind === 'email' ? { email: identity.address } : { identity })
 
 const WELCOME = { kind: 'welcome', reference: 'welcome', reason: 'welcome' } as const

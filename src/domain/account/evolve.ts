@@ -3,40 +3,71 @@ import type { KeyId, RunId, UploadId } from '../../../schemas/primitives.ts'
 import { clockOf } from '../../../schemas/recorded.ts'
 import { Contradiction, type PastEvent, unreachable } from '../decider.ts'
 import { digest128 } from '../digest.ts'
+import { openingIdentity } from '../login/identity.ts'
+import { giveBack, spend, withBudgetPeriod } from './budgets.ts'
+import { dayOf } from './days.ts'
 import { debitFacts, keyOf } from './debit-facts.ts'
 import { bytesOf, countFailure, offsetFailure } from './run-limits.ts'
-import { type AccountState, isForgetful, type LiveUpload, MAX_REMEMBERED, type OpenRun, REMEMBER_MS } from './state.ts'
+import {
+  type AccountState,
+  type ActiveKey,
+  isForgetful,
+  type LiveUpload,
+  MAX_REMEMBERED,
+  type OpenRun,
+  REMEMBER_MS,
+} from './state.ts'
 import { countResend } from './webhook-resends.ts'
 import { addTest, closeTest } from './webhook-tests.ts'
 
 export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): AccountState => {
   switch (event.type) {
     case 'AccountOpened':
-      return { ...state, accountId: event.data.accountId, tester: event.data.tester }
+      return {
+        ...state,
+        accountId: event.data.accountId,
+        tester: event.data.tester,
+        identities: [openingIdentity(event.data)],
+      }
+    case 'AccountSuspended':
+      return { ...state, suspension: { reason: event.data.reason, since: clockOf(event) } }
+    case 'AccountResumed':
+      return { ...state, suspension: undefined }
+    case 'LimitsSet':
+      return { ...state, limits: event.data }
     case 'CreditsGranted':
       return recordReference(changeBalance(state, event.data, 1), event.data.reference, event.data.amountMicros)
     case 'CreditsWithdrawn':
       return recordReference(changeBalance(state, event.data, -1), event.data.reference, -event.data.amountMicros)
-    case 'CreditsDebited':
-      return {
-        ...changeBalance(state, event.data, -1),
-        openRuns: state.openRuns.set(event.data.runId, {
-          chargedMicros: event.data.amountMicros,
-          isStarted: false,
-          bytes: 0,
-          debit: debitFacts(event),
-        }),
-      }
-    case 'CreditsRefunded':
-      return { ...changeBalance(state, event.data, 1), refunds: state.refunds + 1 }
-    case 'ApiKeyCreated': {
-      const { keyId, hash, scope } = event.data
-      return { ...state, activeKeys: state.activeKeys.set(keyId, { hash, ...(scope && { scope }) }) }
+    case 'CreditsDebited': {
+      const { runId, amountMicros } = event.data
+      const debit = withBudgetPeriod(debitFacts(event), clockMs(event), state)
+      const openRuns = state.openRuns.set(runId, { chargedMicros: amountMicros, isStarted: false, bytes: 0, debit })
+      const openRunsOf = countOpen(state, debit.keyId, 1)
+      return spend({ ...changeBalance(state, event.data, -1), openRuns, openRunsOf }, debit, amountMicros)
     }
+    case 'CreditsRefunded': {
+      const { debit, amountMicros } = event.data
+      return giveBack({ ...changeBalance(state, event.data, 1), refunds: state.refunds + 1 }, debit, amountMicros)
+    }
+    case 'ApiKeyCreated': {
+      const { keyId, name: _name, lastFour: _lastFour, ...key } = event.data
+      return { ...state, activeKeys: state.activeKeys.set(keyId, key) }
+    }
+    case 'ApiKeyUsed':
+      return changeKey(state, event.data.keyId, { usedOn: dayOf(clockMs(event)) })
     case 'ApiKeyRevoked': {
       const { keyId } = event.data
       return withdrawUploads({ ...state, activeKeys: state.activeKeys.delete(keyId) }, keyId, clockMs(event))
     }
+    case 'IdentityLinked':
+      return { ...state, identities: [...state.identities, event.data.identity] }
+    case 'SessionOpened': {
+      const { sessionId, expiresAt } = event.data
+      return { ...state, sessions: state.sessions.set(sessionId, { expiresAtMs: Date.parse(expiresAt) }) }
+    }
+    case 'SessionClosed':
+      return { ...state, sessions: state.sessions.delete(event.data.sessionId) }
     case 'RunQueued': {
       const { runId, idempotency } = event.data
       const queued = enqueue(state, event.data)
@@ -113,6 +144,11 @@ const recordReference = (state: AccountState, reference: string, signedMicros: n
   references: state.references.set(digest128(reference), signedMicros),
 })
 
+const changeKey = (state: AccountState, keyId: KeyId, change: Partial<ActiveKey>): AccountState => {
+  const key = state.activeKeys.get(keyId)
+  return key ? { ...state, activeKeys: state.activeKeys.set(keyId, { ...key, ...change }) } : state
+}
+
 const changeRun = (state: AccountState, runId: RunId, change: Partial<OpenRun>): AccountState => {
   const run = state.openRuns.get(runId)
   return run ? { ...state, openRuns: state.openRuns.set(runId, { ...run, ...change }) } : state
@@ -147,9 +183,22 @@ const deleteUpload = (state: AccountState, uploadId: UploadId): AccountState => 
 })
 
 const endRun = (state: AccountState, runId: RunId): AccountState => {
-  const { bytes = 0 } = state.openRuns.get(runId) ?? {}
-  const ended = { ...state, openRuns: state.openRuns.delete(runId), openRunBytes: state.openRunBytes - bytes }
-  return state.openRuns.get(runId)?.hasWebhook ? addDelivery(ended, runId) : ended
+  const run = state.openRuns.get(runId)
+  if (!run) return state
+  const ended = {
+    ...state,
+    openRuns: state.openRuns.delete(runId),
+    openRunsOf: countOpen(state, run.debit.keyId, -1),
+    openRunBytes: state.openRunBytes - run.bytes,
+  }
+  return run.hasWebhook ? addDelivery(ended, runId) : ended
+}
+
+/** The open runs of each key, after one of a key has begun or ended. */
+const countOpen = ({ openRunsOf }: AccountState, keyId: KeyId | undefined, step: 1 | -1) => {
+  if (!keyId) return openRunsOf
+  const count = (openRunsOf.get(keyId) ?? 0) + step
+  return count > 0 ? openRunsOf.set(keyId, count) : openRunsOf.delete(keyId)
 }
 
 /** Makes the run's webhook pending. */

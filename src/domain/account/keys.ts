@@ -1,15 +1,17 @@
 import type { AccountEvent } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
+import type { Receipt } from '../../../schemas/catalog.ts'
 import { type KeyId, MAX_ACTIVE_KEYS } from '../../../schemas/primitives.ts'
 import { accept } from '../decider.ts'
 import { type Decided, type Refusal, refuse } from '../refusal.ts'
-import type { NewKey } from './commands.ts'
-import type { AccountState } from './state.ts'
+import type { NewKey, UseApiKey } from './commands.ts'
+import { DAY_MS, dayOf } from './days.ts'
+import type { AccountState, ActiveKey } from './state.ts'
 
-export const create = ({ keyId, name, hash, lastFour, scope }: NewKey, state: AccountState): Decided<AccountEvent> => {
-  if (state.activeKeys.has(keyId)) return refuse('key_exists')
+export const create = ({ key }: { key: NewKey }, state: AccountState): Decided<AccountEvent> => {
+  if (state.activeKeys.has(key.keyId)) return refuse('key_exists')
   if (state.activeKeys.size >= MAX_ACTIVE_KEYS) return refuse('too_many_keys', { limit: MAX_ACTIVE_KEYS })
-  return accept([{ type: 'ApiKeyCreated', data: { keyId, name, hash, lastFour, scope } }])
+  return accept([{ type: 'ApiKeyCreated', data: key }])
 }
 
 export const revoke = ({ keyId }: { keyId: KeyId }, state: AccountState): Decided<AccountEvent> => {
@@ -18,16 +20,48 @@ export const revoke = ({ keyId }: { keyId: KeyId }, state: AccountState): Decide
   return accept([{ type: 'ApiKeyRevoked', data: { keyId, hash: key.hash } }])
 }
 
+/** Records the first use of a key on each day. */
+export const use = ({ keyId, atMs }: Omit<UseApiKey, 'type'>, state: AccountState): Decided<AccountEvent> => {
+  const key = state.activeKeys.get(keyId)
+  if (!key) return refuse('key_revoked')
+  return accept(isUseKnown(key, atMs) ? [] : [{ type: 'ApiKeyUsed', data: { keyId, hash: key.hash } }])
+}
+
+/** Whether a use on this day is recorded. A day beyond tomorrow is void: a clock was ahead, and set back since. */
+export const isUseKnown = ({ usedOn = '' }: ActiveKey, atMs: number): boolean =>
+  usedOn >= dayOf(atMs) && usedOn <= dayOf(atMs + DAY_MS)
+
 /**
  * Why a key may not spend credits, cancel runs, or store or delete files; undefined if it may, or if the caller uses no
- * key. The key may have been revoked since the request began.
+ * key. The key may have been revoked since the request began, and may have expired if the time is given.
  */
-export const writeRefusal = (keyId: KeyId | undefined, state: AccountState): { refuse: Refusal } | undefined => {
+export const writeRefusal = (
+  keyId: KeyId | undefined,
+  state: AccountState,
+  atMs?: number,
+): { refuse: Refusal } | undefined => {
   if (keyId === undefined) return undefined
   const key = state.activeKeys.get(keyId)
   if (!key) return refuse('key_revoked')
+  if (atMs !== undefined && isExpired(key, atMs)) return refuse('key_expired', { expiresAt: key.expiresAt as string })
   const scope = scopeOf(key)
   return scope === 'full' ? undefined : refuse('forbidden', { scope })
+}
+
+/** Whether a key is refused at a time because it has expired. */
+export const isExpired = ({ expiresAt }: Pick<ActiveKey, 'expiresAt'>, atMs: number): boolean =>
+  expiresAt !== undefined && atMs >= Date.parse(expiresAt)
+
+/** Why a key may not run an endpoint; undefined if it may. */
+export const modelRefusal = (
+  keyId: KeyId | undefined,
+  { model, endpoint }: Pick<Receipt, 'model' | 'endpoint'>,
+  { activeKeys }: AccountState,
+): { refuse: Refusal } | undefined => {
+  const models = keyId && activeKeys.get(keyId)?.models
+  return !models || models.includes(model) || models.includes(endpoint)
+    ? undefined
+    : refuse('model_not_allowed', { endpoint, models })
 }
 
 /** Keys from before scopes existed may do everything that a key could do then. */

@@ -1,6 +1,7 @@
 import type { RunErrorCode, RunQueued } from '../../../schemas/account-events.ts'
-import { MAX_OPEN_RUN_BYTES, MAX_OPEN_RUNS } from '../../../schemas/primitives.ts'
+import { type KeyId, MAX_OPEN_RUN_BYTES, MAX_OPEN_RUNS } from '../../../schemas/primitives.ts'
 import { type Refusal, refuse } from '../refusal.ts'
+import { inFlightRefusal, type LimitPair } from './limits.ts'
 import { type AccountState, CLOCK_TOLERANCE_MS } from './state.ts'
 
 /** Failures that the account causes. Those of a provider or of this service never count. */
@@ -31,11 +32,14 @@ export const offsetFailure = (state: AccountState): AccountState => {
 
 /** Why an account cannot run anything now; undefined if it can. */
 export const limitRefusal = (
-  { run, atMs }: { run: RunQueued; atMs: number },
+  command: { keyId?: KeyId; run: RunQueued; atMs: number; runsInFlight?: LimitPair },
   state: AccountState,
 ): { refuse: Refusal } | undefined => {
+  const { run, atMs } = command
   const excess = failuresAt(state, atMs).count - MAX_OWN_FAILURES
   if (excess >= 0) return refuse('too_many_failures', { retryAfterMs: Math.round(excess * FAILURE_MS) + 1 })
+  const inFlight = inFlightRefusal(command, state)
+  if (inFlight) return inFlight
   if (state.openRuns.size >= MAX_OPEN_RUNS) return refuse('too_many_open_runs', { limit: MAX_OPEN_RUNS })
   if (state.openRunBytes + bytesOf(run) > MAX_OPEN_RUN_BYTES)
     return refuse('open_runs_too_large', { limitBytes: MAX_OPEN_RUN_BYTES })

@@ -2,23 +2,26 @@ import type { AccountEvent, RunOutput, Upstream } from '../../../schemas/account
 import type { KeyId, RunId } from '../../../schemas/primitives.ts'
 import { accept, repeat } from '../decider.ts'
 import { type Decided, refuse } from '../refusal.ts'
+import { budgetRefusal } from './budgets.ts'
 import type { Failure, QueueRun, Worked } from './commands.ts'
 import * as credits from './credits.ts'
-import { writeRefusal } from './keys.ts'
+import { modelRefusal, writeRefusal } from './keys.ts'
 import { limitRefusal } from './run-limits.ts'
 import { type AccountState, REMEMBER_MS, type RememberedRequest } from './state.ts'
 
 export const queue = (command: QueueRun, state: AccountState): Decided<AccountEvent> => {
-  const { keyId, run, receipt, label } = command
-  const refusal = writeRefusal(keyId, state)
+  const { keyId, atMs, run, receipt, label } = command
+  const refusal = writeRefusal(keyId, state, atMs)
   if (refusal) return refusal
-  const remembered = recall(run.idempotency?.key, command.atMs, state)
+  const remembered = recall(run.idempotency?.key, atMs, state)
   if (remembered)
     return remembered.requestHash === run.idempotency?.requestHash
       ? repeat(remembered.runId)
       : refuse('idempotency_mismatch')
   if (state.openRuns.has(run.runId)) return refuse('run_exists')
   const price = receipt.totalMicros
+  const restricted = modelRefusal(keyId, receipt, state) ?? budgetRefusal(keyId, price, atMs, state)
+  if (restricted) return restricted
   if (price > state.balanceMicros)
     return refuse('insufficient_credits', { requiredMicros: price, balanceMicros: state.balanceMicros })
   const limited = limitRefusal(command, state)

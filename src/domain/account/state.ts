@@ -1,11 +1,13 @@
 import { Map as ImmutableMap, OrderedMap } from 'immutable'
-import type { DebitFacts, Upstream } from '../../../schemas/account-events.ts'
+import type { AccountLimits, DebitFacts, KeyLimits, Upstream } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
+import type { Identity } from '../../../schemas/identity.ts'
 import {
   type AccountId,
   IDEMPOTENCY_HOURS,
   type KeyId,
   type RunId,
+  type SessionId,
   type UploadId,
   type WebhookTestId,
 } from '../../../schemas/primitives.ts'
@@ -18,6 +20,14 @@ export interface AccountState {
   /** Undefined until the account is opened. */
   accountId: AccountId | undefined
   tester: boolean
+  /** Undefined unless the account is suspended. */
+  suspension: Suspension | undefined
+  /** The limits that differ from the defaults. */
+  limits: AccountLimits
+  /** The identity that the account was opened with, and those that were linked since. */
+  identities: readonly Identity[]
+  /** The sessions that were not closed, the oldest first. Some may have expired. */
+  sessions: OrderedMap<SessionId, { expiresAtMs: number }>
   balanceMicros: number
   /** The digest of each reference of a grant or withdrawal, with its amount: negative for a withdrawal. */
   references: ImmutableMap<string, number>
@@ -25,6 +35,8 @@ export interface AccountState {
   refunds: number
   activeKeys: ImmutableMap<KeyId, ActiveKey>
   openRuns: ImmutableMap<RunId, OpenRun>
+  /** How many of these runs each key has asked for. Keys without any are missing. */
+  openRunsOf: ImmutableMap<KeyId, number>
   /** The bytes of the events that queued these runs. */
   openRunBytes: number
   /** The failures that the account caused, as they counted at `atMs`, in ms since 1970; see `run-limits.ts`. */
@@ -47,10 +59,26 @@ export interface AccountState {
   hasDroppedEarly: boolean
 }
 
-interface ActiveKey {
+/** Why an account is suspended, and since when (ISO 8601). */
+export interface Suspension {
+  reason: string
+  since: string
+}
+
+export interface ActiveKey extends KeyLimits {
   hash: string
   /** Missing means `full`. */
   scope?: KeyScope
+  /** What it has debited in the periods of its budget; see `budgets.ts`. */
+  spent?: SpentInPeriod[]
+  /** The last day that it was used on. */
+  usedOn?: string
+}
+
+export interface SpentInPeriod {
+  /** The first day of the period. */
+  period: string
+  micros: number
 }
 
 export interface OpenRun {
@@ -121,11 +149,16 @@ export const isForgetful = ({ hasDroppedEarly, requests }: AccountState, atMs: n
 export const initialAccount: AccountState = {
   accountId: undefined,
   tester: false,
+  suspension: undefined,
+  limits: {},
+  identities: [],
+  sessions: OrderedMap(),
   balanceMicros: 0,
   references: ImmutableMap(),
   refunds: 0,
   activeKeys: ImmutableMap(),
   openRuns: ImmutableMap(),
+  openRunsOf: ImmutableMap(),
   openRunBytes: 0,
   ownFailures: { count: 0, atMs: 0 },
   deliveries: ImmutableMap(),

@@ -5,6 +5,7 @@ import { type Decided, type RefusalOf, refuse } from '../refusal.ts'
 import type { GrantUpload, RequestUploadDeletion } from './commands.ts'
 import { writeRefusal } from './keys.ts'
 import type { AccountState } from './state.ts'
+import { suspensionRefusal } from './suspension.ts'
 
 export const grant = ({ keyId, upload, quotaBytes }: GrantUpload, state: AccountState): Decided<AccountEvent> => {
   const refusal = writeRefusal(keyId, state)
@@ -19,7 +20,9 @@ export const grant = ({ keyId, upload, quotaBytes }: GrantUpload, state: Account
 export const sendRefusal = (
   { keyId, uploadId }: { keyId: KeyId | undefined; uploadId: UploadId },
   state: AccountState,
-): RefusalOf<'put_address_withdrawn'> | undefined => {
+): RefusalOf<'put_address_withdrawn' | 'account_suspended'> | undefined => {
+  const suspended = suspensionRefusal(state)
+  if (suspended) return suspended
   const isReplaceable = hasPlace(uploadId, state) && state.uploads.get(uploadId)?.stage !== 'sealed'
   return isReplaceable && !writeRefusal(keyId, state) ? undefined : { code: 'put_address_withdrawn' }
 }

@@ -1,5 +1,4 @@
 import { type Refusal, refuse } from '../refusal.ts'
-import type { AskedNow } from './commands.ts'
 import { hourlyWaitMs } from './hourly.ts'
 import type { AccountState } from './state.ts'
 
@@ -9,10 +8,9 @@ import type { AccountState } from './state.ts'
  */
 export const MAX_RESENDS = 100
 
-/** Why the owner may not have a webhook sent again now; undefined if it may, or if the operator asks. */
-export const resendRefusal = (owner: AskedNow | undefined, state: AccountState): { refuse: Refusal } | undefined => {
-  if (!owner) return undefined
-  const retryAfterMs = hourlyWaitMs(state.webhookResends, MAX_RESENDS, owner.atMs)
+/** Why the owner may not have a webhook sent again now; undefined if it may. */
+export const resendRefusal = (atMs: number, state: AccountState): { refuse: Refusal } | undefined => {
+  const retryAfterMs = hourlyWaitMs(state.webhookResends, MAX_RESENDS, atMs)
   return retryAfterMs === undefined ? undefined : refuse('too_many_resends', { limit: MAX_RESENDS, retryAfterMs })
 }
 
@@ -22,6 +20,7 @@ export const countResend = (
   { metadata: { actor } }: { metadata: { actor?: object } },
   atMs: number,
 ): AccountState => {
-  if (!actor || !('kind' in actor) || actor.kind === 'operator') return state
+  const isByOwner = actor && 'kind' in actor && (actor.kind === 'key' || actor.kind === 'session')
+  if (!isByOwner) return state
   return { ...state, webhookResends: [...state.webhookResends, atMs].slice(-MAX_RESENDS) }
 }

@@ -1,7 +1,7 @@
 import type { AccountEvent } from '../../../schemas/account-events.ts'
 import { accept } from '../decider.ts'
 import { type Decided, refuse } from '../refusal.ts'
-import type { AskedNow } from './commands.ts'
+import type { TimedRequest } from './commands.ts'
 import { writeRefusal } from './keys.ts'
 import type { AccountState } from './state.ts'
 
@@ -12,8 +12,8 @@ export const OVERLAP_MS = 24 * 60 * 60 * 1000
  * Makes the next secret. There is one rotation at a time, so a webhook never has more than two signatures, and a
  * receiver that took over the secret of the last rotation is never cut off by the next one.
  */
-export const rotate = ({ keyId, atMs }: AskedNow, state: AccountState): Decided<AccountEvent> => {
-  const refused = writeRefusal(keyId, state)
+export const rotate = ({ keyId, atMs }: TimedRequest, state: AccountState): Decided<AccountEvent> => {
+  const refused = writeRefusal(keyId, state, atMs)
   if (refused) return refused
   const untilMs = overlapEndMs(state, atMs)
   if (untilMs !== undefined) return refuse('webhook_secret_rotated', { retryAfterMs: untilMs - atMs })

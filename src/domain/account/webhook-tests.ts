@@ -3,7 +3,7 @@ import type { WebhookTestId } from '../../../schemas/primitives.ts'
 import type { WebhookTested } from '../../../schemas/webhook-events.ts'
 import { accept } from '../decider.ts'
 import { type Decided, refuse } from '../refusal.ts'
-import type { AskedNow } from './commands.ts'
+import type { RequestWebhookTest } from './commands.ts'
 import { hourlyWaitMs } from './hourly.ts'
 import { writeRefusal } from './keys.ts'
 import type { AccountState } from './state.ts'
@@ -13,10 +13,10 @@ export const MAX_TESTS = 5
 
 /** Allows one attempt, which counts from now on whether or not it is made. */
 export const request = (
-  { keyId, atMs, testId, url }: { testId: WebhookTestId; url: string } & AskedNow,
+  { keyId, atMs, testId, url }: RequestWebhookTest,
   state: AccountState,
 ): Decided<AccountEvent> => {
-  const refused = writeRefusal(keyId, state)
+  const refused = writeRefusal(keyId, state, atMs)
   if (refused) return refused
   const times = state.webhookTests.map(test => test.atMs)
   const retryAfterMs = hourlyWaitMs(times, MAX_TESTS, atMs)

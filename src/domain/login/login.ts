@@ -1,16 +1,96 @@
-import type { LoginEvent } from '../../../schemas/login-events.ts'
+import type { LoginCodeRequested, LoginEvent, LoginLinked } from '../../../schemas/login-events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
-import { accept, type Decider } from '../decider.ts'
-import { type Refusal, refuse } from '../refusal.ts'
+import { clockOf } from '../../../schemas/recorded.ts'
+import { accept, type Decider, type PastEvent, repeat, unreachable } from '../decider.ts'
+import { type Decided, type Refusal, refuse } from '../refusal.ts'
 
-interface LinkLogin {
-  accountId: AccountId
+/** Enough for somebody whose mail is slow, and a bound on what strangers can send to an address. */
+export const MAX_CODES = 5
+export const CODES_PER_MS = 60 * 60 * 1000
+
+/** Enough for typing errors. A code has far too many values to be guessed in so few tries. */
+export const MAX_TRIES = 5
+
+/** Times are in ms since 1970. `hash` is the keyed hash of what was entered for that code. */
+export type LoginCommand =
+  | ({ type: 'LinkLogin' } & LoginLinked)
+  | { type: 'InviteLogin' }
+  | ({ type: 'RequestCode'; atMs: number } & LoginCodeRequested)
+  | { type: 'TryCode'; atMs: number; codeId: string; hash: string; linkTo?: AccountId | undefined }
+
+/** One identity. An identity has at most one account, so it gets the welcome credits once. */
+export interface LoginState {
+  accountId: AccountId | undefined
+  isInvited: boolean
+  /** Those of the last hour, the oldest first. */
+  codes: readonly RequestedCode[]
 }
 
-/** The account of one identity. An identity has at most one, so it gets the welcome credits once. */
-export const login: Decider<LinkLogin, AccountId | undefined, LoginEvent, Refusal> = {
-  initial: undefined,
-  decide: ({ accountId }, linked) =>
-    linked ? refuse('account_exists') : accept([{ type: 'LoginLinked', data: { accountId } }]),
-  evolve: (_, event) => event.data.accountId,
+interface RequestedCode extends Omit<LoginCodeRequested, 'expiresAt'> {
+  requestedAtMs: number
+  expiresAtMs: number
+  tries: number
+  isUsed: boolean
 }
+
+const initial: LoginState = { accountId: undefined, isInvited: false, codes: [] }
+
+const decide = (command: LoginCommand, state: LoginState): Decided<LoginEvent> => {
+  switch (command.type) {
+    case 'LinkLogin': {
+      const { type, ...data } = command
+      return state.accountId === undefined ? accept([{ type: 'LoginLinked', data }]) : refuse('account_exists')
+    }
+    case 'InviteLogin':
+      if (state.accountId !== undefined) return refuse('account_exists')
+      return state.isInvited ? repeat('invitation') : accept([{ type: 'LoginInvited', data: {} }])
+    case 'RequestCode': {
+      const { type, atMs, ...data } = command
+      const [oldest, ...others] = recent(state, atMs)
+      if (oldest && others.length + 1 >= MAX_CODES)
+        return refuse('too_many_codes', { retryAfterMs: oldest.requestedAtMs + CODES_PER_MS - atMs })
+      return accept([{ type: 'LoginCodeRequested', data }])
+    }
+    case 'TryCode': {
+      const { atMs, codeId, hash, linkTo } = command
+      const code = state.codes.find(each => each.codeId === codeId)
+      const isOpen = code && !code.isUsed && code.tries < MAX_TRIES && atMs < code.expiresAtMs
+      if (!isOpen || code.linkTo !== linkTo) return refuse('code_not_valid')
+      return accept([{ type: 'LoginCodeTried', data: { codeId, correct: code.hash === hash } }])
+    }
+    default:
+      return unreachable(command)
+  }
+}
+
+const evolve = (state: LoginState, event: PastEvent<LoginEvent>): LoginState => {
+  switch (event.type) {
+    case 'LoginInvited':
+      return { ...state, isInvited: true }
+    case 'LoginCodeRequested': {
+      const { expiresAt, ...data } = event.data
+      const requestedAtMs = Date.parse(clockOf(event))
+      const code = { ...data, requestedAtMs, expiresAtMs: Date.parse(expiresAt), tries: 0, isUsed: false }
+      return { ...state, codes: [...recent(state, requestedAtMs), code].slice(-MAX_CODES) }
+    }
+    case 'LoginCodeTried': {
+      const { codeId, correct } = event.data
+      const count = (code: RequestedCode): RequestedCode =>
+        code.codeId === codeId ? { ...code, tries: code.tries + 1, isUsed: correct } : code
+      return { ...state, codes: state.codes.map(count) }
+    }
+    case 'LoginLinked':
+      return { ...state, accountId: event.data.accountId }
+    default:
+      return unreachable(event)
+  }
+}
+
+/** A clock that went back by more than this was reset, and the codes that it would count too long do not count. */
+const CLOCK_TOLERANCE_MS = 60_000
+
+const recent = ({ codes }: LoginState, atMs: number): RequestedCode[] =>
+  codes.filter(({ requestedAtMs }) => requestedAtMs > atMs - CODES_PER_MS && requestedAtMs <= atMs + CLOCK_TOLERANCE_MS)
+
+/** The codes of one identity, and the account that it is linked to. */
+export const login: Decider<LoginCommand, LoginState, LoginEvent, Refusal> = { initial, decide, evolve }

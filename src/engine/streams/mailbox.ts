@@ -226,12 +226,14 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
   /** Decides as many commands as fit into one append. */
   #decide(batch: Waiting<Command, Event, Refusal>[], before: Folded<State>) {
     const now = new Date(this.#clock.nowMs()).toISOString()
+    const nowMs = Date.parse(now)
+    const { decider } = this.#streams
     const events: Recorded<Event>[] = []
     let folded = before
     let bytes = 0
     const decideOne = ({ command, cause }: Waiting<Command, Event, Refusal>): Decided<Event, Refusal> => {
       try {
-        const decision = this.#streams.decider.decide(command, folded.state)
+        const decision = decider.decide(decider.timed?.(command, nowMs) ?? command, folded.state)
         if ('refuse' in decision) return decision
         let after = folded
         const recorded = decision.accept.map(event => {

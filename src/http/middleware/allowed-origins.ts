@@ -1,6 +1,6 @@
 import corsFor from '@koa/cors'
 import type { Context, Middleware } from '../context.ts'
-import { TOLLGATE_POSITION, TOLLGATE_SEAL } from '../headers.ts'
+import { RATE_LIMIT, RATE_LIMIT_POLICY, TOLLGATE_POSITION, TOLLGATE_SEAL } from '../headers.ts'
 
 /** The headers that clients of the API send. */
 const REQUEST_HEADERS = [
@@ -11,7 +11,7 @@ const REQUEST_HEADERS = [
 /** The headers of answers that browsers would hide from pages. */
 const ANSWER_HEADERS = [
   ...['X-Request-Id', TOLLGATE_POSITION, 'Idempotent-Replayed', 'Preference-Applied', 'Location', 'Retry-After'],
-  ...['ETag', 'WWW-Authenticate', 'Allow', TOLLGATE_SEAL],
+  ...['ETag', 'WWW-Authenticate', 'Allow', TOLLGATE_SEAL, RATE_LIMIT, RATE_LIMIT_POLICY],
 ]
 
 /**

@@ -4,6 +4,7 @@ import type { AuditorKeys } from '../../services/auditors/auditor-keys.ts'
 import { isAuditorKey } from '../../services/auditors/auditors.ts'
 import { ApiError } from '../api-error.ts'
 import type { Context } from '../context.ts'
+import { unwrap } from '../refusals.ts'
 import { bearerKey, keyMissing, keyUnknown } from './authenticate.ts'
 
 /** Where auditors read. */
@@ -15,7 +16,12 @@ export const authenticateAuditor =
   async (ctx: Context, next: Next) => {
     const key = bearerKey(ctx)
     if (key === undefined) throw keyMissing()
-    if (!isAuditorKey(key)) throw (await keyHolders.holderOf(key)) ? onlyAuditors() : keyUnknown()
+    if (!isAuditorKey(key)) {
+      const customer = await keyHolders.holderOf(key)
+      if (!customer) throw keyUnknown()
+      unwrap(customer)
+      throw onlyAuditors()
+    }
     const holder = await auditorKeys.holderOf(key)
     if (!holder) throw keyUnknown()
     ctx.state.auditor = { kind: 'auditor', ...holder, requestId: ctx.state.requestId }

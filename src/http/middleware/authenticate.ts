@@ -1,20 +1,40 @@
 import type { Next } from 'koa'
+import type { Clock } from '../../ports/clock.ts'
 import type { KeyHolders } from '../../services/accounts/key-holders.ts'
+import type { KeyUses } from '../../services/accounts/key-uses.ts'
+import { useRefusal } from '../../services/accounts/use-refusal.ts'
 import { ApiError } from '../api-error.ts'
+import { clientAddress, type TrustedAddress } from '../connections.ts'
 import type { Context } from '../context.ts'
+import { errorOf, unwrap, words } from '../refusals.ts'
 
 /** Longer than any key, whatever its prefix. Longer ones are not even hashed. */
 const BEARER = /^Bearer ([!-~]{1,128})$/i
 
-/** Sets the caller from the request's key. Only hashes of keys are stored. */
-export const authenticate = (keyHolders: KeyHolders) => async (ctx: Context, next: Next) => {
-  const key = bearerKey(ctx)
-  if (key === undefined) throw keyMissing()
-  const holder = await keyHolders.holderOf(key)
-  if (!holder) throw keyUnknown()
-  ctx.state.caller = { kind: 'key', ...holder, requestId: ctx.state.requestId }
-  return next()
+interface Parts {
+  keyHolders: Pick<KeyHolders, 'holderOf'>
+  keyUses: Pick<KeyUses, 'note'>
+  isTrusted: TrustedAddress
+  clock: Clock
 }
+
+/** Sets the caller from the request's key. Only hashes of keys are stored. */
+export const authenticate =
+  ({ keyHolders, keyUses, isTrusted, clock }: Parts) =>
+  async (ctx: Context, next: Next) => {
+    const key = bearerKey(ctx)
+    if (key === undefined) throw keyMissing()
+    const found = await keyHolders.holderOf(key)
+    if (!found) throw keyUnknown()
+    const holder = unwrap(found)
+    const refusal = useRefusal(holder, clientAddress(ctx.req, isTrusted) ?? '', clock.nowMs())
+    if (refusal) throw errorOf(words, refusal)
+    const { accountId, keyId, scope } = holder
+    const caller = { kind: 'key', accountId, keyId, scope, requestId: ctx.state.requestId } as const
+    ctx.state.caller = caller
+    await next()
+    if (ctx.status < 400) keyUses.note(caller)
+  }
 
 /** The key of a request; undefined if it has none, or something that cannot be one. */
 export const bearerKey = (ctx: Context): string | undefined => BEARER.exec(ctx.get('Authorization'))?.[1]

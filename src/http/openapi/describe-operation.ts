@@ -2,7 +2,14 @@ import type { TSchema } from 'typebox'
 import { isOptional } from '../../../schemas/api/about.ts'
 import { ErrorBody, type ErrorCode, errorMeanings, errorStatus } from '../../../schemas/api/error.ts'
 import { errorExamples } from '../../../schemas/api/error-examples.ts'
-import { RequestId, RetryAfter, TollgatePosition, WwwAuthenticate } from '../../../schemas/api/headers.ts'
+import {
+  RateLimit,
+  RateLimitPolicy,
+  RequestId,
+  RetryAfter,
+  TollgatePosition,
+  WwwAuthenticate,
+} from '../../../schemas/api/headers.ts'
 import { type Examples, type Operation, queryShapeOf, type ResponseSpec } from '../operation.ts'
 import type { Components } from './components.ts'
 
@@ -52,8 +59,9 @@ const parametersOf = ({ params = {}, query, headers = {}, open, forAuditors }: O
 const responsesOf = (operation: Operation, components: Components) => {
   const tellsPosition = operation.method !== 'get' && !operation.open && !operation.streams
   const position = tellsPosition && { 'Tollgate-Position': TollgatePosition }
+  const counted = !operation.open && !operation.forAuditors && rateLimits
   const declared = Object.entries(operation.responses).map(([status, spec]) => {
-    const headers = { ...spec.headers, ...(Number(status) < 300 && position) }
+    const headers = { ...spec.headers, ...(Number(status) < 300 && position), ...counted }
     return [status, response({ ...spec, headers }, components)] as const
   })
   const errors = errorsOf(operation)
@@ -69,6 +77,9 @@ const responsesOf = (operation: Operation, components: Components) => {
   const isRefusable = errors.some(code => errorStatus[code] < 500)
   return Object.fromEntries([...declared, ...refused, ...(isRefusable ? [] : [['400', malformed]])])
 }
+
+/** The headers of responses to requests that are counted. Operations share refusals, also those that count nothing. */
+const rateLimits = { 'RateLimit-Policy': RateLimitPolicy, RateLimit }
 
 /** The refusal that every operation has; the others have refusals of their own too. */
 const malformed = { description: 'The request is not valid HTTP.' }
@@ -110,7 +121,7 @@ const refuse = (status: number, codes: ErrorCode[], components: Components): Res
       {
         description: codes.map(code => `\`${code}\`: ${errorMeanings[code]}`).join('\n\n'),
         headers: {
-          ...(status === 401 && { 'WWW-Authenticate': WwwAuthenticate }),
+          ...(status === 401 ? { 'WWW-Authenticate': WwwAuthenticate } : rateLimits),
           ...((status === 503 || status === 429) && { 'Retry-After': RetryAfter }),
         },
       },
@@ -151,7 +162,7 @@ const errorsOf = (operation: Operation): ErrorCode[] => {
     ...new Set<ErrorCode>([
       ...(params || queryShapeOf(operation) || json || !open ? (['invalid_request'] as const) : []),
       ...(json ? (['unsupported_media_type', 'payload_too_large'] as const) : []),
-      ...(open ? [] : (['invalid_api_key', 'rate_limited'] as const)),
+      ...(open ? [] : (['invalid_api_key', 'account_suspended', 'rate_limited'] as const)),
       // The keys of auditors are refused even where no key is needed.
       'forbidden',
       ...errors,

@@ -59,7 +59,10 @@ const putFile = operation({
   params: filePlace,
   content: { '*/*': FileBytes },
   responses: { 200: { description: 'The file was stored.', headers: sentHeaders } },
-  errors: ['invalid_request', 'unsupported_media_type', 'upload_not_found', 'payload_too_large', 'rate_limited'],
+  errors: [
+    ...(['invalid_request', 'unsupported_media_type', 'account_suspended', 'upload_not_found'] as const),
+    ...(['payload_too_large', 'rate_limited'] as const),
+  ],
 })
 
 export const cdnOperations = [getFile, putFile]

@@ -68,7 +68,7 @@ const runModel = operation({
     },
     202: { ...unfinishedRun, headers: { ...unfinishedRun.headers, ...runHeaders } },
   },
-  errors: ['invalid_input', 'insufficient_credits', 'model_not_found', 'idempotency_mismatch'],
+  errors: ['invalid_input', 'insufficient_credits', 'budget_exceeded', 'model_not_found', 'idempotency_mismatch'],
 })
 
 const getRun = operation({

@@ -1,5 +1,9 @@
-import type { GrantKind, Payment } from '../../../schemas/account-events.ts'
+import type { AccountLimits, GrantKind, Payment } from '../../../schemas/account-events.ts'
 import type { AccountRow, BalanceRow } from '../../../schemas/views.ts'
+import type { AccountCommand } from '../../domain/account/commands.ts'
+import type { Suspension } from '../../domain/account/state.ts'
+import { emailIdentity } from '../../domain/login/identity.ts'
+import { refuse } from '../../domain/refusal.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
 import { type Answer, answer } from '../answer.ts'
 import type { AccountCaller, Caller } from '../caller.ts'
@@ -18,6 +22,9 @@ interface Parts extends RegistrationParts {
 export interface AccountSummary {
   account: AccountRow
   balanceMicros: number
+  suspension: Suspension | undefined
+  /** The limits that differ from the defaults. */
+  limits: AccountLimits
   sums: BalanceRow | undefined
 }
 
@@ -43,13 +50,13 @@ export interface AccountOpening {
   tester: boolean
   welcomeMicros: number
   /** The first key, created in the same append. */
-  key?: NewKey
+  key?: Pick<NewKey, 'name' | 'scope'>
 }
 
 /** `apiKey` is the text of the first key, if this call created one. */
 export type OpenResult = RegistrationResult & { apiKey?: string }
 
-/** Opens accounts, shows them, and grants and withdraws credits. */
+/** Opens, shows, limits and suspends accounts, and grants and withdraws credits. */
 export class Accounts {
   readonly #parts: Parts
 
@@ -58,10 +65,12 @@ export class Accounts {
   }
 
   /** Opens the account of an e-mail address, or finds the existing one. */
-  async open(caller: Caller, { key: newKey, ...registration }: AccountOpening): Promise<Answer<OpenResult>> {
+  async open(caller: Caller, { key: newKey, email, ...registration }: AccountOpening): Promise<Answer<OpenResult>> {
+    const identity = emailIdentity(email)
+    if (!identity) return refuse('email_invalid', { email })
     const generated = newKey && generateKey(this.#parts, newKey)
     const firstKey = generated && { firstKey: generated.key }
-    const registered = await register(this.#parts, caller, { ...registration, ...firstKey })
+    const registered = await register(this.#parts, caller, { identity, ...registration, ...firstKey })
     if ('refuse' in registered || !registered.value.isNew || !generated) return registered
     return answer({ ...registered.value, apiKey: generated.apiKey })
   }
@@ -69,6 +78,22 @@ export class Accounts {
   async find(caller: Caller, accountId: string): Promise<Answer<AccountSummary>> {
     const found = await findAccount(this.#parts.reads, caller, accountId)
     return 'refuse' in found ? found : answer(await this.#summary(found.value))
+  }
+
+  /** Finds the account of an e-mail address, whether it was opened with it or linked to it later. */
+  async findByEmail(caller: Caller, email: string): Promise<Answer<AccountSummary>> {
+    const identity = emailIdentity(email)
+    if (!identity) return refuse('email_invalid', { email })
+    const { accountId } = await this.#parts.logins.currentState(identity)
+    return accountId === undefined ? refuse('account_not_found') : this.find(caller, accountId)
+  }
+
+  /** Lets an e-mail address open an account although people may not. `isNew` is false if it was invited before. */
+  async invite(caller: Caller, email: string): Promise<Answer<{ isNew: boolean }>> {
+    const identity = emailIdentity(email)
+    if (!identity) return refuse('email_invalid', { email })
+    const invited = await this.#parts.logins.execute(caller, identity, { type: 'InviteLogin' })
+    return 'refuse' in invited ? invited : answer({ isNew: invited.repeatOf === undefined })
   }
 
   /** Lists all accounts, oldest first. */
@@ -95,6 +120,28 @@ export class Accounts {
     return this.#changeCredits('WithdrawCredits', caller, accountId, grant)
   }
 
+  /** Refuses everything that the account's owner asks for from now on. Runs that were accepted go on to their ends. */
+  suspend(caller: Caller, accountId: string, reason: string): Promise<Answer<undefined>> {
+    return this.#change(caller, accountId, { type: 'SuspendAccount', reason })
+  }
+
+  /** Sets exceptions from the default limits of an account, or ends all of them. */
+  setLimits(caller: Caller, accountId: string, limits: AccountLimits | 'default'): Promise<Answer<undefined>> {
+    return this.#change(caller, accountId, { type: 'SetLimits', limits })
+  }
+
+  /** Ends the suspension of an account. */
+  resume(caller: Caller, accountId: string, reason: string): Promise<Answer<undefined>> {
+    return this.#change(caller, accountId, { type: 'ResumeAccount', reason })
+  }
+
+  async #change(caller: Caller, accountId: string, command: AccountCommand): Promise<Answer<undefined>> {
+    const checked = checkAccountId(caller, accountId)
+    if ('refuse' in checked) return checked
+    const outcome = await this.#parts.accounts.execute(caller, checked.value, command)
+    return 'refuse' in outcome ? outcome : answer(undefined)
+  }
+
   async #changeCredits(
     type: 'GrantCredits' | 'WithdrawCredits',
     caller: Caller,
@@ -113,7 +160,7 @@ export class Accounts {
   async #summary(account: AccountRow): Promise<AccountSummary> {
     const { accounts, reads } = this.#parts
     const { accountId } = account
-    const { balanceMicros } = await accounts.recentState(accountId)
-    return { account, balanceMicros, sums: await reads.get('balance', accountId) }
+    const { balanceMicros, suspension, limits } = await accounts.recentState(accountId)
+    return { account, balanceMicros, suspension, limits, sums: await reads.get('balance', accountId) }
   }
 }

@@ -1,15 +1,25 @@
+import { fold } from '../../../projections/define.ts'
+import { keys as keyView } from '../../../projections/keys.ts'
+import type { KeyLimits } from '../../../schemas/account-events.ts'
 import type { KeyScope } from '../../../schemas/actor.ts'
 import type { KeyId } from '../../../schemas/primitives.ts'
 import type { KeyRow } from '../../../schemas/views.ts'
+import { type BudgetState, budgetAt } from '../../domain/account/budgets.ts'
+import type { AccountState } from '../../domain/account/state.ts'
 import { sha256 } from '../../domain/digest.ts'
 import { refuse } from '../../domain/refusal.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { Unavailable } from '../../ports/faults.ts'
 import type { Random } from '../../ports/random.ts'
 import { type Answer, answer } from '../answer.ts'
-import type { Caller } from '../caller.ts'
+import type { AccountCaller, Caller } from '../caller.ts'
+import type { Offers } from '../catalog/offers.ts'
 import { newKeyId } from '../ids.ts'
+import { NewestFirst, type Page, type WaitingClient } from '../newest-first.ts'
 import type { Reads } from '../reads.ts'
 import type { AccountMailboxes } from './account-mailboxes.ts'
 import { checkAccountId, findAccount } from './find-account.ts'
+import { checkLimits } from './key-limits.ts'
 
 /** The most keys listed for one account. Revoked keys stay in the list, so it has no other bound. */
 const MAX_LISTED = 10_000
@@ -17,46 +27,90 @@ const MAX_LISTED = 10_000
 interface Parts {
   accounts: AccountMailboxes
   reads: Reads
+  offers: Offers
+  clock: Clock
   random: Random
   /** The prefix of a key's text. */
   keyPrefix: string
 }
 
-export interface NewKey {
+export interface NewKey extends KeyLimits {
   name: string
   scope?: KeyScope
+}
+
+/** A key with the state of its budget, if it has one and is active. */
+export interface KeyInfo extends KeyRow {
+  spending?: BudgetState | undefined
+}
+
+/** `apiKey` is the text of the key, which is shown only once. */
+export interface CreatedKey extends KeyInfo {
+  apiKey: string
 }
 
 /** Creates, lists and revokes an account's API keys. */
 export class ApiKeys {
   readonly #parts: Parts
+  readonly #newestFirst: NewestFirst
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#newestFirst = new NewestFirst(parts)
   }
 
   /** Creates a key. Its text is returned only here; the log holds its hash. */
   async create(
     caller: Caller,
     accountId: string,
-    { name, scope = 'full' }: NewKey,
-  ): Promise<Answer<{ keyId: KeyId; apiKey: string }>> {
-    const { accounts } = this.#parts
+    { name, scope = 'full', ...limits }: NewKey,
+  ): Promise<Answer<CreatedKey>> {
+    const { accounts, offers, clock } = this.#parts
     // Otherwise a leaked key could create successors and outlive its revocation.
-    if (caller.kind === 'key' && scope === 'keys') return refuse('forbidden', { scope: caller.scope })
-    const checked = checkAccountId(caller, accountId)
+    if (caller.kind === 'key' && scope === 'keys') return refuse('key_scope_not_grantable', { scope })
+    const id = checkAccountId(caller, accountId)
+    if ('refuse' in id) return id
+    const { tester } = await accounts.state(id.value)
+    const checked = await checkLimits(limits, { offers, tester, nowMs: clock.nowMs() })
     if ('refuse' in checked) return checked
-    const { key, apiKey } = generateKey(this.#parts, { name, scope })
-    const outcome = await accounts.execute(caller, checked.value, { type: 'CreateApiKey', ...key })
-    return 'refuse' in outcome ? outcome : answer({ keyId: key.keyId, apiKey })
+    const { key, apiKey } = generateKey(this.#parts, { name, scope, ...checked.value })
+    const outcome = await accounts.execute(caller, id.value, { type: 'CreateApiKey', key })
+    if ('refuse' in outcome) return outcome
+    const row = fold(keyView, outcome.accept) as KeyRow
+    return answer({ ...row, spending: budgetAt(key, clock.nowMs()), apiKey })
   }
 
   /** Lists all keys, oldest first, including revoked ones. */
-  async list(caller: Caller, accountId: string): Promise<Answer<KeyRow[]>> {
+  async list(caller: Caller, accountId: string): Promise<Answer<KeyInfo[]>> {
     const found = await findAccount(this.#parts.reads, caller, accountId)
     if ('refuse' in found) return found
     const entries = await this.#parts.reads.list('keys', 'byAccount', { prefix: `${accountId}/`, limit: MAX_LISTED })
-    return answer(entries.map(entry => entry.row))
+    const state = await this.#parts.accounts.shownState(found.value.accountId)
+    return answer(entries.map(({ row }) => this.#infoOf(row, state)))
+  }
+
+  /** A page of the caller's keys, newest first, including revoked ones. */
+  async page(
+    { accountId }: AccountCaller,
+    query: { limit: number; cursor?: KeyId | undefined },
+    client?: WaitingClient,
+  ): Promise<Answer<Page<KeyInfo, KeyId>>> {
+    const listed = { ...query, index: 'byAccount', matches: () => true }
+    const { found, next } = await this.#newestFirst.page<'keys', KeyId>('keys', accountId, listed, client)
+    const state = await this.#parts.accounts.shownState(accountId)
+    return answer({ found: found.map(row => this.#infoOf(row, state)), next })
+  }
+
+  /** The key that the caller uses. */
+  async own(caller: Caller): Promise<Answer<KeyInfo>> {
+    if (caller.kind !== 'key') return refuse('key_not_found')
+    const { accounts, reads } = this.#parts
+    const state = await accounts.shownState(caller.accountId)
+    const key = state.activeKeys.get(caller.keyId)
+    if (!key) return refuse('key_revoked')
+    const row = await reads.getOwn(caller.accountId, 'keys', key.hash)
+    if (!row) throw new Unavailable(`${caller.keyId} is missing from the views, which are being rebuilt`)
+    return answer(this.#infoOf(row, state))
   }
 
   /** Revokes a key, which is refused from then on. */
@@ -67,13 +121,20 @@ export class ApiKeys {
     const outcome = await this.#parts.accounts.execute(caller, checked.value, command)
     return 'refuse' in outcome ? outcome : answer(undefined)
   }
+
+  /** What a key has spent comes from the account's state, which decides on it. */
+  #infoOf(row: KeyRow, { activeKeys }: AccountState): KeyInfo {
+    const key = activeKeys.get(row.keyId)
+    return { ...row, spending: key && budgetAt(key, this.#parts.clock.nowMs()) }
+  }
 }
 
 /** Generates a key: its text, which is stored nowhere, and the data that the log records. */
 export const generateKey = (
   { random, keyPrefix }: Pick<Parts, 'random' | 'keyPrefix'>,
-  { name, scope = 'full' }: NewKey,
+  { name, scope = 'full', ...limits }: NewKey,
 ) => {
   const apiKey = `${keyPrefix}_sk_live_${random.hex(16)}`
-  return { apiKey, key: { keyId: newKeyId(random), name, hash: sha256(apiKey), lastFour: apiKey.slice(-4), scope } }
+  const hash = sha256(apiKey)
+  return { apiKey, key: { keyId: newKeyId(random), name, hash, lastFour: apiKey.slice(-4), scope, ...limits } }
 }

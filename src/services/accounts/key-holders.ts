@@ -1,10 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import type { AccountId, KeyId } from '../../../schemas/primitives.ts'
 import { scopeOf } from '../../domain/account/keys.ts'
-import type { AccountState } from '../../domain/account/state.ts'
+import type { AccountState, ActiveKey } from '../../domain/account/state.ts'
+import { suspensionRefusal } from '../../domain/account/suspension.ts'
 import { sha256 } from '../../domain/digest.ts'
 import { upTo } from '../../engine/up-to.ts'
 import { Unavailable } from '../../ports/faults.ts'
+import { type Answer, answer } from '../answer.ts'
 import type { KeyHolder } from '../caller.ts'
 import type { Reads } from '../reads.ts'
 import type { AccountMailboxes } from './account-mailboxes.ts'
@@ -15,7 +17,7 @@ const MAX_KNOWN = 50_000
 /**
  * Finds the holder of an API key. The views name a candidate, and the account's own state confirms it by the key's id
  * and hash. The account of a key never changes, so it is cached, and only unknown keys are looked up in the views. A
- * key that another process revoked works for at most a second.
+ * key that another process revoked, or whose account it suspended, works for at most a second.
  */
 export class KeyHolders {
   readonly #reads: Reads
@@ -27,8 +29,11 @@ export class KeyHolders {
     this.#accounts = accounts
   }
 
-  /** Undefined for an unknown or revoked key. Rejects with Unavailable if that cannot be decided. */
-  async holderOf(apiKey: string): Promise<Holder | undefined> {
+  /**
+   * Undefined for an unknown or revoked key. Refuses the keys of a suspended account. An expired key has a holder; see
+   * `useRefusal`. Rejects with Unavailable if that cannot be decided.
+   */
+  async holderOf(apiKey: string): Promise<Answer<Holder> | undefined> {
     const hash = sha256(apiKey)
     const known = this.#known.get(hash)
     const holder = known && confirm(known, hash, await this.#accounts.recentState(known.accountId))
@@ -58,7 +63,8 @@ export class KeyHolders {
   }
 }
 
-type Holder = Omit<KeyHolder, 'kind'>
+/** The holder of a key, and what the key is held to. */
+export type Holder = Omit<KeyHolder, 'kind'> & Pick<ActiveKey, 'expiresAt' | 'addresses'>
 
 interface Candidate {
   accountId: AccountId
@@ -66,7 +72,15 @@ interface Candidate {
   isRevoked: boolean
 }
 
-const confirm = ({ accountId, keyId }: Candidate, hash: string, { activeKeys }: AccountState): Holder | undefined => {
-  const key = activeKeys.get(keyId)
-  return key?.hash === hash ? { accountId, keyId, scope: scopeOf(key) } : undefined
+const confirm = ({ accountId, keyId }: Candidate, hash: string, state: AccountState): Answer<Holder> | undefined => {
+  const key = state.activeKeys.get(keyId)
+  if (key?.hash !== hash) return undefined
+  const suspended = suspensionRefusal(state)
+  if (suspended) return { refuse: suspended }
+  const { expiresAt, addresses } = key
+  return answer({
+    ...{ accountId, keyId, scope: scopeOf(key) },
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(addresses && { addresses }),
+  })
 }

@@ -1,29 +1,23 @@
-import { loginStream } from '../../../schemas/events.ts'
 import type { AccountId } from '../../../schemas/primitives.ts'
 import type { OpenAccount } from '../../domain/account/commands.ts'
-import { sha256 } from '../../domain/digest.ts'
-import { login } from '../../domain/login/login.ts'
-import { refuse } from '../../domain/refusal.ts'
-import { Mailbox } from '../../engine/streams/mailbox.ts'
-import { Streams } from '../../engine/streams/stream.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { EventLog } from '../../ports/event-log.ts'
-import type { Logger } from '../../ports/logger.ts'
+import { isSameIdentity } from '../../domain/login/identity.ts'
+import type { LoginState } from '../../domain/login/login.ts'
 import type { Random } from '../../ports/random.ts'
 import { type Answer, answer } from '../answer.ts'
-import { type Caller, causeOf } from '../caller.ts'
-import { eventCodec } from '../event-codec.ts'
+import type { Caller } from '../caller.ts'
 import { newAccountId } from '../ids.ts'
+import type { Logins } from '../sign-in/logins.ts'
 import type { AccountMailboxes } from './account-mailboxes.ts'
 
-export type Registration = Omit<OpenAccount, 'type' | 'accountId'>
+export interface Registration extends Omit<OpenAccount, 'type' | 'accountId'> {
+  /** Refuses identities that may not open an account; undefined admits all. */
+  admit?: ((state: LoginState) => Promise<Answer<undefined>>) | undefined
+}
 
 export interface RegistrationParts {
   accounts: AccountMailboxes
-  log: EventLog
-  clock: Clock
+  logins: Logins
   random: Random
-  logger: Logger
 }
 
 /** The account of an identity; `isNew` if this call opened it. */
@@ -32,27 +26,32 @@ export interface RegistrationResult {
   isNew: boolean
 }
 
-/** Opens the account of an e-mail address, optionally with its first key. An address has at most one account. */
+/**
+ * Finds the account of an identity or opens one, optionally with its first key. An identity has at most one account. A
+ * process may die between any two steps, and the next call goes on from there.
+ */
 export const register = async (
-  { accounts, ...parts }: RegistrationParts,
+  { accounts, logins, random }: RegistrationParts,
   caller: Caller,
-  registration: Registration,
+  { identity, admit, ...opening }: Registration,
 ): Promise<Answer<RegistrationResult>> => {
-  const email = registration.email.trim().toLowerCase()
-  if (!isAddress(email)) return refuse('email_invalid', { email: registration.email })
-  const stream = loginStream(sha256(`email:${email}`))
-  const mailbox = new Mailbox(stream, new Streams({ decider: login, codec: eventCodec, ...parts }))
-  const linked = await mailbox.execute({ accountId: newAccountId(parts.random) }, causeOf(caller))
-  if ('refuse' in linked && linked.refuse.code !== 'account_exists') return linked
-  // A process may have died between linking the login and opening the account.
-  const accountId = (await mailbox.state()) as AccountId
-  const opened = await accounts.execute(caller, accountId, { type: 'OpenAccount', accountId, ...registration, email })
+  const before = await logins.currentState(identity)
+  if (before.accountId === undefined) {
+    const admitted = await admit?.(before)
+    if (admitted && 'refuse' in admitted) return admitted
+    const command = { type: 'LinkLogin', accountId: newAccountId(random) } as const
+    const linked = await logins.execute(caller, identity, command)
+    if ('refuse' in linked && linked.refuse.code !== 'account_exists') return linked
+  }
+  const accountId = (await logins.state(identity)).accountId as AccountId
+  const open = { type: 'OpenAccount', accountId, identity, ...opening } as const
+  const opened = await accounts.execute(caller, accountId, open)
   if (!('refuse' in opened)) return answer({ accountId, isNew: true })
-  return opened.refuse.code === 'account_exists' ? answer({ accountId, isNew: false }) : opened
+  if (opened.refuse.code !== 'account_exists') return opened
+  const { identities } = await accounts.state(accountId)
+  if (!identities.some(each => isSameIdentity(each, identity))) {
+    const listed = await accounts.execute(caller, accountId, { type: 'LinkIdentity', identity })
+    if ('refuse' in listed) return listed
+  }
+  return answer({ accountId, isNew: false })
 }
-
-/** The longest address that SMTP can carry (RFC 5321, erratum 1690). */
-const MAX_ADDRESS_LENGTH = 254
-
-const isAddress = (text: string): boolean =>
-  /^[^\s\p{C}@]+@[^\s\p{C}@]+$/u.test(text) && text.length <= MAX_ADDRESS_LENGTH

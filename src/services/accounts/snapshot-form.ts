@@ -12,8 +12,10 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
   worthAfter: ({ requests, uploads }) => Math.max(MIN_TAIL, requests.size + uploads.size),
   freeze: state => ({
     ...state,
+    sessions: [...state.sessions],
     activeKeys: [...state.activeKeys],
     openRuns: [...state.openRuns],
+    openRunsOf: [...state.openRunsOf],
     deliveries: [...state.deliveries],
     uploads: [...state.uploads],
     requests: [...state.requests],
@@ -23,8 +25,12 @@ export const accountSnapshots: SnapshotForm<AccountState> = {
     const state = frozen as FrozenAccount
     return {
       ...state,
+      // JSON has no undefined.
+      suspension: state.suspension,
+      sessions: OrderedMap(state.sessions),
       activeKeys: ImmutableMap(state.activeKeys),
       openRuns: ImmutableMap(state.openRuns),
+      openRunsOf: ImmutableMap(state.openRunsOf),
       deliveries: ImmutableMap(state.deliveries),
       uploads: ImmutableMap(state.uploads),
       requests: OrderedMap(state.requests),

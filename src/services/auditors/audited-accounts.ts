@@ -54,9 +54,10 @@ export class AuditedAccounts {
     return {
       object: 'account',
       account_id: accountId,
-      email,
+      email: email ?? null,
       tester,
       opened_at: openedAt,
+      suspended: state.suspension !== undefined,
       credits_balance: fromMicros(state.balanceMicros),
       revision,
       link,

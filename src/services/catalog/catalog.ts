@@ -40,7 +40,8 @@ export class Catalog {
   }
 
   /**
-   * The families that the caller may see, in order of publication. Callers without an account see test families too.
+   * The families that the caller may see, in order of publication. A key that is held to some models sees only these.
+   * Callers without an account see test families too.
    */
   async list(caller: Caller, { model, ...filters }: CatalogFilters = {}): Promise<Answer<Offer[]>> {
     const { offers } = this.#parts
@@ -49,7 +50,11 @@ export class Catalog {
     const named = visible.filter(({ family }) => model === undefined || namesOf(family).includes(model))
     if (model !== undefined && named.length === 0)
       return refuse('model_not_listed', { model, replacedBy: await offers.replacementOf(model, tester) })
-    return answer(named.filter(offer => matches(offer, filters)))
+    const models = await offers.modelsOf(caller)
+    const allowed = models ? named.flatMap(offer => narrowed(offer, models)) : named
+    if (models && model !== undefined && allowed.length === 0)
+      return refuse('model_not_allowed', { endpoint: model, models })
+    return answer(allowed.filter(offer => matches(offer, filters)))
   }
 
   /** The published families in the form that an operator edits: all, or the one with the given id. */
@@ -84,6 +89,14 @@ export class Catalog {
     const outcome = await this.#parts.publishedCatalog.apply(caller, commands)
     return 'refuse' in outcome ? outcome : answer(outcome.value.applied)
   }
+}
+
+/** An offer with the endpoints that a key may run; none if it may run none of them. */
+const narrowed = (offer: Offer, models: string[]): Offer[] => {
+  const { family } = offer
+  if (models.includes(family.id)) return [offer]
+  const endpoints = family.endpoints.filter(({ id }) => models.includes(id))
+  return endpoints.length > 0 ? [{ ...offer, family: { ...family, endpoints } }] : []
 }
 
 const matches = (

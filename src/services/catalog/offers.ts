@@ -4,6 +4,7 @@ import type { AccountId } from '../../../schemas/primitives.ts'
 import type { CatalogState } from '../../domain/catalog/catalog.ts'
 import { isReplacedBy, namesOf, statusOf, visibleTo } from '../../domain/catalog/family.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
+import type { Caller } from '../caller.ts'
 import { type Check, compileFillingCheck } from '../schema-check.ts'
 import type { PublishedCatalog } from './published-catalog.ts'
 
@@ -30,6 +31,12 @@ export class Offers {
   /** The families that an account may see, in order of publication. */
   async listFor(accountId: AccountId): Promise<Offer[]> {
     return this.list(await this.isTester(accountId))
+  }
+
+  /** The ids of the families and endpoints that the caller's key is held to; undefined for all. */
+  async modelsOf(caller: Caller): Promise<string[] | undefined> {
+    if (caller.kind !== 'key') return undefined
+    return (await this.#accounts.recentState(caller.accountId)).activeKeys.get(caller.keyId)?.models
   }
 
   /** Whether an account may use the families that are for testers. */

@@ -119,7 +119,7 @@ export class Ledger {
       after = entries.at(-1)?.place
       await (client?.nextTurn() ?? delay(clock, 0))
       if (client?.signal.aborted) return
-      if (!(await mayStillRead(accounts, caller))) throw new Error('the key was revoked during the export')
+      if (!(await mayStillRead({ accounts, clock }, caller))) throw new Error('the caller may no longer read')
     }
   }
 

@@ -5,23 +5,39 @@ import type { Caller } from '../caller.ts'
 import type { Services } from '../services.ts'
 
 /** The permission that a function requires. */
-type Permission = 'public' | 'wait' | 'describe' | 'read' | 'write' | 'secret' | 'keys' | 'operate' | 'audit'
+type Permission =
+  | 'public'
+  | 'wait'
+  | 'describe'
+  | 'own'
+  | 'read'
+  | 'write'
+  | 'secret'
+  | 'keys'
+  | 'session'
+  | 'operate'
+  | 'audit'
 
 /** The permission of every function. A new function does not compile until it is listed here. */
 const permissions = {
   accounts: {
     open: 'operate',
     find: 'operate',
+    findByEmail: 'operate',
+    invite: 'operate',
     list: 'operate',
     balance: 'read',
     grant: 'operate',
     withdraw: 'operate',
+    suspend: 'operate',
+    resume: 'operate',
+    setLimits: 'operate',
   },
   ledger: { lines: 'read', export: 'read', balanceAt: 'read' },
   charges: { explain: 'read' },
   usage: { list: 'read' },
   refunds: { refund: 'operate' },
-  keys: { create: 'keys', list: 'keys', revoke: 'keys' },
+  keys: { create: 'keys', list: 'keys', page: 'keys', revoke: 'keys', own: 'own' },
   auditors: { create: 'operate', list: 'operate', revoke: 'operate' },
   catalog: { list: 'read', export: 'operate', compare: 'operate', publish: 'operate', withdraw: 'operate' },
   runs: { quote: 'read', run: 'write', cancel: 'write', find: 'read', list: 'read', follow: 'read' },
@@ -36,6 +52,11 @@ const permissions = {
   audit: { accounts: 'audit', ledger: 'audit', seals: 'audit', reads: 'audit', verify: 'audit' },
   // Providers have no key of ours, and sign what they send.
   callbacks: { receive: 'public' },
+  // Whoever signs in is not known yet.
+  signIn: { requestCode: 'public', enterCode: 'public', beginTelegram: 'public', enterTelegram: 'public' },
+  // Only who has signed in may say who else signs in.
+  sessions: { close: 'session', closeAll: 'session' },
+  identities: { list: 'session', requestCode: 'session', enterCode: 'session', enterTelegram: 'session' },
   views: { verify: 'operate', rebuild: 'operate' },
   routing: {
     disabledProviders: 'operate',
@@ -55,13 +76,13 @@ const permissions = {
 } as const satisfies { [Noun in keyof Services]: Record<keyof Services[Noun], Permission> }
 
 const ofAnyone = ['public', 'describe'] as const
-const ofReader = [...ofAnyone, 'wait', 'read'] as const
+const ofReader = [...ofAnyone, 'wait', 'own', 'read'] as const
 
 const ofScope: Record<KeyScope, readonly Permission[]> = {
   full: [...ofReader, 'write', 'secret'],
   // The webhook secret allows forging webhooks, so it is not included.
   read: ofReader,
-  keys: ['public', 'wait', 'keys'],
+  keys: ['public', 'wait', 'own', 'keys'],
 }
 
 const ofCaller = (caller: Caller): readonly Permission[] => {
@@ -69,7 +90,7 @@ const ofCaller = (caller: Caller): readonly Permission[] => {
     case 'key':
       return ofScope[caller.scope]
     case 'session':
-      return [...ofReader, 'write', 'secret', 'keys']
+      return [...ofReader, 'write', 'secret', 'keys', 'session']
     case 'auditor':
       return ['audit']
     case 'operator':

@@ -1,5 +1,6 @@
 import type { RunRequest } from '../../../schemas/api/run.ts'
 import type { Endpoint, Receipt } from '../../../schemas/catalog.ts'
+import { modelRefusal } from '../../domain/account/keys.ts'
 import { chooseEndpoint } from '../../domain/catalog/choose-endpoint.ts'
 import { hasTextTwice, interpretInput, placeIn } from '../../domain/catalog/interpret-input.ts'
 import { priceOf } from '../../domain/catalog/pricing.ts'
@@ -8,7 +9,7 @@ import { webhookUrlFault } from '../../domain/webhook-url.ts'
 import type { Outbound } from '../../ports/outbound.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
-import type { AccountCaller } from '../caller.ts'
+import { type AccountCaller, keyIdOf } from '../caller.ts'
 import type { Offers } from '../catalog/offers.ts'
 import type { Routes } from '../providers/routes.ts'
 import type { InputFiles } from './input-files.ts'
@@ -52,13 +53,16 @@ export class Quotes {
     if (fault) return refuse('webhook_url_invalid', { parameter: 'webhook_url', url: webhook_url as string, fault })
     if (webhook_url !== undefined && outbound.refuses(webhook_url))
       return refuse('address_not_public', { parameter: 'webhook_url' })
-    const { tester } = await accounts.state(caller.accountId)
+    const state = await accounts.state(caller.accountId)
+    const { tester } = state
     const offer = await offers.find(model, tester)
     if (!offer) return refuse('model_not_found', { model, replacedBy: await offers.replacementOf(model, tester) })
     const { family } = offer
     const endpoint = chooseEndpoint(family, model, given)
     if (!endpoint)
       return refuse('kind_not_offered', { model: family.id, kinds: family.endpoints.map(each => each.kind) })
+    const refused = modelRefusal(keyIdOf(caller), { model: family.id, endpoint: endpoint.id }, state)
+    if (refused) return refused
     // A copy, since defaults are filled in.
     const { parametersSchema } = endpoint
     const input = interpretInput(JSON.parse(JSON.stringify(given)), parametersSchema)
@@ -77,8 +81,8 @@ export class Quotes {
       }))
       return refuse('input_invalid', { endpoint: endpoint.id, faults })
     }
-    const refused = await inputFiles.check(caller, input)
-    if (refused) return refused
+    const unusable = await inputFiles.check(caller, input)
+    if (unusable) return unusable
     const priced = priceOf(endpoint.pricing, input, usdPerCreditMicros)
     const receipt = { catalogRevision: offer.revision, model: family.id, endpoint: endpoint.id, ...priced }
     return answer({ endpoint, input, receipt })

@@ -1,8 +1,11 @@
 import { runKey } from '../../../projections/runs.ts'
 import { accountStream } from '../../../schemas/events.ts'
 import type { AccountId, RunId } from '../../../schemas/primitives.ts'
+import { clockOf } from '../../../schemas/recorded.ts'
+import { withBudgetPeriod } from '../../domain/account/budgets.ts'
 import type { RefundRun } from '../../domain/account/commands.ts'
 import { debitFacts } from '../../domain/account/debit-facts.ts'
+import type { AccountState } from '../../domain/account/state.ts'
 import { refuse } from '../../domain/refusal.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import { BY_KEY } from '../../ports/view-store.ts'
@@ -50,8 +53,9 @@ export class Refunds {
     if (!runId || !accountId) return refuse('run_not_found')
     const { accounts } = this.#parts
     for (let attempt = 1; ; attempt++) {
-      const { refunds } = await accounts.currentState(accountId)
-      const charge = await this.#charge(accountId, runId)
+      const state = await accounts.currentState(accountId)
+      const { refunds } = state
+      const charge = await this.#charge(accountId, runId, state)
       if (!charge) return refuse('run_not_found')
       const refundableMicros = charge.chargedMicros - charge.refundedMicros
       if (refundableMicros === 0) return refuse('refund_too_high', { refundableMicros })
@@ -74,18 +78,22 @@ export class Refunds {
   }
 
   /** Undefined if the stream has no debit of the run. */
-  async #charge(accountId: AccountId, runId: RunId): Promise<Charge | undefined> {
+  async #charge(accountId: AccountId, runId: RunId, state: AccountState): Promise<Charge | undefined> {
     let charge: Charge | undefined
     for await (const page of this.#parts.log.readStream(accountStream(accountId), 0))
       for (const raw of page) {
         const event = eventCodec.decode(raw)
         if (event.type === 'CreditsDebited' && event.data.runId === runId)
-          charge = { chargedMicros: event.data.amountMicros, refundedMicros: 0, debit: debitFacts(event) }
+          charge = { chargedMicros: event.data.amountMicros, refundedMicros: 0, debit: debitOf(event, state) }
         if (event.type === 'CreditsRefunded' && event.data.runId === runId && charge)
           charge.refundedMicros += event.data.amountMicros
       }
     return charge
   }
 }
+
+/** The facts that the refund repeats. A key that was revoked since no longer has a budget to give back to. */
+const debitOf = (debit: Parameters<typeof debitFacts>[0] & Parameters<typeof clockOf>[0], state: AccountState) =>
+  withBudgetPeriod(debitFacts(debit), Date.parse(clockOf(debit)), state)
 
 type Charge = Pick<RefundRun, 'chargedMicros' | 'refundedMicros' | 'debit'>

@@ -6,6 +6,7 @@ import type { RunRequest } from '../../../schemas/api/run.ts'
 import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import type { Recorded } from '../../../schemas/recorded.ts'
 import type { RunRow, WatchTask } from '../../../schemas/views.ts'
+import type { LimitPair } from '../../domain/account/limits.ts'
 import { sha256 } from '../../domain/digest.ts'
 import { refuse } from '../../domain/refusal.ts'
 import { canonicalJson } from '../../engine/log/canonical.ts'
@@ -70,6 +71,8 @@ interface Parts extends RecallParts {
   runReads: RunReads
   starter: Starter
   random: Random
+  /** The default limits for runs in flight. */
+  runsInFlight: LimitPair
 }
 
 /** A followed run. */
@@ -77,8 +80,8 @@ export interface FollowedRun {
   /** The run at the time of the call. */
   row: RunRow
   /**
-   * Emits `row` and then the run after each change, until it has ended, the caller's key is revoked, the service stops
-   * or the signal aborts. Errors with Unavailable.
+   * Emits `row` and then the run after each change, until it has ended, the account is suspended, the caller's key is
+   * revoked, the service stops or the signal aborts. Errors with Unavailable.
    */
   changes(signal: AbortSignal): Observable<RunRow>
   /** Reports progress from 0 to 1 while this process works on the run. Returns a function that stops the reports. */
@@ -142,7 +145,12 @@ export class Runs {
       ...(request.webhook_url !== undefined && { webhookUrl: request.webhook_url }),
       ...(idempotency && { idempotency }),
     }
-    const asked = { ...(keyId && { keyId }), ...(request.label !== undefined && { label: request.label }) }
+    const { runsInFlight } = this.#parts
+    const asked = {
+      runsInFlight,
+      ...(keyId && { keyId }),
+      ...(request.label !== undefined && { label: request.label }),
+    }
     const command = { type: 'QueueRun', ...asked, atMs: clock.nowMs(), run, receipt, startAt } as const
     const outcome = await accounts.execute(caller, accountId, command).catch(error => {
       if (startAt) starter.unreserve(startAt, accountId)
@@ -210,8 +218,7 @@ export class Runs {
     const { value: row } = found
     return answer({
       row,
-      changes: signal =>
-        runReads.changes(row, signal).pipe(takeWhileAsync(() => mayStillRead(this.#parts.accounts, caller))),
+      changes: signal => runReads.changes(row, signal).pipe(takeWhileAsync(() => mayStillRead(this.#parts, caller))),
       onProgress: listener => runReads.onProgress(row.runId, listener),
     })
   }

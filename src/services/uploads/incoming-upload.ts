@@ -107,8 +107,8 @@ const store = async (
     const { code } = outcome.refuse
     // The due work was first, and found this file: nothing else is ever sent to this place.
     if (code === 'upload_already_stored') return answer({ ...rowOf(events), ...factsOf(inspected) })
-    if (code === 'key_revoked' || code === 'forbidden') {
-      // The due work may have stored the file before the key was revoked, so the log decides.
+    if (code === 'account_suspended' || code === 'key_revoked' || code === 'forbidden') {
+      // The due work may have stored the file before the account or the key changed, so the log decides.
       await settlement.withdraw({ kind: 'service', requestId: caller.requestId }, own)
       return outcome
     }

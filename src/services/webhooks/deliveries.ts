@@ -55,7 +55,7 @@ export class Deliveries {
     const outcome = await accounts.execute(caller, caller.accountId, {
       type: 'RedeliverWebhook',
       ...{ runId: row.runId, url: row.url },
-      owner: { keyId: keyIdOf(caller), atMs: clock.nowMs() },
+      ...{ keyId: keyIdOf(caller), atMs: clock.nowMs() },
     })
     return 'refuse' in outcome ? outcome : answer(fold(webhookView, outcome.accept, row) as WebhookRow)
   }

@@ -92,9 +92,12 @@ export class Webhooks {
     const url = otherUrl ?? lastUrl
     const fault = webhookUrlFault(url)
     if (fault) return refuse('webhook_url_invalid', { parameter: 'webhook_url', url, fault })
-    const outcome = await this.#parts.accounts.execute(caller, owner, { type: 'RedeliverWebhook', runId, url })
+    const { accounts, clock } = this.#parts
+    const command = { type: 'RedeliverWebhook', runId, url, atMs: clock.nowMs() } as const
+    const outcome = await accounts.execute(caller, owner, command)
     return 'refuse' in outcome ? outcome : answer({ runId, url })
   }
+
   #secretOf(accountId: AccountId, state: AccountState): SigningSecret {
     const { clock, secretsOf } = this.#parts
     const nowMs = clock.nowMs()

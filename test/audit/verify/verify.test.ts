@@ -41,17 +41,35 @@ const withAfter = (event: RawEvent, ...added: RawEvent[]): RawEvent[] =>
   events.flatMap(each => (each === event ? [each, ...added] : [each]))
 
 const grant = eventOf('CreditsGranted', 1)
+/** An event of the operator, after the grant. */
+const happened = (type: string): RawEvent => ({ ...grant, id: crypto.randomUUID(), type, data: { reason: 'unpaid' } })
 const debit = eventOf('CreditsDebited', 5)
 const queued = eventOf('RunQueued', 5)
 const refund = eventOf('CreditsRefunded')
-const refundOfFailure = eventOf('CreditsRefunded', -1)
-const failure = eventOf('RunFailed', -1)
+const refundOfFailure = events.findLast(
+  ({ data }) => (data as { error?: object }).error && 'debit' in (data as object),
+) as RawEvent
 const runOf = ({ data }: RawEvent) => (data as { runId: string }).runId
+const failure = events.find(event => event.type === 'RunFailed' && runOf(event) === runOf(refundOfFailure)) as RawEvent
 const startOfFailed = events.find(event => event.type === 'RunStarted' && runOf(event) === runOf(failure))
 /** What follows a failure that may have left files. */
 const deletionOfLeft = { ...refundOfFailure, type: 'RunOutputDeleted', data: { runId: runOf(failure) } }
 const willDeleteAt = '2030-01-01T00:00:00.000Z'
 const debitOf = ({ data }: RawEvent): object => (data as { debit: object }).debit
+const limitedKey = events.find(({ data }) => (data as { budget?: object }).budget) as RawEvent
+const limitedKeyId = (limitedKey.data as { keyId: string }).keyId
+const ofLimited = (type: string) =>
+  events.filter(
+    event =>
+      event.type === type &&
+      ((event.metadata as { actor: { keyId?: string } }).actor.keyId === limitedKeyId ||
+        (event.data as { debit?: { keyId?: string } }).debit?.keyId === limitedKeyId),
+  )
+const limitedRefund = ofLimited('CreditsRefunded').at(-1) as RawEvent
+const sumOf = (type: string) =>
+  ofLimited(type).reduce((sum, { data }) => sum + (data as { amountMicros: number }).amountMicros, 0)
+/** What the key has spent in the end. */
+const spentMicros = sumOf('CreditsDebited') - sumOf('CreditsRefunded')
 const next = (event: RawEvent): RawEvent =>
   events.find(({ stream, revision }) => stream === event.stream && revision === event.revision + 1) as RawEvent
 const receipt = (debit.data as { receipt: { totalMicros: number; lines: object[]; catalogRevision: number } }).receipt
@@ -221,8 +239,60 @@ const untrue: Record<string, { log: RawEvent[]; what: RegExp }> = {
     log: without(eventOf('ApiKeyCreated')),
     what: /is no active key of this account/,
   },
+  'a change by the owner of a suspended account': {
+    log: withAfter(grant, happened('AccountSuspended')),
+    what: /the owner of the account caused it during its suspension/,
+  },
+  'limits that the service sets': {
+    log: withAfter(grant, {
+      ...happened('LimitsSet'),
+      data: {},
+      metadata: { ...(grant.metadata as object), actor: { kind: 'service' } },
+    }),
+    what: /caused by a service, and only operators set limits/,
+  },
+  'an account that is suspended twice': {
+    log: withAfter(grant, happened('AccountSuspended'), happened('AccountSuspended')),
+    what: /the account was suspended before/,
+  },
+  'an account that is resumed although it was not suspended': {
+    log: withAfter(grant, happened('AccountResumed')),
+    what: /the account was not suspended/,
+  },
   'a key that is revoked twice': {
     log: withAfter(eventOf('ApiKeyRevoked'), eventOf('ApiKeyRevoked')),
+    what: /is no active key with this hash/,
+  },
+  'a debit that passes a budget': {
+    log: withData(limitedKey, { budget: { amountMicros: spentMicros - 1, period: 'week' } }),
+    what: /has spent \d+ of its budget of \d+ for the week from \d{4}-\d\d-\d\d/,
+  },
+  'a debit with an expired key': {
+    log: withData(limitedKey, { expiresAt: '2020-01-01T00:00:00.000Z' }),
+    what: /has expired at 2020-01-01/,
+  },
+  'a debit for a model that its key may not run': {
+    log: withData(limitedKey, { models: ['kling-3-pro'] }),
+    what: /may not run gpt-6-1-terra-t2t/,
+  },
+  'a refund that gives back to another period': {
+    log: withData(limitedRefund, { debit: { ...debitOf(limitedRefund), budgetPeriod: '2020-01-06' } }),
+    what: /gives back to the budget of 2020-01-06, and its debit was in/,
+  },
+  'a refund that gives back to no period': {
+    log: withData(limitedRefund, { debit: { ...debitOf(limitedRefund), budgetPeriod: undefined } }),
+    what: /gives back to the budget of no period, and its debit was in/,
+  },
+  'a refund that gives back to a budget that its key does not have': {
+    log: withData(refund, { debit: { ...debitOf(refund), budgetPeriod: '2020-01-06' } }),
+    what: /gives back to the budget of 2020-01-06, and its debit was in none/,
+  },
+  'a use that is recorded twice': {
+    log: withAfter(eventOf('ApiKeyUsed'), eventOf('ApiKeyUsed')),
+    what: /the use of key_\w+ on [\d-]+ is recorded twice/,
+  },
+  'a use of another key': {
+    log: withData(eventOf('ApiKeyUsed'), { hash: '0'.repeat(64) }),
     what: /is no active key with this hash/,
   },
   'a webhook that was not due': {

@@ -10,10 +10,14 @@ import {
 import { account } from '../../../src/domain/account/account.ts'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
 import { MAX_OWN_FAILURES } from '../../../src/domain/account/run-limits.ts'
-import { fromMicros } from '../../../src/domain/money.ts'
+import { MAX_RESENDS } from '../../../src/domain/account/webhook-resends.ts'
+import { MAX_TESTS } from '../../../src/domain/account/webhook-tests.ts'
+import type { PastEvent } from '../../../src/domain/decider.ts'
+import { fromMicros, toMicros } from '../../../src/domain/money.ts'
 import type { RefusalCode } from '../../../src/domain/refusal.ts'
 import {
   accepted,
+  accountSuspended,
   cancelRun,
   completeRun,
   createKey,
@@ -24,34 +28,44 @@ import {
   granted,
   grantUpload,
   keyCreated,
+  keyId,
   openAccount,
   opened,
   queueRun,
   recordDelivered,
   recordOutputDeletion,
+  recordTest,
   recordUploadDeletion,
   redeliver,
-  recordTest,
   redeliveryRequested,
   requestTest,
   requestUploadDeletion,
   resend,
+  resumeAccount,
   revokeKey,
   rotateSecret,
   secretRotated,
+  setLimits,
   started,
   startRun,
   storeUpload,
   submitRun,
   submitted,
+  suspendAccount,
+  testRequested,
   uploadDeletionRequested,
   uploadGranted,
   uploadStored,
+  useKey,
 } from '../../support/account-samples.ts'
-import { given } from '../../support/given.ts'
+import { by, given, THEN_MS } from '../../support/given.ts'
 
 /** A command and its history, with one fault fewer than in the step before, and the refusal expected for the rest. */
-type Step = [refusal: RefusalCode | undefined, command: AccountCommand, ...history: AccountEvent[]]
+type Step = [
+  refusal: RefusalCode | undefined,
+  command: AccountCommand,
+  ...history: (AccountEvent | PastEvent<AccountEvent>)[],
+]
 
 const MAX_GRANT_CREDITS = fromMicros(MAX_GRANT_MICROS)
 const NEAR_LIMIT_CREDITS = 9 * MAX_GRANT_CREDITS
@@ -70,11 +84,31 @@ const queue = [
 const largeRun = accepted({ run: 3, after: 10, metadata: { note: 'x'.repeat(MAX_OPEN_RUN_BYTES) } })
 const poor = [opened(), granted(10), ...open]
 
+const resent = Array.from({ length: MAX_RESENDS }, () => by(keyId(), THEN_MS, redeliveryRequested(2)))
+const tests = Array.from({ length: MAX_TESTS }, (_, index) => testRequested(index + 1))
+const expired = { expiresAt: new Date(THEN_MS).toISOString() }
+const limited = (model: string, credits: number) =>
+  keyCreated(1, 'full', { models: [model], budget: { amountMicros: toMicros(credits), period: 'day' } })
+
 // Each walk starts with every fault and fixes one at a time, which proves the order of the checks.
 const walks: Record<string, Step[]> = {
   OpenAccount: [
     ['account_exists', openAccount(), opened()],
     [undefined, openAccount()],
+  ],
+  SuspendAccount: [
+    ['account_not_found', suspendAccount(), accountSuspended()],
+    ['account_already_suspended', suspendAccount(), opened(), accountSuspended()],
+    [undefined, suspendAccount(), opened()],
+  ],
+  ResumeAccount: [
+    ['account_not_found', resumeAccount()],
+    ['account_not_suspended', resumeAccount(), opened()],
+    [undefined, resumeAccount(), opened(), accountSuspended()],
+  ],
+  SetLimits: [
+    ['account_not_found', setLimits('default')],
+    [undefined, setLimits('default'), opened()],
   ],
   GrantCredits: [
     ['account_not_found', grantCredits(MAX_GRANT_CREDITS), granted(NEAR_LIMIT_CREDITS)],
@@ -87,6 +121,11 @@ const walks: Record<string, Step[]> = {
     ['too_many_keys', createKey(101), ...keys(MAX_ACTIVE_KEYS), opened()],
     [undefined, createKey(101), ...keys(MAX_ACTIVE_KEYS - 1), opened()],
   ],
+  UseApiKey: [
+    ['account_not_found', useKey(1, THEN_MS)],
+    ['key_revoked', useKey(1, THEN_MS), opened()],
+    [undefined, useKey(1, THEN_MS), opened(), keyCreated()],
+  ],
   RevokeApiKey: [
     ['account_not_found', revokeKey()],
     ['key_not_found', revokeKey(), opened()],
@@ -95,11 +134,34 @@ const walks: Record<string, Step[]> = {
   QueueRun: [
     ['account_not_found', queueRun({ askedWith: 1, key: 'a', hash: digest('b') })],
     ['key_revoked', queueRun({ askedWith: 1, key: 'a', hash: digest('b') }), ...poor],
+    ['key_expired', queueRun({ askedWith: 1, key: 'a', hash: digest('b') }), ...poor, keyCreated(1, 'read', expired)],
     ['forbidden', queueRun({ askedWith: 1, key: 'a', hash: digest('b') }), ...poor, keyCreated(1, 'read')],
     ['idempotency_mismatch', queueRun({ askedWith: 1, key: 'a', hash: digest('b') }), ...poor, keyCreated()],
-    ['run_exists', queueRun({ key: 'b', hash: digest('b') }), ...poor],
-    ['insufficient_credits', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor],
+    ['run_exists', queueRun({ askedWith: 1, key: 'b', hash: digest('b') }), ...poor, limited('other', 5)],
+    [
+      'model_not_allowed',
+      queueRun({ run: 2, askedWith: 1, key: 'b', hash: digest('b') }),
+      ...poor,
+      limited('other', 5),
+    ],
+    [
+      'budget_exceeded',
+      queueRun({ run: 2, askedWith: 1, key: 'b', hash: digest('b') }),
+      ...poor,
+      limited('nano-banana-2', 5),
+    ],
+    [
+      'insufficient_credits',
+      queueRun({ run: 2, askedWith: 1, key: 'b', hash: digest('b') }),
+      ...poor,
+      limited('nano-banana-2', 10),
+    ],
     ['too_many_failures', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, ...queue, ...failures],
+    [
+      'too_many_runs_in_flight',
+      { ...queueRun({ run: 2, key: 'b', hash: digest('b') }), runsInFlight: { perKey: 1, perAccount: 1 } },
+      ...[...poor, ...queue],
+    ],
     ['too_many_open_runs', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, ...queue],
     ['open_runs_too_large', queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, granted(20), ...largeRun],
     [undefined, queueRun({ run: 2, key: 'b', hash: digest('b') }), ...poor, granted(10)],
@@ -125,6 +187,7 @@ const walks: Record<string, Step[]> = {
   'RedeliverWebhook for the owner': [
     ['account_not_found', resend({ askedWith: 1 }), ...resent],
     ['key_revoked', resend({ askedWith: 1 }), ...poor, redeliveryRequested(), ...resent],
+    ['key_expired', resend({ askedWith: 1 }), ...poor, keyCreated(1, 'read', expired), ...resent],
     ['forbidden', resend({ askedWith: 1 }), ...poor, keyCreated(1, 'read'), redeliveryRequested(), ...resent],
     ['run_not_ended', resend({ askedWith: 1 }), ...poor, keyCreated(), redeliveryRequested(), ...resent],
     ['webhook_pending', resend({ askedWith: 1 }), opened(), keyCreated(), redeliveryRequested(), ...resent],
@@ -134,6 +197,7 @@ const walks: Record<string, Step[]> = {
   RotateWebhookSecret: [
     ['account_not_found', rotateSecret({ askedWith: 1 }), secretRotated(1)],
     ['key_revoked', rotateSecret({ askedWith: 1 }), opened(), secretRotated(1)],
+    ['key_expired', rotateSecret({ askedWith: 1 }), opened(), keyCreated(1, 'read', expired), secretRotated(1)],
     ['forbidden', rotateSecret({ askedWith: 1 }), opened(), keyCreated(1, 'read'), secretRotated(1)],
     ['webhook_secret_rotated', rotateSecret({ askedWith: 1 }), opened(), keyCreated(), secretRotated(1)],
     [undefined, rotateSecret({ askedWith: 1 }), opened(), keyCreated()],
@@ -141,6 +205,7 @@ const walks: Record<string, Step[]> = {
   RequestWebhookTest: [
     ['account_not_found', requestTest(6, { askedWith: 1 }), ...tests],
     ['key_revoked', requestTest(6, { askedWith: 1 }), opened(), ...tests],
+    ['key_expired', requestTest(6, { askedWith: 1 }), opened(), keyCreated(1, 'read', expired), ...tests],
     ['forbidden', requestTest(6, { askedWith: 1 }), opened(), keyCreated(1, 'read'), ...tests],
     ['too_many_webhook_tests', requestTest(6, { askedWith: 1 }), opened(), keyCreated(), ...tests],
     [undefined, requestTest(6, { askedWith: 1 }), opened(), keyCreated()],
@@ -217,4 +282,22 @@ for (const [name, steps] of Object.entries(walks))
       refusals,
       steps.map(([refusal]) => refusal),
     )
+  })
+
+for (const [name, [[, command, ...history] = [], ...steps]] of Object.entries(walks))
+  t.test(`${name} of the owner of a suspended account is refused before all else`, async t => {
+    if (!command || name === 'OpenAccount') return t.pass('nobody owns it yet')
+    const byOwner = { ...command, isByOwner: true }
+    const past = history.filter(({ type }) => type !== 'AccountOpened')
+    t.equal(given(account, ...past, accountSuspended()).when(byOwner).refusal, 'account_not_found')
+    given(account, opened(), ...past, accountSuspended())
+      .when(byOwner)
+      .refused('account_suspended', { reason: 'unpaid' })
+    const [, last, ...before] = steps.at(-1) as Step
+    if (name !== 'SuspendAccount')
+      t.equal(
+        given(account, ...before, accountSuspended()).when({ ...last, isByOwner: false }).refusal,
+        undefined,
+        'others may go on',
+      )
   })

@@ -10,7 +10,15 @@ import type { AppendResult, EventLog } from '../../../src/ports/event-log.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import { eventCodec } from '../../../src/services/event-codec.ts'
 import { Auditor } from '../../simulation/auditor.ts'
-import { accountId, grantCredits, openAccount, queueRun, runId } from '../../support/account-samples.ts'
+import {
+  accountId,
+  createKey,
+  grantCredits,
+  keyId,
+  openAccount,
+  queueRun,
+  runId,
+} from '../../support/account-samples.ts'
 import { collect } from '../../support/collect.ts'
 import { ambient, openLog } from '../../support/engine.ts'
 import {
@@ -27,6 +35,8 @@ import {
   unavailable,
   unreadable,
 } from '../../support/faulty-log.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { until } from '../../support/until.ts'
 
 const STREAM = accountStream(accountId())
 const cause = { actor: { kind: 'service' } } as const
@@ -178,6 +188,43 @@ t.test('a repeated request gets a position that includes its run, even from anot
   const again = await other.execute(queueRun({ run: 2, key: 'a' }))
   t.match(again, { accept: [], repeatOf: runId(1) })
   t.ok('position' in again && 'position' in first && again.position >= first.position)
+})
+
+t.test('a command is decided in the time that its events record, however long it waited', async t => {
+  const log = await openLog(t)
+  const clock = new ManualClock(Date.parse('2026-11-25T23:59:59.000Z'))
+  let isHeld = false
+  let release: (() => void) | undefined
+  const slow: EventLog = {
+    ...log,
+    append: async (...args) => {
+      if (isHeld)
+        await new Promise<void>(resolve => {
+          release = resolve
+        })
+      return log.append(...args)
+    },
+  }
+  const streams = new Streams({ decider: account, codec: eventCodec, log: slow, ...ambient(clock) })
+  const mailbox = new Mailbox(STREAM, streams)
+  const actor = { actor: { kind: 'key', keyId: keyId(1) } } as const
+  const run = (number: number) => queueRun({ run: number, askedWith: 1, atMs: clock.nowMs() })
+  const budget = { amountMicros: toMicros(10), period: 'day' } as const
+  await mailbox.execute(openAccount(), cause)
+  await mailbox.execute(createKey(1, 'full', { budget }), cause)
+  t.match(await mailbox.execute(run(1), actor), { accept: [{}, {}] })
+  t.match(await mailbox.execute(run(2), actor), { refuse: { code: 'budget_exceeded' } })
+
+  isHeld = true
+  const before = mailbox.execute(grantCredits(1), cause)
+  await until('the append has begun', () => release)
+  const waiting = mailbox.execute(run(3), actor)
+  clock.advance(1_000)
+  isHeld = false
+  release?.()
+  await before
+  t.match(await waiting, { accept: [{ metadata: { at: '2026-11-26T00:00:00.000Z' } }, {}] })
+  t.match(await mailbox.execute(run(4), actor), { refuse: { code: 'budget_exceeded' } }, 'it counts in the next day')
 })
 
 t.test('a full mailbox refuses commands and loses none that it accepted', async t => {

@@ -28,7 +28,7 @@ t.test('a keys key creates, lists and revokes keys of its account', async t => {
 t.test('a keys key cannot create keys of its own scope', async t => {
   const { accountId, caller } = await open('keys')
   const refused = await keys.create(caller, accountId, { name: 'successor', scope: 'keys' })
-  t.same(refused, { refuse: { code: 'forbidden', scope: 'keys' } })
+  t.same(refused, { refuse: { code: 'key_scope_not_grantable', scope: 'keys' } })
   const operator = { kind: 'operator', name: 'ada' } as const
   t.match(await keys.create(operator, accountId, { name: 'successor', scope: 'keys' }), { value: {} })
 })

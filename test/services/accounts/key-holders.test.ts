@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
+import { systemClock } from '../../../src/adapters/clock/system.ts'
 import { systemRandom } from '../../../src/adapters/random/system.ts'
 import { Unavailable } from '../../../src/ports/faults.ts'
 import type { ViewStore } from '../../../src/ports/view-store.ts'
 import { ApiKeys } from '../../../src/services/accounts/api-keys.ts'
 import { KeyHolders } from '../../../src/services/accounts/key-holders.ts'
+import { Offers } from '../../../src/services/catalog/offers.ts'
+import { PublishedCatalog } from '../../../src/services/catalog/published-catalog.ts'
 import { accountId, openAccount } from '../../support/account-samples.ts'
 import { accountsOn, openLog, openViews, silentLogger } from '../../support/engine.ts'
 import { unwrap } from '../../support/unwrap.ts'
@@ -28,19 +31,23 @@ t.test('keys are found in the views, or in memory and the log while the views do
   const accounts = accountsOn(log)
   const reads = readsOf(unreliable, projector.progress, accounts)
   const keyHolders = new KeyHolders(reads, accounts)
-  const apiKeys = new ApiKeys({ accounts, reads, random: systemRandom, keyPrefix: 'tg' })
+  const offers = new Offers(
+    new PublishedCatalog({ log, clock: systemClock, random: systemRandom, logger: silentLogger }),
+    accounts,
+  )
+  const apiKeys = new ApiKeys({ accounts, reads, offers, clock: systemClock, random: systemRandom, keyPrefix: 'tg' })
 
   await accounts.execute(caller, accountId(), openAccount())
   const create = async () => unwrap(await apiKeys.create(caller, accountId(), { name: 'test', scope: 'read' }))
   const [{ keyId, apiKey }, unseen, revoked] = [await create(), await create(), await create()]
   await projector.progress.passed(await log.head(), 5000)
   const holder = { accountId: accountId(), keyId, scope: 'read' }
-  t.same(await keyHolders.holderOf(apiKey), holder)
-  t.match(await keyHolders.holderOf(revoked.apiKey), { keyId: revoked.keyId })
+  t.same(await keyHolders.holderOf(apiKey), { value: holder })
+  t.match(await keyHolders.holderOf(revoked.apiKey), { value: { keyId: revoked.keyId } })
   t.equal(await keyHolders.holderOf('tg_sk_live_0'), undefined)
 
   answers = false
-  t.same(await keyHolders.holderOf(apiKey), holder)
+  t.same(await keyHolders.holderOf(apiKey), { value: holder })
   await t.rejects(keyHolders.holderOf(unseen.apiKey), Unavailable, 'this process has not seen the key before')
   await t.rejects(keyHolders.holderOf('tg_sk_live_0'), Unavailable)
   // The other process leaves this one only the log to learn it from.
@@ -51,7 +58,7 @@ t.test('keys are found in the views, or in memory and the log while the views do
 
   answers = true
   await projector.progress.passed(await log.head(), 5000)
-  t.same(await keyHolders.holderOf(apiKey), holder)
+  t.same(await keyHolders.holderOf(apiKey), { value: holder })
   t.equal(await keyHolders.holderOf(revoked.apiKey), undefined)
-  t.match(await keyHolders.holderOf(unseen.apiKey), { keyId: unseen.keyId })
+  t.match(await keyHolders.holderOf(unseen.apiKey), { value: { keyId: unseen.keyId } })
 })

@@ -14,6 +14,7 @@ import { accountSnapshots } from '../../../src/services/accounts/snapshot-form.t
 import {
   accepted,
   accountId,
+  accountSuspended,
   completed,
   createKey,
   digest,
@@ -22,6 +23,8 @@ import {
   granted,
   grantUpload,
   keyCreated,
+  keyId,
+  limitsSet,
   openAccount,
   opened,
   queueRun,
@@ -29,6 +32,7 @@ import {
   refunded,
   requestUploadDeletion,
   revokeKey,
+  sessionOpened,
   started,
   startRun,
   storeUpload,
@@ -38,7 +42,7 @@ import {
   uploadId,
 } from '../../support/account-samples.ts'
 import { ambient, noSnapshots, openLog, openViews } from '../../support/engine.ts'
-import { at, given, THEN_MS } from '../../support/given.ts'
+import { at, by, given, THEN_MS } from '../../support/given.ts'
 import { until } from '../../support/until.ts'
 
 const STREAM = accountStream(accountId())
@@ -136,7 +140,7 @@ t.test('an account is loaded from its snapshot and the events after it', async t
 t.test('a snapshot holds every part of the state', async t => {
   const { state } = given(
     account,
-    ...[opened({ tester: true }), granted(100), keyCreated()],
+    ...[opened({ tester: true }), granted(100), keyCreated(), sessionOpened()],
     ...[...accepted({ run: 1, webhook: true, after: 90 }), started(1), completed(1), undelivered(1, { run: 1 })],
     ...[
       ...accepted({ run: 2, after: 80 }),
@@ -145,6 +149,8 @@ t.test('a snapshot holds every part of the state', async t => {
     ],
     ...accepted({ run: 3, after: 80, key: 'from the future' }).map(event => at(THEN_MS + 100_000, event)),
     ...accepted({ run: 4, after: 70, key: 'from now' }),
+    ...accepted({ run: 5, after: 60 }).map(event => by(keyId(), THEN_MS, event)),
+    ...[limitsSet({ runsInFlight: 5 }), accountSuspended()],
     uploadGranted(),
   )
   const whole = plain(state)

@@ -43,6 +43,14 @@ const expected: Record<string, { call: (services: Services, caller: never) => Pr
     call: (services, caller) => services.keys.list(caller, accountId()),
     allowed: ['a keys key', 'a session', 'an operator', 'a reactor', 'the service'],
   },
+  own: {
+    call: (services, caller) => services.keys.own(caller),
+    allowed: Object.keys(callers).filter(name => name !== 'an anonymous caller' && name !== 'an auditor'),
+  },
+  session: {
+    call: (services, caller) => services.sessions.closeAll(caller),
+    allowed: ['a session'],
+  },
   operate: {
     call: (services, caller) => services.accounts.list(caller),
     allowed: ['an operator', 'a reactor', 'the service'],
@@ -70,7 +78,7 @@ const echo = async (...args: unknown[]) => answer(args)
 const all = new Proxy({}, { get: () => echo })
 const nouns = [
   ...['accounts', 'refunds', 'keys', 'catalog', 'runs', 'uploads', 'files'],
-  ...['webhooks', 'positions', 'descriptors', 'audit'],
+  ...['webhooks', 'positions', 'descriptors', 'audit', 'sessions'],
 ]
 const services = authorize(Object.fromEntries(nouns.map(noun => [noun, all])) as unknown as Services)
 

@@ -3,7 +3,7 @@ import type { AccountId, RunId } from '../../../schemas/primitives.ts'
 import { InDoubt, Unavailable } from '../../../src/ports/faults.ts'
 import { unwrap } from '../../support/unwrap.ts'
 import { operator, ownerOf } from './callers.ts'
-import { COMMANDS, OF_OTHER_KEYS, type Parts } from './commands.ts'
+import { COMMANDS, OF_OTHER_KEYS, type Parts, SUSPENDED } from './commands.ts'
 import { ClientCredits } from './credits.ts'
 import { mustBeAvailable } from './faults.ts'
 import { ClientKeys, type Key } from './keys.ts'
@@ -80,6 +80,7 @@ export class SimulatedClient {
   /** Runs a model once more, for the owner of the account. */
   async runOnceMore({ services }: Running, model: string): Promise<RunId> {
     const amountMicros = 10_000_000
+    await services.accounts.resume(operator, this.#accountId, 'last run')
     await services.accounts.grant(operator, this.#accountId, { amountMicros, kind: 'courtesy', reason: 'last run' })
     const caller = ownerOf(this.#accountId)
     return unwrap(await services.runs.run(caller, { model, input: { prompt: 'last' } }, { waitMs: 0 })).row.runId
@@ -112,8 +113,9 @@ export class SimulatedClient {
       const told = await send(this.#parts, running, process)
       world.trace(`${accountId} ${name}: ${told}`)
       world.count(`${name} ${told}`)
-      if (expected?.includes(told) === false || (OF_OTHER_KEYS.includes(told) && this.#parts.keys.areKnown))
-        world.violation(`${accountId} ${name}: ${told}`)
+      const { areKnown, wasSuspended } = this.#parts.keys
+      const isWrong = (OF_OTHER_KEYS.includes(told) && areKnown) || (told === SUSPENDED && !wasSuspended)
+      if (expected?.includes(told) === false || isWrong) world.violation(`${accountId} ${name}: ${told}`)
     } catch (error) {
       world.trace(`${accountId} ${name}: ${error}`)
       // A service may be unable to answer, but not broken. A stop cuts off files that still arrive.

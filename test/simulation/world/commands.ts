@@ -28,7 +28,10 @@ export interface Command {
 /** Outcomes of a key that a process does not know any more, or not yet. */
 export const OF_OTHER_KEYS = [NO_KEY, 'key_revoked']
 
-const ofKeys = ['ok', NOTHING, ...OF_OTHER_KEYS]
+/** The outcome of a command of a client whose account is suspended. */
+export const SUSPENDED = 'account_suspended'
+
+const ofKeys = ['ok', NOTHING, SUSPENDED, ...OF_OTHER_KEYS]
 
 const ofUploads = (name: UploadCommand): Command => ({
   name,
@@ -39,12 +42,17 @@ const ofUploads = (name: UploadCommand): Command => ({
 })
 
 const commands: Command[] = [
-  { name: 'run', weight: 5, send: ({ runs }, ...to) => runs.run(...to), expected: [...ofKeys, 'insufficient_credits'] },
+  {
+    name: 'run',
+    weight: 5,
+    send: ({ runs }, ...to) => runs.run(...to),
+    expected: [...ofKeys, 'insufficient_credits', 'budget_exceeded'],
+  },
   {
     name: 'repeat',
     weight: 2,
     send: ({ runs }, ...to) => runs.repeat(...to),
-    expected: [...ofKeys, 'insufficient_credits', 'input_file_refused'],
+    expected: [...ofKeys, 'budget_exceeded', 'insufficient_credits', 'input_file_refused'],
   },
   {
     name: 'cancel',
@@ -56,7 +64,7 @@ const commands: Command[] = [
   {
     name: 'misuse',
     send: ({ runs }, to) => runs.misuse(to),
-    expected: [NOTHING, ...OF_OTHER_KEYS, 'idempotency_mismatch'],
+    expected: [NOTHING, SUSPENDED, ...OF_OTHER_KEYS, 'idempotency_mismatch'],
   },
   { name: 'grant', send: ({ credits }, ...to) => credits.grant(...to), expected: ['ok'] },
   { name: 'withdraw', send: ({ credits }, ...to) => credits.withdraw(...to), expected: ['ok', 'insufficient_credits'] },
@@ -72,11 +80,13 @@ const commands: Command[] = [
   },
   { name: 'createKey', send: ({ keys }, to) => keys.createKey(to), expected: ['ok', 'too_many_keys'] },
   { name: 'revokeKey', send: ({ keys }, to) => keys.revokeKey(to), expected: ['ok', NOTHING, 'key_not_found'] },
+  { name: 'suspend', send: ({ keys }, to) => keys.suspend(to), expected: ['ok', NOTHING, 'account_already_suspended'] },
+  { name: 'resume', weight: 2, send: ({ keys }, to) => keys.resume(to), expected: ['ok', 'account_not_suspended'] },
   {
     name: 'retouch',
     weight: 2,
     send: ({ runs }, ...to) => runs.retouch(...to),
-    expected: [...ofKeys, 'insufficient_credits', 'input_file_refused'],
+    expected: [...ofKeys, 'budget_exceeded', 'insufficient_credits', 'input_file_refused'],
   },
   { name: 'keepSeal', send: ({ seals }, to) => seals.keepSeal(to), expected: [...ofKeys, 'seal_not_found'] },
   {

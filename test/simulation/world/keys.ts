@@ -10,12 +10,17 @@ export interface Key {
   apiKey: string
 }
 
-/** The keys of one client, which the operator creates and revokes. */
+/** A few runs. */
+const BUDGET_MICROS = 5_000_000
+
+/** The keys of one client, which the operator creates and revokes, and the suspensions of its account. */
 export class ClientKeys {
   readonly #world: World
   readonly #accountId: AccountId
   readonly #keys: Key[]
   #hasRevoked = false
+  /** Whether the operator has ever asked to suspend the account. */
+  wasSuspended = false
 
   constructor(world: World, accountId: AccountId, firstKey: Key) {
     this.#world = world
@@ -30,18 +35,41 @@ export class ClientKeys {
 
   /** The caller that a process recognises by one of the keys. */
   async caller(running: Running): Promise<AccountCaller | undefined> {
-    const { apiKey } = this.#world.chance.pick(this.#keys)
+    const { apiKey, keyId } = this.#world.chance.pick(this.#keys)
     const holder = await running.keyHolders.holderOf(apiKey)
-    return holder && { kind: 'key', ...holder }
+    if (!holder) return undefined
+    if ('value' in holder) {
+      const { accountId, keyId: id, scope } = holder.value
+      const caller = { kind: 'key', accountId, keyId: id, scope } as const
+      running.keyUses.note(caller)
+      return caller
+    }
+    if (!this.wasSuspended) this.#world.violation(`${this.#accountId} is refused with ${holder.refuse.code}`)
+    // As if the request had been authenticated before the suspension: the account itself must refuse it.
+    return { kind: 'key', accountId: this.#accountId, keyId, scope: 'full' }
   }
 
   async createKey(running: Running): Promise<string> {
-    const created = await running.services.keys.create(operator, this.#accountId, { name: 'another' })
+    const limits = this.#world.chance.happens(0.5)
+      ? { budget: { amountMicros: BUDGET_MICROS, period: 'day' as const } }
+      : {}
+    const created = await running.services.keys.create(operator, this.#accountId, { name: 'another', ...limits })
     if ('value' in created) {
       this.#world.truth.expectKey(this.#accountId, created.value.keyId, 'active')
       this.#keys.push(created.value)
     }
     return outcomeOf(created)
+  }
+
+  /** Seldom, since a suspended client does little else. */
+  async suspend({ services }: Running): Promise<string> {
+    if (this.#world.chance.happens(0.6)) return NOTHING
+    this.wasSuspended = true
+    return outcomeOf(await services.accounts.suspend(operator, this.#accountId, 'unpaid'))
+  }
+
+  async resume({ services }: Running): Promise<string> {
+    return outcomeOf(await services.accounts.resume(operator, this.#accountId, 'paid'))
   }
 
   async revokeKey(running: Running): Promise<string> {

@@ -153,8 +153,21 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a revoked key is charged',
     file: 'domain/account/keys.ts',
-    from: "if (!key) return refuse('key_revoked')",
-    to: 'if (!key) return undefined',
+    from: "if (!key) return refuse('key_revoked')\n  if (atMs",
+    to: 'if (!key) return undefined\n  if (atMs',
+  },
+  {
+    what: 'a suspended account runs something',
+    file: 'domain/account/decide.ts',
+    from: "command.isByOwner || command.type === 'OpenSession'",
+    to: "command.type === 'OpenSession'",
+  },
+  {
+    what: 'the log of an account that ran something while it was suspended has no fault',
+    file: 'audit/verify/suspension.ts',
+    from: 'if (this.#isSuspended && OWNERS.includes(kind))',
+    to: "if (this.#isSuspended && kind === '')",
+    test: 'test/audit/verify/verify.test.ts',
   },
   {
     what: 'a run costs more than the balance',
@@ -167,6 +180,26 @@ export const plantedFaults: PlantedFault[] = [
     file: 'domain/account/runs.ts',
     from: 'amountMicros: run.chargedMicros,',
     to: 'amountMicros: run.chargedMicros - 1,',
+  },
+  {
+    what: 'a budget counts no earlier run',
+    file: 'domain/account/budgets.ts',
+    from: 'budget.spentMicros + requiredMicros <= budget.budgetMicros',
+    to: 'requiredMicros <= budget.budgetMicros',
+  },
+  {
+    what: 'a refund gives back to the newest period of its key',
+    file: 'domain/account/budgets.ts',
+    from: 'each.period === period ? { period, micros: Math',
+    to: 'each === spent[0] ? { period: each.period, micros: Math',
+    test: 'test/domain/account/budgets.test.ts',
+  },
+  {
+    what: 'a budget is decided in the time before a wait',
+    file: 'engine/streams/mailbox.ts',
+    from: 'decider.timed?.(command, nowMs) ?? command',
+    to: 'command',
+    test: 'test/engine/streams/mailbox.test.ts',
   },
   {
     what: 'the cost of a run is not recorded',
@@ -232,9 +265,30 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a run that has ended still counts towards the bytes of open runs',
     file: 'domain/account/evolve.ts',
-    from: 'openRunBytes: state.openRunBytes - bytes',
+    from: 'openRunBytes: state.openRunBytes - run.bytes',
     to: 'openRunBytes: state.openRunBytes',
     test: 'test/domain/account/run-limits.test.ts',
+  },
+  {
+    what: 'a run that has ended still counts towards the runs in flight of its key',
+    file: 'domain/account/evolve.ts',
+    from: 'openRunsOf: countOpen(state, run.debit.keyId, -1)',
+    to: 'openRunsOf: state.openRunsOf',
+    test: 'test/domain/account/limits.test.ts',
+  },
+  {
+    what: 'a key beyond its limit uses up that of its account',
+    file: 'services/policies/request-limits.ts',
+    from: 'if (count > limit) {',
+    to: "if (count > limit && of === 'account') {",
+    test: 'test/services/policies/request-limits.test.ts',
+  },
+  {
+    what: 'every request waits for a server that hangs',
+    file: 'adapters/rate-counter/flexible.ts',
+    from: 'restsUntilMs = performance.now() + REST_MS',
+    to: 'restsUntilMs = 0 * REST_MS',
+    test: 'test/adapters/rate-counter/flexible.test.ts',
   },
   {
     what: 'an attempt of a webhook is recorded twice',

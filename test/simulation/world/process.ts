@@ -6,6 +6,7 @@ import type { Clock } from '../../../src/ports/clock.ts'
 import type { Logger } from '../../../src/ports/logger.ts'
 import type { Provider } from '../../../src/ports/provider.ts'
 import { KeyHolders } from '../../../src/services/accounts/key-holders.ts'
+import { KeyUses } from '../../../src/services/accounts/key-uses.ts'
 import type { Services } from '../../../src/services/services.ts'
 import { boundTo } from '../../support/bound-to.ts'
 import { SimulatedObjects } from './object-store.ts'
@@ -45,6 +46,7 @@ export interface Running {
   core: Core
   services: Services
   keyHolders: KeyHolders
+  keyUses: KeyUses
   objects: SimulatedObjects
   submissions: Submissions
   /** Ends the work in progress, and then the process. */
@@ -132,6 +134,8 @@ export class SimulatedProcess {
       views: viewsOverWire(wire('views'), world.views),
       openScratch: async () => ({ scratch: new SimulatedViews(), discard: async () => undefined }),
       objects: objectsOverWire(wire('objects'), objects),
+      // Nobody signs in, and to load the real one would take real time.
+      mailer: { send: async () => undefined, close: () => undefined },
       outbound: outboundOverWire(wire('receiver'), world.receiver.port()),
       limits: { accountsInMemory: 2, slotsPerProvider: SLOTS, leaseMs: world.leaseMs },
       providers: {
@@ -150,7 +154,8 @@ export class SimulatedProcess {
       await core.close()
     }
     const keyHolders = new KeyHolders(core.reads, core.accounts)
-    return { core, services: service.services, keyHolders, objects, submissions, stop }
+    const keyUses = new KeyUses({ accounts: core.accounts, clock: core.clock, logger: core.logger })
+    return { core, services: service.services, keyHolders, keyUses, objects, submissions, stop }
   }
 
   #clock(isAlive: () => boolean): Clock {

@@ -4,6 +4,7 @@ import type { Config } from '../../../src/boot/config.ts'
 import { publishShipped } from '../../../src/services/catalog/publish-shipped.ts'
 import { endpoint, family, parameters, priceRule } from '../../support/catalog-samples.ts'
 import { unwrap } from '../../support/unwrap.ts'
+import { openSession } from './callers.ts'
 import { expectCalm } from './calm.ts'
 import { Chance } from './chance.ts'
 import { SimulatedClient } from './clients.ts'
@@ -231,6 +232,7 @@ export class World {
         key,
       }
       const { accountId, apiKey = '' } = unwrap(await services.accounts.open({ kind: 'service' }, opening))
+      await core.accounts.execute({ kind: 'service' }, accountId, openSession)
       const [keyId] = (await core.accounts.state(accountId)).activeKeys.keys()
       clients.push(new SimulatedClient(this, accountId, { keyId: keyId as KeyId, apiKey }))
     }

@@ -35,7 +35,7 @@ const number = (value: number | undefined): string => (value === undefined ? '' 
 
 const columns: Record<string, (row: Row, statement: Statement) => string> = {
   account: (_, { account }) => text(account.accountId),
-  email: (_, { account }) => text(account.email),
+  email: (_, { account }) => text(account.email ?? ''),
   kind: ({ kind }) => kind,
   time: ({ at }) => at,
   local_time: ({ at }, { period }) => localText(at, period.zone),

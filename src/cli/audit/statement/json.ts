@@ -54,7 +54,11 @@ const reportToJson = ({ period, closed, isCut }: Statement) => ({
   cuts_closed_month: isCut,
 })
 
-const accountToJson = ({ accountId, email, tester }: Opening) => ({ account_id: accountId, email, tester })
+const accountToJson = ({ accountId, email, tester }: Opening) => ({
+  account_id: accountId,
+  email: email ?? null,
+  tester,
+})
 
 /** A closed report is the same in every copy of the log, and positions are not. */
 const positionIn = ({ closed }: Statement, { position }: { position: Position }) => (closed ? null : position)

@@ -3,6 +3,7 @@ import type { Split } from '../../../audit/books/lots.ts'
 import { monthOf } from '../../../audit/periods/months.ts'
 import type { Statement, StatementLine } from '../../../audit/statement/statement.ts'
 import { type LocalTime, localTimeOf } from '../../../audit/statement/zone.ts'
+import { ownerName } from '../../../domain/login/identity.ts'
 import { printable, split } from '../text.ts'
 import { type Figures, figuresOf, signed } from './figures.ts'
 import { notesOf } from './notes.ts'
@@ -50,7 +51,7 @@ export const sheetOf = (statement: Statement): Sheet => {
     title: 'Statement of credits',
     facts: [
       ['account', account.accountId],
-      ['e-mail', printable(account.email)],
+      [account.email === undefined ? 'owner' : 'e-mail', printable(ownerName(account))],
       ['from', momentText(period.from, period.zone)],
       ['to', `${momentText(period.to, period.zone)}, not included`],
       ['time zone', period.zone],

@@ -1,0 +1,121 @@
+import { type Static, Type } from 'typebox'
+import { BUDGET_PERIODS } from '../account-events.ts'
+import { KEY_SCOPES } from '../actor.ts'
+import * as primitives from '../primitives.ts'
+import { Closed, MAX_GRANT_MICROS, MAX_KEY_ADDRESSES, MAX_KEY_MODELS, MAX_NAME_LENGTH, OneOf } from '../primitives.ts'
+import { about } from './about.ts'
+import { Timestamp } from './common.ts'
+import { Moment } from './ledger.ts'
+import { ListOf, PageCursor, PageLimit } from './list.ts'
+import { ModelName } from './model.ts'
+
+export const KeyId = about(primitives.KeyId, 'The ID of an API key.', 'key_01m7z4hp3ye9bv5nfwqzm2r6ja')
+
+/** Printable, as labels are, so that a name cannot hide or break a line of a list. */
+const Name = about(
+  Type.String({ pattern: `^(?!\\s)[^\\p{C}\\p{Zl}\\p{Zp}]{1,${MAX_NAME_LENGTH}}$` }),
+  `The name of the key, in up to ${MAX_NAME_LENGTH} printable characters.`,
+  'website',
+)
+
+export const Scope = about(
+  OneOf(...KEY_SCOPES),
+  [
+    '`full`: everything except managing keys. `read`: reading alone, without the webhook secret.',
+    '`keys`: managing keys alone.',
+  ].join(' '),
+)
+
+const BudgetPeriod = about(
+  OneOf(...BUDGET_PERIODS),
+  'The calendar period that the budget is for, in UTC. Weeks begin on Monday.',
+)
+
+/** What a key may spend. The maximum is that of a grant. */
+const budget = {
+  credits: about(
+    Type.Number({ exclusiveMinimum: 0, maximum: MAX_GRANT_MICROS / 1_000_000 }),
+    'The credits that the key may spend in each period, with up to six decimals.',
+    50,
+  ),
+  period: BudgetPeriod,
+}
+
+export const NewKey = Closed({
+  name: Name,
+  scope: Type.Optional(about(Scope, 'What the key may do: `full` by default. A key cannot create a `keys` key.')),
+  expires_at: Type.Optional(Moment('the key is refused from then on.')),
+  budget: Type.Optional(about(Closed(budget), 'What the key may spend; as much as the account has by default.')),
+  models: Type.Optional(
+    about(
+      Type.Array(ModelName, { minItems: 1, maxItems: MAX_KEY_MODELS }),
+      'The models that the key may run: IDs of families, or of single endpoints. All by default.',
+      ['nano-banana-2', 'gpt-6-1-terra'],
+    ),
+  ),
+  addresses: Type.Optional(
+    about(
+      Type.Array(Type.String({ minLength: 1, maxLength: 50 }), { minItems: 1, maxItems: MAX_KEY_ADDRESSES }),
+      'The IP addresses and CIDR ranges that the key may be used from. All by default.',
+      ['203.0.113.7', '2001:db8::/32'],
+    ),
+  ),
+})
+export type NewKey = Static<typeof NewKey>
+
+const KeyBudget = Closed({
+  ...budget,
+  spent_credits: Type.Optional(
+    about(Type.Number(), 'What the key has spent in this period, less refunds. Absent once it is revoked.', 12.5),
+  ),
+  credits_left: Type.Optional(about(Type.Number(), 'What it may still spend in this period.', 37.5)),
+  renews_at: Type.Optional(about(Timestamp, 'When the next period begins.', '2026-12-01T00:00:00.000Z')),
+})
+
+const key = {
+  object: Type.Literal('api_key'),
+  id: KeyId,
+  name: Name,
+  scope: Scope,
+  last_four: about(Type.String(), 'The last four characters of the key.', '9f3c'),
+  created_at: Timestamp,
+  expires_at: Type.Optional(about(Timestamp, 'The key is refused from then on.')),
+  last_used_at: Type.Optional(
+    about(
+      Timestamp,
+      'The first request of the last day in UTC on which the key was used. Absent before its first use.',
+    ),
+  ),
+  revoked_at: Type.Optional(about(Timestamp, 'When the key was revoked.')),
+  budget: Type.Optional(KeyBudget),
+  models: Type.Optional(about(Type.Array(ModelName), 'The models that the key may run. Absent for all.')),
+  addresses: Type.Optional(
+    about(Type.Array(Type.String()), 'The CIDR ranges that the key may be used from. Absent for all.', [
+      '203.0.113.7/32',
+    ]),
+  ),
+}
+
+export const ApiKey = Closed(key)
+export type ApiKey = Static<typeof ApiKey>
+
+export const CreatedKey = Closed({
+  ...key,
+  api_key: about(
+    Type.String(),
+    'The key. It is shown only in this response: keep it in a secret manager.',
+    'tg_sk_live_5f0c8d2be7a94c6f8b1d3e5a7c9f9f3c',
+  ),
+})
+export type CreatedKey = Static<typeof CreatedKey>
+
+export const KeysQuery = Closed({
+  limit: Type.Optional(PageLimit),
+  cursor: Type.Optional(PageCursor(primitives.KeyId)),
+})
+
+export const KeyList = ListOf(ApiKey, primitives.KeyId)
+export type KeyList = Static<typeof KeyList>
+
+export const RevokedKey = Closed({ object: Type.Literal('api_key'), id: KeyId, revoked: Type.Literal(true) })
+export type RevokedKey = Static<typeof RevokedKey>

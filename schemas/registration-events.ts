@@ -1,0 +1,10 @@
+import { Closed, type EventUnion, Micros, Sha256 } from './primitives.ts'
+
+/**
+ * An identity may open an account today and get these welcome credits. `login` is the hash in the name of its stream.
+ * The stream counts what all registrations of a day may add up to.
+ */
+export const RegistrationAdmitted = Closed({ login: Sha256, welcomeMicros: Micros })
+
+export const registrationEvents = { RegistrationAdmitted }
+export type RegistrationEvent = EventUnion<typeof registrationEvents>

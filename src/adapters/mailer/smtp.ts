@@ -1,0 +1,32 @@
+import { createTransport } from 'nodemailer'
+import type { Mailer } from '../../ports/mailer.ts'
+import { fieldsOf } from './fields.ts'
+
+/** How long to wait for a mail server at each step. The default is minutes, and a code is short-lived. */
+const TIMEOUT_MS = 15_000
+
+/** A few connections, over which many messages are sent. */
+const MAX_CONNECTIONS = 4
+
+interface SmtpOptions {
+  /** `smtp://USER:PASSWORD@HOST:PORT` or `smtps://…`. */
+  url: string
+  from: string
+}
+
+/** Sends mail through a server. Its errors do not repeat the address or a secret. */
+export const openSmtpMailer = ({ url, from }: SmtpOptions): Mailer => {
+  const timeouts = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS }
+  const transport = createTransport({ url, pool: true, maxConnections: MAX_CONNECTIONS, ...timeouts })
+  return {
+    send: async message => {
+      try {
+        await transport.sendMail(fieldsOf(from, message))
+      } catch (error) {
+        const { code = 'unknown', responseCode } = error as { code?: string; responseCode?: number }
+        throw new Error(`the mail server failed with ${code}${responseCode === undefined ? '' : ` ${responseCode}`}`)
+      }
+    },
+    close: () => transport.close(),
+  }
+}

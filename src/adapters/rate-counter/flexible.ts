@@ -1,0 +1,71 @@
+import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible'
+import { type RateCount, type RateCounter, WINDOW_SECONDS } from '../../ports/rate-counter.ts'
+import { openRedis, type RedisAddress } from '../redis-client.ts'
+import { toRedisFault } from '../redis-faults.ts'
+
+export interface RateCounterOptions {
+  /** Tests choose shorter windows. */
+  windowSeconds?: number
+}
+
+/** Counts for this process alone. Names take about 300 bytes each, for the rest of their windows. */
+export const countInMemory = ({ windowSeconds = WINDOW_SECONDS }: RateCounterOptions = {}): RateCounter => {
+  const limiter = new RateLimiterMemory({ points: POINTS, duration: windowSeconds })
+  return { count: async name => toCount(await limiter.penalty(name)), close: () => undefined }
+}
+
+interface RedisCounterOptions extends RateCounterOptions {
+  address: RedisAddress
+  keySpace: string
+  /** Called once when processes begin to count on their own. */
+  onAway: (fault: Error) => void
+}
+
+/** Counts for all processes that share a Redis server; for this process alone while the server is away. */
+export const countInRedis = ({ address, keySpace, onAway, ...options }: RedisCounterOptions): RateCounter => {
+  const { windowSeconds: duration = WINDOW_SECONDS } = options
+  const { client, lastError } = openRedis(address, { commandMs: COMMAND_MS, silenceMs: SILENCE_MS })
+  const keyPrefix = `{${keySpace}}:rate`
+  const shared = new RateLimiterRedis({
+    ...{ storeClient: client, keyPrefix, points: POINTS, duration },
+    rejectIfRedisNotReady: true,
+  })
+  const own = countInMemory(options)
+  let restsUntilMs = 0
+  let isAway = false
+  // The client goes on trying.
+  client.connect().catch(() => undefined)
+  return {
+    count: async name => {
+      if (performance.now() < restsUntilMs) return own.count(name)
+      try {
+        const counted = await shared.penalty(name)
+        isAway = false
+        return toCount(counted)
+      } catch (error) {
+        restsUntilMs = performance.now() + REST_MS
+        if (!isAway) onAway(toRedisFault(error, `Redis at ${address.host}:${address.port}`, lastError()))
+        isAway = true
+        return own.count(name)
+      }
+    },
+    close: () => client.disconnect(),
+  }
+}
+
+/** The library's own limit, which is not used: limits differ by account. */
+const POINTS = Number.MAX_SAFE_INTEGER
+
+/** How long a request may wait for Redis, which answers in a fraction of a millisecond. */
+const COMMAND_MS = 25
+
+/** Detects a server that has vanished without closing the connection. */
+const SILENCE_MS = 2_000
+
+/** A server that is away delays at most the requests of one moment a second. */
+const REST_MS = 1_000
+
+const toCount = ({ consumedPoints, msBeforeNext }: RateLimiterRes): RateCount => ({
+  count: consumedPoints,
+  leftMs: msBeforeNext,
+})

@@ -1,0 +1,90 @@
+import { connect as connectTcp, isIP, type NetConnectOpts } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { AbstractConnector, Redis } from 'ioredis'
+
+export type RedisClient = Redis
+
+/** How to reach a Redis server. */
+export interface RedisAddress {
+  host: string
+  port: number
+  db: number
+  username?: string
+  password?: string
+  tls: boolean
+}
+
+export interface OpenedRedis {
+  client: RedisClient
+  /** The last error of the connection. */
+  lastError(): string | undefined
+}
+
+interface RedisClientOptions {
+  /** How long a command may take. */
+  commandMs: number
+  /** How long the server may leave a command without an answer before the connection counts as lost. */
+  silenceMs?: number
+}
+
+const CONNECT_MS = 5_000
+const MAX_RETRY_MS = 2_000
+
+/** How long to wait for a hung server to close a connection. */
+const HANG_UP_MS = 500
+
+/** A client that is not connected yet. */
+export const openRedis = (
+  { tls, ...address }: RedisAddress,
+  { commandMs, silenceMs = 2 * commandMs }: RedisClientOptions,
+): OpenedRedis => {
+  const { host, port } = address
+  // A proxy in front of several servers selects one by this name.
+  const secure = tls && { tls: isIP(host) ? {} : { servername: host } }
+  const client = new Redis({
+    ...address,
+    ...secure,
+    Connector: connectorTo({ host, port, ...secure }),
+    lazyConnect: true,
+    commandTimeout: commandMs,
+    // Detects a server that has vanished without closing the connection.
+    socketTimeout: silenceMs,
+    connectTimeout: CONNECT_MS,
+    retryStrategy: times => Math.min(100 * times, MAX_RETRY_MS),
+    // Callers retry failed commands: nothing waits for a connection or for loading, and nothing is sent twice.
+    enableOfflineQueue: false,
+    enableReadyCheck: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    // After a failover, the name resolves to another server.
+    reconnectOnError: error => error.message.startsWith('READONLY'),
+  })
+  let lastError: string | undefined
+  client.on('connect', () => {
+    lastError = undefined
+  })
+  client.on('error', (error: NodeJS.ErrnoException & { command?: { name: string } }) => {
+    lastError = error.message || error.code
+    // The library would continue in another database.
+    if (error.command?.name === 'select') client.disconnect(true)
+  })
+  return { client, lastError: () => lastError }
+}
+
+/**
+ * The library handles only the first error of a socket. A failed TLS handshake emits two, and would crash the process.
+ */
+const connectorTo = ({ host, port, tls }: { host: string; port: number; tls?: object }) =>
+  class extends AbstractConnector {
+    constructor() {
+      super(HANG_UP_MS)
+    }
+
+    async connect() {
+      const to: NetConnectOpts = { host, port }
+      this.stream = tls ? connectTls({ ...to, ...tls }) : connectTcp(to)
+      return this.stream.on('error', error => {
+        this.firstError = error
+      })
+    }
+  }

@@ -1,0 +1,23 @@
+import type { Report } from '../fault.ts'
+import type { AuditedEvent, Rule } from './rule.ts'
+
+/** The actors that act for the account's owner. */
+const OWNERS = ['key', 'session']
+
+/** An account is suspended and resumed in turns, and its owner changes nothing while it is suspended. */
+export class Suspension implements Rule {
+  #isSuspended = false
+
+  take({ type, metadata }: AuditedEvent, report: Report) {
+    const { kind } = metadata.actor as { kind: string }
+    if (this.#isSuspended && OWNERS.includes(kind)) report('the owner of the account caused it during its suspension')
+    if (type === 'AccountSuspended') {
+      if (this.#isSuspended) report('the account was suspended before')
+      this.#isSuspended = true
+    }
+    if (type === 'AccountResumed') {
+      if (!this.#isSuspended) report('the account was not suspended')
+      this.#isSuspended = false
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import { faulty } from './layout.tsx'
+
+interface AddressFormProps {
+  action: string
+  button: string
+  email?: string | undefined
+  fault?: string | undefined
+}
+
+/** Asks for an address that a code is sent to. */
+export const AddressForm = ({ action, button, email = '', fault }: AddressFormProps) => (
+  <form method="post" action={action}>
+    <label for="email">E-mail address</label>
+    <input
+      id="email"
+      name="email"
+      type="email"
+      required
+      maxlength={254}
+      autocomplete="email"
+      autofocus
+      value={email}
+      {...faulty(fault)}
+    />
+    <button type="submit">{button}</button>
+  </form>
+)

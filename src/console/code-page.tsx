@@ -1,0 +1,49 @@
+import { Fault, faulty, Layout } from './layout.tsx'
+
+interface CodeProps {
+  email: string
+  minutes: number
+  fault?: string | undefined
+  /** The folder that mail is written to, if it goes no further. */
+  folder: string | undefined
+  /** Where the code is sent, and where another one is requested. */
+  action: string
+  back: string
+  button: string
+}
+
+/** Asks for the code that was sent. It shows nothing about the address, which may have no account. */
+export const CodePage = ({ email, minutes, fault, folder, action, back, button }: CodeProps) => (
+  <Layout title={fault === undefined ? 'Enter the code' : 'Error: enter the code'}>
+    <h1>Enter the code</h1>
+    <Fault text={fault} />
+    <p>
+      If <strong>{email}</strong> can be used here, a code is on its way to it. It is valid for {minutes} minutes.
+    </p>
+    {folder !== undefined && (
+      <p>
+        This service has no mail server: the message is the newest file in <code>{folder}</code> on the machine that
+        runs it.
+      </p>
+    )}
+    <form method="post" action={action}>
+      <label for="code">Code, such as WDJB-MJHT</label>
+      <input
+        id="code"
+        name="code"
+        class="code"
+        required
+        maxlength={20}
+        autocomplete="one-time-code"
+        autocapitalize="characters"
+        spellcheck={false}
+        autofocus
+        {...faulty(fault)}
+      />
+      <button type="submit">{button}</button>
+    </form>
+    <p class="soft note">
+      Nothing there after a minute? Look into the spam folder, or <a href={back}>request another code</a>.
+    </p>
+  </Layout>
+)

@@ -1,0 +1,46 @@
+import { AddressForm } from './address-form.tsx'
+import { Fault, Layout } from './layout.tsx'
+
+interface SignInProps {
+  email?: string | undefined
+  fault?: string | undefined
+  /** Who may open an account. */
+  registration: RegistrationNote
+  hasTelegram: boolean
+}
+
+export interface RegistrationNote {
+  mode: 'open' | 'invite' | 'closed'
+  domains: readonly string[] | undefined
+  welcomeCredits: number
+}
+
+/** Asks for the address that a code is sent to. The same form opens accounts. */
+export const SignInPage = ({ email, fault, registration, hasTelegram }: SignInProps) => (
+  <Layout title={fault === undefined ? 'Sign in' : 'Error: sign in'}>
+    <h1>Sign in</h1>
+    <Fault text={fault} />
+    <AddressForm action="/console/sign-in" button="Send me a code" email={email} fault={fault} />
+    {hasTelegram && (
+      <p class="note">
+        <a class="button quiet" href="/console/sign-in/telegram">
+          Sign in with Telegram
+        </a>
+      </p>
+    )}
+    <p class="soft note">{noteOn(registration)}</p>
+  </Layout>
+)
+
+const noteOn = ({ mode, domains, welcomeCredits }: RegistrationNote): string => {
+  if (mode === 'closed') return 'This service opens no new accounts. Codes are sent only to addresses with an account.'
+  if (mode === 'invite')
+    return 'New accounts are by invitation. Codes are sent only to addresses that have an account or were invited.'
+  const gift = welcomeCredits > 0 ? ` with ${welcomeCredits} credits` : ''
+  if (domains === undefined) return `There is no password. If you are new, this opens your account${gift}.`
+  const ends = domains.map(each => `@${each}`).join(', ')
+  return [
+    `If you are new, this opens your account${gift}.`,
+    `Codes are sent only to addresses that have an account, were invited, or end in ${ends}.`,
+  ].join(' ')
+}

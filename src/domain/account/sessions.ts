@@ -1,0 +1,55 @@
+import type { AccountEvent, SESSION_ENDINGS } from '../../../schemas/account-events.ts'
+import type { Identity } from '../../../schemas/identity.ts'
+import { MAX_SESSIONS, type SessionId } from '../../../schemas/primitives.ts'
+import { accept, repeat } from '../decider.ts'
+import { isSameIdentity } from '../login/identity.ts'
+import { type Decided, type Refusal, refuse } from '../refusal.ts'
+import type { NewSession, UsedSession } from './commands.ts'
+import type { AccountState } from './state.ts'
+
+/** Opens a session in place of the browser's earlier one, and of the oldest if there are too many. */
+export const open = ({ sessionId, expiresAt, replaces }: NewSession, state: AccountState): Decided<AccountEvent> => {
+  if (state.sessions.has(sessionId)) return repeat(sessionId)
+  const renewed = replaces !== undefined && state.sessions.has(replaces) ? [replaces] : []
+  const others = [...state.sessions.keys()].filter(id => id !== replaces)
+  const displaced = others.slice(0, Math.max(0, others.length + 1 - MAX_SESSIONS))
+  return accept([
+    ...renewed.map(id => closed(id, 'renewed')),
+    ...displaced.map(id => closed(id, 'displaced')),
+    { type: 'SessionOpened', data: { sessionId, expiresAt } },
+  ])
+}
+
+export const close = ({ sessionId }: { sessionId: SessionId }, { sessions }: AccountState): Decided<AccountEvent> =>
+  sessions.has(sessionId) ? accept([closed(sessionId, 'signed_out')]) : refuse('session_ended')
+
+/** Closes all sessions, that of the caller last, so that every event is by an open one. */
+export const closeAll = ({ session }: { session?: UsedSession | undefined }, state: AccountState) => {
+  const others = [...state.sessions.keys()].filter(id => id !== session?.sessionId)
+  const all = session ? [...others, session.sessionId] : others
+  return accept(all.map(id => closed(id, 'signed_out_everywhere')))
+}
+
+/** The limit of identities is checked before the identity's own stream names the account, and no longer here. */
+export const linkIdentity = ({ identity }: { identity: Identity }, state: AccountState): Decided<AccountEvent> =>
+  state.identities.some(each => isSameIdentity(each, identity))
+    ? repeat(identity.kind)
+    : accept([{ type: 'IdentityLinked', data: { identity } }])
+
+/**
+ * Why a session may do nothing; undefined if it may, or if the caller has none. It may have ended since the request
+ * began.
+ */
+export const sessionRefusal = (
+  session: UsedSession | undefined,
+  { sessions }: Pick<AccountState, 'sessions'>,
+): { refuse: Refusal } | undefined => {
+  if (!session) return undefined
+  const { expiresAtMs = 0 } = sessions.get(session.sessionId) ?? {}
+  return session.atMs < expiresAtMs ? undefined : refuse('session_ended')
+}
+
+const closed = (sessionId: SessionId, reason: (typeof SESSION_ENDINGS)[number]): AccountEvent => ({
+  type: 'SessionClosed',
+  data: { sessionId, reason },
+})

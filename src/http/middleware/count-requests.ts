@@ -1,0 +1,23 @@
+import type { Next } from 'koa'
+import { WINDOW_SECONDS } from '../../ports/rate-counter.ts'
+import type { RequestLimits } from '../../services/policies/request-limits.ts'
+import type { Context, Middleware } from '../context.ts'
+import { RATE_LIMIT, RATE_LIMIT_POLICY } from '../headers.ts'
+import { unwrap } from '../refusals.ts'
+
+/**
+ * Counts requests towards the limits of their keys and accounts, and tells how these stand, as
+ * draft-ietf-httpapi-ratelimit-headers-11 describes. Runs after `authenticate`.
+ */
+export const countRequests =
+  (limits: Pick<RequestLimits, 'count'>): Middleware =>
+  async (ctx: Context, next: Next) => {
+    const { standings, refusal } = await limits.count(ctx.state.caller)
+    const policies = standings.map(({ of, limit }) => `"${of}";q=${limit};w=${WINDOW_SECONDS}`)
+    const left = standings.flatMap(({ of, left }) =>
+      left ? [`"${of}";r=${left.requests};t=${Math.ceil(left.ms / 1000)}`] : [],
+    )
+    if (policies.length > 0) ctx.set({ [RATE_LIMIT_POLICY]: policies.join(', '), [RATE_LIMIT]: left.join(', ') })
+    if (refusal) unwrap(refusal)
+    return next()
+  }

@@ -1,0 +1,61 @@
+import type { Next } from 'koa'
+import { koaBody } from 'koa-body'
+import { ErrorPage } from '../../console/error-page.tsx'
+import type { Logger } from '../../ports/logger.ts'
+import { ApiError, toApiError } from '../api-error.ts'
+import type { Context } from '../context.ts'
+import { showError } from '../page-answers.ts'
+import { arrivesInTime } from './json-body.ts'
+
+/** Nothing from elsewhere, no script, and no frame around a page. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  'img-src data:',
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** Forms have one short field. */
+const MAX_FORM_BYTES = 4096
+
+/** Answers with pages, also for errors, which are JSON for clients that ask for it. */
+export const pages = (logger: Logger) => async (ctx: Context, next: Next) => {
+  ctx.set('Content-Security-Policy', CONTENT_SECURITY_POLICY)
+  ctx.set('X-Content-Type-Options', 'nosniff')
+  // Without any referrer, browsers would not say where a form comes from either.
+  ctx.set('Referrer-Policy', 'same-origin')
+  ctx.set('Cache-Control', 'no-store')
+  try {
+    await next()
+  } catch (error) {
+    const { requestId } = ctx.state
+    showError(ctx, toApiError(error, logger, { requestId }), message => ErrorPage({ message, requestId }))
+  }
+}
+
+const read = koaBody({
+  json: false,
+  text: false,
+  multipart: false,
+  formLimit: MAX_FORM_BYTES,
+  onError: error => {
+    const isLarge = (error as { status?: number }).status === 413
+    throw isLarge
+      ? new ApiError('payload_too_large', `A form may have at most ${MAX_FORM_BYTES} bytes.`)
+      : new ApiError('invalid_request', `The form cannot be read: ${error.message}.`)
+  },
+})
+
+/** A field of the form that was sent; empty if it is missing. */
+export const formField = async (ctx: Context, name: string): Promise<string> => {
+  if (!ctx.is('urlencoded'))
+    throw new ApiError('unsupported_media_type', 'A form must have the type application/x-www-form-urlencoded.')
+  await arrivesInTime(
+    ctx,
+    read(ctx, async () => undefined),
+  )
+  const value = (ctx.request.body as Record<string, unknown>)[name]
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,81 @@
+import type Router from '@koa/router'
+import { AddAddressPage } from '../../console/add-address-page.tsx'
+import { CodePage } from '../../console/code-page.tsx'
+import type { SessionOwner } from '../../services/caller.ts'
+import type { Services } from '../../services/services.ts'
+import { CODE_MS } from '../../services/sign-in/one-time-codes.ts'
+import type { Context, RequestState } from '../context.ts'
+import { formField } from '../middleware/pages.ts'
+import type { BrowserSessions } from '../middleware/session.ts'
+import { redirect, showPage, showRefusal } from '../page-answers.ts'
+import { PendingCode } from './pending-code.ts'
+
+interface Parts {
+  services: Services
+  sessions: BrowserSessions
+  mailFolder: string | undefined
+  hasTelegram: boolean
+  networkIn(ctx: Context): string
+}
+
+const ADD = '/console/identities'
+const ENTER_CODE = '/console/identities/code'
+
+/** The pages on which owners add an address that signs in to their account. */
+export const identityPages = (
+  router: Router<RequestState>,
+  { services, sessions, mailFolder, hasTelegram, networkIn }: Parts,
+) => {
+  const { identities } = services
+  const pending = new PendingCode(sessions.cookies, 'identity')
+  const codePage = (email: string, fault?: string) =>
+    CodePage({
+      ...{ email, fault, folder: mailFolder, minutes: CODE_MS / 60_000 },
+      ...{ action: ENTER_CODE, back: ADD, button: 'Add the address' },
+    })
+  const owned = (handle: (ctx: Context, owner: SessionOwner) => Promise<void> | void) => async (ctx: Context) => {
+    sessions.refuseOtherSites(ctx)
+    const owner = await sessions.ownerOf(ctx)
+    if (owner) await handle(ctx, owner)
+    else redirect(ctx, '/console/sign-in')
+  }
+
+  router.get(
+    ADD,
+    owned(ctx => showPage(ctx, AddAddressPage({ hasTelegram }))),
+  )
+
+  router.post(
+    ADD,
+    owned(async (ctx, owner) => {
+      const email = await formField(ctx, 'email')
+      const requested = await identities.requestCode(owner, { email, network: networkIn(ctx) })
+      if ('refuse' in requested)
+        return showRefusal(ctx, requested.refuse, fault => AddAddressPage({ email, fault, hasTelegram }))
+      pending.write(ctx, { email, codeId: requested.value.codeId })
+      redirect(ctx, ENTER_CODE)
+    }),
+  )
+
+  router.get(
+    ENTER_CODE,
+    owned(ctx => {
+      const requested = pending.read(ctx)
+      if (requested) showPage(ctx, codePage(requested.email))
+      else redirect(ctx, ADD)
+    }),
+  )
+
+  router.post(
+    ENTER_CODE,
+    owned(async (ctx, owner) => {
+      const code = await formField(ctx, 'code')
+      const requested = pending.read(ctx)
+      if (!requested) return redirect(ctx, ADD)
+      const linked = await identities.enterCode(owner, { ...requested, code, network: networkIn(ctx) })
+      if ('refuse' in linked) return showRefusal(ctx, linked.refuse, fault => codePage(requested.email, fault))
+      pending.remove(ctx)
+      redirect(ctx, '/console')
+    }),
+  )
+}

@@ -1,0 +1,123 @@
+import Router from '@koa/router'
+import { CodePage } from '../../console/code-page.tsx'
+import { HomePage } from '../../console/home-page.tsx'
+import { STYLE_PATH } from '../../console/layout.tsx'
+import { type RegistrationNote, SignInPage } from '../../console/sign-in-page.tsx'
+import { style } from '../../console/style.ts'
+import { fromMicros } from '../../domain/money.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { SessionOwner } from '../../services/caller.ts'
+import type { Services } from '../../services/services.ts'
+import { CODE_MS } from '../../services/sign-in/one-time-codes.ts'
+import { clientAddress, networkOf, type TrustedAddress } from '../connections.ts'
+import { anonymousCaller, type Context, type RequestState } from '../context.ts'
+import { formField, pages } from '../middleware/pages.ts'
+import type { BrowserSessions } from '../middleware/session.ts'
+import { redirect, showPage, showRefusal } from '../page-answers.ts'
+import { unwrap } from '../refusals.ts'
+import { StaticBody } from '../static-body.ts'
+import { identityPages } from './console-identities.ts'
+import { telegramRoutes } from './console-telegram.ts'
+import { PendingCode } from './pending-code.ts'
+
+export interface ConsoleParts {
+  services: Services
+  sessions: BrowserSessions
+  registration: RegistrationNote
+  /** The folder that mail is written to, if it goes no further. */
+  mailFolder: string | undefined
+  /** Whether people may sign in with Telegram. */
+  hasTelegram: boolean
+  isTrusted: TrustedAddress
+  logger: Logger
+}
+
+const SIGN_IN = '/console/sign-in'
+const ENTER_CODE = '/console/sign-in/code'
+
+const styleSheet = new StaticBody('text/css', style)
+
+/** The pages for the owners of accounts. They are for people, so the description of the API leaves them out. */
+export const consoleRouter = (parts: ConsoleParts) => {
+  const { services, sessions, registration, mailFolder, hasTelegram, isTrusted, logger } = parts
+  const router = new Router<RequestState>({ sensitive: true, strict: true })
+  const pending = new PendingCode(sessions.cookies, 'sign-in')
+  const networkIn = (ctx: Context) => networkOf(clientAddress(ctx.req, isTrusted) ?? '')
+  const codePage = (email: string, fault?: string) =>
+    CodePage({
+      ...{ email, fault, folder: mailFolder, minutes: CODE_MS / 60_000 },
+      ...{ action: ENTER_CODE, back: SIGN_IN, button: 'Sign in' },
+    })
+
+  router.use(pages(logger))
+
+  router.get(STYLE_PATH, ctx => {
+    ctx.set('Cache-Control', 'no-cache')
+    return styleSheet.answer(ctx)
+  })
+
+  router.get(SIGN_IN, async ctx => {
+    if (await sessions.ownerOf(ctx)) return redirect(ctx, '/console')
+    showPage(ctx, SignInPage({ registration, hasTelegram }))
+  })
+
+  router.post(SIGN_IN, async ctx => {
+    sessions.refuseOtherSites(ctx)
+    const email = await formField(ctx, 'email')
+    const requested = await services.signIn.requestCode(anonymousCaller(ctx), { email, network: networkIn(ctx) })
+    if ('refuse' in requested)
+      return showRefusal(ctx, requested.refuse, fault => SignInPage({ email, fault, registration, hasTelegram }))
+    pending.write(ctx, { email, codeId: requested.value.codeId })
+    redirect(ctx, ENTER_CODE)
+  })
+
+  router.get(ENTER_CODE, ctx => {
+    const code = pending.read(ctx)
+    if (code) showPage(ctx, codePage(code.email))
+    else redirect(ctx, SIGN_IN)
+  })
+
+  router.post(ENTER_CODE, async ctx => {
+    sessions.refuseOtherSites(ctx)
+    const code = await formField(ctx, 'code')
+    const requested = pending.read(ctx)
+    if (!requested) return redirect(ctx, SIGN_IN)
+    const earlierToken = sessions.tokenOf(ctx)
+    const entry = { ...requested, code, network: networkIn(ctx), earlierToken }
+    const entered = await services.signIn.enterCode(anonymousCaller(ctx), entry)
+    if ('refuse' in entered) return showRefusal(ctx, entered.refuse, fault => codePage(requested.email, fault))
+    pending.remove(ctx)
+    sessions.begin(ctx, entered.value.token)
+    redirect(ctx, '/console')
+  })
+
+  router.get('/console', async ctx => {
+    const owner = await sessions.ownerOf(ctx)
+    if (!owner) return redirect(ctx, SIGN_IN)
+    const { balanceMicros } = unwrap(await services.accounts.balance(owner))
+    const identities = unwrap(await services.identities.list(owner))
+    showPage(ctx, HomePage({ accountId: owner.accountId, identities, balanceCredits: fromMicros(balanceMicros) }))
+  })
+
+  const signOut =
+    (close: (owner: SessionOwner) => ReturnType<Services['sessions']['close']>) => async (ctx: Context) => {
+      sessions.refuseOtherSites(ctx)
+      const owner = await sessions.ownerOf(ctx)
+      // A session that ended meanwhile is what was asked for.
+      if (owner) await close(owner)
+      sessions.end(ctx)
+      redirect(ctx, SIGN_IN)
+    }
+  router.post(
+    '/console/sign-out',
+    signOut(owner => services.sessions.close(owner)),
+  )
+  router.post(
+    '/console/sign-out-everywhere',
+    signOut(owner => services.sessions.closeAll(owner)),
+  )
+
+  identityPages(router, { services, sessions, mailFolder, hasTelegram, networkIn })
+  if (hasTelegram) telegramRoutes(router, { services, sessions, networkIn })
+  return router
+}

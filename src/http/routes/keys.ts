@@ -1,0 +1,113 @@
+import * as examples from '../../../schemas/api/examples.ts'
+import { CacheControl } from '../../../schemas/api/headers.ts'
+import * as api from '../../../schemas/api/key.ts'
+import { isWholeMicros, toMicros } from '../../domain/money.ts'
+import type { NewKey } from '../../services/accounts/api-keys.ts'
+import { keyItem } from '../../services/accounts/key-item.ts'
+import type { Services } from '../../services/services.ts'
+import { waitingClient } from '../disconnect.ts'
+import { limitOf, showPage } from '../list-page.ts'
+import { placeFault, timeOf } from '../moment.ts'
+import { operation, type Serve } from '../operation.ts'
+import { unwrap } from '../refusals.ts'
+
+const listKeys = operation({
+  id: 'listKeys',
+  method: 'get',
+  path: '/v1/keys',
+  tag: 'Keys',
+  summary: 'List API keys, newest first',
+  description:
+    'Returns a page of the keys of the account, with those that were revoked. Needs a key with the scope `keys`.',
+  query: api.KeysQuery,
+  responses: {
+    200: { description: 'A page of keys.', shape: api.KeyList, examples: { 'Only page': examples.keyList } },
+  },
+})
+
+const createKey = operation({
+  id: 'createKey',
+  method: 'post',
+  path: '/v1/keys',
+  tag: 'Keys',
+  summary: 'Create an API key',
+  description: [
+    'Creates a key and shows it once. It may be limited by a scope, an expiry, a budget, models and client addresses,',
+    'which never change: to change them, create another key and revoke this one.',
+    'Needs a key with the scope `keys`, which cannot create another such key.',
+  ].join(' '),
+  json: api.NewKey,
+  examples: { 'Key with a budget': examples.newKey },
+  responses: {
+    200: {
+      description: 'The key. `api_key` is shown only here.',
+      shape: api.CreatedKey,
+      examples: { 'Key with a budget': examples.createdKey },
+      headers: { 'Cache-Control': CacheControl },
+    },
+  },
+  errors: ['rate_limited'],
+})
+
+const revokeKey = operation({
+  id: 'revokeKey',
+  method: 'delete',
+  path: '/v1/keys/:id',
+  tag: 'Keys',
+  summary: 'Revoke an API key',
+  description: 'Revokes the key: every process of the service refuses it within a second. Its runs go on.',
+  params: { id: api.KeyId },
+  responses: {
+    200: { description: 'The key was revoked.', shape: api.RevokedKey, examples: { Key: examples.revokedKey } },
+  },
+  errors: ['not_found'],
+})
+
+const getOwnKey = operation({
+  id: 'getOwnKey',
+  method: 'get',
+  path: '/v1/key',
+  tag: 'Keys',
+  summary: 'Get the API key of this request',
+  description: 'Tells any key about itself: its scope, when it expires, and what is left of its budget.',
+  responses: { 200: { description: 'The key.', shape: api.ApiKey, examples: { Key: examples.apiKey } } },
+})
+
+export const keyOperations = [listKeys, createKey, revokeKey, getOwnKey]
+
+/** Owners who have signed in manage keys without one. */
+export const keyRoutes = (serve: Serve, serveOwners: Serve, { keys }: Services) => {
+  serveOwners(listKeys, async (ctx, { query }) => {
+    const page = unwrap(await keys.page(ctx.state.caller, { ...query, limit: limitOf(query) }, waitingClient(ctx)))
+    ctx.body = showPage(page, keyItem) satisfies api.KeyList
+  })
+
+  serveOwners(createKey, async (ctx, { json }) => {
+    const { caller } = ctx.state
+    const { apiKey, ...created } = unwrap(await keys.create(caller, caller.accountId, toNewKey(json)))
+    // No cache may keep it.
+    ctx.set('Cache-Control', 'no-store')
+    ctx.body = { ...keyItem(created), api_key: apiKey } satisfies api.CreatedKey
+  })
+
+  serveOwners(revokeKey, async (ctx, { params: { id } }) => {
+    const { caller } = ctx.state
+    unwrap(await keys.revoke(caller, caller.accountId, id))
+    ctx.body = { object: 'api_key', id: id as api.RevokedKey['id'], revoked: true } satisfies api.RevokedKey
+  })
+
+  serve(getOwnKey, async ctx => {
+    ctx.body = keyItem(unwrap(await keys.own(ctx.state.caller)))
+  })
+}
+
+const toNewKey = ({ expires_at: expiresAt, budget, ...key }: api.NewKey): NewKey => ({
+  ...key,
+  ...(expiresAt !== undefined && { expiresAt: timeOf('expires_at', expiresAt, 'body') }),
+  ...(budget && { budget: { amountMicros: microsOf(budget.credits), period: budget.period } }),
+})
+
+const microsOf = (credits: number): number => {
+  if (!isWholeMicros(credits)) throw placeFault('budget/credits', 'must have at most six decimals', 'body')
+  return toMicros(credits)
+}

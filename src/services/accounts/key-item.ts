@@ -1,0 +1,32 @@
+import type { ApiKey } from '../../../schemas/api/key.ts'
+import type { BudgetState } from '../../domain/account/budgets.ts'
+import { scopeOf } from '../../domain/account/keys.ts'
+import { fromMicros } from '../../domain/money.ts'
+import type { KeyInfo } from './api-keys.ts'
+
+/** A key as the API shows it. */
+export const keyItem = (row: KeyInfo): ApiKey => {
+  const { expiresAt, lastUsedAt, revokedAt, budget, spending, models, addresses } = row
+  return {
+    object: 'api_key',
+    id: row.keyId,
+    name: row.name,
+    scope: scopeOf(row),
+    last_four: row.lastFour,
+    created_at: row.createdAt,
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
+    ...(lastUsedAt !== undefined && { last_used_at: lastUsedAt }),
+    ...(revokedAt !== undefined && { revoked_at: revokedAt }),
+    ...(budget && {
+      budget: { credits: fromMicros(budget.amountMicros), period: budget.period, ...(spending && spentOf(spending)) },
+    }),
+    ...(models && { models }),
+    ...(addresses && { addresses }),
+  }
+}
+
+const spentOf = ({ budgetMicros, spentMicros, renewsAt }: BudgetState) => ({
+  spent_credits: fromMicros(spentMicros),
+  credits_left: fromMicros(budgetMicros - spentMicros),
+  renews_at: renewsAt,
+})

@@ -1,0 +1,42 @@
+import type { MailMessage } from '../../ports/mailer.ts'
+import { CODE_MS } from './one-time-codes.ts'
+
+interface CodeMail {
+  to: string
+  code: string
+  publicUrl: string
+}
+
+const MINUTES = CODE_MS / 60_000
+
+/** The message with a code to sign in. Lines are short, so that no mail program breaks them. */
+export const signInMessage = ({ to, code, publicUrl }: CodeMail): MailMessage => ({
+  to,
+  subject: 'Your code to sign in to Tollgate',
+  text: `Enter this code to sign in at ${publicUrl}/console/sign-in:
+
+    ${code}
+
+It works once, within ${MINUTES} minutes, in the browser that requested it.
+
+If you did not request it, ignore this message. Give the code to
+nobody: whoever asks you for it wants to use your account.
+`,
+})
+
+/** The message with a code that links an address to an account. */
+export const linkMessage = ({ to, code, publicUrl }: CodeMail): MailMessage => ({
+  to,
+  subject: 'Your code to add this address to a Tollgate account',
+  text: `Somebody who is signed in at ${publicUrl}/console
+wants to sign in to the same account with this address too.
+If it was you, enter this code there:
+
+    ${code}
+
+It works once, within ${MINUTES} minutes, in the browser that requested it.
+The address then belongs to that account for good.
+
+If it was not you, ignore this message, and give the code to nobody.
+`,
+})

@@ -1,0 +1,95 @@
+import type { Identity } from '../../../schemas/identity.ts'
+import { MAX_IDENTITIES } from '../../../schemas/primitives.ts'
+import { sessionRefusal } from '../../domain/account/sessions.ts'
+import { emailIdentity } from '../../domain/login/identity.ts'
+import { refuse } from '../../domain/refusal.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
+import { type Answer, answer, type Refused } from '../answer.ts'
+import type { SessionOwner } from '../caller.ts'
+import { linkMessage } from './code-messages.ts'
+import type { Logins } from './logins.ts'
+import type { OneTimeCodes } from './one-time-codes.ts'
+import type { CodeEntry, CodeRequest } from './sign-in.ts'
+import type { TelegramProofs, TelegramReturn } from './telegram-proofs.ts'
+
+interface Parts {
+  accounts: AccountMailboxes
+  logins: Logins
+  codes: OneTimeCodes
+  telegram: TelegramProofs | undefined
+  clock: Clock
+  publicUrl: () => string
+}
+
+/** The identities that sign in to an account. */
+export class Identities {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Lists them, the one that opened the account first. */
+  async list({ accountId }: SessionOwner): Promise<Answer<readonly Identity[]>> {
+    return answer((await this.#parts.accounts.shownState(accountId)).identities)
+  }
+
+  /** Sends a code to a further address, which proves that it belongs to the caller. */
+  async requestCode(caller: SessionOwner, { email, network }: CodeRequest): Promise<Answer<{ codeId: string }>> {
+    const { codes, publicUrl } = this.#parts
+    const identity = emailIdentity(email)
+    if (!identity) return refuse('email_invalid', { email })
+    const refused = await this.#refusalOf(caller)
+    if (refused) return refused
+    return codes.request({ caller, identity, network, owner: caller }, code =>
+      linkMessage({ to: identity.address, code, publicUrl: publicUrl() }),
+    )
+  }
+
+  /** Links the address whose code is right to the caller's account. It brings no credits. */
+  async enterCode(caller: SessionOwner, { email, network, codeId, code }: CodeEntry): Promise<Answer<undefined>> {
+    const identity = emailIdentity(email)
+    if (!identity) return refuse('email_invalid', { email })
+    const use = { caller, identity, network, owner: caller }
+    const refused = (await this.#refusalOf(caller)) ?? (await this.#parts.codes.refusalOf(use, codeId, code))
+    return refused ?? this.#link(caller, identity)
+  }
+
+  /** Links the Telegram account of whoever comes back from there. */
+  async enterTelegram(caller: SessionOwner, returned: TelegramReturn): Promise<Answer<undefined>> {
+    const { telegram } = this.#parts
+    if (!telegram) return refuse('telegram_not_offered')
+    const proved = await telegram.identityOf(returned)
+    if ('refuse' in proved) return proved
+    return (await this.#refusalOf(caller)) ?? this.#link(caller, proved.value)
+  }
+
+  /**
+   * Links an identity that was proved. If the process dies between the two events, the next sign-in with the identity
+   * adds the second one.
+   */
+  async #link(caller: SessionOwner, identity: Identity): Promise<Answer<undefined>> {
+    const { accounts, logins } = this.#parts
+    const { accountId } = caller
+    const link = { type: 'LinkLogin', accountId, additional: true } as const
+    const linked = await logins.execute(caller, identity, link)
+    if ('refuse' in linked) {
+      if (linked.refuse.code !== 'account_exists') return linked
+      if ((await logins.state(identity)).accountId !== accountId) return refuse('identity_taken')
+    }
+    const listed = await accounts.execute(caller, accountId, { type: 'LinkIdentity', identity })
+    return 'refuse' in listed ? listed : answer(undefined)
+  }
+
+  /** Why the caller may link no identity. The identity's stream does not know the session, so it is checked here. */
+  async #refusalOf({ accountId, sessionId }: SessionOwner): Promise<Refused | undefined> {
+    const { accounts, clock } = this.#parts
+    const state = await accounts.currentState(accountId)
+    const ended = sessionRefusal({ sessionId, atMs: clock.nowMs() }, state)
+    if (ended) return ended
+    return state.identities.length < MAX_IDENTITIES
+      ? undefined
+      : refuse('too_many_identities', { limit: MAX_IDENTITIES })
+  }
+}

@@ -1,0 +1,104 @@
+import type { Identity } from '../../../schemas/identity.ts'
+import { emailIdentity } from '../../domain/login/identity.ts'
+import { refuse } from '../../domain/refusal.ts'
+import type { ProofAttempt } from '../../ports/identity-provider.ts'
+import { type RegistrationParts, register } from '../accounts/registration.ts'
+import { type Answer, answer } from '../answer.ts'
+import { type Caller, serviceFor } from '../caller.ts'
+import type { Admissions } from './admissions.ts'
+import { signInMessage } from './code-messages.ts'
+import type { OneTimeCodes } from './one-time-codes.ts'
+import { type OpenedSession, openSession, type SessionParts } from './open-session.ts'
+import type { TelegramProofs, TelegramReturn } from './telegram-proofs.ts'
+
+export interface SignInParts extends RegistrationParts, SessionParts {
+  admissions: Admissions
+  codes: OneTimeCodes
+  /** Undefined if the service does not use Telegram. */
+  telegram: TelegramProofs | undefined
+  welcomeMicros: number
+  publicUrl: () => string
+}
+
+export interface CodeRequest {
+  email: string
+  /** The network of the client. */
+  network: string
+}
+
+/** `codeId` is what `requestCode` answered. */
+export interface CodeEntry extends CodeRequest {
+  codeId: string
+  code: string
+}
+
+/** The session that was opened, and whether its account was opened too. */
+export interface SignedIn extends OpenedSession {
+  isNew: boolean
+}
+
+/** Signs people in by codes that they get by mail or with Telegram, and opens their accounts. */
+export class SignIn {
+  readonly #parts: SignInParts
+
+  constructor(parts: SignInParts) {
+    this.#parts = parts
+  }
+
+  /** Makes a code, which goes to those who have an account or may open one. */
+  async requestCode(caller: Caller, { email, network }: CodeRequest): Promise<Answer<{ codeId: string }>> {
+    const { codes, admissions, publicUrl } = this.#parts
+    const identity = emailIdentity(email)
+    if (!identity) return refuse('email_invalid', { email })
+    return codes.request({ caller, identity, network }, (code, state) =>
+      admissions.isWelcome(identity, state)
+        ? signInMessage({ to: identity.address, code, publicUrl: publicUrl() })
+        : undefined,
+    )
+  }
+
+  /**
+   * Opens a session for whoever enters the right code, and the account if there is none. The session of `earlierToken`,
+   * which the same browser had, ends.
+   */
+  async enterCode(
+    caller: Caller,
+    { email, network, codeId, code, earlierToken }: CodeEntry & { earlierToken?: string | undefined },
+  ): Promise<Answer<SignedIn>> {
+    const identity = emailIdentity(email)
+    if (!identity) return refuse('email_invalid', { email })
+    const refused = await this.#parts.codes.refusalOf({ caller, identity, network }, codeId, code)
+    return refused ?? this.#enter(caller, identity, earlierToken)
+  }
+
+  /** Where to send a browser that wants to sign in with Telegram, and what it must bring back. */
+  async beginTelegram(_caller: Caller): Promise<Answer<{ url: string; attempt: ProofAttempt }>> {
+    const { telegram } = this.#parts
+    return telegram ? answer(await telegram.begin()) : refuse('telegram_not_offered')
+  }
+
+  /** Opens a session for whoever comes back from Telegram, and the account if there is none. */
+  async enterTelegram(
+    caller: Caller,
+    { earlierToken, ...returned }: TelegramReturn & { earlierToken?: string | undefined },
+  ): Promise<Answer<SignedIn>> {
+    const { telegram } = this.#parts
+    if (!telegram) return refuse('telegram_not_offered')
+    const proved = await telegram.identityOf(returned)
+    return 'refuse' in proved ? proved : this.#enter(caller, proved.value, earlierToken)
+  }
+
+  /** Signs in an identity that was proved. */
+  async #enter(caller: Caller, identity: Identity, earlierToken: string | undefined): Promise<Answer<SignedIn>> {
+    const { admissions, welcomeMicros } = this.#parts
+    const service = serviceFor(caller)
+    const registered = await register(this.#parts, service, {
+      ...{ identity, tester: false, welcomeMicros },
+      admit: state => admissions.admit(service, identity, state),
+    })
+    if ('refuse' in registered) return registered
+    const { accountId, isNew } = registered.value
+    const opened = await openSession(this.#parts, service, accountId, earlierToken)
+    return 'refuse' in opened ? opened : answer({ ...opened.value, isNew })
+  }
+}

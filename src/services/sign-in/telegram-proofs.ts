@@ -1,0 +1,64 @@
+import type { TelegramIdentity } from '../../../schemas/identity.ts'
+import { refuse } from '../../domain/refusal.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { IdentityNotProved, type IdentityProvider, type ProofAttempt } from '../../ports/identity-provider.ts'
+import type { Logger } from '../../ports/logger.ts'
+import { type Answer, answer } from '../answer.ts'
+import { Pace } from '../pace.ts'
+
+/** Each is a request to Telegram. A network may be an office. */
+const PROOFS_PER_NETWORK = { burst: 30, perSecond: 1 / 10 }
+const RETRY_MS = 60_000
+
+/** Where Telegram sends browsers back to. Its operator enters this address at BotFather. */
+export const TELEGRAM_RETURN_PATH = '/console/sign-in/telegram/return'
+
+interface Parts {
+  telegram: IdentityProvider
+  clock: Clock
+  logger: Logger
+  publicUrl: () => string
+}
+
+/** A browser that came back from Telegram. */
+export interface TelegramReturn {
+  /** The query of the address that it came back to. */
+  query: string
+  /** What the same browser began with. */
+  attempt: ProofAttempt
+  /** The network of the client. */
+  network: string
+}
+
+/** Proves identities at Telegram. */
+export class TelegramProofs {
+  readonly #parts: Parts
+  readonly #pace: Pace
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#pace = new Pace({ clock: parts.clock, ...PROOFS_PER_NETWORK })
+  }
+
+  begin(): Promise<{ url: string; attempt: ProofAttempt }> {
+    return this.#parts.telegram.begin(this.#returnUrl().href)
+  }
+
+  async identityOf({ query, attempt, network }: TelegramReturn): Promise<Answer<TelegramIdentity>> {
+    if (!this.#pace.allows(network)) return refuse('too_many_sign_ins', { retryAfterMs: RETRY_MS })
+    this.#pace.count(network)
+    const returnedTo = this.#returnUrl()
+    returnedTo.search = query
+    try {
+      return answer(await this.#parts.telegram.finish(returnedTo, attempt))
+    } catch (err) {
+      if (!(err instanceof IdentityNotProved)) throw err
+      this.#parts.logger.warn({ reason: err.message }, 'Telegram confirmed no identity')
+      return refuse('telegram_not_confirmed')
+    }
+  }
+
+  #returnUrl(): URL {
+    return new URL(TELEGRAM_RETURN_PATH, this.#parts.publicUrl())
+  }
+}

@@ -1,0 +1,34 @@
+import t from 'tap'
+import { BrowserClient } from './support/browser-client.ts'
+import { operatorOf } from './support/operator.ts'
+import { startService } from './support/service.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+const folder = await temporaryFolder(t)
+const service = await startService(t, { folder, environment: { REGISTRATION: 'invite' } })
+const operator = operatorOf(folder)
+
+interface Shown {
+  account_id: string
+  email: string
+}
+
+t.test('an operator invites an address, which may then open an account', async t => {
+  const browser = new BrowserClient(service.url)
+  t.match((await browser.get('/console/sign-in')).text, /by invitation/)
+  const invited = await operator.json(t, 'accounts', 'invite', 'Ada@Example.com', '--as', 'grace')
+  t.same(invited, { email: 'Ada@Example.com', invited: true })
+  const again = await operator.run(t, 'accounts', 'invite', 'ada@example.com', '--json')
+  t.match(again, { code: 0, stderr: 'ada@example.com was invited before.\n' })
+  t.same(JSON.parse(again.stdout), { email: 'ada@example.com', invited: false })
+  await browser.signIn(service, 'ada@example.com')
+  t.match(await operator.refused(t, 'accounts', 'invite', 'ada@example.com'), /already exists/)
+  t.match(await operator.refused(t, 'accounts', 'invite', 'ada'), /is not an e-mail address/)
+})
+
+t.test('an operator finds the account of an address, in any case', async t => {
+  const found = await operator.json<Shown>(t, 'accounts', 'find', 'ADA@example.com')
+  t.match(found, { email: 'ada@example.com', credits_balance: 100 })
+  t.same(await operator.json(t, 'accounts', 'show', found.account_id), found)
+  t.match(await operator.refused(t, 'accounts', 'find', 'bob@example.com'), /There is no such account/)
+})

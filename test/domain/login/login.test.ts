@@ -1,0 +1,118 @@
+import t from 'tap'
+import type { LoginEvent } from '../../../schemas/login-events.ts'
+import { CODES_PER_MS, type LoginCommand, login, MAX_CODES, MAX_TRIES } from '../../../src/domain/login/login.ts'
+import { accountId, digest } from '../../support/account-samples.ts'
+import { at, given, THEN_MS } from '../../support/given.ts'
+
+const CODE_MS = 600_000
+
+const codeId = (number = 1) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
+const expiresAt = new Date(THEN_MS + CODE_MS).toISOString()
+const facts = (number = 1, hash = digest('a')) => ({ codeId: codeId(number), hash, expiresAt })
+
+const requested = (number = 1, linkTo?: number): LoginEvent => ({
+  type: 'LoginCodeRequested',
+  data: { ...facts(number), ...(linkTo !== undefined && { linkTo: accountId(linkTo) }) },
+})
+const tried = (correct: boolean, number = 1): LoginEvent => ({
+  type: 'LoginCodeTried',
+  data: { codeId: codeId(number), correct },
+})
+const linked: LoginEvent = { type: 'LoginLinked', data: { accountId: accountId() } }
+
+const request = (number = 1, atMs = THEN_MS): LoginCommand => ({ type: 'RequestCode', atMs, ...facts(number) })
+const tryCode = ({ hash = digest('a'), atMs = THEN_MS, number = 1, linkTo = 0 } = {}): LoginCommand => ({
+  ...{ type: 'TryCode', atMs, hash, codeId: codeId(number) },
+  ...(linkTo > 0 && { linkTo: accountId(linkTo) }),
+})
+
+t.test('an identity is linked once', async () => {
+  const link = { type: 'LinkLogin', accountId: accountId() } as const
+  given(login).when(link).then(linked)
+  given(login, linked).when(link).refused('account_exists')
+  given(login, linked)
+    .when({ ...link, accountId: accountId(2) })
+    .refused('account_exists')
+})
+
+t.test('an identity is invited once, and not if it has an account', async () => {
+  const invited: LoginEvent = { type: 'LoginInvited', data: {} }
+  given(login).when({ type: 'InviteLogin' }).then(invited)
+  given(login, invited).when({ type: 'InviteLogin' }).repeats('invitation')
+  given(login, linked).when({ type: 'InviteLogin' }).refused('account_exists')
+})
+
+t.test('a code works once', async () => {
+  given(login, requested()).when(tryCode()).then(tried(true))
+  given(login, requested(), tried(true)).when(tryCode()).refused('code_not_valid')
+})
+
+t.test('a wrong code is recorded, and after five of them none is tried', async () => {
+  const wrong = tryCode({ hash: digest('b') })
+  given(login, requested()).when(wrong).then(tried(false))
+  const four = Array.from({ length: MAX_TRIES - 1 }, () => tried(false))
+  given(login, requested(), ...four)
+    .when(tryCode())
+    .then(tried(true))
+  given(login, requested(), ...four, tried(false))
+    .when(tryCode())
+    .refused('code_not_valid')
+})
+
+t.test('the tries of one code do not count for another', async () => {
+  const five = Array.from({ length: MAX_TRIES }, () => tried(false, 1))
+  given(login, requested(1), requested(2), ...five)
+    .when(tryCode({ number: 2 }))
+    .then(tried(true, 2))
+})
+
+t.test('an expired or unknown code is not tried', async () => {
+  given(login, requested())
+    .when(tryCode({ atMs: THEN_MS + CODE_MS - 1 }))
+    .then(tried(true))
+  given(login, requested())
+    .when(tryCode({ atMs: THEN_MS + CODE_MS }))
+    .refused('code_not_valid')
+  given(login, requested())
+    .when(tryCode({ number: 2 }))
+    .refused('code_not_valid')
+})
+
+t.test('a code to link an identity signs nobody in, and links it only to the account that requested it', async () => {
+  given(login, requested(1, 7)).when(tryCode()).refused('code_not_valid')
+  given(login, requested(1, 7))
+    .when(tryCode({ linkTo: 8 }))
+    .refused('code_not_valid')
+  given(login, requested(1, 7))
+    .when(tryCode({ linkTo: 7 }))
+    .then(tried(true))
+  given(login, requested())
+    .when(tryCode({ linkTo: 7 }))
+    .refused('code_not_valid')
+})
+
+t.test('an identity gets five codes in any hour', async t => {
+  const codes = Array.from({ length: MAX_CODES }, (_, index) => at(THEN_MS + index * 1000, requested(index + 1)))
+  const atMs = THEN_MS + 60_000
+  given(login, ...codes.slice(1))
+    .when(request(9, atMs))
+    .then(requested(9))
+  const full = given(login, ...codes)
+  full.when(request(9, atMs)).refused('too_many_codes', { retryAfterMs: CODES_PER_MS - 60_000 })
+  full.when(request(9, THEN_MS + CODES_PER_MS)).then(requested(9))
+  t.equal(given(login, ...codes, at(THEN_MS + CODES_PER_MS, requested(9))).state.codes.length, MAX_CODES)
+})
+
+t.test('used codes count too', async () => {
+  const used = Array.from({ length: MAX_CODES }, (_, index) => [requested(index), tried(true, index)]).flat()
+  given(login, ...used)
+    .when(request(9))
+    .refused('too_many_codes', { retryAfterMs: CODES_PER_MS })
+})
+
+t.test('a clock that was set back by more than a minute does not lock an identity out', async () => {
+  const ahead = Array.from({ length: MAX_CODES }, (_, index) => at(THEN_MS + 10 * CODES_PER_MS, requested(index)))
+  given(login, ...ahead)
+    .when(request(9))
+    .then(requested(9))
+})

@@ -1,0 +1,230 @@
+import t from 'tap'
+import { MAX_SESSIONS } from '../../schemas/primitives.ts'
+import { BrowserClient, codeIn, messagesIn } from '../support/browser-client.ts'
+import { startService } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
+
+const folder = await temporaryFolder(t)
+const environment = { TRUSTED_PROXIES: '127.0.0.1' }
+const service = await startService(t, { folder, environment })
+
+const signedIn = async (email = `${crypto.randomUUID()}@example.com`) => {
+  const browser = new BrowserClient(service.url)
+  await browser.signIn(service, email)
+  return browser
+}
+
+t.test('a stranger registers with the code in the outbox', async t => {
+  const browser = new BrowserClient(service.url)
+  t.match(await browser.get('/console'), { status: 303, location: '/console/sign-in' })
+  t.match(await browser.get('/console/sign-in'), { status: 200, text: /opens your account with 100 credits/ })
+  const asked = await browser.post('/console/sign-in', { email: 'Ada@Example.com' })
+  t.match(asked, { status: 303, location: '/console/sign-in/code' })
+  const page = await browser.get('/console/sign-in/code')
+  t.match(page.text, 'Ada@Example.com')
+  t.match(page.text, `<code>${folder}/outbox</code>`, 'the page says where the message is')
+  const code = await until('the code arrives', async () => codeIn((await messagesIn(service))[0]))
+  t.match(await browser.post('/console/sign-in/code', { code }), { status: 303, location: '/console' })
+  const home = await browser.get('/console')
+  t.match(home.text, /Signed in as <strong>ada@example.com<\/strong>/)
+  t.match(home.text, /100 credits/)
+  t.match(await browser.get('/console/sign-in'), { status: 303, location: '/console' })
+  const balance = await browser.get('/v1/balance')
+  t.match(JSON.parse(balance.text), { credits_balance: 100 })
+  t.equal((await browser.get('/v1/ledger')).status, 200)
+  t.equal((await browser.get('/v1/models')).status, 401, 'other routes need a key')
+})
+
+t.test('every page may load nothing from elsewhere, and is kept nowhere', async t => {
+  const browser = await signedIn()
+  for (const path of ['/console', '/console/sign-in', '/console/sign-in/code']) {
+    const { headers } = await browser.get(path)
+    t.match(headers.get('Content-Security-Policy'), /^default-src 'none'; style-src 'self'; /)
+    t.equal(headers.get('Cache-Control'), 'no-store')
+    t.equal(headers.get('X-Content-Type-Options'), 'nosniff')
+  }
+  const style = await browser.get('/console/style.css')
+  t.match(style, { status: 200 })
+  t.notMatch(style.text, /url\(|@import/)
+})
+
+t.test('cookies are hidden from scripts, and secure at a public HTTPS address', async t => {
+  const secure = await startService(t, { environment: { PUBLIC_URL: 'https://tollgate.example.com' } })
+  const browser = new BrowserClient(`http://127.0.0.1:${secure.port}`)
+  const { headers } = await browser.post('/console/sign-in', { email: 'ada@example.com' })
+  t.match(
+    headers.get('Set-Cookie'),
+    /^__Host-tollgate-sign-in=[^;]+; path=\/; expires=[^;]+; samesite=lax; secure; httponly$/,
+  )
+  await browser.signIn(secure, 'bob@example.com')
+  t.same([...browser.cookies.keys()], ['__Host-tollgate-session'])
+  const plain = await signedIn()
+  t.same([...plain.cookies.keys()], ['tollgate-session'])
+})
+
+t.test('known and unknown addresses get the same answer', async t => {
+  const closed = await startService(t, { folder: await temporaryFolder(t), environment: { REGISTRATION: 'closed' } })
+  await closed.core.services.accounts.open(
+    { kind: 'operator', name: 'test' },
+    { email: 'known-1@example.com', tester: false, welcomeMicros: 0 },
+  )
+  const answerTo = async (email: string) => {
+    const browser = new BrowserClient(closed.url)
+    const asked = await browser.post('/console/sign-in', { email })
+    const page = await browser.get('/console/sign-in/code')
+    const wrong = await browser.post('/console/sign-in/code', { code: 'BBBB-BBBB' })
+    const plain = ({ status, headers, text }: typeof asked) => ({
+      status,
+      text: text.replaceAll(email, 'EMAIL'),
+      headers: [...headers]
+        .filter(([name]) => !['date', 'x-request-id'].includes(name))
+        .map(([name, value]) => [
+          name,
+          name === 'set-cookie' ? value.replace(/=[^;]*;/, '').replace(/expires=[^;]*/, '') : value,
+        ]),
+    })
+    return [asked, page, wrong].map(plain)
+  }
+  t.same(await answerTo('other-1@example.com'), await answerTo('known-1@example.com'))
+  await until('the code arrives', async () => (await messagesIn(closed)).length === 1)
+  t.match((await messagesIn(closed))[0], 'To: known-1@example.com')
+})
+
+t.test('the id of a session that somebody planted is worth nothing after signing in', async t => {
+  const [attacker, victim] = [await signedIn(), new BrowserClient(service.url)]
+  const planted = attacker.cookies.get('tollgate-session') as string
+  victim.cookies.set('tollgate-session', planted)
+  await victim.signIn(service, 'victim@example.com')
+  t.not(victim.cookies.get('tollgate-session'), planted)
+  t.equal((await attacker.get('/console')).status, 303, 'the planted session has ended')
+  const copy = new BrowserClient(service.url)
+  copy.cookies.set('tollgate-session', `${victim.cookies.get('tollgate-session')?.slice(0, -3)}AAA`)
+  t.equal((await copy.get('/console')).status, 303)
+  t.equal((await copy.get('/v1/balance')).status, 401)
+})
+
+t.test('a form of another site is refused, whatever it sends', async t => {
+  const browser = await signedIn()
+  const foreign: Record<string, string>[] = [
+    { 'Sec-Fetch-Site': 'cross-site' },
+    { 'Sec-Fetch-Site': 'same-site' },
+    { 'Sec-Fetch-Site': 'none' },
+    { Origin: 'https://evil.example' },
+    { Origin: 'null' },
+    { Origin: service.url, 'Sec-Fetch-Site': 'cross-site' },
+  ]
+  for (const headers of foreign)
+    for (const path of ['sign-in', 'sign-in/code', 'sign-out', 'sign-out-everywhere']) {
+      const { status, text } = await browser.post(`/console/${path}`, { email: 'eve@example.com', code: 'x' }, headers)
+      t.equal(status, 403, `${path} ${JSON.stringify(headers)}`)
+      t.match(text, 'comes from another site')
+    }
+  t.equal((await browser.get('/console')).status, 200, 'still signed in')
+  t.equal((await browser.get('/console', { 'Sec-Fetch-Site': 'cross-site' })).status, 200, 'a link may lead here')
+  t.equal((await browser.post('/console/sign-out', {}, { Origin: service.url })).status, 303)
+})
+
+t.test('signing out ends this session, and signing out everywhere all of them', async t => {
+  const email = 'many@example.com'
+  const browsers = [await signedIn(email), await signedIn(email), await signedIn(email)] as const
+  const [first, second, third] = browsers
+  const kept = new Map(first.cookies)
+  t.match(await first.post('/console/sign-out'), { status: 303, location: '/console/sign-in' })
+  t.equal(first.cookies.size, 0)
+  for (const [name, value] of kept) first.cookies.set(name, value)
+  t.equal((await first.get('/v1/balance')).status, 401, 'a kept cookie is worth nothing')
+  t.equal((await second.get('/console')).status, 200)
+  await second.post('/console/sign-out-everywhere')
+  t.equal((await third.get('/console')).status, 303)
+})
+
+t.test('signing out everywhere works within a second in another process', async t => {
+  const other = await startService(t, { folder })
+  const email = 'two@example.com'
+  const [here, there] = [await signedIn(email), new BrowserClient(other.url)]
+  there.cookies.set('tollgate-session', here.cookies.get('tollgate-session') as string)
+  t.equal((await there.get('/console')).status, 200, 'a session of one process works in another at once')
+  await here.post('/console/sign-out-everywhere')
+  await until('the other process knows', async () => (await there.get('/console')).status === 303, { maxWaitMs: 1500 })
+  t.equal((await there.get('/v1/balance')).status, 401)
+})
+
+t.test('an account has so many sessions', async t => {
+  const tokens = []
+  const email = 'crowd@example.com'
+  const browser = await signedIn(email)
+  tokens.push(browser.cookies.get('tollgate-session'))
+  const [accountId] = (tokens[0] as string).split('.')
+  const state = await service.core.accounts.state(accountId as never)
+  t.equal(state.sessions.size, 1)
+  for (let index = 0; index < MAX_SESSIONS; index++)
+    await service.core.accounts.execute({ kind: 'service' }, accountId as never, {
+      type: 'OpenSession',
+      sessionId: `sess_${String(index + 1).padStart(26, '0')}`,
+      expiresAt: '2099-01-01T00:00:00.000Z',
+    })
+  t.equal((await service.core.accounts.state(accountId as never)).sessions.size, MAX_SESSIONS)
+  t.equal((await browser.get('/console')).status, 303, 'the oldest was signed out')
+})
+
+t.test('faults of a form are shown in it, and are JSON for those who ask', async t => {
+  const browser = new BrowserClient(service.url)
+  const wrong = await browser.post('/console/sign-in', { email: '<script>alert(1)</script>' })
+  t.equal(wrong.status, 400)
+  t.match(wrong.text, /role="alert">.*is not an e-mail address/)
+  t.notMatch(wrong.text, '<script', 'what was typed is escaped')
+  const json = await browser.post('/console/sign-in', { email: 'x' }, { Accept: 'application/json' })
+  t.match(JSON.parse(json.text), { error: { code: 'invalid_request', message: '"x" is not an e-mail address.' } })
+  const large = await browser.post('/console/sign-in', { email: 'x'.repeat(10_000) })
+  t.equal(large.status, 413)
+  t.equal((await browser.post('/console/sign-in/code', { code: 'BBBB-BBBB' })).location, '/console/sign-in')
+  const other = await fetch(`${service.url}/console/sign-in`, { method: 'POST', body: '{}' })
+  t.equal(other.status, 400)
+})
+
+t.test('an address that asks too often is told when to try again', async t => {
+  const browser = new BrowserClient(service.url)
+  for (let count = 0; count < 5; count++)
+    t.equal((await browser.post('/console/sign-in', { email: 'often@example.com' })).status, 303)
+  const { status, headers, text } = await browser.post('/console/sign-in', { email: 'often@example.com' })
+  t.equal(status, 429)
+  t.ok(Number(headers.get('Retry-After')) > 3000)
+  t.match(text, 'Too many codes were requested for this address. Try again in 60 minutes.')
+})
+
+t.test('with a key, the cookie does not count', async t => {
+  const browser = await signedIn()
+  t.equal((await browser.get('/v1/balance', { Authorization: 'Bearer tg_sk_live_wrong' })).status, 401)
+})
+
+t.test('emptied views change neither the tries nor the sessions', async t => {
+  const own = await startService(t)
+  const browser = new BrowserClient(own.url)
+  await browser.signIn(own, 'ada@example.com')
+  const trier = new BrowserClient(own.url)
+  await trier.post('/console/sign-in', { email: 'bob@example.com' })
+  for (let count = 0; count < 5; count++) await trier.post('/console/sign-in/code', { code: 'BBBB-BBBB' })
+  await own.core.services.views.rebuild({ kind: 'operator', name: 'test' })
+  t.match((await trier.post('/console/sign-in/code', { code: 'BBBB-BBBB' })).text, 'tried too often')
+  t.equal((await browser.get('/console')).status, 200)
+})
+
+t.test('an owner adds an address, which then signs in to the same account', async t => {
+  const browser = await signedIn('owner@example.com')
+  t.match((await browser.get('/console/identities')).text, 'Add a way to sign in')
+  const email = 'second@example.com'
+  t.equal((await browser.post('/console/identities', { email })).location, '/console/identities/code')
+  const find = async () => codeIn((await messagesIn(service)).find(message => message.includes(`To: ${email}`)))
+  const code = await until('the code arrives', find)
+  t.equal((await browser.post('/console/identities/code', { code: 'BBBB-BBBB' })).status, 400)
+  t.equal((await browser.post('/console/identities/code', { code })).location, '/console')
+  t.match((await browser.get('/console')).text, /<li>owner@example.com<\/li><li>second@example.com<\/li>/)
+  const second = await signedIn(email)
+  t.match((await second.get('/console')).text, /Signed in as <strong>owner@example.com/)
+  const forged = await browser.post('/console/identities', { email }, { 'Sec-Fetch-Site': 'cross-site' })
+  t.equal(forged.status, 403)
+  const stranger = new BrowserClient(service.url)
+  for (const path of ['/console/identities', '/console/identities/code'])
+    t.equal((await stranger.post(path, { email, code: 'x' })).location, '/console/sign-in')
+})

@@ -1,0 +1,86 @@
+import t from 'tap'
+import { systemClock } from '../../../src/adapters/clock/system.ts'
+import type { Clock } from '../../../src/ports/clock.ts'
+import type { MailMessage } from '../../../src/ports/mailer.ts'
+import { MailQueue } from '../../../src/services/mail/mail-queue.ts'
+import { silentLogger } from '../../support/engine.ts'
+import { until } from '../../support/until.ts'
+
+const message = (to = 'ada@example.com'): MailMessage => ({ to, subject: 'Your code', text: 'WDJB-MJHT' })
+
+/** Delays pass at once, and are noted. */
+const hastyClock = (delays: number[]): Clock => ({
+  ...systemClock,
+  timer: (delayMs, callback) => {
+    delays.push(delayMs)
+    return systemClock.timer(0, callback)
+  },
+})
+
+const queueOf = (send: (message: MailMessage) => Promise<void>) => {
+  const delays: number[] = []
+  const errors: unknown[] = []
+  const logger = { ...silentLogger, error: (...line: unknown[]) => void errors.push(line) }
+  let isClosed = false
+  const mailer = {
+    send,
+    close: () => {
+      isClosed = true
+    },
+  }
+  const queue = new MailQueue({ mailer, clock: hastyClock(delays), logger })
+  return { queue, delays, errors, isClosed: () => isClosed }
+}
+
+t.test('a message is sent later, and again if the server fails', async t => {
+  let tries = 0
+  const { queue, delays, errors } = queueOf(async () => {
+    if (++tries < 3) throw new Error('the mail server failed')
+  })
+  queue.add(message())
+  t.equal(tries, 0, 'not before the answer')
+  await until('it is sent', () => tries === 3)
+  t.same(delays, [100, 2_000, 20_000])
+  t.same(errors, [])
+})
+
+t.test('a message that still fails is dropped, and the log line has neither address nor text', async t => {
+  let tries = 0
+  const { queue, errors } = queueOf(async () => {
+    tries++
+    throw new Error('the mail server failed')
+  })
+  queue.add(message())
+  await until('it is given up', () => errors.length === 1)
+  t.equal(tries, 3)
+  t.notMatch(JSON.stringify(errors), /ada@|WDJB/)
+})
+
+t.test('a few are sent at a time, and more than a thousand do not wait', async t => {
+  let sending = 0
+  let most = 0
+  let sent = 0
+  const release: (() => void)[] = []
+  const { queue, errors } = queueOf(async () => {
+    most = Math.max(most, ++sending)
+    await new Promise<void>(resolve => release.push(resolve))
+    sending--
+    sent++
+  })
+  for (let count = 0; count < 1010; count++) queue.add(message())
+  t.equal(errors.length, 6, '4 are being sent and 1000 wait')
+  await until('all are sent', () => {
+    for (const each of release.splice(0)) each()
+    return sent === 1004
+  })
+  t.equal(most, 4)
+})
+
+t.test('a stop drops what waits, and closes the mailer', async t => {
+  const sent: string[] = []
+  const { queue, isClosed } = queueOf(async ({ to }) => void sent.push(to))
+  for (let count = 0; count < 10; count++) queue.add(message(`${count}@example.com`))
+  await queue.stop()
+  t.ok(isClosed())
+  t.ok(sent.length <= 4)
+})

@@ -1,0 +1,282 @@
+import t from 'tap'
+import { accountStream, loginStream, REGISTRATIONS_STREAM } from '../../../schemas/events.ts'
+import type { AccountId } from '../../../schemas/primitives.ts'
+import { loginOf } from '../../../src/domain/login/identity.ts'
+import { MAX_CODES, MAX_TRIES } from '../../../src/domain/login/login.ts'
+import { BEFORE_FIRST, type EventLog } from '../../../src/ports/event-log.ts'
+import { SESSION_MS } from '../../../src/services/sign-in/open-session.ts'
+import { collect } from '../../support/collect.ts'
+import { openLog } from '../../support/engine.ts'
+import { type Fate, faultyLog, unavailable } from '../../support/faulty-log.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { anonymous, emailOf, signInOn } from '../../support/sign-in.ts'
+import { unwrap } from '../../support/unwrap.ts'
+
+const ADA = 'ada@example.com'
+const refusal = (code: string, details: object = {}) => ({ refuse: { code, ...details } })
+
+const typesIn = async (log: EventLog, stream: string): Promise<string[]> =>
+  (await collect(log.readStream(stream, 0))).map(({ type }) => type)
+
+const ofAda = loginStream(loginOf(emailOf(ADA)))
+
+/** All events of the log, counted by type. */
+const countsOf = async (log: EventLog): Promise<Record<string, number>> => {
+  const counts: Record<string, number> = {}
+  for (const { type } of await collect(log.readAll(BEFORE_FIRST))) counts[type] = (counts[type] ?? 0) + 1
+  return counts
+}
+
+t.test('a code opens an account with its credits, and later only signs in', async t => {
+  const log = await openLog(t)
+  const process = signInOn(log, new ManualClock())
+  const { accountId, token, isNew } = unwrap(await process.enter(await process.codeFor(ADA)))
+  t.ok(isNew)
+  t.same(await process.holders.ownerOf(token), { value: { kind: 'session', ...sessionIn(token) } })
+  t.same(await typesIn(log, accountStream(accountId)), ['AccountOpened', 'CreditsGranted', 'SessionOpened'])
+  const again = unwrap(await process.enter(await process.codeFor(ADA)))
+  t.match(again, { accountId, isNew: false })
+  t.not(again.token, token)
+  t.same(await typesIn(log, ofAda), [
+    ...['LoginCodeRequested', 'LoginCodeTried', 'LoginLinked', 'LoginCodeRequested', 'LoginCodeTried'],
+  ])
+  t.same(await typesIn(log, REGISTRATIONS_STREAM), ['RegistrationAdmitted'])
+})
+
+t.test('the log holds no code', async t => {
+  const log = await openLog(t)
+  const { code } = await signInOn(log, new ManualClock()).codeFor(ADA)
+  t.match(code, /^[B-Z]{4}-[B-Z]{4}$/)
+  const text = JSON.stringify(await collect(log.readAll(BEFORE_FIRST)))
+  t.notMatch(text, code)
+  t.notMatch(text, code.replace('-', ''))
+})
+
+t.test('a code may be typed in any case and with blanks, and an address too', async t => {
+  const process = signInOn(await openLog(t), new ManualClock())
+  const { code, ...requested } = await process.codeFor(ADA)
+  const typed = ` ${code.toLowerCase().replace('-', ' ')} `
+  t.ok('value' in (await process.enter({ ...requested, email: ' ADA@Example.COM ', code: typed })))
+})
+
+t.test('fifty people at once with one identity get one account and one grant', async t => {
+  const log = await openLog(t)
+  const clock = new ManualClock()
+  const processes = [signInOn(log, clock), signInOn(log, clock)]
+  const [first] = processes as [ReturnType<typeof signInOn>]
+  const codes: Awaited<ReturnType<typeof first.codeFor>>[] = []
+  for (let count = 0; count < MAX_CODES; count++) codes.push(await first.codeFor(ADA))
+  const entries = Array.from({ length: 50 }, (_, index) => ({
+    process: processes[index % 2] as typeof first,
+    entry: codes[index % MAX_CODES] as (typeof codes)[0],
+  }))
+  const outcomes = await Promise.all(entries.map(({ process, entry }) => process.enter(entry)))
+  const signedIn = outcomes.flatMap(outcome => ('value' in outcome ? [outcome.value] : []))
+  t.equal(signedIn.length, MAX_CODES, 'each code works once')
+  t.equal(new Set(signedIn.map(({ accountId }) => accountId)).size, 1)
+  t.equal(signedIn.filter(({ isNew }) => isNew).length, 1)
+  for (const outcome of outcomes) if ('refuse' in outcome) t.same(outcome, refusal('code_not_valid'))
+  t.match(await countsOf(log), { AccountOpened: 1, CreditsGranted: 1, LoginLinked: 1, SessionOpened: MAX_CODES })
+})
+
+t.test('ten thousand guesses get nowhere, and cost few events', async t => {
+  const log = await openLog(t)
+  const process = signInOn(log, new ManualClock())
+  const { codeId } = await process.codeFor(ADA)
+  const guess = () => process.enter({ email: ADA, codeId, code: 'BBBB-BBBB' })
+  for (let triesLeft = MAX_TRIES - 1; triesLeft >= 0; triesLeft--)
+    t.same(await guess(), refusal('code_wrong', { triesLeft }))
+  for (let round = 0; round < 20; round++) {
+    const outcomes = await Promise.all(Array.from({ length: 500 }, guess))
+    if (outcomes.some(outcome => !('refuse' in outcome) || outcome.refuse.code !== 'code_not_valid'))
+      t.fail('a guess was tried')
+  }
+  t.equal((await typesIn(log, ofAda)).length, 1 + MAX_TRIES)
+  // Those who know the code are too late now, and request another one.
+  t.ok('value' in (await process.enter(await process.codeFor(ADA))))
+})
+
+t.test('strangers who do not know the id of a code cannot use up its tries', async t => {
+  const log = await openLog(t)
+  const process = signInOn(log, new ManualClock())
+  const entry = await process.codeFor(ADA)
+  for (let count = 0; count < 20; count++)
+    t.same(await process.enter({ ...entry, codeId: crypto.randomUUID() }), refusal('code_not_valid'))
+  t.ok('value' in (await process.enter(entry)))
+})
+
+t.test('a code is only for its own address', async t => {
+  const process = signInOn(await openLog(t), new ManualClock())
+  const entry = await process.codeFor(ADA)
+  t.same(await process.enter({ ...entry, email: 'eve@example.com' }), refusal('code_not_valid'))
+})
+
+t.test('an address gets five codes in an hour, in every process and after a restart', async t => {
+  const log = await openLog(t)
+  const clock = new ManualClock()
+  for (let count = 0; count < MAX_CODES; count++) await signInOn(log, clock).codeFor(ADA)
+  const late = signInOn(log, clock)
+  const request = { email: ADA, network: late.network() }
+  t.match(await late.signIn.requestCode(anonymous, request), refusal('too_many_codes', { retryAfterMs: 3_600_000 }))
+  t.equal((await typesIn(log, ofAda)).length, MAX_CODES, 'the refusal is no event')
+  clock.advance(3_600_000)
+  t.ok('value' in (await late.signIn.requestCode(anonymous, request)))
+})
+
+t.test('a network and all networks together are limited', async t => {
+  const log = await openLog(t)
+  const process = signInOn(log, new ManualClock(), { codesPerMinute: 30 })
+  const requestFrom = (network: string) =>
+    process.signIn.requestCode(anonymous, { email: `${crypto.randomUUID()}@example.com`, network })
+  for (let count = 0; count < 20; count++) t.ok('value' in (await requestFrom('one')))
+  t.match(await requestFrom('one'), refusal('too_many_sign_ins'))
+  for (let count = 0; count < 10; count++) t.ok('value' in (await requestFrom('another')))
+  t.match(await requestFrom('a third'), refusal('too_many_sign_ins'))
+  t.equal((await countsOf(log))['LoginCodeRequested'], 30)
+  const tryFrom = (network: string) =>
+    process.signIn.enterCode(anonymous, { email: ADA, codeId: 'none', code: 'BBBB-BBBB', network })
+  for (let count = 0; count < 60; count++) t.match(await tryFrom('one'), refusal('code_not_valid'))
+  t.match(await tryFrom('one'), refusal('too_many_sign_ins'))
+})
+
+t.test('known and unknown addresses cause the same calls in the same order', async t => {
+  const log = await openLog(t)
+  const clock = new ManualClock()
+  const process = signInOn(log, clock, { rules: { mode: 'closed' } })
+  const opener = signInOn(log, clock)
+  await opener.enter(await opener.codeFor(ADA))
+  const callsOf = async (email: string) => {
+    const calls: unknown[] = []
+    const watched = new Proxy(log, {
+      get: (target, name: keyof EventLog) => {
+        const value = target[name]
+        if (typeof value !== 'function') return value
+        return (...args: unknown[]) => {
+          calls.push([name, JSON.stringify(args).length])
+          return (value as (...args: unknown[]) => unknown).apply(target, args)
+        }
+      },
+    })
+    const one = signInOn(watched, clock, { rules: { mode: 'closed' } })
+    const { codeId } = unwrap(await one.signIn.requestCode(anonymous, { email, network: 'one' }))
+    t.match(codeId, /^[0-9a-f-]{36}$/)
+    t.equal(one.mailer.sent.length, 0, 'nothing is sent before the answer')
+    return calls.map(call => (call as [string, number])[0])
+  }
+  t.same(await callsOf('bob@example.com'), await callsOf(ADA))
+  const { codeId } = unwrap(await process.signIn.requestCode(anonymous, { email: 'bob@example.com', network: 'two' }))
+  await process.codeFor(ADA)
+  t.same(
+    process.mailer.sent.map(({ to }) => to),
+    [ADA],
+    'whoever has no account and may not open one gets no mail',
+  )
+  t.match(await process.enter({ email: 'bob@example.com', codeId, code: 'BBBB-BBBB' }), refusal('code_wrong'))
+})
+
+t.test('registration is open to all, to some domains, to the invited or to nobody', async t => {
+  const log = await openLog(t)
+  const clock = new ManualClock()
+  const mayRegister = async (email: string, rules: object) => {
+    const opener = signInOn(log, clock)
+    // A code from a time when registration was open.
+    const entry = await opener.codeFor(email)
+    const outcome = await signInOn(log, clock, { rules }).enter(entry)
+    if ('refuse' in outcome) t.equal(outcome.refuse.code, 'registration_closed')
+    return 'value' in outcome
+  }
+  const domains = ['example.com']
+  const invite = (email: string) =>
+    signInOn(log, clock).logins.execute({ kind: 'service' }, emailOf(email), { type: 'InviteLogin' })
+  t.equal(await mayRegister('a@example.org', {}), true)
+  t.equal(await mayRegister('b@example.com', { domains }), true)
+  t.equal(await mayRegister('b@example.org', { domains }), false)
+  t.equal(await mayRegister('b@sub.example.com', { domains }), false)
+  t.equal(await mayRegister('b@example.org', { mode: 'invite' }), false)
+  await invite('b@example.org')
+  t.equal(await mayRegister('b@example.org', { mode: 'closed' }), false)
+  t.equal(await mayRegister('b@example.org', { mode: 'invite' }), true)
+  await invite('c@example.org')
+  t.equal(await mayRegister('c@example.org', { domains }), true)
+  t.equal(await mayRegister('a@example.org', { mode: 'closed' }), true, 'an account signs in whatever the rules')
+})
+
+t.test('so many accounts are opened in a day, in all processes together', async t => {
+  const log = await openLog(t)
+  const clock = new ManualClock()
+  const register = async (name: string) => {
+    const process = signInOn(log, clock, { rules: { maxPerDay: 2 } })
+    return process.enter(await process.codeFor(`${name}@example.com`))
+  }
+  t.ok('value' in (await register('one')))
+  t.ok('value' in (await register('two')))
+  t.match(await register('three'), refusal('registrations_full', { retryAfterMs: 86_400_000 }))
+  t.ok('value' in (await register('one')), 'who has an account signs in')
+  clock.advance(86_400_000)
+  t.ok('value' in (await register('three')))
+})
+
+t.test(
+  'a process that dies at any step of a registration leaves nothing behind that the next cannot finish',
+  async t => {
+    const steps = ['the try', 'the admission', 'the link', 'the account', 'the session']
+    const sound: Fate = append => append()
+    for (const [done, step] of steps.entries())
+      await t.test(`before ${step}`, async t => {
+        const log = await openLog(t)
+        const clock = new ManualClock()
+        const entry = await signInOn(log, clock).codeFor(ADA)
+        const dying = signInOn(faultyLog(log, ...Array<Fate>(done).fill(sound), unavailable), clock)
+        await t.rejects(dying.enter(entry), { name: 'Unavailable' })
+        const next = signInOn(log, clock)
+        if (done === 0) t.ok('value' in (await next.enter(entry)), 'the code was not used')
+        else t.same(await next.enter(entry), refusal('code_not_valid'), 'the code was used')
+        const { accountId } = unwrap(await next.enter(await next.codeFor(ADA)))
+        t.equal((await next.accounts.state(accountId)).balanceMicros, 100_000_000)
+        const once = { AccountOpened: 1, CreditsGranted: 1, LoginLinked: 1, RegistrationAdmitted: 1 }
+        t.match(await countsOf(log), once)
+      })
+  },
+)
+
+t.test('signing in again ends the earlier session of the browser, also that of another account', async t => {
+  const process = signInOn(await openLog(t), new ManualClock())
+  const { holders } = process
+  const first = unwrap(await process.enter(await process.codeFor(ADA)))
+  const second = unwrap(await process.enter({ ...(await process.codeFor(ADA)), earlierToken: first.token }))
+  t.equal(await holders.ownerOf(first.token), undefined)
+  const elsewhere = unwrap(await process.enter(await process.codeFor(ADA)))
+  const bob = await process.codeFor('bob@example.com')
+  const third = unwrap(await process.enter({ ...bob, earlierToken: second.token }))
+  t.equal(await holders.ownerOf(second.token), undefined)
+  t.ok(await holders.ownerOf(third.token))
+  t.ok(await holders.ownerOf(elsewhere.token), 'another browser stays signed in')
+  const forged = { ...(await process.codeFor('eve@example.com')), earlierToken: `${third.token.slice(0, -1)}!` }
+  t.ok('value' in (await process.enter(forged)))
+  t.ok(await holders.ownerOf(third.token), 'a forged token ends no session')
+})
+
+t.test('a session ends after 30 days, and a forged or foreign token begins none', async t => {
+  const log = await openLog(t)
+  const clock = new ManualClock()
+  const process = signInOn(log, clock)
+  const { token } = unwrap(await process.enter(await process.codeFor(ADA)))
+  const { token: other } = unwrap(await process.enter(await process.codeFor('bob@example.com')))
+  const [account, session, mac] = token.split('.')
+  const [otherAccount, otherSession] = other.split('.')
+  for (const forged of [
+    ...['', '..', `${account}.${session}`, `${account}.${session}.`, `${account}.${session}.${'A'.repeat(43)}`],
+    ...[`${otherAccount}.${session}.${mac}`, `${account}.${otherSession}.${mac}`, token.slice(0, -2), `x${token}`],
+    'x'.repeat(10_000),
+  ])
+    t.equal(await process.holders.ownerOf(forged), undefined, forged.slice(0, 100))
+  clock.advance(SESSION_MS - 1)
+  t.ok(await process.holders.ownerOf(token))
+  clock.advance(1)
+  t.equal(await process.holders.ownerOf(token), undefined)
+})
+
+const sessionIn = (token: string) => {
+  const [accountId, sessionId] = token.split('.')
+  return { accountId: accountId as AccountId, sessionId }
+}

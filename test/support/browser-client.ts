@@ -1,0 +1,75 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Service } from './service.ts'
+import { until } from './until.ts'
+
+export interface PageReply {
+  status: number
+  headers: Headers
+  text: string
+  location: string | null
+}
+
+let clients = 0
+
+/** A client that keeps cookies as a browser does, and follows no redirect. */
+export class BrowserClient {
+  readonly cookies = new Map<string, string>()
+  readonly #url: string
+  /** Services that trust this machine as a proxy see each client in a network of its own. */
+  readonly #forwarded = { 'X-Forwarded-For': `10.${++clients >> 16}.${(clients >> 8) & 255}.${clients & 255}` }
+
+  constructor(url: string) {
+    this.#url = url.replace('//localhost', '//127.0.0.1')
+  }
+
+  get(path: string, headers: Record<string, string> = {}) {
+    return this.#send('GET', path, headers)
+  }
+
+  /** Sends a form. */
+  post(path: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) {
+    return this.#send('POST', path, headers, new URLSearchParams(fields))
+  }
+
+  async #send(
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    body?: URLSearchParams,
+  ): Promise<PageReply> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const answer = await fetch(this.#url + path, {
+      ...{ method, redirect: 'manual', headers: { ...this.#forwarded, ...(cookie && { cookie }), ...headers } },
+      ...(body && { body }),
+    })
+    for (const set of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
+      if (value) this.cookies.set(name, value)
+      else this.cookies.delete(name)
+    }
+    const { status } = answer
+    return { status, headers: answer.headers, text: await answer.text(), location: answer.headers.get('Location') }
+  }
+
+  /** Signs in with the code in the outbox of the service. */
+  async signIn(service: Pick<Service, 'core'>, email: string): Promise<void> {
+    const received = async () => (await messagesIn(service)).filter(message => message.includes(`To: ${email}\r\n`))
+    const before = (await received()).length
+    await this.post('/console/sign-in', { email })
+    const code = await until('the code arrives', async () => codeIn((await received())[before]))
+    const { location } = await this.post('/console/sign-in/code', { code })
+    if (location !== '/console') throw new Error(`${email} is not signed in`)
+  }
+}
+
+/** The messages in the outbox of a service, the oldest first. */
+export const messagesIn = async ({ core }: Pick<Service, 'core'>): Promise<string[]> => {
+  const { mail } = core.config
+  if (mail.kind !== 'outbox') throw new Error('the mail goes elsewhere')
+  const names = await readdir(mail.folder).catch(() => [])
+  const whole = names.filter(name => name.endsWith('.eml')).sort()
+  return Promise.all(whole.map(name => readFile(join(mail.folder, name), 'utf8')))
+}
+
+export const codeIn = (message = ''): string | undefined => /^ {4}([B-Z]{4}-[B-Z]{4})\r?$/m.exec(message)?.[1]
