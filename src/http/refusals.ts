@@ -71,7 +71,7 @@ export const words = {
     ].join(' '),
   run_not_found: () => 'There is no such run.',
 
-  webhook_not_found: () => 'There is no run with this id that has a webhook.',
+  webhook_not_found: () => 'This run has no webhook_url.',
   webhook_pending: () => 'The webhook of this run is already being delivered.',
   webhook_secret_rotated: ({ retryAfterMs }) =>
     [

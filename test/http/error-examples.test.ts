@@ -59,7 +59,7 @@ const causes: Record<ErrorCode, () => Promise<Reply>> = {
   webhook_pending: async () => {
     const { body } = await customer.run({ ...text, webhook_url: 'https://receiver.example' })
     const execute = async () => ({ refuse: { code: 'webhook_pending' } }) as const
-    return during(accounts, { execute }, () => customer.post(`/v1/runs/${body.run_id}/webhook/resend`, {}))
+    return during(accounts, { execute }, () => customer.post(`/v1/runs/${body.run_id}/deliveries`, {}))
   },
   not_sealed: async () => {
     const { body } = await customer.run(text)

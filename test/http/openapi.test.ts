@@ -131,7 +131,7 @@ t.test('authenticated writes return Tollgate-Position unless they stream', async
     new Set(documented.map(({ operationId }) => operationId)),
     new Set([
       ...['runModel', 'cancelRun', 'createKey', 'revokeKey', 'sendUpload', 'presignUpload', 'deleteUpload'],
-      ...['rotateWebhookSecret', 'testWebhook', 'resendRunWebhook'],
+      ...['rotateWebhookSecret', 'testWebhook', 'resendWebhook'],
     ]),
   )
 })

@@ -1,6 +1,8 @@
 import { DeliveriesQuery, WebhookDelivery, WebhookDeliveryList } from '../../../schemas/api/delivery.ts'
 import * as examples from '../../../schemas/api/examples.ts'
 import { RunAddress } from '../../../schemas/api/run.ts'
+import type { RunId } from '../../../schemas/primitives.ts'
+import type { WebhookRow } from '../../../schemas/views.ts'
 import { MAX_RESENDS } from '../../domain/account/webhook-resends.ts'
 import type { Services } from '../../services/services.ts'
 import { deliveryItem } from '../../services/webhooks/delivery-item.ts'
@@ -10,9 +12,9 @@ import { operation, type Serve } from '../operation.ts'
 import { unwrap } from '../refusals.ts'
 
 const listDeliveries = operation({
-  id: 'listWebhookDeliveries',
+  id: 'listDeliveries',
   method: 'get',
-  path: '/v1/webhooks/deliveries',
+  path: '/v1/deliveries',
   tag: 'Webhooks',
   summary: 'List webhook deliveries, newest run first',
   description: 'Returns a page of the runs with a `webhook_url`, with the attempts to deliver the webhook of each.',
@@ -26,39 +28,39 @@ const listDeliveries = operation({
   },
 })
 
-const getRunWebhook = operation({
-  id: 'getRunWebhook',
+const listRunDeliveries = operation({
+  id: 'listRunDeliveries',
   method: 'get',
-  path: '/v1/runs/:id/webhook',
+  path: '/v1/runs/:id/deliveries',
   tag: 'Webhooks',
-  summary: 'Get the webhook delivery of a run',
-  description: 'Returns whether the webhook of the run was delivered, with the attempts and when the next one is due.',
+  summary: 'List the webhook deliveries of a run',
+  description: 'Returns the delivery of the run, or an empty list if the run has no `webhook_url`.',
   params: { id: RunAddress },
   responses: {
-    200: { description: 'The delivery.', shape: WebhookDelivery, examples: { Delivered: examples.delivery } },
+    200: { description: 'The delivery.', shape: WebhookDeliveryList, examples: { Delivered: examples.deliveryList } },
   },
-  errors: ['not_found'],
+  errors: ['run_not_found'],
 })
 
-const resendRunWebhook = operation({
-  id: 'resendRunWebhook',
+const resendWebhook = operation({
+  id: 'resendWebhook',
   method: 'post',
-  path: '/v1/runs/:id/webhook/resend',
+  path: '/v1/runs/:id/deliveries',
   tag: 'Webhooks',
   summary: 'Send the webhook of a run again',
   description: [
-    'Starts the delivery again once it has succeeded or was abandoned: the same body, with the same `webhook-id`,',
-    'so a receiver that has seen it recognises it. It is retried like the first delivery.',
+    'Starts the delivery again once it has succeeded or was abandoned: with the same `webhook-id`, so that a receiver',
+    'recognises a webhook that it has seen, and retried like the first delivery.',
     `An account may do this ${MAX_RESENDS} times an hour.`,
   ].join(' '),
   params: { id: RunAddress },
   responses: {
     202: { description: 'The first attempt is due.', shape: WebhookDelivery, examples: { Pending: examples.resent } },
   },
-  errors: ['not_found', 'webhook_pending'],
+  errors: ['run_not_found', 'not_found', 'webhook_pending'],
 })
 
-export const deliveryOperations = [listDeliveries, getRunWebhook, resendRunWebhook]
+export const deliveryOperations = [listDeliveries, listRunDeliveries, resendWebhook]
 
 export const deliveryRoutes = (serve: Serve, { deliveries }: Services) => {
   serve(listDeliveries, async (ctx, { query }) => {
@@ -67,11 +69,12 @@ export const deliveryRoutes = (serve: Serve, { deliveries }: Services) => {
     ctx.body = showPage(page, deliveryItem) satisfies WebhookDeliveryList
   })
 
-  serve(getRunWebhook, async (ctx, { params: { id } }) => {
-    ctx.body = deliveryItem(unwrap(await deliveries.find(ctx.state.caller, id)))
+  serve(listRunDeliveries, async (ctx, { params: { id } }) => {
+    const found = unwrap(await deliveries.ofRun(ctx.state.caller, id))
+    ctx.body = showPage<WebhookRow, RunId, WebhookDelivery>({ found, next: null }, deliveryItem)
   })
 
-  serve(resendRunWebhook, async (ctx, { params: { id } }) => {
+  serve(resendWebhook, async (ctx, { params: { id } }) => {
     ctx.body = deliveryItem(unwrap(await deliveries.resend(ctx.state.caller, id)))
     ctx.status = 202
   })

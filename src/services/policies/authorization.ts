@@ -46,7 +46,7 @@ const permissions = {
   // Anyone who has the address of a file may use it.
   files: { stat: 'public', read: 'public', receive: 'public' },
   webhooks: { secret: 'secret', rotateSecret: 'secret', list: 'operate', find: 'operate', redeliver: 'operate' },
-  deliveries: { list: 'read', find: 'read', resend: 'write' },
+  deliveries: { list: 'read', ofRun: 'read', resend: 'write' },
   webhookTests: { send: 'write' },
   // Each is recorded under the auditor's name, so nobody else may.
   audit: { accounts: 'audit', ledger: 'audit', seals: 'audit', reads: 'audit', verify: 'audit' },

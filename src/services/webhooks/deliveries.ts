@@ -39,18 +39,21 @@ export class Deliveries {
     return answer(await this.#newestFirst.page('webhooks', accountId, { limit, cursor, matches }, client))
   }
 
-  /** The delivery of a run's webhook, by either form of the run's id. */
-  async find({ accountId }: AccountCaller, run: string): Promise<Answer<WebhookRow>> {
+  /** The delivery of a run, by either form of the run's id; none if the run has no webhook. */
+  async ofRun({ accountId }: AccountCaller, run: string): Promise<Answer<WebhookRow[]>> {
+    const { reads } = this.#parts
     const runId = parseRunId(run)
-    const row = runId && (await this.#parts.reads.getOwn(accountId, 'webhooks', runKey(accountId, runId)))
-    return row ? answer(row) : refuse('webhook_not_found')
+    if (!runId || !(await reads.getOwn(accountId, 'runs', runKey(accountId, runId)))) return refuse('run_not_found')
+    const row = await reads.getOwn(accountId, 'webhooks', runKey(accountId, runId))
+    return answer(row ? [row] : [])
   }
 
   /** Starts a delivery again that has succeeded or was abandoned: with the same id, and to the URL of the last one. */
   async resend(caller: AccountCaller, run: string): Promise<Answer<WebhookRow>> {
-    const found = await this.find(caller, run)
+    const found = await this.ofRun(caller, run)
     if ('refuse' in found) return found
-    const { value: row } = found
+    const [row] = found.value
+    if (!row) return refuse('webhook_not_found')
     const { accounts, clock } = this.#parts
     const outcome = await accounts.execute(caller, caller.accountId, {
       type: 'RedeliverWebhook',
