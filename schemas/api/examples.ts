@@ -1,7 +1,7 @@
 import type { Balance } from './balance.ts'
 import type { WebhookDelivery, WebhookDeliveryList, WebhookTest, WebhookTestRequest } from './delivery.ts'
 import type { Health, Readiness } from './health.ts'
-import type { ApiKey, CreatedKey, KeyList, NewKey, RevokedKey } from './key.ts'
+import type { ApiKey, CreatedKey, KeyList, NewKey, OwnKey, RevokedKey } from './key.ts'
 import type { LedgerLine, LedgerList } from './ledger.ts'
 import type { ModelList } from './model.ts'
 import type { Quote, Run, RunList, RunRequest } from './run.ts'
@@ -419,6 +419,14 @@ export const apiKey: ApiKey = {
   },
   models: ['nano-banana-2'],
   addresses: ['203.0.113.7/32'],
+}
+
+export const ownKey: OwnKey = {
+  ...apiKey,
+  limits: {
+    requests_per_minute: { key: 6000, account: 12_000 },
+    runs_in_flight: { key: 5000, account: 10_000 },
+  },
 }
 
 const { last_used_at: _, ...unusedKey } = apiKey

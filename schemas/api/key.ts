@@ -99,6 +99,22 @@ const key = {
 export const ApiKey = Closed(key)
 export type ApiKey = Static<typeof ApiKey>
 
+const limitPair = (unit: string, examples: { key: number; account: number }) =>
+  about(
+    Closed({ key: Type.Optional(Type.Integer()), account: Type.Optional(Type.Integer()) }),
+    `The ${unit} that this key may have, and all callers of the account together. Absent for no limit.`,
+    examples,
+  )
+
+export const OwnKey = Closed({
+  ...key,
+  limits: Closed({
+    requests_per_minute: limitPair('requests per minute', { key: 6000, account: 12_000 }),
+    runs_in_flight: limitPair('open runs', { key: 5000, account: 10_000 }),
+  }),
+})
+export type OwnKey = Static<typeof OwnKey>
+
 export const CreatedKey = Closed({
   ...key,
   api_key: about(

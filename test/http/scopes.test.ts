@@ -190,7 +190,8 @@ t.test('a key created before scopes existed is a full key', async t => {
   const { core } = service
   const { accountId } = customers.keys
   const apiKey = 'tg_sk_live_before_scopes'
-  const command = { ...createKey(1), hash: sha256(apiKey), scope: undefined as unknown as KeyScope }
+  const { type, key } = createKey(1)
+  const command = { type, key: { ...key, hash: sha256(apiKey), scope: undefined as unknown as KeyScope } }
   await core.accounts.execute({ kind: 'operator', name: 'test' }, accountId, command)
   await caughtUp(core)
   const created = (await collect(core.log.readStream(accountStream(accountId), 0))).at(-1)

@@ -20,7 +20,7 @@ import {
 import { McpDescriptor, OpenApi, ToolSummary } from '../../../schemas/api/descriptors.ts'
 import { ErrorBody, ErrorCode, Fault } from '../../../schemas/api/error.ts'
 import { Health, Readiness } from '../../../schemas/api/health.ts'
-import { ApiKey, CreatedKey, KeyId, KeyList, NewKey, RevokedKey, Scope } from '../../../schemas/api/key.ts'
+import { ApiKey, CreatedKey, KeyId, KeyList, NewKey, OwnKey, RevokedKey, Scope } from '../../../schemas/api/key.ts'
 import { LedgerKind, LedgerLine, LedgerList } from '../../../schemas/api/ledger.ts'
 import { JsonRpcAnswer, JsonRpcError, JsonRpcMessage, JsonRpcResult } from '../../../schemas/api/mcp.ts'
 import { ModelEndpoint, ModelFamily, ModelList, Pricing } from '../../../schemas/api/model.ts'
@@ -57,7 +57,7 @@ export const namedShapes = {
   ...{ RunRequest, ModelId, RunOrQuote, Run, RunList, RunAddress, RunId, RunStatus, RunOutput, RunError, RunErrorCode },
   ...{ Quote, QuoteLine },
   ...{ Balance },
-  ...{ NewKey, CreatedKey, ApiKey, KeyList, RevokedKey, KeyId, Scope },
+  ...{ NewKey, CreatedKey, ApiKey, OwnKey, KeyList, RevokedKey, KeyId, Scope },
   ...{ InclusionProof, ConsistencyProof, ProvenEvent, ProvenLeaf, ProvenSeal },
   ...{ Seal, LogSealed, SealKeySet },
   ...{ AuditedAccount, AuditedAccountList, AuditedRead, AuditedReadList, SealList, Verification },

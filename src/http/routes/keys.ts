@@ -3,7 +3,7 @@ import { CacheControl } from '../../../schemas/api/headers.ts'
 import * as api from '../../../schemas/api/key.ts'
 import { isWholeMicros, toMicros } from '../../domain/money.ts'
 import type { NewKey } from '../../services/accounts/api-keys.ts'
-import { keyItem } from '../../services/accounts/key-item.ts'
+import { keyItem, ownKeyItem } from '../../services/accounts/key-item.ts'
 import type { Services } from '../../services/services.ts'
 import { waitingClient } from '../disconnect.ts'
 import { limitOf, showPage } from '../list-page.ts'
@@ -69,8 +69,8 @@ const getOwnKey = operation({
   path: '/v1/key',
   tag: 'Keys',
   summary: 'Get the API key of this request',
-  description: 'Tells any key about itself: its scope, when it expires, and what is left of its budget.',
-  responses: { 200: { description: 'The key.', shape: api.ApiKey, examples: { Key: examples.apiKey } } },
+  description: 'Tells any key about itself: its scope, when it expires, what is left of its budget, and its limits.',
+  responses: { 200: { description: 'The key.', shape: api.OwnKey, examples: { Key: examples.ownKey } } },
 })
 
 export const keyOperations = [listKeys, createKey, revokeKey, getOwnKey]
@@ -97,7 +97,7 @@ export const keyRoutes = (serve: Serve, serveOwners: Serve, { keys }: Services) 
   })
 
   serve(getOwnKey, async ctx => {
-    ctx.body = keyItem(unwrap(await keys.own(ctx.state.caller)))
+    ctx.body = ownKeyItem(unwrap(await keys.own(ctx.state.caller)))
   })
 }
 

@@ -5,6 +5,7 @@ import type { KeyScope } from '../../../schemas/actor.ts'
 import type { KeyId } from '../../../schemas/primitives.ts'
 import type { KeyRow } from '../../../schemas/views.ts'
 import { type BudgetState, budgetAt } from '../../domain/account/budgets.ts'
+import { type DefaultLimits, limitOf } from '../../domain/account/limits.ts'
 import type { AccountState } from '../../domain/account/state.ts'
 import { sha256 } from '../../domain/digest.ts'
 import { refuse } from '../../domain/refusal.ts'
@@ -32,6 +33,8 @@ interface Parts {
   random: Random
   /** The prefix of a key's text. */
   keyPrefix: string
+  /** The limits of accounts without exceptions. */
+  limits: DefaultLimits
 }
 
 export interface NewKey extends KeyLimits {
@@ -42,6 +45,11 @@ export interface NewKey extends KeyLimits {
 /** A key with the state of its budget, if it has one and is active. */
 export interface KeyInfo extends KeyRow {
   spending?: BudgetState | undefined
+}
+
+/** A key with the limits that it and its account have. */
+export interface OwnKeyInfo extends KeyInfo {
+  limits: DefaultLimits
 }
 
 /** `apiKey` is the text of the key, which is shown only once. */
@@ -102,15 +110,21 @@ export class ApiKeys {
   }
 
   /** The key that the caller uses. */
-  async own(caller: Caller): Promise<Answer<KeyInfo>> {
+  async own(caller: Caller): Promise<Answer<OwnKeyInfo>> {
     if (caller.kind !== 'key') return refuse('key_not_found')
-    const { accounts, reads } = this.#parts
+    const { accounts, reads, limits } = this.#parts
     const state = await accounts.shownState(caller.accountId)
     const key = state.activeKeys.get(caller.keyId)
     if (!key) return refuse('key_revoked')
     const row = await reads.getOwn(caller.accountId, 'keys', key.hash)
     if (!row) throw new Unavailable(`${caller.keyId} is missing from the views, which are being rebuilt`)
-    return answer(this.#infoOf(row, state))
+    return answer({
+      ...this.#infoOf(row, state),
+      limits: {
+        requestsPerMinute: limitOf('requestsPerMinute', state, limits.requestsPerMinute),
+        runsInFlight: limitOf('runsInFlight', state, limits.runsInFlight),
+      },
+    })
   }
 
   /** Revokes a key, which is refused from then on. */
