@@ -177,7 +177,8 @@ t.test('a test that a crash interrupts has no result, and still counts', async t
 })
 
 t.test('a test that the stop of the process cuts off is no failure of the receiver', async t => {
-  const stopping = await startService(t, { environment, providers: {} })
+  const folder = await temporaryFolder(t)
+  const stopping = await startService(t, { folder, environment, providers: {} })
   const customer = await openAccount(stopping)
   const receiver = await startReceiver(t, hold)
   const reply = test(customer, receiver.url).catch(error => error)
@@ -185,4 +186,8 @@ t.test('a test that the stop of the process cuts off is no failure of the receiv
   await Promise.all([stopping.stop(), reply])
   t.not((await reply).status, 200)
   t.equal(receiver.deliveries.length, 1)
+  const core = await openFolder(folder)
+  t.match(await testEvents(core.log, customer.accountId), [{ type: 'WebhookTestRequested' }])
+  t.equal((await testEvents(core.log, customer.accountId)).length, 1)
+  await core.close()
 })
