@@ -11,6 +11,7 @@ import type { Running, SimulatedProcess } from './process.ts'
 import { ClientRuns } from './runs.ts'
 import { ClientSeals } from './seals.ts'
 import { ClientUploads } from './uploads.ts'
+import { ClientWebhooks } from './webhooks.ts'
 import type { World } from './world.ts'
 
 /** How long a client waits for an answer before it goes on without one. */
@@ -44,7 +45,8 @@ export class SimulatedClient {
     const uploads = new ClientUploads(world, accountId)
     const runs = new ClientRuns(world, accountId, { keys, credits, uploads })
     const seals = new ClientSeals(world, accountId, { keys, runs })
-    this.#parts = { keys, credits, uploads, runs, seals }
+    const webhooks = new ClientWebhooks(world, accountId, { keys, runs })
+    this.#parts = { keys, credits, uploads, runs, seals, webhooks }
   }
 
   /** Sends commands, a few at a time, until the world asks it to stop. */

@@ -5,6 +5,7 @@ import type { Running, SimulatedProcess } from './process.ts'
 import type { ClientRuns } from './runs.ts'
 import type { ClientSeals } from './seals.ts'
 import type { ClientUploads, UploadCommand } from './uploads.ts'
+import type { ClientWebhooks } from './webhooks.ts'
 
 /** The parts of a client. */
 export interface Parts {
@@ -13,6 +14,7 @@ export interface Parts {
   runs: ClientRuns
   seals: ClientSeals
   uploads: ClientUploads
+  webhooks: ClientWebhooks
 }
 
 export interface Command {
@@ -77,6 +79,30 @@ const commands: Command[] = [
     name: 'redeliver',
     send: ({ runs }, to) => runs.redeliver(to),
     expected: ['ok', NOTHING, 'webhook_not_found', 'run_not_ended', 'webhook_pending'],
+  },
+  {
+    name: 'resend',
+    send: ({ webhooks }, to) => webhooks.resend(to),
+    expected: [
+      ...[...ofKeys, 'run_not_found', 'webhook_not_found'],
+      ...['run_not_ended', 'webhook_pending', 'too_many_resends'],
+    ],
+  },
+  { name: 'listDeliveries', send: ({ webhooks }, to) => webhooks.listDeliveries(to), expected: ofKeys },
+  {
+    name: 'findDelivery',
+    send: ({ webhooks }, to) => webhooks.findDelivery(to),
+    expected: [...ofKeys, 'run_not_found'],
+  },
+  {
+    name: 'rotateSecret',
+    send: ({ webhooks }, to) => webhooks.rotateSecret(to),
+    expected: [...ofKeys, 'webhook_secret_rotated'],
+  },
+  {
+    name: 'testWebhook',
+    send: ({ webhooks }, to) => webhooks.testWebhook(to),
+    expected: [...ofKeys, 'too_many_webhook_tests'],
   },
   { name: 'createKey', send: ({ keys }, to) => keys.createKey(to), expected: ['ok', 'too_many_keys'] },
   { name: 'revokeKey', send: ({ keys }, to) => keys.revokeKey(to), expected: ['ok', NOTHING, 'key_not_found'] },
