@@ -32,7 +32,7 @@ type Unprojected =
   | 'AccountSuspended'
   | 'AccountResumed'
   | 'LimitsSet'
-  | 'NoticesSet'
+  | ('NoticesSet' | 'WebhookSecretRotated' | 'WebhookTestRequested' | 'WebhookTested')
   | (CatalogEvent | SealEvent | PeriodEvent | AuditorEvent | ReadEvent | ProviderEvent | OperatorEvent)['type']
 
 /** The event types that none of the projections handles. */

@@ -39,6 +39,7 @@ import {
   Timestamp,
   UploadId,
 } from './primitives.ts'
+import { WebhookSecretRotated, WebhookTested, WebhookTestRequested } from './webhook-events.ts'
 
 /**
  * `identity` replaces `email` where the account was opened with an identity of another kind. Accounts that were opened
@@ -325,7 +326,7 @@ export const WebhookAttemptFailed = Closed({
   nextAttemptAt: Type.Optional(Timestamp),
 })
 export type WebhookAttemptFailed = Static<typeof WebhookAttemptFailed>
-/** There are no further attempts unless the operator asks for redelivery. */
+/** There are no further attempts unless the account's owner or the operator asks for redelivery. */
 export const WebhookAbandoned = Closed({ runId: RunId, attempts: Attempt })
 export const WebhookRedeliveryRequested = Closed({ runId: RunId, url: Type.String() })
 
@@ -403,6 +404,9 @@ export const accountEvents = {
   NoticeDelivered,
   NoticeAttemptFailed,
   NoticeAbandoned,
+  WebhookSecretRotated,
+  WebhookTestRequested,
+  WebhookTested,
   UploadGranted,
   UploadStored,
   UploadDeletionRequested,

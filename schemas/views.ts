@@ -236,12 +236,28 @@ export interface WebhookRow extends Moded {
   accountId: AccountId
   runId: RunId
   url: string
-  /** `waiting` for the run to end, then `pending` until it is delivered or abandoned. */
-  status: 'waiting' | 'pending' | 'delivered' | 'abandoned'
+  status: WebhookStatus
+  /** How many there were since it became pending. */
   attempts: number
-  lastStatus?: number
-  lastReason?: string
-  lastAttemptAt?: string
+  nextAttemptAt?: string
+  /** The latest attempts, oldest first, also of deliveries before this one. */
+  latest: WebhookAttempt[]
+}
+
+/** `waiting` for the run to end, then `pending` until it is delivered or abandoned. */
+export const WEBHOOK_STATUSES = ['waiting', 'pending', 'delivered', 'abandoned'] as const
+export const WebhookStatus = OneOf(...WEBHOOK_STATUSES)
+export type WebhookStatus = Static<typeof WebhookStatus>
+
+/** Attempts that a row keeps: those of two deliveries. */
+export const MAX_SHOWN_ATTEMPTS = 20
+
+/** An attempt to deliver a webhook. `status` is missing without a response, and `reason` if it was accepted. */
+export interface WebhookAttempt {
+  attempt: number
+  at: string
+  status?: number
+  reason?: string
   nextAttemptAt?: string
 }
 

@@ -1,4 +1,5 @@
 import type { Balance } from './balance.ts'
+import type { WebhookDelivery, WebhookDeliveryList, WebhookTest, WebhookTestRequest } from './delivery.ts'
 import type { Health, Readiness } from './health.ts'
 import type { ApiKey, CreatedKey, KeyList, NewKey, OwnKey, RevokedKey } from './key.ts'
 import type { LedgerLine, LedgerList } from './ledger.ts'
@@ -8,7 +9,7 @@ import type { Quote, Run, RunList, RunRequest } from './run.ts'
 import type { Seal, SealKeySet } from './seal.ts'
 import type { DeletedUpload, PresignedUpload, PresignRequest, Upload, UploadList } from './upload.ts'
 import type { UsageList } from './usage.ts'
-import type { WebhookEvent, WebhookSecret } from './webhook.ts'
+import type { WebhookEvent, WebhookSecret, WebhookTestEvent } from './webhook.ts'
 
 // Examples for the OpenAPI document. Tests validate them against their schemas, and compare them with real answers.
 
@@ -201,6 +202,12 @@ export const failedEvent: WebhookEvent = {
   data: failed,
 }
 
+export const testEvent: WebhookTestEvent = {
+  type: 'webhook.test',
+  timestamp: '2026-11-21T13:27:10.118Z',
+  data: { message: 'This is a test. It concerns no run.' },
+}
+
 export const balance: Balance = { object: 'balance', credits_balance: 87.5 }
 
 export const seal: Seal = {
@@ -334,6 +341,64 @@ export const presigned: PresignedUpload = {
 export const webhookSecret: WebhookSecret = {
   object: 'webhook_secret',
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwXqk0Sk1hSy4=',
+}
+
+export const rotatedSecret: WebhookSecret = {
+  object: 'webhook_secret',
+  secret: 'whsec_zBZPcKcFqvxRBlGvFnGfTi1vOPTIpQOHUUpuOJPmSHo=',
+  previous_secret_signs_until: '2026-11-22T13:25:49.312Z',
+}
+
+export const delivery: WebhookDelivery = {
+  object: 'webhook_delivery',
+  webhook_id: 'msg_01m7z4hp40enbs019v3tcadvdx',
+  run_id: 'run_01m7z4hp40enbs019v3tcadvdx',
+  url: 'https://example.com/hooks/tollgate',
+  status: 'delivered',
+  attempts: [
+    {
+      attempt: 1,
+      at: '2026-11-21T13:25:49.702Z',
+      status_code: 503,
+      error: 'The receiver answered with 503.',
+      next_attempt_at: '2026-11-21T13:25:54.911Z',
+    },
+    { attempt: 2, at: '2026-11-21T13:25:55.024Z', status_code: 204 },
+  ],
+}
+
+export const resent: WebhookDelivery = {
+  ...delivery,
+  status: 'pending',
+  next_attempt_at: '2026-11-21T14:02:11.530Z',
+}
+
+export const deliveryList: WebhookDeliveryList = {
+  object: 'list',
+  data: [delivery],
+  has_more: false,
+  next_cursor: null,
+}
+
+export const webhookTestRequest: WebhookTestRequest = { url: 'https://example.com/hooks/tollgate' }
+
+export const webhookTest: WebhookTest = {
+  object: 'webhook_test',
+  webhook_id: 'msg_01m7z4k9nye2prr7j1sq5g0f8c',
+  url: 'https://example.com/hooks/tollgate',
+  delivered: true,
+  status_code: 204,
+  latency_ms: 87,
+  message: 'The receiver accepted the test with 204.',
+}
+
+export const failedWebhookTest: WebhookTest = {
+  object: 'webhook_test',
+  webhook_id: 'msg_01m7z4m3xvf9tbn4d2z0wqk6ha',
+  url: 'https://example.com/hooks/tollgate',
+  delivered: false,
+  latency_ms: 15_000,
+  message: 'The address did not respond completely within 15000 ms.',
 }
 
 export const health: Health = { status: 'ok' }

@@ -81,6 +81,14 @@ export const describeEvent = (event: AccountRecord, keys: KeyRing): string => {
       const { number, channel, attempts } = event.data
       return `notice ${number}: delivery by ${channel} abandoned after ${count(attempts, 'attempt')}`
     }
+    case 'WebhookSecretRotated':
+      return `webhook secret rotated: generation ${event.data.generation}`
+    case 'WebhookTestRequested':
+      return `${event.data.testId}: webhook test to be sent to ${event.data.url}`
+    case 'WebhookTested': {
+      const { testId, status, reason, latencyMs } = event.data
+      return `${testId}: ${reason ?? `the receiver accepted the test with ${status}`} (${latencyMs} ms)`
+    }
     case 'UploadGranted':
       return `${event.data.uploadId} granted: ${event.data.filename}, ${event.data.method}${testMode(event.data)}`
     case 'UploadStored': {

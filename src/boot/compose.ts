@@ -1,6 +1,5 @@
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { AccountId } from '../../schemas/primitives.ts'
 import { freeSpaceGuard, LOG_RESERVE_BYTES } from '../adapters/free-space.ts'
 import { openLogVerifier } from '../adapters/log-verifier/child-process.ts'
 import { createOutbound } from '../adapters/outbound/undici.ts'
@@ -63,7 +62,8 @@ import { UploadFinder } from '../services/uploads/upload-finder.ts'
 import { UploadGrants } from '../services/uploads/upload-grants.ts'
 import { UploadSettlement } from '../services/uploads/upload-settlement.ts'
 import { Uploads } from '../services/uploads/uploads.ts'
-import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
+import { webhookSecrets } from '../services/webhooks/webhook-secrets.ts'
+import { WebhookTests } from '../services/webhooks/webhook-tests.ts'
 import { withinTime } from '../time/within-time.ts'
 import type { Core, Substitutes } from './core.ts'
 import { openOperatorNotices } from './operator-notices.ts'
@@ -141,7 +141,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     testRunsPerDay: config.testRunsPerDay,
   })
   const present = new Presenter(addresses, usdPerCreditMicros, endpoint => routes.supplyOf(endpoint))
-  const secretOf = (accountId: AccountId) => webhookSecret(masterSecret, accountId)
+  const secretsOf = webhookSecrets(masterSecret)
   const webhooks = new WebhooksReactor({
     accounts,
     views,
@@ -151,7 +151,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     clock,
     random,
     logger,
-    secretOf,
+    secretsOf,
     mailer,
     publicUrl,
     leaseMs,
@@ -191,6 +191,8 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     record: openReadRecord(core),
     ledger: new Ledger({ accounts, reads, log, clock }),
   })
+  const stopping = new AbortController()
+  const webhookTests = new WebhookTests({ accounts, outbound, clock, random, secretsOf, stopping: stopping.signal })
   const callbacks = new Callbacks({ accounts: providers.accounts, views, poller: activeRuns, clock })
   const tokens = new SessionTokens(masterSecret)
   const mail = new MailQueue({ mailer, clock, logger })
@@ -199,7 +201,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
   const signIn = openSignIn(core, { tokens, mail, telegram, publicUrl })
   const services: Services = {
     ...core.services,
-    ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }), audit, proofs, callbacks }),
+    ...authorize({ runs, uploads, files, seals: new Seals({ log, seals }), audit, proofs, callbacks, webhookTests }),
     ...authorize(signIn),
   }
   const keyUses = new KeyUses({ accounts, clock, logger })
@@ -247,6 +249,7 @@ export const openService = async (core: Core, publicUrl: () => string, substitut
     },
     /** Ends the work in progress, and then the waits for queued work. */
     stop: async () => {
+      stopping.abort()
       knownSeals.stop()
       choices.stop()
       await verifier.close()

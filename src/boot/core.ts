@@ -51,7 +51,8 @@ import type { CoreServices } from '../services/services.ts'
 import { Logins, loginSnapshots } from '../services/sign-in/logins.ts'
 import { Usage } from '../services/usage/usage.ts'
 import { ViewMaintenance } from '../services/views/view-maintenance.ts'
-import { webhookSecret } from '../services/webhooks/webhook-signature.ts'
+import { Deliveries } from '../services/webhooks/deliveries.ts'
+import { webhookSecrets } from '../services/webhooks/webhook-secrets.ts'
 import { Webhooks } from '../services/webhooks/webhooks.ts'
 import type { Config } from './config.ts'
 import { readMasterSecret } from './master-secret.ts'
@@ -210,7 +211,8 @@ const openServices = (parts: ServicesParts): CoreServices => {
     keys: new ApiKeys({ accounts, reads, offers, clock, random, keyPrefix: config.keyPrefix, limits: config.limits }),
     auditors: new Auditors({ auditorKeys: parts.auditorKeys, random, keyPrefix: config.keyPrefix }),
     catalog: new Catalog({ offers, publishedCatalog, shipped }),
-    webhooks: new Webhooks({ accounts, reads, secretOf: accountId => webhookSecret(masterSecret, accountId) }),
+    webhooks: new Webhooks({ accounts, reads, clock, secretsOf: webhookSecrets(masterSecret) }),
+    deliveries: new Deliveries({ accounts, reads, clock }),
     notices: new Notices({ accounts, refusesUrl: url => allowed.refusesUrl(url) }),
     views: new ViewMaintenance(parts),
     routing: new Routing({ choices: parts.choices, bindings, views: parts.views, clock }),

@@ -150,6 +150,12 @@ export interface Refusals {
   webhook_not_found: object
   webhook_not_pending: object
   webhook_pending: object
+  /** The owner of the account has had many webhooks sent again within the hour. */
+  too_many_resends: { limit: number; retryAfterMs: number }
+  /** The secret before the last rotation still signs. */
+  webhook_secret_rotated: { retryAfterMs: number }
+  /** Of an account within an hour. */
+  too_many_webhook_tests: { limit: number; retryAfterMs: number }
 
   /** The notice was raised before, is not due yet, or its attempt is recorded. */
   notice_not_due: object

@@ -31,6 +31,7 @@ import { balanceRoutes } from './routes/balance.ts'
 import { callbackRoutes } from './routes/callbacks.ts'
 import { cdnRoutes } from './routes/cdn.ts'
 import { type ConsoleParts, consoleRouter } from './routes/console.ts'
+import { deliveryRoutes } from './routes/deliveries.ts'
 import { type DescriptorOptions, descriptorRoutes } from './routes/descriptors.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { type HealthChecks, healthRoutes } from './routes/health.ts'
@@ -134,6 +135,7 @@ const apiRoutes = (router: Router<RequestState>, api: ApiParts, sessions: Browse
   runEventRoutes(serve, services, present, streams)
   uploadRoutes(serve, services, present)
   webhookRoutes(serve, services)
+  deliveryRoutes(serve, services)
   mcpRoutes(router, serve, mcp, streams)
   descriptorRoutes(serve, { operations, tools: mcp.tools, ...described }, services, present)
   docsRoutes(serve)

@@ -3,6 +3,7 @@ import { auditOperations } from './routes/audit.ts'
 import { balanceOperations } from './routes/balance.ts'
 import { callbackOperations } from './routes/callbacks.ts'
 import { cdnOperations } from './routes/cdn.ts'
+import { deliveryOperations } from './routes/deliveries.ts'
 import { descriptorOperations } from './routes/descriptors.ts'
 import { docsOperations } from './routes/docs.ts'
 import { healthOperations } from './routes/health.ts'
@@ -33,6 +34,7 @@ export const operations: Operation[] = [
   ...sealOperations,
   ...uploadOperations,
   ...webhookOperations,
+  ...deliveryOperations,
   ...cdnOperations,
   ...auditOperations,
   ...mcpOperations,

@@ -71,8 +71,13 @@ export const words = {
     ].join(' '),
   run_not_found: () => 'There is no such run.',
 
-  webhook_not_found: () => 'There is no run with this id that has a webhook.',
+  webhook_not_found: () => 'This run has no webhook_url.',
   webhook_pending: () => 'The webhook of this run is already being delivered.',
+  webhook_secret_rotated: ({ retryAfterMs }) =>
+    [
+      'The secret was already rotated within the last day, and GET /v1/webhooks/secret returns the new one.',
+      `It can be rotated again in ${Math.ceil(retryAfterMs / 1000)} s, when the previous one no longer signs.`,
+    ].join(' '),
 
   upload_not_found: () => 'The upload does not exist or was deleted.',
   upload_not_sent: () =>
@@ -199,11 +204,14 @@ const codes: Record<RefusalCode, ErrorCode> = {
   run_already_started: 'invalid_request',
   run_not_started: 'invalid_request',
   run_already_submitted: 'invalid_request',
-  run_not_ended: 'invalid_request',
+  run_not_ended: 'webhook_pending',
 
   webhook_not_found: 'not_found',
   webhook_not_pending: 'invalid_request',
-  webhook_pending: 'invalid_request',
+  webhook_pending: 'webhook_pending',
+  too_many_resends: 'rate_limited',
+  webhook_secret_rotated: 'rate_limited',
+  too_many_webhook_tests: 'rate_limited',
   notice_not_due: 'invalid_request',
   notice_address_unlinked: 'invalid_request',
 

@@ -23,7 +23,7 @@ export const noticeDelivery = (parts: NoticeParts, task: NoticeTask): Delivery<R
   return {
     isDue: ({ noticeDeliveries }) => noticeDeliveries.get(deliveryOf(task)) === attempt - 1,
     attempt: async state => {
-      const outcome = channel === 'email' ? await mail(parts, task, state) : await post(parts, task)
+      const outcome = channel === 'email' ? await mail(parts, task, state) : await post(parts, task, state)
       return { type: 'RecordNotice', number, channel, attempt, outcome }
     },
   }
@@ -51,10 +51,12 @@ const mail = async (
 const post = async (
   parts: NoticeParts,
   { accountId, number, url = '', notice, raisedAt, attempt }: NoticeTask,
+  state: AccountState,
 ): Promise<RecordNotice['outcome']> => {
   const sent = await sendWebhook(parts, {
     // The same for all attempts, so that receivers can recognise repeats.
-    ...{ url, id: `${accountId.replace(/^acct_/, 'msg_')}_${number}`, secret: parts.secretOf(accountId) },
+    ...{ url, id: `${accountId.replace(/^acct_/, 'msg_')}_${number}` },
+    secrets: parts.secretsOf(accountId, state, parts.clock.nowMs()),
     event: noticeEvent(notice, raisedAt),
   })
   return outcomeOf(parts, attempt, sent)

@@ -1,19 +1,20 @@
 import { hasEnded, runKey } from '../../projections/runs.ts'
-import type { AccountId, RunId } from '../../schemas/primitives.ts'
 import type { DeliverTask, RunRow } from '../../schemas/views.ts'
 import type { RecordDelivery } from '../domain/account/commands.ts'
 import type { AccountState } from '../domain/account/state.ts'
 import type { Random } from '../ports/random.ts'
+import { webhookIdOf } from '../services/ids.ts'
 import type { Presenter } from '../services/presenter.ts'
 import type { Reads } from '../services/reads.ts'
 import { type SendParts, sendWebhook } from '../services/webhooks/send-webhook.ts'
+import type { WebhookSecrets } from '../services/webhooks/webhook-secrets.ts'
 import { outcomeOf } from './attempt-outcome.ts'
 
 export interface AttemptParts extends SendParts {
   present: Presenter
   reads: Reads
+  secretsOf: WebhookSecrets
   random: Random
-  secretOf(accountId: AccountId): string
 }
 
 /** One attempt to deliver something. */
@@ -33,9 +34,9 @@ export const webhookDelivery = async (
   if (!run || !hasEnded(run)) return undefined
   return {
     isDue: ({ deliveries }) => deliveries.get(runId)?.attempts === attempt - 1,
-    attempt: async () => {
+    attempt: async state => {
       const sent = await sendWebhook(parts, {
-        ...{ url, id: webhookId(runId), secret: parts.secretOf(accountId) },
+        ...{ url, id: webhookIdOf(runId), secrets: parts.secretsOf(accountId, state, parts.clock.nowMs()) },
         event: {
           type: run.status === 'completed' ? 'run.completed' : 'run.failed',
           timestamp: run.completedAt ?? run.createdAt,
@@ -57,6 +58,3 @@ const atItsEnd = (run: RunRow): RunRow => {
   const { refundedMicros: _, outputDeletedAt: __, ...ended } = run
   return ended
 }
-
-/** The same for all attempts, so that receivers can recognise repeats. */
-const webhookId = (runId: RunId) => runId.replace(/^run_/, 'msg_')

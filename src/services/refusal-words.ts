@@ -150,6 +150,13 @@ export const sharedWords = {
   notice_not_due: () => 'No such notice is due.',
   notice_address_unlinked: () =>
     'Notices are only mailed to an address of the account. Add it at /console/identities, or leave it out.',
+  too_many_resends: ({ limit, retryAfterMs }) =>
+    [
+      `The account had ${limit} webhooks sent again within an hour, which is the limit.`,
+      `Try again in ${Math.ceil(retryAfterMs / 1000)} s, or ask the operator to deliver them.`,
+    ].join(' '),
+  too_many_webhook_tests: ({ limit, retryAfterMs }) =>
+    `The account may send ${limit} webhook tests an hour. Try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
 
   upload_exists: () => 'The upload already exists.',
   upload_already_stored: () => 'The file of this upload is already stored.',

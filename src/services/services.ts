@@ -22,6 +22,8 @@ import type { SignIn } from './sign-in/sign-in.ts'
 import type { Uploads } from './uploads/uploads.ts'
 import type { Usage } from './usage/usage.ts'
 import type { ViewMaintenance } from './views/view-maintenance.ts'
+import type { Deliveries } from './webhooks/deliveries.ts'
+import type { WebhookTests } from './webhooks/webhook-tests.ts'
 import type { Webhooks } from './webhooks/webhooks.ts'
 
 /**
@@ -36,6 +38,7 @@ export interface Services extends CoreServices {
   seals: Functions<Seals>
   audit: Functions<Audit>
   callbacks: Functions<Callbacks>
+  webhookTests: Functions<WebhookTests>
   signIn: Functions<SignIn>
   sessions: Functions<Sessions>
   identities: Functions<Identities>
@@ -53,6 +56,7 @@ export interface CoreServices {
   refunds: Functions<Refunds>
   webhooks: Functions<Webhooks>
   notices: Functions<Notices>
+  deliveries: Functions<Deliveries>
   views: Functions<ViewMaintenance>
   routing: Functions<Routing>
   periods: Functions<Periods>

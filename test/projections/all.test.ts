@@ -11,6 +11,7 @@ t.test('every event type is handled or listed as unprojected', async t => {
       ...['AccountSuspended', 'AccountResumed', 'LimitsSet'],
       ...['IdentityLinked', 'SessionOpened', 'SessionClosed', 'ProviderCostRecorded'],
       'NoticesSet',
+      ...['WebhookSecretRotated', 'WebhookTestRequested', 'WebhookTested'],
       ...['FamilyPublished', 'FamilyRevised', 'FamilyWithdrawn'],
       ...['LoginInvited', 'LoginCodeRequested', 'LoginCodeTried', 'LoginLinked', 'RegistrationAdmitted'],
       ...['SealKeyAdopted', 'LogSealed'],

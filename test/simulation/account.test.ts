@@ -22,10 +22,13 @@ import {
   queueRun,
   recordDelivered,
   recordOutputDeletion,
+  recordTest,
   recordUndelivered,
   recordUploadDeletion,
+  requestTest,
   requestUploadDeletion,
   revokeKey,
+  rotateSecret,
   startRun,
   storeUpload,
   submitRun,
@@ -125,11 +128,22 @@ const upload: fc.Arbitrary<Step['command']> = fc
     return step === 'record' ? recordUploadDeletion(number) : recordOutputDeletion(anyRun(pick, next))
   })
 
+/** The number of the latest test of a webhook. Each is requested once, and some are recorded twice or never. */
+let latestTest = 0
+
+const care: fc.Arbitrary<Step['command']> = fc
+  .record({ step: fc.constantFrom('rotate', 'test', 'test', 'record'), before: fc.nat({ max: 2 }) })
+  .map(({ step, before }): Step['command'] => ({ atMs }) => {
+    if (step === 'rotate') return rotateSecret({ atMs })
+    return step === 'test' ? requestTest(++latestTest, { atMs }) : recordTest(Math.max(1, latestTest - before))
+  })
+
 const randomStep: fc.Arbitrary<Step> = fc.record({
   hours: fc.constantFrom(0, 0, 0, 1, 13),
   command: fc.oneof(
     { weight: 6, arbitrary: command },
     { weight: 1, arbitrary: delivery },
+    { weight: 1, arbitrary: care },
     { weight: 3, arbitrary: upload },
   ),
 })

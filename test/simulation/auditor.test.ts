@@ -12,6 +12,7 @@ import {
   accountSuspended,
   cancelRequested,
   costRecorded,
+  delivered,
   failRun,
   granted,
   keyCreated,
@@ -21,16 +22,20 @@ import {
   openAccount as openSample,
   outputDeleted,
   queueRun,
+  redeliveryRequested,
+  secretRotated,
   sessionId,
   sessionOpened,
   startRun,
   tested,
   testMode,
+  testRequested,
   uploadDeleted,
   uploadDeletionRequested,
   uploadGranted,
   uploadStored,
   vendorUpstream,
+  webhookTested,
 } from '../support/account-samples.ts'
 import { family } from '../support/catalog-samples.ts'
 import { collect } from '../support/collect.ts'
@@ -39,6 +44,8 @@ import { makeLink } from '../support/links.ts'
 import { openAccount, openFolder } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type AuditedEvent, Auditor } from './auditor.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
 
 const SESSION = { kind: 'session', sessionId: sessionId() }
 
@@ -86,6 +93,17 @@ t.test('the auditor detects every kind of forged history', async t => {
   const testing = [byTest(uploaded(tested({ key: 'a' })))]
   const [started] = starting as [AuditedEvent]
   const cost = uploaded(costRecorded({ source: 'unknown', salt: '0'.repeat(32) }))
+  const hooked = queueing.map(event =>
+    event.type === 'RunQueued' ? other(event, { webhookUrl: 'https://a.b' }) : event,
+  )
+  const resendable = [opening, hooked, starting, failing, [signedIn], [uploaded(delivered())]]
+  const resent = (count: number, actor: object): AuditedEvent[][] =>
+    Array.from({ length: count }, () => [
+      [{ ...uploaded(redeliveryRequested()), metadata: { at: '1970-01-01T00:00:00.000Z', actor } }],
+      [uploaded(delivered())],
+    ]).flat()
+  const tests = (count: number) => Array.from({ length: count }, (_, index) => [uploaded(testRequested(index + 1))])
+  const rotatedAgain = (ms: number): AuditedEvent => at(ms, secretRotated(2))
 
   const forgeries: Record<string, AuditedEvent[][]> = {
     'a run is refunded twice': [...history, [refund]],
@@ -130,6 +148,16 @@ t.test('the auditor detects every kind of forged history', async t => {
       [byTest(uploaded(cancelRequested()))],
     ],
     'a test key has a budget': [opening, [other(testKey, { budget: { amountMicros: 1, period: 'day' } })]],
+    'a webhook of an open run is sent again': [opening, hooked, [uploaded(redeliveryRequested())]],
+    'a run without a webhook has one sent again': [...history, [uploaded(redeliveryRequested())]],
+    'a webhook is sent again that is pending': [opening, hooked, starting, failing, [uploaded(redeliveryRequested())]],
+    'an owner has too many webhooks sent again': [...resendable, ...resent(101, SESSION)],
+    'a secret is rotated to no next generation': [opening, [uploaded(secretRotated(2))]],
+    'a secret is rotated twice within a day': [opening, [uploaded(secretRotated(1))], [rotatedAgain(DAY_MS - 1)]],
+    'a sixth test of a webhook is requested': [opening, ...tests(6)],
+    'a test is requested twice': [opening, ...tests(1), ...tests(1)],
+    'a test has a result that was not requested': [opening, [uploaded(webhookTested())]],
+    'a test has two results': [opening, ...tests(1), [uploaded(webhookTested())], [uploaded(webhookTested())]],
     'an upload is granted twice': [opening, [grant], [grant]],
     'an upload is stored twice': [opening, [grant], [store], [store]],
     'an upload is stored after it was sealed': [opening, [grant], [seal], [store]],
@@ -151,6 +179,11 @@ t.test('the auditor detects every kind of forged history', async t => {
     [],
   )
   t.same(audit([opening, [grant], [store], [seal], [requested], [deleted], [grant]]), [])
+  t.same(
+    audit([opening, ...tests(5), [uploaded(webhookTested(5))], [uploaded(secretRotated(1))], [rotatedAgain(DAY_MS)]]),
+    [],
+  )
+  t.same(audit([...resendable, ...resent(100, SESSION), ...resent(101, { kind: 'operator' })]), [])
   for (const [forgery, appends] of Object.entries(forgeries)) t.not(audit(appends).length, 0, forgery)
 })
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { makeLink } from '../support/links.ts'
 import { Budgets } from './budgets.ts'
 import { Notices } from './notices.ts'
+import { WebhookCare } from './webhook-care.ts'
 
 /** An event as the auditor sees it, without any types of the service. */
 export interface AuditedEvent {
@@ -88,6 +89,7 @@ export class Auditor {
   /** The runs with a webhook, and the attempts so far for those with a pending delivery. */
   readonly #receivers = new Set<string>()
   readonly #attempts = new Map<string, number>()
+  readonly #webhookCare = new WebhookCare()
   /** The uploads that are not deleted. */
   readonly #uploads = new Map<string, Upload>()
   readonly #references = new Set<string>()
@@ -280,8 +282,16 @@ export class Auditor {
         )
       case 'WebhookRedeliveryRequested':
         this.#expect(!this.#attempts.has(runId), 'a redelivery is requested while a delivery is pending')
+        this.#expect(
+          this.#receivers.has(runId) && run !== undefined && hasEnded(run.state),
+          'a redelivery is requested for a run that has not ended, or has no webhook',
+        )
         this.#attempts.set(runId, 0)
-        return
+        return this.#care(event, isByOwner)
+      case 'WebhookSecretRotated':
+      case 'WebhookTestRequested':
+      case 'WebhookTested':
+        return this.#care(event, isByOwner)
       case 'WebhookDelivered':
         this.#attempt(runId, data)
         this.#attempts.delete(runId)
@@ -353,6 +363,12 @@ export class Auditor {
     this.#move(data, 1)
   }
 
+  #care(event: AuditedEvent, isByOwner: boolean) {
+    const { type, data } = event
+    for (const fault of this.#webhookCare.take(type, data as Facts, Date.parse(timeOf(event)), isByOwner))
+      this.#report(fault)
+  }
+
   #owe(runId: string) {
     if (this.#receivers.has(runId)) this.#attempts.set(runId, 0)
   }
@@ -412,6 +428,8 @@ const isAtHome = (run: Run | undefined, { upstream }: Facts): boolean =>
   !run?.isTest || upstream === undefined || (upstream as Facts)['provider'] === 'sandbox'
 
 const isOpen = (state: Run['state']): boolean => state === 'queued' || state === 'processing'
+
+const hasEnded = (state: Run['state']): boolean => state === 'completed' || state === 'refunded'
 
 /** The time that periods and durations count from. */
 const timeOf = ({ metadata }: AuditedEvent): string => {

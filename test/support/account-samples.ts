@@ -16,7 +16,7 @@ import type {
 import type { KeyScope } from '../../schemas/actor.ts'
 import type { Receipt } from '../../schemas/catalog.ts'
 import { accountStream, type RecordedEvent } from '../../schemas/events.ts'
-import type { AccountId, KeyId, RunId, SessionId, UploadId } from '../../schemas/primitives.ts'
+import type { AccountId, KeyId, RunId, SessionId, UploadId, WebhookTestId } from '../../schemas/primitives.ts'
 import type { AccountCommand } from '../../src/domain/account/commands.ts'
 import { toMicros } from '../../src/domain/money.ts'
 import { THEN_MS } from './given.ts'
@@ -28,6 +28,7 @@ export const sessionId = (number = 1): SessionId => `sess_${suffix(number)}`
 export const keyId = (number = 1): KeyId => `key_${suffix(number)}`
 export const runId = (number = 1): RunId => `run_${suffix(number)}`
 export const uploadId = (number = 1): UploadId => `upl_${suffix(number)}`
+export const testId = (number = 1): WebhookTestId => `wht_${suffix(number)}`
 
 /** The key of a numbered file. */
 export const objectKey = (number = 1, folder = 'uploads') => `${folder}/${String(number).padStart(32, '0')}.png`
@@ -240,7 +241,31 @@ export const recordUndelivered = (attempt = 1, { run = 1, next }: { run?: number
   }) satisfies AccountCommand
 
 export const redeliver = (run = 1) =>
-  ({ type: 'RedeliverWebhook', runId: runId(run), url: hook }) satisfies AccountCommand
+  ({ type: 'RedeliverWebhook', runId: runId(run), url: hook, atMs: THEN_MS }) satisfies AccountCommand
+
+/** The same at the request of the account's owner. */
+export const resend = ({ run = 1, atMs = THEN_MS, askedWith }: AskedAt & { run?: number } = {}) =>
+  ({ ...redeliver(run), ...askedBy(askedWith), atMs, isByOwner: true }) satisfies AccountCommand
+
+interface AskedAt {
+  atMs?: number
+  askedWith?: number
+}
+
+export const rotateSecret = ({ atMs = THEN_MS, askedWith }: AskedAt = {}) =>
+  ({ type: 'RotateWebhookSecret', ...askedBy(askedWith), atMs }) satisfies AccountCommand
+
+export const requestTest = (test = 1, { atMs = THEN_MS, askedWith }: AskedAt = {}) =>
+  ({
+    type: 'RequestWebhookTest',
+    ...askedBy(askedWith),
+    atMs,
+    testId: testId(test),
+    url: hook,
+  }) satisfies AccountCommand
+
+export const recordTest = (test = 1) =>
+  ({ type: 'RecordWebhookTest', result: { testId: testId(test), status: 204, latencyMs: 87 } }) satisfies AccountCommand
 
 export const failRun = (run = 1, code?: RunErrorCode, willDeleteAt?: string) =>
   ({ type: 'FailRun', runId: runId(run), error: failure(code), willDeleteAt }) satisfies AccountCommand
@@ -425,6 +450,21 @@ export const abandoned = (attempts: number, run = 1): AccountEvent => ({
 export const redeliveryRequested = (run = 1): AccountEvent => ({
   type: 'WebhookRedeliveryRequested',
   data: { runId: runId(run), url: hook },
+})
+
+export const secretRotated = (generation: number): AccountEvent => ({
+  type: 'WebhookSecretRotated',
+  data: { generation },
+})
+
+export const testRequested = (test = 1): AccountEvent => ({
+  type: 'WebhookTestRequested',
+  data: { testId: testId(test), url: hook },
+})
+
+export const webhookTested = (test = 1): AccountEvent => ({
+  type: 'WebhookTested',
+  data: { testId: testId(test), status: 204, latencyMs: 87 },
 })
 
 export const uploadGranted = (options: UploadOptions = {}, mode: TestMode = {}): AccountEvent => ({

@@ -39,6 +39,8 @@ import { Sessions } from './sessions.ts'
 import { type Part, partOf } from './share.ts'
 import { Suspension } from './suspension.ts'
 import { Uploads } from './uploads.ts'
+import { WebhookSecrets } from './webhook-secrets.ts'
+import { WebhookTests } from './webhook-tests.ts'
 import { Webhooks } from './webhooks.ts'
 
 export interface PartOptions {
@@ -179,10 +181,11 @@ class Checks {
   #rulesOf(stream: string): Rule[] {
     if (stream === OPERATOR_STREAM) return [new OperatorNotices()]
     if (!stream.startsWith('account-')) return []
-    const life = [new Runs(this.#prices), new ProviderCosts(), new Webhooks(), new Notices(), new Uploads()]
+    const life = [new Runs(this.#prices), new ProviderCosts(), new Uploads()]
+    const told = [new Webhooks(), new WebhookSecrets(), new WebhookTests(), new Notices()]
     const keys = [new Keys(), new KeyLimits(), new Modes()]
     const holder = [new Opening(stream), new Suspension(), new Limits(), ...keys, new Sessions()]
-    return [...holder, new Money(), new Requests(), ...life]
+    return [...holder, new Money(), new Requests(), ...life, ...told]
   }
 }
 

@@ -20,7 +20,8 @@ import type { KeyScope } from '../../../schemas/actor.ts'
 import type { Receipt } from '../../../schemas/catalog.ts'
 import type { Identity } from '../../../schemas/identity.ts'
 import type { NoticeAttemptFailed, NoticeChannel, NoticeSettings } from '../../../schemas/notice-events.ts'
-import type { AccountId, KeyId, RunId, SessionId, UploadId } from '../../../schemas/primitives.ts'
+import type { AccountId, KeyId, RunId, SessionId, UploadId, WebhookTestId } from '../../../schemas/primitives.ts'
+import type { WebhookTested } from '../../../schemas/webhook-events.ts'
 import type { LimitPair } from './limits.ts'
 
 /** The commands that an account accepts. They carry time and ids, since the domain has no clock and no randomness. */
@@ -41,7 +42,10 @@ export type AccountCommand = (
   | ({ type: 'FailRun' } & Failure)
   | { type: 'RecordOutputDeletion'; runId: RunId }
   | RecordDelivery
-  | { type: 'RedeliverWebhook'; runId: RunId; url: string }
+  | RedeliverWebhook
+  | ({ type: 'RotateWebhookSecret' } & TimedRequest)
+  | RequestWebhookTest
+  | { type: 'RecordWebhookTest'; result: WebhookTested }
   | ({ type: 'SetNotices'; settings: NoticeSettings } & Asked)
   | ({ type: 'RaiseKeyExpiry'; keyId: KeyId } & Timed)
   | RecordNotice
@@ -175,6 +179,18 @@ export interface RecordNotice {
     | ({ delivered: false } & Omit<Static<typeof NoticeAttemptFailed>, 'number' | 'channel' | 'attempt'>)
 }
 
+export interface RedeliverWebhook extends TimedRequest {
+  type: 'RedeliverWebhook'
+  runId: RunId
+  url: string
+}
+
+export interface RequestWebhookTest extends TimedRequest {
+  type: 'RequestWebhookTest'
+  testId: WebhookTestId
+  url: string
+}
+
 export interface GrantUpload {
   type: 'GrantUpload'
   /** The caller's key, which must still be active and allowed to write when the grant is given. */
@@ -208,5 +224,7 @@ interface Timed {
   /** In ms since 1970. A mailbox replaces it by the time that the events will record, so that both always agree. */
   atMs: number
 }
+
+export interface TimedRequest extends Asked, Timed {}
 
 type FailedAttempt = Omit<WebhookAttemptFailed, 'runId' | 'attempt'>

@@ -12,6 +12,8 @@ import * as sessions from './sessions.ts'
 import type { AccountState } from './state.ts'
 import * as suspension from './suspension.ts'
 import * as uploads from './uploads.ts'
+import * as webhookSecrets from './webhook-secrets.ts'
+import * as webhookTests from './webhook-tests.ts'
 import * as webhooks from './webhooks.ts'
 
 /**
@@ -69,6 +71,12 @@ export const decide = (command: AccountCommand, state: AccountState): Decided<Ac
       return notices.raiseKeyExpiry(command, state)
     case 'RecordNotice':
       return notices.record(command, state)
+    case 'RotateWebhookSecret':
+      return webhookSecrets.rotate(command, state)
+    case 'RequestWebhookTest':
+      return webhookTests.request(command, state)
+    case 'RecordWebhookTest':
+      return webhookTests.record(command, state)
     case 'GrantUpload':
       return uploads.grant(command, state)
     case 'StoreUpload':

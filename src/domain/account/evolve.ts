@@ -20,6 +20,8 @@ import {
   REMEMBER_MS,
 } from './state.ts'
 import { countTestRun } from './test-runs.ts'
+import { countResend } from './webhook-resends.ts'
+import { addTest, closeTest } from './webhook-tests.ts'
 
 export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): AccountState => {
   switch (event.type) {
@@ -103,7 +105,13 @@ export const evolve = (state: AccountState, event: PastEvent<AccountEvent>): Acc
     case 'WebhookAttemptFailed':
       return { ...state, deliveries: state.deliveries.set(event.data.runId, { attempts: event.data.attempt }) }
     case 'WebhookRedeliveryRequested':
-      return addDelivery(state, event.data.runId)
+      return countResend(addDelivery(state, event.data.runId), event, clockMs(event))
+    case 'WebhookSecretRotated':
+      return { ...state, webhookSecret: { ...event.data, rotatedAtMs: clockMs(event) } }
+    case 'WebhookTestRequested':
+      return addTest(state, event.data.testId, clockMs(event))
+    case 'WebhookTested':
+      return closeTest(state, event.data.testId)
     case 'NoticesSet':
       return { ...state, notices: event.data, balanceLowAtMs: undefined }
     case 'NoticeRaised':

@@ -11,6 +11,7 @@ import {
   type RunId,
   type SessionId,
   type UploadId,
+  type WebhookTestId,
 } from '../../../schemas/primitives.ts'
 
 /**
@@ -53,6 +54,12 @@ export interface AccountState {
   noticeDeliveries: ImmutableMap<string, number>
   /** When the owner was told last that the balance is low, in ms since 1970; undefined since the last grant. */
   balanceLowAtMs: number | undefined
+  /** How often the webhook secret was rotated, and when last, in ms since 1970; see `webhook-secrets.ts`. */
+  webhookSecret: { generation: number; rotatedAtMs: number }
+  /** When the owner last had webhooks sent again, in ms since 1970: as many times as are allowed in an hour. */
+  webhookResends: readonly number[]
+  /** The last tests of webhooks, as many as are allowed in an hour. */
+  webhookTests: readonly WebhookTest[]
   /** The uploads that are not deleted yet. */
   uploads: ImmutableMap<UploadId, LiveUpload>
   /** The bytes of these uploads together, as they count towards the quota. */
@@ -103,6 +110,13 @@ export interface OpenRun extends Moded {
   jobId?: string
   hasWebhook?: boolean
   isCancelRequested?: boolean
+}
+
+/** A test of a webhook. It is open until its result is recorded. */
+export interface WebhookTest {
+  testId: WebhookTestId
+  atMs: number
+  isOpen: boolean
 }
 
 /** An upload that is not deleted yet. */
@@ -172,6 +186,9 @@ export const initialAccount: AccountState = {
   noticesRaised: 0,
   noticeDeliveries: ImmutableMap(),
   balanceLowAtMs: undefined,
+  webhookSecret: { generation: 0, rotatedAtMs: 0 },
+  webhookResends: [],
+  webhookTests: [],
   uploads: ImmutableMap(),
   uploadBytes: 0,
   requests: OrderedMap(),

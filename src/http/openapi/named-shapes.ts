@@ -9,6 +9,14 @@ import {
 } from '../../../schemas/api/audit.ts'
 import { Balance } from '../../../schemas/api/balance.ts'
 import { RunErrorCode, RunId, RunStatus, Timestamp, UploadId } from '../../../schemas/api/common.ts'
+import {
+  DeliveryStatus,
+  WebhookAttempt,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookTest,
+  WebhookTestRequest,
+} from '../../../schemas/api/delivery.ts'
 import { McpDescriptor, OpenApi, ToolSummary } from '../../../schemas/api/descriptors.ts'
 import { ErrorBody, ErrorCode, Fault } from '../../../schemas/api/error.ts'
 import { Health, Readiness } from '../../../schemas/api/health.ts'
@@ -38,7 +46,7 @@ import {
   UploadMultipart,
 } from '../../../schemas/api/upload.ts'
 import { Usage, UsageList } from '../../../schemas/api/usage.ts'
-import { WebhookEvent, WebhookSecret } from '../../../schemas/api/webhook.ts'
+import { WebhookEvent, WebhookSecret, WebhookTestEvent } from '../../../schemas/api/webhook.ts'
 import { EndpointStatus, FamilyStatus, Kind, Mode, OutputType, ParametersSchema } from '../../../schemas/catalog.ts'
 import { ConsistencyProof, InclusionProof, ProvenEvent, ProvenLeaf, ProvenSeal } from '../../../schemas/proof.ts'
 import { LogSealed } from '../../../schemas/seal-events.ts'
@@ -58,7 +66,8 @@ export const namedShapes = {
   ...{ UsageList, Usage },
   ...{ Upload, UploadId, UploadList, UploadMultipart, PresignRequest, PresignedUpload, DeletedUpload },
   ...notices,
-  ...{ WebhookEvent, WebhookSecret },
+  ...{ WebhookEvent, WebhookSecret, WebhookTestEvent, WebhookTest, WebhookTestRequest },
+  ...{ WebhookDelivery, WebhookDeliveryList, DeliveryStatus, WebhookAttempt },
   ...{ JsonRpcMessage, JsonRpcAnswer, JsonRpcResult, JsonRpcError },
   ...{ OpenApi, McpDescriptor, ToolSummary },
   ...{ Health, Readiness },

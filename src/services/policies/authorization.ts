@@ -47,7 +47,9 @@ const permissions = {
   files: { stat: 'public', read: 'public', receive: 'public' },
   // The URL may hold a secret of the receiver.
   notices: { settings: 'secret', set: 'write' },
-  webhooks: { secret: 'secret', list: 'operate', redeliver: 'operate' },
+  webhooks: { secret: 'secret', rotateSecret: 'secret', list: 'operate', find: 'operate', redeliver: 'operate' },
+  deliveries: { list: 'read', ofRun: 'read', resend: 'write' },
+  webhookTests: { send: 'write' },
   // Each is recorded under the auditor's name, so nobody else may.
   audit: { accounts: 'audit', ledger: 'audit', seals: 'audit', reads: 'audit', verify: 'audit' },
   // Providers have no key of ours, and sign what they send.

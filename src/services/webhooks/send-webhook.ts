@@ -1,5 +1,5 @@
 import type { NoticeEvent } from '../../../schemas/api/notice.ts'
-import type { WebhookEvent } from '../../../schemas/api/webhook.ts'
+import type { WebhookEvent, WebhookTestEvent } from '../../../schemas/api/webhook.ts'
 import { ATTEMPT_TIMEOUT_MS } from '../../domain/webhook-schedule.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type Outbound, OutboundError } from '../../ports/outbound.ts'
@@ -13,9 +13,9 @@ export interface SendParts {
 export interface WebhookToSend {
   url: string
   id: string
-  /** The secret that signs it. */
-  secret: string
-  event: WebhookEvent | NoticeEvent
+  /** The secrets that sign it. */
+  secrets: string[]
+  event: WebhookEvent | WebhookTestEvent | NoticeEvent
 }
 
 /** The result of an attempt. `status` is missing if there was no response, and `reason` if the receiver accepted it. */
@@ -29,10 +29,10 @@ export interface SentWebhook {
 /** Makes one attempt to deliver a webhook (https://www.standardwebhooks.com). */
 export const sendWebhook = async (
   { outbound, clock }: SendParts,
-  { url, id, secret, event }: WebhookToSend,
+  { url, id, secrets, event }: WebhookToSend,
 ): Promise<SentWebhook> => {
   const body = JSON.stringify(event)
-  const signed = signWebhook({ secret, id, timestampSeconds: Math.floor(clock.nowMs() / 1000), body })
+  const signed = signWebhook({ secrets, id, timestampSeconds: Math.floor(clock.nowMs() / 1000), body })
   const headers = { 'content-type': 'application/json', ...signed }
   try {
     const { status, retryAfter } = await outbound.post(url, { headers, body, timeoutMs: ATTEMPT_TIMEOUT_MS })

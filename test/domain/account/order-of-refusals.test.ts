@@ -10,6 +10,9 @@ import {
 import { account } from '../../../src/domain/account/account.ts'
 import type { AccountCommand } from '../../../src/domain/account/commands.ts'
 import { MAX_OWN_FAILURES } from '../../../src/domain/account/run-limits.ts'
+import { MAX_RESENDS } from '../../../src/domain/account/webhook-resends.ts'
+import { MAX_TESTS } from '../../../src/domain/account/webhook-tests.ts'
+import type { PastEvent } from '../../../src/domain/decider.ts'
 import { fromMicros, toMicros } from '../../../src/domain/money.ts'
 import type { RefusalCode } from '../../../src/domain/refusal.ts'
 import {
@@ -31,12 +34,17 @@ import {
   queueRun,
   recordDelivered,
   recordOutputDeletion,
+  recordTest,
   recordUploadDeletion,
   redeliver,
   redeliveryRequested,
+  requestTest,
   requestUploadDeletion,
+  resend,
   resumeAccount,
   revokeKey,
+  rotateSecret,
+  secretRotated,
   setLimits,
   started,
   startRun,
@@ -46,16 +54,21 @@ import {
   suspendAccount,
   tested,
   testMode,
+  testRequested,
   uploadDeletionRequested,
   uploadGranted,
   uploadStored,
   useKey,
 } from '../../support/account-samples.ts'
-import { given, THEN_MS } from '../../support/given.ts'
+import { by, given, THEN_MS } from '../../support/given.ts'
 import { balanceLow, noticeRaised, raiseKeyExpiry, recordNoticeSent, setNotices } from '../../support/notice-samples.ts'
 
 /** A command and its history, with one fault fewer than in the step before, and the refusal expected for the rest. */
-type Step = [refusal: RefusalCode | undefined, command: AccountCommand, ...history: AccountEvent[]]
+type Step = [
+  refusal: RefusalCode | undefined,
+  command: AccountCommand,
+  ...history: (AccountEvent | PastEvent<AccountEvent>)[],
+]
 
 const MAX_GRANT_CREDITS = fromMicros(MAX_GRANT_MICROS)
 const NEAR_LIMIT_CREDITS = 9 * MAX_GRANT_CREDITS
@@ -76,6 +89,8 @@ const poor = [opened(), granted(10), ...open]
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000
 const expiresIn = (ms: number) => ({ expiresAt: new Date(THEN_MS + ms).toISOString() })
+const resent = Array.from({ length: MAX_RESENDS }, () => by(keyId(), THEN_MS, redeliveryRequested(2)))
+const tests = Array.from({ length: MAX_TESTS }, (_, index) => testRequested(index + 1))
 const expired = { expiresAt: new Date(THEN_MS).toISOString() }
 const limited = (model: string, credits: number) =>
   keyCreated(1, 'full', { models: [model], budget: { amountMicros: toMicros(credits), period: 'day' } })
@@ -198,6 +213,37 @@ const walks: Record<string, Step[]> = {
     ['webhook_pending', redeliver(), opened(), redeliveryRequested()],
     [undefined, redeliver(), opened()],
   ],
+  'RedeliverWebhook for the owner': [
+    ['account_not_found', resend({ askedWith: 1 }), ...resent],
+    ['key_revoked', resend({ askedWith: 1 }), ...poor, redeliveryRequested(), ...resent],
+    ['key_expired', resend({ askedWith: 1 }), ...poor, keyCreated(1, 'read', expired), ...resent],
+    ['forbidden', resend({ askedWith: 1 }), ...poor, keyCreated(1, 'read'), redeliveryRequested(), ...resent],
+    ['run_not_ended', resend({ askedWith: 1 }), ...poor, keyCreated(), redeliveryRequested(), ...resent],
+    ['webhook_pending', resend({ askedWith: 1 }), opened(), keyCreated(), redeliveryRequested(), ...resent],
+    ['too_many_resends', resend({ askedWith: 1 }), opened(), keyCreated(), ...resent],
+    [undefined, resend({ askedWith: 1 }), opened(), keyCreated()],
+  ],
+  RotateWebhookSecret: [
+    ['account_not_found', rotateSecret({ askedWith: 1 }), secretRotated(1)],
+    ['key_revoked', rotateSecret({ askedWith: 1 }), opened(), secretRotated(1)],
+    ['key_expired', rotateSecret({ askedWith: 1 }), opened(), keyCreated(1, 'read', expired), secretRotated(1)],
+    ['forbidden', rotateSecret({ askedWith: 1 }), opened(), keyCreated(1, 'read'), secretRotated(1)],
+    ['webhook_secret_rotated', rotateSecret({ askedWith: 1 }), opened(), keyCreated(), secretRotated(1)],
+    [undefined, rotateSecret({ askedWith: 1 }), opened(), keyCreated()],
+  ],
+  RequestWebhookTest: [
+    ['account_not_found', requestTest(6, { askedWith: 1 }), ...tests],
+    ['key_revoked', requestTest(6, { askedWith: 1 }), opened(), ...tests],
+    ['key_expired', requestTest(6, { askedWith: 1 }), opened(), keyCreated(1, 'read', expired), ...tests],
+    ['forbidden', requestTest(6, { askedWith: 1 }), opened(), keyCreated(1, 'read'), ...tests],
+    ['too_many_webhook_tests', requestTest(6, { askedWith: 1 }), opened(), keyCreated(), ...tests],
+    [undefined, requestTest(6, { askedWith: 1 }), opened(), keyCreated()],
+  ],
+  RecordWebhookTest: [
+    ['account_not_found', recordTest(), testRequested()],
+    ['webhook_not_pending', recordTest(), opened()],
+    [undefined, recordTest(), opened(), testRequested()],
+  ],
   StartRun: [
     ['account_not_found', startRun()],
     ['run_not_open', startRun(), opened()],
@@ -295,5 +341,9 @@ for (const [name, [[, command, ...history] = [], ...steps]] of Object.entries(wa
       .refused('account_suspended', { reason: 'unpaid' })
     const [, last, ...before] = steps.at(-1) as Step
     if (name !== 'SuspendAccount')
-      t.equal(given(account, ...before, accountSuspended()).when(last).refusal, undefined, 'others may go on')
+      t.equal(
+        given(account, ...before, accountSuspended()).when({ ...last, isByOwner: false }).refusal,
+        undefined,
+        'others may go on',
+      )
   })

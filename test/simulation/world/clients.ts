@@ -13,6 +13,7 @@ import { ClientRuns } from './runs.ts'
 import { ClientSeals } from './seals.ts'
 import { ClientUploads } from './uploads.ts'
 import { Visitors } from './visitors.ts'
+import { ClientWebhooks } from './webhooks.ts'
 import type { World } from './world.ts'
 
 /** How long a client waits for an answer before it goes on without one. */
@@ -47,7 +48,8 @@ export class SimulatedClient {
     const runs = new ClientRuns(world, accountId, { keys, credits, uploads })
     const seals = new ClientSeals(world, accountId, { keys, runs })
     const notices = new ClientNotices(world, accountId)
-    this.#parts = { keys, credits, uploads, runs, seals, notices, visitors: new Visitors(world) }
+    const webhooks = new ClientWebhooks(world, accountId, { keys, runs })
+    this.#parts = { keys, credits, uploads, runs, seals, notices, webhooks, visitors: new Visitors(world) }
   }
 
   /** Sends commands, a few at a time, until the world asks it to stop. */

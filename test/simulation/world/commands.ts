@@ -7,6 +7,7 @@ import type { ClientRuns } from './runs.ts'
 import type { ClientSeals } from './seals.ts'
 import type { ClientUploads, UploadCommand } from './uploads.ts'
 import type { Visitors } from './visitors.ts'
+import type { ClientWebhooks } from './webhooks.ts'
 
 /** The parts of a client. */
 export interface Parts {
@@ -17,6 +18,7 @@ export interface Parts {
   uploads: ClientUploads
   visitors: Visitors
   notices: ClientNotices
+  webhooks: ClientWebhooks
 }
 
 export interface Command {
@@ -88,6 +90,30 @@ const commands: Command[] = [
     expected: ['ok', NOTHING, 'webhook_not_found', 'run_not_ended', 'webhook_pending'],
   },
   { name: 'setNotices', send: ({ notices }, to) => notices.set(to), expected: ['ok'] },
+  {
+    name: 'resend',
+    send: ({ webhooks }, to) => webhooks.resend(to),
+    expected: [
+      ...[...ofKeys, 'run_not_found', 'webhook_not_found'],
+      ...['run_not_ended', 'webhook_pending', 'too_many_resends'],
+    ],
+  },
+  { name: 'listDeliveries', send: ({ webhooks }, to) => webhooks.listDeliveries(to), expected: ofKeys },
+  {
+    name: 'findDelivery',
+    send: ({ webhooks }, to) => webhooks.findDelivery(to),
+    expected: [...ofKeys, 'run_not_found'],
+  },
+  {
+    name: 'rotateSecret',
+    send: ({ webhooks }, to) => webhooks.rotateSecret(to),
+    expected: [...ofKeys, 'webhook_secret_rotated'],
+  },
+  {
+    name: 'testWebhook',
+    send: ({ webhooks }, to) => webhooks.testWebhook(to),
+    expected: [...ofKeys, 'too_many_webhook_tests'],
+  },
   { name: 'createKey', send: ({ keys }, to) => keys.createKey(to), expected: ['ok', 'too_many_keys'] },
   { name: 'revokeKey', send: ({ keys }, to) => keys.revokeKey(to), expected: ['ok', NOTHING, 'key_not_found'] },
   { name: 'suspend', send: ({ keys }, to) => keys.suspend(to), expected: ['ok', NOTHING, 'account_already_suspended'] },

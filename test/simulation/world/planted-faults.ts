@@ -426,6 +426,31 @@ export const plantedFaults: PlantedFault[] = [
     test: 'test/reactors/webhooks.test.ts',
   },
   {
+    what: 'a test of a webhook is sent although it was refused',
+    file: 'services/webhooks/webhook-tests.ts',
+    from: "if ('refuse' in requested) return requested",
+    to: "if ('refuse' in requested && Number.isNaN(nowMs)) return requested",
+  },
+  {
+    what: 'tests of webhooks do not count',
+    file: 'domain/account/webhook-tests.ts',
+    from: 'if (retryAfterMs !== undefined) return',
+    to: 'if (retryAfterMs === 0) return',
+  },
+  {
+    what: 'a webhook that is sent again does not count',
+    file: 'domain/account/webhook-resends.ts',
+    from: 'if (!isByOwner) return state',
+    to: 'if (!isByOwner || isByOwner) return state',
+    test: 'test/domain/account/webhooks.test.ts',
+  },
+  {
+    what: 'the secret of the last rotation is cut off by the next one',
+    file: 'domain/account/webhook-secrets.ts',
+    from: 'if (untilMs !== undefined) return',
+    to: 'if (untilMs === 0) return',
+  },
+  {
     what: 'due work is only noticed when it is written',
     file: 'reactors/due-loop.ts',
     from: '      for await (const lanes of this.#allLanes()) {',

@@ -72,7 +72,7 @@ export class ClientRuns {
   }
 
   async cancel(running: Running, process: SimulatedProcess): Promise<string> {
-    const runId = this.#chooseRun()
+    const runId = this.choose()
     const caller = await this.#parts.keys.caller(running)
     if (!runId || !caller) return NOTHING
     const told = await running.services.runs.cancel(caller, runId, { waitMs: 500 })
@@ -84,7 +84,7 @@ export class ClientRuns {
   }
 
   async find(running: Running, process: SimulatedProcess): Promise<string> {
-    const runId = this.#chooseRun()
+    const runId = this.choose()
     const caller = await this.#parts.keys.caller(running)
     if (!runId || !caller) return NOTHING
     const since = await readableSince(this.#world, running, process, caller, 'shown')
@@ -103,7 +103,7 @@ export class ClientRuns {
   /** A part or the rest of a charge, which two operators may refund at the same time. */
   async refund({ services: { refunds } }: Running): Promise<string> {
     const { chance } = this.#world
-    const runId = this.#chooseRun()
+    const runId = this.choose()
     if (!runId) return NOTHING
     const refund = { ...(chance.happens(0.5) && { amountMicros: 500_000 }), reason: 'blurry' }
     const times = chance.happens(0.5) ? 2 : 1
@@ -114,7 +114,7 @@ export class ClientRuns {
   }
 
   async redeliver({ services }: Running): Promise<string> {
-    const runId = this.#chooseRun()
+    const runId = this.choose()
     if (!runId) return NOTHING
     const told = outcomeOf(await services.webhooks.redeliver(operator, this.#accountId, runId))
     // A forged row is absent until the views are rebuilt.
@@ -174,7 +174,7 @@ export class ClientRuns {
   }
 
   /** One of the client's runs, often the newest. */
-  #chooseRun(): RunId | undefined {
+  choose(): RunId | undefined {
     return this.#world.chance.happens(0.5) ? this.accepted.at(-1) : this.#world.chance.pick(this.accepted)
   }
 }

@@ -1,5 +1,6 @@
-import type { RunRow } from '../../../schemas/views.ts'
+import type { RunRow, WebhookRow } from '../../../schemas/views.ts'
 import type { NewEvent } from '../../../src/ports/event-log.ts'
+import type { WebhookTestResult } from '../../../src/services/webhooks/webhook-tests.ts'
 import { type AuditedEvent, Auditor } from '../auditor.ts'
 import { Known } from './known.ts'
 import { NoticeTruth } from './notice-truth.ts'
@@ -39,6 +40,8 @@ export class Truth {
   readonly #webhooks = new Map<string, string>()
   readonly #answeredWebhooks = new Set<string>()
   readonly notices: NoticeTruth
+  /** The tests of webhooks that were requested, by the id of their webhook. */
+  readonly #webhookTests = new Map<string, { url: string; wasSent: boolean }>()
   readonly #onViolation: (violation: string) => void
   /** Whether a run may lose the process that works on it. */
   mayInterrupt = true
@@ -88,6 +91,7 @@ export class Truth {
       if (type === 'CreditsRefunded') refunds.push(`${runId} ${amountMicros}`)
       if (type === 'WebhookDelivered' && !this.#answeredWebhooks.has(webhookOf(runId)))
         this.#onViolation(`the webhook of ${runId} was recorded as delivered, and no receiver accepted it`)
+      this.#followTest(type, data as { testId: string; url: string; reason?: string })
       const run = runs.get(runId)
       if (run && type === 'RunCompleted') Object.assign(run, { ended: 'completed', endedAt: position })
       if (run && type === 'RunFailed') Object.assign(run, { ended: 'failed', endedAt: position })
@@ -192,6 +196,31 @@ export class Truth {
     if (stream !== `account-${url.split('/').at(-1)}`) this.#onViolation(`${id} of ${stream} arrived at ${url}`)
   }
 
+  /** A test of a webhook arrived: it was counted before it was sent, and is sent once. */
+  expectWebhookTest(id: string, url: string) {
+    const test = this.#webhookTests.get(id)
+    if (test?.url !== url) return this.#onViolation(`${id} tests ${url}, and the log says ${test?.url}`)
+    if (test.wasSent) this.#onViolation(`${id} was sent twice`)
+    test.wasSent = true
+  }
+
+  /** A client was told the result of a test, which is in the log. */
+  expectTestResult(accountId: string, { testId, reason }: WebhookTestResult) {
+    const id = webhookOf(testId)
+    if (!this.#webhookTests.get(id)?.wasSent)
+      this.#onViolation(`${accountId} was told of ${testId}, which was not sent`)
+    if ((reason === undefined) !== this.#answeredWebhooks.has(id))
+      this.#onViolation(`${accountId} was told that ${testId} ended with ${reason}`)
+  }
+
+  /** A client was shown a delivery of its account: of a run that is in the log, and delivered only if it arrived. */
+  expectDelivery(accountId: string, { accountId: owner, runId, status }: WebhookRow) {
+    if (owner !== accountId || !this.#ledgerOf(`account-${accountId}`).runs.has(runId))
+      this.#onViolation(`${accountId} was shown the webhook of ${runId}`)
+    if (status === 'delivered' && !this.#answeredWebhooks.has(webhookOf(runId)))
+      this.#onViolation(`the webhook of ${runId} was shown as delivered, and no receiver accepted it`)
+  }
+
   /** A receiver accepted a webhook or notice. */
   noteAnswer(id: string) {
     this.#answeredWebhooks.add(id)
@@ -211,6 +240,12 @@ export class Truth {
     return [...webhooks, ...this.notices.pending()]
   }
 
+  #followTest(type: string, { testId, url, reason }: { testId: string; url: string; reason?: string }) {
+    if (type === 'WebhookTestRequested') this.#webhookTests.set(webhookOf(testId), { url, wasSent: false })
+    if (type === 'WebhookTested' && reason === undefined && !this.#answeredWebhooks.has(webhookOf(testId)))
+      this.#onViolation(`${testId} was recorded as delivered, and no receiver accepted it`)
+  }
+
   #ledgerOf(stream: string): Ledger {
     let ledger = this.#ledgers.get(stream)
     if (!ledger) {
@@ -221,4 +256,4 @@ export class Truth {
   }
 }
 
-const webhookOf = (runId: string) => runId.replace(/^run_/, 'msg_')
+const webhookOf = (id: string) => id.replace(/^[a-z]+_/, 'msg_')
