@@ -4,6 +4,7 @@ import { MAX_SHOWN_ATTEMPTS, WebhookStatus } from '../views.ts'
 import { about } from './about.ts'
 import { RunId, Timestamp } from './common.ts'
 import { ListOf, PageCursor, PageLimit } from './list.ts'
+import { Livemode } from './run.ts'
 
 const WebhookId = about(
   Type.String(),
@@ -36,6 +37,7 @@ export const WebhookDelivery = Closed({
   object: Type.Literal('webhook_delivery'),
   webhook_id: WebhookId,
   run_id: RunId,
+  livemode: Livemode,
   url: about(Url, 'Where it is sent.', 'https://example.com/hooks/tollgate'),
   status: DeliveryStatus,
   next_attempt_at: Type.Optional(about(Timestamp, 'When the next attempt is due. Only while `pending`.')),

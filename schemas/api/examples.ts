@@ -351,6 +351,7 @@ export const rotatedSecret: WebhookSecret = {
 
 export const delivery: WebhookDelivery = {
   object: 'webhook_delivery',
+  livemode: true,
   webhook_id: 'msg_01m7z4hp40enbs019v3tcadvdx',
   run_id: 'run_01m7z4hp40enbs019v3tcadvdx',
   url: 'https://example.com/hooks/tollgate',

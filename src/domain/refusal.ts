@@ -54,6 +54,7 @@ export interface Refusals {
   too_many_keys: { limit: number }
   /** A test key cannot create a live key. */
   live_key_not_grantable: object
+  live_key_required: object
   /** A test key spends nothing. */
   test_key_budget: object
   /** A key cannot create a key of this scope. */

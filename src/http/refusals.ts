@@ -145,6 +145,7 @@ const codes: Record<RefusalCode, ErrorCode> = {
   key_revoked: 'invalid_api_key',
   key_expired: 'invalid_api_key',
   live_key_not_grantable: 'forbidden',
+  live_key_required: 'forbidden',
   test_key_budget: 'invalid_request',
   key_scope_not_grantable: 'forbidden',
   key_expiry_past: 'invalid_request',

@@ -56,7 +56,7 @@ const post = async (
   const sent = await sendWebhook(parts, {
     // The same for all attempts, so that receivers can recognise repeats.
     ...{ url, id: `${accountId.replace(/^acct_/, 'msg_')}_${number}` },
-    secrets: parts.secretsOf(accountId, state, parts.clock.nowMs()),
+    secrets: parts.secretsOf(accountId, state, parts.clock.nowMs(), {}),
     event: noticeEvent(notice, raisedAt),
   })
   return outcomeOf(parts, attempt, sent)

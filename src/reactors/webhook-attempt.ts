@@ -36,7 +36,7 @@ export const webhookDelivery = async (
     isDue: ({ deliveries }) => deliveries.get(runId)?.attempts === attempt - 1,
     attempt: async state => {
       const sent = await sendWebhook(parts, {
-        ...{ url, id: webhookIdOf(runId), secrets: parts.secretsOf(accountId, state, parts.clock.nowMs()) },
+        ...{ url, id: webhookIdOf(runId), secrets: parts.secretsOf(accountId, state, parts.clock.nowMs(), run) },
         event: {
           type: run.status === 'completed' ? 'run.completed' : 'run.failed',
           timestamp: run.completedAt ?? run.createdAt,

@@ -51,6 +51,7 @@ export const sharedWords = {
 
   key_exists: () => 'The account already has this key.',
   key_expired: ({ expiresAt }) => `This API key has expired: it was valid until ${expiresAt}.`,
+  live_key_required: () => 'A test key cannot see or change the settings of the account. Use a live key.',
   live_key_not_grantable: () => 'A test key can only create test keys. Use a live key, or send livemode: false.',
   test_key_budget: () => 'A test key spends nothing, so it takes no budget. Leave the budget out.',
   key_scope_not_grantable: ({ scope }) =>

@@ -67,6 +67,8 @@ const requests: Record<string, Row> = {
   deleteUpload: { path: `/v1/uploads/${UPLOAD}`, sending: { method: 'DELETE' }, allowed: full },
   listUploads: { path: '/v1/uploads', allowed: reading },
   getWebhookSecret: { path: '/v1/webhooks/secret', allowed: full },
+  getNotices: { path: '/v1/notices', allowed: full },
+  setNotices: { path: '/v1/notices', sending: { ...post({ email: false }), method: 'PUT' }, allowed: full },
   rotateWebhookSecret: { path: '/v1/webhooks/secret/rotate', sending: { method: 'POST' }, allowed: full },
   testWebhook: { path: '/v1/webhooks/test', sending: post({ url: 'https://receiver.example' }), allowed: full },
   listDeliveries: { path: '/v1/deliveries', allowed: reading },

@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
+import type { WebhookDeliveryList } from '../../schemas/api/delivery.ts'
 import type { ErrorBody } from '../../schemas/api/error.ts'
 import type { ApiKey, CreatedKey, KeyList } from '../../schemas/api/key.ts'
 import type { LedgerList } from '../../schemas/api/ledger.ts'
@@ -105,6 +106,13 @@ t.test('a test key in every operation: nothing is debited, and no provider is ca
     deleteUpload: () => test.send(`/v1/uploads/${sent}`, { method: 'DELETE' }),
     listUploads: get('/v1/uploads'),
     getWebhookSecret: get('/v1/webhooks/secret'),
+    rotateWebhookSecret: () => test.post('/v1/webhooks/secret/rotate', {}),
+    testWebhook: () => test.post('/v1/webhooks/test', { url: 'http://127.0.0.1:9/' }),
+    listDeliveries: get('/v1/deliveries'),
+    listRunDeliveries: get(`/v1/runs/${ran}/deliveries`),
+    resendWebhook: () => test.post(`/v1/runs/${ran}/deliveries`, {}),
+    getNotices: get('/v1/notices'),
+    setNotices: () => test.send('/v1/notices', { method: 'PUT', headers: { 'Content-Type': 'application/json' }, body: '{}' }),
     auditAccounts: get('/v1/audit/accounts'),
     auditLedger: get('/v1/audit/ledger'),
     auditSeals: get('/v1/audit/seals'),
@@ -115,8 +123,13 @@ t.test('a test key in every operation: nothing is debited, and no provider is ca
     getLlmsText: get('/llms.txt'),
     getMcpDescriptor: get('/.well-known/mcp'),
   }
-  /** Those that are not for it: its runs have no debits to prove, nothing is sealed, and it is no auditor's. */
-  const refused: Record<string, number> = { proveEvent: 404, proveConsistency: 404, getSeal: 404 }
+  /** Those that are not for it: its runs have no debits to prove, nothing is sealed, and it changes no settings. */
+  const refused: Record<string, number> = {
+    ...{ proveEvent: 404, proveConsistency: 404, getSeal: 404 },
+    ...{ rotateWebhookSecret: 403, getNotices: 403, setNotices: 403 },
+    // The run has no webhook.
+    resendWebhook: 404,
+  }
 
   const keyed = operations.filter(({ open }) => !open).map(({ id }) => id)
   t.same(Object.keys(requests).sort(), keyed.toSorted(), 'every operation is tried')
@@ -274,18 +287,37 @@ t.test('an idempotency key is another one in the other mode', async t => {
   t.equal((await test.run({ ...text, label: 'another request' }, headers)).status, 422)
 })
 
-t.test('webhooks of test runs are sent and signed as those of live ones', async t => {
+t.test('webhooks of test runs are sent as those of live ones, and signed with a secret of their own', async t => {
   const { live, test } = await openBoth()
   const receiver = await startReceiver(t)
   const { body } = await test.run({ ...text, webhook_url: receiver.url })
   await untilRecorded(log, 1, live.accountId, body.run_id)
   const [delivery] = receiver.deliveries
   t.match(delivery?.event, { type: 'run.completed', livemode: false, data: { run_id: body.run_id, livemode: false } })
-  const { secret } = (await live.send<WebhookSecret>('/v1/webhooks/secret')).body
-  new Webhook(secret).verify(delivery?.body ?? '', delivery?.headers as Record<string, string>)
-  await live.run({ ...text, webhook_url: receiver.url })
+  const secretOf = async (by: Customer) => (await by.send<WebhookSecret>('/v1/webhooks/secret')).body.secret
+  const isSigned = (secret: string, sent = delivery) =>
+    new Webhook(secret).verify(sent?.body ?? '', sent?.headers as Record<string, string>)
+  isSigned(await secretOf(test))
+  t.throws(() => isSigned('whsec_AAAA'))
+  const liveSecret = await secretOf(live)
+  t.throws(() => isSigned(liveSecret), 'who reads a test key can forge no live webhook')
+
+  const { body: lived } = await live.run({ ...text, webhook_url: receiver.url })
   await receiver.until(2)
   t.match(receiver.deliveries[1]?.event, { livemode: true, data: { livemode: true } })
+  isSigned(liveSecret, receiver.deliveries[1])
+
+  await untilRecorded(log, 1, live.accountId, lived.run_id)
+  await caughtUp(service.core)
+  for (const [by, own, other] of [[test, body, lived] as const, [live, lived, body] as const]) {
+    const { data } = (await by.send<WebhookDeliveryList>('/v1/deliveries')).body
+    t.same(
+      data.map(({ run_id }) => run_id),
+      [own.run_id],
+    )
+    t.equal((await by.send(`/v1/runs/${other.run_id}/deliveries`)).status, 404)
+    t.equal((await by.post(`/v1/runs/${other.run_id}/deliveries`, {})).status, 404)
+  }
 })
 
 t.test('keys of both modes are made and shown, and a test key manages no live one', async t => {

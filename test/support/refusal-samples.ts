@@ -25,6 +25,7 @@ const samples: Refusals = {
   key_revoked: {},
   key_expired: { expiresAt: '2026-12-01T00:00:00.000Z' },
   live_key_not_grantable: {},
+  live_key_required: {},
   test_key_budget: {},
   key_scope_not_grantable: { scope: 'keys' },
   key_expiry_past: { expiresAt: '2026-11-01T00:00:00.000Z' },

@@ -8,7 +8,7 @@ import { refuse } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
-import { type AccountCaller, keyIdOf } from '../caller.ts'
+import { type AccountCaller, isSeenBy, keyIdOf } from '../caller.ts'
 import { parseRunId } from '../ids.ts'
 import { NewestFirst, type Page, type WaitingClient } from '../newest-first.ts'
 import type { Reads } from '../reads.ts'
@@ -31,19 +31,21 @@ export class Deliveries {
 
   /** A page of the deliveries, newest run first. */
   async list(
-    { accountId }: AccountCaller,
+    caller: AccountCaller,
     { limit, cursor, status }: DeliveriesQuery & { limit: number },
     client?: WaitingClient,
   ): Promise<Answer<Page<WebhookRow, RunId>>> {
-    const matches = (row: WebhookRow) => !status || row.status === status
-    return answer(await this.#newestFirst.page('webhooks', accountId, { limit, cursor, matches }, client))
+    const matches = (row: WebhookRow) => isSeenBy(caller, row) && (!status || row.status === status)
+    return answer(await this.#newestFirst.page('webhooks', caller.accountId, { limit, cursor, matches }, client))
   }
 
   /** The delivery of a run, by either form of the run's id; none if the run has no webhook. */
-  async ofRun({ accountId }: AccountCaller, run: string): Promise<Answer<WebhookRow[]>> {
+  async ofRun(caller: AccountCaller, run: string): Promise<Answer<WebhookRow[]>> {
+    const { accountId } = caller
     const { reads } = this.#parts
     const runId = parseRunId(run)
-    if (!runId || !(await reads.getOwn(accountId, 'runs', runKey(accountId, runId)))) return refuse('run_not_found')
+    const found = runId && (await reads.getOwn(accountId, 'runs', runKey(accountId, runId)))
+    if (!found || !isSeenBy(caller, found)) return refuse('run_not_found')
     const row = await reads.getOwn(accountId, 'webhooks', runKey(accountId, runId))
     return answer(row ? [row] : [])
   }

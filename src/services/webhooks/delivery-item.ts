@@ -4,10 +4,11 @@ import { webhookIdOf } from '../ids.ts'
 import type { WebhookTestResult } from './webhook-tests.ts'
 
 /** The delivery of a webhook as the API shows it. */
-export const deliveryItem = ({ runId, url, status, nextAttemptAt, latest }: WebhookRow): WebhookDelivery => ({
+export const deliveryItem = ({ runId, livemode, url, status, nextAttemptAt, latest }: WebhookRow): WebhookDelivery => ({
   object: 'webhook_delivery',
   webhook_id: webhookIdOf(runId),
   run_id: runId,
+  livemode: livemode !== false,
   url,
   status,
   ...(nextAttemptAt !== undefined && { next_attempt_at: nextAttemptAt }),

@@ -6,7 +6,7 @@ import { Unavailable } from '../../ports/faults.ts'
 import type { Random } from '../../ports/random.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { type Answer, answer } from '../answer.ts'
-import { type AccountCaller, keyIdOf } from '../caller.ts'
+import { type AccountCaller, keyIdOf, modeOf } from '../caller.ts'
 import { newWebhookTestId, webhookIdOf } from '../ids.ts'
 import { OpenCounts } from '../open-counts.ts'
 import { type SendParts, sendWebhook } from './send-webhook.ts'
@@ -57,7 +57,11 @@ export class WebhookTests {
     if ('refuse' in requested) return requested
     const startedMs = clock.monotonicMs()
     const { status, reason } = await sendWebhook(this.#parts, {
-      ...{ url, id: webhookIdOf(testId), secrets: secretsOf(accountId, await accounts.state(accountId), nowMs) },
+      ...{
+        url,
+        id: webhookIdOf(testId),
+        secrets: secretsOf(accountId, await accounts.state(accountId), nowMs, modeOf(caller)),
+      },
       event: { type: 'webhook.test', timestamp: new Date(nowMs).toISOString(), data: { message: TEST_MESSAGE } },
     })
     const result: WebhookTested = {

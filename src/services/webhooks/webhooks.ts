@@ -1,5 +1,5 @@
 import { runKey } from '../../../projections/runs.ts'
-import type { AccountId, RunId } from '../../../schemas/primitives.ts'
+import type { AccountId, Moded, RunId } from '../../../schemas/primitives.ts'
 import type { WebhookRow } from '../../../schemas/views.ts'
 import type { AccountState } from '../../domain/account/state.ts'
 import { overlapEndMs } from '../../domain/account/webhook-secrets.ts'
@@ -10,7 +10,7 @@ import { BY_KEY } from '../../ports/view-store.ts'
 import type { AccountMailboxes } from '../accounts/account-mailboxes.ts'
 import { checkAccountId, findAccount } from '../accounts/find-account.ts'
 import { type Answer, answer } from '../answer.ts'
-import { type AccountCaller, type Caller, keyIdOf } from '../caller.ts'
+import { type AccountCaller, type Caller, keyIdOf, modeOf } from '../caller.ts'
 import { parseRunId } from '../ids.ts'
 import type { Reads } from '../reads.ts'
 import type { WebhookSecrets } from './webhook-secrets.ts'
@@ -36,9 +36,10 @@ export class Webhooks {
     this.#parts = parts
   }
 
-  /** The secret that signs the webhooks of the caller's account. */
-  async secret({ accountId }: AccountCaller): Promise<Answer<SigningSecret>> {
-    return answer(this.#secretOf(accountId, await this.#parts.accounts.recentState(accountId)))
+  /** The secret that signs the webhooks of the caller's account and mode. */
+  async secret(caller: AccountCaller): Promise<Answer<SigningSecret>> {
+    const { accountId } = caller
+    return answer(this.#secretOf(accountId, await this.#parts.accounts.recentState(accountId), modeOf(caller)))
   }
 
   /** Makes a new secret. The present one signs beside it for a day. */
@@ -49,7 +50,7 @@ export class Webhooks {
     const { value: owner } = checked
     const command = { type: 'RotateWebhookSecret', keyId: keyIdOf(caller), atMs: clock.nowMs() } as const
     const outcome = await accounts.execute(caller, owner, command)
-    return 'refuse' in outcome ? outcome : answer(this.#secretOf(owner, await accounts.state(owner)))
+    return 'refuse' in outcome ? outcome : answer(this.#secretOf(owner, await accounts.state(owner), {}))
   }
 
   /** The webhooks of an account, newest run first. */
@@ -98,11 +99,11 @@ export class Webhooks {
     return 'refuse' in outcome ? outcome : answer({ runId, url })
   }
 
-  #secretOf(accountId: AccountId, state: AccountState): SigningSecret {
+  #secretOf(accountId: AccountId, state: AccountState, mode: Moded): SigningSecret {
     const { clock, secretsOf } = this.#parts
     const nowMs = clock.nowMs()
-    const [secret] = secretsOf(accountId, state, nowMs) as [string]
-    const untilMs = overlapEndMs(state, nowMs)
+    const [secret] = secretsOf(accountId, state, nowMs, mode) as [string]
+    const untilMs = mode.livemode === false ? undefined : overlapEndMs(state, nowMs)
     return { secret, ...(untilMs !== undefined && { previousUntil: new Date(untilMs).toISOString() }) }
   }
 }

@@ -312,7 +312,14 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a poll asks for a job whose id the views do not show yet',
     file: 'reactors/jobs.ts',
-    from: "    if (row?.task === 'watch-run' && row.jobId === undefined) return\n",
+    from: "if (row?.task !== 'watch-run' || row.jobId === undefined) {",
+    to: "if (row?.task !== 'watch-run') {",
+    test: 'test/reactors/jobs.test.ts',
+  },
+  {
+    what: 'a run that the views do not show yet counts as ended',
+    file: 'reactors/jobs.ts',
+    from: 'if (await this.#parts.isOpen({ accountId: followed.accountId, runId })) return',
     to: '',
     test: 'test/reactors/jobs.test.ts',
   },
@@ -395,7 +402,7 @@ export const plantedFaults: PlantedFault[] = [
   {
     what: 'a run whose start is confirmed late is submitted although it has been ended as lost',
     file: 'reactors/active-runs.ts',
-    from: 'return isLeased && (await this.#parts.accounts.currentState(accountId)).openRuns.has(runId)',
+    from: 'return isLeased && this.#isOpen(runId, accountId)',
     to: 'return isLeased || accountId === undefined',
     test: 'test/reactors/runs.test.ts',
   },
