@@ -56,12 +56,6 @@ export const words = {
   webhook_pending: () =>
     'The webhook is already being delivered; "tollgate webhooks list" shows when the next attempt is due.',
 
-  webhook_secret_rotated: ({ retryAfterMs }) =>
-    [
-      'The secret was already rotated within the last day.',
-      `It can be rotated again in ${Math.ceil(retryAfterMs / 1000)} s, when the previous one no longer signs.`,
-    ].join(' '),
-
   upload_not_found: () => 'The account has no such upload.',
   upload_not_sent: () => 'The file of this upload has not arrived.',
   too_many_uploads: ({ limit }) => `The account already has ${limit} uploads, which is the limit.`,

@@ -73,11 +73,6 @@ export const words = {
 
   webhook_not_found: () => 'This run has no webhook_url.',
   webhook_pending: () => 'The webhook of this run is already being delivered.',
-  webhook_secret_rotated: ({ retryAfterMs }) =>
-    [
-      'The secret was already rotated within the last day, and GET /v1/webhooks/secret returns the new one.',
-      `It can be rotated again in ${Math.ceil(retryAfterMs / 1000)} s, when the previous one no longer signs.`,
-    ].join(' '),
 
   upload_not_found: () => 'The upload does not exist or was deleted.',
   upload_not_sent: () =>

@@ -156,6 +156,11 @@ export const sharedWords = {
       `The account had ${limit} webhooks sent again within an hour, which is the limit.`,
       `Try again in ${Math.ceil(retryAfterMs / 1000)} s, or ask the operator to deliver them.`,
     ].join(' '),
+  webhook_secret_rotated: ({ retryAfterMs }) =>
+    [
+      'The webhook secret was already rotated within the last day.',
+      `It can be rotated again in ${Math.ceil(retryAfterMs / 1000)} s, when the previous one no longer signs.`,
+    ].join(' '),
   too_many_webhook_tests: ({ limit, retryAfterMs }) =>
     `The account may send ${limit} webhook tests an hour. Try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
 
