@@ -112,7 +112,8 @@ t.test('a test key in every operation: nothing is debited, and no provider is ca
     listRunDeliveries: get(`/v1/runs/${ran}/deliveries`),
     resendWebhook: () => test.post(`/v1/runs/${ran}/deliveries`, {}),
     getNotices: get('/v1/notices'),
-    setNotices: () => test.send('/v1/notices', { method: 'PUT', headers: { 'Content-Type': 'application/json' }, body: '{}' }),
+    setNotices: () =>
+      test.send('/v1/notices', { method: 'PUT', headers: { 'Content-Type': 'application/json' }, body: '{}' }),
     auditAccounts: get('/v1/audit/accounts'),
     auditLedger: get('/v1/audit/ledger'),
     auditSeals: get('/v1/audit/seals'),
