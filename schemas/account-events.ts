@@ -251,7 +251,8 @@ export const RunSubmitted = Closed({
 export const RunCancelRequested = Closed({ runId: RunId })
 
 const ObjectKey = Type.String({ minLength: 1, maxLength: 255 })
-const MimeType = Type.String({ minLength: 1, maxLength: 100 })
+export const MAX_MIME_TYPE_LENGTH = 100
+const MimeType = Type.String({ minLength: 1, maxLength: MAX_MIME_TYPE_LENGTH })
 const SizeBytes = Type.Integer({ minimum: 0 })
 
 /**

@@ -305,7 +305,7 @@ export const plantedFaults: PlantedFault[] = [
   },
   {
     what: 'a job has no deadline',
-    file: 'reactors/jobs.ts',
+    file: 'reactors/job-outcomes.ts',
     from: 'if (leftMs <= 0) {',
     to: 'if (leftMs <= -100_000_000) {',
   },
