@@ -21,6 +21,7 @@ export class Offers {
   readonly #checks = new WeakMap<Endpoint, Check>()
   /** Computed once per state, since presenters and validators cache results by the parts of an offer. */
   readonly #lists = new WeakMap<CatalogState, Record<'testers' | 'public', Offer[]>>()
+  readonly #byName = new WeakMap<Offer[], Map<string, Offer>>()
 
   constructor(published: PublishedCatalog, accounts: AccountMailboxes) {
     this.#published = published
@@ -56,7 +57,13 @@ export class Offers {
 
   /** The family that a model name refers to for an account; undefined if there is none. */
   async find(model: string, tester: boolean): Promise<Offer | undefined> {
-    return (await this.list(tester)).find(({ family }) => namesOf(family).includes(model))
+    const offers = await this.list(tester)
+    let byName = this.#byName.get(offers)
+    if (!byName) {
+      byName = new Map(offers.flatMap(offer => namesOf(offer.family).map(name => [name, offer])))
+      this.#byName.set(offers, byName)
+    }
+    return byName.get(model)
   }
 
   /** The id of the family that replaces a withdrawn one; undefined if there is none. */

@@ -47,7 +47,12 @@ export class Routes {
   readonly #parts: RoutesParts
   /** The account of each provider that comes next: they are used in turns. */
   readonly #turns = new Map<string, number>()
+<<<<<<< HEAD
   #ofTests: Routes | undefined
+=======
+  readonly #chosenOf = new Map<string, Bound[]>()
+  #known: Choices | undefined
+>>>>>>> 8739486b981d7afb32fe95624ea4b8516c95478d
 
   constructor(parts: RoutesParts) {
     this.#parts = parts
@@ -153,13 +158,25 @@ export class Routes {
 
   /** Those whose provider is configured, chosen, and still has the model, the best first. */
   #bindings(endpoint: string): Bound[] {
-    const { bindingsOf, choices, clock } = this.#parts
-    const now = new Date(clock.nowMs()).toISOString()
-    const all = bindingsOf(endpoint).filter(
-      ({ provider, retiresAt }) =>
-        this.#accountsOf(provider).length > 0 && (retiresAt === undefined || now < startOf(retiresAt)),
+    const nowMs = this.#parts.clock.nowMs()
+    return this.#chosen(endpoint).filter(
+      ({ retiresAt }) => retiresAt === undefined || nowMs < Date.parse(startOf(retiresAt)),
     )
-    return chosenOf(choices.known, endpoint, all)
+  }
+
+  /** Computed once per choice, since each run asks several times. */
+  #chosen(endpoint: string): Bound[] {
+    const { bindingsOf, choices } = this.#parts
+    const { known } = choices
+    if (this.#known !== known) this.#chosenOf.clear()
+    this.#known = known
+    let chosen = this.#chosenOf.get(endpoint)
+    if (!chosen) {
+      const configured = bindingsOf(endpoint).filter(({ provider }) => this.#accountsOf(provider).length > 0)
+      chosen = chosenOf(known, endpoint, configured)
+      this.#chosenOf.set(endpoint, chosen)
+    }
+    return chosen
   }
 
   #accountsOf(provider: string): ProviderAccount[] {
