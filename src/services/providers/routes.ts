@@ -47,12 +47,10 @@ export class Routes {
   readonly #parts: RoutesParts
   /** The account of each provider that comes next: they are used in turns. */
   readonly #turns = new Map<string, number>()
-<<<<<<< HEAD
   #ofTests: Routes | undefined
-=======
+  /** The chosen bindings of each endpoint, by the choices that were known last. */
   readonly #chosenOf = new Map<string, Bound[]>()
   #known: Choices | undefined
->>>>>>> 8739486b981d7afb32fe95624ea4b8516c95478d
 
   constructor(parts: RoutesParts) {
     this.#parts = parts
