@@ -107,7 +107,7 @@ const commands: Command[] = [
   {
     name: 'rotateSecret',
     send: ({ webhooks }, to) => webhooks.rotateSecret(to),
-    expected: [...ofKeys, 'webhook_secret_rotated'],
+    expected: [...ofKeys, 'webhook_secret_rotated', 'live_key_required'],
   },
   {
     name: 'testWebhook',
