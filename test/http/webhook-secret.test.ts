@@ -114,6 +114,10 @@ t.test('only full keys see and rotate the secret', async t => {
       t.match(await ask(limited), { status: 403, body: { error: { code: 'forbidden' } } }, scope)
   }
   for (const ask of [show, rotate]) t.equal((await ask(service.client())).status, 401)
+  const { accountId, keyId } = await openAccount(service)
+  const stranger = { kind: 'key', scope: 'full', accountId, keyId } as const
+  const told = await service.core.services.webhooks.rotateSecret(stranger, customer.accountId)
+  t.match(told, { refuse: { code: 'account_not_found' } })
   t.same((await show(customer)).body.previous_secret_signs_until, undefined, 'nothing was rotated')
 })
 
