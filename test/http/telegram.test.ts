@@ -1,6 +1,7 @@
 import t from 'tap'
 import { accountStream, loginStream } from '../../schemas/events.ts'
 import type { AccountId } from '../../schemas/primitives.ts'
+import { DEFAULT_NOTICES } from '../../src/domain/account/notices.ts'
 import { loginOf } from '../../src/domain/login/identity.ts'
 import { BEFORE_FIRST } from '../../src/ports/event-log.ts'
 import { BrowserClient } from '../support/browser-client.ts'
@@ -71,6 +72,7 @@ t.test('somebody from Telegram gets an account, and later signs in to it', async
     accountId: accountOf(browser),
     identity: { kind: 'telegram', subject: '17', name: 'Ada Lovelace' },
     tester: false,
+    notices: DEFAULT_NOTICES,
   })
   t.equal(events.filter(({ type }) => type === 'CreditsGranted').length, 1)
   const login = loginStream(loginOf({ kind: 'telegram', subject: '17' }))
