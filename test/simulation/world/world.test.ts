@@ -6,7 +6,7 @@ import { type Report, World } from './world.ts'
  * The worlds of every full test run, which take less than half a minute. The first ones have rare faults. `npm run
  * simulate` runs others.
  */
-const SEEDS = [131, 133, 23, 99, 43, 29, 70, 42, 60, 7, 21, 2, 33, 11, 80, 45, 3, 8, 1, 4, 5]
+const SEEDS = [31, 10, 7, 30, 131, 133, 23, 99, 43, 29, 70, 42, 60, 21, 2, 33, 11, 4, 5]
 
 /** A world takes seconds, so the tests share them. */
 const lived = new Map<number, Report>()
@@ -31,6 +31,7 @@ const OCCURRENCES = [
   ...['run budget_exceeded', 'ApiKeyUsed', 'test run ok', 'find of the other mode'],
   ...['requestCode ok', 'enterCode ok', 'enterCode code_wrong', 'visit ok', 'signOutEverywhere ok'],
   ...['WebhookAttemptFailed', 'WebhookAbandoned', 'WebhookDelivered', 'WebhookRedeliveryRequested'],
+  ...['resend ok', 'WebhookSecretRotated', 'WebhookTested', 'setNotices ok', 'NoticeRaised', 'NoticeDelivered'],
   ...[
     'request lost',
     'answer lost',
