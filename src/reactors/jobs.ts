@@ -4,7 +4,7 @@ import type { Failed, ProviderOutcome } from '../ports/provider.ts'
 import type { ViewStore } from '../ports/view-store.ts'
 import { delay } from '../time/delay.ts'
 import { every } from '../time/every.ts'
-import { FollowedJob, type JobRun, type RunEvents } from './followed-job.ts'
+import { FollowedJob, type JobRun, type RunEvents, type RunJob } from './followed-job.ts'
 import { BACK_OFF_MS, JobOutcomes, type JobOutcomesParts } from './job-outcomes.ts'
 import { Slots } from './slots.ts'
 
@@ -21,6 +21,8 @@ interface Parts extends JobOutcomesParts {
   views: ViewStore
   /** Records the outcome of a run. Its job is no longer followed. */
   end(run: WatchTask, outcome: ProviderOutcome): Promise<RunEvents>
+  /** Whether a run has not ended, by the log. */
+  isOpen(run: RunJob): Promise<boolean>
   /** A run is no longer followed, whichever process ended it. */
   released(runId: RunId): void
 }
@@ -146,11 +148,11 @@ export class Jobs {
     // If anything fails, try again.
     followed.pollAfter(BACK_OFF_MS)
     const row = await this.#parts.views.get<DueRow>('due', runId)
-    // Without the job's id, the views are still behind.
-    if (row?.task === 'watch-run' && row.jobId === undefined) return
     let events: RunEvents = []
-    // Another process may have ended it.
-    if (row?.task === 'watch-run') {
+    // Without the job's id, the views are still behind, or another process has ended the run.
+    if (row?.task !== 'watch-run' || row.jobId === undefined) {
+      if (await this.#parts.isOpen({ accountId: followed.accountId, runId })) return
+    } else {
       const outcome = await this.#outcomes.of(row, followed)
       // Recording the outcome may take long.
       this.#freeSlot(followed)

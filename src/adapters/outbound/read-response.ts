@@ -1,16 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { ReadHeaders } from './read-headers.ts'
 
 /** A response whose body is in memory. To read it as a stream takes longer than the request. */
 export const readResponse = (
   bytes: Uint8Array<ArrayBuffer>,
   status: number,
-  headers: IncomingHttpHeaders,
+  received: IncomingHttpHeaders,
 ): Response => {
-  const init = { status, headers: toHeaders(headers, bytes.byteLength) }
-  const response = new Response(null, init)
-  const stream = () => new Response(isBodiless(status) ? null : bytes, init)
+  // The length is known now, even of a body that came in pieces.
+  const headers = new ReadHeaders({ ...received, 'content-length': String(bytes.byteLength) })
+  const stream = () => new Response(isBodiless(status) ? null : bytes, { status, headers: [...headers] })
   const text = () => decoder.decode(bytes)
-  Object.defineProperty(response, 'body', { get: () => stream().body })
+  const response = new Response(null, { status })
+  Object.defineProperties(response, { body: { get: () => stream().body }, headers: { value: headers } })
   return Object.assign(response, {
     text: async () => text(),
     json: async () => JSON.parse(text()),
@@ -28,12 +30,3 @@ const decoder = new TextDecoder()
 /** Without a copy, if nothing else lies there. */
 const toArrayBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): ArrayBuffer =>
   byteLength === buffer.byteLength ? buffer : buffer.slice(byteOffset, byteOffset + byteLength)
-
-/** The length is known now, even of a body that came in pieces. */
-const toHeaders = (headers: IncomingHttpHeaders, sizeBytes: number): Headers => {
-  const result = new Headers()
-  for (const [name, value] of Object.entries(headers))
-    for (const one of [value].flat()) if (one !== undefined) result.append(name, one)
-  result.set('content-length', String(sizeBytes))
-  return result
-}

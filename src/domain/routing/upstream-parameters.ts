@@ -23,7 +23,7 @@ export const upstreamParameters = (
   for (const [path, value] of Object.entries(constants)) put(parameters, path, value)
   const left = new Set(Object.keys(input))
   for (const rule of rules) {
-    const names = [rule.from].flat()
+    const names = Array.isArray(rule.from) ? rule.from : [rule.from]
     const given = names.filter(name => input[name] !== undefined)
     for (const name of given) left.delete(name)
     if (given.length === 0) continue

@@ -14,16 +14,20 @@ export type Operation = (
 
 const OPENAI_URL = 'https://api.openai.com/v1'
 
-/** The client needs a limit. The caller's signal aborts long before. */
-const TIMEOUT_MS = 24 * 60 * 60 * 1000
-
 /**
  * One client for all calls, since a new one for each costs a fifth of the time that a call takes. Whatever it would
  * read from the environment is set here.
  */
 export const openClient = async ({ key, baseUrl }: VendorAccount): Promise<OpenAI> => {
   const { OpenAI } = await import('openai')
-  return new OpenAI({
+  const request = fetchOfCall(key)
+  class Client extends OpenAI {
+    // The caller's signal limits the time. The client would add a timer, a signal and listeners.
+    override fetchWithTimeout(url: Parameters<typeof fetch>[0], init?: RequestInit) {
+      return request(url, { ...init, method: init?.method?.toUpperCase() ?? 'GET' })
+    }
+  }
+  return new Client({
     apiKey: key,
     baseURL: baseUrl ?? OPENAI_URL,
     adminAPIKey: null,
@@ -31,10 +35,9 @@ export const openClient = async ({ key, baseUrl }: VendorAccount): Promise<OpenA
     project: null,
     webhookSecret: null,
     maxRetries: 0,
-    timeout: TIMEOUT_MS,
     logLevel: 'off',
     // The client looks for `Response` there; without it, it would try `fetch` out.
-    fetch: Object.assign(fetchOfCall(key), { Response }),
+    fetch: Object.assign(request, { Response }),
   })
 }
 
