@@ -15,17 +15,33 @@ const [QUOTE, BACKSLASH] = [0x22, 0x5c]
 const MARKS = new Set(Buffer.from(',:[{'))
 
 /** Rejects if JSON would take long to parse: a few megabytes of brackets take seconds, and a gigabyte of memory. */
-export const assertParseable = async (document: Uint8Array): Promise<void> => {
-  if (document.byteLength > MAX_DOCUMENT_BYTES)
+export const assertParseable = async (document: Buffer): Promise<void> => {
+  if (document.length > MAX_DOCUMENT_BYTES)
     throw new Error(`the answer has more than ${MAX_DOCUMENT_BYTES} bytes besides its files`)
   let marks = 0
-  let isText = false
-  for (let at = 0; at < document.byteLength; at++) {
-    if (at % SLICE_BYTES === 0) await ownTurn()
+  let sliceEnd = SLICE_BYTES
+  for (let at = 0; at < document.length; at++) {
     const byte = document[at] as number
-    if (byte === QUOTE) isText = !isText
-    else if (byte === BACKSLASH && isText) at++
-    else if (!isText && MARKS.has(byte) && ++marks > MAX_MARKS)
-      throw new Error(`the answer has more than ${MAX_MARKS} values`)
+    if (byte === QUOTE) at = endOfText(document, at)
+    else if (MARKS.has(byte) && ++marks > MAX_MARKS) throw new Error(`the answer has more than ${MAX_MARKS} values`)
+    if (at < sliceEnd) continue
+    await ownTurn()
+    sliceEnd = at + SLICE_BYTES
   }
+}
+
+/** Where the text that begins at a quote ends. */
+const endOfText = (document: Buffer, start: number): number => {
+  let end = start
+  do {
+    end = document.indexOf(QUOTE, end + 1)
+    if (end === -1) return document.length
+  } while (isEscaped(document, end))
+  return end
+}
+
+const isEscaped = (document: Buffer, at: number): boolean => {
+  let from = at
+  while (document[from - 1] === BACKSLASH) from--
+  return (at - from) % 2 === 1
 }

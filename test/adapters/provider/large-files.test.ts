@@ -100,6 +100,8 @@ t.test('a client reads a short document, and finds the same text and bytes', asy
         written(texts[index] ?? '', escapes),
       ])
       const document = `{"first":[${items.map(([name, value]) => `{${name} : ${value}}`).join(', ')}],"é":"\\"","n":12}`
+      // Longer ones may be refused for what is left of them.
+      fc.pre(document.length < 4_000_000)
       const files = new LargeFiles(place)
       const answer = JSON.parse(await (await files.extract(answerOf(document, [...lengths]))).text())
       const original = JSON.parse(document)
@@ -139,24 +141,21 @@ t.test('a name that a vendor has seen names nothing in another call', async t =>
   t.not(await readData(one, picture.toString('base64')), name)
 })
 
-t.test(
-  'an answer that is short or a file is passed on as it is, and one of a call without files keeps its text',
-  async t => {
-    const data = JSON.stringify({ data: picture.toString('base64') })
-    const json = { 'content-type': 'application/json' }
-    for (const answer of [
-      new Response('{}', { headers: { ...json, 'content-length': '2' } }),
-      new Response(data, { headers: { 'content-type': 'image/png' } }),
-    ])
-      t.ok((await new LargeFiles(FIELD).extract(answer)) === answer)
-    t.ok((await (await new LargeFiles().extract(new Response(data, { headers: json }))).text()) === data)
-  },
-)
+t.test('an answer that is short or a file is passed on, and one of a call without files keeps its text', async t => {
+  const data = JSON.stringify({ data: picture.toString('base64') })
+  const json = { 'content-type': 'application/json' }
+  for (const answer of [
+    new Response('{}', { headers: { ...json, 'content-length': '2' } }),
+    new Response(data, { headers: { 'content-type': 'image/png' } }),
+  ])
+    t.ok((await new LargeFiles(FIELD).extract(answer)) === answer)
+  t.ok((await (await new LargeFiles().extract(new Response(data, { headers: json }))).text()) === data)
+})
 
 t.test('an answer that would take long to parse is refused, whatever its type', async t => {
   const brackets = '['.repeat(250_000)
   const numbers = `[${'1,'.repeat(250_000)}1]`
-  const textOfBrackets = JSON.stringify({ text: `\\"${brackets}` })
+  const textOfBrackets = JSON.stringify({ text: `\\"${brackets}\\` })
   const withFile = (rest: string) => `{"data":"${'A'.repeat(8_000_000)}","rest":"${rest}"}`
   for (const type of ['application/json', 'text/html', '']) {
     const extract = (text: string) =>
