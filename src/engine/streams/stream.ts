@@ -95,8 +95,8 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
   }
 
   /**
-   * The next event as it enters the log, without its position, the size of its data, and the state folded with it. `now`
-   * is the clock's time in ISO 8601; an event is never recorded as earlier than the one before it.
+   * The next event as it enters the log, without its position, the size of its data, and the state folded with it.
+   * `now` is the clock's time in ISO 8601; an event is never recorded as earlier than the one before it.
    */
   extend(stream: string, folded: Folded<State>, { type, data }: Event, now: string, cause: Cause) {
     const { actor, requestId } = cause
