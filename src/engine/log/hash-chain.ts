@@ -26,9 +26,13 @@ export interface LinkTexts {
  * The link of an event to the one before it, in lowercase hex; `previous` is undefined for the first event of a stream.
  * Throws a RangeError for a format that this version does not know.
  */
-export const link = (previous: string | undefined, event: Linkable): string => {
-  const { linkText } = linkTexts(event)
-  return sha256((previous ?? firstPrevious(event)) + linkText)
+export const link = (previous: string | undefined, event: Linkable): string => linkWithSize(previous, event).hash
+
+/** The link, and the bytes of the event's data. */
+export const linkWithSize = (previous: string | undefined, event: Linkable): { hash: string; sizeBytes: number } => {
+  const { linkText, dataText = linkText } = linkTexts(event)
+  const hash = sha256((previous ?? firstPrevious(event)) + linkText)
+  return { hash, sizeBytes: Buffer.byteLength(dataText) }
 }
 
 /** The texts of an event's link. Throws a RangeError for a format that this version does not know. */

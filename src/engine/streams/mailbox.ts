@@ -239,12 +239,11 @@ export class Mailbox<Command, State, Event extends AnyEvent, Refusal> {
         const recorded = decision.accept.map(event => {
           const extended = this.#streams.extend(this.#stream, after, event, now, cause)
           after = extended.folded
+          bytes += extended.sizeBytes
           return extended.event
         })
         events.push(...recorded)
         folded = after
-        // A single command always fits.
-        if (batch.length > 1) bytes += Buffer.byteLength(JSON.stringify(decision.accept))
         return { ...decision, accept: recorded }
       } catch (broken) {
         // A bug in one command must not reject the commands beside it.

@@ -15,7 +15,7 @@ import type { Random } from '../../ports/random.ts'
 import { delay } from '../../time/delay.ts'
 import { withinTime } from '../../time/within-time.ts'
 import type { Codec } from '../log/codec.ts'
-import { FORMAT, type Linkable, link } from '../log/hash-chain.ts'
+import { FORMAT, type Linkable, link, linkWithSize } from '../log/hash-chain.ts'
 import { type Folded, unfolded } from './folded.ts'
 import type { SnapshotContent, Snapshots } from './snapshots.ts'
 
@@ -95,8 +95,8 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
   }
 
   /**
-   * The next event as it enters the log, without its position, and the state folded with it. `now` is the clock's time
-   * in ISO 8601; an event is never recorded as earlier than the one before it.
+   * The next event as it enters the log, without its position, the size of its data, and the state folded with it.
+   * `now` is the clock's time in ISO 8601; an event is never recorded as earlier than the one before it.
    */
   extend(stream: string, folded: Folded<State>, { type, data }: Event, now: string, cause: Cause) {
     const { actor, requestId } = cause
@@ -104,12 +104,12 @@ export class Streams<Command, State, Event extends AnyEvent, Refusal> {
     const facts = { format: FORMAT, ...time, actor, ...(requestId !== undefined && { requestId }) }
     const revision = folded.revision + 1
     const unlinked = { id: this.#random.uuid(), stream, revision, position: BEFORE_FIRST, type, data, metadata: facts }
-    const hash = link(folded.last?.hash, unlinked)
+    const { hash, sizeBytes } = linkWithSize(folded.last?.hash, unlinked)
     const recorded = { ...unlinked, metadata: { ...facts, hash } }
     this.#codec.checkNew(recorded)
     const event = recorded as Recorded<Event> & typeof recorded
     const last = { hash, at: facts.at, format: FORMAT }
-    return { event, folded: { ...folded, revision, last, state: this.decider.evolve(folded.state, event) } }
+    return { event, sizeBytes, folded: { ...folded, revision, last, state: this.decider.evolve(folded.state, event) } }
   }
 
   /**
